@@ -43,7 +43,7 @@ from spec_ref.schemas.default_values import NULL_ONLY
 from spec_ref.schemas.evolution import with_new_ids
 from spec_ref.schemas.schema import Schema
 from spec_ref.snapshots.references import MAIN, RefType, SnapshotRef
-from spec_ref.snapshots.snapshot import Operation, Snapshot
+from spec_ref.snapshots.snapshot import Snapshot, SnapshotOperation
 from spec_ref.sorting.order import UNSORTED, NullOrder, SortDirection, SortField, SortOrder
 from spec_ref.table_metadata.encryption import EncryptionKey
 from spec_ref.table_metadata.logs import MetadataLogEntry, SnapshotLogEntry
@@ -163,7 +163,7 @@ def _snapshots(draw: st.DrawFn, version: FormatVersion, keys: Sequence[Encryptio
             sequence_number=place + 1 if SEQUENCE_NUMBERS.is_supported(version) else 0,
             timestamp_ms=1_700_000_000_000 + place,
             manifest_list=f"s3://bucket/table/metadata/snap-{snapshot_id}.avro",
-            summary={"operation": draw(st.sampled_from(Operation)).value, **draw(STRING_MAPS)},
+            summary={"operation": draw(st.sampled_from(SnapshotOperation)).value, **draw(STRING_MAPS)},
             schema_id=draw(st.sampled_from([None, 0])),
             extra=draw(MORE),
         )

@@ -24,7 +24,7 @@ from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.partitioning.spec import identity_values
 from spec_ref.scan_planning.delete_scope import partition_key
 from spec_ref.scan_planning.rows import check_cardinality, check_delete_columns, check_vector_entry
-from spec_ref.scan_planning.tasks import ScanDelete, ScanTask
+from spec_ref.scan_planning.tasks import FileScanTask, ScanDelete
 
 REMEMBERED = 256
 """Delete files and indexes that are kept; those that were not used for longest are forgotten."""
@@ -57,7 +57,7 @@ class _Remembered:
 class DeleteFiles:
     """The delete files of one reading of a table."""
 
-    def __init__(self, reading: Reading, tasks: Iterable[ScanTask] = ()) -> None:
+    def __init__(self, reading: Reading, tasks: Iterable[FileScanTask] = ()) -> None:
         """Prepare a reading.
 
         Args:
@@ -75,7 +75,7 @@ class DeleteFiles:
 
     # Deletes by position
 
-    def positions(self, task: ScanTask) -> DeletedRows | None:
+    def positions(self, task: FileScanTask) -> DeletedRows | None:
         """What knows which rows of the task's data file are deleted by position; None where no delete file may.
 
         Raises:
@@ -110,7 +110,7 @@ class DeleteFiles:
 
     # Deletes by equality
 
-    def indexes(self, task: ScanTask) -> list[tuple[tuple[DeleteColumn, ...], EqualityDeleteSet]]:
+    def indexes(self, task: FileScanTask) -> list[tuple[tuple[DeleteColumn, ...], EqualityDeleteSet]]:
         """The equality deletes that may apply to the task's data file, by the columns that they compare.
 
         They delete rows of files with lower data sequence numbers, which `EqualityDeleteSet.deleted` takes.
@@ -127,7 +127,7 @@ class DeleteFiles:
             made.append((columns, index))
         return made
 
-    def _scopes(self, task: ScanTask) -> dict[tuple[Any, ...], list[ScanDelete]]:
+    def _scopes(self, task: FileScanTask) -> dict[tuple[Any, ...], list[ScanDelete]]:
         """The task's equality deletes by the columns that they compare and the data files that they are for.
 
         Of deletes for the same columns and data files, those apply that are later than the data file (SCN010), so that

@@ -21,7 +21,7 @@ from spec_ref.columnar.arrow_values import values_of
 from spec_ref.columnar.scan_planning.planner import plan
 from spec_ref.data_files.batches import BATCH_ROWS
 from spec_ref.expressions.predicates import TRUE, Predicate
-from spec_ref.scan_planning import ScanTask, table_state
+from spec_ref.scan_planning import FileScanTask, table_state
 
 WAITING_BATCHES = 4
 """Batches for each thread that wait for whoever reads them."""
@@ -69,7 +69,7 @@ def read_table(
     workers = min(threads or os.cpu_count() or 1, max(1, len(tasks)))
     alone = workers == 1 and threads != 1  # then a file's columns are what can be decoded at once
 
-    def work(task: ScanTask) -> Iterator[pa.RecordBatch]:
+    def work(task: FileScanTask) -> Iterator[pa.RecordBatch]:
         return read_task(task, reading, deletes, batch_rows=batch_rows, threads=alone)
 
     return pa.RecordBatchReader.from_batches(arrow_schema(reading), in_threads(tasks, work, workers))
@@ -105,7 +105,7 @@ def plan_reading(
     select: Sequence[str] | None = None,
     filter: Predicate = TRUE,
     case_sensitive: bool = True,
-) -> tuple[Reading, Iterator[ScanTask]]:
+) -> tuple[Reading, Iterator[FileScanTask]]:
     """What is to be read, and the tasks of the scan; arguments and errors as in `read_table`."""
     state = table_state(table.metadata, snapshot_id=snapshot_id, ref=ref, timestamp_ms=timestamp_ms)
     reading = reading_of(table, state.schema, select, case_sensitive=case_sensitive)
@@ -119,7 +119,7 @@ class _Failed:
 
 
 def in_threads(
-    tasks: Sequence[ScanTask], work: Callable[[ScanTask], Iterator[pa.RecordBatch]], workers: int
+    tasks: Sequence[FileScanTask], work: Callable[[FileScanTask], Iterator[pa.RecordBatch]], workers: int
 ) -> Iterator[pa.RecordBatch]:
     """The batches of all tasks, by some threads that stop when nobody wants more batches.
 

@@ -30,7 +30,7 @@ from spec_ref.expressions.predicates import TRUE
 from spec_ref.partitioning.spec import identity_values
 from spec_ref.row_lineage.reading import LAST_UPDATED, ROW_ID
 from spec_ref.scan_planning.rows import references
-from spec_ref.scan_planning.tasks import ScanTask
+from spec_ref.scan_planning.tasks import FileScanTask
 from spec_ref.schemas.column_projection import select_fields
 from spec_ref.schemas.reserved_field_ids import BY_NAME
 
@@ -52,7 +52,7 @@ def metadata_type(reading: Reading, name: str) -> Type:
 
 
 def read_task(
-    task: ScanTask,
+    task: FileScanTask,
     reading: Reading,
     deletes: DeleteFiles | None = None,
     *,
@@ -94,7 +94,7 @@ class _Deletes:
     indexes: Any
 
     @classmethod
-    def of(cls, task: ScanTask, deletes: DeleteFiles) -> _Deletes:
+    def of(cls, task: FileScanTask, deletes: DeleteFiles) -> _Deletes:
         return cls(deletes.positions(task), deletes.indexes(task))
 
 
@@ -102,7 +102,7 @@ class _Deletes:
 class _Reader:
     """What reads the batches of one data file. Every projection is of the same columns of the file."""
 
-    task: ScanTask
+    task: FileScanTask
     reading: Reading
     deletes: _Deletes
     output: FileProjection
@@ -118,7 +118,7 @@ class _Reader:
     schema: pa.Schema
 
     @classmethod
-    def of(cls, task: ScanTask, reading: Reading, deletes: _Deletes, rows: DataFileReader) -> _Reader:
+    def of(cls, task: FileScanTask, reading: Reading, deletes: _Deletes, rows: DataFileReader) -> _Reader:
         constants = identity_values(reading.spec(task.partition_spec_id), task.data_file.partition)
         filtered = select_fields(reading.schema, frozenset(references(task.residual)))
         compared = [column.field for columns, _ in deletes.indexes for column in columns]

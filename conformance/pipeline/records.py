@@ -13,7 +13,7 @@ from conformance.pipeline.reading import Reading, in_file, read_vector, reading_
 from conformance.pipeline.tables import Table
 from spec_ref.expressions.predicates import TRUE, Predicate
 from spec_ref.manifests.data_file import DataFile
-from spec_ref.scan_planning import ScanTask, table_state
+from spec_ref.scan_planning import FileScanTask, table_state
 from spec_ref.scan_planning.planner import plan
 from spec_ref.scan_planning.rows import RecordFile, Row, RowReader
 
@@ -49,7 +49,7 @@ def read_rows(
                 yield _named(reading, task, row)
 
 
-def _named(reading: Reading, task: ScanTask, row: Row) -> dict[str, Any]:
+def _named(reading: Reading, task: FileScanTask, row: Row) -> dict[str, Any]:
     """A row with its metadata columns, by their names."""
     partition = {field.id: task.data_file.partition.get(field.id) for field in reading.partition_type.fields}
     known = {

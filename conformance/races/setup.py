@@ -9,7 +9,7 @@ from attrs import evolve
 
 from conformance.races.state import Placed, SharedState
 from spec_ref.commits.commit import commit
-from spec_ref.commits.effects import DeleteFile, Draw, ReadFile, ReadPointer, SwapPointer, WriteFile
+from spec_ref.commits.effects import DeleteFile, NonDeterministic, ReadFile, ReadPointer, SwapPointer, WriteFile
 
 
 def build_state(changes: Sequence[Any], table: Any, data_files: Sequence[str] = ()) -> SharedState:
@@ -22,12 +22,12 @@ def build_state(changes: Sequence[Any], table: Any, data_files: Sequence[str] = 
         try:
             while True:
                 match steps.send(answer):
-                    case Draw.NAME:
+                    case NonDeterministic.NAME:
                         names += 1
                         answer = f"base{number}-{names}"
-                    case Draw.SNAPSHOT_ID:
+                    case NonDeterministic.SNAPSHOT_ID:
                         answer = 10 + number
-                    case Draw.NOW:
+                    case NonDeterministic.NOW:
                         answer = 1000 + number
                     case ReadPointer():
                         answer = shared.pointer

@@ -27,8 +27,8 @@ from spec_ref.commits.changes import SnapshotChange
 from spec_ref.commits.commit import Base, CommitConflict, CommitFailed, CommitStateUnknown, Committed, commit
 from spec_ref.commits.effects import (
     DeleteFile,
-    Draw,
     Effect,
+    NonDeterministic,
     ReadFile,
     ReadPointer,
     Steps,
@@ -306,7 +306,7 @@ class Simulator:
         assert node is not None
         shared = state.shared
         match node.effect:
-            case Draw() as what:
+            case NonDeterministic() as what:
                 return self._with(state, writer, node.after(self._sources[writer].draw(what, len(node.answers))))
             case ReadFile(path):
                 self._read.setdefault(path, set()).add(writer)

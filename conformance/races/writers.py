@@ -12,7 +12,7 @@ from typing import Any
 from attrs import frozen
 
 from spec_ref.commits.commit import load
-from spec_ref.commits.effects import Draw, Effect, Steps, Swap, SwapPointer, WriteFile
+from spec_ref.commits.effects import Effect, NonDeterministic, Steps, Swap, SwapPointer, WriteFile
 from spec_ref.commits.errors import CommitStateUnknown
 from spec_ref.commits.tables import Table
 from spec_ref.table_metadata.metadata import TableMetadata
@@ -31,7 +31,7 @@ def replace_table(change: ReplaceTable, table: Table) -> Steps[str]:
     Raises:
         CommitStateUnknown: no answer came, or a refusal: others were faster, or the request arrived twice.
     """
-    unique = yield Draw.NAME
+    unique = yield NonDeterministic.NAME
     current = yield from load(1)
     assert current is not None
     location = table.written_name((current.location, current.metadata), change.metadata, unique)
@@ -96,13 +96,13 @@ class Source:
     def __init__(self, writer: int) -> None:
         self.writer = writer
 
-    def draw(self, what: Draw, drawn: int) -> Any:
+    def draw(self, what: NonDeterministic, drawn: int) -> Any:
         """What the writer draws when it has drawn a number of times before."""
         match what:
-            case Draw.NAME:
+            case NonDeterministic.NAME:
                 return f"w{self.writer}-{drawn}"
-            case Draw.SNAPSHOT_ID:
+            case NonDeterministic.SNAPSHOT_ID:
                 return 1000 * (self.writer + 1) + drawn
-            case Draw.NOW:
+            case NonDeterministic.NOW:
                 # The clocks differ, so that time would go back if writers did not look at the table's.
                 return 10_000 - 1000 * self.writer + drawn

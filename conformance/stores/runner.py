@@ -16,8 +16,8 @@ from spec_ref.commits import load as load_steps
 from spec_ref.commits.changes import Change
 from spec_ref.commits.effects import (
     DeleteFile,
-    Draw,
     Effect,
+    NonDeterministic,
     ReadFile,
     ReadPointer,
     Steps,
@@ -70,11 +70,11 @@ class Runner:
 
     def _perform(self, effect: Effect) -> Any:
         match effect:
-            case Draw.NAME:
+            case NonDeterministic.NAME:
                 return str(uuid.uuid4())
-            case Draw.SNAPSHOT_ID:
+            case NonDeterministic.SNAPSHOT_ID:
                 return uuid.uuid4().int >> 65 or 1
-            case Draw.NOW:
+            case NonDeterministic.NOW:
                 return time.time_ns() // 1_000_000
             case ReadPointer():
                 self._turn.close()

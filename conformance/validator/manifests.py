@@ -33,7 +33,7 @@ from spec_ref.core.versions import FormatVersion
 from spec_ref.data_types.types import STRING
 from spec_ref.encodings.avro.container import SCHEMA_KEY, open_container, write_container
 from spec_ref.manifest_lists.manifest_file import ManifestFile
-from spec_ref.manifest_lists.writer import NO_SYNC
+from spec_ref.manifest_lists.writer import FIXED_SYNC_MARKER
 from spec_ref.manifests.checks import check_manifest
 from spec_ref.manifests.data_file import FileContent
 from spec_ref.manifests.entry import EntryStatus
@@ -154,7 +154,7 @@ def _header_findings(context: Context, task: ManifestTask, data: bytes, manifest
     """What is wrong with the header and the Avro schema: the check of a manifest that has no entries."""
     kept = {key: value for key, value in open_container(data, REQUIREMENT).metadata.items() if key != "avro.codec"}
     assert SCHEMA_KEY in kept
-    bare = write_container(kept, [], codec="null", sync=NO_SYNC)
+    bare = write_container(kept, [], codec="null", sync=FIXED_SYNC_MARKER)
     own = manifest.header.spec_id
     specs = context.specs if own is None or own in context.specs else None
     yield from tolerate(check_manifest(bare, specs=specs, file=task.location))

@@ -24,7 +24,7 @@ from conformance.validator.finding import finding
 from spec_ref.checks.findings import Finding, Tally
 from spec_ref.manifests.entry import EntryStatus
 from spec_ref.schemas.reserved_field_ids import BY_ID
-from spec_ref.snapshots.snapshot import Operation
+from spec_ref.snapshots.snapshot import SnapshotOperation
 
 if TYPE_CHECKING:
     from conformance.validator.files import Place
@@ -205,7 +205,11 @@ class RowIds:
         """Whether the rows of a commit that only moves rows are said to be new."""
         entry, first = self.place.entry, self.place.data_file.first_row_id
         snapshot = None if entry.snapshot_id is None else self.context.snapshots.get(entry.snapshot_id)
-        if snapshot is None or entry.status is not EntryStatus.ADDED or snapshot.operation is not Operation.REPLACE:
+        if (
+            snapshot is None
+            or entry.status is not EntryStatus.ADDED
+            or snapshot.operation is not SnapshotOperation.REPLACE
+        ):
             return
         parent = self.context.snapshots.get(snapshot.parent_snapshot_id or 0)
         if parent is None or parent.first_row_id is None or snapshot.first_row_id is None:

@@ -27,7 +27,7 @@ from spec_ref.columnar.manifests.computed_metrics import leaf_names, metrics_of_
 from spec_ref.core.errors import SpecError, abbreviated_repr, spec_error
 from spec_ref.data_types.types import LONG, STRING, UUID, FixedType, StructType, VariantType, kind
 from spec_ref.manifests.computed_metrics import (
-    ColumnMetrics,
+    FieldMetrics,
     is_geospatial,
     leaves,
     order_of,
@@ -103,7 +103,7 @@ class _Checks:
         self.rows = 0
         self.leaves = {field_id: (path, type_) for path, field_id, type_ in leaves(opened.struct)}
         self.metrics = {
-            field_id: ColumnMetrics(type_) for field_id, (_, type_) in self.leaves.items() if self._counted(field_id)
+            field_id: FieldMetrics(type_) for field_id, (_, type_) in self.leaves.items() if self._counted(field_id)
         }
         self.beyond = {field_id: self._beyond(field_id) for field_id in self.metrics if self._is_encoded(field_id)}
         self.unsaid = tuple(
@@ -202,7 +202,7 @@ class _Checks:
                 self.lengths.setdefault(field_id, other)
                 continue
             if is_geospatial(type_):  # whose metrics would keep all objects
-                found = ColumnMetrics(type_, len(column), column.null_count)
+                found = FieldMetrics(type_, len(column), column.null_count)
             else:
                 found = metrics_of_array(type_, column)
             self.metrics[field_id] = so_far.merged(found)
@@ -261,7 +261,7 @@ class _Checks:
         if self.row_ids is not None:
             yield from self.row_ids.findings()
 
-    def _column(self, field_id: int, metrics: ColumnMetrics) -> Iterator[Finding]:
+    def _column(self, field_id: int, metrics: FieldMetrics) -> Iterator[Finding]:
         data_file = self.place.data_file
         if metrics.nulls and self._required(field_id):
             name = self.context.columns[field_id].name
@@ -282,7 +282,7 @@ class _Checks:
                 )  # fmt: skip
         yield from self._bounds(field_id, metrics)
 
-    def _bounds(self, field_id: int, metrics: ColumnMetrics) -> Iterator[Finding]:
+    def _bounds(self, field_id: int, metrics: FieldMetrics) -> Iterator[Finding]:
         data_file, type_ = self.place.data_file, metrics.type
         if metrics.lower is None:  # also of variants and geometries, which are held against their bounds one by one
             return

@@ -8,7 +8,7 @@ from conformance.validator.context import Context, Members
 from conformance.validator.emitted import ManifestSums, Sums
 from conformance.validator.finding import finding
 from spec_ref.checks.findings import Finding
-from spec_ref.snapshots.snapshot import Operation, Snapshot
+from spec_ref.snapshots.snapshot import Snapshot, SnapshotOperation
 
 _TOTALS = {
     "total-data-files": "data_files",
@@ -48,7 +48,7 @@ def check_totals(context: Context, members: Members, sums: Mapping[int, Manifest
             continue  # a manifest could not be read, and that was told
         path = f"/snapshots/{place}/summary"
         yield from _snapshot_totals(context, snapshot, path, known)
-        if snapshot.operation is Operation.REPLACE:
+        if snapshot.operation is SnapshotOperation.REPLACE:
             parents = [sums.get(number) for number in members.of_snapshot.get(snapshot.parent_snapshot_id or 0, ())]
             read = [one for one in parents if one is not None]
             yield from _replaced(context, snapshot, path, read if read and len(read) == len(parents) else None, known)
@@ -112,17 +112,17 @@ def _snapshot_totals(
                     found=text, expected=str(getattr(counted, attribute)), aspect="mismatch",
                 )  # fmt: skip
     operation = snapshot.operation
-    if operation is Operation.APPEND and (deleted.data_files or deleted.delete_files):
+    if operation is SnapshotOperation.APPEND and (deleted.data_files or deleted.delete_files):
         yield finding(
             "SNP013", "a snapshot that appends deleted files", file=file, path=f"{path}/operation",
             found=f"{deleted.data_files + deleted.delete_files} deleted files", expected="none",
         )  # fmt: skip
-    if operation is Operation.APPEND and added.delete_files:
+    if operation is SnapshotOperation.APPEND and added.delete_files:
         yield finding(
             "SNP013", "a snapshot that appends added delete files", file=file, path=f"{path}/operation",
             found=f"{added.delete_files} added delete files", expected="none", aspect="adds-deletes",
         )  # fmt: skip
-    if operation is Operation.DELETE and added.data_files:
+    if operation is SnapshotOperation.DELETE and added.data_files:
         yield finding(
             "SNP016", "a snapshot that deletes added data files", file=file, path=f"{path}/operation",
             found=f"{added.data_files} added data files", expected="none",

@@ -16,7 +16,7 @@ from spec_ref.commits.reading import head
 from spec_ref.commits.snapshots import next_sequence_number
 from spec_ref.core.records import evolve
 from spec_ref.expressions.predicates import TRUE, Predicate
-from spec_ref.scan_planning import ScanTask
+from spec_ref.scan_planning import FileScanTask
 from spec_ref.scan_planning.delete_scope import partition_key
 from spec_ref.snapshots.references import MAIN
 from spec_ref.table_metadata import TableMetadata
@@ -74,9 +74,9 @@ def compact(
         return table.commit(evolve(change, summary=summary))
 
 
-def worth_it(metadata: TableMetadata, tasks: list[ScanTask], min_files: int) -> list[ScanTask]:
+def worth_it(metadata: TableMetadata, tasks: list[FileScanTask], min_files: int) -> list[FileScanTask]:
     """The files that are written anew: many of one partition, with deletes, or of an old spec."""
-    groups: dict[Any, list[ScanTask]] = {}
+    groups: dict[Any, list[FileScanTask]] = {}
     for task in tasks:
         spec = metadata.spec_by_id(task.partition_spec_id)
         groups.setdefault(partition_key(task.data_file, spec), []).append(task)

@@ -26,7 +26,7 @@ from spec_ref.data_types.types import NestedField, is_primitive
 from spec_ref.deletes.position_deletes import FILE_PATH, POSITION_DELETE_FIELDS
 from spec_ref.encodings.puffin.file import DELETION_VECTOR, Blob, read_puffin, write_puffin
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
-from spec_ref.scan_planning import ScanTask
+from spec_ref.scan_planning import FileScanTask
 from spec_ref.scan_planning.delete_scope import partition_key
 from spec_ref.schemas.identifier_fields import NEVER_IDENTIFY
 from spec_ref.schemas.reserved_field_ids import BY_NAME
@@ -45,7 +45,7 @@ Positions = npt.NDArray[np.int64]
 class DeletedRows:
     """Rows to be deleted of one data file."""
 
-    task: ScanTask
+    task: FileScanTask
     positions: Positions
     """Ascending, each once; rows that are deleted already are not among them."""
 
@@ -171,7 +171,7 @@ def deletes_rows(version: FormatVersion) -> bool:
     return FORMS[version] is not _refused
 
 
-def earlier_positions(task: ScanTask, deletes: DeleteFiles) -> Positions:
+def earlier_positions(task: FileScanTask, deletes: DeleteFiles) -> Positions:
     """The rows of a data file that are deleted by position already."""
     found: Any = deletes.positions(task)
     if isinstance(found, PositionBitmap):
@@ -179,7 +179,7 @@ def earlier_positions(task: ScanTask, deletes: DeleteFiles) -> Positions:
     return found.positions if isinstance(found, PositionSet) else np.zeros(0, np.int64)
 
 
-def own_deletes(task: ScanTask) -> list[DataFile]:
+def own_deletes(task: FileScanTask) -> list[DataFile]:
     """The delete files and vectors whose deletes are all of the task's data file (DEL003, DEL016)."""
     path = task.data_file.file_path
     return [delete.data_file for delete in task.deletes if _is_of(delete.data_file, path)]

@@ -18,12 +18,12 @@ from conformance.pipeline.reading import Reading, reading_of
 from conformance.pipeline.tables import Table
 from conformance.writing.plans import has_row_ids
 from spec_ref.columnar.scan_planning.planner import plan
-from spec_ref.commits.conflict_evaluation import bound_filter, rows_outcome
+from spec_ref.commits.conflict_evaluation import bound_filter, evaluate_file
 from spec_ref.commits.reading import head
 from spec_ref.core.errors import spec_error
 from spec_ref.expressions.predicates import TRUE, Predicate
 from spec_ref.row_lineage.reading import LAST_UPDATED, ROW_ID
-from spec_ref.scan_planning import ScanTask
+from spec_ref.scan_planning import FileScanTask
 from spec_ref.snapshots.references import RefType
 from spec_ref.table_metadata import TableMetadata
 
@@ -37,7 +37,7 @@ LINEAGE = (ROW_ID.name, LAST_UPDATED.name)
 class Matched:
     """A data file with rows that match."""
 
-    task: ScanTask
+    task: FileScanTask
     positions: Positions | None = None
     """The places of the rows that match, ascending; None where all rows do that are not deleted."""
 
@@ -55,7 +55,7 @@ class Source:
         self._own = reading_of(table, self.metadata.current_schema)
         self.deletes = DeleteFiles(self._own)
 
-    def tasks(self, where: Predicate = TRUE) -> list[ScanTask]:
+    def tasks(self, where: Predicate = TRUE) -> list[FileScanTask]:
         """The data files that may have rows that match, with the deletes of all their rows: files are written anew as
         a whole, and a vector holds what was deleted before.
         """
@@ -74,7 +74,7 @@ class Source:
         unsure = []
         for task in self.tasks(where):
             spec = self.metadata.spec_by_id(task.partition_spec_id)
-            if rows_outcome(predicate, task.data_file, spec).might_fail:
+            if evaluate_file(predicate, task.data_file, spec).might_fail:
                 unsure.append(task)
             else:
                 found.append(Matched(task))
@@ -99,7 +99,7 @@ class Source:
                 raise spec_error("RES002", message, found=field.name)
         return reading_of(self._table, self.metadata.current_schema, names)
 
-    def rows(self, tasks: Sequence[ScanTask]) -> Iterator[tuple[ScanTask, pa.RecordBatch]]:
+    def rows(self, tasks: Sequence[FileScanTask]) -> Iterator[tuple[FileScanTask, pa.RecordBatch]]:
         """All rows of data files that are not deleted: the columns of the schema, row lineage where there is any, and
         ``_pos``.
         """
@@ -108,7 +108,7 @@ class Source:
             names += LINEAGE
         reading = self.reading((*names, PLACE))
 
-        def work(task: ScanTask) -> Iterator[Any]:
+        def work(task: FileScanTask) -> Iterator[Any]:
             whole = attrs.evolve(task, residual=TRUE)  # type: ignore[misc]
             for batch in read_task(whole, reading, self.deletes):
                 yield task, batch

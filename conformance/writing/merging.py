@@ -25,7 +25,7 @@ from spec_ref.commits import Committed
 from spec_ref.commits.changes import Isolation
 from spec_ref.core.errors import spec_error
 from spec_ref.expressions.predicates import TRUE
-from spec_ref.scan_planning import ScanTask
+from spec_ref.scan_planning import FileScanTask
 from spec_ref.schemas.schema import Schema
 from spec_ref.snapshots.references import MAIN
 
@@ -122,7 +122,7 @@ class Merging:
                 matched.append(Matched(task, np.concatenate(places)))
         return matched
 
-    def made_of(self, task: ScanTask, batch: pa.RecordBatch) -> pa.RecordBatch:
+    def made_of(self, task: FileScanTask, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Rows that were found to be matched, updated by the rows of the source."""
         places, indexes = self._partners[task.data_file.file_path]
         wanted = indexes[np.searchsorted(places, np.asarray(batch.column(PLACE)))]

@@ -16,7 +16,7 @@ from spec_ref.manifests.computed_metrics import (
     FULL,
     NO_METRICS,
     TRUNCATED,
-    ColumnMetrics,
+    FieldMetrics,
     FileMetrics,
     MetricsMode,
     file_metrics,
@@ -81,7 +81,7 @@ class Collected:
             for path, field_id, _ in leaves(self._struct)
             if field_id in wanted
         ]
-        self._columns = {field_id: ColumnMetrics(type_) for _, field_id, type_ in leaves(self._struct)}
+        self._columns = {field_id: FieldMetrics(type_) for _, field_id, type_ in leaves(self._struct)}
         self.rows = 0
 
     def add(self, batch: pa.RecordBatch) -> None:

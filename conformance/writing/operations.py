@@ -29,7 +29,7 @@ from spec_ref.core.records import evolve
 from spec_ref.expressions.predicates import TRUE, Predicate
 from spec_ref.manifest_lists.manifest_file import ManifestContent
 from spec_ref.partitioning.transforms import Void
-from spec_ref.scan_planning import ScanTask
+from spec_ref.scan_planning import FileScanTask
 from spec_ref.scan_planning.delete_scope import partition_key
 from spec_ref.scan_planning.manifest_selection import listed_manifests
 from spec_ref.scan_planning.rows import references
@@ -186,7 +186,7 @@ def _deleted_by_equality(
     metadata = source.metadata
     pieces = Pieces()
     names = _columns_of(where, source)
-    partial: dict[int, list[ScanTask]] = {}
+    partial: dict[int, list[FileScanTask]] = {}
     for one in matched:
         if one.positions is None:
             pieces.remove(one.task)
@@ -350,7 +350,7 @@ def update(
         return table.commit(pieces.change(branch, where, isolation, summary))
 
 
-def assigning(schema: Schema, assignments: Assignments) -> Callable[[ScanTask, pa.RecordBatch], pa.RecordBatch]:
+def assigning(schema: Schema, assignments: Assignments) -> Callable[[FileScanTask, pa.RecordBatch], pa.RecordBatch]:
     """What makes rows with some columns changed.
 
     Raises:
@@ -365,7 +365,7 @@ def assigning(schema: Schema, assignments: Assignments) -> Callable[[ScanTask, p
         given: Any | Callable[[pa.RecordBatch], Any] = assignments[name]
         return given(batch) if callable(given) else constant_array(fields[name].type, given, batch.num_rows)
 
-    def make(_: ScanTask, batch: pa.RecordBatch) -> pa.RecordBatch:
+    def make(_: FileScanTask, batch: pa.RecordBatch) -> pa.RecordBatch:
         return updated(batch, {name: made(name, batch) for name in assignments})
 
     return make

@@ -20,10 +20,10 @@ from spec_ref.commits.changes import Isolation, NewFile, SnapshotChange, Validat
 from spec_ref.commits.reading import FileKey, key_of
 from spec_ref.core.errors import spec_error
 from spec_ref.expressions.predicates import Predicate
-from spec_ref.scan_planning import ScanTask
+from spec_ref.scan_planning import FileScanTask
 from spec_ref.table_metadata import TableMetadata
 
-Change = Callable[[ScanTask, pa.RecordBatch], pa.RecordBatch]
+Change = Callable[[FileScanTask, pa.RecordBatch], pa.RecordBatch]
 """Makes the rows that replace matching rows, given with ``_pos``, of a data file."""
 
 
@@ -67,7 +67,7 @@ class Pieces:
     deleted_from: set[str] = attrs.field(factory=set)
     """Data files that stay, and whose rows are deleted."""
 
-    def remove(self, task: ScanTask) -> None:
+    def remove(self, task: FileScanTask) -> None:
         """Take a data file out, and the delete files that are of it alone; its vector goes with it (DEL004)."""
         self.removed.add(task.data_file.file_path)
         self.removed_deletes |= {key_of(one) for one in own_deletes(task) if not one.is_deletion_vector}

@@ -39,7 +39,7 @@ from spec_ref.commits.snapshots import next_sequence_number
 from spec_ref.core.records import evolve
 from spec_ref.expressions.bound import BoundPredicate
 from spec_ref.expressions.predicates import TRUE, Predicate
-from spec_ref.scan_planning import ScanTask
+from spec_ref.scan_planning import FileScanTask
 from spec_ref.scan_planning.delete_scope import partition_key
 from spec_ref.snapshots.references import MAIN
 
@@ -193,12 +193,12 @@ def _rows_counted(spark: SparkSession) -> Iterator[None]:
 class _PartOfSource(Source):
     """The rows of some data files."""
 
-    def __init__(self, table: Table, branch: str, tasks: Sequence[ScanTask]) -> None:
+    def __init__(self, table: Table, branch: str, tasks: Sequence[FileScanTask]) -> None:
         super().__init__(table, branch, 1)
         self._given = list(tasks)
         self.deletes = DeleteFiles(self._own, self._given)
 
-    def tasks(self, where: Predicate = TRUE) -> list[ScanTask]:
+    def tasks(self, where: Predicate = TRUE) -> list[FileScanTask]:
         return self._given
 
 
@@ -213,7 +213,7 @@ class _RowChange:
     assignments: Mapping[str, Any] | None = None
     """None to delete the rows."""
 
-    def __call__(self, plan: WritePlan, tasks: Sequence[ScanTask]) -> Pieces:
+    def __call__(self, plan: WritePlan, tasks: Sequence[FileScanTask]) -> Pieces:
         source = _PartOfSource(self.table, self.branch, tasks)
         schema = self.table.metadata.current_schema
         make = None if self.assignments is None else assigning(schema, self.assignments)
@@ -235,9 +235,9 @@ def _part(plan: WritePlan) -> Iterator[tuple[NewFiles, RowSink]]:
             sink.close()
 
 
-def _parts(spark: SparkSession, tasks: Sequence[ScanTask]) -> list[list[ScanTask]]:
+def _parts(spark: SparkSession, tasks: Sequence[FileScanTask]) -> list[list[FileScanTask]]:
     """The tasks dealt out: those of one partition together, so that few delete files and data files are made."""
-    groups: dict[Any, list[ScanTask]] = {}
+    groups: dict[Any, list[FileScanTask]] = {}
     for task in tasks:
         key = task.partition_spec_id, tuple(sorted((k, repr(v)) for k, v in task.data_file.partition.items()))
         groups.setdefault(key, []).append(task)
@@ -338,7 +338,7 @@ class _MergeChange:
     matched: WhenMatched
     mode: Mode
 
-    def __call__(self, plan: WritePlan, tasks: Sequence[ScanTask]) -> tuple[Pieces, Any]:
+    def __call__(self, plan: WritePlan, tasks: Sequence[FileScanTask]) -> tuple[Pieces, Any]:
         merging = Merging(self.table.metadata.current_schema, self.rows, self.on, self.assignments)
         source = _PartOfSource(self.table, self.branch, tasks)
         found = merging.find(source)
@@ -391,7 +391,7 @@ class _Compaction:
     table: Table
     branch: str
 
-    def __call__(self, plan: WritePlan, tasks: Sequence[ScanTask]) -> Pieces:
+    def __call__(self, plan: WritePlan, tasks: Sequence[FileScanTask]) -> Pieces:
         source = _PartOfSource(self.table, self.branch, tasks)
         pieces = Pieces()
         with _part(plan) as (_, sink):
@@ -412,7 +412,7 @@ def compact(
     """
     metadata = table.metadata
     source = Source(table.table, branch, 1)
-    groups: dict[Any, list[ScanTask]] = {}
+    groups: dict[Any, list[FileScanTask]] = {}
     for task in worth_it(metadata, source.tasks(where), min_files):
         spec = metadata.spec_by_id(task.partition_spec_id)
         groups.setdefault(partition_key(task.data_file, spec), []).append(task)

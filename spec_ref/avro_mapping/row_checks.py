@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from spec_ref.avro_mapping.rows import PartitionTuple, RowsOf, wire_type, written
-from spec_ref.avro_mapping.schema import from_avro, legal_name, present
+from spec_ref.avro_mapping.schema import from_avro, present, sanitize_name
 from spec_ref.core.errors import SpecError, Violation
 from spec_ref.core.records import field_rules
 from spec_ref.core.versions import OMITTED, REQUIRED, FieldRule, FormatVersion
@@ -117,7 +117,7 @@ def _partition_faults(record: Record, partition: StructType, version: FormatVers
             yield _fault("DFL004", "missing-field", f"the partition field {field.id} is missing", here, version)
             continue
         name = record.fields[place].name
-        if legal_name(field.name) != name:
+        if sanitize_name(field.name) != name:
             message = "the name of the partition field is another"
             yield _fault("DFL004", "field-name", message, here, version, found=name)
         if str(field.type) == "unknown":

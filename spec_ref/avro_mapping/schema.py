@@ -68,7 +68,7 @@ MAX_SCALE = 999
 _LEGAL = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-def legal_name(name: str) -> str:
+def sanitize_name(name: str) -> str:
     """Replace what Avro does not allow in a name, as Iceberg-Java does.
 
     A digit in front gets an underscore; any other unit of UTF-16 becomes ``_x`` and its hexadecimal number.
@@ -171,7 +171,7 @@ def _record(struct: StructType, name: str, names: _Names, given: Mapping[int, st
     record = {"type": "record", "name": names.fresh(name), "fields": fields}
     used: set[str] = set()
     for field in struct.fields:
-        legal = legal_name(field.name)
+        legal = sanitize_name(field.name)
         while legal in used:  # two names may have become one; a name is information only, the id decides
             legal = f"{legal}_{field.id}"
         used.add(legal)

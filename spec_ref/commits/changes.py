@@ -16,7 +16,7 @@ from spec_ref.manifests.data_file import DataFile
 from spec_ref.partitioning.evolution import PartitionChange
 from spec_ref.schemas.evolution import Change as ColumnChange
 from spec_ref.snapshots.references import MAIN, SnapshotRef
-from spec_ref.snapshots.snapshot import Operation
+from spec_ref.snapshots.snapshot import SnapshotOperation
 from spec_ref.sorting.order import SortField
 from spec_ref.table_metadata.metadata import TableMetadata
 from spec_ref.table_metadata.statistics import PartitionStatisticsFile, StatisticsFile
@@ -115,7 +115,7 @@ class SnapshotChange:
     delete_where: Any = None
     """A predicate: data files whose rows all match are removed, and none may have only some."""
 
-    operation: Operation | None = None
+    operation: SnapshotOperation | None = None
     """Set for changes that keep the table's data; otherwise derived from what is added and removed."""
 
     branch: str = MAIN
@@ -196,7 +196,9 @@ def delete_files(paths: Iterable[str], *, validation: Validation = NOTHING, bran
     Returns:
         The change.
     """
-    return SnapshotChange(removed=frozenset(paths), validation=validation, branch=branch, operation=Operation.DELETE)
+    return SnapshotChange(
+        removed=frozenset(paths), validation=validation, branch=branch, operation=SnapshotOperation.DELETE
+    )
 
 
 def delete_where(predicate: Any, *, validation: Validation = NOTHING, branch: str = MAIN) -> SnapshotChange:
@@ -211,7 +213,7 @@ def delete_where(predicate: Any, *, validation: Validation = NOTHING, branch: st
         The change.
     """
     return SnapshotChange(
-        delete_where=predicate, validation=validation, branch=branch, operation=Operation.DELETE
+        delete_where=predicate, validation=validation, branch=branch, operation=SnapshotOperation.DELETE
     )  # fmt: skip
 
 
@@ -258,7 +260,7 @@ def rewrite(
     """
     return SnapshotChange(
         added=tuple(added), removed=frozenset(removed), removed_deletes=frozenset(removed_deletes), branch=branch,
-        operation=Operation.REPLACE, keeps_rows=True,
+        operation=SnapshotOperation.REPLACE, keeps_rows=True,
     )  # fmt: skip
 
 
@@ -271,7 +273,7 @@ def rewrite_manifests(*, branch: str = MAIN) -> SnapshotChange:
     Returns:
         The change.
     """
-    return SnapshotChange(branch=branch, operation=Operation.REPLACE, rewrites_manifests=True)
+    return SnapshotChange(branch=branch, operation=SnapshotOperation.REPLACE, rewrites_manifests=True)
 
 
 # Changes of the metadata alone

@@ -12,7 +12,17 @@ from contextlib import suppress
 
 from spec_ref.commits import metadata_changes, snapshots
 from spec_ref.commits.changes import Change, CreateTable, Expire, SnapshotChange
-from spec_ref.commits.effects import DeleteFile, Draw, ReadFile, ReadPointer, Steps, Swap, SwapPointer, Wait, WriteFile
+from spec_ref.commits.effects import (
+    DeleteFile,
+    NonDeterministic,
+    ReadFile,
+    ReadPointer,
+    Steps,
+    Swap,
+    SwapPointer,
+    Wait,
+    WriteFile,
+)
 from spec_ref.commits.errors import CommitConflict, CommitFailed, CommitStateUnknown, MissingFile, conflict
 from spec_ref.commits.expired_files import expired_files
 from spec_ref.commits.manifests import Manifests
@@ -160,10 +170,10 @@ def commit(
         CommitFailed: if every attempt lost the race. Nothing was changed.
         CommitStateUnknown: if it cannot be found out whether the change was committed.
     """
-    name = yield Draw.NAME
-    snapshot_id = yield Draw.SNAPSHOT_ID
+    name = yield NonDeterministic.NAME
+    snapshot_id = yield NonDeterministic.SNAPSHOT_ID
     work = _Work(change, table, name, snapshot_id)
-    started = yield Draw.NOW
+    started = yield NonDeterministic.NOW
     number = 0
     while True:
         current = yield from load(1)
@@ -186,7 +196,7 @@ def commit(
                 yield from _clean_up(work, attempt)
                 return Committed(current, attempt.metadata, attempt.location, attempt.snapshot, number)
             yield from _delete(attempt.files)
-        now = yield Draw.NOW
+        now = yield NonDeterministic.NOW
         if number > policy.num_retries or now - started > policy.total_timeout_ms:
             yield from _delete(work.manifests.paths)
             message = f"others were faster at all {number} attempts"
@@ -207,7 +217,7 @@ def _attempt(work: _Work, base: Base | None, current: Base | None, number: int) 
 
 def _prepare(work: _Work, base: Base | None, current: Base | None, number: int) -> Steps[_Attempt]:
     """Write all files of an attempt, its metadata last."""
-    change, now = work.change, (yield Draw.NOW)
+    change, now = work.change, (yield NonDeterministic.NOW)
     if base is not None and current is not None:
         check_same_table(base.metadata, current.metadata)
     snapshot: Snapshot | None = None
@@ -231,7 +241,7 @@ def _prepare(work: _Work, base: Base | None, current: Base | None, number: int) 
         metadata = metadata_changes.apply(change, base.metadata, current.metadata, now)
     if current is not None:
         metadata = with_log(metadata, current, now)
-    unique = yield Draw.NAME
+    unique = yield NonDeterministic.NAME
     before = None if current is None else (current.location, current.metadata)
     location = work.table.written_name(before, metadata, unique)
     yield WriteFile(location, metadata)
@@ -242,7 +252,7 @@ def _own_snapshot_id(work: _Work, current: TableMetadata) -> Steps[None]:
     """Choose another snapshot id, and write all manifests again, if another snapshot has the id (SNP001)."""
     while any(snapshot.snapshot_id == work.manifests.snapshot_id for snapshot in current.snapshots):
         yield from _delete(work.manifests.paths)
-        work.manifests = Manifests((yield Draw.NAME), (yield Draw.SNAPSHOT_ID))
+        work.manifests = Manifests((yield NonDeterministic.NAME), (yield NonDeterministic.SNAPSHOT_ID))
 
 
 def with_log(metadata: TableMetadata, current: Base, now_ms: int) -> TableMetadata:

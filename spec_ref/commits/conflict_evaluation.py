@@ -12,7 +12,7 @@ import attrs
 
 from spec_ref.expressions.binding import bind
 from spec_ref.expressions.bound import BoundPredicate, evaluate
-from spec_ref.expressions.metrics_evaluation import Metrics, metrics_outcome
+from spec_ref.expressions.metrics_evaluation import Metrics, evaluate_metrics
 from spec_ref.expressions.projection import inclusive_projection, strict_projection
 from spec_ref.expressions.stats_evaluation import Outcome
 from spec_ref.manifests.data_file import DataFile, FileContent
@@ -38,7 +38,7 @@ def bound_filter(predicate: Any, metadata: TableMetadata) -> BoundPredicate:
     return bind(predicate, metadata.current_schema)
 
 
-def rows_outcome(predicate: BoundPredicate, data_file: DataFile, spec: PartitionSpec) -> Outcome:
+def evaluate_file(predicate: BoundPredicate, data_file: DataFile, spec: PartitionSpec) -> Outcome:
     """Evaluate a predicate on the partition and the metrics of a file.
 
     Args:
@@ -50,11 +50,11 @@ def rows_outcome(predicate: BoundPredicate, data_file: DataFile, spec: Partition
         Whether some row of the file might match and whether some might fail.
 
     Raises:
-        SpecError: the codes of `spec_ref.expressions.metrics_evaluation.metrics_outcome` and
+        SpecError: the codes of `spec_ref.expressions.metrics_evaluation.evaluate_metrics` and
             `spec_ref.expressions.projection.project`.
     """
     metrics = Metrics(**{name: getattr(data_file, name) for name in _METRICS})
-    by_metrics = metrics_outcome(predicate, metrics)
+    by_metrics = evaluate_metrics(predicate, metrics)
     return Outcome(
         might_match=by_metrics.might_match and evaluate(inclusive_projection(predicate, spec), data_file.partition),
         might_fail=by_metrics.might_fail and not evaluate(strict_projection(predicate, spec), data_file.partition),
@@ -73,7 +73,7 @@ def may_match(predicate: BoundPredicate, data_file: DataFile, spec: PartitionSpe
         Whether they may.
     """
     if data_file.content is FileContent.DATA:
-        return rows_outcome(predicate, data_file, spec).might_match
+        return evaluate_file(predicate, data_file, spec).might_match
     if data_file.content is FileContent.EQUALITY_DELETES and spec.unpartitioned:
         return True
     return evaluate(inclusive_projection(predicate, spec), data_file.partition)

@@ -19,12 +19,12 @@ from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.scan_planning.delete_scope import column_types, may_apply
 from spec_ref.snapshots.references import RefType
-from spec_ref.snapshots.snapshot import Operation, Snapshot
+from spec_ref.snapshots.snapshot import Snapshot, SnapshotOperation
 from spec_ref.table_metadata.metadata import TableMetadata
 
 Listed = tuple[ManifestFile, ManifestEntry]
 
-LOGICAL = (Operation.APPEND, Operation.OVERWRITE, Operation.DELETE, None)
+LOGICAL = (SnapshotOperation.APPEND, SnapshotOperation.OVERWRITE, SnapshotOperation.DELETE, None)
 """The operations that change the table's data; a snapshot without an operation counts as one of them."""
 
 
@@ -105,7 +105,7 @@ def validate(change: SnapshotChange, planned: TableMetadata, current: TableMetad
     snapshots = since(change, planned, current)
     predicate = bound_filter(validation.conflict_filter, current)
     for snapshot in snapshots:
-        replaced = snapshot.operation is Operation.REPLACE
+        replaced = snapshot.operation is SnapshotOperation.REPLACE
         added = yield from files.changed_in(snapshot, EntryStatus.ADDED)
         for manifest, entry in added:
             data_file = entry.data_file

@@ -75,7 +75,7 @@ class Wait:
     ms: int
 
 
-class Draw(enum.Enum):
+class NonDeterministic(enum.Enum):
     """What a commit takes from outside; nobody else sees it."""
 
     NAME = "name"
@@ -88,7 +88,7 @@ class Draw(enum.Enum):
     """The time in milliseconds from the Unix epoch."""
 
 
-Effect: TypeAlias = ReadPointer | ReadFile | WriteFile | SwapPointer | DeleteFile | Wait | Draw
+Effect: TypeAlias = ReadPointer | ReadFile | WriteFile | SwapPointer | DeleteFile | Wait | NonDeterministic
 
 T = TypeVar("T")
 Steps: TypeAlias = Generator[Effect, Any, T]

@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 
 from spec_ref.commits.changes import NewFile, SnapshotChange
-from spec_ref.commits.conflict_evaluation import bound_filter, rows_outcome
+from spec_ref.commits.conflict_evaluation import bound_filter, evaluate_file
 from spec_ref.commits.effects import Steps, WriteFile
 from spec_ref.commits.errors import conflict
 from spec_ref.commits.payloads import ManifestContents
@@ -22,7 +22,7 @@ from spec_ref.core.errors import spec_error
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import SEQUENCE_NUMBERS
 from spec_ref.data_types.types import UNKNOWN, StructType, Type
-from spec_ref.expressions.metrics_evaluation import summaries_outcome
+from spec_ref.expressions.metrics_evaluation import evaluate_summaries
 from spec_ref.expressions.projection import inclusive_projection
 from spec_ref.manifest_lists.manifest_file import ManifestContent, ManifestFile
 from spec_ref.manifests.data_file import DataFile, FileContent
@@ -311,7 +311,7 @@ def _not_affected(manifest: ManifestFile, removal: Removal, spec: PartitionSpec)
         return False
     projected = inclusive_projection(removal.where, spec)
     ids = [field.field_id for field in spec.fields]
-    return not summaries_outcome(projected, manifest.partitions, ids).might_match
+    return not evaluate_summaries(projected, manifest.partitions, ids).might_match
 
 
 def _is_removed(data_file: DataFile, removal: Removal, spec: PartitionSpec) -> bool:
@@ -323,7 +323,7 @@ def _is_removed(data_file: DataFile, removal: Removal, spec: PartitionSpec) -> b
         return True
     if removal.where is None:
         return False
-    outcome = rows_outcome(removal.where, data_file, spec)
+    outcome = evaluate_file(removal.where, data_file, spec)
     if outcome.might_match and outcome.might_fail:
         raise conflict("OCC008", "only some rows of a file match, or it is not known", found=data_file.file_path)
     return outcome.might_match

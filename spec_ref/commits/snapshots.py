@@ -16,7 +16,7 @@ from spec_ref.manifest_lists.manifest_file import ManifestFile
 from spec_ref.manifests.data_file import FileContent
 from spec_ref.row_lineage.assignment import assign_first_row_ids
 from spec_ref.snapshots.references import branch
-from spec_ref.snapshots.snapshot import Operation, Snapshot
+from spec_ref.snapshots.snapshot import Snapshot, SnapshotOperation
 from spec_ref.table_metadata.metadata import TableMetadata
 
 _TABLE = field_rules(TableMetadata)
@@ -45,7 +45,7 @@ def next_sequence_number(metadata: TableMetadata) -> int:
     return metadata.last_sequence_number + 1
 
 
-def operation_of(change: SnapshotChange, removed: list[Listed]) -> Operation:
+def operation_of(change: SnapshotChange, removed: list[Listed]) -> SnapshotOperation:
     """Derive the operation of a snapshot (SNP013 to SNP016).
 
     Args:
@@ -63,10 +63,10 @@ def operation_of(change: SnapshotChange, removed: list[Listed]) -> Operation:
 
 
 OPERATIONS = {
-    (True, False): Operation.APPEND,
-    (False, False): Operation.APPEND,
-    (False, True): Operation.DELETE,
-    (True, True): Operation.OVERWRITE,
+    (True, False): SnapshotOperation.APPEND,
+    (False, False): SnapshotOperation.APPEND,
+    (False, True): SnapshotOperation.DELETE,
+    (True, True): SnapshotOperation.OVERWRITE,
 }
 """The operation, by whether data files are added and whether rows are deleted."""
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from spec_ref.manifests.data_file import DataFile, FileContent
-from spec_ref.snapshots.snapshot import OPERATION, Operation
+from spec_ref.snapshots.snapshot import OPERATION, SnapshotOperation
 
 ADDED, REMOVED = "added", "removed"
 
@@ -49,7 +49,7 @@ def count(data_files: Iterable[DataFile], change: str) -> Counter[str]:
 
 
 def summary_of(
-    operation: Operation,
+    operation: SnapshotOperation,
     added: Iterable[DataFile],
     removed: Iterable[DataFile],
     before: Mapping[str, str] | None,

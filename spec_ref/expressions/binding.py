@@ -46,9 +46,9 @@ from spec_ref.expressions.predicates import (
     SetTest,
     Test,
     ValueExpression,
-    both,
-    either,
-    negation,
+    and_,
+    not_,
+    or_,
 )
 from spec_ref.partitioning.transforms import Bucket, Day, Hour, Identity, Month, Transform, Truncate, Year
 from spec_ref.schemas.schema import Column, Schema
@@ -98,9 +98,9 @@ class _Binder:
                 return predicate
             case Not(child):
                 with error_path("/child"):
-                    return negation(self.predicate(child, depth + 1))  # type: ignore[no-any-return]
+                    return not_(self.predicate(child, depth + 1))  # type: ignore[no-any-return]
             case And(left, right) | Or(left, right):
-                join = both if isinstance(predicate, And) else either
+                join = and_ if isinstance(predicate, And) else or_
                 with error_path("/left"):
                     first = self.predicate(left, depth + 1)
                 with error_path("/right"):

@@ -217,7 +217,7 @@ def has_nan(type_: Type) -> bool:
     return type_ in (FLOAT, DOUBLE)
 
 
-def holds(leaf: Leaf, value: Any) -> bool:
+def evaluate_leaf(leaf: Leaf, value: Any) -> bool:
     """Evaluate a leaf for a value of its term.
 
     Args:
@@ -260,12 +260,12 @@ def evaluate(predicate: BoundPredicate, row: Row) -> bool:
         case Or(left, right):
             return evaluate(left, row) or evaluate(right, row)
         case BoundTermComparison(operation, left, right):
-            return COMPARE[operation](value_of(left, row), value_of(right, row))
+            return COMPARE[operation](evaluate_term(left, row), evaluate_term(right, row))
         case _:
-            return holds(predicate, value_of(predicate.term, row))
+            return evaluate_leaf(predicate, evaluate_term(predicate.term, row))
 
 
-def value_of(term: BoundTerm, row: Row) -> Any:
+def evaluate_term(term: BoundTerm, row: Row) -> Any:
     """Compute the value of a term for a row.
 
     Args:
@@ -287,11 +287,11 @@ def value_of(term: BoundTerm, row: Row) -> Any:
                     return None
             return value
         case BoundTransform(transform, child):
-            return transform.apply(child.type, value_of(child, row))
+            return transform.apply(child.type, evaluate_term(child, row))
         case BoundConstant(constant):
             return constant
         case BoundPromotion(child, promote):
-            narrow = value_of(child, row)
+            narrow = evaluate_term(child, row)
             return None if narrow is None else promote(narrow)
         case BoundChoice(condition, when_true, when_false):
-            return value_of(when_true if evaluate(condition, row) else when_false, row)
+            return evaluate_term(when_true if evaluate(condition, row) else when_false, row)

@@ -14,7 +14,7 @@ from spec_ref.core.errors import error_path
 from spec_ref.core.records import record
 from spec_ref.data_types.types import Type, is_primitive, kind
 from spec_ref.expressions.bound import BoundPredicate, BoundReference, has_nan
-from spec_ref.expressions.stats_evaluation import UNKNOWN_FACTS, Facts, Outcome, outcome_of
+from spec_ref.expressions.stats_evaluation import UNKNOWN_STATS, Outcome, TermStats, evaluate_stats
 from spec_ref.single_value.bounds import decode_bound
 
 _NO_BOUNDS = frozenset({"unknown", "geometry", "geography"})
@@ -37,7 +37,7 @@ class Metrics:
     upper_bounds: Mapping[int, bytes] | None = None
 
 
-def metrics_outcome(predicate: BoundPredicate, metrics: Metrics) -> Outcome:
+def evaluate_metrics(predicate: BoundPredicate, metrics: Metrics) -> Outcome:
     """Evaluate a predicate on the metrics of a file.
 
     Args:
@@ -53,7 +53,7 @@ def metrics_outcome(predicate: BoundPredicate, metrics: Metrics) -> Outcome:
     """
     if metrics.record_count == 0:
         return Outcome(might_match=False, might_fail=False)
-    return outcome_of(predicate, lambda reference: column_facts(reference, metrics))
+    return evaluate_stats(predicate, lambda reference: column_stats(reference, metrics))
 
 
 def might_match(predicate: BoundPredicate, metrics: Metrics) -> bool:
@@ -67,9 +67,9 @@ def might_match(predicate: BoundPredicate, metrics: Metrics) -> bool:
         False only if no row of the file matches.
 
     Raises:
-        SpecError: as `metrics_outcome`.
+        SpecError: as `evaluate_metrics`.
     """
-    return metrics_outcome(predicate, metrics).might_match
+    return evaluate_metrics(predicate, metrics).might_match
 
 
 def must_match(predicate: BoundPredicate, metrics: Metrics) -> bool:
@@ -83,12 +83,12 @@ def must_match(predicate: BoundPredicate, metrics: Metrics) -> bool:
         True only if every row of the file matches.
 
     Raises:
-        SpecError: as `metrics_outcome`.
+        SpecError: as `evaluate_metrics`.
     """
-    return not metrics_outcome(predicate, metrics).might_fail
+    return not evaluate_metrics(predicate, metrics).might_fail
 
 
-def column_facts(reference: BoundReference, metrics: Metrics) -> Facts:
+def column_stats(reference: BoundReference, metrics: Metrics) -> TermStats:
     """Derive what is known about one column from the metrics of a file.
 
     Args:
@@ -104,7 +104,7 @@ def column_facts(reference: BoundReference, metrics: Metrics) -> Facts:
     """
     type_, field_id = reference.type, reference.id
     if not is_primitive(type_):
-        return UNKNOWN_FACTS  # counts of nested types and variants are of other things than their nulls
+        return UNKNOWN_STATS  # counts of nested types and variants are of other things than their nulls
     values = _count(metrics.value_counts, field_id)
     nulls = _count(metrics.null_value_counts, field_id)
     nans = _count(metrics.nan_value_counts, field_id) if has_nan(type_) else 0
@@ -113,7 +113,7 @@ def column_facts(reference: BoundReference, metrics: Metrics) -> Facts:
     all_null = counted and nulls is not None and nulls >= values  # type: ignore[operator]
     all_nan = counted and nans is not None and nans >= values  # type: ignore[operator]
     none_ordinary = counted and nulls is not None and nans is not None and nulls + nans >= values  # type: ignore[operator]
-    return Facts(
+    return TermStats(
         null=nulls != 0 and not all_nan,
         nan=nans != 0 and not all_null,
         ordinary=not (all_null or all_nan or none_ordinary),
@@ -155,7 +155,7 @@ class PartitionSummary(Protocol):
         """No partition has a higher value; None where it is not known."""
 
 
-def summaries_outcome(
+def evaluate_summaries(
     projected: BoundPredicate, summaries: Sequence[PartitionSummary] | None, field_ids: Sequence[int]
 ) -> Outcome:
     """Evaluate a partition predicate on the field summaries of a manifest.
@@ -174,16 +174,16 @@ def summaries_outcome(
         SpecError: SVB001 to SVB008 or EVO006 if a bound of a field in the predicate is not a value of its type.
     """
     by_id = dict(zip(field_ids, summaries or (), strict=False))
-    return outcome_of(projected, lambda reference: _summary_facts(reference.type, by_id.get(reference.id)))
+    return evaluate_stats(projected, lambda reference: _summary_stats(reference.type, by_id.get(reference.id)))
 
 
-def _summary_facts(type_: Type, summary: PartitionSummary | None) -> Facts:
+def _summary_stats(type_: Type, summary: PartitionSummary | None) -> TermStats:
     if summary is None:
-        return UNKNOWN_FACTS
+        return UNKNOWN_STATS
     null = summary.contains_null
     nan = has_nan(type_) and summary.contains_nan is not False
     without_bounds = summary.lower_bound is None and summary.upper_bound is None
-    return Facts(
+    return TermStats(
         null=null,
         nan=nan,
         # Without bounds all values are null or NaN. Where neither is contained, the summary contradicts itself, as one

@@ -190,7 +190,7 @@ class SetTest:
 Predicate: TypeAlias = Constant | Not | And | Or | Test | Comparison | SetTest
 
 
-def negation(child: Any) -> Any:
+def not_(child: Any) -> Any:
     """Negate a predicate, bound or not; a constant or a Not is simplified.
 
     Args:
@@ -208,7 +208,7 @@ def negation(child: Any) -> Any:
             return Not(child)
 
 
-def both(left: Any, right: Any) -> Any:
+def and_(left: Any, right: Any) -> Any:
     """Join two predicates, bound or not, with AND; constants are simplified.
 
     Args:
@@ -225,7 +225,7 @@ def both(left: Any, right: Any) -> Any:
     return left if right == TRUE else And(left, right)
 
 
-def either(left: Any, right: Any) -> Any:
+def or_(left: Any, right: Any) -> Any:
     """Join two predicates, bound or not, with OR; constants are simplified.
 
     Args:
@@ -251,7 +251,7 @@ def conjunction(*predicates: Any) -> Any:
     Returns:
         The conjunction; true for none.
     """
-    return _balanced(both, list(predicates), TRUE)
+    return _balanced(and_, list(predicates), TRUE)
 
 
 def disjunction(*predicates: Any) -> Any:
@@ -263,7 +263,7 @@ def disjunction(*predicates: Any) -> Any:
     Returns:
         The disjunction; false for none.
     """
-    return _balanced(either, list(predicates), FALSE)
+    return _balanced(or_, list(predicates), FALSE)
 
 
 def _balanced(join: Any, operands: list[Any], empty: Constant) -> Any:

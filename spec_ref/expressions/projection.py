@@ -20,8 +20,8 @@ from spec_ref.expressions.bound import (
     BoundTransform,
     Leaf,
 )
-from spec_ref.expressions.predicates import FALSE, TRUE, And, Constant, Not, Or, both, either
-from spec_ref.expressions.rewrite_not import without_not
+from spec_ref.expressions.predicates import FALSE, TRUE, And, Constant, Not, Or, and_, or_
+from spec_ref.expressions.rewrite_not import rewrite_not
 from spec_ref.expressions.transform_projection import comparison_through
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Day, Hour, Identity, Month, Transform, UnknownTransform, Void, Year
@@ -92,7 +92,7 @@ def project(predicate: BoundPredicate, projection: Projection) -> BoundPredicate
     Raises:
         SpecError: the code of a transform (TRN002 to TRN015) that does not accept the type of its source.
     """
-    return _projected(without_not(predicate), projection)  # type: ignore[no-any-return]
+    return _projected(rewrite_not(predicate), projection)  # type: ignore[no-any-return]
 
 
 def _projected(predicate: BoundPredicate, projection: Projection) -> Any:
@@ -100,9 +100,9 @@ def _projected(predicate: BoundPredicate, projection: Projection) -> Any:
         case Constant():
             return predicate
         case And(left, right):
-            return both(_projected(left, projection), _projected(right, projection))
+            return and_(_projected(left, projection), _projected(right, projection))
         case Or(left, right):
-            return either(_projected(left, projection), _projected(right, projection))
+            return or_(_projected(left, projection), _projected(right, projection))
         case Not() | BoundTermComparison():
             return FALSE if projection.strict else TRUE
         case _:
@@ -122,7 +122,7 @@ def project_leaf(leaf: Leaf, projection: Projection) -> BoundPredicate:
     Raises:
         SpecError: as `project`.
     """
-    join, result = (either, FALSE) if projection.strict else (both, TRUE)
+    join, result = (or_, FALSE) if projection.strict else (and_, TRUE)
     for field in projection.spec.fields:
         projected = _through(leaf, field, projection)
         if projected is not None:

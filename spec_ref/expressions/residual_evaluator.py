@@ -11,7 +11,7 @@ from typing import Any
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
 from spec_ref.expressions.bound import BoundPredicate, BoundTermComparison, Row, evaluate
-from spec_ref.expressions.predicates import FALSE, TRUE, And, Constant, Not, Or, both, either, negation
+from spec_ref.expressions.predicates import FALSE, TRUE, And, Constant, Not, Or, and_, not_, or_
 from spec_ref.expressions.projection import Projection, project_leaf
 from spec_ref.partitioning.spec import PartitionSpec
 
@@ -43,11 +43,11 @@ def _residual(predicate: BoundPredicate, inclusive: Projection, partition: Row) 
         case Constant() | BoundTermComparison():
             return predicate
         case Not(child):
-            return negation(_residual(child, inclusive, partition))
+            return not_(_residual(child, inclusive, partition))
         case And(left, right):
-            return both(_residual(left, inclusive, partition), _residual(right, inclusive, partition))
+            return and_(_residual(left, inclusive, partition), _residual(right, inclusive, partition))
         case Or(left, right):
-            return either(_residual(left, inclusive, partition), _residual(right, inclusive, partition))
+            return or_(_residual(left, inclusive, partition), _residual(right, inclusive, partition))
         case _:
             strict = evolve(inclusive, strict=True)
             try:

@@ -19,9 +19,9 @@ from spec_ref.expressions.predicates import (
     Predicate,
     SetTest,
     Test,
-    both,
-    either,
-    negation,
+    and_,
+    not_,
+    or_,
 )
 
 _O = Operation
@@ -32,7 +32,7 @@ _OPPOSITE: dict[Operation, Operation] = {
 """The inequality that is true of the ordinary values for which another one is false."""
 
 
-def without_not(predicate: BoundPredicate) -> BoundPredicate:
+def rewrite_not(predicate: BoundPredicate) -> BoundPredicate:
     """Rewrite a predicate so that it has no Not.
 
     ``NOT x < 5`` is ``x >= 5 OR x IS NULL``, and for floats ``OR x IS NaN``: logic is two-valued, so a comparison that
@@ -51,11 +51,11 @@ def without_not(predicate: BoundPredicate) -> BoundPredicate:
 def _rewritten(predicate: Any, *, negate: bool) -> Any:
     match predicate:
         case Constant():
-            return negation(predicate) if negate else predicate
+            return not_(predicate) if negate else predicate
         case Not(child):
             return _rewritten(child, negate=not negate)
         case And(left, right) | Or(left, right):
-            join = both if isinstance(predicate, And) is not negate else either
+            join = and_ if isinstance(predicate, And) is not negate else or_
             return join(_rewritten(left, negate=negate), _rewritten(right, negate=negate))
         case _:
             return _complement(predicate) if negate else predicate
@@ -95,11 +95,11 @@ def _true_in_sql(predicate: Predicate) -> Any:
         case Not(child):
             return _false_in_sql(child)
         case And(left, right):
-            return both(_true_in_sql(left), _true_in_sql(right))
+            return and_(_true_in_sql(left), _true_in_sql(right))
         case Or(left, right):
-            return either(_true_in_sql(left), _true_in_sql(right))
+            return or_(_true_in_sql(left), _true_in_sql(right))
         case Comparison() | SetTest():
-            return both(predicate, _all_known(predicate))
+            return and_(predicate, _all_known(predicate))
         case _:
             return predicate
 
@@ -109,13 +109,13 @@ def _false_in_sql(predicate: Predicate) -> Any:
         case Not(child):
             return _true_in_sql(child)
         case And(left, right):
-            return either(_false_in_sql(left), _false_in_sql(right))
+            return or_(_false_in_sql(left), _false_in_sql(right))
         case Or(left, right):
-            return both(_false_in_sql(left), _false_in_sql(right))
+            return and_(_false_in_sql(left), _false_in_sql(right))
         case Comparison() | SetTest():
-            return both(negation(predicate), _all_known(predicate))
+            return and_(not_(predicate), _all_known(predicate))
         case _:
-            return negation(predicate)
+            return not_(predicate)
 
 
 def _all_known(predicate: Comparison | SetTest) -> Any:
@@ -124,5 +124,5 @@ def _all_known(predicate: Comparison | SetTest) -> Any:
     known: Any = TRUE
     for value in values:
         if not isinstance(value, Literal):
-            known = both(known, Test(_O.NOT_NULL, value))
+            known = and_(known, Test(_O.NOT_NULL, value))
     return known

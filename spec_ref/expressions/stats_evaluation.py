@@ -37,8 +37,8 @@ from spec_ref.expressions.bound import (
     BoundTest,
     BoundTransform,
     Leaf,
+    evaluate_leaf,
     has_nan,
-    holds,
     is_nan,
 )
 from spec_ref.expressions.predicates import And, Constant, Not, Operation, Or
@@ -61,7 +61,7 @@ UNKNOWN_OUTCOME = Outcome(might_match=True, might_fail=True)
 
 
 @record
-class Facts:
+class TermStats:
     """What is known about the values of one term for some rows. A flag is true if the case is possible or not known."""
 
     null: bool = True
@@ -80,10 +80,10 @@ class Facts:
     """An upper bound of the ordinary values, inclusive; None if not known."""
 
 
-UNKNOWN_FACTS = Facts()
+UNKNOWN_STATS = TermStats()
 
 
-def usable_bounds(facts: Facts) -> Facts:
+def usable_bounds(facts: TermStats) -> TermStats:
     """Remove bounds that cannot be trusted.
 
     A NaN that was taken for a bound may have spoiled the other one as well (contradiction C26), and if the lower bound
@@ -101,7 +101,7 @@ def usable_bounds(facts: Facts) -> Facts:
     return evolve(facts, lower=None, upper=None) if spoiled or inverted else facts
 
 
-def outcome_of(predicate: BoundPredicate, facts_of: Callable[[BoundReference], Facts]) -> Outcome:
+def evaluate_stats(predicate: BoundPredicate, facts_of: Callable[[BoundReference], TermStats]) -> Outcome:
     """Evaluate a predicate on what is known about the fields that it refers to.
 
     Args:
@@ -115,23 +115,23 @@ def outcome_of(predicate: BoundPredicate, facts_of: Callable[[BoundReference], F
         case Constant(value):
             return Outcome(might_match=value, might_fail=not value)
         case Not(child):
-            return outcome_of(child, facts_of).opposite()
+            return evaluate_stats(child, facts_of).opposite()
         case And(left, right):
-            first, second = outcome_of(left, facts_of), outcome_of(right, facts_of)
+            first, second = evaluate_stats(left, facts_of), evaluate_stats(right, facts_of)
             return Outcome(first.might_match and second.might_match, first.might_fail or second.might_fail)
         case Or(left, right):
-            first, second = outcome_of(left, facts_of), outcome_of(right, facts_of)
+            first, second = evaluate_stats(left, facts_of), evaluate_stats(right, facts_of)
             return Outcome(first.might_match or second.might_match, first.might_fail and second.might_fail)
         case BoundTermComparison():
             return UNKNOWN_OUTCOME
         case _:
-            return _leaf_outcome(predicate, _term_facts(predicate.term, facts_of))
+            return _leaf_outcome(predicate, _term_stats(predicate.term, facts_of))
 
 
-def _leaf_outcome(leaf: Leaf, facts: Facts) -> Outcome:
+def _leaf_outcome(leaf: Leaf, facts: TermStats) -> Outcome:
     ordinary = _ordinary(leaf, facts.lower, facts.upper)
-    null = holds(leaf, None)
-    nan = holds(leaf, float("nan")) if has_nan(leaf.term.type) else null
+    null = evaluate_leaf(leaf, None)
+    nan = evaluate_leaf(leaf, float("nan")) if has_nan(leaf.term.type) else null
     might_be_nan = facts.nan and has_nan(leaf.term.type)
     return Outcome(
         (facts.null and null) or (might_be_nan and nan) or (facts.ordinary and ordinary.might_match),
@@ -201,27 +201,27 @@ def _ordinary(leaf: Leaf, lower: Any, upper: Any) -> Outcome:
 # Terms
 
 
-def _term_facts(term: BoundTerm, facts_of: Callable[[BoundReference], Facts]) -> Facts:
+def _term_stats(term: BoundTerm, facts_of: Callable[[BoundReference], TermStats]) -> TermStats:
     """Derive the facts of a term: functions that keep the order keep bounds, and every function keeps null."""
     match term:
         case BoundReference():
             return usable_bounds(facts_of(term))
         case BoundTransform(transform, child):
-            inner = _term_facts(child, facts_of)
+            inner = _term_stats(child, facts_of)
             if isinstance(transform, Bucket):
                 return evolve(inner, lower=None, upper=None)
             return _mapped(inner, lambda value: transform.apply(child.type, value))
         case BoundPromotion(child, promote):
-            return _mapped(_term_facts(child, facts_of), promote)
+            return _mapped(_term_stats(child, facts_of), promote)
         case BoundConstant(value):
             if value is None or is_nan(value):
-                return Facts(null=value is None, nan=value is not None, ordinary=False)
-            return Facts(null=False, nan=False, lower=value, upper=value)
+                return TermStats(null=value is None, nan=value is not None, ordinary=False)
+            return TermStats(null=False, nan=False, lower=value, upper=value)
         case BoundChoice():
-            return UNKNOWN_FACTS
+            return UNKNOWN_STATS
 
 
-def _mapped(facts: Facts, function: Callable[[Any], Any]) -> Facts:
+def _mapped(facts: TermStats, function: Callable[[Any], Any]) -> TermStats:
     def bound(value: Any) -> Any:
         try:
             return None if value is None else function(value)

@@ -1,6 +1,7 @@
 """Find everything that is wrong with a JSON object, by the field rules that readers use.
 
-A reader raises at the first problem; `collect` records it and continues, and `duties` records what a reader tolerates.
+A reader raises at the first problem; `collect_violations` records it and continues, and `writer_deviations` records
+what a reader tolerates.
 """
 
 from __future__ import annotations
@@ -16,30 +17,32 @@ from spec_ref.core.versions import FormatVersion, Presence
 from spec_ref.json.documents import escaped
 from spec_ref.json.reading import (
     ABSENT,
+    apply_post_read,
     check_constants,
-    finished,
-    keeps_unknown,
+    field_table,
     read_row_of,
     reader,
-    rows,
+    retains_unknown,
     unknown_of,
 )
-from spec_ref.json.wire_types import Kind, ListOf, MapOf, RecordOf, Via
+from spec_ref.json.wire_types import Converted, Kind, ListOf, MapOf, RecordOf
 
 T = TypeVar("T")
 
-BROKEN: Any = object()
-"""The result of `collect` for a value that could not be read."""
+UNREADABLE: Any = object()
+"""The result of `collect_violations` for a value that could not be read."""
 
 MAX_PER_LIST = 1000
 """How many broken items of one list or map are reported; if there are more, the rest is not checked."""
 
-MAX_DUTIES = 100 * MAX_PER_LIST
+MAX_WRITER_DEVIATIONS = 100 * MAX_PER_LIST
 """How many deviations of the items of one list are reported. Items may have several, which should not crowd each
 other out."""
 
 
-def collect(kind: Kind, value: Any, version: FormatVersion, requirement: str, path: str, found: list[Violation]) -> Any:
+def collect_violations(
+    kind: Kind, value: Any, version: FormatVersion, requirement: str, path: str, found: list[Violation]
+) -> Any:
     """Read a JSON value and record everything that is wrong.
 
     Broken items are left out of lists and maps, so that the valid ones can still be checked.
@@ -53,34 +56,35 @@ def collect(kind: Kind, value: Any, version: FormatVersion, requirement: str, pa
         found: the list to which violations are appended.
 
     Returns:
-        The value, or `BROKEN`.
+        The value, or `UNREADABLE`.
     """
     match kind:
         case ListOf(item) if type(value) is list:
             items = (
-                collect(item, one, version, requirement, f"{path}/{place}", found) for place, one in enumerate(value)
+                collect_violations(item, one, version, requirement, f"{path}/{place}", found)
+                for place, one in enumerate(value)
             )
-            return tuple(one for one in _until_too_many(items, found) if one is not BROKEN)
+            return tuple(one for one in _until_too_many(items, found) if one is not UNREADABLE)
         case MapOf(item) if type(value) is dict:
             members = (
-                (name, collect(item, one, version, requirement, f"{path}/{escaped(name)}", found))
+                (name, collect_violations(item, one, version, requirement, f"{path}/{escaped(name)}", found))
                 for name, one in value.items()
             )
-            return {name: one for name, one in _until_too_many(members, found) if one is not BROKEN}
-        case Via(inner, read):
+            return {name: one for name, one in _until_too_many(members, found) if one is not UNREADABLE}
+        case Converted(inner, read):
             before = len(found)
-            wire = collect(inner, value, version, requirement, path, found)
-            if wire is BROKEN or len(found) > before:
-                return BROKEN
-            return _noted(lambda: read(wire, version), path, found)
+            wire = collect_violations(inner, value, version, requirement, path, found)
+            if wire is UNREADABLE or len(found) > before:
+                return UNREADABLE
+            return _read_or_record(lambda: read(wire, version), path, found)
         case RecordOf() if type(value) is dict:
             before = len(found)
-            values = collect_rows(kind, value, version, path, found)
+            values = collect_record_violations(kind, value, version, path, found)
             if len(found) > before:
-                return BROKEN
-            return _noted(lambda: finished(kind, kind.cls(**values), version), path, found)
+                return UNREADABLE
+            return _read_or_record(lambda: apply_post_read(kind, kind.cls(**values), version), path, found)
         case _:
-            return _noted(lambda: reader(kind, version, requirement)(value), path, found)
+            return _read_or_record(lambda: reader(kind, version, requirement)(value), path, found)
 
 
 def _until_too_many(items: Iterator[T], found: list[Violation]) -> Iterator[T]:
@@ -88,7 +92,7 @@ def _until_too_many(items: Iterator[T], found: list[Violation]) -> Iterator[T]:
     return itertools.takewhile(lambda _: len(found) <= most, items)
 
 
-def collect_rows(
+def collect_record_violations(
     kind: RecordOf, document: dict[str, Any], version: FormatVersion, path: str, found: list[Violation]
 ) -> dict[str, Any]:
     """Read the attributes of a record as far as possible, and record everything that is wrong.
@@ -101,33 +105,33 @@ def collect_rows(
         found: the list to which violations are appended.
 
     Returns:
-        The attributes by name; `BROKEN` for those that cannot be read.
+        The attributes by name; `UNREADABLE` for those that cannot be read.
     """
-    _noted(lambda: check_constants(kind, document), path, found)
+    _read_or_record(lambda: check_constants(kind, document), path, found)
     values: dict[str, Any] = {}
-    for row in rows(kind, version):
+    for row in field_table(kind, version):
         value = document.get(row.rule.name)
         if row.read is Presence.OMITTED:
             values[row.attribute] = row.absent()
         elif value is None:
-            values[row.attribute] = _noted(lambda row=row: read_row_of(row, version)(ABSENT), path, found)  # type: ignore[misc]
+            values[row.attribute] = _read_or_record(lambda row=row: read_row_of(row, version)(ABSENT), path, found)  # type: ignore[misc]
         else:
             place = f"{path}/{escaped(row.rule.name)}"
-            values[row.attribute] = collect(row.kind, value, version, row.rule.requirement, place, found)
-    if keeps_unknown(kind):
-        values["extra"] = _noted(lambda: unknown_of(kind)(document), path, found)
+            values[row.attribute] = collect_violations(row.kind, value, version, row.rule.requirement, place, found)
+    if retains_unknown(kind):
+        values["extra"] = _read_or_record(lambda: unknown_of(kind)(document), path, found)
     return values
 
 
-def _noted(read: Callable[[], Any], path: str, found: list[Violation]) -> Any:
+def _read_or_record(read: Callable[[], Any], path: str, found: list[Violation]) -> Any:
     try:
         return read()
     except SpecError as error:
         found.append(attrs.evolve(error.violation, path=path + error.violation.path))
-        return BROKEN
+        return UNREADABLE
 
 
-def duties(kind: Kind, value: Any, version: FormatVersion, path: str = "") -> Iterator[Violation]:
+def writer_deviations(kind: Kind, value: Any, version: FormatVersion, path: str = "") -> Iterator[Violation]:
     """Find what a reader tolerates but a writer of the version should have done differently (VER005).
 
     Reported are fields that the version omits, and fields that it requires and that may be missing only because the
@@ -143,27 +147,31 @@ def duties(kind: Kind, value: Any, version: FormatVersion, path: str = "") -> It
         Each violation.
     """
     match kind:
-        case Via(inner):
-            yield from duties(inner, value, version, path)
+        case Converted(inner):
+            yield from writer_deviations(inner, value, version, path)
         case ListOf(item) if type(value) is list:
-            each = (duties(item, one, version, f"{path}/{place}") for place, one in enumerate(value))
-            yield from itertools.islice(itertools.chain.from_iterable(each), MAX_DUTIES)
+            each = (writer_deviations(item, one, version, f"{path}/{place}") for place, one in enumerate(value))
+            yield from itertools.islice(itertools.chain.from_iterable(each), MAX_WRITER_DEVIATIONS)
         case MapOf(item) if type(value) is dict:
             for name, one in value.items():
-                yield from duties(item, one, version, f"{path}/{escaped(name)}")
+                yield from writer_deviations(item, one, version, f"{path}/{escaped(name)}")
         case RecordOf() if type(value) is dict:
-            for row in rows(kind, version):
+            for row in field_table(kind, version):
                 property_path = f"{path}/{escaped(row.rule.name)}"
                 found = value.get(row.rule.name)
                 if found is None and row.write is Presence.REQUIRED and row.read is not Presence.REQUIRED:
-                    yield _duty(
+                    yield _writer_deviation(
                         row.rule.requirement, f"{row.rule.name} is missing", property_path, version, aspect="left-out"
                     )
                 elif found is not None and row.write is Presence.OMITTED:
-                    yield _duty("VER005", f"the version has no {row.rule.name} in {kind.title}", property_path, version)
+                    yield _writer_deviation(
+                        "VER005", f"the version has no {row.rule.name} in {kind.title}", property_path, version
+                    )
                 elif found is not None:
-                    yield from duties(row.kind, found, version, property_path)
+                    yield from writer_deviations(row.kind, found, version, property_path)
 
 
-def _duty(requirement: str, message: str, path: str, version: FormatVersion, *, aspect: str = "") -> Violation:
+def _writer_deviation(
+    requirement: str, message: str, path: str, version: FormatVersion, *, aspect: str = ""
+) -> Violation:
     return Violation(requirement=requirement, message=message, aspect=aspect, path=path, format_version=version)

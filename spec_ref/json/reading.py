@@ -19,14 +19,14 @@ from spec_ref.core.errors import SpecError, error_path, spec_error
 from spec_ref.core.records import field_rules
 from spec_ref.core.versions import FieldRule, FormatVersion, Presence
 from spec_ref.json.documents import DOCUMENT, escaped
-from spec_ref.json.wire_types import ANY, Kind, ListOf, MapOf, RecordOf, Scalar, Via
+from spec_ref.json.wire_types import ANY, Converted, Kind, ListOf, MapOf, RecordOf, ScalarKind
 
 ABSENT: Any = object()
 Reader = Callable[[Any], Any]
 
 
 @attrs.frozen
-class Row:
+class FieldTableRow:
     """A row of a field table, for one format version."""
 
     attribute: str
@@ -72,7 +72,7 @@ class Row:
 
 
 @functools.cache
-def rows(kind: RecordOf, version: FormatVersion) -> tuple[Row, ...]:
+def field_table(kind: RecordOf, version: FormatVersion) -> tuple[FieldTableRow, ...]:
     """Find the rows of a record's field table for one format version.
 
     Args:
@@ -85,11 +85,11 @@ def rows(kind: RecordOf, version: FormatVersion) -> tuple[Row, ...]:
     made = []
     for attribute, rule in field_rules(kind.cls).items():
         field_kind = kind.kinds.get(attribute, rule.type)
-        made.append(Row(attribute, rule, field_kind, rule.read(version), rule.write(version)))
+        made.append(FieldTableRow(attribute, rule, field_kind, rule.read(version), rule.write(version)))
     return tuple(made)
 
 
-def wrong(kind_name: str, requirement: str, value: Any) -> SpecError:
+def wrong_type(kind_name: str, requirement: str, value: Any) -> SpecError:
     """Make the error for a value of the wrong kind.
 
     Args:
@@ -146,15 +146,15 @@ def reader(kind: Kind, version: FormatVersion, requirement: str = DOCUMENT) -> R
         The function; it raises a `SpecError` at the first problem.
     """
     match kind:
-        case Scalar(name):
+        case ScalarKind(name):
             return functools.partial(read_scalar, kind.accepts, name, requirement)
         case ListOf(item):
             return functools.partial(_read_list, reader(item, version, requirement), requirement)
         case MapOf(value):
             return functools.partial(_read_map, reader(value, version, requirement), requirement)
-        case Via(inner, read) if inner is ANY:
+        case Converted(inner, read) if inner is ANY:
             return lambda value: read(value, version)
-        case Via(inner, read):
+        case Converted(inner, read):
             inner_reader = reader(inner, version, requirement)
             return lambda value: read(inner_reader(value), version)
         case RecordOf():
@@ -177,13 +177,13 @@ def read_scalar(accepts: Callable[[Any], bool], name: str, requirement: str, val
         SpecError: ``requirement`` if the value is not of the kind.
     """
     if not accepts(value):
-        raise wrong(name, requirement, value)
+        raise wrong_type(name, requirement, value)
     return value
 
 
 def _read_list(read: Reader, requirement: str, value: Any) -> tuple[Any, ...]:
     if type(value) is not list:
-        raise wrong("a list", requirement, value)
+        raise wrong_type("a list", requirement, value)
     done: list[Any] = []
     try:
         for item in value:
@@ -196,7 +196,7 @@ def _read_list(read: Reader, requirement: str, value: Any) -> tuple[Any, ...]:
 
 def _read_map(read: Reader, requirement: str, value: Any) -> dict[str, Any]:
     if type(value) is not dict:
-        raise wrong("an object", requirement, value)
+        raise wrong_type("an object", requirement, value)
     done = {}
     for name, item in value.items():
         with error_path(f"/{escaped(name)}"):
@@ -204,7 +204,7 @@ def _read_map(read: Reader, requirement: str, value: Any) -> dict[str, Any]:
     return done
 
 
-def read_row_of(row: Row, version: FormatVersion) -> Reader:
+def read_row_of(row: FieldTableRow, version: FormatVersion) -> Reader:
     """Make the function that reads the value of a row; null is the same as absent.
 
     Args:
@@ -283,7 +283,7 @@ def check_constants(kind: RecordOf, document: dict[str, Any]) -> None:
             raise spec_error(kind.requirement, message, found=found, expected=expected, path=f"/{name}")
 
 
-def finished(kind: RecordOf, made: Any, version: FormatVersion) -> Any:
+def apply_post_read(kind: RecordOf, made: Any, version: FormatVersion) -> Any:
     """Post-process a decoded record.
 
     Args:
@@ -294,10 +294,10 @@ def finished(kind: RecordOf, made: Any, version: FormatVersion) -> Any:
     Returns:
         The final record.
     """
-    return kind.finish(made, version) if kind.finish else made
+    return kind.post_read(made, version) if kind.post_read else made
 
 
-def keeps_unknown(kind: RecordOf) -> bool:
+def retains_unknown(kind: RecordOf) -> bool:
     """Decide whether a record keeps properties that no version defines.
 
     Args:
@@ -320,16 +320,16 @@ def record_reader(kind: RecordOf, version: FormatVersion) -> Reader:
     Returns:
         The function; it raises a `SpecError` at the first problem.
     """
-    table = tuple((row.attribute, row.rule.name, read_row_of(row, version)) for row in rows(kind, version))
-    unknown = unknown_of(kind) if keeps_unknown(kind) else None
+    table = tuple((row.attribute, row.rule.name, read_row_of(row, version)) for row in field_table(kind, version))
+    unknown = unknown_of(kind) if retains_unknown(kind) else None
 
     def read(document: Any) -> Any:
         if type(document) is not dict:
-            raise wrong(f"{kind.title}, an object", kind.requirement, document)
+            raise wrong_type(f"{kind.title}, an object", kind.requirement, document)
         check_constants(kind, document)
         values = {attribute: read_row(document.get(name, ABSENT)) for attribute, name, read_row in table}
         if unknown is not None:
             values["extra"] = unknown(document)
-        return finished(kind, kind.cls(**values), version)
+        return apply_post_read(kind, kind.cls(**values), version)
 
     return read

@@ -17,7 +17,14 @@ from cattrs.gen import make_dict_structure_fn, override
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import field_rules
 from spec_ref.core.versions import FormatVersion, Presence
-from spec_ref.json.reading import Row, check_constants, keeps_unknown, record_reader, rows, unknown_of
+from spec_ref.json.reading import (
+    FieldTableRow,
+    check_constants,
+    field_table,
+    record_reader,
+    retains_unknown,
+    unknown_of,
+)
 from spec_ref.json.wire_types import (
     ANY,
     INT,
@@ -27,12 +34,12 @@ from spec_ref.json.wire_types import (
     LONG_MAX,
     LONG_MIN,
     STRING,
+    Converted,
     Kind,
     ListOf,
     MapOf,
     RecordOf,
-    Scalar,
-    Via,
+    ScalarKind,
 )
 
 Hook: TypeAlias = Callable[[Any, Any], Any]
@@ -65,7 +72,7 @@ def _refuse(value: Any) -> Any:
     raise TypeError(value)
 
 
-def _scalar_hook(kind: Scalar, null: Callable[[Any], Any]) -> Hook:
+def _scalar_hook(kind: ScalarKind, null: Callable[[Any], Any]) -> Hook:
     """Make the hook of a field that holds a scalar.
 
     The most frequent kinds have hooks that call no other function for a valid value.
@@ -90,7 +97,7 @@ def _scalar_hook(kind: Scalar, null: Callable[[Any], Any]) -> Hook:
 def _hook(kind: Kind, version: FormatVersion) -> Hook:
     """Make the hook of a kind; it raises any error for a value that is not of the kind."""
     match kind:
-        case Scalar():
+        case ScalarKind():
             return _scalar_hook(kind, _refuse)
         case ListOf(item):
             read_item = _hook(item, version)
@@ -102,9 +109,9 @@ def _hook(kind: Kind, version: FormatVersion) -> Hook:
             return lambda value, _: (
                 {name: read_item(one, None) for name, one in value.items()} if type(value) is dict else _refuse(value)
             )
-        case Via(inner, read) if inner is ANY:
+        case Converted(inner, read) if inner is ANY:
             return lambda value, _: read(value, version)
-        case Via(inner, read):
+        case Converted(inner, read):
             read_wire = _hook(inner, version)
             return lambda value, _: read(read_wire(value, None), version)
         case RecordOf():
@@ -114,8 +121,8 @@ def _hook(kind: Kind, version: FormatVersion) -> Hook:
 @functools.cache
 def _record_hook(kind: RecordOf, version: FormatVersion) -> Hook:
     defaults = {field.name: field.default for field in attrs.fields(kind.cls)}
-    overrides = {"extra": override(omit=True)} if keeps_unknown(kind) else {}
-    table = rows(kind, version)
+    overrides = {"extra": override(omit=True)} if retains_unknown(kind) else {}
+    table = field_table(kind, version)
     ignored: dict[str, None] = {}
     for row in table:
         if row.read is Presence.OMITTED and row.rule.missing is defaults[row.attribute] is not attrs.NOTHING:
@@ -127,8 +134,8 @@ def _record_hook(kind: RecordOf, version: FormatVersion) -> Hook:
     structure: Hook = make_dict_structure_fn(kind.cls, _CONVERTER, _cattrs_use_linecache=False, **overrides)  # type: ignore[arg-type]
     added = {row.rule.name: None for row in table if _needs_hook_if_absent(row, defaults[row.attribute])}
     known = frozenset(rule.name for rule in field_rules(kind.cls).values()) | frozenset(kind.constants)
-    keeps, unknown, has_constants = keeps_unknown(kind), unknown_of(kind), bool(kind.constants)
-    as_it_is, cls, finish = not added and not ignored, kind.cls, kind.finish
+    keeps, unknown, has_constants = retains_unknown(kind), unknown_of(kind), bool(kind.constants)
+    as_it_is, cls, finish = not added and not ignored, kind.cls, kind.post_read
 
     def hook(document: Any, _: Any) -> Any:
         if type(document) is not dict:
@@ -143,26 +150,26 @@ def _record_hook(kind: RecordOf, version: FormatVersion) -> Hook:
     return hook
 
 
-def _needs_hook_if_absent(row: Row, default: Any) -> bool:
+def _needs_hook_if_absent(row: FieldTableRow, default: Any) -> bool:
     """Whether an absent field cannot be left to cattrs, which assigns the default of the attribute."""
     if row.read is Presence.REQUIRED:
         return default is not attrs.NOTHING
     return row.read is Presence.OPTIONAL and row.rule.missing is not default
 
 
-def _row_hook(row: Row, version: FormatVersion) -> Hook:
+def _row_hook(row: FieldTableRow, version: FormatVersion) -> Hook:
     """Make the hook of a field; null is the same as absent, and what the version omits is always null here."""
     if row.read is Presence.OMITTED:
         return lambda value, _: row.absent()
     read = _hook(row.kind, version)
     if row.read is Presence.REQUIRED:
-        if isinstance(row.kind, Scalar):
+        if isinstance(row.kind, ScalarKind):
             return read
         return lambda value, _: _refuse(value) if value is None else read(value, None)
 
     def null(value: Any) -> Any:
         return row.absent() if value is None else _refuse(value)
 
-    if isinstance(row.kind, Scalar):
+    if isinstance(row.kind, ScalarKind):
         return _scalar_hook(row.kind, null)
     return lambda value, _: null(value) if value is None else read(value, None)

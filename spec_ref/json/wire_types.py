@@ -20,7 +20,7 @@ LONG_MIN, LONG_MAX = -(1 << 63), (1 << 63) - 1
 
 
 @attrs.frozen(eq=False)
-class Scalar:
+class ScalarKind:
     """A value that is the same in JSON and in a record."""
 
     name: str
@@ -32,11 +32,11 @@ class Scalar:
     json_schema: Mapping[str, Any]
 
 
-def _integer(bits: int, least: int, most: int) -> Scalar:
+def _integer(bits: int, least: int, most: int) -> ScalarKind:
     def accepts(value: Any) -> bool:
         return type(value) is int and least <= value <= most
 
-    return Scalar(f"an integer of {bits} bits", accepts, {"type": "integer", "minimum": least, "maximum": most})
+    return ScalarKind(f"an integer of {bits} bits", accepts, {"type": "integer", "minimum": least, "maximum": most})
 
 
 def _is_string_map(value: Any) -> bool:
@@ -51,12 +51,12 @@ JSON_TYPES = (str, int, float, bool, dict, list)
 
 INT = _integer(32, INT_MIN, INT_MAX)
 LONG = _integer(64, LONG_MIN, LONG_MAX)
-STRING = Scalar("a string", lambda value: type(value) is str, {"type": "string"})
-BOOLEAN = Scalar("a boolean", lambda value: type(value) is bool, {"type": "boolean"})
-STRING_MAP = Scalar(
+STRING = ScalarKind("a string", lambda value: type(value) is str, {"type": "string"})
+BOOLEAN = ScalarKind("a boolean", lambda value: type(value) is bool, {"type": "boolean"})
+STRING_MAP = ScalarKind(
     "an object of strings", _is_string_map, {"type": "object", "additionalProperties": {"type": "string"}}
 )
-ANY = Scalar("a JSON value", lambda value: type(value) in JSON_TYPES, {})
+ANY = ScalarKind("a JSON value", lambda value: type(value) in JSON_TYPES, {})
 
 
 @attrs.frozen(eq=False)
@@ -74,7 +74,7 @@ class MapOf:
 
 
 @attrs.frozen(eq=False)
-class Via:
+class Converted:
     """A value with different forms in the record and on the wire.
 
     ``read`` converts what ``kind`` has read and ``write`` converts to what ``kind`` writes; both receive the format
@@ -105,14 +105,14 @@ class RecordOf:
     kinds: Mapping[str, Kind] = attrs.field(factory=dict)
     """The kinds of attributes whose rule has no type."""
 
-    finish: Callable[[Any, FormatVersion], Any] | None = None
+    post_read: Callable[[Any, FormatVersion], Any] | None = None
     """Post-processes a decoded record, if fields have a meaning together."""
 
 
-Kind: TypeAlias = Scalar | ListOf | MapOf | Via | RecordOf
+Kind: TypeAlias = ScalarKind | ListOf | MapOf | Converted | RecordOf
 
 
-def enum_of(choices: type[enum.Enum], requirement: str) -> Via:
+def enum_of(choices: type[enum.Enum], requirement: str) -> Converted:
     """Make the kind of the strings of an enumeration.
 
     Args:
@@ -135,4 +135,4 @@ def enum_of(choices: type[enum.Enum], requirement: str) -> Via:
     def write(value: enum.Enum, _: FormatVersion) -> Any:
         return value.value
 
-    return Via(STRING, read, write, {"enum": [choice.value for choice in choices]})
+    return Converted(STRING, read, write, {"enum": [choice.value for choice in choices]})

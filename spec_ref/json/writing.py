@@ -17,7 +17,7 @@ from spec_ref.core.errors import SpecError, error_path
 from spec_ref.core.records import field_rules
 from spec_ref.core.versions import FormatVersion, Presence
 from spec_ref.json.documents import DOCUMENT, dumps, escaped
-from spec_ref.json.reading import Row, keeps_unknown, read_scalar, rows
+from spec_ref.json.reading import FieldTableRow, field_table, read_scalar, retains_unknown
 from spec_ref.json.wire_types import (  # fmt: skip
     BOOLEAN,
     INT,
@@ -28,12 +28,12 @@ from spec_ref.json.wire_types import (  # fmt: skip
     LONG_MIN,
     STRING,
     STRING_MAP,
+    Converted,
     Kind,
     ListOf,
     MapOf,
     RecordOf,
-    Scalar,
-    Via,
+    ScalarKind,
 )
 
 Writer: TypeAlias = Callable[[Any], Any]
@@ -53,14 +53,14 @@ def writer(kind: Kind, version: FormatVersion, requirement: str = DOCUMENT) -> W
         The function; it raises a `SpecError` for a value that the version cannot represent.
     """
     match kind:
-        case Scalar(name):
+        case ScalarKind(name):
             checked = functools.partial(read_scalar, kind.accepts, name, requirement)
             return (lambda value: dict(checked(value))) if kind is STRING_MAP else checked
         case ListOf(item):
             return functools.partial(_write_list, writer(item, version, requirement))
         case MapOf(value):
             return functools.partial(_write_map, writer(value, version, requirement))
-        case Via(inner, _, write):
+        case Converted(inner, _, write):
             inner_writer = writer(inner, version, requirement)
             return lambda value: inner_writer(write(value, version))
         case RecordOf():
@@ -86,7 +86,7 @@ def _write_map(write: Writer, values: dict[str, Any]) -> dict[str, Any]:
     return done
 
 
-def _write_row(row: Row, version: FormatVersion) -> Writer:
+def _write_row(row: FieldTableRow, version: FormatVersion) -> Writer:
     write = writer(row.kind, version, row.rule.requirement)
 
     def write_row(value: Any) -> Any:
@@ -101,12 +101,12 @@ def _write_row(row: Row, version: FormatVersion) -> Writer:
     return write_row
 
 
-def _written_rows(kind: RecordOf, version: FormatVersion) -> Iterator[Row]:
+def _written_rows(kind: RecordOf, version: FormatVersion) -> Iterator[FieldTableRow]:
     """The rows that a version writes."""
-    return (row for row in rows(kind, version) if row.write is not Presence.OMITTED or row.retained)
+    return (row for row in field_table(kind, version) if row.write is not Presence.OMITTED or row.retained)
 
 
-def _is_always_written(row: Row) -> bool:
+def _is_always_written(row: FieldTableRow) -> bool:
     """Whether a row is written whatever its value is.
 
     A required field may be unknown if the object was carried over from a version that did not have it.
@@ -117,7 +117,7 @@ def _is_always_written(row: Row) -> bool:
     return row.write is Presence.REQUIRED and row.read is Presence.REQUIRED
 
 
-def _left_out(row: Row) -> Any:
+def _left_out(row: FieldTableRow) -> Any:
     """The value beside None that is omitted from a row, because a reader assigns it; None if there is no other."""
     return None if row.write is Presence.REQUIRED else row.absent()
 
@@ -153,7 +153,7 @@ def record_writer(kind: RecordOf, version: FormatVersion) -> Writer:
 
 def _unknown_of(kind: RecordOf) -> Callable[[Any], dict[str, Any]]:
     """Collect the unknown properties of a record, as they were read, except those whose name a version defines."""
-    if not keeps_unknown(kind):
+    if not retains_unknown(kind):
         return lambda _: {}
     known = frozenset(rule.name for rule in field_rules(kind.cls).values()) | frozenset(kind.constants)
     return lambda record: {name: value for name, value in record.extra.items() if name not in known}
@@ -238,7 +238,7 @@ def _string_map_texts(values: Sequence[Mapping[str, str]]) -> list[str]:
     return texts
 
 
-_SCALAR_TEXTS: dict[Scalar, ColumnWriter] = {
+_SCALAR_TEXTS: dict[ScalarKind, ColumnWriter] = {
     STRING: _string_texts,
     INT: _integer_texts(INT_MIN, INT_MAX),
     LONG: _integer_texts(LONG_MIN, LONG_MAX),
@@ -250,20 +250,20 @@ _SCALAR_TEXTS: dict[Scalar, ColumnWriter] = {
 def _texts(kind: Kind, version: FormatVersion) -> ColumnWriter:
     """Make the function that writes many values of a kind; a value that is not of the kind is a TypeError."""
     match kind:
-        case Scalar():
+        case ScalarKind():
             return _SCALAR_TEXTS.get(kind) or _texts_if(kind.accepts, dumps)
         case ListOf(item):
             return functools.partial(_list_texts, _texts(item, version))
         case MapOf(value):
             return functools.partial(_map_texts, _texts(value, version))
-        case Via(inner, _, write):
+        case Converted(inner, _, write):
             wire = _texts(inner, version)
             return lambda values: wire([write(value, version) for value in values])
         case RecordOf():
             return _record_texts(kind, version)
 
 
-def _row_texts(row: Row, version: FormatVersion) -> ColumnWriter:
+def _row_texts(row: FieldTableRow, version: FormatVersion) -> ColumnWriter:
     write = _texts(row.kind, version)
 
     def texts(values: Sequence[Any]) -> list[str]:
@@ -271,7 +271,7 @@ def _row_texts(row: Row, version: FormatVersion) -> ColumnWriter:
             raise TypeError(row.rule.name)
         return write(values)
 
-    return write if isinstance(row.kind, Scalar) else texts
+    return write if isinstance(row.kind, ScalarKind) else texts
 
 
 def _list_texts(write: ColumnWriter, values: Sequence[Any]) -> list[str]:
@@ -307,7 +307,7 @@ def _written_places(values: Sequence[Any], left_out: Any) -> Sequence[int]:
 def _record_texts(kind: RecordOf, version: FormatVersion) -> ColumnWriter:
     table = tuple(_written_rows(kind, version))
     columns = tuple((row, f',"{row.rule.name}":', _row_texts(row, version)) for row in table)
-    attributes = [*(row.attribute for row in table), *(["extra"] if keeps_unknown(kind) else [])]
+    attributes = [*(row.attribute for row in table), *(["extra"] if retains_unknown(kind) else [])]
     getters = tuple(map(operator.attrgetter, attributes))
     constants = ",".join(f'"{name}":"{value}"' for name, value in kind.constants.items())
     begins = bool(constants) or _is_always_written(table[0])
@@ -327,7 +327,7 @@ def _record_texts(kind: RecordOf, version: FormatVersion) -> ColumnWriter:
                 for place, text in zip(chosen, write([values[place] for place in chosen]), strict=True):
                     part[place] = start + text
                 parts.append(part)
-        if keeps_unknown(kind) and any(found[-1]):
+        if retains_unknown(kind) and any(found[-1]):
             parts.append(["".join(f",{_names[name]}{dumps(value)}" for name, value in unknown(one).items())
                           for one in records])  # fmt: skip
         made = map("".join, zip(*parts, itertools.repeat("}", len(records))))  # noqa: B905 - the others repeat for ever

@@ -22,7 +22,7 @@ from spec_ref.manifest_lists.rules import list_rules
 RECORD_NAME = "manifest_file"
 BLOCK_OBJECTS = 500
 
-NO_SYNC = bytes.fromhex("1ceb00da1ceb00da1ceb00da1ceb00da")
+FIXED_SYNC_MARKER = bytes.fromhex("1ceb00da1ceb00da1ceb00da1ceb00da")
 """The sync marker of the files that are written here: the same input gives the same bytes."""
 
 
@@ -84,4 +84,4 @@ def write_manifest_list(
             payload, count = bytearray(), 0
     if count:
         blocks.append((count, bytes(payload)))
-    return write_container(metadata, blocks, codec=codec, sync=NO_SYNC)
+    return write_container(metadata, blocks, codec=codec, sync=FIXED_SYNC_MARKER)

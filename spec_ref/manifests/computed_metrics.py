@@ -78,7 +78,7 @@ class FileMetrics:
 
 
 @record
-class ColumnMetrics:
+class FieldMetrics:
     """The metrics of the values of one column so far."""
 
     type: Type
@@ -90,7 +90,7 @@ class ColumnMetrics:
 
     upper: Any = None
 
-    def merged(self, other: ColumnMetrics) -> ColumnMetrics:
+    def merged(self, other: FieldMetrics) -> FieldMetrics:
         """Merge with the metrics of other values of the column.
 
         Args:
@@ -100,7 +100,7 @@ class ColumnMetrics:
             The metrics of all values.
         """
         key = order_of(self.type)
-        return ColumnMetrics(
+        return FieldMetrics(
             self.type,
             self.values + other.values,
             self.nulls + other.nulls,
@@ -162,7 +162,7 @@ def leaves(struct: StructType, path: tuple[int, ...] = ()) -> Iterator[tuple[tup
             yield here, field.id, field.type
 
 
-def metrics_of_values(type_: Type, values: Iterable[Any]) -> ColumnMetrics:
+def metrics_of_values(type_: Type, values: Iterable[Any]) -> FieldMetrics:
     """Compute the metrics of values.
 
     Args:
@@ -184,11 +184,11 @@ def metrics_of_values(type_: Type, values: Iterable[Any]) -> ColumnMetrics:
             kept.append(value)
     if is_geospatial(type_):
         objects = frozenset(kept) or None
-        return ColumnMetrics(type_, rows, nulls, nans, objects, objects)
+        return FieldMetrics(type_, rows, nulls, nans, objects, objects)
     if not kept or isinstance(type_, VariantType):
-        return ColumnMetrics(type_, rows, nulls, nans)
+        return FieldMetrics(type_, rows, nulls, nans)
     key = order_of(type_)
-    return ColumnMetrics(type_, rows, nulls, nans, min(kept, key=key), max(kept, key=key))
+    return FieldMetrics(type_, rows, nulls, nans, min(kept, key=key), max(kept, key=key))
 
 
 def metrics_of_rows(
@@ -229,7 +229,7 @@ def _reach(row: Any, ids: tuple[int, ...]) -> Any:
     return row
 
 
-def file_metrics(record_count: int, columns: Mapping[int, ColumnMetrics], mode: MetricsMode) -> FileMetrics:
+def file_metrics(record_count: int, columns: Mapping[int, FieldMetrics], mode: MetricsMode) -> FileMetrics:
     """Collect the metrics of a file from those of its columns.
 
     Args:
@@ -272,7 +272,7 @@ def _corners(type_: GeometryType | GeographyType, objects: Iterable[bytes]) -> t
     return (None, None) if box is None else (box.lower, box.upper)
 
 
-def encoded_bounds(column: ColumnMetrics, width: int | None) -> tuple[bytes | None, bytes | None]:
+def encoded_bounds(column: FieldMetrics, width: int | None) -> tuple[bytes | None, bytes | None]:
     """Serialize the bounds of a column.
 
     A truncated upper bound is above every value; if no shorter value is, it is omitted.

@@ -20,7 +20,7 @@ from spec_ref.encodings.avro.values import encoder
 from spec_ref.json import documents
 from spec_ref.json.writing import writer
 from spec_ref.manifest_lists.manifest_file import FieldSummary, ManifestContent, ManifestFile
-from spec_ref.manifest_lists.writer import NO_SYNC
+from spec_ref.manifest_lists.writer import FIXED_SYNC_MARKER
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.manifest import HEADER, REQUIREMENT
 from spec_ref.manifests.rules import Context, broken_rules
@@ -91,7 +91,7 @@ def write_manifest(
             payload, count = bytearray(), 0
     if count:
         blocks.append((count, bytes(payload)))
-    return write_container(metadata, blocks, codec=codec, sync=NO_SYNC)
+    return write_container(metadata, blocks, codec=codec, sync=FIXED_SYNC_MARKER)
 
 
 def header(

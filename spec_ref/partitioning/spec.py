@@ -12,14 +12,14 @@ from spec_ref.core.frozen_dict import EMPTY
 from spec_ref.core.records import evolve, record, spec_field
 from spec_ref.core.versions import OMITTED, OPTIONAL, REQUIRED, V1, FormatVersion
 from spec_ref.data_types.types import UNKNOWN, ListType, MapType, NestedField, StructType, Type, is_primitive
-from spec_ref.json.wire_types import INT, STRING, ListOf, RecordOf, Via
+from spec_ref.json.wire_types import INT, STRING, Converted, ListOf, RecordOf
 from spec_ref.partitioning.transforms import Identity, Transform, UnknownTransform, Void, parse_transform
 from spec_ref.schemas.schema import Schema
 
 FIRST_FIELD_ID = 1000
 """The id of a partition spec's first field where ids are not stored (PAR014)."""
 
-TRANSFORM = Via(STRING, lambda text, _: parse_transform(text), lambda transform, _: str(transform))
+TRANSFORM = Converted(STRING, lambda text, _: parse_transform(text), lambda transform, _: str(transform))
 """A transform as its text. An unknown one is kept unchanged (PAR024)."""
 
 
@@ -128,7 +128,7 @@ def _number(fields: tuple[PartitionField, ...], _: FormatVersion) -> tuple[Parti
     )
 
 
-FIELDS = Via(ListOf(FIELD), _number, lambda fields, _: fields)
+FIELDS = Converted(ListOf(FIELD), _number, lambda fields, _: fields)
 """The fields of a spec, which the deprecated ``partition-spec`` and the manifests store alone (PAR023)."""
 
 

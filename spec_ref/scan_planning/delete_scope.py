@@ -21,8 +21,8 @@ import attrs
 from spec_ref.core.errors import spec_error
 from spec_ref.data_types.types import Type, is_primitive
 from spec_ref.expressions.bound import BoundReference
-from spec_ref.expressions.metrics_evaluation import Metrics, column_facts
-from spec_ref.expressions.stats_evaluation import Facts, usable_bounds
+from spec_ref.expressions.metrics_evaluation import Metrics, column_stats
+from spec_ref.expressions.stats_evaluation import TermStats, usable_bounds
 from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.scan_planning.tasks import ScanDelete
@@ -384,12 +384,12 @@ def _may_share_rows(delete: DataFile, data: DataFile, types: Mapping[int, Type])
         if type_ is None or not is_primitive(type_):
             continue
         column = BoundReference((field_id,), ("",), type_)
-        if not _may_share(column_facts(column, left), column_facts(column, right)):
+        if not _may_share(column_stats(column, left), column_stats(column, right)):
             return False
     return True
 
 
-def _may_share(left: Facts, right: Facts) -> bool:
+def _may_share(left: TermStats, right: TermStats) -> bool:
     """Whether two columns may have a value in common; null is a value here (DEL020)."""
     if (left.null and right.null) or (left.nan and right.nan):
         return True

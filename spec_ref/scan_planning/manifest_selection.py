@@ -11,7 +11,7 @@ from spec_ref.core.errors import SpecError, spec_error
 from spec_ref.core.versions import DELETE_FILES, NEWEST, FormatVersion
 from spec_ref.encodings.avro.container import Data
 from spec_ref.expressions.bound import BoundPredicate
-from spec_ref.expressions.metrics_evaluation import summaries_outcome
+from spec_ref.expressions.metrics_evaluation import evaluate_summaries
 from spec_ref.expressions.projection import inclusive_projection
 from spec_ref.manifest_lists.manifest_file import ManifestContent, ManifestFile
 from spec_ref.manifest_lists.reader import read_manifest_list
@@ -168,7 +168,7 @@ class ManifestSelection:
                 self._predicate, self._specs[spec_id], tolerate_truncated_times=self._tolerate
             )
         ids = [field.field_id for field in fields]
-        return summaries_outcome(self._projected[spec_id], manifest.partitions, ids).might_match
+        return evaluate_summaries(self._projected[spec_id], manifest.partitions, ids).might_match
 
 
 def opened(

@@ -28,7 +28,7 @@ from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.scan_planning.delete_scope import applicable_deletes, check_delete, column_types, metrics_of
 from spec_ref.scan_planning.manifest_selection import ManifestSelection, ReadFile, listed_manifests, opened
 from spec_ref.scan_planning.partition_residual import partition_residual
-from spec_ref.scan_planning.tasks import ScanDelete, ScanTask
+from spec_ref.scan_planning.tasks import FileScanTask, ScanDelete
 from spec_ref.schemas.schema import Schema
 from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.table_metadata.metadata import TableMetadata
@@ -51,7 +51,7 @@ def plan(
     statistics: bool = False,
     all_deletes: bool = False,
     tolerate_truncated_times: bool = False,
-) -> Iterator[ScanTask]:
+) -> Iterator[FileScanTask]:
     """Plan a scan: find the data files that may have matching rows, with the deletes that apply (SCN001, SCN006).
 
     Args:
@@ -97,7 +97,7 @@ class _Scan:
     def specs(self) -> dict[int, PartitionSpec]:
         return {spec.spec_id: spec for spec in self.metadata.partition_specs}
 
-    def tasks(self, snapshot: Snapshot | None) -> Iterator[ScanTask]:
+    def tasks(self, snapshot: Snapshot | None) -> Iterator[FileScanTask]:
         if snapshot is None:
             return
         specs, types = self.specs, column_types(self.metadata)
@@ -125,7 +125,7 @@ class _Scan:
                     assert entry.sequence_number is not None
                     assert entry.file_sequence_number is not None
                     found = applicable_deletes(deletes, data_file, entry.sequence_number, spec, specs, types)
-                yield ScanTask(
+                yield FileScanTask(
                     self._slim(data_file),
                     spec.spec_id,
                     entry.sequence_number,

@@ -26,7 +26,7 @@ from spec_ref.expressions.bound import BoundPredicate, BoundReference, evaluate
 from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.partitioning.spec import PartitionSpec, identity_values
 from spec_ref.row_lineage.reading import LAST_UPDATED, ROW_ID, last_updated, row_id
-from spec_ref.scan_planning.tasks import ScanDelete, ScanTask
+from spec_ref.scan_planning.tasks import FileScanTask, ScanDelete
 from spec_ref.schemas.column_projection import (
     Constants,
     WrittenColumns,
@@ -117,7 +117,7 @@ class RowReader:
     deleted: bool = False
     """Whether deleted rows are returned too."""
 
-    def rows(self, task: ScanTask) -> Iterator[Row]:
+    def rows(self, task: FileScanTask) -> Iterator[Row]:
         """Read the rows of a data file.
 
         Args:
@@ -161,7 +161,7 @@ class RowReader:
             raise spec_error("TMD010", "the table has no partition spec with the id", found=spec_id)
         return identity_values(self.specs[spec_id], file.partition)
 
-    def _vector(self, task: ScanTask) -> DeletionVector | None:
+    def _vector(self, task: FileScanTask) -> DeletionVector | None:
         """The deletion vector of the data file, with which no position deletes apply (DEL011)."""
         for delete in task.deletes:
             if delete.data_file.is_deletion_vector:
@@ -171,7 +171,7 @@ class RowReader:
                 return vector
         return None
 
-    def _positions(self, task: ScanTask) -> frozenset[int]:
+    def _positions(self, task: FileScanTask) -> frozenset[int]:
         """The positions that position delete files delete in the data file."""
         found: set[int] = set()
         for delete in task.deletes:
@@ -249,7 +249,7 @@ def references(predicate: BoundPredicate) -> Iterator[int]:
             waiting += (getattr(node, field.name) for field in attrs.fields(type(node)))
 
 
-def equality_deletes(task: ScanTask) -> list[ScanDelete]:
+def equality_deletes(task: FileScanTask) -> list[ScanDelete]:
     """List the equality deletes that apply to the data file of a task.
 
     Args:

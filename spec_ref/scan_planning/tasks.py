@@ -21,7 +21,7 @@ class ScanDelete:
 
 
 @record
-class ScanTask:
+class FileScanTask:
     """A data file to be read. A task can be pickled, so that other processes can run it."""
 
     data_file: DataFile

@@ -16,7 +16,7 @@ from spec_ref.core.frozen_dict import EMPTY
 from spec_ref.core.records import evolve, record, spec_field
 from spec_ref.core.versions import DEFAULT_VALUES, OPTIONAL, REQUIRED, FormatVersion
 from spec_ref.data_types.types import ListType, MapType, NestedField, StructType, Type, children
-from spec_ref.json.wire_types import ANY, BOOLEAN, INT, STRING, ListOf, RecordOf, Via
+from spec_ref.json.wire_types import ANY, BOOLEAN, INT, STRING, Converted, ListOf, RecordOf
 from spec_ref.schemas.default_values import without_defaults
 from spec_ref.schemas.type_json import type_from_json, type_to_json
 
@@ -61,7 +61,7 @@ def _read_defaults(field: NestedField, _: FormatVersion) -> NestedField:
     return evolve(field, initial_default=read.initial_default, write_default=read.write_default)
 
 
-TYPE = Via(ANY, _read_type, _write_type)
+TYPE = Converted(ANY, _read_type, _write_type)
 """A type as a field stores it."""
 
 FIELD = RecordOf(
@@ -77,7 +77,7 @@ FIELD = RecordOf(
         "initial_default": ANY,
         "write_default": ANY,
     },
-    finish=_read_defaults,
+    post_read=_read_defaults,
 )
 
 
@@ -95,7 +95,7 @@ def _default_json(field: NestedField) -> NestedField:
     return evolve(field, initial_default=json.get("initial-default"), write_default=json.get("write-default"))
 
 
-FIELDS = Via(ListOf(FIELD), lambda fields, _: fields, _write_fields)
+FIELDS = Converted(ListOf(FIELD), lambda fields, _: fields, _write_fields)
 
 
 @attrs.frozen

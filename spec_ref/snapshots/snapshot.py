@@ -17,7 +17,7 @@ OPERATION = "operation"
 """The required entry of the summary."""
 
 
-class Operation(enum.Enum):
+class SnapshotOperation(enum.Enum):
     """The kind of change that a snapshot made."""
 
     APPEND = "append"
@@ -106,13 +106,13 @@ class Snapshot:
     """Properties that no format version defines."""
 
     @property
-    def operation(self) -> Operation | None:
+    def operation(self) -> SnapshotOperation | None:
         """The operation; None if the summary does not have it or has an unknown one.
 
         A writer has to state it; readers tolerate its absence, as Iceberg-Java does (contradiction C3).
         """
         name = (self.summary or {}).get(OPERATION)
-        return next((operation for operation in Operation if operation.value == name), None)
+        return next((operation for operation in SnapshotOperation if operation.value == name), None)
 
 
 SNAPSHOT = RecordOf(Snapshot, "a snapshot", requirement="TMD016")

@@ -27,7 +27,7 @@ from spec_ref.encodings.puffin.file import (
     is_count,
     read_layout,
 )
-from spec_ref.json.checking import collect, collect_rows
+from spec_ref.json.checking import collect_record_violations, collect_violations
 from spec_ref.statistics.theta import decode_theta
 
 
@@ -52,7 +52,7 @@ def check_puffin(data: bytes) -> Iterator[Violation]:
         yield spec_error("PUF006", "the payload is no object", found=document, expected="an object").violation
         return
     found_rows: list[Violation] = []
-    collect_rows(FILE_METADATA, document, V3, "", found_rows)
+    collect_record_violations(FILE_METADATA, document, V3, "", found_rows)
     yield from found_rows
     properties = document.get("properties")
     if not (type(properties) is dict and "created-by" in properties):
@@ -180,7 +180,7 @@ _CHECKS: dict[str, Callable[[BlobMetadata, bytes], None]] = {
 def _sound_blobs(blobs: list[Any]) -> Iterator[tuple[str, BlobMetadata]]:
     for place, item in enumerate(blobs):
         path = f"/blobs/{place}"
-        made = collect(BLOB_METADATA, item, V3, "PUF007", path, [])
+        made = collect_violations(BLOB_METADATA, item, V3, "PUF007", path, [])
         if isinstance(made, BlobMetadata):
             yield path, made
 

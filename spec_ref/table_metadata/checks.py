@@ -19,18 +19,18 @@ from spec_ref.checks.findings import Finding
 from spec_ref.core.errors import SpecError, Violation
 from spec_ref.core.records import field_rules
 from spec_ref.core.versions import DEFAULT_VALUES, NULL_CURRENT_SNAPSHOT, FormatVersion
-from spec_ref.json.checking import BROKEN, collect_rows, duties
+from spec_ref.json.checking import UNREADABLE, collect_record_violations, writer_deviations
 from spec_ref.json.documents import escaped
-from spec_ref.json.reading import finished
+from spec_ref.json.reading import apply_post_read
 from spec_ref.table_metadata import rules_history, rules_structure
 from spec_ref.table_metadata.metadata import DEPRECATED, FILLED_IN, METADATA, NO_SNAPSHOT, TableMetadata
-from spec_ref.table_metadata.rules import Rule
+from spec_ref.table_metadata.rules import MetadataRule
 from spec_ref.table_metadata.source import Source, document_of, version_of
 
-RULES: tuple[Rule, ...] = (*rules_structure.RULES, *rules_history.RULES)
+RULES: tuple[MetadataRule, ...] = (*rules_structure.RULES, *rules_history.RULES)
 """Every rule over several fields."""
 
-REFUSALS: tuple[Rule, ...] = tuple(rule for rule in RULES if rule.refused)
+REFUSALS: tuple[MetadataRule, ...] = tuple(rule for rule in RULES if rule.refused)
 """The rules whose violations a reader must refuse."""
 
 _NO_SNAPSHOT = Violation(
@@ -65,21 +65,21 @@ def check_metadata(data: Source, *, file: str | None = None) -> list[Finding]:
     except SpecError as error:
         return [rated(attrs.evolve(error.violation, file=file))]
     problems: list[Violation] = []
-    values = collect_rows(METADATA, document, version, "", problems)
+    values = collect_record_violations(METADATA, document, version, "", problems)
     found += map(rated, problems)
     if NULL_CURRENT_SNAPSHOT.is_supported(version) and document.get("current-snapshot-id") == NO_SNAPSHOT:
         found.append(rated(_NO_SNAPSHOT))
-    broken = {name for name, value in values.items() if value is BROKEN or _has_problem(name, problems)}
+    broken = {name for name, value in values.items() if value is UNREADABLE or _has_problem(name, problems)}
     if broken & {attribute for attribute, _ in DEPRECATED}:
         broken |= {attribute for attribute, _ in FILLED_IN if values[attribute] is None}
-    sound = {name: None if value is BROKEN else value for name, value in values.items()}
-    metadata = finished(METADATA, TableMetadata(**sound), version)  # type: ignore[arg-type]
+    sound = {name: None if value is UNREADABLE else value for name, value in values.items()}
+    metadata = apply_post_read(METADATA, TableMetadata(**sound), version)  # type: ignore[arg-type]
     for rule in RULES:
         if broken.isdisjoint(rule.reads):
             told = itertools.islice(rule.violations(metadata), MAX_PER_RULE)
             found += map(rated, told)
     broken_by_rules = {(one.requirement, one.path) for one in found}
-    unread = duties(METADATA, document, version), _nested_defaults(document, version)
+    unread = writer_deviations(METADATA, document, version), _nested_defaults(document, version)
     for problem in _some_of_each(itertools.chain.from_iterable(unread)):
         if (problem.requirement, problem.path) not in broken_by_rules:
             found.append(rated(problem))
@@ -87,7 +87,7 @@ def check_metadata(data: Source, *, file: str | None = None) -> list[Finding]:
 
 
 def _nested_defaults(document: Mapping[str, Any], version: FormatVersion) -> Iterator[Violation]:
-    """Find default values inside of nested types if the version has none; `duties` reports the others."""
+    """Find default values inside of nested types if the version has none; `writer_deviations` reports the others."""
     schemas = document.get("schemas")
     if DEFAULT_VALUES.is_supported(version) or not isinstance(schemas, list):
         return

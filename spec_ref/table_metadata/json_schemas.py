@@ -13,8 +13,8 @@ from importlib.resources import files
 from typing import Any
 
 from spec_ref.core.versions import FormatVersion, Presence
-from spec_ref.json.reading import Row, rows
-from spec_ref.json.wire_types import Kind, ListOf, MapOf, RecordOf, Scalar, Via
+from spec_ref.json.reading import FieldTableRow, field_table
+from spec_ref.json.wire_types import Converted, Kind, ListOf, MapOf, RecordOf, ScalarKind
 from spec_ref.partitioning.spec import FIELD as PARTITION_FIELD
 from spec_ref.schemas.schema import FIELD, TYPE
 from spec_ref.sorting.order import SORT_FIELD
@@ -75,15 +75,15 @@ def metadata_schema(version: FormatVersion) -> dict[str, Any]:
 
 def _schema(kind: Kind, version: FormatVersion, definitions: dict[str, Any]) -> dict[str, Any]:
     match kind:
-        case Scalar():
+        case ScalarKind():
             return dict(kind.json_schema)
         case ListOf(item):
             return {"type": "array", "items": _schema(item, version, definitions)}
         case MapOf(value):
             return {"type": "object", "additionalProperties": _schema(value, version, definitions)}
-        case Via() if kind is TYPE:
+        case Converted() if kind is TYPE:
             return {"$ref": "#/$defs/type"}
-        case Via(inner):
+        case Converted(inner):
             return {**_schema(inner, version, definitions), **kind.json_schema}
         case RecordOf():
             name = kind.title.removeprefix("a ").removeprefix("an ").removeprefix("the ").replace(" ", "-")
@@ -94,7 +94,7 @@ def _schema(kind: Kind, version: FormatVersion, definitions: dict[str, Any]) -> 
 
 
 def _object(kind: RecordOf, version: FormatVersion, definitions: dict[str, Any]) -> dict[str, Any]:
-    known = [row for row in rows(kind, version) if row.read is not Presence.OMITTED]
+    known = [row for row in field_table(kind, version) if row.read is not Presence.OMITTED]
     properties: dict[str, Any] = {name: {"const": value} for name, value in kind.constants.items()}
     properties |= {row.rule.name: _property(row, version, definitions) for row in known}
     required = [*kind.constants, *(row.rule.name for row in known if row.read is Presence.REQUIRED)]
@@ -102,7 +102,7 @@ def _object(kind: RecordOf, version: FormatVersion, definitions: dict[str, Any])
     return {"type": "object", "properties": properties, **({"required": required} if required else {}), **beyond}
 
 
-def _property(row: Row, version: FormatVersion, definitions: dict[str, Any]) -> dict[str, Any]:
+def _property(row: FieldTableRow, version: FormatVersion, definitions: dict[str, Any]) -> dict[str, Any]:
     schema = _schema(row.kind, version, definitions)
     if row.read is not Presence.REQUIRED and schema:
         schema = {"anyOf": [schema, {"type": "null"}]}  # null is the same as absent

@@ -17,7 +17,7 @@ from spec_ref.core.versions import OPTIONAL, REQUIRED, V3, FormatVersion
 from spec_ref.data_types.types import BINARY, StructType
 from spec_ref.json.documents import check_document
 from spec_ref.json.reading import reader
-from spec_ref.json.wire_types import ANY, INT, LONG, STRING, Kind, ListOf, RecordOf, Via, enum_of
+from spec_ref.json.wire_types import ANY, INT, LONG, STRING, Converted, Kind, ListOf, RecordOf, enum_of
 from spec_ref.json.writing import writer
 from spec_ref.partitioning.spec import SPEC, PartitionSpec
 from spec_ref.schemas.schema import SCHEMA, Schema
@@ -52,7 +52,7 @@ def _write_bytes(value: bytes, _: FormatVersion) -> str:
     return value.hex().upper()  # as the examples of the removed text
 
 
-HEXADECIMAL = Via(STRING, _read_bytes, _write_bytes)
+HEXADECIMAL = Converted(STRING, _read_bytes, _write_bytes)
 
 
 @record(kw_only=True)
@@ -63,7 +63,7 @@ class _Pairs:
     values: tuple[Any, ...] = spec_field("values", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement=LEGACY)
 
 
-def _map_of(value: Kind) -> Via:
+def _map_of(value: Kind) -> Converted:
     """A map from column ids to values."""
 
     def read(pairs: _Pairs, _: FormatVersion) -> dict[int, Any]:
@@ -79,7 +79,7 @@ def _map_of(value: Kind) -> Via:
         return _Pairs(keys=tuple(made), values=tuple(made.values()))
 
     kinds: dict[str, Kind] = {"keys": ListOf(INT), "values": ListOf(value)}
-    return Via(RecordOf(_Pairs, "a map", requirement=LEGACY, kinds=kinds), read, write)
+    return Converted(RecordOf(_Pairs, "a map", requirement=LEGACY, kinds=kinds), read, write)
 
 
 def _required(name: str, kind: Kind) -> Any:

@@ -12,7 +12,7 @@ from spec_ref.core.frozen_dict import EMPTY
 from spec_ref.core.records import evolve, record, spec_field
 from spec_ref.core.versions import OMITTED, OPTIONAL, REQUIRED, V1, FormatVersion
 from spec_ref.data_types.types import StructType
-from spec_ref.json.wire_types import INT, LONG, STRING, STRING_MAP, ListOf, MapOf, RecordOf, Via
+from spec_ref.json.wire_types import INT, LONG, STRING, STRING_MAP, Converted, ListOf, MapOf, RecordOf
 from spec_ref.partitioning.spec import FIELDS, FIRST_FIELD_ID, SPEC, PartitionField, PartitionSpec
 from spec_ref.schemas.schema import SCHEMA, Schema
 from spec_ref.snapshots.references import REF, SnapshotRef, with_main
@@ -35,8 +35,8 @@ from spec_ref.table_metadata.statistics import (
 NO_SNAPSHOT = -1
 """The id that Iceberg-Java writes in v1 and v2 tables if there is no current snapshot; read as null (NOT008)."""
 
-FORMAT_VERSION = Via(INT, lambda number, _: FormatVersion(number), lambda version, _: int(version))
-CURRENT_SNAPSHOT = Via(LONG, lambda found, _: None if found == NO_SNAPSHOT else found, lambda current, _: current)
+FORMAT_VERSION = Converted(INT, lambda number, _: FormatVersion(number), lambda version, _: int(version))
+CURRENT_SNAPSHOT = Converted(LONG, lambda found, _: None if found == NO_SNAPSHOT else found, lambda current, _: current)
 
 
 @record(kw_only=True)
@@ -351,4 +351,4 @@ DEPRECATED: tuple[tuple[str, Callable[[TableMetadata], Any]], ...] = (
 )
 """The copies that a v1 writer writes for readers that are older than the lists."""
 
-METADATA = RecordOf(TableMetadata, "table metadata", finish=fill_in)
+METADATA = RecordOf(TableMetadata, "table metadata", post_read=fill_in)

@@ -36,7 +36,7 @@ Found: TypeAlias = Iterable[Place | Violation]
 
 
 @attrs.frozen
-class Rule:
+class MetadataRule:
     """A rule over several fields of table metadata."""
 
     requirement: str

@@ -11,12 +11,12 @@ from spec_ref.core.records import field_rules
 from spec_ref.core.versions import OMITTED, REQUIRED
 from spec_ref.json.documents import escaped
 from spec_ref.snapshots.references import MAIN, RefType
-from spec_ref.snapshots.snapshot import OPERATION, SUMMARY_METRICS, Operation, Snapshot
+from spec_ref.snapshots.snapshot import OPERATION, SUMMARY_METRICS, Snapshot, SnapshotOperation
 from spec_ref.table_metadata.metadata import TableMetadata
-from spec_ref.table_metadata.rules import Found, Place, Rule, repeated
+from spec_ref.table_metadata.rules import Found, MetadataRule, Place, repeated
 
 SNAPSHOT_RULES = field_rules(Snapshot)
-OPERATIONS = frozenset(operation.value for operation in Operation)
+OPERATIONS = frozenset(operation.value for operation in SnapshotOperation)
 
 
 def _repeated_snapshots(metadata: TableMetadata) -> Found:
@@ -359,71 +359,178 @@ def _repeated_keys(metadata: TableMetadata) -> Found:
 
 SNAPSHOTS = ("snapshots",)
 
-RULES: tuple[Rule, ...] = (
-    Rule("SNP001", "two snapshots have one id", SNAPSHOTS, _repeated_snapshots, refused=True, aspect="repeated"),
-    Rule("NOT007", "the id of a snapshot is not positive", SNAPSHOTS, _positive_ids),
-    Rule("TMD015", "the current snapshot is not among the snapshots", ("current_snapshot_id", "snapshots"),
-         _current_snapshot, refused=True, aspect="unknown"),
-    Rule("TMD015", "the main branch is not at the current snapshot", ("current_snapshot_id", "refs"), _main,
-         refused=True, aspect="main-differs"),
-    Rule("REF002", "main is no branch", ("refs",), _main_is_branch, aspect="main-is-tag"),
-    Rule("SNP005", "a snapshot has no manifests", ("snapshots", "format_version"), _no_manifests, refused=True,
-         aspect="no-manifests"),
-    Rule("SNP005", "a snapshot has no manifest list", SNAPSHOTS, _manifest_lists,
-         since=SNAPSHOT_RULES["manifest_list"].required_since, aspect="missing"),
-    Rule("SNP006", "a snapshot has manifests twice", ("snapshots", "format_version"), _both_manifests, aspect="twice"),
-    Rule("TMD004", "a snapshot is newer than the last sequence number", ("snapshots", "last_sequence_number"),
-         _last_sequence_number, aspect="exceeded-by-snapshot"),
-    Rule("SNP003", "a snapshot is no newer than its parent", SNAPSHOTS, _sequence_order, aspect="not-increasing"),
-    Rule("SNP003", "two snapshots have one sequence number", SNAPSHOTS, _repeated_sequence_numbers, aspect="repeated"),
-    Rule("TMD005", "the table was updated before its last snapshot",
-         ("snapshots", "snapshot_log", "metadata_log", "last_updated_ms"), _last_updated, aspect="before-snapshot"),
-    Rule("SNP002", "a snapshot is its own ancestor", SNAPSHOTS, _cycles, aspect="cycle"),
-    Rule("SNP002", "a snapshot without a parent names one", SNAPSHOTS, _no_parent,
-         aspect="negative"),
-    Rule("SNP008", "a summary does not tell a known operation", SNAPSHOTS, _operations),
-    Rule("SNP007", "a snapshot has no summary", SNAPSHOTS, _summaries,
-         since=SNAPSHOT_RULES["summary"].required_since, aspect="missing"),
-    Rule("NOT005", "a metric of a summary is not a number", SNAPSHOTS, _metrics, aspect="not-a-number"),
-    Rule("SNP009", "the schema of a snapshot is not among the schemas", ("snapshots", "schemas"), _snapshot_schemas,
-         aspect="unknown-schema"),
-    Rule("SNP012", "the key of a snapshot is not among the keys", ("snapshots", "encryption_keys"), _snapshot_keys,
-         aspect="unknown-key"),
-    Rule("SNP010", "a snapshot has no first row id", SNAPSHOTS, _first_row_ids,
-         since=SNAPSHOT_RULES["first_row_id"].required_since, aspect="unassigned"),
-    Rule("SNP011", "a snapshot has half of its row ids", SNAPSHOTS, _added_rows, aspect="half"),
-    Rule("SNP010", "row ids are negative", SNAPSHOTS, _negative_rows, aspect="negative"),
-    Rule("TMD024", "the next row id was given already", ("snapshots", "next_row_id"), _next_row_id,
-         aspect="given-already"),
-    Rule("LIN023", "two snapshots were given the same row ids", SNAPSHOTS, _overlapping_rows, aspect="overlap"),
-    Rule("TMD021", "the snapshot of a reference is not among the snapshots", ("refs", "snapshots"), _dangling,
-         aspect="unknown-snapshot"),
+RULES: tuple[MetadataRule, ...] = (
+    MetadataRule(
+        "SNP001", "two snapshots have one id", SNAPSHOTS, _repeated_snapshots, refused=True, aspect="repeated"
+    ),
+    MetadataRule("NOT007", "the id of a snapshot is not positive", SNAPSHOTS, _positive_ids),
+    MetadataRule(
+        "TMD015",
+        "the current snapshot is not among the snapshots",
+        ("current_snapshot_id", "snapshots"),
+        _current_snapshot,
+        refused=True,
+        aspect="unknown",
+    ),
+    MetadataRule(
+        "TMD015",
+        "the main branch is not at the current snapshot",
+        ("current_snapshot_id", "refs"),
+        _main,
+        refused=True,
+        aspect="main-differs",
+    ),
+    MetadataRule("REF002", "main is no branch", ("refs",), _main_is_branch, aspect="main-is-tag"),
+    MetadataRule(
+        "SNP005",
+        "a snapshot has no manifests",
+        ("snapshots", "format_version"),
+        _no_manifests,
+        refused=True,
+        aspect="no-manifests",
+    ),
+    MetadataRule(
+        "SNP005",
+        "a snapshot has no manifest list",
+        SNAPSHOTS,
+        _manifest_lists,
+        since=SNAPSHOT_RULES["manifest_list"].required_since,
+        aspect="missing",
+    ),
+    MetadataRule(
+        "SNP006", "a snapshot has manifests twice", ("snapshots", "format_version"), _both_manifests, aspect="twice"
+    ),
+    MetadataRule(
+        "TMD004",
+        "a snapshot is newer than the last sequence number",
+        ("snapshots", "last_sequence_number"),
+        _last_sequence_number,
+        aspect="exceeded-by-snapshot",
+    ),
+    MetadataRule(
+        "SNP003", "a snapshot is no newer than its parent", SNAPSHOTS, _sequence_order, aspect="not-increasing"
+    ),
+    MetadataRule(
+        "SNP003", "two snapshots have one sequence number", SNAPSHOTS, _repeated_sequence_numbers, aspect="repeated"
+    ),
+    MetadataRule(
+        "TMD005",
+        "the table was updated before its last snapshot",
+        ("snapshots", "snapshot_log", "metadata_log", "last_updated_ms"),
+        _last_updated,
+        aspect="before-snapshot",
+    ),
+    MetadataRule("SNP002", "a snapshot is its own ancestor", SNAPSHOTS, _cycles, aspect="cycle"),
+    MetadataRule("SNP002", "a snapshot without a parent names one", SNAPSHOTS, _no_parent, aspect="negative"),
+    MetadataRule("SNP008", "a summary does not tell a known operation", SNAPSHOTS, _operations),
+    MetadataRule(
+        "SNP007",
+        "a snapshot has no summary",
+        SNAPSHOTS,
+        _summaries,
+        since=SNAPSHOT_RULES["summary"].required_since,
+        aspect="missing",
+    ),
+    MetadataRule("NOT005", "a metric of a summary is not a number", SNAPSHOTS, _metrics, aspect="not-a-number"),
+    MetadataRule(
+        "SNP009",
+        "the schema of a snapshot is not among the schemas",
+        ("snapshots", "schemas"),
+        _snapshot_schemas,
+        aspect="unknown-schema",
+    ),
+    MetadataRule(
+        "SNP012",
+        "the key of a snapshot is not among the keys",
+        ("snapshots", "encryption_keys"),
+        _snapshot_keys,
+        aspect="unknown-key",
+    ),
+    MetadataRule(
+        "SNP010",
+        "a snapshot has no first row id",
+        SNAPSHOTS,
+        _first_row_ids,
+        since=SNAPSHOT_RULES["first_row_id"].required_since,
+        aspect="unassigned",
+    ),
+    MetadataRule("SNP011", "a snapshot has half of its row ids", SNAPSHOTS, _added_rows, aspect="half"),
+    MetadataRule("SNP010", "row ids are negative", SNAPSHOTS, _negative_rows, aspect="negative"),
+    MetadataRule(
+        "TMD024",
+        "the next row id was given already",
+        ("snapshots", "next_row_id"),
+        _next_row_id,
+        aspect="given-already",
+    ),
+    MetadataRule("LIN023", "two snapshots were given the same row ids", SNAPSHOTS, _overlapping_rows, aspect="overlap"),
+    MetadataRule(
+        "TMD021",
+        "the snapshot of a reference is not among the snapshots",
+        ("refs", "snapshots"),
+        _dangling,
+        aspect="unknown-snapshot",
+    ),
     *(
-        Rule(code, f"{name} is not positive", ("refs",), _ref_limit(name, attribute), aspect="not-positive")
+        MetadataRule(code, f"{name} is not positive", ("refs",), _ref_limit(name, attribute), aspect="not-positive")
         for code, name, attribute in REF_LIMITS
     ),
     *(
-        Rule(code, "a tag has the retention of a branch", ("refs",), _tag_limit(name, attribute), aspect="of-tag")
+        MetadataRule(
+            code, "a tag has the retention of a branch", ("refs",), _tag_limit(name, attribute), aspect="of-tag"
+        )
         for code, name, attribute in REF_LIMITS[:2]
     ),
-    Rule("REF005", "main never expires", ("refs",), _main_limit, aspect="main"),
-    Rule("TMD017", "the snapshot log is not in the order of time", ("snapshot_log",), _snapshot_log_order,
-         aspect="unordered"),
-    Rule("TMD017", "a snapshot was current before it was made", ("snapshot_log", "snapshots"), _snapshot_log_times,
-         aspect="before-snapshot"),
-    Rule("TMD017", "the snapshot log does not end with the current snapshot", ("snapshot_log", "current_snapshot_id"),
-         _snapshot_log_end, aspect="wrong-end"),
-    Rule("TMD017", "the snapshot log tells of an expired snapshot", ("snapshot_log", "snapshots"), _snapshot_log_known,
-         aspect="unknown-snapshot"),
-    Rule("TMD018", "the metadata log is not in the order of time", ("metadata_log",), _metadata_log_order,
-         aspect="unordered"),
-    Rule("STA001", "statistics tell of a snapshot that is not there",
-         ("statistics", "partition_statistics", "snapshots"), _statistics_snapshots,
-         aspect="unknown-snapshot"),
-    Rule("STA016", "a snapshot has several partition statistics files", ("partition_statistics",),
-         _partition_statistics),
-    Rule("STA005", "key metadata is no base64", ("statistics",), _statistics_keys, aspect="not-base64"),
-    Rule("ENC002", "encrypted key metadata is no base64", ("encryption_keys",), _key_metadata, aspect="not-base64"),
-    Rule("ENC001", "two keys have one id", ("encryption_keys",), _repeated_keys, aspect="repeated"),
-)  # fmt: skip
+    MetadataRule("REF005", "main never expires", ("refs",), _main_limit, aspect="main"),
+    MetadataRule(
+        "TMD017",
+        "the snapshot log is not in the order of time",
+        ("snapshot_log",),
+        _snapshot_log_order,
+        aspect="unordered",
+    ),
+    MetadataRule(
+        "TMD017",
+        "a snapshot was current before it was made",
+        ("snapshot_log", "snapshots"),
+        _snapshot_log_times,
+        aspect="before-snapshot",
+    ),
+    MetadataRule(
+        "TMD017",
+        "the snapshot log does not end with the current snapshot",
+        ("snapshot_log", "current_snapshot_id"),
+        _snapshot_log_end,
+        aspect="wrong-end",
+    ),
+    MetadataRule(
+        "TMD017",
+        "the snapshot log tells of an expired snapshot",
+        ("snapshot_log", "snapshots"),
+        _snapshot_log_known,
+        aspect="unknown-snapshot",
+    ),
+    MetadataRule(
+        "TMD018",
+        "the metadata log is not in the order of time",
+        ("metadata_log",),
+        _metadata_log_order,
+        aspect="unordered",
+    ),
+    MetadataRule(
+        "STA001",
+        "statistics tell of a snapshot that is not there",
+        ("statistics", "partition_statistics", "snapshots"),
+        _statistics_snapshots,
+        aspect="unknown-snapshot",
+    ),
+    MetadataRule(
+        "STA016", "a snapshot has several partition statistics files", ("partition_statistics",), _partition_statistics
+    ),
+    MetadataRule("STA005", "key metadata is no base64", ("statistics",), _statistics_keys, aspect="not-base64"),
+    MetadataRule(
+        "ENC002", "encrypted key metadata is no base64", ("encryption_keys",), _key_metadata, aspect="not-base64"
+    ),
+    MetadataRule("ENC001", "two keys have one id", ("encryption_keys",), _repeated_keys, aspect="repeated"),
+)
 """The rules over the table's history."""

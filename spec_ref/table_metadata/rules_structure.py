@@ -18,7 +18,7 @@ from spec_ref.schemas.reserved_field_ids import MAX_TABLE_FIELD_ID
 from spec_ref.schemas.schema import Schema, field_ids
 from spec_ref.sorting.order import UNSORTED_ID, SortField, SortOrder
 from spec_ref.table_metadata.metadata import TableMetadata, last_partition_id
-from spec_ref.table_metadata.rules import Found, Place, Rule, repeated, under
+from spec_ref.table_metadata.rules import Found, MetadataRule, Place, repeated, under
 
 
 def _uuid(metadata: TableMetadata) -> Found:
@@ -303,66 +303,153 @@ def _unsorted(metadata: TableMetadata) -> Found:
             yield Place(f"/sort-orders/{place}/fields", f"{len(order.fields)} fields", "no fields")
 
 
-RULES: tuple[Rule, ...] = (
-    Rule("TMD002", "the table's id is no UUID", ("table_uuid",), _uuid, aspect="not-a-uuid"),
-    Rule("LOC001", "the location has no URI scheme", ("location",), _location),
-    Rule("TMD008", "two schemas have one id", ("schemas",), _ambiguous("/schemas", "schemas", "schema_id"),
-         refused=True, aspect="repeated-id"),
-    Rule(
-        "TMD009", "the current schema is not among the schemas", ("schemas", "current_schema_id"),
-        _unresolved("/current-schema-id", "current_schema_id", "schemas", "schema_id"), refused=True, aspect="unknown",
+RULES: tuple[MetadataRule, ...] = (
+    MetadataRule("TMD002", "the table's id is no UUID", ("table_uuid",), _uuid, aspect="not-a-uuid"),
+    MetadataRule("LOC001", "the location has no URI scheme", ("location",), _location),
+    MetadataRule(
+        "TMD008",
+        "two schemas have one id",
+        ("schemas",),
+        _ambiguous("/schemas", "schemas", "schema_id"),
+        refused=True,
+        aspect="repeated-id",
     ),
-    Rule("TYP002", "two fields of a schema have one id", ("schemas",), _repeated_field_ids, refused=True,
-         aspect="repeated-id"),
-    Rule("TYP002", "two fields of a struct have one name", ("schemas",), _repeated_names,
-         aspect="repeated-name"),
-    Rule("RES001", "a field id is reserved for metadata columns", ("schemas",), _reserved_ids),
-    Rule("TMD006", "a field has a higher id than the last", ("schemas", "last_column_id"), _last_column_id,
-         aspect="exceeded-by-field"),
-    Rule("IDF001", None, ("schemas",), _identifiers),
-    Rule("VER004", "a type is newer than the table", ("schemas", "format_version"), _new_types),
-    Rule("TYP032", "a reference system is a definition", ("schemas",), _inline_definitions),
-    Rule("TYP033", "the definition of a reference system is not there", ("schemas", "properties"),
-         _missing_definitions),
-    Rule("TYP025", "a field of type unknown is required", ("schemas",), _unknown_required, aspect="required"),
-    Rule("EVO001", None, ("schemas", "format_version"), _history),
-    Rule("TMD007", "the deprecated schema is not the current one", ("schema", "schemas", "current_schema_id"),
-         _deprecated_schema, aspect="mismatch"),
-    Rule("TMD010", "the deprecated partition spec is not the default one",
-         ("partition_spec", "partition_specs", "default_spec_id"), _deprecated_spec, aspect="mismatch"),
-    Rule("NAM009", "the name mapping cannot be read", ("properties",), _name_mapping),
-    Rule(
-        "TMD011", "two partition specs have one id", ("partition_specs",),
-        _ambiguous("/partition-specs", "partition_specs", "spec_id"), refused=True, aspect="repeated-id",
+    MetadataRule(
+        "TMD009",
+        "the current schema is not among the schemas",
+        ("schemas", "current_schema_id"),
+        _unresolved("/current-schema-id", "current_schema_id", "schemas", "schema_id"),
+        refused=True,
+        aspect="unknown",
     ),
-    Rule("PAR025", "two fields of a spec have one id", ("partition_specs",), _repeated_partition_ids, refused=True),
-    Rule("PAR002", "two fields of a spec have one name", ("partition_specs",), _repeated_partition_names,
-         aspect="repeated"),
-    Rule("PAR003", "two partition fields have one id", ("partition_specs",), _shared_partition_ids,
-         since=UNIQUE_PARTITION_FIELD_IDS.since),
-    Rule("PAR022", "a transform of one argument has a list of sources", ("partition_specs",),
-         _argument_forms("/partition-specs", "partition_specs"), since=MULTI_ARGUMENT_TRANSFORMS.since),
-    Rule("PAR008", "two partition specs are equivalent", ("partition_specs",), _equivalent_specs),
-    Rule(
-        "TMD012", "the default spec is not among the specs", ("partition_specs", "default_spec_id"),
-        _unresolved("/default-spec-id", "default_spec_id", "partition_specs", "spec_id"), aspect="unknown",
+    MetadataRule(
+        "TYP002",
+        "two fields of a schema have one id",
+        ("schemas",),
+        _repeated_field_ids,
+        refused=True,
+        aspect="repeated-id",
     ),
-    Rule("TMD013", "a partition field has a higher id than the last", ("partition_specs", "last_partition_id"),
-         _last_partition_id, aspect="exceeded"),
-    Rule("PAR004", None, ("partition_specs", "default_spec_id", "schemas", "current_schema_id"), _spec_sources),
-    Rule("PAR004", "no schema has the source", ("partition_specs", "sort_orders", "schemas"), _old_sources,
-         aspect="lost-source"),
-    Rule("PAR007", "the default spec has unknown transforms", ("partition_specs", "default_spec_id"),
-         _unknown_transforms, aspect="default-spec"),
-    Rule("TMD019", "two sort orders have one id", ("sort_orders",),
-         _ambiguous("/sort-orders", "sort_orders", "order_id"), aspect="repeated-id"),
-    Rule(
-        "TMD020", "the default sort order is not among the orders", ("sort_orders", "default_sort_order_id"),
-        _unresolved("/default-sort-order-id", "default_sort_order_id", "sort_orders", "order_id"), aspect="unknown",
+    MetadataRule(
+        "TYP002", "two fields of a struct have one name", ("schemas",), _repeated_names, aspect="repeated-name"
     ),
-    Rule("SRT008", "a transform of one argument has a list of sources", ("sort_orders",),
-         _argument_forms("/sort-orders", "sort_orders"), since=MULTI_ARGUMENT_TRANSFORMS.since),
-    Rule("SRT002", "the unsorted order sorts", ("sort_orders",), _unsorted),
-    Rule("SRT001", None, ("sort_orders", "default_sort_order_id", "schemas", "current_schema_id"), _order_sources),
-)  # fmt: skip
+    MetadataRule("RES001", "a field id is reserved for metadata columns", ("schemas",), _reserved_ids),
+    MetadataRule(
+        "TMD006",
+        "a field has a higher id than the last",
+        ("schemas", "last_column_id"),
+        _last_column_id,
+        aspect="exceeded-by-field",
+    ),
+    MetadataRule("IDF001", None, ("schemas",), _identifiers),
+    MetadataRule("VER004", "a type is newer than the table", ("schemas", "format_version"), _new_types),
+    MetadataRule("TYP032", "a reference system is a definition", ("schemas",), _inline_definitions),
+    MetadataRule(
+        "TYP033", "the definition of a reference system is not there", ("schemas", "properties"), _missing_definitions
+    ),
+    MetadataRule("TYP025", "a field of type unknown is required", ("schemas",), _unknown_required, aspect="required"),
+    MetadataRule("EVO001", None, ("schemas", "format_version"), _history),
+    MetadataRule(
+        "TMD007",
+        "the deprecated schema is not the current one",
+        ("schema", "schemas", "current_schema_id"),
+        _deprecated_schema,
+        aspect="mismatch",
+    ),
+    MetadataRule(
+        "TMD010",
+        "the deprecated partition spec is not the default one",
+        ("partition_spec", "partition_specs", "default_spec_id"),
+        _deprecated_spec,
+        aspect="mismatch",
+    ),
+    MetadataRule("NAM009", "the name mapping cannot be read", ("properties",), _name_mapping),
+    MetadataRule(
+        "TMD011",
+        "two partition specs have one id",
+        ("partition_specs",),
+        _ambiguous("/partition-specs", "partition_specs", "spec_id"),
+        refused=True,
+        aspect="repeated-id",
+    ),
+    MetadataRule(
+        "PAR025", "two fields of a spec have one id", ("partition_specs",), _repeated_partition_ids, refused=True
+    ),
+    MetadataRule(
+        "PAR002",
+        "two fields of a spec have one name",
+        ("partition_specs",),
+        _repeated_partition_names,
+        aspect="repeated",
+    ),
+    MetadataRule(
+        "PAR003",
+        "two partition fields have one id",
+        ("partition_specs",),
+        _shared_partition_ids,
+        since=UNIQUE_PARTITION_FIELD_IDS.since,
+    ),
+    MetadataRule(
+        "PAR022",
+        "a transform of one argument has a list of sources",
+        ("partition_specs",),
+        _argument_forms("/partition-specs", "partition_specs"),
+        since=MULTI_ARGUMENT_TRANSFORMS.since,
+    ),
+    MetadataRule("PAR008", "two partition specs are equivalent", ("partition_specs",), _equivalent_specs),
+    MetadataRule(
+        "TMD012",
+        "the default spec is not among the specs",
+        ("partition_specs", "default_spec_id"),
+        _unresolved("/default-spec-id", "default_spec_id", "partition_specs", "spec_id"),
+        aspect="unknown",
+    ),
+    MetadataRule(
+        "TMD013",
+        "a partition field has a higher id than the last",
+        ("partition_specs", "last_partition_id"),
+        _last_partition_id,
+        aspect="exceeded",
+    ),
+    MetadataRule("PAR004", None, ("partition_specs", "default_spec_id", "schemas", "current_schema_id"), _spec_sources),
+    MetadataRule(
+        "PAR004",
+        "no schema has the source",
+        ("partition_specs", "sort_orders", "schemas"),
+        _old_sources,
+        aspect="lost-source",
+    ),
+    MetadataRule(
+        "PAR007",
+        "the default spec has unknown transforms",
+        ("partition_specs", "default_spec_id"),
+        _unknown_transforms,
+        aspect="default-spec",
+    ),
+    MetadataRule(
+        "TMD019",
+        "two sort orders have one id",
+        ("sort_orders",),
+        _ambiguous("/sort-orders", "sort_orders", "order_id"),
+        aspect="repeated-id",
+    ),
+    MetadataRule(
+        "TMD020",
+        "the default sort order is not among the orders",
+        ("sort_orders", "default_sort_order_id"),
+        _unresolved("/default-sort-order-id", "default_sort_order_id", "sort_orders", "order_id"),
+        aspect="unknown",
+    ),
+    MetadataRule(
+        "SRT008",
+        "a transform of one argument has a list of sources",
+        ("sort_orders",),
+        _argument_forms("/sort-orders", "sort_orders"),
+        since=MULTI_ARGUMENT_TRANSFORMS.since,
+    ),
+    MetadataRule("SRT002", "the unsorted order sorts", ("sort_orders",), _unsorted),
+    MetadataRule(
+        "SRT001", None, ("sort_orders", "default_sort_order_id", "schemas", "current_schema_id"), _order_sources
+    ),
+)
 """The rules over the table's structure."""

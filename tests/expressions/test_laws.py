@@ -14,11 +14,11 @@ from spec_ref.data_types.types import UNKNOWN
 from spec_ref.expressions.binding import bind
 from spec_ref.expressions.bound import evaluate
 from spec_ref.expressions.expression_json import predicate_from_json, predicate_to_json, predicate_to_term_json
-from spec_ref.expressions.metrics_evaluation import might_match, must_match, summaries_outcome
+from spec_ref.expressions.metrics_evaluation import evaluate_summaries, might_match, must_match
 from spec_ref.expressions.predicates import And, Constant, IdReference, Not, Operation, Or
 from spec_ref.expressions.projection import inclusive_projection, strict_projection
 from spec_ref.expressions.residual_evaluator import residual
-from spec_ref.expressions.rewrite_not import from_sql, without_not
+from spec_ref.expressions.rewrite_not import from_sql, rewrite_not
 from spec_ref.manifest_lists.manifest_file import FieldSummary
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.partitioning.transforms import Day, Hour, Month, Year
@@ -106,7 +106,7 @@ def test_summaries_never_hide_a_partition(data: Any) -> None:
             )
         )
     kept = data.draw(st.sampled_from([summaries, None, summaries[:1]]))
-    outcome = summaries_outcome(projected, kept, [field.field_id for field in spec.fields])
+    outcome = evaluate_summaries(projected, kept, [field.field_id for field in spec.fields])
     event(f"kept: {outcome.might_match}")
     assert outcome.might_match or not any(evaluate(projected, each) for each in partitions if each is not None)
 
@@ -144,7 +144,7 @@ def test_tolerance_keeps_the_partitions_of_writers_that_count_toward_1970(data: 
 def test_a_predicate_without_not_says_the_same(data: Any) -> None:
     schema, _, predicate = data.draw(bound_cases())
     row = data.draw(rows(schema))
-    rewritten = without_not(predicate)
+    rewritten = rewrite_not(predicate)
     assert "Not(" not in repr(rewritten)
     assert value(rewritten, row) == value(predicate, row)
 

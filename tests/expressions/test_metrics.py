@@ -14,7 +14,7 @@ from test_projection import leaves
 from spec_ref.core.errors import SpecError
 from spec_ref.data_types.types import BOOLEAN, DOUBLE, FLOAT, INT, LONG, STRING, TIMESTAMP, Type
 from spec_ref.expressions.bound import BoundComparison, BoundReference, BoundSetTest, BoundTest, evaluate, is_nan
-from spec_ref.expressions.metrics_evaluation import Metrics, might_match, must_match, summaries_outcome
+from spec_ref.expressions.metrics_evaluation import Metrics, evaluate_summaries, might_match, must_match
 from spec_ref.expressions.predicates import FALSE, TRUE, Operation
 from spec_ref.manifest_lists.manifest_file import FieldSummary
 from spec_ref.single_value.bounds import encode_bound
@@ -179,5 +179,5 @@ def test_summaries_tell_null_nan_and_bounds_apart(kept: Any, might: set[str]) ->
         "is-nan": BoundTest(O.IS_NAN, column(FLOAT)),
         "eq": is_(O.EQ, FLOAT, 1.0),
     }
-    found = {name for name, leaf in tests.items() if summaries_outcome(leaf, [summary(*kept)], [1]).might_match}
+    found = {name for name, leaf in tests.items() if evaluate_summaries(leaf, [summary(*kept)], [1]).might_match}
     assert found == might

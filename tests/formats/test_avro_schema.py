@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from conformance.strategies import primitive_types, values
-from spec_ref.avro_mapping.schema import decimal_size, from_avro, legal_name, schema_json, value_reader, value_writer
+from spec_ref.avro_mapping.schema import decimal_size, from_avro, sanitize_name, schema_json, value_reader, value_writer
 from spec_ref.core.errors import SpecError
 from spec_ref.data_types import types as iceberg
 from spec_ref.data_types.types import ListType, MapType, NestedField, StructType, Type, kind
@@ -93,7 +93,7 @@ def test_a_decimal_takes_the_fewest_bytes() -> None:
      ("\U0001f600", "_xD83D_xDE00"), ("", "_"), ("½", "_xBD"), ("a9", "a9")],
 )  # fmt: skip
 def test_names_are_made_legal(name: str, legal: str) -> None:
-    assert legal_name(name) == legal
+    assert sanitize_name(name) == legal
 
 
 def test_names_that_become_one_stay_two() -> None:

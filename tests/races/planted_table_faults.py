@@ -279,7 +279,7 @@ def no_row_ids_for_old_manifests(patch: Any) -> None:
 
 def operations_as(wanted: str) -> Plant:
     def plant(patch: Any) -> None:
-        operation = next(one for one in snapshots.Operation if one.value == wanted)
+        operation = next(one for one in snapshots.SnapshotOperation if one.value == wanted)
         patch.setattr(snapshots, "operation_of", lambda *_: operation)
 
     return plant

@@ -35,7 +35,7 @@ from spec_ref.commits.changes import (
     rewrite,
     row_delta,
 )
-from spec_ref.commits.effects import Draw, Swap
+from spec_ref.commits.effects import NonDeterministic, Swap
 from spec_ref.commits.retries import RetryPolicy
 from spec_ref.commits.snapshots import with_row_ids
 from spec_ref.commits.tables import FileSystemTable, MetastoreTable, metadata_directory
@@ -260,7 +260,9 @@ def test_snapshot_ids_are_positive_and_not_those_of_others(  # NOT007
     assert 0 < first < 1 << 63
     drawn, perform = [first, 77], Runner._perform
     monkeypatch.setattr(
-        Runner, "_perform", lambda self, one: drawn.pop(0) if one is Draw.SNAPSHOT_ID else perform(self, one)
+        Runner,
+        "_perform",
+        lambda self, one: drawn.pop(0) if one is NonDeterministic.SNAPSHOT_ID else perform(self, one),
     )
     table.add("b")
     assert table.metadata.current_snapshot_id == 77

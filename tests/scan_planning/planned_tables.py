@@ -31,7 +31,7 @@ from spec_ref.manifest_lists.writer import write_manifest_list
 from spec_ref.manifests import DataFile, EntryStatus, FileContent, FileFormat, ManifestEntry
 from spec_ref.manifests.writer import manifest_file, write_manifest
 from spec_ref.partitioning.spec import UNPARTITIONED, PartitionSpec
-from spec_ref.scan_planning import ScanTask, planner
+from spec_ref.scan_planning import FileScanTask, planner
 from spec_ref.schemas.schema import Schema
 from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.sorting.order import UNSORTED
@@ -129,7 +129,7 @@ class Table:
             raise FileNotFoundError(path)
         return self.files[path]
 
-    def plan(self, predicate: Any = TRUE, **options: Any) -> list[ScanTask]:
+    def plan(self, predicate: Any = TRUE, **options: Any) -> list[FileScanTask]:
         """What the definition and the kernel plan, which is the same; the kernel's error, where both refuse."""
         arguments = (self.metadata, self.snapshot, predicate, self.read_file)
         tasks, refused = None, None

@@ -10,7 +10,7 @@ from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
 from spec_ref.snapshots.references import RefType, SnapshotRef, with_main
 from spec_ref.snapshots.retention import RetentionPolicy, ancestors, policy_of, retained
-from spec_ref.snapshots.snapshot import Operation, Snapshot
+from spec_ref.snapshots.snapshot import Snapshot, SnapshotOperation
 from spec_ref.table_metadata import TableMetadata, read_metadata
 from spec_ref.table_metadata.expiration import expire
 from spec_ref.table_metadata.logs import MetadataLogEntry, SnapshotLogEntry, logged, snapshot_at, without_expired
@@ -168,6 +168,6 @@ def test_main_is_implied_by_the_current_snapshot() -> None:
 
 
 def test_an_operation_that_is_missing_is_borne() -> None:
-    assert CHAIN[0].operation is Operation.APPEND
+    assert CHAIN[0].operation is SnapshotOperation.APPEND
     for summary in (None, {}, {"operation": "merge"}):
         assert evolve(CHAIN[0], summary=summary).operation is None

@@ -14,7 +14,7 @@ from spec_ref.checks.findings import Severity
 from spec_ref.core.records import evolve, field_rules
 from spec_ref.core.versions import V1
 from spec_ref.data_types.types import ListType, MapType, StructType
-from spec_ref.json.wire_types import ListOf, MapOf, RecordOf, Via
+from spec_ref.json.wire_types import Converted, ListOf, MapOf, RecordOf
 from spec_ref.table_metadata import check_metadata, dumps, read_metadata, write_metadata
 from spec_ref.table_metadata.metadata import METADATA, TableMetadata
 from spec_ref.table_metadata.writer import to_bytes
@@ -204,7 +204,7 @@ def records_inside(kind: Any = METADATA) -> Iterator[RecordOf]:
             yield kind
             for name, rule in field_rules(kind.cls).items():
                 yield from records_inside(kind.kinds.get(name, rule.type))
-        case Via(inner) | ListOf(inner) | MapOf(inner):
+        case Converted(inner) | ListOf(inner) | MapOf(inner):
             yield from records_inside(inner)
 
 

@@ -27,7 +27,7 @@ from spec_ref.encodings.avro.types import from_json
 from spec_ref.encodings.avro.values import encoder
 from spec_ref.json import documents
 from spec_ref.manifest_lists.manifest_file import ManifestContent
-from spec_ref.manifest_lists.writer import NO_SYNC
+from spec_ref.manifest_lists.writer import FIXED_SYNC_MARKER
 from spec_ref.manifests import DataFile, EntryStatus, FileContent, FileFormat, ManifestEntry, read_manifest
 from spec_ref.manifests.entry_problems import entry_problems, signed_order
 from spec_ref.manifests.rules import Context
@@ -115,7 +115,7 @@ def written(rows: list[ManifestEntry], version: FormatVersion, content: Manifest
     for entry in rows:
         encode(row(entry), payload)
     blocks = [(len(rows), bytes(payload))] if rows else []
-    return write_container(metadata, blocks, codec="null", sync=NO_SYNC)
+    return write_container(metadata, blocks, codec="null", sync=FIXED_SYNC_MARKER)
 
 
 @settings(max_examples=150, deadline=None)

@@ -45,7 +45,7 @@ from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.partitioning.evolution import AddPartitionField, RemovePartitionField
 from spec_ref.partitioning.spec import UNPARTITIONED, PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Bucket, Identity, Truncate
-from spec_ref.scan_planning import ScanTask
+from spec_ref.scan_planning import FileScanTask
 from spec_ref.schemas.evolution import AddColumn, DropColumn, RenameColumn
 from spec_ref.snapshots.references import RefType, SnapshotRef
 from spec_ref.sorting.order import NullOrder, SortDirection, SortField
@@ -69,7 +69,7 @@ def rows(*ids: int, part: str | None = "a", number: int | None = None) -> pa.Tab
     })  # fmt: skip
 
 
-def tasks(table: WritableTable, **told: Any) -> list[ScanTask]:
+def tasks(table: WritableTable, **told: Any) -> list[FileScanTask]:
     metadata = table.metadata
     return list(plan(metadata, metadata.current_snapshot, TRUE, read_bytes, statistics=True, **told))
 

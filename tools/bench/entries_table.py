@@ -17,7 +17,7 @@ from spec_ref.core.versions import V2
 from spec_ref.data_types.types import LONG, NestedField
 from spec_ref.encodings.avro.container import long_bytes, open_container, write_container
 from spec_ref.manifest_lists.manifest_file import FieldSummary, ManifestFile
-from spec_ref.manifest_lists.writer import NO_SYNC, write_manifest_list
+from spec_ref.manifest_lists.writer import FIXED_SYNC_MARKER, write_manifest_list
 from spec_ref.manifests import DataFile, EntryStatus, FileFormat, ManifestEntry, write_manifest
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Identity
@@ -83,11 +83,11 @@ class Template:
             rows[:, at : at + 8] = (low + 999 * side).astype("<i8")[:, None].view(np.uint8)
         blocks = [(len(rows[at : at + BLOCK]), rows[at : at + BLOCK].tobytes()) for at in range(0, count, BLOCK)]
         kept = {key: value for key, value in self.container.metadata.items() if key != "avro.codec"}
-        out = [write_container(kept, (), codec="deflate", sync=NO_SYNC)]
+        out = [write_container(kept, (), codec="deflate", sync=FIXED_SYNC_MARKER)]
         for length, payload in blocks:
             stream = zlib.compressobj(self.level, zlib.DEFLATED, -15)
             packed = stream.compress(payload) + stream.flush()
-            out += [long_bytes(length), long_bytes(len(packed)), packed, NO_SYNC]
+            out += [long_bytes(length), long_bytes(len(packed)), packed, FIXED_SYNC_MARKER]
         return b"".join(out)
 
 

@@ -35,7 +35,7 @@ from spec_ref.data_files.parquet_metrics import parquet_metrics
 from spec_ref.data_types.types import DATE, DOUBLE, INT, LONG, STRING, TIMESTAMP, NestedField, StructType, Type
 from spec_ref.encodings.avro.container import open_container, write_container
 from spec_ref.manifest_lists.manifest_file import ManifestFile
-from spec_ref.manifest_lists.writer import NO_SYNC, write_manifest_list
+from spec_ref.manifest_lists.writer import FIXED_SYNC_MARKER, write_manifest_list
 from spec_ref.manifests import DataFile, EntryStatus, FileFormat, ManifestEntry
 from spec_ref.manifests.writer import manifest_file, write_manifest
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
@@ -117,7 +117,7 @@ class Tables:
             metadata, payloads, told = self._base(min(A_MANIFEST, entries))
             mine = f"m={number:06d}".encode()
             blocks = [(count, payload.replace(b"m=000000", mine)) for count, payload in payloads]
-            data = write_container(metadata, blocks, codec="deflate", sync=NO_SYNC)
+            data = write_container(metadata, blocks, codec="deflate", sync=FIXED_SYNC_MARKER)
             path = place / "metadata" / f"{number}.avro"
             path.write_bytes(data)
             listed.append(evolve(told, manifest_path=f"file://{path}", manifest_length=len(data)))

@@ -13,7 +13,7 @@ from spec_ref.core.versions import V3
 from spec_ref.expressions.binding import bind
 from spec_ref.expressions.bound import BoundPredicate, evaluate
 from spec_ref.expressions.expression_json import predicate_from_json
-from spec_ref.expressions.metrics_evaluation import Metrics, might_match, must_match, summaries_outcome
+from spec_ref.expressions.metrics_evaluation import Metrics, evaluate_summaries, might_match, must_match
 from spec_ref.expressions.projection import inclusive_projection, strict_projection
 from spec_ref.expressions.residual_evaluator import residual
 from spec_ref.json.reading import reader
@@ -99,7 +99,7 @@ def _summaries_evaluate(args: Arguments) -> bool:
         for summary in args["summaries"]
     ]
     projected = inclusive_projection(_predicate(args), spec)
-    return summaries_outcome(projected, summaries, [field.field_id for field in spec.fields]).might_match
+    return evaluate_summaries(projected, summaries, [field.field_id for field in spec.fields]).might_match
 
 
 def operations(_: Functions) -> dict[str, Callable[[Arguments], object]]:

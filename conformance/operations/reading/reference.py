@@ -15,7 +15,7 @@ from conformance.pipeline.file_access import read_bytes
 from conformance.pipeline.tables import Table, load_table
 from spec_ref.expressions.expression_json import predicate_from_json
 from spec_ref.expressions.predicates import TRUE, Predicate
-from spec_ref.scan_planning import ScanTask, table_state
+from spec_ref.scan_planning import FileScanTask, table_state
 
 Arguments = dict[str, Any]
 
@@ -61,7 +61,7 @@ def _scan_plan(functions: Functions, args: Arguments) -> object:
         raise Invalid(str(error)) from None
 
 
-def _planned(task: ScanTask) -> dict[str, Any]:
+def _planned(task: FileScanTask) -> dict[str, Any]:
     deletes = []
     for delete in task.deletes:
         offset = delete.data_file.content_offset

@@ -31,8 +31,8 @@ from spec_ref.expressions.bound import (
     BoundTermComparison,
     BoundTest,
     BoundTransform,
+    evaluate_leaf,
     has_nan,
-    holds,
 )
 from spec_ref.expressions.predicates import And, Constant, Not, Operation, Or
 
@@ -87,7 +87,7 @@ def _evaluate(predicate: BoundPredicate, batch: Any) -> Any:
         case BoundComparison() | BoundSetTest():
             column = _values(predicate.term, batch)
             found = map_chunks(predicate.term.type, column, pa.bool_(), lambda array: _constants(predicate, array))
-            return pc.fill_null(found, holds(predicate, None))
+            return pc.fill_null(found, evaluate_leaf(predicate, None))
 
 
 def _test(operation: Operation, type_: Type, column: Column) -> Any:

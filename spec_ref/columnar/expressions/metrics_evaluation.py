@@ -30,12 +30,12 @@ from spec_ref.expressions.bound import (
     BoundTest,
     BoundTransform,
     Leaf,
+    evaluate_leaf,
     has_nan,
-    holds,
 )
 from spec_ref.expressions.metrics_evaluation import Metrics, might_match
 from spec_ref.expressions.predicates import PREFIX, And, Constant, Not, Operation, Or
-from spec_ref.expressions.rewrite_not import without_not
+from spec_ref.expressions.rewrite_not import rewrite_not
 
 Rows = npt.NDArray[np.intp]
 Values = npt.NDArray[Any]
@@ -98,7 +98,7 @@ def matching_files(predicate: BoundPredicate, files: FileStatistics, rows: Rows)
         SpecError: SVB001 to SVB008 or EVO006 if a bound of a field in the predicate is not a value of its type.
     """
     rows = rows[files.record_count[rows] != 0]
-    return _matching(without_not(predicate), files, rows)
+    return _matching(rewrite_not(predicate), files, rows)
 
 
 def _matching(predicate: BoundPredicate, files: FileStatistics, rows: Rows) -> Rows:
@@ -141,7 +141,7 @@ def _leaf(leaf: Leaf, files: FileStatistics, rows: Rows) -> Mask:
 
 def _counted(leaf: Leaf, term: BoundReference, bounded: Mask, files: FileStatistics, rows: Rows) -> Mask:
     """Evaluate a leaf by its bounds and its counts."""
-    null, nan = holds(leaf, None), has_nan(term.type) and holds(leaf, float("nan"))
+    null, nan = evaluate_leaf(leaf, None), has_nan(term.type) and evaluate_leaf(leaf, float("nan"))
     if null or nan:
         return _with_counts(bounded, term, files, rows, null=null, nan=nan)
     # Where neither null nor NaN matches, the counts only have to be known of what the bounds let through.

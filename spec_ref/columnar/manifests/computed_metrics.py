@@ -14,7 +14,7 @@ from spec_ref.core.errors import spec_error
 from spec_ref.data_types.types import TIMESTAMP_NS, TIMESTAMPTZ_NS, UNKNOWN, UUID, StructType, Type, VariantType, kind
 from spec_ref.manifests.computed_metrics import (
     TRUNCATED,
-    ColumnMetrics,
+    FieldMetrics,
     FileMetrics,
     MetricsMode,
     file_metrics,
@@ -26,7 +26,7 @@ _NANOS = {"s": 1_000_000_000, "ms": 1_000_000, "us": 1_000, "ns": 1}
 _TEMPORAL = ("time", "timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns")
 
 
-def metrics_of_array(type_: Type, array: pa.Array[Any]) -> ColumnMetrics:
+def metrics_of_array(type_: Type, array: pa.Array[Any]) -> FieldMetrics:
     """Compute the metrics of one array.
 
     Args:
@@ -38,7 +38,7 @@ def metrics_of_array(type_: Type, array: pa.Array[Any]) -> ColumnMetrics:
     """
     array = storage_of(array)
     if type_ == UNKNOWN:
-        return ColumnMetrics(type_, len(array), len(array))
+        return FieldMetrics(type_, len(array), len(array))
     nulls, nans = array.null_count, 0
     lower: Any = None
     upper: Any = None
@@ -51,7 +51,7 @@ def metrics_of_array(type_: Type, array: pa.Array[Any]) -> ColumnMetrics:
     else:
         ends: Any = pc.min_max(comparable(type_, array)).as_py()
         lower, upper = (uuid.UUID(bytes=ends[end]) if type_ == UUID else ends[end] for end in ("min", "max"))
-    return ColumnMetrics(type_, len(array), nulls, nans, lower, upper)
+    return FieldMetrics(type_, len(array), nulls, nans, lower, upper)
 
 
 def metrics_of_batches(
@@ -70,7 +70,7 @@ def metrics_of_batches(
     Raises:
         SpecError: DFL012 if a column of the struct is missing or there are several of its name.
     """
-    columns = {field_id: ColumnMetrics(type_) for _, field_id, type_ in leaves(struct)}
+    columns = {field_id: FieldMetrics(type_) for _, field_id, type_ in leaves(struct)}
     paths = [(field_id, leaf_names(struct, path)) for path, field_id, _ in leaves(struct)]
     count = 0
     for batch in batches:

@@ -16,7 +16,7 @@ from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve, record
 from spec_ref.data_types.types import Type, kind
 from spec_ref.expressions.bound import BoundPredicate, BoundTermComparison, evaluate
-from spec_ref.expressions.predicates import FALSE, TRUE, And, Constant, Not, Or, both, either, negation
+from spec_ref.expressions.predicates import FALSE, TRUE, And, Constant, Not, Or, and_, not_, or_
 from spec_ref.expressions.projection import Projection, project_leaf
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.scan_planning.partition_residual import NUMBERS, partition_types, reads_as
@@ -122,11 +122,11 @@ class PartitionFilter:
 def _left(node: Any, partition: dict[int, Any]) -> Any:
     match node:
         case Not(child):
-            return negation(_left(child, partition))
+            return not_(_left(child, partition))
         case And(left, right):
-            return both(_left(left, partition), _left(right, partition))
+            return and_(_left(left, partition), _left(right, partition))
         case Or(left, right):
-            return either(_left(left, partition), _left(right, partition))
+            return or_(_left(left, partition), _left(right, partition))
         case _Leaf(leaf, inclusive, strict):
             try:
                 if not evaluate(inclusive, partition):

@@ -36,7 +36,7 @@ from spec_ref.scan_planning.planner import (
     without_statistics,
     wrong_content,
 )
-from spec_ref.scan_planning.tasks import ScanDelete, ScanTask
+from spec_ref.scan_planning.tasks import FileScanTask, ScanDelete
 from spec_ref.schemas.schema import Schema
 from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.table_metadata.metadata import TableMetadata
@@ -55,7 +55,7 @@ def plan(
     statistics: bool = False,
     all_deletes: bool = False,
     tolerate_truncated_times: bool = False,
-) -> Iterator[ScanTask]:
+) -> Iterator[FileScanTask]:
     """Plan a scan, as `spec_ref.scan_planning.planner.plan`, with the same errors.
 
     Args:
@@ -116,7 +116,7 @@ class _Scan:
     read_file: ReadFile
     statistics: bool
 
-    def tasks(self, snapshot: Snapshot | None) -> Iterator[ScanTask]:
+    def tasks(self, snapshot: Snapshot | None) -> Iterator[FileScanTask]:
         if snapshot is None:
             return
         listed = listed_manifests(snapshot, self.specs, self.read_file)
@@ -131,7 +131,7 @@ class _Scan:
 
     # Data files
 
-    def _tasks_of(self, columns: ManifestColumns, index: DeleteFileIndex, seen: set[str]) -> Iterator[ScanTask]:
+    def _tasks_of(self, columns: ManifestColumns, index: DeleteFileIndex, seen: set[str]) -> Iterator[FileScanTask]:
         kept = self._kept(columns, FileContent.DATA)
         if not kept:
             return
@@ -151,7 +151,7 @@ class _Scan:
                     raise spec_error("SCN007", "a data file is live twice", found=path, path="/data_file/file_path")
                 seen.add(path)
                 deletes = index.deletes_for(entry.data_file, entry.sequence_number, spec)
-            yield ScanTask(
+            yield FileScanTask(
                 self._slim(entry.data_file) if not without else entry.data_file,
                 spec.spec_id,
                 entry.sequence_number,
