@@ -103,6 +103,7 @@ lint: $(READY) trace-check docs    ## ruff, the linter of the vectors, their der
 	$(BIN)/python -m tools.mutants check
 	$(BIN)/python -m tools.docstrings
 	$(BIN)/python -m tools.derive.build --check
+	$(BIN)/python -m tools.schemas --check
 
 docs: $(READY)    ## build the documentation in site/; a warning is an error
 	$(BIN)/python -m tools.docs.protocol --check
