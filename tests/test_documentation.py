@@ -112,7 +112,7 @@ def test_every_contradiction_is_told(pages: dict[str, str]) -> None:
 def test_every_page_is_in_the_table_of_contents(pages: dict[str, str]) -> None:
     listed = re.findall(r"(?m)^[a-z][a-z0-9_-]*$", pages["index.md"])
     assert len(set(listed)) == len(listed)
-    below = {name.removesuffix(".md") for name in pages if name.startswith(("requirements-", "findings-"))}
+    below = {name.removesuffix(".md") for name in pages if name.startswith(("requirements-", "proofs-", "findings-"))}
     assert set(listed) == {name.removesuffix(".md") for name in pages} - below - {"index"}
 
 

@@ -18,6 +18,7 @@ from conformance.written_tables import places
 from spec_ref.core.errors import SpecError
 from tests import faulty_adapters
 from tests.faulty_adapters.rows import remembered
+from tools.proofs import faults
 
 
 @cache
@@ -33,10 +34,10 @@ def _vectors() -> tuple[vectors.Vector, ...]:
     return tuple(vector for vector in found if vector.id not in known)
 
 
-def _outcomes(operation: str, answer: faulty_adapters.Operation) -> Iterator[tuple[str, Outcome]]:
+def _outcomes(operation: str, answer: faulty_adapters.Operation, code: str = "") -> Iterator[tuple[str, Outcome]]:
     """The verdicts on one operation; only these count as refusals, so that a broken fault breaks the test."""
     for vector in reversed(_vectors()):  # the tables of scan-planning are read faster than those of reading
-        if vector.operation.name != operation:
+        if vector.operation.name != operation or (code and code not in vector.requirements):
             continue
         with places([vector]) as (placed,):
             try:
@@ -53,10 +54,15 @@ LONG = (*READING, "table.write", "table.change")
 """Operations on whole tables, which take so long that one vector that catches a fault is enough."""
 
 
-def catching(fault: faulty_adapters.Fault) -> list[str]:
-    """The ids of the vectors that a fault fails; one of them where the operation is on tables."""
-    faulty = faulty_adapters.with_fault(reference.operations(), fault)
-    failing = (id_ for id_, outcome in _outcomes(fault.operation, faulty[fault.operation]) if outcome is Outcome.FAILED)
+def catching(fault: faulty_adapters.Fault, code: str = "") -> list[str]:
+    """The ids of the vectors that a fault fails; one of them where the operation is on tables.
+
+    Args:
+        fault: the fault.
+        code: a requirement that the vectors name; empty for all vectors of the operation.
+    """
+    answer = faulty_adapters.with_fault(reference.operations(), fault)[fault.operation]
+    failing = (id_ for id_, outcome in _outcomes(fault.operation, answer, code) if outcome is Outcome.FAILED)
     return list(islice(failing, 1 if fault.operation in LONG else None))
 
 
@@ -70,6 +76,8 @@ def test_the_reference_without_a_fault_passes_what_the_kit_is_held_against(opera
 
 @pytest.mark.parametrize("name", faulty_adapters.faults())
 def test_vectors_catch_the_fault(name: str, record_property: Callable[[str, object], None]) -> None:
-    caught = catching(faulty_adapters.faults()[name])
-    record_property("caught_by", " ".join(caught))
-    assert caught, f"no vector of the operation notices the fault {name}"
+    fault, broken = faulty_adapters.faults()[name], faults().get(name, [])
+    caught = {code: catching(fault, code) for code in broken or [""]}
+    record_property("caught_by", " ".join(dict.fromkeys(id_ for ids in caught.values() for id_ in ids)))
+    missed = [code for code, ids in caught.items() if not ids]
+    assert not missed, f"no vector (of {', '.join(missed) or 'its operation'}) notices the fault {name}"

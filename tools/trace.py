@@ -1,21 +1,20 @@
-"""Write SPEC_TRACE.md: each requirement of the register, what states it, and what proves it.
+"""Write SPEC_TRACE.md: each requirement of the register, the modules that state it, and what proves it in numbers.
 
-`python -m tools.trace` writes the file. `--check` fails when it is stale, on a requirement that has neither proof nor a
-reason why it has none, on one that has both or that nothing states, and on a proof that names no requirement. `--run
-FILE` takes what `tools.trace_recorder` wrote while the tests ran, and fails on a code that can be emitted and that no
-passing test saw broken.
+`python -m tools.trace` writes the file and prints the counts. `--check` fails when it is stale, on a requirement that
+has neither proof nor a reason why it has none, on one that has both or that nothing states, on a proof that names no
+requirement, and when fewer requirements are proved than there were. `--run FILE` takes what `tools.trace_recorder`
+wrote while the tests ran, and fails on a code that can be emitted and that no passing test saw broken.
 
-Proofs are vectors, and tests and corruptions of the validator's kit that name the code: a test is a function that names
-it, in itself or in a fixture, helper or table that it uses. A class or function states a
-requirement when its source or its docstring names the code; where none does, the modules do whose opening docstring
-names the section.
+A requirement is proved where something fails when it is broken (`tools.proofs`); it is covered where vectors, checks or
+tests only name it. A test is a function that names it, in itself or in a fixture, helper or table that it uses. A class
+or function states a requirement when its source or its docstring names the code; where none does, the modules do whose
+opening docstring names the section. The site has the long form, with the names of all of these.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
-import importlib
 import json
 import re
 import sys
@@ -29,10 +28,10 @@ import attrs
 
 from conformance.rules import registry
 from spec_ref.requirements import Requirement, Status, register, sources
+from tools.proofs import KINDS, Proof, proofs
 
 ROOT = Path(__file__).parents[1]
 TRACE = ROOT / "SPEC_TRACE.md"
-MUTANTS = Path(__file__).with_name("mutants")
 NEVER_SEEN = Path(__file__).with_name("trace_never_seen.toml")
 """Codes that can be emitted and that no test can see broken, each with the reason."""
 
@@ -52,23 +51,24 @@ ABOUT_THE_TOOL = (
 )  # fmt: skip
 """Tests that name codes as examples, and prove none of them."""
 
-MOST_CHECKS = 3
-"""The checks that are named for a code."""
+MOST_MODULES = 4
+"""The modules that are named for a code; of many, only their number is told besides."""
 
-MOST_TESTS = 3
-"""The test functions of one file that are named for a code."""
+LEAST_PROVED = 440
+"""How many adopted requirements have to be proved: the number may grow, and not fall."""
 
 HEAD = """# Spec trace
 
-Every requirement of the register: what states it, which vectors, checks and tests prove it, or the reason why nothing
-does. This file is made by `python -m tools.trace`; the build fails when it is stale, on a requirement without proof or
-reason, and on a proof that names no requirement. `iceberg-conformance explain CODE` tells more about a rule.
+Every requirement of the register: the modules that state it, and what proves it, or the reason why nothing does. This
+file is made by `python -m tools.trace`; the build fails when it is stale, on a requirement without proof or reason, and
+on a proof that names no requirement. `iceberg-conformance explain CODE` tells more about a rule, and the site, which
+`make docs` builds, names every proof, vector, check and test.
 
-A place is a module of `spec_ref`, or one of the whole project, and the class or function in it that names the code; a
-module in parentheses is the one of the section. A check is one of the registry (`iceberg-conformance list checks`). A
-number of corruptions is that of the tables broken in this one way which the validator has to find; a number of mutants
-is that of the changes to the reference that break the rule and that vectors or checks find. A test is a function that
-names the code, in itself or in a table or helper that it uses.
+A requirement is **proved** where something fails when the rule is broken: a mutant of the reference that vectors,
+checks or scripts kill, an adapter with a fault that vectors refute, a fault that tests plant and find, a corruption of
+a table that the validator finds, or a refusal, where the input of a vector or an example breaks the rule and the
+reference refuses it with this code. It is **covered** where vectors, checks or tests name it, and nothing has been
+broken to see them fail. A module in parentheses is one of the section, where no module names the code.
 """
 
 
@@ -142,21 +142,18 @@ class Evidence:
     emitted: Mapping[str, list[str]]
     """Modules of ``spec_ref`` and the validator that have the code as a value."""
 
-    corruptions: Mapping[str, int]
-    """How many tables of the validator's kit break it."""
-
     vectors: Mapping[str, Mapping[str, int]]
     """How many vectors of each suite name it."""
 
     tests: Mapping[str, Mapping[str, list[str]]]
     """The test functions that name it, by file; none of a file that only names it in passing."""
 
-    mutants: Mapping[str, int] = attrs.field(factory=dict)
-    """How many mutants of the reference that break it are killed."""
+    proved: Mapping[str, Sequence[Proof]] = attrs.field(factory=dict)
+    """What breaks it, and what notices."""
 
-    def proofs(self) -> set[str]:
-        """The codes that something is said to prove."""
-        return {*self.vectors, *self.tests, *self.corruptions}
+    def named(self) -> set[str]:
+        """The codes that something is said to prove or to cover."""
+        return {*self.vectors, *self.tests, *self.proved}
 
 
 def tests_by_code() -> dict[str, dict[str, list[str]]]:
@@ -228,24 +225,6 @@ def vectors_by_code() -> dict[str, Counter[str]]:
     return found
 
 
-def mutants_by_code() -> dict[str, int]:
-    """How many killed mutants break a code: that which a mutant was written to break, or, of those drawn from the
-    syntax trees, those of the vector that kills it.
-    """
-    killed = tomllib.loads((MUTANTS / "score.toml").read_text(encoding="utf-8"))["killed_by"]
-    written = tomllib.loads((MUTANTS / "table.toml").read_text(encoding="utf-8"))["mutant"]
-    codes = {one["id"]: one["codes"] for one in written}
-    of_vectors = {
-        vector["id"]: vector["requirements"]
-        for path in sorted((ROOT / "vectors").glob("*/*.json"))
-        for vector in json.loads(path.read_text(encoding="utf-8"))["vectors"]
-    }
-    found: Counter[str] = Counter()
-    for mutant, killer in killed.items():
-        found.update(codes.get(mutant) or of_vectors.get(killer.removeprefix("vector:"), ()))
-    return dict(found)
-
-
 def checks_by_code() -> dict[str, list[str]]:
     """The ids of the checks that find a code broken."""
     found: dict[str, list[str]] = defaultdict(list)
@@ -276,10 +255,9 @@ def evidence() -> Evidence:
         sections=sections,
         checks=checks_by_code(),
         emitted=emitted,
-        corruptions=_corruptions(),
         vectors=vectors_by_code(),
         tests=tests_by_code(),
-        mutants=mutants_by_code(),
+        proved=proofs(),
     )
 
 
@@ -288,36 +266,26 @@ def _innermost(place: str, places: Mapping[str, None]) -> bool:
     return not any(other != place and other.startswith((f"{place} ", f"{place}.")) for other in places)
 
 
-def _corruptions() -> dict[str, int]:
-    """How many corruptions of the validator's kit break each code; what else is found there is no proof."""
-    sys.path.insert(0, str(ROOT / "tests" / "validate"))
-    try:
-        kit = importlib.import_module("corruptions").load()
-    finally:
-        sys.path.pop(0)
-    return dict(Counter(one.code for one in kit))
-
-
 # What is wrong
 
 
 def problems(requirements: Mapping[str, Requirement], found: Evidence) -> Iterator[str]:
     """The requirements without proof or reason or with both, and the proofs that name none."""
-    proofs = found.proofs()
+    named = found.named()
     for code, one in requirements.items():
         if one.status is not Status.ADOPTED:
             continue
-        if one.unproven is None and code not in proofs:
-            yield f"{code} has neither vector nor test, and no reason why: {one.text}"
-        if one.unproven is not None and code in proofs:
+        if one.unproven is None and code not in named:
+            yield f"{code} has neither proof nor vector nor test, and no reason why: {one.text}"
+        if one.unproven is not None and code in named:
             yield f"{code} has a proof by now, and still the reason why it has none: {one.unproven}"
         if one.unproven is None and not places(one, found):
             yield f"{code} is stated by no class, function or module of its section: {one.text}"
     areas = {code[:3] for code in requirements}
-    for code in sorted(proofs - requirements.keys()):
+    for code in sorted(named - requirements.keys()):
         if code[:3] in areas or code in found.vectors:
             naming = [*found.vectors.get(code, ()), *found.tests.get(code, ())]
-            yield f"{code} is no requirement, and is named by {', '.join(naming) or 'the corruptions'}"
+            yield f"{code} is no requirement, and is named by {', '.join(naming) or found.proved[code][0].broken}"
 
 
 def unseen(
@@ -390,32 +358,63 @@ def rows(requirements: Sequence[Requirement], found: Evidence) -> Iterator[str]:
         if (one.document, one.section) != section:
             section = (one.document, one.section)
             yield from ("", f"### {one.section} ({one.document})", "")
-            yield "| code | slug | rule | level | versions | binds | stated by | vectors | checks, mutants | tests |"
-            yield "|---|---|---|---|---|---|---|---|---|---|"
-        ids = found.checks.get(one.code, [])
-        checks = [f"`{name}`" for name in ids[:MOST_CHECKS]]
-        if len(ids) > MOST_CHECKS:
-            checks.append(f"{len(ids) - MOST_CHECKS} more checks")
-        if count := found.corruptions.get(one.code):
-            checks.append(f"{count} corruption{'s' if count > 1 else ''}")
-        if count := found.mutants.get(one.code):
-            checks.append(f"{count} mutant{'s' if count > 1 else ''}")
+            yield "| code | slug | rule | level | versions | binds | proof | modules |"
+            yield "|---|---|---|---|---|---|---|---|"
         row = [
             one.code, one.slug, cell(one.text), one.level.value, versions(one), ", ".join(one.binds),
-            cell(", ".join(places(one, found))),
-            ", ".join(f"{suite} {count}" for suite, count in sorted(found.vectors.get(one.code, {}).items())),
-            ", ".join(checks), ", ".join(_told(found.tests.get(one.code, {}))),
+            cell(told(one, found)), cell(", ".join(modules(places(one, found)))),
         ]  # fmt: skip
-        if one.unproven is not None:
-            row[-1] = f"none; {cell(one.unproven)}"
         yield f"| {' | '.join(row)} |"
 
 
-def _told(tests: Mapping[str, list[str]]) -> Iterator[str]:
-    """The tests of a code: the file, and its functions, of many the first."""
-    for file, functions in tests.items():
-        more = f" and {len(functions) - MOST_TESTS} more" if len(functions) > MOST_TESTS else ""
-        yield f"`{file}`" + (f" {', '.join(functions[:MOST_TESTS])}{more}" if functions else "")
+def told(requirement: Requirement, found: Evidence) -> str:
+    """What proves or covers a requirement, in numbers; the reason where nothing does."""
+    code = requirement.code
+    if requirement.unproven is not None:
+        return f"none; {requirement.unproven}"
+    kinds = Counter(one.kind for one in found.proved.get(code, ()))
+    names = {
+        "vector": sum(found.vectors.get(code, {}).values()),
+        "check": len(found.checks.get(code, ())),
+        "test": sum(len(functions) for functions in found.tests.get(code, {}).values()),
+    }
+    proof = ", ".join(counted(kinds[kind], kind) for kind in KINDS if kinds[kind])
+    cover = ", ".join(counted(number, name) for name, number in names.items() if number)
+    if not proof:
+        return f"covered: {cover}" if cover else ""
+    return f"proved: {'; '.join(part for part in (proof, cover) if part)}"
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things: ``1 mutant``, ``2 mutants``."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def modules(stated: Sequence[str]) -> list[str]:
+    """The names of the modules of places, each once; those of a section stay in parentheses."""
+    found = dict.fromkeys(_module(place) for place in stated)
+    more = len(found) - MOST_MODULES
+    return [*list(found)[:MOST_MODULES], *([f"{more} more"] if more > 0 else [])]
+
+
+def _module(place: str) -> str:
+    path = place.split("`")[1].removesuffix(".py").removesuffix("/__init__")
+    name = path if path.startswith("conformance/") else f"spec_ref/{path}"
+    dotted = name.replace("/", ".")
+    return f"({dotted})" if place.startswith("(") else dotted
+
+
+def counts(adopted: Sequence[Requirement], found: Evidence) -> dict[str, int]:
+    """How many of the adopted requirements are proved, and by what."""
+    reasons = Counter(one.unproven.partition(":")[0] for one in adopted if one.unproven is not None)
+    proved = [one.code for one in adopted if found.proved.get(one.code)]
+    table = {"all": len(adopted), "proved": len(proved)}
+    for kind in KINDS:
+        table[f"by {kind}s"] = sum(any(one.kind == kind for one in found.proved[code]) for code in proved)
+    table["covered, and not proved"] = sum(one.code in found.named() for one in adopted) - len(proved)
+    table |= {f"without proof, {reason}": count for reason, count in sorted(reasons.items())}
+    table["named by a class or function"] = sum(one.code in found.stated for one in adopted)
+    return table
 
 
 def lines() -> Iterator[str]:
@@ -423,20 +422,11 @@ def lines() -> Iterator[str]:
     requirements, found = register().values(), evidence()
     adopted = [one for one in requirements if one.status is Status.ADOPTED]
     draft = [one for one in requirements if one.status is not Status.ADOPTED]
-    reasons = Counter(one.unproven.partition(":")[0] for one in adopted if one.unproven is not None)
-    proofs = found.proofs()
     yield HEAD
     yield "| of the adopted requirements | count |"
     yield "|---|---|"
-    yield f"| all | {len(adopted)} |"
-    yield f"| proved | {sum(one.code in proofs for one in adopted)} |"
-    yield f"| by vectors | {sum(one.code in found.vectors for one in adopted)} |"
-    yield f"| by corruptions that the validator finds | {sum(one.code in found.corruptions for one in adopted)} |"
-    yield f"| by tests | {sum(one.code in found.tests for one in adopted)} |"
-    yield f"| with mutants that are killed | {sum(one.code in found.mutants for one in adopted)} |"
-    for reason, count in sorted(reasons.items()):
-        yield f"| without proof, {reason} | {count} |"
-    yield f"| named by a class or function | {sum(one.code in found.stated for one in adopted)} |"
+    for what, count in counts(adopted, found).items():
+        yield f"| {what} | {count} |"
     yield ""
     yield f"{len(draft)} more are of version 4, a draft that is not adopted; they stand apart, at the end."
     yield ""
@@ -464,6 +454,10 @@ def main(arguments: list[str]) -> int:
     found: list[str] = []
     if given.check or given.run is None:
         found += problems(register(), evidence())
+        table = counts([one for one in register().values() if one.status is Status.ADOPTED], evidence())
+        print("; ".join(f"{what} {count}" for what, count in table.items()))
+        if table["proved"] < LEAST_PROVED:
+            found.append(f"{table['proved']} adopted requirements are proved, and there were {LEAST_PROVED}")
         text = "\n".join(lines()) + "\n"
         if not given.check:
             TRACE.write_text(text, encoding="utf-8")

@@ -8,17 +8,20 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 
 from spec_ref.core.records import evolve
 from spec_ref.requirements import REASONS, Requirement, Status, _requirement, register
 from tools import trace
-from tools.trace import Evidence, evidence, lines, mutants_by_code, never_seen, problems, unseen
+from tools.proofs import Proof
+from tools.trace import Evidence, counts, evidence, modules, never_seen, problems, told, unseen
 
 ROW = {
     "code": "HSH001", "slug": "a-rule", "document": "spec", "section": "Appendix B: 32-bit Hash Requirements",
     "level": "must", "versions": [1, 2, 3], "binds": ["writer"], "observable": ["hash"], "text": "A rule.",
 }  # fmt: skip
+MUTANT = Proof("mutant", "hashing:wrong", "vector:hash-one")
 ONE = {"HSH001": register()["HSH001"]}
 
 
@@ -27,9 +30,7 @@ def rule(**changes: Any) -> dict[str, Requirement]:
 
 
 def found(**changes: Any) -> Evidence:
-    nothing: dict[str, Any] = {
-        name: {} for name in ("sections", "checks", "emitted", "corruptions", "vectors", "tests")
-    }
+    nothing: dict[str, Any] = {name: {} for name in ("sections", "checks", "emitted", "vectors", "tests")}
     return Evidence(**{**nothing, "stated": {"HSH001": ["`hashing.py` f"]}, **changes})
 
 
@@ -56,11 +57,11 @@ def test_reasons_are_sentences_of_adopted_requirements() -> None:
 )
 def test_a_requirement_has_a_proof_or_a_reason_and_never_both(proof: dict[str, Any]) -> None:
     because = rule(unproven="not built: later.")
-    assert [told[:33] for told in problems(ONE, found())] == ["HSH001 has neither vector nor test"[:33]]
+    assert [told[:26] for told in problems(ONE, found())] == ["HSH001 has neither proof nor vector"[:26]]
     assert list(problems(ONE, found(**proof))) == []
     assert list(problems(because, found())) == []
     assert [told[:27] for told in problems(because, found(**proof))] == ["HSH001 has a proof by now, "]
-    assert list(problems(ONE, found(corruptions={"HSH001": 1}))) == []
+    assert list(problems(ONE, found(proved={"HSH001": [MUTANT]}))) == []
 
 
 def test_a_draft_needs_no_proof() -> None:
@@ -79,7 +80,7 @@ def test_a_proof_that_names_no_requirement_is_told() -> None:
     for wrong in (
         {"tests": {**sound, "HSH777": {"test_x.py": ["test_a"]}}},
         {"tests": sound, "vectors": {"XXX001": {"hashing": 1}}},
-        {"tests": sound, "corruptions": {"HSH777": 1}},
+        {"tests": sound, "proved": {"HSH777": [MUTANT]}},
     ):
         (told,) = problems(ONE, found(**wrong))
         assert "is no requirement" in told
@@ -137,17 +138,57 @@ def test_each_test_that_the_trace_names_is_there() -> None:
             assert [name for name in functions if f"def {name}(" not in text and f"class {name}" not in text] == []
 
 
-def test_of_many_tests_of_a_file_the_first_are_told() -> None:
-    told = list(trace._told({"a/test_x.py": [f"test_{n}" for n in range(5)], "helper.py": []}))
-    assert told == ["`a/test_x.py` test_0, test_1, test_2 and 2 more", "`helper.py`"]
+def test_what_proves_a_rule_is_told_in_numbers() -> None:
+    (one,) = ONE.values()
+    tests = {"HSH001": {"a/test_x.py": ["test_a", "test_b"], "helper.py": []}}
+    vectors = {"HSH001": {"hashing": 2, "reading": 1}}
+    everything = found(tests=tests, vectors=vectors, checks={"HSH001": ["a-check"]})
+    assert told(one, everything) == "covered: 3 vectors, 1 check, 2 tests"
+    proved = evolve_evidence(everything, [MUTANT, Proof("fault", "f", "v"), Proof("fault", "g", "v")])
+    assert told(one, proved) == "proved: 1 mutant, 2 faults; 3 vectors, 1 check, 2 tests"
+    assert told(one, found(proved={"HSH001": [MUTANT]})) == "proved: 1 mutant"
+    assert told(rule(unproven="not built: later.")["HSH001"], found()) == "none; not built: later."
+
+
+def evolve_evidence(evidence_: Evidence, proofs: list[Proof]) -> Evidence:
+    return attrs.evolve(evidence_, proved={"HSH001": proofs})
+
+
+def test_only_what_fails_when_the_rule_is_broken_counts_as_proved() -> None:
+    vectors = {"HSH001": {"hashing": 9}}
+    covered, proved = found(vectors=vectors), found(vectors=vectors, proved={"HSH001": [MUTANT]})
+    table = counts(list(ONE.values()), covered)
+    assert (table["all"], table["proved"], table["covered, and not proved"], table["by mutants"]) == (1, 0, 1, 0)
+    table = counts(list(ONE.values()), proved)
+    assert (table["proved"], table["covered, and not proved"], table["by mutants"]) == (1, 0, 1)
+
+
+def test_the_name_of_a_test_or_vector_does_not_change_the_file() -> None:
+    text = "\n".join(trace.lines())
+    functions = {name for files in evidence().tests.values() for names in files.values() for name in names}
+    assert [name for name in functions if name in text] == []
+
+
+def test_modules_are_named_once_and_of_many_the_first() -> None:
+    assert modules(["`hashing.py` f", "`hashing.py` g", "`core/__init__.py`"]) == ["spec_ref.hashing", "spec_ref.core"]
+    assert modules(["(`conformance/a.py`)"]) == ["(conformance.a)"]
+    assert modules([f"`m{number}.py`" for number in range(6)])[-1] == "2 more"
+
+
+def test_fewer_proofs_than_there_were_are_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(trace, "LEAST_PROVED", 10_000)
+    assert trace.main(["--check"]) == 1
+    assert "and there were 10000" in capsys.readouterr().err
 
 
 def test_the_file_says_what_is_not_adopted_apart() -> None:
     lines = list(trace.lines())
     apart = lines.index("## Version 4: a draft, not adopted")
     drafts = [code for code, one in register().items() if one.status is Status.V4_DRAFT]
-    told = {line.split(" | ")[0].removeprefix("| "): place for place, line in enumerate(lines)}
-    assert all((told[code] > apart) == (code in drafts) for code in register())
+    place_of = {line.split(" | ")[0].removeprefix("| "): place for place, line in enumerate(lines)}
+    assert all((place_of[code] > apart) == (code in drafts) for code in register())
 
 
 def test_a_stale_file_is_told(
@@ -187,10 +228,3 @@ def test_the_recorder_writes_what_passing_tests_saw_broken(tmp_path: Path) -> No
     assert done.returncode == 1, done.stdout
     ((code, tests),) = json.loads(out.read_text()).items()
     assert (code, [test.rpartition("/")[2] for test in tests]) == ("HSH001", ["test_it.py::test_seen"])
-
-
-def test_mutants_count_for_the_codes_that_they_break() -> None:
-    counts = mutants_by_code()
-    assert counts["VER006"] >= 1  # written to break it
-    assert counts.keys() <= register().keys()
-    assert any(" mutant" in line for line in lines() if line.startswith("| VER006 "))

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from conformance.vectors import Vector
-from tools.docs import checks, findings, protocol, requirements
+from tools.docs import checks, findings, proofs, protocol, requirements
 
 ROOT = Path(__file__).resolve().parents[2]
 STAGE = ROOT / "build" / "docs"
@@ -43,6 +43,7 @@ CHAPTERS = {
         "findings",
         "contradictions",
         "requirements",
+        "proofs",
     ],
     "Vectors": ["vectors", "interchange", "vectors-changelog"],
     "The project": [
@@ -85,28 +86,30 @@ def pages() -> dict[str, str]:
 
 def made() -> dict[str, str]:
     """The pages that are made of data."""
-    proofs: dict[str, list[Vector]] = {}
+    vectors: dict[str, list[Vector]] = {}
     for vector in findings.all_vectors().values():
         for code in vector.requirements:
-            proofs.setdefault(code, []).append(vector)
+            vectors.setdefault(code, []).append(vector)
     known = findings.by_requirement()
     found = {
         "operations.md": protocol.reference(),
         "checks.md": checks.page(),
         "findings.md": findings.index(),
         "contradictions.md": findings.contradictions_page(),
-        "requirements.md": requirements.index(proofs),
+        "proofs.md": proofs.index(),
+        "requirements.md": requirements.index(vectors),
     }
+    found |= {f"proofs-{area}.md": proofs.area_page(area) for area in requirements.areas()}
     found |= {f"findings-{engine}.md": findings.engine_page(engine) for engine in findings.engines()}
     return found | {
-        f"requirements-{area}.md": requirements.area_page(area, proofs, known) for area in requirements.areas()
+        f"requirements-{area}.md": requirements.area_page(area, vectors, known) for area in requirements.areas()
     }
 
 
 def contents(found: dict[str, str]) -> Iterator[str]:
     """The table of contents."""
     left = {name.removesuffix(".md") for name in found} - {"index"}
-    left = {name for name in left if not name.startswith(("requirements-", "findings-"))}
+    left = {name for name in left if not name.startswith(("requirements-", "proofs-", "findings-"))}
     others = sorted(left - {name for names in CHAPTERS.values() for name in names})
     for chapter, named in CHAPTERS.items():
         listed = [name for name in named if name in left] + (others if chapter == "The project" else [])

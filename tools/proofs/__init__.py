@@ -1,0 +1,191 @@
+"""What proves each requirement: something that breaks it, and what notices.
+
+A requirement is proved where something fails when the rule is broken. There are five kinds of that, all of them data:
+
+- a *mutant*: the reference with the rule wrong in its code (`tools.mutants`), which a vector, check or script kills;
+- a *fault*: a faulty adapter of the kit, which gets the rule wrong, and which a vector that names the rule refutes;
+- a *planted* fault: the reference with the rule wrong while a test runs, which the race explorer or that test finds;
+- a *corruption*: a table that breaks the rule, which a check of the validator finds;
+- a *refusal*: the input of a vector, or the wrong example of the register, which breaks the rule, and which the
+  reference refuses with the code of the rule.
+
+What only vectors, checks or tests name, without something that is wrong, is covered and not proved.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import json
+import sys
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+ROOT = Path(__file__).parents[2]
+FAULTS = Path(__file__).with_name("faults.toml")
+PLANTED = Path(__file__).with_name("planted.toml")
+SHOWN_CHECKS = ROOT / "tests" / "validate" / "shown_checks.toml"
+
+KINDS = ("mutant", "fault", "planted fault", "corruption", "refusal")
+
+
+@attrs.frozen(order=True)
+class Proof:
+    """One thing that breaks a requirement, and what notices it."""
+
+    kind: str
+    """One of `KINDS`."""
+
+    broken: str
+    """What is wrong: the id of a mutant, a fault, a corruption, a cell of the grid or a vector."""
+
+    noticed: str
+    """What notices: a case, the vectors that name the requirement, a check, a test, or the requirement's own code."""
+
+
+@functools.cache
+def proofs() -> Mapping[str, tuple[Proof, ...]]:
+    """The proofs of each requirement that has any, in the order of the kinds."""
+    found: dict[str, set[Proof]] = defaultdict(set)
+    for source in (_mutants, _faults, _planted, _corruptions, _refusals):
+        for code, proof in source():
+            found[code].add(proof)
+    return {
+        code: tuple(sorted(some, key=lambda one: (KINDS.index(one.kind), one))) for code, some in sorted(found.items())
+    }
+
+
+def _load(path: Path) -> dict[str, Any]:
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+@functools.cache
+def vector_rows() -> Mapping[str, tuple[str, dict[str, Any]]]:
+    """Of each vector its operation and itself."""
+    found = {}
+    for path in sorted((ROOT / "vectors").glob("*/*.json")):
+        document = json.loads(path.read_text(encoding="utf-8"))
+        for vector in document["vectors"]:
+            found[vector["id"]] = document["operation"], vector
+    return found
+
+
+# The reference is wrong
+
+
+def _mutants() -> Iterator[tuple[str, Proof]]:
+    """Mutants that were written to break a rule; one that was drawn counts for the rule that its killer is about.
+
+    The killer of a drawn mutant is a vector that names a single requirement; what it breaks of others is not known.
+    """
+    from tools.mutants import sequences
+    from tools.mutants.mutant import SCORE, everything
+
+    killed = _load(SCORE)["killed_by"]
+    for mutant in everything():
+        killer = killed.get(mutant.id)
+        if killer is None:
+            continue
+        codes = mutant.codes
+        if mutant.drawn:
+            _, row = vector_rows().get(killer.removeprefix("vector:"), ("", {"requirements": []}))
+            codes = tuple(row["requirements"]) if len(row["requirements"]) == 1 else ()
+        for code in codes:
+            yield code, Proof("mutant", mutant.id, killer)
+    scripts = sequences.killers()
+    for mutant in sequences.mutants():
+        if mutant.id in scripts:
+            for code in mutant.codes:
+                yield code, Proof("mutant", mutant.id, "a script of operations")
+
+
+def _faults() -> Iterator[tuple[str, Proof]]:
+    for name, codes in faults().items():
+        for code in codes:
+            yield code, Proof("fault", name, f"vectors of {code}")
+
+
+def faults() -> dict[str, list[str]]:
+    """What each fault of the kit of faulty adapters breaks."""
+    found: dict[str, list[str]] = _load(FAULTS)["faults"]
+    return found
+
+
+def _planted() -> Iterator[tuple[str, Proof]]:
+    content = _load(PLANTED)
+    for name, codes in content["races"].items():
+        for code in codes:
+            yield code, Proof("planted fault", name, "the race explorer")
+    for row in content.get("test", ()):
+        for code in row["codes"]:
+            yield code, Proof("planted fault", row["broken"], row["test"])
+
+
+# A table or a document is wrong
+
+
+def _corruptions() -> Iterator[tuple[str, Proof]]:
+    """Tables that a check finds: of the kit, of the grid, golden ones that are broken, and pairs of versions."""
+    from conformance.rules import registry
+    from tools.grid.run import kept
+
+    sys.path.insert(0, str(ROOT / "tests" / "validate"))
+    try:
+        kit = importlib.import_module("corruptions").load()
+        pairs = importlib.import_module("test_diff")
+    finally:
+        sys.path.pop(0)
+    for one in kit:
+        yield one.code, Proof("corruption", one.id, "the validator")
+    checks = registry()
+    for cell, by_table in kept().items():
+        for outcome in by_table.values():
+            check = outcome.split()[1]
+            if check in checks:
+                for code in checks[check].requirements:
+                    yield code, Proof("corruption", f"grid: {cell}", check)
+    shown = _load(SHOWN_CHECKS)
+    broken = [(check, f"golden table {table}") for check, table in shown["golden"].items()]
+    broken += [(check, row["test"]) for row in shown["elsewhere"] for check in row["checks"]]
+    for check, what in broken:
+        for code in checks[check].requirements:
+            yield code, Proof("corruption", what, check)
+    for name, (told, _) in {**pairs.CASES, **pairs.FILES}.items():
+        yield told.split()[0], Proof("corruption", f"versions: {name}", "validate --diff")
+
+
+def _refusals() -> Iterator[tuple[str, Proof]]:
+    """Inputs that break a rule, and that the reference refuses, or finds wrong, with the code of the rule."""
+    from conformance import vectors
+    from conformance.engines.reference import adapter
+    from spec_ref.core.errors import SpecError
+    from spec_ref.requirements import register
+
+    operations = adapter.operations()
+    for vector in vectors.load(vectors.shipped()):
+        name = vector.operation.name
+        if name.endswith(".check"):
+            found = vector.expect.get("ok")
+            for code in {*(found or ())} & {*vector.requirements}:
+                yield code, Proof("refusal", vector.id, code)
+        elif "error" in vector.expect and name not in OF_TABLES:
+            try:
+                operations[name](vector.args)
+            except SpecError as error:
+                code = error.violation.requirement
+                if code in vector.requirements:
+                    yield code, Proof("refusal", vector.id, code)
+            except adapter.REFUSALS:
+                pass  # refused before a rule is looked at
+    for rule in register().values():
+        if rule.judged is not None and rule.judged != "answers":
+            yield rule.code, Proof("refusal", f"the wrong example of {rule.code}", rule.code)
+
+
+OF_TABLES = ("table.read", "table.write", "table.change", "scan.plan", "commit.replay")
+"""Operations on whole tables, which are not run for this: they take long, and read files that are not in place."""
