@@ -15,7 +15,7 @@ from conformance import expectations, vectors
 from conformance.expectations import Deviation, Kind
 from conformance.failures import ExitStatus, UsageError
 from conformance.rules import checks_of, registry
-from conformance.validator.advice import own_advice
+from conformance.validator.advice import advice, own_advice
 from conformance.vectors import Vector
 from spec_ref.checks import Check
 from spec_ref.requirements import (
@@ -58,6 +58,7 @@ def explain(
     proofs = [vector for vector in loaded if rule.code in vector.requirements]
     broken = deviations(rule, loaded) if vectors_ is None else []
     readings = [one for one in contradictions().values() if rule.code in one.requirements]
+    fix = how_to_fix(rule) if check is None else advice(check.requirement, check.aspect)
     if format == "json":
         told = {
             **requirement_json(rule),
@@ -74,14 +75,14 @@ def explain(
             **({} if check is None else {"check": check_json(check)}),
             "vectors": [vector.id for vector in proofs],
             "no_proof": rule.unproven,
-            "how_to_fix": how_to_fix(rule),
+            "how_to_fix": fix,
         }
         sys.stdout.write(json.dumps(told, indent=2) + "\n")
         return ExitStatus.CONFORMANT
     if check is not None:
         for line in _check_lines(check):
             print(line)
-    for line in _lines(rule, proofs, broken, readings):
+    for line in _lines(rule, proofs, broken, readings, fix):
         print(line)
     return ExitStatus.CONFORMANT
 
@@ -108,8 +109,9 @@ def check_json(check: Check) -> dict[str, Any]:
 
 
 def _lines(
-    rule: Requirement, proofs: list[Vector], broken: list[tuple[Deviation, list[str]]], readings: list[Contradiction]
-) -> Iterator[str]:
+    rule: Requirement, proofs: list[Vector], broken: list[tuple[Deviation, list[str]]], readings: list[Contradiction],
+    fix: str | None,
+) -> Iterator[str]:  # fmt: skip
     yield f"{rule.code} {rule.slug}"
     yield f"    {rule.text}"
     yield ""
@@ -126,7 +128,7 @@ def _lines(
     yield from _part("shown by", ", ".join(rule.observable))
     for one in readings:
         yield from _part(one.status.value, f"{one.id}, {one.title}: {one.decision}")
-    yield from _part("how to fix", how_to_fix(rule))
+    yield from _part("how to fix", fix)
     for sighting in rule.seen:
         yield from _part("seen in", sighting)
     for deviation, ids in broken[:SHOWN]:

@@ -1,4 +1,4 @@
-"""What to do about a finding: by its code, else by the part of the table that it is about (`advice.toml`)."""
+"""What to do about a finding, by its check or aspect, else by its code, else by the area of that (`advice.toml`)."""
 
 from __future__ import annotations
 
@@ -9,11 +9,15 @@ from importlib import resources
 
 import attrs
 
+from spec_ref.requirements import check_id
+
 
 @attrs.frozen
 class Advice:
-    """What there is to do, by code and by the three letters of an area."""
+    """What there is to do, from the most specific to the three letters of an area."""
 
+    by_check: Mapping[str, str]
+    by_aspect: Mapping[str, str]
     by_code: Mapping[str, str]
     by_area: Mapping[str, str]
 
@@ -22,14 +26,14 @@ class Advice:
 def known() -> Advice:
     """All advice."""
     text = resources.files("conformance.validator").joinpath("advice.toml").read_text(encoding="utf-8")
-    found: dict[str, dict[str, str]] = {"codes": {}, "areas": {}}
+    found: dict[str, dict[str, str]] = {"checks": {}, "aspects": {}, "codes": {}, "areas": {}}
     for row in tomllib.loads(text)["advice"]:
         for kind, told in found.items():
             for name in row.get(kind, ()):
                 if name in told:
                     raise AssertionError(f"{name} has advice twice")
                 told[name] = " ".join(row["text"].split())
-    return Advice(found["codes"], found["areas"])
+    return Advice(found["checks"], found["aspects"], found["codes"], found["areas"])
 
 
 def own_advice(code: str) -> str | None:
@@ -37,6 +41,12 @@ def own_advice(code: str) -> str | None:
     return known().by_code.get(code) or known().by_area.get(code[:3])
 
 
-def advice(code: str) -> str:
-    """What to do about a broken requirement."""
-    return own_advice(code) or "Tell the writer's maintainers; `explain` tells the rule."
+def advice(code: str, aspect: str = "") -> str:
+    """What to do about a finding.
+
+    Args:
+        code: the requirement that is broken.
+        aspect: the part of it, which with the code names the check.
+    """
+    mine = known().by_check.get(check_id(code, aspect)) or known().by_aspect.get(aspect)
+    return mine or own_advice(code) or "Tell the writer's maintainers; `explain` tells the rule."

@@ -68,6 +68,10 @@ def _own_message(finding: Finding, place: Violation) -> dict[str, str]:
     return {} if place.message == finding.violation.message else {"message": place.message}
 
 
+def _what_to_do(finding: Finding) -> str:
+    return finding.advice or advice(finding.requirement, finding.violation.aspect)
+
+
 def finding_json(finding: Finding) -> dict[str, Any]:
     """A finding as JSON."""
     rule = register()[finding.requirement]
@@ -82,7 +86,7 @@ def finding_json(finding: Finding) -> dict[str, Any]:
         "examples": [{**place_json(place), **_own_message(finding, place)} for place in finding.places],
         "section": rule.section,
         "writer": finding.writer,
-        "what_to_do": finding.advice or advice(finding.requirement),
+        "what_to_do": _what_to_do(finding),
     }
 
 
@@ -319,4 +323,4 @@ def _finding(finding: Finding, paint: Paint) -> Iterator[str]:
         yield f"      {where}{told}{said}"
     if finding.writer:
         yield f"      suspected writer: {finding.writer}"
-    yield f"      what to do: {finding.advice or advice(finding.requirement)}"
+    yield f"      what to do: {_what_to_do(finding)}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 
+import attrs
 import pytest
 
 from conformance.cli.explain import how_to_fix
@@ -18,6 +19,7 @@ from conformance.validator.context import Level
 from conformance.validator.fingerprints import Evidence, suspect
 from conformance.validator.local import Local
 from conformance.validator.readability import Fact, adapters, engines, facts, readers
+from conformance.validator.rendering import finding_json
 from conformance.validator.run import validate
 from conformance.vectors import Selection, load, shipped
 from spec_ref.checks import rated
@@ -106,13 +108,25 @@ def test_advice_names_codes_of_the_register() -> None:
     assert set(known().by_code) <= set(register())
     assert {code[:3] for code in register()} >= set(known().by_area)
     assert all(advice(code) for code in register())
+    assert set(known().by_check) <= set(registry())
+    assert set(known().by_aspect) <= {check.aspect for check in registry().values()}
+
+
+def test_what_was_left_out_before_an_upgrade_alarms_nobody() -> None:
+    materialize(["upgraded-v1-v2-v3"])
+    report = validate(str(PLACE / "upgraded-v1-v2-v3"), Level.METADATA, Local())
+    told = {one["check"]: one["what_to_do"] for one in map(finding_json, report.findings)}
+    left_out = [text for check, text in told.items() if check.endswith("-left-out")]
+    assert len(left_out) == 3
+    assert all(text.startswith("Nothing: ") for text in left_out)
+    assert advice("SNP011", "exceeded").startswith("Stop all writers")
 
 
 def test_what_tables_can_break_has_advice_of_its_own() -> None:
     asked = {code for code, rule in register().items() if how_to_fix(rule) is not None or checks_of(rule)}
     assert len(asked) > 420
     assert sorted(code for code in asked if own_advice(code) is None) == []
-    assert max(map(len, (*known().by_code.values(), *known().by_area.values()))) <= 260
+    assert max(len(text) for kind in attrs.astuple(known()) for text in kind.values()) <= 260
 
 
 def test_what_is_tolerated_is_of_the_register_and_matches_only_itself() -> None:
