@@ -29,7 +29,7 @@ from spec_ref.data_types.types import Type
 from spec_ref.expressions.predicates import TRUE
 from spec_ref.partitioning.spec import identity_values
 from spec_ref.row_lineage.reading import LAST_UPDATED, ROW_ID
-from spec_ref.scan_planning.rows import references
+from spec_ref.scan_planning.rows import referenced_ids
 from spec_ref.scan_planning.tasks import FileScanTask
 from spec_ref.schemas.column_projection import select_fields
 from spec_ref.schemas.reserved_field_ids import BY_NAME
@@ -120,7 +120,7 @@ class _Reader:
     @classmethod
     def of(cls, task: FileScanTask, reading: Reading, deletes: _Deletes, rows: DataFileReader) -> _Reader:
         constants = identity_values(reading.spec(task.partition_spec_id), task.data_file.partition)
-        filtered = select_fields(reading.schema, frozenset(references(task.residual)))
+        filtered = select_fields(reading.schema, frozenset(referenced_ids(task.residual)))
         compared = [column.field for columns, _ in deletes.indexes for column in columns]
         lineage = [field for field in (ROW_ID, LAST_UPDATED) if field.name in reading.metadata_columns]
         output, tested, others, stored = (

@@ -13,7 +13,7 @@ from spec_ref.core.errors import SpecError, spec_error
 from spec_ref.data_types.types import UNKNOWN, NestedField, StructType
 from spec_ref.manifests.data_file import DataFile
 from spec_ref.partitioning.spec import PartitionSpec
-from spec_ref.scan_planning.rows import check_inside
+from spec_ref.scan_planning.rows import check_vector_range
 from spec_ref.schemas.column_projection import select_fields
 from spec_ref.schemas.name_mapping import NAME_MAPPING_PROPERTY, MappedField, read_name_mapping
 from spec_ref.schemas.schema import Schema
@@ -169,7 +169,7 @@ def read_vector(file: DataFile) -> bytes:
     """
     refuse_encrypted(file)
     with open_input(file.file_path) as opened, in_file(file.file_path):
-        check_inside(file, opened.size())
+        check_vector_range(file, opened.size())
         opened.seek(file.content_offset or 0)
         blob: bytes = opened.read(file.content_size_in_bytes)
         if len(blob) != file.content_size_in_bytes:

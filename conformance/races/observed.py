@@ -11,7 +11,7 @@ from typing import Any
 
 from attrs import frozen
 
-from spec_ref.commits.payloads import ManifestContents
+from spec_ref.commits.payloads import ManifestPayload
 from spec_ref.manifest_lists.manifest_file import ManifestFile
 from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.manifests.entry import EntryStatus
@@ -81,7 +81,7 @@ class ObservedSnapshot:
     removed: Mapping[FileKey, DataFile]
     """The files that it says it removed."""
 
-    manifests: tuple[tuple[ManifestFile, ManifestContents], ...]
+    manifests: tuple[tuple[ManifestFile, ManifestPayload], ...]
     reachable: frozenset[str]
     """Manifest list, manifests, and live files."""
 

@@ -8,7 +8,7 @@ from attrs import frozen
 
 from spec_ref.commits import load
 from spec_ref.commits.effects import Steps
-from spec_ref.commits.reading import FileKey, Files, head, key_of
+from spec_ref.commits.reading import FileKey, MetadataFileCache, branch_head, file_key
 
 
 @frozen
@@ -37,9 +37,9 @@ def read(what: Read) -> Steps[Seen]:
     """
     base = yield from load(1)
     assert base is not None
-    snapshot = head(base.metadata, what.branch)
+    snapshot = branch_head(base.metadata, what.branch)
     if snapshot is None:
         return Seen(base.location, None, frozenset())
-    files = Files()
+    files = MetadataFileCache()
     live: list[Any] = yield from files.live((yield from files.manifests(snapshot)))
-    return Seen(base.location, snapshot.snapshot_id, frozenset(key_of(entry.data_file) for _, entry in live))
+    return Seen(base.location, snapshot.snapshot_id, frozenset(file_key(entry.data_file) for _, entry in live))

@@ -24,7 +24,7 @@ from conformance.races.trace import describe
 from conformance.races.writers import Node, ReplaceTable, Source, replace_table
 from conformance.races.written import WrittenChecks
 from spec_ref.commits.changes import SnapshotChange
-from spec_ref.commits.commit import Base, CommitConflict, CommitFailed, CommitStateUnknown, Committed, commit
+from spec_ref.commits.commit import Base, CommitConflict, CommitFailed, CommitResult, CommitStateUnknown, commit
 from spec_ref.commits.effects import (
     DeleteFile,
     Effect,
@@ -97,7 +97,7 @@ class Simulator:
         planned: Sequence[Planned],
         faults: Sequence[Fault] = (),
         most_faults: int = 0,
-        protocol: Callable[..., Steps[Committed]] = commit,
+        protocol: Callable[..., Steps[CommitResult]] = commit,
         observed: Observations | None = None,
         *,
         encoded: bool = False,
@@ -132,7 +132,7 @@ class Simulator:
                 held = self.observed.branch(table, one.change.branch, self.start_shared.files)
                 yield one.change, {} if held is None else live_rows(held, specs, {})
 
-    def _starter(self, protocol: Callable[..., Steps[Committed]], planned: Planned) -> Callable[[], Steps[Any]]:
+    def _starter(self, protocol: Callable[..., Steps[CommitResult]], planned: Planned) -> Callable[[], Steps[Any]]:
         change = planned.change
         if isinstance(change, Read):
             return lambda: read(change)

@@ -35,7 +35,7 @@ from spec_ref.commits.changes import (
     fast_append,
     row_delta,
 )
-from spec_ref.commits.payloads import ManifestContents, ManifestListContent
+from spec_ref.commits.payloads import ManifestListPayload, ManifestPayload
 from spec_ref.commits.tables import Table
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import FormatVersion
@@ -300,7 +300,7 @@ def _unknown(shared: SharedState) -> SharedState:
             case TableMetadata():
                 specs = tuple(new if one == old else one for one in content.partition_specs)
                 return evolve(content, partition_specs=specs)
-            case ManifestContents() if content.spec == old:
+            case ManifestPayload() if content.spec == old:
                 return evolve(content, spec=new)
         return content
 
@@ -334,7 +334,7 @@ def _bare_lists(shared: SharedState) -> SharedState:
     """The table as old writers of v1 have left it: lists without counts and partition summaries."""
 
     def bare(content: Any) -> Any:
-        if not isinstance(content, ManifestListContent) or content.format_version > 1:
+        if not isinstance(content, ManifestListPayload) or content.format_version > 1:
             return content
         none = dict.fromkeys(
             (f"{kind}_{what}_count" for kind in ("added", "existing", "deleted") for what in ("files", "rows")), None
@@ -383,7 +383,7 @@ OLD_LISTS = TableFixture(
 
 def _without_lists(shared: SharedState) -> SharedState:
     """The table as the first writers of v1 have left it: snapshots name their manifests."""
-    lists = {path: content.files for path, content in shared.files.items() if isinstance(content, ManifestListContent)}
+    lists = {path: content.files for path, content in shared.files.items() if isinstance(content, ManifestListPayload)}
 
     def inline(content: Any) -> Any:
         if not isinstance(content, TableMetadata):

@@ -34,7 +34,7 @@ def replace_table(change: ReplaceTable, table: Table) -> Steps[str]:
     unique = yield NonDeterministic.NAME
     current = yield from load(1)
     assert current is not None
-    location = table.written_name((current.location, current.metadata), change.metadata, unique)
+    location = table.new_metadata_location((current.location, current.metadata), change.metadata, unique)
     yield WriteFile(location, change.metadata)
     answer = yield SwapPointer(current.location, location)
     if answer is not Swap.DONE:

@@ -17,7 +17,7 @@ from conformance.validator.diff import changes
 from conformance.validator.manifest_lists import Listed, listed_otherwise, snapshot_findings
 from spec_ref.checks import rated
 from spec_ref.checks.findings import Finding, Severity
-from spec_ref.commits.payloads import ManifestContents, ManifestListContent, encode
+from spec_ref.commits.payloads import ManifestListPayload, ManifestPayload, encode
 from spec_ref.core.errors import SpecError, Violation
 from spec_ref.core.records import evolve
 from spec_ref.manifest_lists.checks import check_manifest_list, listed_problems
@@ -84,7 +84,7 @@ class WrittenChecks:
         location = snapshot.manifest_list or ""
         manifests = tuple(manifest for manifest, _ in holds.manifests)
         list_content = files.get(location)
-        if isinstance(list_content, ManifestListContent):
+        if isinstance(list_content, ManifestListPayload):
             version = list_content.format_version
             yield from (
                 _text(one, location)
@@ -105,7 +105,7 @@ class WrittenChecks:
             if manifest.manifest_path not in known:
                 yield from self._manifest(context, manifest, contents)
 
-    def _manifest(self, context: Context, manifest: ManifestFile, contents: ManifestContents) -> tuple[str, ...]:
+    def _manifest(self, context: Context, manifest: ManifestFile, contents: ManifestPayload) -> tuple[str, ...]:
         key = (id(contents), manifest, context.metadata.current_schema_id, len(context.specs))
         found = self._known.get(key)
         if found is None:
@@ -135,7 +135,7 @@ def _listed_alike(
     return _shown(listed_otherwise(context, tasks, lists))
 
 
-def _manifest_findings(context: Context, manifest: ManifestFile, contents: ManifestContents) -> Iterator[Finding]:
+def _manifest_findings(context: Context, manifest: ManifestFile, contents: ManifestPayload) -> Iterator[Finding]:
     version, name = contents.format_version, manifest.manifest_path
     entry_context = EntryContext(version, contents.content)
     totals = Totals.of(context.partition_type(contents.spec))
@@ -150,7 +150,7 @@ def _manifest_findings(context: Context, manifest: ManifestFile, contents: Manif
         yield Finding(attrs.evolve(one.violation, file=name), one.severity)
 
 
-def _encoded_manifest(context: Context, manifest: ManifestFile, contents: ManifestContents) -> Iterator[str]:
+def _encoded_manifest(context: Context, manifest: ManifestFile, contents: ManifestPayload) -> Iterator[str]:
     """What is wrong with the bytes of a manifest, or why it cannot be written."""
     if contents.schema is None:
         return

@@ -9,7 +9,7 @@ from conformance.stores.local_files import LocalFiles, local_path
 from conformance.stores.turns import turn
 from spec_ref.commits import FileSystemTable
 from spec_ref.commits.effects import Swap
-from spec_ref.commits.tables import next_version, version_of
+from spec_ref.commits.tables import metadata_version, next_version
 from spec_ref.table_metadata.files import file_system_name
 
 HINT = "version-hint.text"
@@ -60,7 +60,7 @@ class FileSystemStore(LocalFiles):
         looked for first, and a whole turnover of the metadata log would have to pass before the name is taken.
         """
         target = next_version(expected, new)
-        version = version_of(target)
+        version = metadata_version(target)
         if self._highest() != version - 1:
             return Swap.REFUSED
         if self._file_of(version) is not None or not self.create(new, target):

@@ -24,7 +24,7 @@ from conformance.pipeline.file_access import store_seconds
 from conformance.stores.file_system import HINT, VERSION
 from spec_ref.commits import FileSystemTable
 from spec_ref.commits.effects import Swap
-from spec_ref.commits.tables import next_version, version_of
+from spec_ref.commits.tables import metadata_version, next_version
 from spec_ref.table_metadata.files import METADATA_SUFFIX, file_system_name, is_compressed_name
 
 WRITER = "x-amz-meta-written-as"
@@ -188,10 +188,12 @@ class ObjectStore:
         Nothing is sent again here: who gets no answer finds out first.
         """
         target = next_version(expected, new)
-        other = f"{self.directory}/{file_system_name(version_of(target), compressed=not is_compressed_name(target))}"
+        other = (
+            f"{self.directory}/{file_system_name(metadata_version(target), compressed=not is_compressed_name(target))}"
+        )
         if self._ask("HEAD", self._key(other), 200, 404).status == 200:
             return Swap.REFUSED
-        if max(self._versions(), default=0) != version_of(expected):
+        if max(self._versions(), default=0) != metadata_version(expected):
             return Swap.REFUSED  # as in `FileSystemStore`
         self._targets[new] = target
         headers = {"if-none-match": "*", WRITER: new.rsplit("/", 1)[-1]}
@@ -205,7 +207,7 @@ class ObjectStore:
             return Swap.UNKNOWN  # 409 too: another put was under way, and which of them was done is not said
         self._pending.pop(new, None)
         with suppress(OSError, http.client.HTTPException):  # the swap is done; a low hint is searched upward from
-            self.write(f"{self.directory}/{HINT}", str(version_of(target)).encode())
+            self.write(f"{self.directory}/{HINT}", str(metadata_version(target)).encode())
         return Swap.DONE
 
     def read(self, path: str) -> bytes | None:

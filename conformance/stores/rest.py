@@ -47,11 +47,15 @@ REFUSED = (409, 429)
 class RestTable:
     """The pointer is a catalog's that writes the metadata itself."""
 
-    def written_name(self, base: tuple[str, TableMetadata] | None, metadata: TableMetadata, unique: str) -> str:
+    def new_metadata_location(
+        self, base: tuple[str, TableMetadata] | None, metadata: TableMetadata, unique: str
+    ) -> str:
         """A name for the metadata while it is held."""
-        return MetastoreTable().written_name(base, metadata, unique)
+        return MetastoreTable().new_metadata_location(base, metadata, unique)
 
-    def was_done(self, expected: str | None, new: str, metadata: TableMetadata) -> Generator[Effect, Any, bool | None]:
+    def is_committed(
+        self, expected: str | None, new: str, metadata: TableMetadata
+    ) -> Generator[Effect, Any, bool | None]:
         """Whether the table shows the commit: its snapshots, or else its effect.
 
         A snapshot that was not committed never will be when the branch has another in its place. A commit without a

@@ -10,7 +10,7 @@ from contextlib import ExitStack, closing
 from typing import Any, TypeVar
 
 from conformance.stores.store import Store
-from spec_ref.commits import Base, Committed
+from spec_ref.commits import Base, CommitResult
 from spec_ref.commits import commit as commit_steps
 from spec_ref.commits import load as load_steps
 from spec_ref.commits.changes import Change
@@ -25,7 +25,7 @@ from spec_ref.commits.effects import (
     Wait,
     WriteFile,
 )
-from spec_ref.commits.payloads import Content, FileKind, decode, encode
+from spec_ref.commits.payloads import FileKind, Payload, decode, encode
 from spec_ref.commits.retries import RetryPolicy
 from spec_ref.commits.tables import FileSystemTable
 from spec_ref.table_metadata.metadata import TableMetadata
@@ -43,7 +43,7 @@ class Runner:
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self._contents: OrderedDict[str, Content] = OrderedDict()
+        self._contents: OrderedDict[str, Payload] = OrderedDict()
         self._turn = ExitStack()
 
     def run(self, steps: Steps[T]) -> T:
@@ -64,7 +64,7 @@ class Runner:
             finally:
                 self._turn.close()
 
-    def commit(self, change: Change, *, base: Base | None = None, policy: RetryPolicy | None = None) -> Committed:
+    def commit(self, change: Change, *, base: Base | None = None, policy: RetryPolicy | None = None) -> CommitResult:
         """Commit a change; the arguments and what it raises are those of `spec_ref.commits.commit`."""
         return self.run(commit_steps(change, self.store.table, base=base, policy=policy))
 
@@ -96,13 +96,13 @@ class Runner:
                 time.sleep(random.uniform(0, ms) / 1000)
         return None
 
-    def write(self, path: str, content: Content) -> int:
+    def write(self, path: str, content: Payload) -> int:
         """Write a file; its length."""
         data = encode(content, path)
         self.store.write(path, data)
         return len(data)
 
-    def read(self, path: str, kind: FileKind) -> Content | None:
+    def read(self, path: str, kind: FileKind) -> Payload | None:
         """Read a file, unless it was read before; None where there is none."""
         found = self._contents.get(path)
         if found is None:
@@ -129,6 +129,8 @@ def load(store: Store, expected: TableMetadata | None = None) -> Base | None:
     return run(load_steps(1, expected), store)
 
 
-def commit(change: Change, store: Store, *, base: Base | None = None, policy: RetryPolicy | None = None) -> Committed:
+def commit(
+    change: Change, store: Store, *, base: Base | None = None, policy: RetryPolicy | None = None
+) -> CommitResult:
     """Commit a change on a store; the arguments and what it raises are those of `spec_ref.commits.commit`."""
     return Runner(store).commit(change, base=base, policy=policy)

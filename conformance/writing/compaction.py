@@ -11,8 +11,8 @@ from conformance.writing.operations import THREADS, Summary, sinking, writing
 from conformance.writing.plans import plan_write
 from conformance.writing.row_changes import Pieces
 from conformance.writing.tables import WritableTable
-from spec_ref.commits import Committed, changes
-from spec_ref.commits.reading import head
+from spec_ref.commits import CommitResult, changes
+from spec_ref.commits.reading import branch_head
 from spec_ref.commits.snapshots import next_sequence_number
 from spec_ref.core.records import evolve
 from spec_ref.expressions.predicates import TRUE, Predicate
@@ -28,7 +28,7 @@ MIN_FILES = 2
 def compact(
     table: WritableTable, where: Predicate = TRUE, *, min_files: int = MIN_FILES, branch: str = MAIN,
     target_bytes: int | None = None, threads: int = THREADS, summary: Summary = (),
-) -> Committed | None:  # fmt: skip
+) -> CommitResult | None:  # fmt: skip
     """Write the rows of files anew that may have rows that match: without the deleted ones, by the default spec.
 
     The rows keep their ids and the numbers of the commits that last changed them (LIN009, LIN011). The files get the
@@ -87,7 +87,7 @@ def worth_it(metadata: TableMetadata, tasks: list[FileScanTask], min_files: int)
     return chosen
 
 
-def rewrite_manifests(table: WritableTable, *, branch: str = MAIN, summary: Summary = ()) -> Committed | None:
+def rewrite_manifests(table: WritableTable, *, branch: str = MAIN, summary: Summary = ()) -> CommitResult | None:
     """Write the manifests of a branch anew, without entries of deleted files: for each partition spec as few as
     ``commit.manifest.target-size-bytes`` lets be. Files, sequence numbers and row ids stay (SEQ008, LIN020).
 
@@ -103,6 +103,6 @@ def rewrite_manifests(table: WritableTable, *, branch: str = MAIN, summary: Summ
         SpecError: REF001, for a tag; and what `WritableTable.commit` raises.
     """
     check_branch(table.metadata, branch)
-    if head(table.metadata, branch) is None:
+    if branch_head(table.metadata, branch) is None:
         return None
     return table.commit(evolve(changes.rewrite_manifests(branch=branch), summary=summary))

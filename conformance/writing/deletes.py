@@ -19,7 +19,7 @@ from spec_ref.columnar.deletes.deletion_vector import PositionBitmap, encode_pos
 from spec_ref.columnar.deletes.position_deletes import PositionSet
 from spec_ref.columnar.schemas.column_projection import arrow_field
 from spec_ref.commits.changes import NewFile
-from spec_ref.commits.reading import FileKey, key_of
+from spec_ref.commits.reading import FileKey, file_key
 from spec_ref.core.errors import spec_error
 from spec_ref.core.versions import V1, V2, V3, FormatVersion
 from spec_ref.data_types.types import NestedField, is_primitive
@@ -139,7 +139,7 @@ def _vectors(
         blobs.append(
             (len(positions), Blob(DELETION_VECTOR, OF_POSITIONS, encode_positions(positions), properties=told))
         )
-        replaced += [key_of(delete) for delete in own_deletes(one.task)]
+        replaced += [file_key(delete) for delete in own_deletes(one.task)]
     data = write_puffin([blob for _, blob in blobs], {"created-by": f"iceberg-conformance version {tool_version()}"})
     location = f"{plan.location}/00000-{plan.write_id}-deletes.puffin"
     with files.open(location) as out:

@@ -19,7 +19,7 @@ from conformance.pipeline.tables import Table
 from conformance.writing.plans import has_row_ids
 from spec_ref.columnar.scan_planning.planner import plan
 from spec_ref.commits.conflict_evaluation import bound_filter, evaluate_file
-from spec_ref.commits.reading import head
+from spec_ref.commits.reading import branch_head
 from spec_ref.core.errors import spec_error
 from spec_ref.expressions.predicates import TRUE, Predicate
 from spec_ref.row_lineage.reading import LAST_UPDATED, ROW_ID
@@ -51,7 +51,7 @@ class Source:
         self._table = table
         self._threads = threads
         check_branch(self.metadata, branch)
-        self.snapshot = head(self.metadata, branch)
+        self.snapshot = branch_head(self.metadata, branch)
         self._own = reading_of(table, self.metadata.current_schema)
         self.deletes = DeleteFiles(self._own)
 

@@ -21,7 +21,7 @@ from conformance.writing.tables import WritableTable
 from conformance.writing.write_tasks import no_rows
 from spec_ref.columnar.manifests.computed_metrics import storage_of
 from spec_ref.columnar.schemas.written_rows import compile_input, distinct
-from spec_ref.commits import Committed
+from spec_ref.commits import CommitResult
 from spec_ref.commits.changes import Isolation
 from spec_ref.core.errors import spec_error
 from spec_ref.expressions.predicates import TRUE
@@ -44,7 +44,7 @@ def merge(
     table: WritableTable, source: pa.Table, on: Sequence[str], *, matched: WhenMatched = WhenMatched.UPDATE,
     assignments: Mapping[str, str] | None = None, insert: bool = True, mode: Mode | None = None, branch: str = MAIN,
     isolation: Isolation | None = Isolation.SERIALIZABLE, threads: int = THREADS, summary: Summary = (),
-) -> Committed:  # fmt: skip
+) -> CommitResult:  # fmt: skip
     """Change the rows of the table that have the same keys as rows of a source, and add the other rows of the source.
 
     Args:

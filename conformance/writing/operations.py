@@ -20,10 +20,10 @@ from conformance.writing.write_tasks import FileWriter, Rows, RowSink, batches_o
 from spec_ref.columnar.manifests.computed_metrics import storage_of
 from spec_ref.columnar.schemas.column_projection import constant_array
 from spec_ref.columnar.schemas.written_rows import compile_input
-from spec_ref.commits import CommitStateUnknown, Committed, changes
+from spec_ref.commits import CommitResult, CommitStateUnknown, changes
 from spec_ref.commits.changes import Isolation, NewFile, Validation
 from spec_ref.commits.conflict_evaluation import bound_filter
-from spec_ref.commits.reading import head
+from spec_ref.commits.reading import branch_head
 from spec_ref.core.errors import spec_error
 from spec_ref.core.records import evolve
 from spec_ref.expressions.predicates import TRUE, Predicate
@@ -31,8 +31,8 @@ from spec_ref.manifest_lists.manifest_file import ManifestContent
 from spec_ref.partitioning.transforms import Void
 from spec_ref.scan_planning import FileScanTask
 from spec_ref.scan_planning.delete_scope import partition_key
-from spec_ref.scan_planning.manifest_selection import listed_manifests
-from spec_ref.scan_planning.rows import references
+from spec_ref.scan_planning.manifest_selection import list_manifests
+from spec_ref.scan_planning.rows import referenced_ids
 from spec_ref.schemas.schema import Schema
 from spec_ref.snapshots.references import MAIN
 
@@ -72,7 +72,7 @@ def sinking(plan: WritePlan, files: NewFiles, threads: int) -> Iterator[RowSink]
 
 def append(
     table: WritableTable, rows: Rows, *, branch: str = MAIN, threads: int = THREADS, summary: Summary = ()
-) -> Committed:
+) -> CommitResult:
     """Add rows.
 
     Args:
@@ -98,7 +98,7 @@ def overwrite(
     table: WritableTable, rows: Rows, where: Predicate = TRUE, *, mode: Mode | None = None, branch: str = MAIN,
     isolation: Isolation | None = Isolation.SERIALIZABLE, matching: bool = False, threads: int = THREADS,
     summary: Summary = (),
-) -> Committed:  # fmt: skip
+) -> CommitResult:  # fmt: skip
     """Delete the rows that match, and add others; arguments and errors as in `append` and `delete`.
 
     With ``matching`` the rows that are added have to match too, so that doing it twice is doing it once: UsageError
@@ -126,7 +126,7 @@ def by_position(mode: Mode) -> Mode:
 def overwrite_partitions(
     table: WritableTable, rows: Rows, *, branch: str = MAIN, isolation: Isolation | None = Isolation.SERIALIZABLE,
     threads: int = THREADS, summary: Summary = (),
-) -> Committed:  # fmt: skip
+) -> CommitResult:  # fmt: skip
     """Replace the partitions of the default spec that the rows are in; all of the table where it has no partitions.
 
     Arguments and errors are as in `append`.
@@ -149,7 +149,7 @@ def overwrite_partitions(
 def delete(
     table: WritableTable, where: Predicate, *, mode: Mode | None = None, branch: str = MAIN,
     isolation: Isolation | None = Isolation.SERIALIZABLE, threads: int = THREADS, summary: Summary = (),
-) -> Committed:  # fmt: skip
+) -> CommitResult:  # fmt: skip
     """Delete the rows that match. A file all of whose rows match is taken out whole, whatever the mode.
 
     Args:
@@ -209,7 +209,7 @@ def _deleted_by_equality(
 
 def _columns_of(where: Predicate, source: Source) -> list[str]:
     """The names of the top-level columns that a predicate looks at."""
-    ids = set(references(bound_filter(where, source.metadata)))
+    ids = set(referenced_ids(bound_filter(where, source.metadata)))
     names = [field.name for field in source.metadata.current_schema.fields if field.id in ids]
     if len(names) != len(ids) or not names:
         raise spec_error("DEL017", "the predicate does not look at top-level columns alone", found=str(where))
@@ -242,7 +242,7 @@ def distinct_rows(rows: pa.Table) -> pa.Table:
 def delete_keys(
     table: WritableTable, keys: Rows, on: Sequence[str] | None = None, *, rows: Rows | None = None, branch: str = MAIN,
     threads: int = THREADS, summary: Summary = (),
-) -> Committed:  # fmt: skip
+) -> CommitResult:  # fmt: skip
     """Delete the rows that have some values, by equality deletes, without reading the table (DEL017 to DEL023).
 
     An equality delete is for one partition. Where the columns that are compared tell it, a delete is written for that
@@ -307,10 +307,10 @@ def _for_each_partition(
 def _specs_of(table: WritableTable, branch: str) -> list[int]:
     """The specs that equality deletes are written with to be for all data files: one without partitions is enough."""
     metadata = table.metadata
-    snapshot = head(metadata, branch)
+    snapshot = branch_head(metadata, branch)
     used = {metadata.default_spec_id}
     if snapshot is not None:
-        listed = listed_manifests(snapshot, {spec.spec_id: spec for spec in metadata.partition_specs}, read_bytes)
+        listed = list_manifests(snapshot, {spec.spec_id: spec for spec in metadata.partition_specs}, read_bytes)
         used = {
             one.partition_spec_id for one in listed if one.content is ManifestContent.DATA and one.may_have_live_files
         } or used
@@ -322,7 +322,7 @@ def update(
     table: WritableTable, assignments: Assignments, where: Predicate = TRUE, *, mode: Mode | None = None,
     branch: str = MAIN, isolation: Isolation | None = Isolation.SERIALIZABLE, threads: int = THREADS,
     summary: Summary = (),
-) -> Committed:  # fmt: skip
+) -> CommitResult:  # fmt: skip
     """Change columns of the rows that match, which keep their row ids (LIN009, LIN010, LIN012).
 
     Args:

@@ -17,7 +17,7 @@ from conformance.writing.matching import LINEAGE, PLACE, Matched, Source, withou
 from conformance.writing.plans import WritePlan
 from conformance.writing.write_tasks import RowSink
 from spec_ref.commits.changes import Isolation, NewFile, SnapshotChange, Validation, validation_for
-from spec_ref.commits.reading import FileKey, key_of
+from spec_ref.commits.reading import FileKey, file_key
 from spec_ref.core.errors import spec_error
 from spec_ref.expressions.predicates import Predicate
 from spec_ref.scan_planning import FileScanTask
@@ -70,7 +70,7 @@ class Pieces:
     def remove(self, task: FileScanTask) -> None:
         """Take a data file out, and the delete files that are of it alone; its vector goes with it (DEL004)."""
         self.removed.add(task.data_file.file_path)
-        self.removed_deletes |= {key_of(one) for one in own_deletes(task) if not one.is_deletion_vector}
+        self.removed_deletes |= {file_key(one) for one in own_deletes(task) if not one.is_deletion_vector}
 
     def change(self, branch: str, where: Predicate, isolation: Isolation | None, summary: tuple[tuple[str, str], ...]
     ) -> SnapshotChange:  # fmt: skip

@@ -32,7 +32,7 @@ from conformance.writing.row_changes import Mode, Pieces, change_rows, mode_of
 from conformance.writing.tables import WritableTable
 from conformance.writing.write_tasks import Rows, RowSink, write_rows, write_to
 from spec_ref.columnar.schemas.column_projection import arrow_field
-from spec_ref.commits import CommitStateUnknown, Committed, changes
+from spec_ref.commits import CommitResult, CommitStateUnknown, changes
 from spec_ref.commits.changes import Isolation
 from spec_ref.commits.conflict_evaluation import bound_filter
 from spec_ref.commits.snapshots import next_sequence_number
@@ -128,7 +128,7 @@ def _added(result: Any) -> Iterable[Any]:
 # Adding rows
 
 
-def append(table: WritableTable, rows: DataFrame, *, branch: str = MAIN, summary: Summary = ()) -> Committed:
+def append(table: WritableTable, rows: DataFrame, *, branch: str = MAIN, summary: Summary = ()) -> CommitResult:
     """Add the rows of a DataFrame, each of whose partitions is a task.
 
     Values that Spark holds otherwise are taken as `conformance.pipeline.spark` gives them: a uuid as text, a time as
@@ -268,7 +268,7 @@ def _changed(
 def delete(
     spark: SparkSession, table: WritableTable, where: Predicate, *, mode: Mode | None = None, branch: str = MAIN,
     isolation: Isolation | None = Isolation.SERIALIZABLE, summary: Summary = (),
-) -> Committed:  # fmt: skip
+) -> CommitResult:  # fmt: skip
     """Delete the rows that match; arguments and errors as in `conformance.writing.operations.delete`.
 
     Deletes by equality are written where nothing is read, by `conformance.writing.delete_keys`.
@@ -283,7 +283,7 @@ def update(
     spark: SparkSession, table: WritableTable, assignments: Mapping[str, Any], where: Predicate = TRUE, *,
     mode: Mode | None = None, branch: str = MAIN, isolation: Isolation | None = Isolation.SERIALIZABLE,
     summary: Summary = (),
-) -> Committed:  # fmt: skip
+) -> CommitResult:  # fmt: skip
     """Change columns of the rows that match; as `conformance.writing.operations.update`, with values or functions that
     can be pickled.
     """
@@ -297,7 +297,7 @@ def update(
 def overwrite(
     table: WritableTable, rows: DataFrame, where: Predicate = TRUE, *, mode: Mode | None = None, branch: str = MAIN,
     isolation: Isolation | None = Isolation.SERIALIZABLE, matching: bool = False, summary: Summary = (),
-) -> Committed:  # fmt: skip
+) -> CommitResult:  # fmt: skip
     """Delete the rows that match, and add others, in one commit; as `conformance.writing.operations.overwrite`."""
     every = bound_filter(where, table.metadata) if matching else None
     plan = plan_write(table.metadata, lineage=True)
@@ -310,7 +310,7 @@ def overwrite(
 def overwrite_partitions(
     table: WritableTable, rows: DataFrame, *, branch: str = MAIN,
     isolation: Isolation | None = Isolation.SERIALIZABLE, summary: Summary = (),
-) -> Committed:  # fmt: skip
+) -> CommitResult:  # fmt: skip
     """Replace the partitions that the rows are in; as `conformance.writing.operations.overwrite_partitions`."""
     metadata = table.metadata
     spec = metadata.default_spec
@@ -355,7 +355,7 @@ def merge(
     matched: WhenMatched = WhenMatched.UPDATE, assignments: Mapping[str, str] | None = None, insert: bool = True,
     mode: Mode | None = None, branch: str = MAIN, isolation: Isolation | None = Isolation.SERIALIZABLE,
     summary: Summary = (),
-) -> Committed:  # fmt: skip
+) -> CommitResult:  # fmt: skip
     """Merge a source that every executor can hold; as `conformance.writing.merging.merge`."""
     metadata = table.metadata
     merging = Merging(metadata.current_schema, source, on, assignments)
@@ -406,7 +406,7 @@ class _Compaction:
 def compact(
     spark: SparkSession, table: WritableTable, where: Predicate = TRUE, *, min_files: int = MIN_FILES,
     branch: str = MAIN, target_bytes: int | None = None, summary: Summary = (),
-) -> Committed | None:  # fmt: skip
+) -> CommitResult | None:  # fmt: skip
     """Write the rows of files anew that may have rows that match, each partition in a task of its own; as
     `conformance.writing.compaction.compact`.
     """

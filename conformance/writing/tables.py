@@ -13,7 +13,7 @@ import attrs
 from conformance.pipeline.tables import NoTable, Table
 from conformance.stores import Store, commit, load, open_store
 from spec_ref.checks.findings import Severity
-from spec_ref.commits import Base, CommitConflict, CommitFailed, CommitStateUnknown, Committed
+from spec_ref.commits import Base, CommitConflict, CommitFailed, CommitResult, CommitStateUnknown
 from spec_ref.commits.changes import Change, CreateTable
 from spec_ref.commits.effects import Swap
 from spec_ref.core.errors import SpecError, spec_error
@@ -56,7 +56,7 @@ class WritableTable:
         self.base = _loaded(self.store, self.metadata)
         return self
 
-    def commit(self, change: Change) -> Committed:
+    def commit(self, change: Change) -> CommitResult:
         """Commit a change that was planned on the table as it was last seen, trying again where others were faster.
 
         Where it fails, everything that it wrote is deleted again, as far as that can be done.
@@ -204,7 +204,7 @@ class _Watched:
         return answer
 
 
-def _commit(store: Store, change: Change, base: Base | None) -> Committed:
+def _commit(store: Store, change: Change, base: Base | None) -> CommitResult:
     watched: Any = _Watched(store)
     try:
         return commit(change, watched, base=base)

@@ -4,15 +4,15 @@ A commit is a generator of `spec_ref.commits.effects`: its runner performs each 
 generator runs on real stores and in the simulator of races.
 """
 
-from spec_ref.commits.commit import Base, CommitConflict, CommitFailed, CommitStateUnknown, Committed, commit, load
+from spec_ref.commits.commit import Base, CommitConflict, CommitFailed, CommitResult, CommitStateUnknown, commit, load
 from spec_ref.commits.tables import FileSystemTable, MetastoreTable
 
 __all__ = [
     "Base",
     "CommitConflict",
     "CommitFailed",
+    "CommitResult",
     "CommitStateUnknown",
-    "Committed",
     "FileSystemTable",
     "MetastoreTable",
     "commit",

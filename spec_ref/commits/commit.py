@@ -23,12 +23,12 @@ from spec_ref.commits.effects import (
     Wait,
     WriteFile,
 )
-from spec_ref.commits.errors import CommitConflict, CommitFailed, CommitStateUnknown, MissingFile, conflict
+from spec_ref.commits.errors import CommitConflict, CommitFailed, CommitStateUnknown, MissingFile, commit_conflict
 from spec_ref.commits.expired_files import expired_files
-from spec_ref.commits.manifests import Manifests
+from spec_ref.commits.manifests import CommitManifests
 from spec_ref.commits.payloads import FileKind
-from spec_ref.commits.reading import Files
-from spec_ref.commits.retries import RetryPolicy, policy_of
+from spec_ref.commits.reading import MetadataFileCache
+from spec_ref.commits.retries import RetryPolicy, read_retry_policy
 from spec_ref.commits.tables import Table
 from spec_ref.core.errors import spec_error
 from spec_ref.core.records import evolve, record
@@ -36,7 +36,7 @@ from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.table_metadata.logs import MetadataLogEntry, logged
 from spec_ref.table_metadata.metadata import TableMetadata
 
-__all__ = ["Base", "CommitConflict", "CommitFailed", "CommitStateUnknown", "Committed", "commit", "load"]
+__all__ = ["Base", "CommitConflict", "CommitFailed", "CommitResult", "CommitStateUnknown", "commit", "load"]
 
 KEEP_METADATA = "write.metadata.previous-versions-max"
 DELETE_METADATA = "write.metadata.delete-after-commit.enabled"
@@ -54,7 +54,7 @@ class Base:
 
 
 @record
-class Committed:
+class CommitResult:
     """The result of a commit."""
 
     base: Base | None
@@ -114,7 +114,7 @@ def check_same_table(expected: TableMetadata, found: TableMetadata) -> None:
         CommitConflict: TMD002 if the UUIDs differ, because the name leads to another table by now.
     """
     if expected.table_uuid is not None and (found.table_uuid or "").lower() != expected.table_uuid.lower():
-        raise conflict(
+        raise commit_conflict(
             "TMD002", "another table is in the place of the table", found=found.table_uuid,
             expected=expected.table_uuid,
         )  # fmt: skip
@@ -142,13 +142,13 @@ class _Work:
         self.change = change
         self.table = table
         self.name = name
-        self.files = Files()
-        self.manifests = Manifests(name, snapshot_id)
+        self.files = MetadataFileCache()
+        self.manifests = CommitManifests(name, snapshot_id)
 
 
 def commit(
     change: Change, table: Table, *, base: Base | None = None, policy: RetryPolicy | None = None
-) -> Steps[Committed]:
+) -> Steps[CommitResult]:
     """Commit a change.
 
     Args:
@@ -179,7 +179,7 @@ def commit(
         current = yield from load(1)
         base = base or current
         if policy is None:
-            policy = policy_of({} if current is None else current.metadata.properties)
+            policy = read_retry_policy({} if current is None else current.metadata.properties)
         try:
             attempt = yield from _attempt(work, base, current, number)
         except Exception:
@@ -194,7 +194,7 @@ def commit(
                 raise CommitStateUnknown(message)
             if done:
                 yield from _clean_up(work, attempt)
-                return Committed(current, attempt.metadata, attempt.location, attempt.snapshot, number)
+                return CommitResult(current, attempt.metadata, attempt.location, attempt.snapshot, number)
             yield from _delete(attempt.files)
         now = yield NonDeterministic.NOW
         if number > policy.num_retries or now - started > policy.total_timeout_ms:
@@ -225,7 +225,7 @@ def _prepare(work: _Work, base: Base | None, current: Base | None, number: int) 
     lists: tuple[str, ...] = ()
     if isinstance(change, CreateTable):
         if current is not None:
-            raise conflict("OCC005", "the table is there already", found=current.location)
+            raise commit_conflict("OCC005", "the table is there already", found=current.location)
         metadata = change.metadata
     elif current is None or base is None:
         raise spec_error("OCC001", "there is no table to change")
@@ -240,10 +240,10 @@ def _prepare(work: _Work, base: Base | None, current: Base | None, number: int) 
     else:
         metadata = metadata_changes.apply(change, base.metadata, current.metadata, now)
     if current is not None:
-        metadata = with_log(metadata, current, now)
+        metadata = append_metadata_log(metadata, current, now)
     unique = yield NonDeterministic.NAME
     before = None if current is None else (current.location, current.metadata)
-    location = work.table.written_name(before, metadata, unique)
+    location = work.table.new_metadata_location(before, metadata, unique)
     yield WriteFile(location, metadata)
     return _Attempt(current, metadata, location, snapshot, used, (location, *lists))
 
@@ -252,10 +252,10 @@ def _own_snapshot_id(work: _Work, current: TableMetadata) -> Steps[None]:
     """Choose another snapshot id, and write all manifests again, if another snapshot has the id (SNP001)."""
     while any(snapshot.snapshot_id == work.manifests.snapshot_id for snapshot in current.snapshots):
         yield from _delete(work.manifests.paths)
-        work.manifests = Manifests((yield NonDeterministic.NAME), (yield NonDeterministic.SNAPSHOT_ID))
+        work.manifests = CommitManifests((yield NonDeterministic.NAME), (yield NonDeterministic.SNAPSHOT_ID))
 
 
-def with_log(metadata: TableMetadata, current: Base, now_ms: int) -> TableMetadata:
+def append_metadata_log(metadata: TableMetadata, current: Base, now_ms: int) -> TableMetadata:
     """Set the time of the update and add the previous metadata file to the metadata log (TMD005, TMD018).
 
     Time never goes back, whatever the clocks of the writers say.
@@ -271,11 +271,11 @@ def with_log(metadata: TableMetadata, current: Base, now_ms: int) -> TableMetada
     before = current.metadata
     latest = max([now_ms, before.last_updated_ms, *(one.timestamp_ms for one in metadata.snapshots[-1:])])
     previous = MetadataLogEntry(timestamp_ms=before.last_updated_ms, metadata_file=current.location)
-    log = logged(before.metadata_log, previous, _kept_metadata(metadata))
+    log = logged(before.metadata_log, previous, _previous_versions_max(metadata))
     return evolve(metadata, last_updated_ms=latest, metadata_log=log)
 
 
-def _kept_metadata(metadata: TableMetadata) -> int:
+def _previous_versions_max(metadata: TableMetadata) -> int:
     text = metadata.properties.get(KEEP_METADATA, "")
     return max(int(text), 1) if text.isascii() and text.isdigit() and len(text) < 10 else DEFAULT_KEEP_METADATA
 
@@ -296,7 +296,7 @@ def _swap(work: _Work, attempt: _Attempt, policy: RetryPolicy) -> Steps[bool | N
         answer = yield SwapPointer(expected, attempt.location)
         if answer is Swap.DONE:
             return True
-        done = yield from work.table.was_done(expected, attempt.location, attempt.metadata)
+        done = yield from work.table.is_committed(expected, attempt.location, attempt.metadata)
         if done is not None:
             return done
         yield Wait(policy.wait_ms(number))

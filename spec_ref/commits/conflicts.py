@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from spec_ref.commits.changes import SnapshotChange
 from spec_ref.commits.conflict_evaluation import bound_filter, may_match
 from spec_ref.commits.effects import Steps
-from spec_ref.commits.errors import conflict
-from spec_ref.commits.reading import Files, head, history, key_of
+from spec_ref.commits.errors import commit_conflict
+from spec_ref.commits.reading import MetadataFileCache, branch_head, branch_history, file_key
 from spec_ref.core.errors import spec_error
 from spec_ref.core.versions import DELETE_FILES, DELETION_VECTORS, POSITION_DELETE_FILES
 from spec_ref.data_types.types import Type
@@ -28,7 +28,7 @@ LOGICAL = (SnapshotOperation.APPEND, SnapshotOperation.OVERWRITE, SnapshotOperat
 """The operations that change the table's data; a snapshot without an operation counts as one of them."""
 
 
-def since(change: SnapshotChange, planned: TableMetadata, current: TableMetadata) -> list[Snapshot]:
+def snapshots_since(change: SnapshotChange, planned: TableMetadata, current: TableMetadata) -> list[Snapshot]:
     """List the snapshots of the branch since the one that a change was planned on, newest first.
 
     Args:
@@ -43,15 +43,15 @@ def since(change: SnapshotChange, planned: TableMetadata, current: TableMetadata
         CommitConflict: OCC004 if the branch does not lead back to that snapshot, so that the changes in between are
             unknown.
     """
-    start = head(planned, change.branch)
+    start = branch_head(planned, change.branch)
     found: list[Snapshot] = []
-    for snapshot in history(current, change.branch):
+    for snapshot in branch_history(current, change.branch):
         if start is not None and snapshot.snapshot_id == start.snapshot_id:
             return found
         found.append(snapshot)
     if start is None and (not found or found[-1].parent_snapshot_id is None):
         return found
-    raise conflict(
+    raise commit_conflict(
         "OCC004", "the branch does not lead back to the snapshot that the change was planned on, so that nothing is "
         "known of what happened meanwhile", found=None if start is None else start.snapshot_id,
     )  # fmt: skip
@@ -69,10 +69,14 @@ def check_branch(change: SnapshotChange, current: TableMetadata) -> None:
     """
     ref = current.references.get(change.branch)
     if ref is not None and ref.type is not RefType.BRANCH:
-        raise conflict("REF007", "snapshots are not committed to a tag", found=change.branch, expected="a branch")
+        raise commit_conflict(
+            "REF007", "snapshots are not committed to a tag", found=change.branch, expected="a branch"
+        )
 
 
-def validate(change: SnapshotChange, planned: TableMetadata, current: TableMetadata, files: Files) -> Steps[None]:
+def validate_change(
+    change: SnapshotChange, planned: TableMetadata, current: TableMetadata, files: MetadataFileCache
+) -> Steps[None]:
     """Check what a change relies on, except that removed files exist, which is checked when they are removed.
 
     Args:
@@ -102,7 +106,7 @@ def validate(change: SnapshotChange, planned: TableMetadata, current: TableMetad
     asked = validation.no_new_data or validation.no_new_deletes or validation.data_specs is not None
     if not (asked or change.keeps_rows):
         return
-    snapshots = since(change, planned, current)
+    snapshots = snapshots_since(change, planned, current)
     predicate = bound_filter(validation.conflict_filter, current)
     for snapshot in snapshots:
         replaced = snapshot.operation is SnapshotOperation.REPLACE
@@ -115,7 +119,7 @@ def validate(change: SnapshotChange, planned: TableMetadata, current: TableMetad
                 and validation.data_specs is not None
                 and manifest.partition_spec_id not in validation.data_specs
             ):
-                raise conflict(
+                raise commit_conflict(
                     "OCC004", "others added a data file of a partition that the deletes are not for",
                     found=data_file.file_path,
                 )  # fmt: skip
@@ -123,7 +127,7 @@ def validate(change: SnapshotChange, planned: TableMetadata, current: TableMetad
                 continue
             if may_match(predicate, data_file, current.spec_by_id(manifest.partition_spec_id)):
                 kind = "data" if is_data else "delete"
-                raise conflict("OCC004", f"others added a {kind} file that may match", found=data_file.file_path)
+                raise commit_conflict("OCC004", f"others added a {kind} file that may match", found=data_file.file_path)
         if validation.no_new_deletes:
             removed = yield from files.changed_in(snapshot, EntryStatus.DELETED)
             for manifest, entry in removed:
@@ -131,13 +135,17 @@ def validate(change: SnapshotChange, planned: TableMetadata, current: TableMetad
                 if not replaced and entry.data_file.content is FileContent.DATA and may_match(
                     predicate, entry.data_file, spec
                 ):  # fmt: skip
-                    raise conflict(
+                    raise commit_conflict(
                         "OCC004", "others removed a data file that may match", found=entry.data_file.file_path
                     )
 
 
 def check_new_deletes(
-    change: SnapshotChange, removed: list[Listed], planned: TableMetadata, current: TableMetadata, files: Files
+    change: SnapshotChange,
+    removed: list[Listed],
+    planned: TableMetadata,
+    current: TableMetadata,
+    files: MetadataFileCache,
 ) -> Steps[None]:
     """Check that others deleted no rows of files that the change removes and whose rows it keeps.
 
@@ -160,7 +168,7 @@ def check_new_deletes(
     if not data or not change.keeps_rows:
         return
     types = column_types(current)
-    for snapshot in since(change, planned, current):
+    for snapshot in snapshots_since(change, planned, current):
         added = yield from files.changed_in(snapshot, EntryStatus.ADDED)
         for manifest, entry in added:
             delete = entry.data_file
@@ -173,7 +181,7 @@ def check_new_deletes(
                     delete, entry.sequence_number, delete_spec, rewritten.data_file, rewritten.sequence_number, spec,
                     types,
                 ) and not _still_applies(entry, delete_spec, rewritten.data_file, change, planned, types):  # fmt: skip
-                    raise conflict(
+                    raise commit_conflict(
                         "OCC007", "others deleted rows of a file that is rewritten", found=rewritten.data_file.file_path
                     )
 
@@ -195,12 +203,12 @@ def check_row_ids(
     Raises:
         CommitConflict: LIN009 if they have other ids.
     """
-    before, now = head(planned, change.branch), head(current, change.branch)
+    before, now = branch_head(planned, change.branch), branch_head(current, change.branch)
     if before is None or before.first_row_id is not None or now is None or now.first_row_id is None:
         return
     old = [entry.data_file.file_path for _, entry in removed if entry.data_file.content is FileContent.DATA]
     if old and any(new.data_file.content is FileContent.DATA for new in change.added):
-        raise conflict("LIN009", "the rows of a file that is written anew got ids meanwhile", found=old[0])
+        raise commit_conflict("LIN009", "the rows of a file that is written anew got ids meanwhile", found=old[0])
 
 
 def _still_applies(
@@ -235,25 +243,25 @@ def _still_applies(
     )  # fmt: skip
 
 
-def _check_exist(change: SnapshotChange, current: TableMetadata, files: Files) -> Steps[None]:
-    manifests = yield from files.manifests(head(current, change.branch))
+def _check_exist(change: SnapshotChange, current: TableMetadata, files: MetadataFileCache) -> Steps[None]:
+    manifests = yield from files.manifests(branch_head(current, change.branch))
     live = yield from files.live(tuple(one for one in manifests if one.content is ManifestContent.DATA))
     missing = set(change.validation.files_exist) - {entry.data_file.file_path for _, entry in live}
     if missing:
-        raise conflict("OCC004", "others removed a file whose rows are deleted", found=min(missing))
+        raise commit_conflict("OCC004", "others removed a file whose rows are deleted", found=min(missing))
 
 
 def _check_vectors(
-    change: SnapshotChange, referenced: set[str | None], current: TableMetadata, files: Files
+    change: SnapshotChange, referenced: set[str | None], current: TableMetadata, files: MetadataFileCache
 ) -> Steps[None]:
     """Check that a data file has one deletion vector at most: one that others added is merged into the new one."""
-    manifests = yield from files.manifests(head(current, change.branch))
+    manifests = yield from files.manifests(branch_head(current, change.branch))
     live = yield from files.live(tuple(one for one in manifests if one.content is ManifestContent.DELETES))
     for _, entry in live:
         vector = entry.data_file
-        replaced = key_of(vector) in change.removed_deletes
+        replaced = file_key(vector) in change.removed_deletes
         if vector.is_deletion_vector and vector.referenced_data_file in referenced and not replaced:
-            raise conflict(
+            raise commit_conflict(
                 "DEL003", "the data file has a deletion vector that the new one does not replace",
                 found=vector.referenced_data_file,
             )  # fmt: skip
@@ -275,4 +283,6 @@ def _check_kinds(new: Iterable[DataFile], planned: TableMetadata, current: Table
         ):
             wrong = "DEL002", "position delete files are not added to v3 tables"
         if wrong is not None:
-            raise conflict(*wrong, found=data_file.file_path, expected=f"as in version {planned.format_version:d}")
+            raise commit_conflict(
+                *wrong, found=data_file.file_path, expected=f"as in version {planned.format_version:d}"
+            )

@@ -10,7 +10,7 @@ import enum
 from collections.abc import Generator
 from typing import Any, TypeAlias, TypeVar
 
-from spec_ref.commits.payloads import Content, FileKind
+from spec_ref.commits.payloads import FileKind, Payload
 from spec_ref.core.records import record
 
 
@@ -35,7 +35,7 @@ class WriteFile:
     """Write a file to a location that nobody else writes to, once (FIO001). The answer is its length in bytes."""
 
     path: str
-    content: Content
+    content: Payload
 
 
 class Swap(enum.Enum):

@@ -23,7 +23,9 @@ class MissingFile(SpecError):
     """A file that the table lists does not exist: the table has lost it, or was replaced by another table."""
 
 
-def conflict(requirement: str, message: str, *, found: Any = NOT_GIVEN, expected: str | None = None) -> CommitConflict:
+def commit_conflict(
+    requirement: str, message: str, *, found: Any = NOT_GIVEN, expected: str | None = None
+) -> CommitConflict:
     """Make the error for a change that others made impossible.
 
     Args:
@@ -38,7 +40,7 @@ def conflict(requirement: str, message: str, *, found: Any = NOT_GIVEN, expected
     return CommitConflict(spec_error(requirement, message, found=found, expected=expected).violation)
 
 
-def missing(requirement: str, message: str, path: str) -> MissingFile:
+def missing_file(requirement: str, message: str, path: str) -> MissingFile:
     """Make the error for a file that does not exist.
 
     Args:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from spec_ref.commits.effects import Steps
-from spec_ref.commits.reading import Files
+from spec_ref.commits.reading import MetadataFileCache
 from spec_ref.manifest_lists.manifest_file import ManifestFile
 from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.table_metadata.metadata import TableMetadata
 
 
-def expired_files(before: TableMetadata, after: TableMetadata, files: Files) -> Steps[tuple[str, ...]]:
+def expired_files(before: TableMetadata, after: TableMetadata, files: MetadataFileCache) -> Steps[tuple[str, ...]]:
     """Find the files that no snapshot uses any more: data and delete files, manifests, manifest lists, statistics.
 
     Args:
@@ -40,7 +40,7 @@ def expired_files(before: TableMetadata, after: TableMetadata, files: Files) -> 
     return (*sorted(data - live), *sorted(statistics), *sorted(only_gone), *lists)
 
 
-def _manifests(snapshots: tuple[Snapshot, ...], files: Files) -> Steps[dict[str, ManifestFile]]:
+def _manifests(snapshots: tuple[Snapshot, ...], files: MetadataFileCache) -> Steps[dict[str, ManifestFile]]:
     found = {}
     for snapshot in snapshots:
         manifests = yield from files.manifests(snapshot)
@@ -48,7 +48,7 @@ def _manifests(snapshots: tuple[Snapshot, ...], files: Files) -> Steps[dict[str,
     return found
 
 
-def _paths(manifests: dict[str, ManifestFile], files: Files, *, live: bool) -> Steps[set[str]]:
+def _paths(manifests: dict[str, ManifestFile], files: MetadataFileCache, *, live: bool) -> Steps[set[str]]:
     """Collect the paths of the files that manifests list: of live ones only, or of those marked as deleted too."""
     found: set[str] = set()
     for manifest in manifests.values():

@@ -14,9 +14,9 @@ import attrs
 from spec_ref.commits.changes import NewFile, SnapshotChange
 from spec_ref.commits.conflict_evaluation import bound_filter, evaluate_file
 from spec_ref.commits.effects import Steps, WriteFile
-from spec_ref.commits.errors import conflict
-from spec_ref.commits.payloads import ManifestContents
-from spec_ref.commits.reading import FileKey, Files, key_of
+from spec_ref.commits.errors import commit_conflict
+from spec_ref.commits.payloads import ManifestPayload
+from spec_ref.commits.reading import FileKey, MetadataFileCache, file_key
 from spec_ref.commits.tables import metadata_directory
 from spec_ref.core.errors import spec_error
 from spec_ref.core.records import evolve
@@ -32,7 +32,7 @@ from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.schemas.promotion import promotable
 from spec_ref.table_metadata.metadata import TableMetadata
 
-MERGES = "commit.manifest-merge.enabled"
+MERGE_ENABLED = "commit.manifest-merge.enabled"
 MIN_TO_MERGE = "commit.manifest.min-count-to-merge"
 TARGET_SIZE = "commit.manifest.target-size-bytes"
 
@@ -40,7 +40,7 @@ Listed = tuple[ManifestFile, ManifestEntry]
 
 
 @attrs.frozen
-class Written:
+class WrittenManifest:
     """A manifest that an attempt wrote."""
 
     path: str
@@ -51,16 +51,16 @@ class Written:
     partition: StructType
 
 
-class Manifests:
+class CommitManifests:
     """The manifests that one commit writes, over all its attempts."""
 
     def __init__(self, name: str, snapshot_id: int) -> None:
         self.name = name
         self.snapshot_id = snapshot_id
-        self._written: dict[Any, Written] = {}
+        self._written: dict[Any, WrittenManifest] = {}
 
     @property
-    def written(self) -> list[Written]:
+    def written(self) -> list[WrittenManifest]:
         """The manifests that were written, over all attempts."""
         return list(self._written.values())
 
@@ -97,12 +97,12 @@ class Manifests:
             made = tuple(entries)
             path = f"{metadata_directory(metadata)}/{self.name}-m{len(self._written)}.avro"
             partition = partition_type(metadata, spec, stored)
-            contents = ManifestContents(
+            contents = ManifestPayload(
                 entries=made, format_version=metadata.format_version, content=content, spec=spec, schema=schema,
                 partition=partition,
             )  # fmt: skip
             length = yield WriteFile(path, contents)
-            self._written[key] = Written(path, length, made, spec, content, partition)
+            self._written[key] = WrittenManifest(path, length, made, spec, content, partition)
         written = self._written[key]
         return manifest_file(
             written.entries, spec, schema, path=written.path, length=written.length, snapshot_id=self.snapshot_id,
@@ -143,7 +143,7 @@ def partition_type(
     )
 
 
-CONTENT_OF = {
+MANIFEST_CONTENT = {
     FileContent.DATA: ManifestContent.DATA,
     FileContent.POSITION_DELETES: ManifestContent.DELETES,
     FileContent.EQUALITY_DELETES: ManifestContent.DELETES,
@@ -151,7 +151,7 @@ CONTENT_OF = {
 
 
 def new_manifests(
-    change: SnapshotChange, planned: TableMetadata, current: TableMetadata, made: Manifests, sequence_number: int
+    change: SnapshotChange, planned: TableMetadata, current: TableMetadata, made: CommitManifests, sequence_number: int
 ) -> Steps[list[ManifestFile]]:
     """Write the manifests of the files to add: one for each partition spec and kind of file.
 
@@ -173,7 +173,7 @@ def new_manifests(
     """
     groups: dict[tuple[int, ManifestContent], list[NewFile]] = {}
     for new in change.added:
-        groups.setdefault((new.resolved_spec_id(planned), CONTENT_OF[new.data_file.content]), []).append(new)
+        groups.setdefault((new.resolved_spec_id(planned), MANIFEST_CONTENT[new.data_file.content]), []).append(new)
     manifests = []
     for (spec_id, content), group in groups.items():
         entries = (added_entry(new, made.snapshot_id) for new in group)
@@ -217,7 +217,7 @@ class Removal:
     """A bound predicate; None if files are removed by their keys alone."""
 
 
-def removal_of(change: SnapshotChange, current: TableMetadata) -> Removal:
+def resolve_removal(change: SnapshotChange, current: TableMetadata) -> Removal:
     """Find which files a change removes from a table.
 
     Args:
@@ -234,10 +234,14 @@ def removal_of(change: SnapshotChange, current: TableMetadata) -> Removal:
     return Removal(change.removed, change.removed_deletes, where)
 
 
-def without_removed(
-    manifests: tuple[ManifestFile, ...], removal: Removal, current: TableMetadata, files: Files, made: Manifests,
+def remove_files(
+    manifests: tuple[ManifestFile, ...],
+    removal: Removal,
+    current: TableMetadata,
+    files: MetadataFileCache,
+    made: CommitManifests,
     sequence_number: int,
-) -> Steps[tuple[list[ManifestFile], list[Listed]]]:  # fmt: skip
+) -> Steps[tuple[list[ManifestFile], list[Listed]]]:
     """Rewrite the manifests that list removed files.
 
     Args:
@@ -264,14 +268,14 @@ def without_removed(
     deletes = [one for one in manifests if one.content is ManifestContent.DELETES]
     if removal.data or removal.where is not None:
         for manifest in data:
-            kept += yield from _edited(manifest, removal, removed, current, files, made, sequence_number)
+            kept += yield from _without_removed_files(manifest, removal, removed, current, files, made, sequence_number)
     else:
         kept += data
     gone = frozenset(entry.data_file.file_path for _, entry in removed)
     if gone or removal.deletes:
         # The deletion vectors of removed data files go with them (DEL004).
         for manifest in deletes:
-            kept += yield from _edited(
+            kept += yield from _without_removed_files(
                 manifest, attrs.evolve(removal, data=gone, where=None), removed, current, files, made, sequence_number
             )
     else:
@@ -280,13 +284,13 @@ def without_removed(
     return [one for one in kept if one.added_snapshot_id == made.snapshot_id or one.may_have_live_files], removed
 
 
-def _edited(
-    manifest: ManifestFile, removal: Removal, removed: list[Listed], current: TableMetadata, files: Files,
-    made: Manifests, sequence_number: int,
+def _without_removed_files(
+    manifest: ManifestFile, removal: Removal, removed: list[Listed], current: TableMetadata, files: MetadataFileCache,
+    made: CommitManifests, sequence_number: int,
 ) -> Steps[list[ManifestFile]]:  # fmt: skip
     """A manifest without removed files; the same manifest if it lists none."""
     spec = current.spec_by_id(manifest.partition_spec_id)
-    if not manifest.may_have_live_files or _not_affected(manifest, removal, spec):
+    if not manifest.may_have_live_files or _is_unaffected(manifest, removal, spec):
         return [manifest]
     entries = yield from files.entries(manifest)
     gone = [entry.live and _is_removed(entry.data_file, removal, spec) for entry in entries]
@@ -305,7 +309,7 @@ def _edited(
     return [(yield from made.write(key, rewritten, spec, manifest.content, current, sequence_number, [stored]))]
 
 
-def _not_affected(manifest: ManifestFile, removal: Removal, spec: PartitionSpec) -> bool:
+def _is_unaffected(manifest: ManifestFile, removal: Removal, spec: PartitionSpec) -> bool:
     """Whether the partitions of a manifest show that a delete by a predicate alone removes none of its files."""
     if removal.where is None or removal.data or manifest.content is not ManifestContent.DATA:
         return False
@@ -316,7 +320,7 @@ def _not_affected(manifest: ManifestFile, removal: Removal, spec: PartitionSpec)
 
 def _is_removed(data_file: DataFile, removal: Removal, spec: PartitionSpec) -> bool:
     if data_file.content is not FileContent.DATA:
-        return key_of(data_file) in removal.deletes or (
+        return file_key(data_file) in removal.deletes or (
             data_file.is_deletion_vector and data_file.referenced_data_file in removal.data
         )
     if data_file.file_path in removal.data:
@@ -325,23 +329,23 @@ def _is_removed(data_file: DataFile, removal: Removal, spec: PartitionSpec) -> b
         return False
     outcome = evaluate_file(removal.where, data_file, spec)
     if outcome.might_match and outcome.might_fail:
-        raise conflict("OCC008", "only some rows of a file match, or it is not known", found=data_file.file_path)
+        raise commit_conflict("OCC008", "only some rows of a file match, or it is not known", found=data_file.file_path)
     return outcome.might_match
 
 
 def _check_all_found(removal: Removal, removed: list[Listed]) -> None:
-    keys = {key_of(entry.data_file) for _, entry in removed}
+    keys = {file_key(entry.data_file) for _, entry in removed}
     missing = sorted(removal.data - {path for path, _ in keys}) + sorted(path for path, _ in removal.deletes - keys)
     if missing:
-        raise conflict("OCC007", "a file that is removed is not in the table", found=missing[0])
+        raise commit_conflict("OCC007", "a file that is removed is not in the table", found=missing[0])
 
 
 # Merging
 
 
-def merged(
-    manifests: list[ManifestFile], properties: Mapping[str, str], current: TableMetadata, files: Files,
-    made: Manifests, sequence_number: int,
+def merge_manifests(
+    manifests: list[ManifestFile], properties: Mapping[str, str], current: TableMetadata, files: MetadataFileCache,
+    made: CommitManifests, sequence_number: int,
 ) -> Steps[list[ManifestFile]]:  # fmt: skip
     """Merge small manifests of one kind and partition spec, if the table's properties ask for it.
 
@@ -361,7 +365,7 @@ def merged(
     Yields:
         The effects to perform; their answers are sent back.
     """
-    if properties.get(MERGES, "true").lower() != "true":
+    if properties.get(MERGE_ENABLED, "true").lower() != "true":
         return manifests
     least, target = int(properties.get(MIN_TO_MERGE, "100")), int(properties.get(TARGET_SIZE, str(8 << 20)))
     groups: dict[int, list[ManifestFile]] = {}
@@ -376,13 +380,13 @@ def merged(
             if len(bin_) == 1 or (number == 0 and len(bin_) < least):
                 result += bin_
             else:
-                result.append((yield from _joined(bin_, current, files, made, sequence_number)))
+                result.append((yield from _write_merged(bin_, current, files, made, sequence_number)))
     return result
 
 
-def rewritten(
-    manifests: list[ManifestFile], properties: Mapping[str, str], current: TableMetadata, files: Files,
-    made: Manifests, sequence_number: int,
+def compact_manifests(
+    manifests: list[ManifestFile], properties: Mapping[str, str], current: TableMetadata, files: MetadataFileCache,
+    made: CommitManifests, sequence_number: int,
 ) -> Steps[list[ManifestFile]]:  # fmt: skip
     """Rewrite the manifests to as few as their target size allows, without entries of deleted files.
 
@@ -413,12 +417,16 @@ def rewritten(
             if len(bin_) == 1 and bin_[0].deleted_files_count == 0:
                 result += bin_
             else:
-                result.append((yield from _joined(bin_, current, files, made, sequence_number)))
+                result.append((yield from _write_merged(bin_, current, files, made, sequence_number)))
     return result
 
 
-def _joined(
-    manifests: list[ManifestFile], current: TableMetadata, files: Files, made: Manifests, sequence_number: int
+def _write_merged(
+    manifests: list[ManifestFile],
+    current: TableMetadata,
+    files: MetadataFileCache,
+    made: CommitManifests,
+    sequence_number: int,
 ) -> Steps[ManifestFile]:
     """Write manifests of one kind and partition spec as one."""
     entries: list[ManifestEntry] = []
@@ -427,7 +435,7 @@ def _joined(
         read, partition = yield from _entries_of(manifest, files, made)
         stored.append(partition)
         for entry in read:
-            entries += _carried(entry, made.snapshot_id)
+            entries += _existing_entry(entry, made.snapshot_id)
     key = ("merged", tuple((one.manifest_path, one.first_row_id) for one in manifests))
     spec = current.spec_by_id(manifests[0].partition_spec_id)
     return (yield from made.write(key, entries, spec, manifests[0].content, current, sequence_number, stored))
@@ -446,7 +454,7 @@ def _bins(manifests: list[ManifestFile], target: int) -> list[list[ManifestFile]
 
 
 def _entries_of(
-    manifest: ManifestFile, files: Files, made: Manifests
+    manifest: ManifestFile, files: MetadataFileCache, made: CommitManifests
 ) -> Steps[tuple[tuple[ManifestEntry, ...], StructType | None]]:
     """Read the entries of a manifest, and the type of their partition tuples.
 
@@ -465,7 +473,7 @@ def _entries_of(
     return entries, (yield from files.stored_partition(manifest))
 
 
-def _carried(entry: ManifestEntry, snapshot_id: int) -> list[ManifestEntry]:
+def _existing_entry(entry: ManifestEntry, snapshot_id: int) -> list[ManifestEntry]:
     """Make the entry of a merged manifest; what was deleted before is omitted (SEQ008, LIN020)."""
     if entry.snapshot_id == snapshot_id:
         return [entry]

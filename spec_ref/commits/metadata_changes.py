@@ -17,12 +17,12 @@ from spec_ref.commits.changes import (
     SetStatistics,
     Upgrade,
 )
-from spec_ref.commits.errors import conflict
+from spec_ref.commits.errors import commit_conflict
 from spec_ref.core.records import evolve, field_rules
 from spec_ref.core.versions import OMITTED
 from spec_ref.snapshots.references import MAIN, RefType, SnapshotRef
 from spec_ref.table_metadata.changes import change_schema, change_sort_order, change_spec, without_new_errors
-from spec_ref.table_metadata.expiration import expire
+from spec_ref.table_metadata.expiration import expire_snapshots
 from spec_ref.table_metadata.logs import SnapshotLogEntry
 from spec_ref.table_metadata.metadata import TableMetadata
 from spec_ref.table_metadata.statistics import StatisticsFile
@@ -54,7 +54,7 @@ def _same(planned: TableMetadata, current: TableMetadata, *attributes: str) -> N
         before, now = getattr(planned, attribute), getattr(current, attribute)
         if before != now:
             name = attribute.replace("_", "-")
-            raise conflict(
+            raise commit_conflict(
                 "OCC009", f"{name} has changed since the change was planned", found=now, expected=f"{before}"
             )
 
@@ -86,18 +86,22 @@ def _properties(change: SetProperties, _: TableMetadata, current: TableMetadata,
 def _reference(change: SetReference, planned: TableMetadata, current: TableMetadata, now_ms: int) -> TableMetadata:
     before, now = planned.references.get(change.name), current.references.get(change.name)
     if before != now:
-        raise conflict("REF007", f"the reference {change.name} was moved by others", found=now, expected=f"{before}")
+        raise commit_conflict(
+            "REF007", f"the reference {change.name} was moved by others", found=now, expected=f"{before}"
+        )
     if change.ref is not None:
         _has_snapshot(current, change.ref.snapshot_id)
         return without_new_errors(current, with_reference(current, change.name, change.ref, now_ms))
     if change.name == MAIN:
-        raise conflict("REF006", "the main branch is never removed")
+        raise commit_conflict("REF006", "the main branch is never removed")
     return evolve(current, refs={name: ref for name, ref in current.refs.items() if name != change.name})
 
 
 def _has_snapshot(current: TableMetadata, snapshot_id: int) -> None:
     if all(snapshot.snapshot_id != snapshot_id for snapshot in current.snapshots):
-        raise conflict("REF001", "the table does not have the snapshot, which may have expired", found=snapshot_id)
+        raise commit_conflict(
+            "REF001", "the table does not have the snapshot, which may have expired", found=snapshot_id
+        )
 
 
 _REFS = field_rules(TableMetadata)["refs"]
@@ -119,7 +123,7 @@ def with_reference(metadata: TableMetadata, name: str, ref: SnapshotRef, timesta
         CommitConflict: REF006 if main would become a tag.
     """
     if name == MAIN and ref.type is not RefType.BRANCH:
-        raise conflict("REF006", "main is a branch", found=ref.type.value)
+        raise commit_conflict("REF006", "main is a branch", found=ref.type.value)
     if name != MAIN or metadata.refs or _REFS.write(metadata.format_version) is not OMITTED:
         metadata = evolve(metadata, refs={**metadata.references, name: ref})
     if name != MAIN or metadata.current_snapshot_id == ref.snapshot_id:
@@ -145,7 +149,7 @@ def _no_statistics(change: RemoveStatistics, _: TableMetadata, current: TableMet
 
 
 def _expire(change: Expire, _: TableMetadata, current: TableMetadata, __: int) -> TableMetadata:
-    return expire(current, change.now_ms)
+    return expire_snapshots(current, change.now_ms)
 
 
 def _upgrade(change: Upgrade, _: TableMetadata, current: TableMetadata, __: int) -> TableMetadata:

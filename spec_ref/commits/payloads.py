@@ -37,7 +37,7 @@ class FileKind(enum.Enum):
 
 
 @record(kw_only=True)
-class ManifestListContent:
+class ManifestListPayload:
     """A manifest list."""
 
     files: tuple[ManifestFile, ...]
@@ -51,7 +51,7 @@ class ManifestListContent:
 
 
 @record(kw_only=True)
-class ManifestContents:
+class ManifestPayload:
     """A manifest, with its entries as written: nulls are inherited."""
 
     entries: tuple[ManifestEntry, ...]
@@ -68,10 +68,10 @@ class ManifestContents:
     """The length in bytes of a manifest that was read."""
 
 
-Content: TypeAlias = TableMetadata | ManifestListContent | ManifestContents
+Payload: TypeAlias = TableMetadata | ManifestListPayload | ManifestPayload
 
 
-def encode(content: Content, path: str) -> bytes:
+def encode(content: Payload, path: str) -> bytes:
     """Encode the content of a file; metadata is compressed if the path indicates it.
 
     Args:
@@ -88,7 +88,7 @@ def encode(content: Content, path: str) -> bytes:
     match content:
         case TableMetadata():
             return to_bytes(content, compressed=is_compressed_name(path))
-        case ManifestListContent():
+        case ManifestListPayload():
             return write_manifest_list(
                 content.files,
                 content.format_version,
@@ -97,7 +97,7 @@ def encode(content: Content, path: str) -> bytes:
                 sequence_number=content.sequence_number,
                 first_row_id=content.first_row_id,
             )
-        case ManifestContents(schema=Schema() as schema):
+        case ManifestPayload(schema=Schema() as schema):
             return write_manifest(
                 content.entries, content.spec, schema, content.format_version, content.content,
                 partition=content.partition,
@@ -106,7 +106,7 @@ def encode(content: Content, path: str) -> bytes:
     raise ValueError(message)
 
 
-def decode(data: bytes, kind: FileKind, path: str) -> Content:
+def decode(data: bytes, kind: FileKind, path: str) -> Payload:
     """Decode the content of a file.
 
     Args:
@@ -124,10 +124,10 @@ def decode(data: bytes, kind: FileKind, path: str) -> Content:
         case FileKind.METADATA:
             return read_metadata(data, file=path)
         case FileKind.MANIFEST_LIST:
-            return ManifestListContent(files=read_manifest_list(data, file=path))
+            return ManifestListPayload(files=read_manifest_list(data, file=path))
         case FileKind.MANIFEST:
             manifest = read_manifest(data, file=path)
-            return ManifestContents(
+            return ManifestPayload(
                 entries=tuple(manifest.written_entries()),
                 format_version=manifest.format_version,
                 content=manifest.content,
@@ -144,7 +144,7 @@ def _stored_partition(manifest: Manifest) -> StructType | None:
         return None
 
 
-def paths(files: Iterable[ManifestFile]) -> set[str]:
+def manifest_paths(files: Iterable[ManifestFile]) -> set[str]:
     """Collect the locations of manifests.
 
     Args:

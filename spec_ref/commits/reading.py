@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from spec_ref.commits.effects import ReadFile, Steps
-from spec_ref.commits.errors import missing
-from spec_ref.commits.payloads import FileKind, ManifestContents, ManifestListContent
+from spec_ref.commits.errors import missing_file
+from spec_ref.commits.payloads import FileKind, ManifestListPayload, ManifestPayload
 from spec_ref.core.records import evolve, field_rules
 from spec_ref.core.versions import REQUIRED, FormatVersion
 from spec_ref.data_types.types import StructType
@@ -28,7 +28,7 @@ FileKey = tuple[str, int | None]
 """Identifies a file: its path, and for deletion vectors the offset in it."""
 
 
-def key_of(data_file: DataFile) -> FileKey:
+def file_key(data_file: DataFile) -> FileKey:
     """Make the key of a file.
 
     Args:
@@ -40,7 +40,7 @@ def key_of(data_file: DataFile) -> FileKey:
     return data_file.file_path, data_file.content_offset
 
 
-def head(metadata: TableMetadata, branch: str) -> Snapshot | None:
+def branch_head(metadata: TableMetadata, branch: str) -> Snapshot | None:
     """Find the latest snapshot of a branch.
 
     Args:
@@ -55,7 +55,7 @@ def head(metadata: TableMetadata, branch: str) -> Snapshot | None:
     return None if ref is None else metadata.snapshot_by_id(ref.snapshot_id)
 
 
-def history(metadata: TableMetadata, branch: str) -> list[Snapshot]:
+def branch_history(metadata: TableMetadata, branch: str) -> list[Snapshot]:
     """List the snapshots of a branch from its head back, as far as the table still has them.
 
     Args:
@@ -65,12 +65,12 @@ def history(metadata: TableMetadata, branch: str) -> list[Snapshot]:
     Returns:
         The snapshots, newest first.
     """
-    latest = head(metadata, branch)
+    latest = branch_head(metadata, branch)
     by_id = {snapshot.snapshot_id: snapshot for snapshot in metadata.snapshots}
     return [] if latest is None else list(ancestors(by_id, latest.snapshot_id))
 
 
-def _writer_of(manifest: ManifestContents, snapshot: Snapshot) -> int:
+def _manifest_snapshot_id(manifest: ManifestPayload, snapshot: Snapshot) -> int:
     """Find the snapshot that added a manifest, if no list states it: the one that added or deleted its entries.
 
     Args:
@@ -84,12 +84,12 @@ def _writer_of(manifest: ManifestContents, snapshot: Snapshot) -> int:
     return next((one for one in changed if one is not None), snapshot.snapshot_id)
 
 
-class Files:
+class MetadataFileCache:
     """The manifest lists and manifests that a commit has read; they never change, so none is read twice."""
 
     def __init__(self) -> None:
         self._lists: dict[int, tuple[ManifestFile, ...]] = {}
-        self._manifests: dict[str, ManifestContents] = {}
+        self._manifests: dict[str, ManifestPayload] = {}
 
     def manifests(self, snapshot: Snapshot | None) -> Steps[tuple[ManifestFile, ...]]:
         """Read the manifests of a snapshot.
@@ -112,9 +112,9 @@ class Files:
             if snapshot.manifest_list is None:
                 found = yield from self._listed_in_metadata(snapshot)
             else:
-                read: ManifestListContent | None = yield ReadFile(snapshot.manifest_list, FileKind.MANIFEST_LIST)
+                read: ManifestListPayload | None = yield ReadFile(snapshot.manifest_list, FileKind.MANIFEST_LIST)
                 if read is None:
-                    raise missing("SNP005", "the manifest list is not there", snapshot.manifest_list)
+                    raise missing_file("SNP005", "the manifest list is not there", snapshot.manifest_list)
                 found = read.files
             self._lists[snapshot.snapshot_id] = found
         return self._lists[snapshot.snapshot_id]
@@ -131,7 +131,7 @@ class Files:
                         manifest_length=read.length,
                         partition_spec_id=read.spec.spec_id,
                         content=read.content,
-                        added_snapshot_id=_writer_of(read, snapshot),
+                        added_snapshot_id=_manifest_snapshot_id(read, snapshot),
                     ),
                     **count_entries(read.entries),
                 )
@@ -199,11 +199,11 @@ class Files:
         """
         return (yield from self._contents(manifest.manifest_path)).partition
 
-    def _contents(self, path: str) -> Steps[ManifestContents]:
+    def _contents(self, path: str) -> Steps[ManifestPayload]:
         if path not in self._manifests:
-            read: ManifestContents | None = yield ReadFile(path, FileKind.MANIFEST)
+            read: ManifestPayload | None = yield ReadFile(path, FileKind.MANIFEST)
             if read is None:
-                raise missing("MLS003", "the manifest is not there", path)
+                raise missing_file("MLS003", "the manifest is not there", path)
             self._manifests[path] = read
         return self._manifests[path]
 

@@ -39,7 +39,7 @@ PROPERTIES = {
 }
 
 
-def policy_of(properties: Mapping[str, str]) -> RetryPolicy:
+def read_retry_policy(properties: Mapping[str, str]) -> RetryPolicy:
     """Read the retry policy from the table's properties.
 
     Args:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from spec_ref.commits import conflicts, manifests, summaries
 from spec_ref.commits.changes import SnapshotChange
 from spec_ref.commits.effects import Steps, WriteFile
-from spec_ref.commits.manifests import Listed, Manifests
+from spec_ref.commits.manifests import CommitManifests, Listed
 from spec_ref.commits.metadata_changes import with_reference
-from spec_ref.commits.payloads import ManifestListContent
-from spec_ref.commits.reading import Files, head
+from spec_ref.commits.payloads import ManifestListPayload
+from spec_ref.commits.reading import MetadataFileCache, branch_head
 from spec_ref.commits.tables import metadata_directory
 from spec_ref.core.records import evolve, field_rules, record
 from spec_ref.core.versions import OMITTED
 from spec_ref.manifest_lists.manifest_file import ManifestFile
 from spec_ref.manifests.data_file import FileContent
 from spec_ref.row_lineage.assignment import assign_first_row_ids
-from spec_ref.snapshots.references import branch
+from spec_ref.snapshots.references import branch_ref
 from spec_ref.snapshots.snapshot import Snapshot, SnapshotOperation
 from spec_ref.table_metadata.metadata import TableMetadata
 
@@ -45,7 +45,7 @@ def next_sequence_number(metadata: TableMetadata) -> int:
     return metadata.last_sequence_number + 1
 
 
-def operation_of(change: SnapshotChange, removed: list[Listed]) -> SnapshotOperation:
+def snapshot_operation(change: SnapshotChange, removed: list[Listed]) -> SnapshotOperation:
     """Derive the operation of a snapshot (SNP013 to SNP016).
 
     Args:
@@ -72,9 +72,14 @@ OPERATIONS = {
 
 
 def next_snapshot(
-    change: SnapshotChange, planned: TableMetadata, current: TableMetadata, files: Files, made: Manifests,
-    attempt: int, now_ms: int,
-) -> Steps[NextSnapshot]:  # fmt: skip
+    change: SnapshotChange,
+    planned: TableMetadata,
+    current: TableMetadata,
+    files: MetadataFileCache,
+    made: CommitManifests,
+    attempt: int,
+    now_ms: int,
+) -> Steps[NextSnapshot]:
     """Make the next snapshot of a table: its manifests, its manifest list, and the metadata with it.
 
     Args:
@@ -97,22 +102,22 @@ def next_snapshot(
         SpecError: the codes of `new_manifests`, or of a rule that the change breaks.
     """
     conflicts.check_branch(change, current)
-    yield from conflicts.validate(change, planned, current, files)
-    parent = head(current, change.branch)
+    yield from conflicts.validate_change(change, planned, current, files)
+    parent = branch_head(current, change.branch)
     number = next_sequence_number(current)
     before = yield from files.manifests(parent)
-    removal = manifests.removal_of(change, current)
-    kept, removed = yield from manifests.without_removed(before, removal, current, files, made, number)
+    removal = manifests.resolve_removal(change, current)
+    kept, removed = yield from manifests.remove_files(before, removal, current, files, made, number)
     yield from conflicts.check_new_deletes(change, removed, planned, current, files)
     conflicts.check_row_ids(change, removed, planned, current)
     new = yield from manifests.new_manifests(change, planned, current, made, number)
     listed = [*new, *kept]
     if change.merges:
-        listed = yield from manifests.merged(listed, current.properties, current, files, made, number)
+        listed = yield from manifests.merge_manifests(listed, current.properties, current, files, made, number)
     if change.rewrites_manifests:
-        listed = yield from manifests.rewritten(listed, current.properties, current, files, made, number)
+        listed = yield from manifests.compact_manifests(listed, current.properties, current, files, made, number)
     counted = yield from files.counted(listed, current.format_version)
-    assigned, row_ids = with_row_ids(counted, current)
+    assigned, row_ids = assign_row_ids(counted, current)
     path = f"{metadata_directory(current)}/snap-{made.snapshot_id}-{attempt}-{made.name}.avro"
     snapshot = Snapshot(
         snapshot_id=made.snapshot_id,
@@ -120,8 +125,8 @@ def next_snapshot(
         sequence_number=number,
         timestamp_ms=max(now_ms, current.last_updated_ms),
         manifest_list=path,
-        summary=summaries.summary_of(
-            operation_of(change, removed),
+        summary=summaries.build_summary(
+            snapshot_operation(change, removed),
             [one.data_file for one in change.added],
             [entry.data_file for _, entry in removed],
             {} if parent is None else parent.summary,
@@ -133,7 +138,7 @@ def next_snapshot(
     )
     yield WriteFile(
         path,
-        ManifestListContent(
+        ManifestListPayload(
             files=assigned,
             format_version=current.format_version,
             snapshot_id=snapshot.snapshot_id,
@@ -143,14 +148,14 @@ def next_snapshot(
         ),
     )
     metadata = evolve(
-        with_snapshot(current, snapshot, change.branch),
+        add_snapshot(current, snapshot, change.branch),
         last_sequence_number=number,
         next_row_id=current.next_row_id if row_ids is None else row_ids[1],
     )
     return NextSnapshot(metadata, snapshot, assigned)
 
 
-def with_row_ids(
+def assign_row_ids(
     listed: tuple[ManifestFile, ...], current: TableMetadata
 ) -> tuple[tuple[ManifestFile, ...], tuple[int, int] | None]:
     """Assign row ids to manifests, starting with the table's ``next-row-id`` at this attempt (LIN023, LIN030).
@@ -170,7 +175,7 @@ def with_row_ids(
     return assigned, (current.next_row_id, after)
 
 
-def with_snapshot(metadata: TableMetadata, snapshot: Snapshot, branch_name: str) -> TableMetadata:
+def add_snapshot(metadata: TableMetadata, snapshot: Snapshot, branch_name: str) -> TableMetadata:
     """Add a snapshot to a table, as the new head of a branch.
 
     Args:
@@ -182,6 +187,6 @@ def with_snapshot(metadata: TableMetadata, snapshot: Snapshot, branch_name: str)
         The changed metadata.
     """
     ref = metadata.references.get(branch_name)
-    moved = branch(snapshot.snapshot_id) if ref is None else evolve(ref, snapshot_id=snapshot.snapshot_id)
+    moved = branch_ref(snapshot.snapshot_id) if ref is None else evolve(ref, snapshot_id=snapshot.snapshot_id)
     metadata = evolve(metadata, snapshots=(*metadata.snapshots, snapshot))
     return with_reference(metadata, branch_name, moved, snapshot.timestamp_ms)

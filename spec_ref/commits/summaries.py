@@ -48,7 +48,7 @@ def count(data_files: Iterable[DataFile], change: str) -> Counter[str]:
     return counted
 
 
-def summary_of(
+def build_summary(
     operation: SnapshotOperation,
     added: Iterable[DataFile],
     removed: Iterable[DataFile],

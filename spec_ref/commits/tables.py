@@ -51,7 +51,9 @@ def is_compressed(metadata: TableMetadata) -> bool:
 class Table(Protocol):
     """A kind of table: the names of its metadata files, and how to find out the result of a swap."""
 
-    def written_name(self, base: tuple[str, TableMetadata] | None, metadata: TableMetadata, unique: str) -> str:
+    def new_metadata_location(
+        self, base: tuple[str, TableMetadata] | None, metadata: TableMetadata, unique: str
+    ) -> str:
         """Choose the location where new metadata is written before the swap.
 
         Args:
@@ -63,7 +65,9 @@ class Table(Protocol):
             The location.
         """
 
-    def was_done(self, expected: str | None, new: str, metadata: TableMetadata) -> Generator[Effect, Any, bool | None]:
+    def is_committed(
+        self, expected: str | None, new: str, metadata: TableMetadata
+    ) -> Generator[Effect, Any, bool | None]:
         """Find out whether a swap was done, as far as the current state proves it.
 
         None means that nothing is proved: it may yet be done, or what was read is old.
@@ -78,7 +82,7 @@ class Table(Protocol):
         """
 
 
-def version_of(location: str | None) -> int:
+def metadata_version(location: str | None) -> int:
     """Find the version in the name of a metadata file.
 
     Args:
@@ -97,7 +101,9 @@ def version_of(location: str | None) -> int:
 class MetastoreTable:
     """A table whose pointer is in a metastore, which swaps it (OCC012)."""
 
-    def written_name(self, base: tuple[str, TableMetadata] | None, metadata: TableMetadata, unique: str) -> str:
+    def new_metadata_location(
+        self, base: tuple[str, TableMetadata] | None, metadata: TableMetadata, unique: str
+    ) -> str:
         """Choose the name ``<V+1>-<random-uuid>.metadata.json``.
 
         Args:
@@ -108,11 +114,13 @@ class MetastoreTable:
         Returns:
             The location.
         """
-        version = 0 if base is None else version_of(base[0]) + 1
+        version = 0 if base is None else metadata_version(base[0]) + 1
         name = metastore_name(version, unique, compressed=is_compressed(metadata))
         return f"{metadata_directory(metadata)}/{name}"
 
-    def was_done(self, expected: str | None, new: str, metadata: TableMetadata) -> Generator[Effect, Any, bool | None]:
+    def is_committed(
+        self, expected: str | None, new: str, metadata: TableMetadata
+    ) -> Generator[Effect, Any, bool | None]:
         """Find the successor of ``expected`` in the metadata log of the current metadata; names are never used twice.
 
         Args:
@@ -121,7 +129,7 @@ class MetastoreTable:
             metadata: the content of that file.
 
         Returns:
-            As `Table.was_done`.
+            As `Table.is_committed`.
 
         Yields:
             The effects to perform; their answers are sent back.
@@ -154,7 +162,9 @@ class FileSystemTable:
     compete for the same name of the next version.
     """
 
-    def written_name(self, base: tuple[str, TableMetadata] | None, metadata: TableMetadata, unique: str) -> str:
+    def new_metadata_location(
+        self, base: tuple[str, TableMetadata] | None, metadata: TableMetadata, unique: str
+    ) -> str:
         """Choose a random name, which the swap renames to that of the next version.
 
         Args:
@@ -168,7 +178,9 @@ class FileSystemTable:
         suffix = GZIP_SUFFIXES[0] if is_compressed(metadata if base is None else base[1]) else METADATA_SUFFIX
         return f"{version_directory(metadata)}/{unique}{suffix}"
 
-    def was_done(self, expected: str | None, new: str, metadata: TableMetadata) -> Generator[Effect, Any, bool | None]:
+    def is_committed(
+        self, expected: str | None, new: str, metadata: TableMetadata
+    ) -> Generator[Effect, Any, bool | None]:
         """Find out whether the file of the next version has the content to commit, and the written file was renamed.
 
         Others may have committed identical metadata, such as the same expiry: then the written file still exists.
@@ -179,7 +191,7 @@ class FileSystemTable:
             metadata: the content of that file.
 
         Returns:
-            As `Table.was_done`.
+            As `Table.is_committed`.
 
         Yields:
             The effects to perform; their answers are sent back.
@@ -219,4 +231,4 @@ def next_version(expected: str | None, new: str) -> str:
         SpecError: NOT009 if ``expected`` is not the name of a metadata file.
     """
     directory, _, name = new.rpartition("/")
-    return f"{directory}/{file_system_name(version_of(expected) + 1, compressed=is_compressed_name(name))}"
+    return f"{directory}/{file_system_name(metadata_version(expected) + 1, compressed=is_compressed_name(name))}"

@@ -24,7 +24,7 @@ from spec_ref.encodings.roaring import cardinality64
 MAGIC = bytes.fromhex("D1D33964")
 MAX_POSITION = (1 << 63) - 1
 
-MAX_LISTED = 1 << 27
+MAX_LISTED_POSITIONS = 1 << 27
 """Positions that are put into one array, of a gigabyte; a vector of a few kilobytes may have 2**32 and more."""
 
 _FRAME = len(MAGIC) + 8
@@ -57,13 +57,14 @@ class DeletionVector:
         return list(self.bitmap.to_array())
 
     def check_listable(self) -> None:
-        """Refuse to list more than `MAX_LISTED` positions; no data file with so many deleted rows is read this way.
+        """Refuse to list more than `MAX_LISTED_POSITIONS` positions; no data file with so many deleted rows is read
+        this way.
 
         Raises:
-            SpecError: PUF022 if there are more than `MAX_LISTED` positions.
+            SpecError: PUF022 if there are more than `MAX_LISTED_POSITIONS` positions.
         """
-        if self.cardinality > MAX_LISTED:
-            expected = f"at most {MAX_LISTED}"
+        if self.cardinality > MAX_LISTED_POSITIONS:
+            expected = f"at most {MAX_LISTED_POSITIONS}"
             raise spec_error(
                 "PUF022", "there are too many positions to list", found=self.cardinality, expected=expected
             )

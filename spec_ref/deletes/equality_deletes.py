@@ -108,10 +108,10 @@ def is_deleted(row: Sequence[Any], deletes: Iterable[Sequence[Any]]) -> bool:
     Returns:
         Whether some delete has the row's value in every column.
     """
-    return any(all(map(same, row, delete)) for delete in deletes)
+    return any(all(map(delete_values_equal, row, delete)) for delete in deletes)
 
 
-def same(left: Any, right: Any) -> bool:
+def delete_values_equal(left: Any, right: Any) -> bool:
     """Decide whether equality deletes take two values for the same one (DEL019, DEL020).
 
     Args:

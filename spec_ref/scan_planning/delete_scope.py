@@ -378,7 +378,7 @@ class DeleteFileIndex:
 
 def _may_share_rows(delete: DataFile, data: DataFile, types: Mapping[int, Type]) -> bool:
     """Whether a row may have the values of an equality delete, by the counts and bounds of the compared columns."""
-    left, right = metrics_of(delete), metrics_of(data)
+    left, right = file_metrics(delete), file_metrics(data)
     for field_id in delete.equality_ids or ():
         type_ = types.get(field_id)
         if type_ is None or not is_primitive(type_):
@@ -434,7 +434,7 @@ def column_types(metadata: TableMetadata) -> dict[int, Type]:
     return types
 
 
-def metrics_of(data_file: DataFile) -> Metrics:
+def file_metrics(data_file: DataFile) -> Metrics:
     """Collect the counts and bounds of a file.
 
     Args:

@@ -24,7 +24,7 @@ ReadFile: TypeAlias = Callable[[str], Data]
 """Returns the content of the file at a location; raises `FileNotFoundError` if there is none."""
 
 
-def content_of(read_file: ReadFile, location: str, requirement: str, referrer: str | None = None) -> Data:
+def read_content(read_file: ReadFile, location: str, requirement: str, referrer: str | None = None) -> Data:
     """Read the content of a file that the table refers to.
 
     Args:
@@ -46,7 +46,7 @@ def content_of(read_file: ReadFile, location: str, requirement: str, referrer: s
         raise SpecError(attrs.evolve(error.violation, file=referrer or location)) from None
 
 
-def listed_manifests(
+def list_manifests(
     snapshot: Snapshot,
     specs: Mapping[int, PartitionSpec],
     read_file: ReadFile,
@@ -70,16 +70,18 @@ def listed_manifests(
             state which of several specs it has; the codes of `read_manifest_list` and `read_manifest`.
     """
     if snapshot.manifest_list is not None:
-        content = content_of(read_file, snapshot.manifest_list, "SNP005")
+        content = read_content(read_file, snapshot.manifest_list, "SNP005")
         return read_manifest_list(content, format_version=format_version, file=snapshot.manifest_list)
     if snapshot.manifests is None:
         raise spec_error("SNP005", "the snapshot has no manifest list", found=snapshot.snapshot_id)
-    return tuple(_unlisted(path, snapshot, specs, read_file) for path in snapshot.manifests)
+    return tuple(_manifest_without_list(path, snapshot, specs, read_file) for path in snapshot.manifests)
 
 
-def _unlisted(path: str, snapshot: Snapshot, specs: Mapping[int, PartitionSpec], read_file: ReadFile) -> ManifestFile:
+def _manifest_without_list(
+    path: str, snapshot: Snapshot, specs: Mapping[int, PartitionSpec], read_file: ReadFile
+) -> ManifestFile:
     """Build the entry for a manifest that is in no manifest list; its spec is that of its header."""
-    content = content_of(read_file, path, "SNP006")
+    content = read_content(read_file, path, "SNP006")
     header = read_manifest(content, specs=specs, file=path).header
     spec_id = header.spec_id
     if spec_id is None:
@@ -171,7 +173,7 @@ class ManifestSelection:
         return evaluate_summaries(self._projected[spec_id], manifest.partitions, ids).might_match
 
 
-def opened(
+def read_manifests(
     selected: Iterable[ManifestFile], specs: Mapping[int, PartitionSpec], read_file: ReadFile, listing: str | None
 ) -> Iterator[Manifest]:
     """Read manifests one after another, lazily.
@@ -189,5 +191,5 @@ def opened(
         SpecError: MLS003 if a manifest does not exist; the codes of `read_manifest`.
     """
     for manifest in selected:
-        content = content_of(read_file, manifest.manifest_path, "MLS003", listing)
+        content = read_content(read_file, manifest.manifest_path, "MLS003", listing)
         yield read_manifest(content, manifest_file=manifest, specs=specs)

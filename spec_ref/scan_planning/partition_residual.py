@@ -46,7 +46,7 @@ def partition_residual(
     for leaf in _leaves(predicate):
         for projection in (inclusive, evolve(inclusive, strict=True)):
             wanted |= partition_types(project_leaf(leaf, projection))
-    if not wanted or not all(reads_as(stored[field_id], type_) for field_id, type_ in wanted.items()):
+    if not wanted or not all(can_read_as(stored[field_id], type_) for field_id, type_ in wanted.items()):
         return predicate
     return residual(predicate, spec, partition, tolerate_truncated_times=tolerate_truncated_times)
 
@@ -86,7 +86,7 @@ def partition_types(projected: Any) -> dict[int, Type]:
     return {term.id: term.type}
 
 
-_ALIKE = (
+_SAME_ENCODING = (
     frozenset({"int", "long", "date"}),
     frozenset({"int", "long", "time"}),
     frozenset({"long", "timestamp", "timestamptz"}),
@@ -95,11 +95,11 @@ _ALIKE = (
 )
 """Types whose values represent the same numbers; a day is stored as a date or as an int."""
 
-NUMBERS = frozenset().union(*_ALIKE[:4])
+INTEGER_KINDS = frozenset().union(*_SAME_ENCODING[:4])
 """The types that are stored as integers."""
 
 
-def reads_as(stored: Type, wanted: Type) -> bool:
+def can_read_as(stored: Type, wanted: Type) -> bool:
     """Decide whether stored values can be interpreted as another type, as those before a promotion can.
 
     Args:
@@ -111,4 +111,4 @@ def reads_as(stored: Type, wanted: Type) -> bool:
     """
     if isinstance(stored, DecimalType) and isinstance(wanted, DecimalType):
         return stored.scale == wanted.scale
-    return stored == wanted or any({kind(stored), kind(wanted)} <= alike for alike in _ALIKE)
+    return stored == wanted or any({kind(stored), kind(wanted)} <= alike for alike in _SAME_ENCODING)

@@ -25,8 +25,8 @@ from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.manifests.entry import ManifestEntry
 from spec_ref.manifests.manifest import Manifest
 from spec_ref.partitioning.spec import PartitionSpec
-from spec_ref.scan_planning.delete_scope import applicable_deletes, check_delete, column_types, metrics_of
-from spec_ref.scan_planning.manifest_selection import ManifestSelection, ReadFile, listed_manifests, opened
+from spec_ref.scan_planning.delete_scope import applicable_deletes, check_delete, column_types, file_metrics
+from spec_ref.scan_planning.manifest_selection import ManifestSelection, ReadFile, list_manifests, read_manifests
 from spec_ref.scan_planning.partition_residual import partition_residual
 from spec_ref.scan_planning.tasks import FileScanTask, ScanDelete
 from spec_ref.schemas.schema import Schema
@@ -72,7 +72,7 @@ def plan(
         The tasks, in the order of the manifests.
 
     Raises:
-        SpecError: the codes of `spec_ref.expressions.binding.bind`; those of `listed_manifests` and of reading a
+        SpecError: the codes of `spec_ref.expressions.binding.bind`; those of `list_manifests` and of reading a
             manifest; MLS005 for an unknown spec; MAN002 for an entry of the wrong content; MAN013 or MAN014 for a
             missing or impossible sequence number; SCN007 for a data file that is live twice; DEL001, DEL003, DFL020 or
             DFL023 for deletes that are not allowed, ambiguous or incomplete.
@@ -86,7 +86,7 @@ def plan(
 class _Scan:
     metadata: TableMetadata
     predicate: BoundPredicate
-    of_deletes: BoundPredicate
+    delete_predicate: BoundPredicate
     """The filter of the rows whose deletes have to be known."""
 
     read_file: ReadFile
@@ -101,9 +101,9 @@ class _Scan:
         if snapshot is None:
             return
         specs, types = self.specs, column_types(self.metadata)
-        listed = listed_manifests(snapshot, specs, self.read_file, format_version=self.metadata.format_version)
+        listed = list_manifests(snapshot, specs, self.read_file, format_version=self.metadata.format_version)
         data = self._selected(self.predicate, listed, ManifestContent.DATA, snapshot)
-        with_deletes = self._selected(self.of_deletes, listed, ManifestContent.DELETES, snapshot)
+        with_deletes = self._selected(self.delete_predicate, listed, ManifestContent.DELETES, snapshot)
         if not data:
             return
         deletes = [
@@ -116,7 +116,7 @@ class _Scan:
             for number, entry, left in _live_files(manifest, self.predicate, self.tolerate, data=True):
                 data_file = entry.data_file
                 with _located(manifest, number):
-                    if not might_match(left, metrics_of(data_file)):
+                    if not might_match(left, file_metrics(data_file)):
                         continue
                     if data_file.file_path in seen:
                         path = "/data_file/file_path"
@@ -143,14 +143,14 @@ class _Scan:
         return list(selection.selected(listed, content, snapshot.manifest_list))
 
     def _opened(self, selected: list[ManifestFile], snapshot: Snapshot) -> Iterator[Manifest]:
-        return opened(selected, self.specs, self.read_file, snapshot.manifest_list)
+        return read_manifests(selected, self.specs, self.read_file, snapshot.manifest_list)
 
     def _deletes_of(self, manifest: Manifest, specs: Mapping[int, PartitionSpec]) -> Iterator[ScanDelete]:
         spec_id = manifest.spec_id
         assert spec_id is not None
-        for number, entry, left in _live_files(manifest, self.of_deletes, self.tolerate, data=False):
+        for number, entry, left in _live_files(manifest, self.delete_predicate, self.tolerate, data=False):
             with _located(manifest, number):
-                delete = delete_of(entry, spec_id, self.metadata.format_version)
+                delete = scan_delete(entry, spec_id, self.metadata.format_version)
                 applies = may_delete_matching(delete.data_file, left)
                 if applies:
                     check_delete(delete.data_file)
@@ -242,7 +242,7 @@ def check_number(attribute: str, number: int | None, greatest: int) -> None:
         )  # fmt: skip
 
 
-def delete_of(entry: ManifestEntry, spec_id: int, version: FormatVersion) -> ScanDelete:
+def scan_delete(entry: ManifestEntry, spec_id: int, version: FormatVersion) -> ScanDelete:
     """Make the delete of a manifest entry.
 
     Args:

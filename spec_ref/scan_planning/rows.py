@@ -2,7 +2,7 @@
 
 A row of a data file is read if no delete that applies to the file deletes it, and if it matches the residual filter.
 Its columns are projected from those of the file, and its row id and last update are inherited from the file's entry.
-`Files` reads the bytes of data files and delete files.
+`DataFiles` reads the bytes of data files and delete files.
 
 This is the definition. `conformance.pipeline` does the same with Arrow batches, locally and on clusters.
 """
@@ -51,7 +51,7 @@ class RecordFile:
     """Reads the rows in the order of the file, with the values of the requested columns."""
 
 
-class Files(Protocol):
+class DataFiles(Protocol):
     """The data files and delete files of a table."""
 
     def records(self, file: DataFile) -> AbstractContextManager[RecordFile]:
@@ -109,7 +109,7 @@ class RowReader:
 
     specs: Mapping[int, PartitionSpec]
 
-    files: Files
+    files: DataFiles
 
     lineage: bool = False
     """Whether rows have their ids and the sequence numbers of their last changes."""
@@ -133,7 +133,7 @@ class RowReader:
         constants = self._constants(task.partition_spec_id, entry)
         vector, positions = self._vector(task), self._positions(task)
         deletes = [self._equality_deletes(delete) for delete in equality_deletes(task)]
-        tested = select_fields(self.schema, frozenset(references(task.residual)))
+        tested = select_fields(self.schema, frozenset(referenced_ids(task.residual)))
         stored = (ROW_ID, LAST_UPDATED) if self.lineage else ()
         compared = [column.field for columns, _ in deletes for column in columns]
         with self.files.records(entry) as file:
@@ -143,7 +143,7 @@ class RowReader:
                 deleted = (
                     position in positions
                     or (vector is not None and position in vector)
-                    or any(is_deleted(_compared(columns, read), rows) for columns, rows in deletes)
+                    or any(is_deleted(_compared_values(columns, read), rows) for columns, rows in deletes)
                 )
                 if (deleted and not self.deleted) or not evaluate(task.residual, read(tested)):
                     continue
@@ -196,14 +196,16 @@ class RowReader:
             check_delete_columns(columns, opened.written, constants)
             read = partial(project_row, written=opened.written, constants=constants)
             rows = opened.rows(_columns(fields, opened.written, constants))
-            return columns, [_compared(columns, partial(read, row=row)) for row in rows]
+            return columns, [_compared_values(columns, partial(read, row=row)) for row in rows]
 
 
-def _compared(columns: Sequence[DeleteColumn], read: Callable[[Sequence[NestedField]], Values]) -> tuple[Any, ...]:
-    return tuple(value_of(column, read([column.field])) for column in columns)
+def _compared_values(
+    columns: Sequence[DeleteColumn], read: Callable[[Sequence[NestedField]], Values]
+) -> tuple[Any, ...]:
+    return tuple(delete_column_value(column, read([column.field])) for column in columns)
 
 
-def value_of(column: DeleteColumn, row: Values) -> Any:
+def delete_column_value(column: DeleteColumn, row: Values) -> Any:
     """Find the value of a delete column in a row that was projected to its field.
 
     Args:
@@ -231,7 +233,7 @@ def _columns(fields: Sequence[NestedField], written: WrittenColumns, constants: 
 # What scans and their deletes have to do with each other
 
 
-def references(predicate: BoundPredicate) -> Iterator[int]:
+def referenced_ids(predicate: BoundPredicate) -> Iterator[int]:
     """List the ids of the fields that a predicate refers to.
 
     Args:
@@ -283,7 +285,7 @@ def check_vector_entry(file: DataFile, path: str) -> None:
             raise spec_error(code, f"a deletion vector has a {name}", found=value, expected="0 or more")
 
 
-def check_inside(file: DataFile, size: int) -> None:
+def check_vector_range(file: DataFile, size: int) -> None:
     """Check that a deletion vector ends within its Puffin file.
 
     Args:

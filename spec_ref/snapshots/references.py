@@ -58,7 +58,7 @@ class SnapshotRef:
 REF = RecordOf(SnapshotRef, "a snapshot reference", requirement="TMD021")
 
 
-def branch(snapshot_id: int) -> SnapshotRef:
+def branch_ref(snapshot_id: int) -> SnapshotRef:
     """Make a branch with the table's retention.
 
     Args:
@@ -80,5 +80,5 @@ def with_main(refs: Mapping[str, SnapshotRef], current_snapshot_id: int | None) 
     Returns:
         The references with the main branch.
     """
-    implied = {} if current_snapshot_id is None else {MAIN: branch(current_snapshot_id)}
+    implied = {} if current_snapshot_id is None else {MAIN: branch_ref(current_snapshot_id)}
     return {**implied, **refs}

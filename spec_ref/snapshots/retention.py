@@ -33,7 +33,7 @@ PROPERTIES = {
 """The table property for each part of the policy, with its requirement and its largest value."""
 
 
-def policy_of(properties: Mapping[str, str]) -> RetentionPolicy:
+def read_retention_policy(properties: Mapping[str, str]) -> RetentionPolicy:
     """Read the retention policy from the table's properties.
 
     Args:
@@ -58,7 +58,7 @@ def policy_of(properties: Mapping[str, str]) -> RetentionPolicy:
 
 
 @record
-class Retained:
+class RetainedSnapshots:
     """What remains when snapshots expire."""
 
     snapshot_ids: frozenset[int]
@@ -93,9 +93,9 @@ def _or(value: int | None, default: int) -> int:
     return default if value is None else value
 
 
-def retained(
+def find_retained(
     snapshots: Iterable[Snapshot], references: Mapping[str, SnapshotRef], policy: RetentionPolicy, now_ms: int
-) -> Retained:
+) -> RetainedSnapshots:
     """Find the snapshots and references that stay when snapshots expire at a time.
 
     Every snapshot outside the result expires, by the letter of step 5; Iceberg-Java keeps those that no reference leads
@@ -122,11 +122,11 @@ def retained(
     for ref in refs.values():
         kept.add(ref.snapshot_id)
         if ref.type is RefType.BRANCH:
-            kept.update(_kept_in_branch(by_id, ref, now_ms, policy))
-    return Retained(frozenset(kept), refs)
+            kept.update(_retained_in_branch(by_id, ref, now_ms, policy))
+    return RetainedSnapshots(frozenset(kept), refs)
 
 
-def _kept_in_branch(
+def _retained_in_branch(
     snapshots: Mapping[int, Snapshot], ref: SnapshotRef, now_ms: int, policy: RetentionPolicy
 ) -> Iterator[int]:
     """The snapshots of a branch, from its head to the first that is both too old and not among the first few."""

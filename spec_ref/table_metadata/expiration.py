@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from typing import TypeVar
 
 from spec_ref.core.records import evolve
-from spec_ref.snapshots.retention import RetentionPolicy, policy_of, retained
+from spec_ref.snapshots.retention import RetentionPolicy, find_retained, read_retention_policy
 from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.table_metadata.logs import without_expired
 from spec_ref.table_metadata.metadata import TableMetadata
 from spec_ref.table_metadata.statistics import PartitionStatisticsFile, StatisticsFile
 
 
-def expire(metadata: TableMetadata, now_ms: int, policy: RetentionPolicy | None = None) -> TableMetadata:
+def expire_snapshots(metadata: TableMetadata, now_ms: int, policy: RetentionPolicy | None = None) -> TableMetadata:
     """Remove the snapshots and references that expire at a time.
 
     What describes an expired snapshot is removed too: statistics, and entries of the snapshot log up to it (TMD017).
@@ -27,9 +27,11 @@ def expire(metadata: TableMetadata, now_ms: int, policy: RetentionPolicy | None 
         The table without them.
 
     Raises:
-        SpecError: as `spec_ref.snapshots.retention.policy_of`.
+        SpecError: as `spec_ref.snapshots.retention.read_retention_policy`.
     """
-    stays = retained(metadata.snapshots, metadata.references, policy or policy_of(metadata.properties), now_ms)
+    stays = find_retained(
+        metadata.snapshots, metadata.references, policy or read_retention_policy(metadata.properties), now_ms
+    )
     ids = stays.snapshot_ids
     return evolve(
         metadata,

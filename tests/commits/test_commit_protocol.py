@@ -20,7 +20,7 @@ from conformance.races.fixtures import (
     position_deletes,
     vector,
 )
-from spec_ref.commits import Base, CommitConflict, CommitStateUnknown, Committed, changes, load
+from spec_ref.commits import Base, CommitConflict, CommitResult, CommitStateUnknown, changes, load
 from spec_ref.commits.changes import (
     Change,
     ChangeSchema,
@@ -45,9 +45,9 @@ from spec_ref.commits.changes import (
     validation_for,
 )
 from spec_ref.commits.effects import Steps
-from spec_ref.commits.payloads import ManifestContents, ManifestListContent, encode
-from spec_ref.commits.reading import Files, head
-from spec_ref.commits.retries import RetryPolicy, policy_of
+from spec_ref.commits.payloads import ManifestListPayload, ManifestPayload, encode
+from spec_ref.commits.reading import MetadataFileCache, branch_head
+from spec_ref.commits.retries import RetryPolicy, read_retry_policy
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import V1, V2, V3, FormatVersion
@@ -82,7 +82,7 @@ class Table:
         self.runner = MemoryRunner(self.store)
         self.commit(CreateTable(empty_table(version, LOCATION, properties)))
 
-    def commit(self, change: Change, base: Base | None = None) -> Committed:
+    def commit(self, change: Change, base: Base | None = None) -> CommitResult:
         return self.runner.commit(change, base=base, policy=RetryPolicy(num_retries=1, min_wait_ms=0, max_wait_ms=0))
 
     @property
@@ -96,12 +96,12 @@ class Table:
         return self.base.metadata
 
     def manifests(self, branch: str = "main") -> tuple[ManifestFile, ...]:
-        return self.runner.run(Files().manifests(head(self.metadata, branch)))
+        return self.runner.run(MetadataFileCache().manifests(branch_head(self.metadata, branch)))
 
     def entries(self, branch: str = "main") -> list[tuple[ManifestFile, ManifestEntry]]:
         def all_entries() -> Steps[list[tuple[ManifestFile, ManifestEntry]]]:
-            files, found = Files(), []
-            manifests = yield from files.manifests(head(self.metadata, branch))
+            files, found = MetadataFileCache(), []
+            manifests = yield from files.manifests(branch_head(self.metadata, branch))
             for manifest in manifests:
                 entries = yield from files.entries(manifest)
                 found += [(manifest, entry) for entry in entries]
@@ -671,7 +671,7 @@ def test_expired_snapshots_go_with_what_tells_of_them() -> None:
 def test_a_snapshot_of_v1_without_a_manifest_list_is_built_on() -> None:
     table = Table(1)
     entry = ManifestEntry(status=EntryStatus.ADDED, snapshot_id=5, data_file=data("a").data_file)
-    contents = ManifestContents(
+    contents = ManifestPayload(
         entries=(entry,), format_version=V1, content=ManifestContent.DATA, spec=BY_PART, schema=SCHEMA, length=100
     )
     assert encode(contents, "m.avro")[:3] == b"Obj"
@@ -698,7 +698,7 @@ def test_counts_that_lists_of_v1_left_out_are_counted(version: int, unknown: tup
     table.commit(delete_files([data_path("a")]))
     table.commit(fast_append([data("c", rows=5)]))
     for path, content in table.store.files.items():
-        if isinstance(content, ManifestListContent):
+        if isinstance(content, ManifestListPayload):
             files = tuple(evolve(one, **dict.fromkeys(unknown)) for one in content.files)
             table.store.files[path] = evolve(content, files=files)
             assert encode(table.store.files[path], path)[:3] == b"Obj"
@@ -756,14 +756,14 @@ def test_what_a_commit_makes_reads_as_it_was_written() -> None:
 
 
 def test_the_properties_of_a_table_say_how_often_to_try() -> None:
-    assert policy_of({}) == RetryPolicy(4, 100, 60_000, 1_800_000)
+    assert read_retry_policy({}) == RetryPolicy(4, 100, 60_000, 1_800_000)
     told = {
         "commit.retry.num-retries": "7",
         "commit.retry.min-wait-ms": "10",
         "commit.retry.max-wait-ms": "50",
         "commit.retry.total-timeout-ms": "1000",
     }
-    policy = policy_of(told)
+    policy = read_retry_policy(told)
     assert policy == RetryPolicy(7, 10, 50, 1000)
     assert [policy.wait_ms(retry) for retry in range(5)] == [10, 20, 40, 50, 50]
     assert policy.wait_ms(10**9) == 50
@@ -772,7 +772,7 @@ def test_the_properties_of_a_table_say_how_often_to_try() -> None:
 @pytest.mark.parametrize("text", ["-1", "many", "", "1" * 40, "٣"])
 def test_a_number_of_retries_that_is_none_is_refused(text: str) -> None:
     with pytest.raises(SpecError, match="TMD014"):
-        policy_of({"commit.retry.num-retries": text})
+        read_retry_policy({"commit.retry.num-retries": text})
 
 
 # References, and what no version allows

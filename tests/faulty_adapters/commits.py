@@ -52,7 +52,7 @@ def _moves_main(metadata: Any, snapshot: Any, _: str) -> Any:
     return _with_snapshot(metadata, snapshot, "main")
 
 
-_with_snapshot = snapshots.with_snapshot
+_with_snapshot = snapshots.add_snapshot
 
 
 def _lost_reply_is_failure(self: Any, expected: Any, new: str, metadata: Any) -> Any:
@@ -65,7 +65,7 @@ def _without_isolation(change: Any, *rest: Any) -> Any:
     return _validate(evolve(change, validation=open_), *rest)
 
 
-_validate = conflicts.validate
+_validate = conflicts.validate_change
 
 
 def _without_retry(args: Arguments, right: Operation) -> Any:
@@ -97,6 +97,6 @@ FAULTS = (
     _commits("two-vectors", patched((conflicts, "_check_vectors", _no_steps))),
     _commits("schema-not-verified", patched((metadata_changes, "_same", lambda *_: None))),
     _commits("branch-moves-main", patched((snapshots, "with_snapshot", _moves_main))),
-    _commits("lost-reply-is-failure", patched((tables.MetastoreTable, "was_done", _lost_reply_is_failure))),
+    _commits("lost-reply-is-failure", patched((tables.MetastoreTable, "is_committed", _lost_reply_is_failure))),
     _commits("append-not-tried-again", _without_retry),
 )

@@ -84,34 +84,34 @@ def _swap_once(verdict: dict[Swap, Any]) -> Plant:
 
 
 def only_the_pointer_is_read(patch: Any) -> None:
-    def was_done(self: Any, expected: Any, new: str, metadata: Any) -> Any:
+    def is_committed(self: Any, expected: Any, new: str, metadata: Any) -> Any:
         return (yield ReadPointer()) == new
 
-    patch.setattr(MetastoreTable, "was_done", was_done)
+    patch.setattr(MetastoreTable, "is_committed", is_committed)
 
 
 def any_next_version_is_mine(patch: Any) -> None:
-    def was_done(self: Any, expected: Any, new: str, metadata: Any) -> Any:
+    def is_committed(self: Any, expected: Any, new: str, metadata: Any) -> Any:
         return True if (yield ReadFile(tables.next_version(expected, new), FileKind.METADATA)) else None
 
-    patch.setattr(FileSystemTable, "was_done", was_done)
+    patch.setattr(FileSystemTable, "is_committed", is_committed)
 
 
 def the_same_metadata_is_mine(patch: Any) -> None:
-    def was_done(self: Any, expected: Any, new: str, metadata: Any) -> Any:
+    def is_committed(self: Any, expected: Any, new: str, metadata: Any) -> Any:
         read = yield ReadFile(tables.next_version(expected, new), FileKind.METADATA)
         return None if read is None else read == metadata
 
-    patch.setattr(FileSystemTable, "was_done", was_done)
+    patch.setattr(FileSystemTable, "is_committed", is_committed)
 
 
 def an_old_pointer_is_proof(patch: Any) -> None:
-    def was_done(self: Any, expected: Any, new: str, metadata: Any) -> Any:
+    def is_committed(self: Any, expected: Any, new: str, metadata: Any) -> Any:
         now = yield ReadPointer()
         read = yield ReadFile(now, FileKind.METADATA)
         return now == new or new in {entry.metadata_file for entry in read.metadata_log}
 
-    patch.setattr(MetastoreTable, "was_done", was_done)
+    patch.setattr(MetastoreTable, "is_committed", is_committed)
 
 
 def reread_then_swap(patch: Any) -> None:
@@ -175,7 +175,7 @@ def manifest_list_reused(patch: Any) -> None:
         if first is None:
             made.first = first = yield from original(wanted, planned, current, files, made, *rest)
             return first
-        metadata = snapshots.with_snapshot(current, first.snapshot, wanted.branch)
+        metadata = snapshots.add_snapshot(current, first.snapshot, wanted.branch)
         metadata = evolve(metadata, last_sequence_number=first.snapshot.sequence_number)
         return snapshots.NextSnapshot(metadata, first.snapshot, first.manifests)
 
@@ -200,7 +200,7 @@ def manifests_deleted_between_attempts(patch: Any) -> None:
 
 
 def parent_of_the_plan(patch: Any) -> None:
-    original = snapshots.head
+    original = snapshots.branch_head
     seen: dict[str, Any] = {}
 
     def head(metadata: Any, branch: str) -> Any:
@@ -210,21 +210,21 @@ def parent_of_the_plan(patch: Any) -> None:
 
 
 def manifest_key_without_source(patch: Any) -> None:
-    original = manifests.Manifests.write
+    original = manifests.CommitManifests.write
 
     def write(self: Any, key: Any, *rest: Any) -> Any:
         return original(self, key[0] if key[0] == "edited" else key, *rest)
 
-    patch.setattr(manifests.Manifests, "write", write)
+    patch.setattr(manifests.CommitManifests, "write", write)
 
 
 def merged_manifest_kept(patch: Any) -> None:
-    original = manifests.Manifests.write
+    original = manifests.CommitManifests.write
 
     def write(self: Any, key: Any, *rest: Any) -> Any:
         return original(self, key[0] if key[0] == "merged" else key, *rest)
 
-    patch.setattr(manifests.Manifests, "write", write)
+    patch.setattr(manifests.CommitManifests, "write", write)
 
 
 def manifest_of_v1_kept(patch: Any) -> None:
@@ -248,7 +248,7 @@ def new_deletes_not_verified(patch: Any) -> None:
 
 def _without_validation(**changes: Any) -> Plant:
     def plant(patch: Any) -> None:
-        original = conflicts.validate
+        original = conflicts.validate_change
 
         def validate(change: Any, *rest: Any) -> Any:
             return original(evolve(change, validation=evolve(change.validation, **changes)), *rest)
@@ -291,7 +291,7 @@ def properties_of_the_plan(patch: Any) -> None:
 
 def expiry_of_the_plan(patch: Any) -> None:
     def apply(change: Any, planned: Any, current: Any, now: int) -> Any:
-        expired = metadata_changes.expire(planned, change.now_ms)
+        expired = metadata_changes.expire_snapshots(planned, change.now_ms)
         return evolve(
             current,
             snapshots=expired.snapshots,
@@ -307,7 +307,7 @@ def expiry_of_the_plan(patch: Any) -> None:
 
 
 def numbers_not_persisted(patch: Any) -> None:
-    original = manifests.Manifests.write
+    original = manifests.CommitManifests.write
 
     def write(self: Any, key: Any, entries: Any, *rest: Any) -> Any:
         forgotten = [
@@ -318,21 +318,21 @@ def numbers_not_persisted(patch: Any) -> None:
         ]
         return original(self, key, forgotten, *rest)
 
-    patch.setattr(manifests.Manifests, "write", write)
+    patch.setattr(manifests.CommitManifests, "write", write)
 
 
 def row_ids_not_persisted(patch: Any) -> None:
-    original = manifests.Manifests.write
+    original = manifests.CommitManifests.write
 
     def write(self: Any, key: Any, entries: Any, *rest: Any) -> Any:
         forgotten = [evolve(entry, data_file=evolve(entry.data_file, first_row_id=None)) for entry in entries]
         return original(self, key, forgotten, *rest)
 
-    patch.setattr(manifests.Manifests, "write", write)
+    patch.setattr(manifests.CommitManifests, "write", write)
 
 
 def number_written_into_the_manifest(patch: Any) -> None:
-    original = manifests.Manifests.write
+    original = manifests.CommitManifests.write
 
     def write(
         self: Any, key: Any, entries: Any, spec: Any, content: Any, metadata: Any, number: int, *rest: Any
@@ -345,7 +345,7 @@ def number_written_into_the_manifest(patch: Any) -> None:
         )
         return original(self, key, numbered, spec, content, metadata, number, *rest)
 
-    patch.setattr(manifests.Manifests, "write", write)
+    patch.setattr(manifests.CommitManifests, "write", write)
 
 
 def row_ids_of_main_alone(patch: Any) -> None:
@@ -371,7 +371,7 @@ def row_ids_of_delete_manifests_shift(patch: Any) -> None:
 
 
 def totals_of_this_commit_alone(patch: Any) -> None:
-    original = summaries.summary_of
+    original = summaries.build_summary
     patch.setattr(
         summaries, "summary_of", lambda op, added, removed, _, further: original(op, added, removed, {}, further)
     )
@@ -412,7 +412,7 @@ def clock_of_the_writer(patch: Any) -> None:
 
 
 def branch_moves_main(patch: Any) -> None:
-    original = snapshots.with_snapshot
+    original = snapshots.add_snapshot
     patch.setattr(snapshots, "with_snapshot", lambda metadata, snapshot, _: original(metadata, snapshot, "main"))
 
 

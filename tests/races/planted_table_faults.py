@@ -41,12 +41,12 @@ def _entries(change: Callable[[Any], Any]) -> Plant:
     """Change every entry that is written; ``change`` makes another one of it, or None to leave it out."""
 
     def plant(patch: Any) -> None:
-        original = manifests.Manifests.write
+        original = manifests.CommitManifests.write
 
         def write(self: Any, key: Any, entries: Any, *rest: Any) -> Any:
             return original(self, key, [one for one in map(change, entries) if one is not None], *rest)
 
-        patch.setattr(manifests.Manifests, "write", write)
+        patch.setattr(manifests.CommitManifests, "write", write)
 
     return plant
 
@@ -185,7 +185,7 @@ def _summary(change: Callable[[Any], Any]) -> Plant:
     """Change what the summary counts; ``change`` gets and makes the arguments of `summary_of`."""
 
     def plant(patch: Any) -> None:
-        original = summaries.summary_of
+        original = summaries.build_summary
 
         def summary_of(operation: Any, added: Any, removed: Any, before: Any, further: Any) -> Any:
             return original(*change((operation, list(added), list(removed), before)), further)
@@ -286,7 +286,7 @@ def operations_as(wanted: str) -> Plant:
 
 
 def spec_of_the_table_for_edited_manifests(patch: Any) -> None:
-    original = manifests.Manifests.write
+    original = manifests.CommitManifests.write
 
     def write(self: Any, key: Any, entries: Any, spec: Any, content: Any, metadata: Any, *rest: Any) -> Any:
         if key[0] == "edited":
@@ -301,11 +301,11 @@ def spec_of_the_table_for_edited_manifests(patch: Any) -> None:
             ]
         return original(self, key, entries, spec, content, metadata, *rest)
 
-    patch.setattr(manifests.Manifests, "write", write)
+    patch.setattr(manifests.CommitManifests, "write", write)
 
 
 def merged_whatever_the_spec(patch: Any) -> None:
-    original = manifests.merged
+    original = manifests.merge_manifests
 
     def merged(listed: Any, properties: Any, current: Any, *rest: Any) -> Any:
         data = [one for one in listed if one.content is ManifestContent.DATA]
@@ -318,7 +318,7 @@ def merged_whatever_the_spec(patch: Any) -> None:
 
 
 def merge_loses_deletes(patch: Any) -> None:
-    original = manifests.merged
+    original = manifests.merge_manifests
 
     def merged(listed: Any, *rest: Any) -> Any:
         made = yield from original(listed, *rest)
@@ -328,7 +328,7 @@ def merge_loses_deletes(patch: Any) -> None:
 
 
 def merge_keeps_the_old_ones(patch: Any) -> None:
-    original = manifests.merged
+    original = manifests.merge_manifests
 
     def merged(listed: Any, *rest: Any) -> Any:
         made = yield from original(listed, *rest)
@@ -338,7 +338,7 @@ def merge_keeps_the_old_ones(patch: Any) -> None:
 
 
 def rewriting_loses_deletes(patch: Any) -> None:
-    original = manifests.rewritten
+    original = manifests.compact_manifests
 
     def rewritten(listed: Any, *rest: Any) -> Any:
         return (yield from original([one for one in listed if one.content is ManifestContent.DATA], *rest))
@@ -370,7 +370,7 @@ def vectors_of_removed_files_stay(patch: Any) -> None:
 
 
 def one_of_the_removed_files(patch: Any) -> None:
-    original = manifests.removal_of
+    original = manifests.resolve_removal
 
     def removal_of(change: Any, current: Any) -> Any:
         made = original(change, current)
@@ -380,7 +380,7 @@ def one_of_the_removed_files(patch: Any) -> None:
 
 
 def deletes_that_are_replaced_stay(patch: Any) -> None:
-    original = manifests.removal_of
+    original = manifests.resolve_removal
     patch.setattr(
         manifests,
         "removal_of",
@@ -402,7 +402,7 @@ def a_null_partition_is_no_match(patch: Any) -> None:
 
 def a_predicate_is_checked_against_names_alone(patch: Any) -> None:
     """What a predicate deletes is not looked for in manifests whose summaries have NaN alone."""
-    original = manifests._not_affected
+    original = manifests._is_unaffected
     patch.setattr(
         manifests,
         "_not_affected",
@@ -424,16 +424,16 @@ def older_rewrites_see_no_deletes(patch: Any) -> None:
 
 
 def branches_start_from_main(patch: Any) -> None:
-    original = snapshots.head
+    original = snapshots.branch_head
     patch.setattr(snapshots, "head", lambda metadata, _: original(metadata, "main"))
 
 
 def retention_of_a_branch_lost(patch: Any) -> None:
-    original = snapshots.with_snapshot
+    original = snapshots.add_snapshot
 
     def with_snapshot(metadata: Any, snapshot: Any, name: str) -> Any:
         made = original(metadata, snapshot, name)
-        return evolve(made, refs={**made.refs, name: snapshots.branch(snapshot.snapshot_id)})
+        return evolve(made, refs={**made.refs, name: snapshots.branch_ref(snapshot.snapshot_id)})
 
     patch.setattr(snapshots, "with_snapshot", with_snapshot)
 
@@ -452,7 +452,7 @@ def references_of_one_snapshot_are_one(patch: Any) -> None:
 
 
 def every_snapshot_is_logged(patch: Any) -> None:
-    original = snapshots.with_snapshot
+    original = snapshots.add_snapshot
 
     def with_snapshot(metadata: Any, snapshot: Any, name: str) -> Any:
         made = original(metadata, snapshot, name)
@@ -463,7 +463,7 @@ def every_snapshot_is_logged(patch: Any) -> None:
 
 
 def tags_keep_nothing(patch: Any) -> None:
-    original = metadata_changes.expire
+    original = metadata_changes.expire_snapshots
 
     def expire(metadata: Any, now: int, *rest: Any) -> Any:
         tags = {name for name, ref in metadata.refs.items() if ref.type is RefType.TAG}
@@ -489,7 +489,7 @@ def manifests_without_lists_not_read(patch: Any) -> None:
         return ()
         yield
 
-    patch.setattr(reading.Files, "_listed_in_metadata", listed)
+    patch.setattr(reading.MetadataFileCache, "_listed_in_metadata", listed)
 
 
 def counts_not_known_are_none(patch: Any) -> None:
@@ -505,7 +505,7 @@ def counts_stay_unknown(patch: Any) -> None:
         return tuple(listed)
         yield
 
-    patch.setattr(reading.Files, "counted", counted)
+    patch.setattr(reading.MetadataFileCache, "counted", counted)
 
 
 def old_entries_inherit(patch: Any) -> None:
@@ -526,13 +526,13 @@ def old_entries_inherit(patch: Any) -> None:
 
 
 def attempts_share_a_manifest_name(patch: Any) -> None:
-    original = manifests.Manifests.write
+    original = manifests.CommitManifests.write
 
     def write(self: Any, key: Any, *rest: Any) -> Any:
         self._written.clear()
         return original(self, key, *rest)
 
-    patch.setattr(manifests.Manifests, "write", write)
+    patch.setattr(manifests.CommitManifests, "write", write)
 
 
 def log_of_one_file(patch: Any) -> None:

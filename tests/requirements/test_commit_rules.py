@@ -37,7 +37,7 @@ from spec_ref.commits.changes import (
 )
 from spec_ref.commits.effects import NonDeterministic, Swap
 from spec_ref.commits.retries import RetryPolicy
-from spec_ref.commits.snapshots import with_row_ids
+from spec_ref.commits.snapshots import assign_row_ids
 from spec_ref.commits.tables import FileSystemTable, MetastoreTable, metadata_directory
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
@@ -155,9 +155,9 @@ def test_the_file_of_the_next_version_is_renamed_and_the_loser_begins_again(tabl
 
 def test_names_of_metadata_files_have_the_next_version(table: Table) -> None:  # OCC010, OCC012
     base = ("s3://b/t/metadata/00007-9c12d441.metadata.json", table.metadata)
-    name = MetastoreTable().written_name(base, table.metadata, "9c12d441-03fe-4693-9a96-a0705ddf69c1")
+    name = MetastoreTable().new_metadata_location(base, table.metadata, "9c12d441-03fe-4693-9a96-a0705ddf69c1")
     assert name.rsplit("/", 1)[-1] == "00008-9c12d441-03fe-4693-9a96-a0705ddf69c1.metadata.json"
-    random = FileSystemTable().written_name(base, table.metadata, "9c12d441-03fe-4693-9a96-a0705ddf69c1")
+    random = FileSystemTable().new_metadata_location(base, table.metadata, "9c12d441-03fe-4693-9a96-a0705ddf69c1")
     assert random.rsplit("/", 1)[-1] == "9c12d441-03fe-4693-9a96-a0705ddf69c1.metadata.json"
 
 
@@ -286,7 +286,7 @@ def test_next_row_id_rises_by_the_rows_of_new_manifests(tmp_path: Path) -> None:
     listed = read_manifest_list(table.store.read(snapshot.manifest_list or "") or b"")
     moved = evolve(listed[0], first_row_id=None, added_rows_count=4, existing_rows_count=6)
     # Rows that were there count too, so that added-rows may be more than were added.
-    assert with_row_ids((moved,), table.metadata)[1] == (10, 20)
+    assert assign_row_ids((moved,), table.metadata)[1] == (10, 20)
 
 
 @pytest.mark.parametrize(

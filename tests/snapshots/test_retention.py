@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
 from spec_ref.snapshots.references import RefType, SnapshotRef, with_main
-from spec_ref.snapshots.retention import RetentionPolicy, ancestors, policy_of, retained
+from spec_ref.snapshots.retention import RetentionPolicy, ancestors, find_retained, read_retention_policy
 from spec_ref.snapshots.snapshot import Snapshot, SnapshotOperation
 from spec_ref.table_metadata import TableMetadata, read_metadata
-from spec_ref.table_metadata.expiration import expire
+from spec_ref.table_metadata.expiration import expire_snapshots
 from spec_ref.table_metadata.logs import MetadataLogEntry, SnapshotLogEntry, logged, snapshot_at, without_expired
 
 BASE = read_metadata(
@@ -51,7 +51,7 @@ def ref(snapshot_id: int, type_: str = "tag", **limits: int) -> SnapshotRef:
 
 
 def kept(metadata: TableMetadata, now: int, policy: RetentionPolicy = POLICY) -> list[int]:
-    return sorted(retained(metadata.snapshots, metadata.references, policy, now).snapshot_ids)
+    return sorted(find_retained(metadata.snapshots, metadata.references, policy, now).snapshot_ids)
 
 
 # At time 60 the snapshots are 10, 20, 30, 40 and 50 old, newest first.
@@ -93,7 +93,7 @@ def test_what_no_reference_leads_to_goes() -> None:  # RET001
 def test_expiring_takes_along_what_tells_of_the_expired() -> None:
     log = tuple(SnapshotLogEntry(timestamp_ms=one.timestamp_ms, snapshot_id=one.snapshot_id) for one in CHAIN)
     metadata = evolve(table(5, {"t": ref(2, max_ref_age_ms=1)}, *CHAIN), snapshot_log=log)
-    left = expire(metadata, 60, RetentionPolicy(2, 1, 1000))
+    left = expire_snapshots(metadata, 60, RetentionPolicy(2, 1, 1000))
     assert [one.snapshot_id for one in left.snapshots] == [4, 5]
     assert [one.snapshot_id for one in left.snapshot_log] == [4, 5]
     assert left.refs == {}
@@ -109,8 +109,8 @@ def test_expiring_takes_along_what_tells_of_the_expired() -> None:
 def test_expiring_again_at_once_changes_nothing(history: list[Any], now: int, keep: int, age: int) -> None:
     snapshots = [snapshot(place + 1, parent or None, time) for place, (parent, time) in enumerate(history)]
     policy = RetentionPolicy(keep, age, 1000)
-    once = expire(table(1, {"b": ref(len(history), "branch")}, *snapshots), now, policy)
-    assert expire(once, now, policy) == once
+    once = expire_snapshots(table(1, {"b": ref(len(history), "branch")}, *snapshots), now, policy)
+    assert expire_snapshots(once, now, policy) == once
     assert once.current_snapshot_id in {one.snapshot_id for one in once.snapshots}
 
 
@@ -120,20 +120,20 @@ def test_a_circle_of_parents_ends() -> None:
 
 
 def test_the_policy_is_told_by_properties_with_their_prefix() -> None:
-    assert policy_of({}) == RetentionPolicy(1, 432_000_000, 2**63 - 1)
+    assert read_retention_policy({}) == RetentionPolicy(1, 432_000_000, 2**63 - 1)
     names = {
         "history.expire.min-snapshots-to-keep": "3",
         "history.expire.max-snapshot-age-ms": "4",
         "history.expire.max-ref-age-ms": "5",
     }
-    assert policy_of(names) == RetentionPolicy(3, 4, 5)
-    assert policy_of({"min-snapshots-to-keep": "3"}) == RetentionPolicy()
+    assert read_retention_policy(names) == RetentionPolicy(3, 4, 5)
+    assert read_retention_policy({"min-snapshots-to-keep": "3"}) == RetentionPolicy()
 
 
 @pytest.mark.parametrize("wrong", ["0", "-1", "", "x", "1.0", "²", "9" * 30, "2147483648"])
 def test_a_property_of_the_policy_is_a_positive_number(wrong: str) -> None:
     with pytest.raises(SpecError, match="REF003"):
-        policy_of({"history.expire.min-snapshots-to-keep": wrong})
+        read_retention_policy({"history.expire.min-snapshots-to-keep": wrong})
 
 
 def entries(*pairs: tuple[int, int]) -> list[SnapshotLogEntry]:

@@ -23,8 +23,8 @@ from conformance.races.fixtures import (
 from conformance.stores.runner import Runner
 from spec_ref.commits import Base, CommitConflict, CommitFailed, MetastoreTable, changes, load
 from spec_ref.commits.effects import Steps, Swap
-from spec_ref.commits.payloads import Content, FileKind, decode, encode
-from spec_ref.commits.reading import Files
+from spec_ref.commits.payloads import FileKind, Payload, decode, encode
+from spec_ref.commits.reading import MetadataFileCache
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import FormatVersion
 from spec_ref.data_types.types import DOUBLE, INT, NestedField
@@ -48,7 +48,7 @@ class MemoryStore:
     table = MetastoreTable()
 
     def __init__(self) -> None:
-        self.files: dict[str, Content] = {}
+        self.files: dict[str, Payload] = {}
         self.pointer: str | None = None
         self.mute = False
         """Whether the next swap is done and not answered."""
@@ -99,12 +99,12 @@ class MemoryRunner(Runner):
         super().__init__(store)
         self._files, self._given = store.files, given
 
-    def write(self, path: str, content: Content) -> int:
+    def write(self, path: str, content: Payload) -> int:
         """Keep a file."""
         self._files[path] = content
         return 1
 
-    def read(self, path: str, kind: FileKind) -> Content | None:
+    def read(self, path: str, kind: FileKind) -> Payload | None:
         """A file that was kept, or given."""
         if path not in self._files and self._given is not None and Path(path).parent == self._given:
             self._files[path] = decode(Path(path).read_bytes(), kind, path)
@@ -264,9 +264,9 @@ def told(metadata: TableMetadata, runner: Runner, snapshots: list[int]) -> dict[
     by_id = {snapshot.snapshot_id: snapshot for snapshot in metadata.snapshots}
     names = {field.id: field.name for field in metadata.current_schema.fields}
     for name, ref in metadata.references.items():
-        files = Files()
+        files = MetadataFileCache()
 
-        def live(snapshot: Any = by_id[ref.snapshot_id], files: Files = files) -> Steps[Any]:
+        def live(snapshot: Any = by_id[ref.snapshot_id], files: MetadataFileCache = files) -> Steps[Any]:
             return (yield from files.live((yield from files.manifests(snapshot))))
 
         entries = [entry for _, entry in runner.run(live())]

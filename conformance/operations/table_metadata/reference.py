@@ -32,7 +32,7 @@ from spec_ref.schemas.evolution import (
 )
 from spec_ref.schemas.name_mapping import MappedField, find, read_name_mapping
 from spec_ref.schemas.schema import FIELDS, SCHEMA
-from spec_ref.snapshots.retention import policy_of, retained
+from spec_ref.snapshots.retention import find_retained, read_retention_policy
 from spec_ref.sorting.order import ORDER
 from spec_ref.table_metadata import TableMetadata, check_metadata, read_metadata, upgrade, write_metadata
 
@@ -140,7 +140,9 @@ def _evolve_spec(args: Arguments) -> Json:
 
 def _expire(args: Arguments) -> Json:
     metadata = read_metadata(args["metadata"])
-    stays = retained(metadata.snapshots, metadata.references, policy_of(metadata.properties), args["now_ms"])
+    stays = find_retained(
+        metadata.snapshots, metadata.references, read_retention_policy(metadata.properties), args["now_ms"]
+    )
     return {"snapshots": sorted(map(str, stays.snapshot_ids)), "refs": sorted(stays.refs)}
 
 

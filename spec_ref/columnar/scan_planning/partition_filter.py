@@ -19,7 +19,7 @@ from spec_ref.expressions.bound import BoundPredicate, BoundTermComparison, eval
 from spec_ref.expressions.predicates import FALSE, TRUE, And, Constant, Not, Or, and_, not_, or_
 from spec_ref.expressions.projection import Projection, project_leaf
 from spec_ref.partitioning.spec import PartitionSpec
-from spec_ref.scan_planning.partition_residual import NUMBERS, partition_types, reads_as
+from spec_ref.scan_planning.partition_residual import INTEGER_KINDS, can_read_as, partition_types
 
 Rows = npt.NDArray[np.intp]
 
@@ -91,7 +91,9 @@ class PartitionFilter:
         Raises:
             SpecError: DFL004 if the partition tuples lack a field of the spec.
         """
-        ids = [field_id for field_id, type_ in self._types.items() if reads_as(columns.partition_type(field_id), type_)]
+        ids = [
+            field_id for field_id, type_ in self._types.items() if can_read_as(columns.partition_type(field_id), type_)
+        ]
         if len(ids) < len(self._types) or not ids:  # values that cannot be told, or nothing to tell
             return [Selection(self._predicate, rows)] if len(rows) and self._predicate != FALSE else []
         codes, tuples = _distinct(columns, ids, rows)
@@ -140,7 +142,7 @@ def _left(node: Any, partition: dict[int, Any]) -> Any:
 
 def _distinct(columns: ManifestColumns, ids: list[int], rows: Rows) -> tuple[Rows, list[tuple[Any, ...]]]:
     """Find the distinct partition values of some files, and which of them each file has."""
-    if len(ids) == 1 and kind(columns.partition_type(ids[0])) in NUMBERS:
+    if len(ids) == 1 and kind(columns.partition_type(ids[0])) in INTEGER_KINDS:
         numbers = columns.partition_numbers(ids[0])
         valid = numbers.valid[rows]
         distinct, codes = np.unique(numbers.values[rows], return_inverse=True)

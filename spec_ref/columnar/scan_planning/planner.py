@@ -26,13 +26,13 @@ from spec_ref.manifest_lists.manifest_file import ManifestContent, ManifestFile
 from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.scan_planning.delete_scope import DeleteFileIndex, column_types
-from spec_ref.scan_planning.manifest_selection import ManifestSelection, ReadFile, listed_manifests, opened
+from spec_ref.scan_planning.manifest_selection import ManifestSelection, ReadFile, list_manifests, read_manifests
 from spec_ref.scan_planning.planner import (
     NUMBERS,
     STATISTICS,
     check_number,
-    delete_of,
     may_delete_matching,
+    scan_delete,
     without_statistics,
     wrong_content,
 )
@@ -119,14 +119,14 @@ class _Scan:
     def tasks(self, snapshot: Snapshot | None) -> Iterator[FileScanTask]:
         if snapshot is None:
             return
-        listed = listed_manifests(snapshot, self.specs, self.read_file)
+        listed = list_manifests(snapshot, self.specs, self.read_file)
         data = self.rows.manifests(listed, ManifestContent.DATA, snapshot.manifest_list)
         deletes = self.deletes.manifests(listed, ManifestContent.DELETES, snapshot.manifest_list)
         if not data:
             return
-        index = self._index(joined_columns(opened(deletes, self.specs, self.read_file, snapshot.manifest_list)))
+        index = self._index(joined_columns(read_manifests(deletes, self.specs, self.read_file, snapshot.manifest_list)))
         seen: set[str] = set()
-        for columns in joined_columns(opened(data, self.specs, self.read_file, snapshot.manifest_list)):
+        for columns in joined_columns(read_manifests(data, self.specs, self.read_file, snapshot.manifest_list)):
             yield from self._tasks_of(columns, index, seen)
 
     # Data files
@@ -192,7 +192,7 @@ class _Scan:
             for selection in self._kept(columns, FileContent.POSITION_DELETES):
                 for row, entry in zip(selection.rows.tolist(), columns.entries(selection.rows), strict=True):
                     with _Told(columns, row):
-                        delete = delete_of(entry, spec_id, self.metadata.format_version)
+                        delete = scan_delete(entry, spec_id, self.metadata.format_version)
                         if may_delete_matching(delete.data_file, selection.residual):
                             index.add(delete)
         return index
