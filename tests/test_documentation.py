@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from pathlib import Path
@@ -12,6 +13,8 @@ from cyclopts import CycloptsError
 from conformance import expectations, vectors
 from conformance.cli import make_app
 from conformance.matrix.known import Known
+from conformance.operations.families import Family, families
+from conformance.protocol import complaint
 from spec_ref.requirements import contradictions, register
 from tools.docs import engines, findings, protocol, site, versions
 from tools.docs.markdown import code, plain, table
@@ -27,20 +30,46 @@ def test_the_tables_of_the_protocol_are_those_of_its_schema() -> None:
     assert protocol.main(["--check"]) == 0
 
 
-def test_a_stale_table_and_an_operation_without_a_table_are_told() -> None:
-    defs = protocol.definitions()
+def test_a_stale_table_or_example_of_the_protocol_is_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     text = protocol.PAGE.read_text(encoding="utf-8")
-    changed = text.replace("| `hash` | `type`, `value` |", "| `hash` | `value` |")
-    assert changed != text
-    assert protocol.with_tables(changed, defs) == text
-    with pytest.raises(AssertionError, match="not in exactly one table: hash"):
-        protocol.with_tables(text.replace("operations: hash, ", "operations: "), defs)
-    with pytest.raises(AssertionError, match=r"not in exactly one table: scan\.plan"):
-        protocol.with_tables(text.replace("operations: hash, ", "operations: hash, scan.*, "), defs)
-    with pytest.raises(AssertionError, match="no operation is sing"):
-        protocol.with_tables(
-            text.replace("operations: hash, ", "operations: sing -->\n<!-- end of operations -->"), defs
-        )
+    assert protocol.page(text) == text
+    for old, new in (("| `hash` | `type`, `value` |", "| `hash` | `value` |"), ('"ok": -463810133', '"ok": 1')):
+        assert old in text
+        assert protocol.page(text.replace(old, new)) == text
+    with pytest.raises(AssertionError, match="twice: sing"):
+        protocol.page(text.replace("<!-- family: hashing", "<!-- family: sing"))
+    with pytest.raises(AssertionError, match="twice: hashing"):
+        protocol.page(text.replace("<!-- family: types", "<!-- family: hashing"))
+    nowhere = protocol.page(text.replace("<!-- family: hashing -->", "").replace("## Hashes", ""))
+    assert nowhere.index("## Hashes") > nowhere.index("<!-- family: * -->")
+    stale = tmp_path / "protocol.md"
+    stale.write_text(text.replace("| `hash` | `type`, `value` |", "| `hash` | `value` |"), encoding="utf-8")
+    monkeypatch.setattr(protocol, "PAGE", stale)
+    monkeypatch.setattr(protocol, "ROOT", tmp_path)
+    assert protocol.main(["--check"]) == 1
+    assert capsys.readouterr().err.startswith("protocol.md: stale")
+
+
+def test_examples_are_of_vectors_and_have_an_answer() -> None:
+    shown = "".join((family.path / "README.md").read_text(encoding="utf-8") for family in families())
+    assert {family.name for family in families() if f"# {family.title}\n" in shown} == {one.name for one in families()}
+    with pytest.raises(AssertionError, match="no vector is sing"):
+        protocol.example("sing")
+
+
+@pytest.mark.parametrize("family", families(), ids=lambda family: family.name)
+def test_messages_of_examples_are_of_the_protocol(family: Family) -> None:
+    text = (family.path / "README.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"(?s)```json\n(.*?)```", text)
+    assert blocks
+    for block in blocks:
+        request, answer = map(json.loads, block.splitlines())
+        assert request["op"] in family.operations
+        if "..." not in block:
+            assert complaint("ask", request) is None
+            assert complaint(f"{request['op']}.answer", answer["ok"]) is None
 
 
 def test_the_page_of_versions_is_that_of_the_tables(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

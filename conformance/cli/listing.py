@@ -12,7 +12,9 @@ from cyclopts import App, Parameter
 
 from conformance.failures import ExitStatus
 
-app = App(name="list", help="List vectors, adapters, engines, requirements or checks.", help_format="plaintext")
+app = App(
+    name="list", help="List vectors, operations, adapters, engines, requirements or checks.", help_format="plaintext"
+)
 
 Format = Literal["text", "json"]
 
@@ -81,6 +83,24 @@ def list_engines_(*, format: Format = "text") -> int:
         format: Text for people, or JSON.
     """
     return show_engines(format)
+
+
+@app.command(name="operations")
+def list_operations(*, format: Format = "text") -> int:
+    """List the operations that can be asked of an implementation, and the family of each.
+
+    Args:
+        format: Text for people, or JSON.
+    """
+    from conformance.operations.families import families
+
+    found = [
+        {"name": name, "family": family.name, "roles": one["roles"], "description": one["description"]}
+        for family in families()
+        for name, one in family.operations.items()
+    ]
+    rows = [(one["name"], one["family"], " ".join(one["roles"]), one["description"]) for one in found]
+    return _show(rows, found, format)
 
 
 @app.command(name="requirements")

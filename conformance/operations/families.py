@@ -56,11 +56,10 @@ def families() -> tuple[Family, ...]:
         UsageError: a folder or its ``schema.json`` is not as it has to be, or two families have something of one name.
     """
     found = [_read(path) for root in operations.__path__ for path in _folders(Path(root))]
-    found.sort(key=lambda family: family.name)
     _refuse_twice((family.name, family.path) for family in found)
     for part in ("operations", "definitions"):
         _refuse_twice((name, family.path / FILE) for family in found for name in getattr(family, part))
-    return tuple(found)
+    return tuple(sorted(found, key=lambda family: family.name))
 
 
 def _refuse_twice(names: Iterator[tuple[str, Path]]) -> None:
@@ -73,7 +72,7 @@ def _refuse_twice(names: Iterator[tuple[str, Path]]) -> None:
 
 def _folders(root: Path) -> list[Path]:
     try:
-        return [path for path in root.iterdir() if path.is_dir() and not path.name.startswith((".", "_"))]
+        return sorted(path for path in root.iterdir() if path.is_dir() and not path.name.startswith((".", "_")))
     except OSError as error:
         what = f"expected a folder of folders of operations: {error.strerror}"
         raise UsageError(f"{operations.VARIABLE}: {root}: {what}") from None

@@ -71,7 +71,7 @@ class Operation:
 
 def _operations(family: Family) -> Iterator[Operation]:
     found: dict[str, Comparator] = family.load("comparators").COMPARATORS if family.has("comparators") else {}
-    for name in found.keys() ^ family.operations.keys():
+    for name in sorted(found.keys() ^ family.operations.keys()):
         missing = "schema.json" if name in found else "COMPARATORS of comparators.py"
         raise UsageError(f"{family.path}: {name}: not in {missing}; expected what compares each operation")
     for name, operation in family.operations.items():

@@ -1,37 +1,45 @@
-"""The operations of the protocol, from ``conformance/schemas/protocol.json``.
+"""The operations of the protocol, from the folders of their families in ``conformance/operations``.
 
-    python -m tools.docs.protocol          write the tables of ``docs/protocol.md`` anew
-    python -m tools.docs.protocol --check  verify them, and that each operation stands in one
+    python -m tools.docs.protocol          write the READMEs of the families and ``docs/protocol.md`` anew
+    python -m tools.docs.protocol --check  verify them
 
-A table of the page stands between ``<!-- operations: NAME, NAME.*, ... -->`` and ``<!-- end of operations -->``.
+In a README, ``<!-- operations -->`` is before the table of the operations and ``<!-- example: VECTOR -->`` before the
+messages of a vector. The page has a section for each family, its README, after ``<!-- family: FOLDER -->``; those that
+are nowhere named are after ``<!-- family: * -->``.
 """
 
 from __future__ import annotations
 
-import fnmatch
 import json
 import re
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from conformance import vectors
+from conformance.operations.families import Family, families
+from conformance.operations.schemas import protocol_schema
 from tools.docs.markdown import code, plain, table
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "protocol.md"
-SCHEMA = ROOT / "conformance" / "schemas" / "protocol.json"
-BLOCK = re.compile(r"(<!-- operations: (.*?) -->\n).*?(<!-- end of operations -->)", re.DOTALL)
+BLOCK = re.compile(r"(<!-- (operations|example|family)(?:: (\S+))? -->\n).*?(<!-- end of \2 -->)", re.DOTALL)
+HEADING = re.compile(r"(?m)^#(?=#* )")
 
 SHORT = 80
 """The characters of a form that fits in a table."""
+
+LONG = 80
+"""The characters of a text in an example that is shown in full."""
 
 Json = dict[str, Any]
 
 
 def definitions() -> Json:
     """The definitions of the schema."""
-    found: Json = json.loads(SCHEMA.read_text(encoding="utf-8"))["$defs"]
+    found: Json = protocol_schema()["$defs"]
     return found
 
 
@@ -97,22 +105,63 @@ def rows(defs: Json, names: list[str]) -> list[str]:
     return table(["operation", "arguments", "answer"], told)
 
 
-def with_tables(text: str, defs: Json) -> str:
-    """The page with its tables as the schema has them."""
-    names = operations(defs)
-    placed: list[str] = []
+def _shortened(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _shortened(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_shortened(item) for item in value]
+    return f"{value[: LONG - 16]}..." if isinstance(value, str) and len(value) > LONG else value
+
+
+@cache
+def _vectors() -> dict[str, vectors.Vector]:
+    return {vector.id: vector for vector in vectors.load(vectors.shipped())}
+
+
+def example(name: str) -> str:
+    """The request and the answer of a vector."""
+    assert name in _vectors(), f"no vector is {name}"
+    vector = _vectors()[name]
+    assert "ok" in vector.expect, f"{name}: an example has one answer"
+    request = {"seq": 1, "op": vector.operation.name, "args": vector.args}
+    lines = [json.dumps(_shortened(one), ensure_ascii=False) for one in (request, {"seq": 1, **vector.expect})]
+    return "\n".join(["```json", *lines, "```"])
+
+
+def readme(family: Family) -> str:
+    """The README of a family, with its table and its examples."""
+    defs = definitions()
 
     def fill(match: re.Match[str]) -> str:
-        wanted = re.split(r",\s*", match[2])
-        chosen = [name for pattern in wanted for name in names if fnmatch.fnmatchcase(name, pattern)]
-        assert chosen, f"no operation is {match[2]}"
-        placed.extend(chosen)
-        return match[1] + "\n" + "\n".join(rows(defs, chosen)) + "\n\n" + match[3]
+        made = example(match[3]) if match[2] == "example" else "\n".join(rows(defs, list(family.operations)))
+        return f"{match[1]}\n{made}\n\n{match[4]}"
 
-    made = BLOCK.sub(fill, text)
-    wrong = sorted({name for name in placed if placed.count(name) > 1} | (set(names) - set(placed)))
-    assert not wrong, f"docs/protocol.md: not in exactly one table: {', '.join(wrong)}"
-    return made
+    text = (family.path / "README.md").read_text(encoding="utf-8")
+    assert text.startswith(f"# {family.title}\n"), f"{family.path}/README.md: expected the heading {family.title!r}"
+    assert "<!-- operations -->" in text, f"{family.path}/README.md: expected a table of operations"
+    assert "```json" in text or "<!-- example: " in text, f"{family.path}/README.md: expected an example"
+    return BLOCK.sub(fill, text)
+
+
+def section(family: Family) -> str:
+    """The README as a section of the page: a level lower, without marks."""
+    text = re.sub(r"<!-- .*? -->\n+", "", readme(family))
+    return HEADING.sub("##", text).strip()
+
+
+def page(text: str) -> str:
+    """The page with its sections as the families have them."""
+    missing = {family.name: family for family in families()}
+    named = [match[3] for match in BLOCK.finditer(text) if match[3] != "*"]
+    wrong = [name for name in named if name not in missing or named.count(name) > 1]
+    assert not wrong, f"docs/protocol.md: no family, or one that is there twice: {', '.join(wrong)}"
+
+    def fill(match: re.Match[str]) -> str:
+        chosen = [family for name, family in missing.items() if name == match[3] or match[3] == "*"]
+        chosen = [family for family in chosen if match[3] != "*" or family.name not in named]
+        return "\n".join([match[1], *(f"{section(family)}\n" for family in chosen), match[4]])
+
+    return BLOCK.sub(fill, text)
 
 
 def reference() -> str:
@@ -141,14 +190,22 @@ def reference() -> str:
     return "\n".join(lines)
 
 
+def made() -> dict[Path, str]:
+    """The READMEs of the families that come with the tool, and the page, as they have to be."""
+    ours = [family for family in families() if ROOT in family.path.parents]
+    readmes = {family.path / "README.md": readme(family) for family in ours}
+    return {**readmes, PAGE: page(PAGE.read_text(encoding="utf-8"))}
+
+
 def main(arguments_: list[str]) -> int:
-    """Write or check the tables; the exit status."""
-    old = PAGE.read_text(encoding="utf-8")
-    new = with_tables(old, definitions())
+    """Write or check the READMEs and the page; the exit status."""
+    stale = [path for path, text in made().items() if path.read_text(encoding="utf-8") != text]
     if "--check" not in arguments_:
-        PAGE.write_text(new, encoding="utf-8")
-    elif old != new:
-        print("docs/protocol.md is stale: python -m tools.docs.protocol writes it anew", file=sys.stderr)
+        for path, text in made().items():
+            path.write_text(text, encoding="utf-8")
+    elif stale:
+        names = ", ".join(str(path.relative_to(ROOT)) for path in stale)
+        print(f"{names}: stale; python -m tools.docs.protocol writes it anew", file=sys.stderr)
         return 1
     return 0
 
