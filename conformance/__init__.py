@@ -1,1 +1,57 @@
-"""iceberg-conformance: replay golden vectors against any implementation, and check the tables it writes."""
+"""iceberg-conformance: replay golden vectors against any implementation, and check the tables it writes.
+
+What is named here is `conformance.api`, imported when it is used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from conformance.api import (
+        Finding,
+        NotExamined,
+        Run,
+        Severity,
+        SpecError,
+        Table,
+        ToolError,
+        UsageError,
+        load_table,
+        parse_filter,
+        plan,
+        read_metadata,
+        read_table,
+        run_vectors,
+        validate,
+    )
+
+__all__ = [
+    "Finding",
+    "NotExamined",
+    "Run",
+    "Severity",
+    "SpecError",
+    "Table",
+    "ToolError",
+    "UsageError",
+    "load_table",
+    "parse_filter",
+    "plan",
+    "read_metadata",
+    "read_table",
+    "run_vectors",
+    "validate",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from conformance import api
+
+    return getattr(api, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

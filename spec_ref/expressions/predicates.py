@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 from functools import reduce
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 import attrs
 
@@ -112,8 +112,27 @@ class Apply:
 ValueExpression: TypeAlias = Literal | NamedReference | IdReference | Apply
 
 
+class _Operators:
+    """Python's operators on predicates: ``&``, ``|`` and ``~`` are AND, OR and NOT."""
+
+    __slots__ = ()
+
+    def __and__(self, other: Any) -> Any:
+        return both(self, other) if isinstance(other, _Operators) else NotImplemented
+
+    def __or__(self, other: Any) -> Any:
+        return either(self, other) if isinstance(other, _Operators) else NotImplemented
+
+    def __invert__(self) -> Any:
+        return negation(self)
+
+    def __bool__(self) -> NoReturn:
+        # `1 < column < 5` and `a and b` would silently drop one of their sides.
+        raise TypeError("a predicate is not true or false by itself; join predicates with &, | and ~")
+
+
 @record
-class Constant:
+class Constant(_Operators):
     """True or false for every row."""
 
     value: bool
@@ -124,14 +143,14 @@ FALSE = Constant(False)  # noqa: FBT003
 
 
 @record
-class Not:
+class Not(_Operators):
     """True where the child is false."""
 
     child: Any
 
 
 @record
-class And:
+class And(_Operators):
     """True where both are true."""
 
     left: Any
@@ -139,7 +158,7 @@ class And:
 
 
 @record
-class Or:
+class Or(_Operators):
     """True where one of them is true."""
 
     left: Any
@@ -153,7 +172,7 @@ def _check_operation(requirement: str, operation: Operation, known: frozenset[Op
 
 
 @record
-class Test:
+class Test(_Operators):
     """A test whether a value is null or NaN, or is not (Tests)."""
 
     operation: Operation
@@ -164,7 +183,7 @@ class Test:
 
 
 @record
-class Comparison:
+class Comparison(_Operators):
     """A comparison of two values (Comparisons), or the test of a value for a constant prefix (Tests)."""
 
     operation: Operation
@@ -176,7 +195,7 @@ class Comparison:
 
 
 @record
-class SetTest:
+class SetTest(_Operators):
     """A test whether a value equals one of several constants, or none of them (Tests)."""
 
     operation: Operation
