@@ -225,7 +225,8 @@ class ScriptMaker:
 
     def key(self) -> str | None:
         """An id, which rows share often."""
-        is_null = not self.columns[0]["required"] and self.happens(self.chance.nulls / 4)
+        (required,) = (column["required"] for column in self.columns if column["name"] == "id")
+        is_null = not required and self.happens(self.chance.nulls / 4)
         return None if is_null else str(self.draw.randrange(IDS))
 
     def rows(self, least: int = 1) -> list[Op]:

@@ -295,7 +295,7 @@ class Table:
         kept = self._unequal(before, tuple(operation["rows"][0]), operation["rows"])
         self._write(operation, kept, changed=len(kept) < len(before))
 
-    def _unequal(self, rows: Iterable[Row], names: Sequence[str], given: Iterable[Literals]) -> list[Row]:
+    def _unequal(self, rows: Iterable[Row], names: Sequence[str], given: Sequence[Literals]) -> list[Row]:
         """The rows that equal none of the given ones in some columns; null equals null (DEL019, DEL020)."""
         if self.version == 1:
             raise RefusedByText("DEL001", "a table of version 1 has no delete files")
@@ -305,6 +305,8 @@ class Table:
                 raise LeftOpen("DEL018", f"{column['name']} is primitive, and files have no columns of type unknown")
             if isinstance(column["type"], dict) or column["type"].partition("(")[0] in NO_EQUALITY:
                 raise RefusedByText("DEL018", f"deletes do not compare {column['name']}: {column['type']}")
+            if column["required"] and any(row[column["name"]] is None for row in given):
+                raise LeftOpen("TYP002", f"{column['name']} is required, and a row to delete has null")
         key = self._key(columns)
         gone = {key(row) for row in given}
         return [row for row in rows if key(row.read(self.fields)) not in gone]

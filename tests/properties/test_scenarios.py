@@ -256,6 +256,14 @@ def test_version_1_needs_no_delete_files_where_no_row_is_found(mode: str) -> Non
     assert not isinstance(refused.value, LeftOpen)
 
 
+def test_a_null_of_a_required_column_to_delete_leaves_open_what_a_writer_does() -> None:
+    required = {"schema": {"type": "struct", "fields": [{**ID, "required": True}]}}
+    table = Table().after(0, script(version=2, **required)["operations"][0])
+    with pytest.raises(LeftOpen):
+        table.after(1, {"op": "delete-equal", "rows": [{"id": None}]})
+    assert table.after(1, {"op": "delete-equal", "rows": [{"id": "1"}]}).rows() == ()
+
+
 def test_rows_that_have_ids_keep_their_numbers_when_they_move(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def rewrites_rows_as_changed(right: Any, writer: Any, operation: Any) -> None:
         del right
