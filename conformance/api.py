@@ -7,6 +7,7 @@ Locations are those of the command line: a metadata file, the directory of a tab
 from __future__ import annotations
 
 import os
+import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -20,25 +21,25 @@ from conformance import expectations, vectors
 from conformance.adapters.asking import InProcess
 from conformance.adapters.process import Limits
 from conformance.cli.targets import target
-from conformance.failures import NothingSelected, NotExamined, ToolError, UsageError
+from conformance.failures import NotExamined, NothingSelected, ToolError, UsageError
 from conformance.pipeline import local, tables
 from conformance.pipeline.filter_text import parse_filter
 from conformance.pipeline.tables import Table
 from conformance.pipeline.trust import Trust
 from conformance.results import RESULTS, Run, Writer
 from conformance.runner import Plan, Target, execute
-from conformance.validate.acceptance import acceptance
-from conformance.validate.catalogs import from_catalog
-from conformance.validate.context import Level
-from conformance.validate.local import Local
-from conformance.validate.run import Snapshots
-from conformance.validate.run import validate as validate_table
+from conformance.validator.acceptance import acceptance
+from conformance.validator.catalogs import from_catalog
+from conformance.validator.context import Level
+from conformance.validator.local import Local
+from conformance.validator.run import Snapshots
+from conformance.validator.run import validate as validate_table
 from conformance.vectors import Selection
 from conformance.version import tool_version
 from spec_ref.checks.findings import Finding, Severity
 from spec_ref.core.errors import SpecError
 from spec_ref.expressions.predicates import TRUE, Predicate
-from spec_ref.scan_planning import ScanTask, table_state
+from spec_ref.scan_planning import FileScanTask, table_state
 from spec_ref.table_metadata import TableMetadata
 from spec_ref.table_metadata import read_metadata as metadata_of
 
@@ -125,7 +126,7 @@ def plan(
     ref: str | None = None,
     as_of: datetime | None = None,
     case_sensitive: bool = True,
-) -> list[ScanTask]:
+) -> list[FileScanTask]:
     """Plan a scan: which data files it reads, and which deletes apply to each.
 
     Args:
@@ -225,7 +226,11 @@ def run_vectors(
     if isinstance(adapter, str):
         made = target(adapter, Limits(request=timeout))
     else:
-        implementation = {"implementation": "python", "version": "", "format_versions": [1, 2, 3]}
+        implementation = {
+            "implementation": "python",
+            "version": platform.python_version(),
+            "format_versions": [1, 2, 3],
+        }
         made = Target("python", partial(InProcess, "python", implementation, dict(adapter)))
     header = {
         "results": RESULTS,

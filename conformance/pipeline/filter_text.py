@@ -23,7 +23,7 @@ from spec_ref.schemas.schema import Schema
 MAX_TEXT = 100_000
 """The most characters of a filter."""
 
-_COMPARED: dict[type[exp.Expression], Callable[[ColumnReference, Any], Any]] = {
+_COMPARED: dict[type[exp.Expr], Callable[[ColumnReference, Any], Any]] = {
     exp.LT: ColumnReference.__lt__,
     exp.LTE: ColumnReference.__le__,
     exp.GT: ColumnReference.__gt__,
@@ -31,7 +31,14 @@ _COMPARED: dict[type[exp.Expression], Callable[[ColumnReference, Any], Any]] = {
     exp.EQ: ColumnReference.__eq__,
     exp.NEQ: ColumnReference.__ne__,
 }
-_MIRRORED = {exp.LT: exp.GT, exp.LTE: exp.GTE, exp.GT: exp.LT, exp.GTE: exp.LTE, exp.EQ: exp.EQ, exp.NEQ: exp.NEQ}
+_MIRRORED: dict[type[exp.Expr], type[exp.Expr]] = {
+    exp.LT: exp.GT,
+    exp.LTE: exp.GTE,
+    exp.GT: exp.LT,
+    exp.GTE: exp.LTE,
+    exp.EQ: exp.EQ,
+    exp.NEQ: exp.NEQ,
+}
 
 
 def parse_filter(text: str, schema: Schema, *, case_sensitive: bool = True) -> Predicate:
@@ -60,13 +67,14 @@ def parse_filter(text: str, schema: Schema, *, case_sensitive: bool = True) -> P
         reason = details[0].get("description") if details else str(error)
         raise UsageError(f"filter {text!r}: {reason}") from None
     try:
-        return _Parser(text, schema, case_sensitive).predicate(tree)
+        predicate: Predicate = _Parser(text, schema, case_sensitive).predicate(tree)
     except RecursionError:
         raise UsageError(f"filter {text[:100]!r}: the condition is nested too deeply") from None
+    return predicate
 
 
 _OPERANDS = frozenset({"this", "expression"})
-_ARGUMENTS: dict[type[exp.Expression], frozenset[str]] = {
+_ARGUMENTS: dict[type[exp.Expr], frozenset[str]] = {
     exp.In: frozenset({"this", "expressions"}),
     exp.Between: frozenset({"this", "low", "high"}),
     exp.Like: _OPERANDS | {"negate"},
@@ -86,10 +94,10 @@ class _Parser:
         self.schema = schema
         self.case_sensitive = case_sensitive
 
-    def refusal(self, node: exp.Expression, reason: str) -> UsageError:
+    def refusal(self, node: exp.Expr, reason: str) -> UsageError:
         return UsageError(f"filter {self.text[:200]!r}: {node.sql()[:200]}: {reason}")
 
-    def predicate(self, node: exp.Expression) -> Any:
+    def predicate(self, node: exp.Expr) -> Any:
         # What a newer sqlglot says in arguments that are not known here would otherwise be lost.
         known = _ARGUMENTS.get(type(node), _OPERANDS)
         if unknown := sorted(name for name, value in node.args.items() if value and name not in known):
@@ -125,9 +133,9 @@ class _Parser:
             return self.comparison(node)
         raise self.refusal(node, "not a condition that predicates of the spec have")
 
-    def comparison(self, node: exp.Expression) -> Any:
+    def comparison(self, node: exp.Expr) -> Any:
         left, right = node.this.unnest(), node.expression.unnest()
-        kind_ = type(node)
+        kind_: type[exp.Expr] = type(node)
         if not isinstance(left, exp.Column):
             left, right, kind_ = right, left, _MIRRORED[kind_]
         column = self.column(left)
@@ -139,7 +147,7 @@ class _Parser:
             raise self.refusal(node, "expected IS NULL or IS NOT NULL")
         return self.column(node.this).is_null()
 
-    def column(self, node: exp.Expression) -> ColumnReference:
+    def column(self, node: exp.Expr) -> ColumnReference:
         node = node.unnest()
         if isinstance(node, exp.Column):
             return col(".".join(part.name for part in node.parts))
@@ -154,7 +162,7 @@ class _Parser:
             found = next((one for one in self.schema.columns() if one.name.lower() == column.name.lower()), None)
         return None if found is None else found.type
 
-    def constant(self, node: exp.Expression, column: ColumnReference) -> Any:
+    def constant(self, node: exp.Expr, column: ColumnReference) -> Any:
         type_ = self.type_of(column)
         name = "" if type_ is None else kind(type_)
         match node.unnest():
@@ -188,7 +196,7 @@ class _Parser:
             text = f"{text.removesuffix('Z')}+00:00" if _NO_OFFSET.search(text) else text
         return Decimal(text) if name == "decimal" and _DECIMAL.fullmatch(text) else text
 
-    def string(self, node: exp.Expression) -> str:
+    def string(self, node: exp.Expr) -> str:
         if isinstance(node, exp.Literal) and node.is_string:
             return str(node.this)
         raise self.refusal(node, "expected a string")

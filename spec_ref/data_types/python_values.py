@@ -12,7 +12,7 @@ from decimal import Decimal, InvalidOperation, localcontext
 from typing import Any
 
 from spec_ref.core.calendar import EPOCH
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.data_types.types import DecimalType, Type, kind
 from spec_ref.data_types.values import check_value
 
@@ -86,4 +86,4 @@ def _uuid(value: str) -> uuid.UUID:
     try:
         return uuid.UUID(value)
     except ValueError:
-        raise violation("TYP022", "the text is not a UUID", found=value) from None
+        raise spec_error("TYP022", "the text is not a UUID", found=value) from None

@@ -108,19 +108,47 @@ class ColumnReference:
         return Test(Operation.NOT_NAN, self._term)
 
     def is_in(self, values: Iterable[PythonValue]) -> SetTest:
-        """Make the test whether the column equals one of some constants."""
+        """Make the test whether the column equals one of some constants.
+
+        Args:
+            values: the constants.
+
+        Returns:
+            The predicate.
+        """
         return SetTest(Operation.IN, self._term, tuple(map(literal, values)))
 
     def not_in(self, values: Iterable[PythonValue]) -> SetTest:
-        """Make the test whether the column equals none of some constants."""
+        """Make the test whether the column equals none of some constants.
+
+        Args:
+            values: the constants.
+
+        Returns:
+            The predicate.
+        """
         return SetTest(Operation.NOT_IN, self._term, tuple(map(literal, values)))
 
     def starts_with(self, prefix: str) -> Comparison:
-        """Make the test whether the column, a string, begins with a prefix."""
+        """Make the test whether the column, a string, begins with a prefix.
+
+        Args:
+            prefix: the prefix.
+
+        Returns:
+            The predicate.
+        """
         return self._compare(Operation.STARTS_WITH, prefix)
 
     def not_starts_with(self, prefix: str) -> Comparison:
-        """Make the test whether the column, a string, does not begin with a prefix."""
+        """Make the test whether the column, a string, does not begin with a prefix.
+
+        Args:
+            prefix: the prefix.
+
+        Returns:
+            The predicate.
+        """
         return self._compare(Operation.NOT_STARTS_WITH, prefix)
 
     @property

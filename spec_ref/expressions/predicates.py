@@ -118,13 +118,13 @@ class _Operators:
     __slots__ = ()
 
     def __and__(self, other: Any) -> Any:
-        return both(self, other) if isinstance(other, _Operators) else NotImplemented
+        return and_(self, other) if isinstance(other, _Operators) else NotImplemented
 
     def __or__(self, other: Any) -> Any:
-        return either(self, other) if isinstance(other, _Operators) else NotImplemented
+        return or_(self, other) if isinstance(other, _Operators) else NotImplemented
 
     def __invert__(self) -> Any:
-        return negation(self)
+        return not_(self)
 
     def __bool__(self) -> NoReturn:
         # `1 < column < 5` and `a and b` would silently drop one of their sides.

@@ -1,7 +1,9 @@
 """The settings of Sphinx. Nothing of a page comes from a network when it is looked at."""
 
 project = "Iceberg conformance"
-extensions = ["myst_parser"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+autodoc_typehints = "signature"
+nitpick_ignore_regex = [("py:.*", ".*")]  # types of other modules have no pages
 html_theme = "furo"
 html_title = "Iceberg conformance"
 html_copy_source = False

@@ -13,11 +13,11 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from conformance.vectors import Vector
-from tools.docs import checks, findings, proofs, protocol, requirements
+from tools.docs import checks, findings, notebooks, proofs, protocol, python_api, requirements
 
 ROOT = Path(__file__).resolve().parents[2]
 STAGE = ROOT / "build" / "docs"
@@ -34,9 +34,9 @@ ELSEWHERE = {
 CHAPTERS = {
     "First steps": ["quick-start", "concepts", "validate", "checks", "corruptions", "ci"],
     "Plug in an engine": ["adapters", "go-and-rust", "protocol", "operations", "known-deviations"],
+    "From Python": ["from-python", "python-api", "writing"],
     "What is known": [
         "matrix",
-        "writing",
         "races",
         "hardening",
         "who-writes-what",
@@ -57,6 +57,12 @@ CHAPTERS = {
 }
 """The order of the pages. A page of ``docs/`` that is not named stands at the end."""
 
+TEXTS: dict[str, Callable[[Path], str]] = {
+    ".md": lambda path: path.read_text(encoding="utf-8"),
+    ".ipynb": notebooks.page,
+}
+"""How the Markdown of a page comes from its file."""
+
 LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(([^()\s]+)\)")
 FENCE = re.compile(r"^(`{3,}|~{3,})")
 
@@ -67,7 +73,7 @@ class BrokenLink(Exception):
 
 def handwritten() -> dict[Path, str]:
     """The pages that people wrote: each file, and the name of its page."""
-    found = {path: path.name for path in sorted((ROOT / "docs").glob("*.md"))}
+    found = {path: path.with_suffix(".md").name for path in sorted((ROOT / "docs").glob("*.*")) if path.suffix in TEXTS}
     return found | {ROOT / place: name for place, name in ELSEWHERE.items()}
 
 
@@ -78,7 +84,7 @@ def pages() -> dict[str, str]:
         BrokenLink: says the page and the link.
     """
     names = handwritten()
-    found = {name: resolved(path.read_text(encoding="utf-8"), path, names) for path, name in names.items()}
+    found = {name: resolved(TEXTS[path.suffix](path), path, names) for path, name in names.items()}
     found |= made()
     found["index.md"] += "\n" + "\n".join(contents(found))
     return found
@@ -93,6 +99,7 @@ def made() -> dict[str, str]:
     known = findings.by_requirement()
     found = {
         "operations.md": protocol.reference(),
+        "python-api.md": python_api.page(),
         "checks.md": checks.page(),
         "findings.md": findings.index(),
         "contradictions.md": findings.contradictions_page(),
