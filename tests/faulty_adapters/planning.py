@@ -193,15 +193,15 @@ FAULTS = tuple(
         "counts-missing-as-zero": replaced(
             ManifestFile, "may_have", lambda _: lambda _manifest, count: (count or 0) > 0
         ),
-        "summaries-shifted": replaced(manifest_selection, "summaries_outcome", _shifted),
-        "summary-without-nan": replaced(manifest_selection, "summaries_outcome", _nan_not_told),
+        "summaries-shifted": replaced(manifest_selection, "evaluate_summaries", _shifted),
+        "summary-without-nan": replaced(manifest_selection, "evaluate_summaries", _nan_not_told),
         "summaries-missing-skip": replaced(ManifestSelection, "_might_match", _missing_summaries),
         "newest-spec-for-filters": replaced(ManifestSelection, "_might_match", _current_spec),
-        "manifests-of-v1-ignored": replaced(columnar_planner, "listed_manifests", _only_lists),
+        "manifests-of-v1-ignored": replaced(columnar_planner, "list_manifests", _only_lists),
         "schema-of-today": replaced(tables, "table_state", _current_schema),
         "time-by-snapshots": replaced(tables, "table_state", _by_snapshots),
         "counts-of-column-missing-as-zero": replaced(metrics_evaluation, "_known", _missing_as_zero),
-        "null-never-matches": replaced(metrics_evaluation, "holds", _null_never_matches),
+        "null-never-matches": replaced(metrics_evaluation, "evaluate_leaf", _null_never_matches),
         "upper-bound-open": replaced(
             metrics_evaluation, "_at_least", lambda _: lambda bound, value: ~bound.valid | (bound.values > value)
         ),

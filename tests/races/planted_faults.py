@@ -206,7 +206,7 @@ def parent_of_the_plan(patch: Any) -> None:
     def head(metadata: Any, branch: str) -> Any:
         return seen.setdefault(branch, original(metadata, branch))
 
-    patch.setattr(snapshots, "head", head)
+    patch.setattr(snapshots, "branch_head", head)
 
 
 def manifest_key_without_source(patch: Any) -> None:
@@ -253,7 +253,7 @@ def _without_validation(**changes: Any) -> Plant:
         def validate(change: Any, *rest: Any) -> Any:
             return original(evolve(change, validation=evolve(change.validation, **changes)), *rest)
 
-        patch.setattr(conflicts, "validate", validate)
+        patch.setattr(conflicts, "validate_change", validate)
 
     return plant
 
@@ -373,7 +373,7 @@ def row_ids_of_delete_manifests_shift(patch: Any) -> None:
 def totals_of_this_commit_alone(patch: Any) -> None:
     original = summaries.build_summary
     patch.setattr(
-        summaries, "summary_of", lambda op, added, removed, _, further: original(op, added, removed, {}, further)
+        summaries, "build_summary", lambda op, added, removed, _, further: original(op, added, removed, {}, further)
     )
 
 
@@ -399,21 +399,21 @@ def log_not_continued(patch: Any) -> None:
         first.append(current)
         return original(metadata, Base(first[0].location, current.metadata), now)
 
-    patch.setattr(commit_module, "with_log", with_log)
+    patch.setattr(commit_module, "append_metadata_log", with_log)
 
 
 def clock_of_the_writer(patch: Any) -> None:
     original = commit_module.with_log
     patch.setattr(
         commit_module,
-        "with_log",
+        "append_metadata_log",
         lambda metadata, current, now: evolve(original(metadata, current, now), last_updated_ms=now),
     )
 
 
 def branch_moves_main(patch: Any) -> None:
     original = snapshots.add_snapshot
-    patch.setattr(snapshots, "with_snapshot", lambda metadata, snapshot, _: original(metadata, snapshot, "main"))
+    patch.setattr(snapshots, "add_snapshot", lambda metadata, snapshot, _: original(metadata, snapshot, "main"))
 
 
 def snapshot_ids_collide(patch: Any) -> None:
@@ -544,7 +544,7 @@ PLANTED = (
     ),
     Planted(
         name="a reader finds no snapshot",
-        plant=lambda patch: patch.setattr(readers, "head", lambda *_: None),
+        plant=lambda patch: patch.setattr(readers, "branch_head", lambda *_: None),
         changes=("append", "read"),
         says="a reader saw no snapshot of a table that has one",
     ),

@@ -190,7 +190,7 @@ def _summary(change: Callable[[Any], Any]) -> Plant:
         def summary_of(operation: Any, added: Any, removed: Any, before: Any, further: Any) -> Any:
             return original(*change((operation, list(added), list(removed), before)), further)
 
-        patch.setattr(summaries, "summary_of", summary_of)
+        patch.setattr(summaries, "build_summary", summary_of)
 
     return plant
 
@@ -280,7 +280,7 @@ def no_row_ids_for_old_manifests(patch: Any) -> None:
 def operations_as(wanted: str) -> Plant:
     def plant(patch: Any) -> None:
         operation = next(one for one in snapshots.SnapshotOperation if one.value == wanted)
-        patch.setattr(snapshots, "operation_of", lambda *_: operation)
+        patch.setattr(snapshots, "snapshot_operation", lambda *_: operation)
 
     return plant
 
@@ -310,11 +310,10 @@ def merged_whatever_the_spec(patch: Any) -> None:
     def merged(listed: Any, properties: Any, current: Any, *rest: Any) -> Any:
         data = [one for one in listed if one.content is ManifestContent.DATA]
         others = [one for one in listed if one.content is not ManifestContent.DATA]
-        name = "_joined" if hasattr(manifests, "_joined") else "_merge"
-        return [(yield from getattr(manifests, name)(data, current, *rest)), *others]
+        return [(yield from manifests._write_merged(data, current, *rest)), *others]
 
     del original
-    patch.setattr(manifests, "merged", merged)
+    patch.setattr(manifests, "merge_manifests", merged)
 
 
 def merge_loses_deletes(patch: Any) -> None:
@@ -324,7 +323,7 @@ def merge_loses_deletes(patch: Any) -> None:
         made = yield from original(listed, *rest)
         return [one for one in made if one.content is ManifestContent.DATA]
 
-    patch.setattr(manifests, "merged", merged)
+    patch.setattr(manifests, "merge_manifests", merged)
 
 
 def merge_keeps_the_old_ones(patch: Any) -> None:
@@ -334,7 +333,7 @@ def merge_keeps_the_old_ones(patch: Any) -> None:
         made = yield from original(listed, *rest)
         return [*made, *(one for one in listed if one not in made)]
 
-    patch.setattr(manifests, "merged", merged)
+    patch.setattr(manifests, "merge_manifests", merged)
 
 
 def rewriting_loses_deletes(patch: Any) -> None:
@@ -343,7 +342,7 @@ def rewriting_loses_deletes(patch: Any) -> None:
     def rewritten(listed: Any, *rest: Any) -> Any:
         return (yield from original([one for one in listed if one.content is ManifestContent.DATA], *rest))
 
-    patch.setattr(manifests, "rewritten", rewritten)
+    patch.setattr(manifests, "compact_manifests", rewritten)
 
 
 def new_manifest_listed_twice(patch: Any) -> None:
@@ -376,14 +375,14 @@ def one_of_the_removed_files(patch: Any) -> None:
         made = original(change, current)
         return attrs.evolve(made, data=frozenset(sorted(made.data)[:1]))
 
-    patch.setattr(manifests, "removal_of", removal_of)
+    patch.setattr(manifests, "resolve_removal", removal_of)
 
 
 def deletes_that_are_replaced_stay(patch: Any) -> None:
     original = manifests.resolve_removal
     patch.setattr(
         manifests,
-        "removal_of",
+        "resolve_removal",
         lambda change, current: attrs.evolve(original(change, current), deletes=frozenset()),
     )
     patch.setattr(conflicts, "_check_vectors", lambda *_: iter(()))
@@ -405,7 +404,7 @@ def a_predicate_is_checked_against_names_alone(patch: Any) -> None:
     original = manifests._is_unaffected
     patch.setattr(
         manifests,
-        "_not_affected",
+        "_is_unaffected",
         lambda manifest, removal, spec: (
             any(one.lower_bound is None for one in manifest.partitions or ()) or original(manifest, removal, spec)
         ),
@@ -425,7 +424,7 @@ def older_rewrites_see_no_deletes(patch: Any) -> None:
 
 def branches_start_from_main(patch: Any) -> None:
     original = snapshots.branch_head
-    patch.setattr(snapshots, "head", lambda metadata, _: original(metadata, "main"))
+    patch.setattr(snapshots, "branch_head", lambda metadata, _: original(metadata, "main"))
 
 
 def retention_of_a_branch_lost(patch: Any) -> None:
@@ -435,7 +434,7 @@ def retention_of_a_branch_lost(patch: Any) -> None:
         made = original(metadata, snapshot, name)
         return evolve(made, refs={**made.refs, name: snapshots.branch_ref(snapshot.snapshot_id)})
 
-    patch.setattr(snapshots, "with_snapshot", with_snapshot)
+    patch.setattr(snapshots, "add_snapshot", with_snapshot)
 
 
 def references_of_one_snapshot_are_one(patch: Any) -> None:
@@ -459,7 +458,7 @@ def every_snapshot_is_logged(patch: Any) -> None:
         entry = metadata_changes.SnapshotLogEntry(timestamp_ms=snapshot.timestamp_ms, snapshot_id=snapshot.snapshot_id)
         return evolve(made, snapshot_log=(*metadata.snapshot_log, entry))
 
-    patch.setattr(snapshots, "with_snapshot", with_snapshot)
+    patch.setattr(snapshots, "add_snapshot", with_snapshot)
 
 
 def tags_keep_nothing(patch: Any) -> None:
@@ -471,7 +470,7 @@ def tags_keep_nothing(patch: Any) -> None:
         made = original(evolve(metadata, refs=kept), now, *rest)
         return evolve(made, refs={name: ref for name, ref in metadata.refs.items() if name in {*made.refs, *tags}})
 
-    patch.setattr(metadata_changes, "expire", expire)
+    patch.setattr(metadata_changes, "expire_snapshots", expire)
 
 
 def statistics_of_the_kept_expire(patch: Any) -> None:
