@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from spec_ref.core.calendar import MICROS_PER_DAY
 from spec_ref.core.records import evolve
-from spec_ref.data_types.decimals import decimal_of
+from spec_ref.data_types.decimals import decimal_from_unscaled
 from spec_ref.data_types.types import (
     MAX_DECIMAL_PRECISION,
     PLAIN_PRIMITIVES,
@@ -106,7 +106,7 @@ def _signed(bits: int) -> st.SearchStrategy[int]:
 
 def _decimals(type_: DecimalType) -> st.SearchStrategy[Any]:
     limit: int = 10**type_.precision - 1
-    return st.integers(-limit, limit).map(lambda number: decimal_of(type_, number))
+    return st.integers(-limit, limit).map(lambda number: decimal_from_unscaled(type_, number))
 
 
 _COORDINATES = st.floats(-180, 180)

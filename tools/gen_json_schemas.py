@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from spec_ref.table_metadata.json_schemas import NAMES, text_of
+from spec_ref.table_metadata.json_schemas import NAMES, schema_text
 
 FOLDER = Path(__file__).parent.parent / "spec_ref" / "table_metadata"
 
@@ -15,14 +15,14 @@ def main() -> int:
     stale = [
         version
         for version, name in NAMES.items()
-        if not (FOLDER / name).exists() or (FOLDER / name).read_text("utf-8") != text_of(version)
+        if not (FOLDER / name).exists() or (FOLDER / name).read_text("utf-8") != schema_text(version)
     ]
     if "--check" in sys.argv[1:]:
         for version in stale:
             print(f"{NAMES[version]} is stale: run tools/gen_json_schemas.py", file=sys.stderr)
         return 1 if stale else 0
     for version in stale:
-        (FOLDER / NAMES[version]).write_text(text_of(version), "utf-8")
+        (FOLDER / NAMES[version]).write_text(schema_text(version), "utf-8")
     return 0
 
 

@@ -15,18 +15,18 @@ from conformance.races.observed import ObservedSnapshot
 from conformance.validator.context import Context, Level, ListTask
 from conformance.validator.diff import changes
 from conformance.validator.manifest_lists import Listed, listed_otherwise, snapshot_findings
-from spec_ref.checks import rated
+from spec_ref.checks import to_finding
 from spec_ref.checks.findings import Finding, Severity
 from spec_ref.commits.payloads import ManifestListPayload, ManifestPayload, encode
 from spec_ref.core.errors import SpecError, Violation
 from spec_ref.core.records import evolve
-from spec_ref.manifest_lists.checks import check_manifest_list, listed_problems
+from spec_ref.manifest_lists.checks import check_manifest_list, manifest_list_problems
 from spec_ref.manifest_lists.manifest_file import ManifestFile
 from spec_ref.manifests.checks import check_manifest
 from spec_ref.manifests.entry_problems import entry_problems
 from spec_ref.manifests.inheritance import inherit
 from spec_ref.manifests.manifest import Header
-from spec_ref.manifests.manifest_file_checks import Totals, listed_findings
+from spec_ref.manifests.manifest_file_checks import ManifestTotals, manifest_file_findings
 from spec_ref.manifests.rules import Context as EntryContext
 from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.table_metadata.checks import RULES, check_metadata
@@ -88,7 +88,7 @@ class WrittenChecks:
             version = list_content.format_version
             yield from (
                 _text(one, location)
-                for one in listed_problems(manifests, version, context.specs, snapshot.first_row_id)
+                for one in manifest_list_problems(manifests, version, context.specs, snapshot.first_row_id)
             )
             yield from _shown(snapshot_findings(manifests, snapshot, location, version))
             if self.encoded:
@@ -138,15 +138,15 @@ def _listed_alike(
 def _manifest_findings(context: Context, manifest: ManifestFile, contents: ManifestPayload) -> Iterator[Finding]:
     version, name = contents.format_version, manifest.manifest_path
     entry_context = EntryContext(version, contents.content)
-    totals = Totals.of(context.partition_type(contents.spec))
+    totals = ManifestTotals.of(context.partition_type(contents.spec))
     inherited = list(inherit(contents.entries, manifest, version))
     for number, (entry, whole) in enumerate(zip(contents.entries, inherited, strict=True)):
         totals.add(whole, manifest.sequence_number)
         for problem in entry_problems(entry, entry_context, context.types):
-            yield rated(attrs.evolve(problem, file=name, path=f"/{number}{problem.path}"))
+            yield to_finding(attrs.evolve(problem, file=name, path=f"/{number}{problem.path}"))
     header = Header(properties={}, format_version=version, content=contents.content, spec_id=contents.spec.spec_id)
     written: Any = _Written(header, version)
-    for one in listed_findings(manifest, written, manifest.manifest_length, totals):
+    for one in manifest_file_findings(manifest, written, manifest.manifest_length, totals):
         yield Finding(attrs.evolve(one.violation, file=name), one.severity)
 
 

@@ -19,7 +19,7 @@ from spec_ref.requirements import Requirement, check_id
 @functools.cache
 def registry() -> Mapping[str, Check]:
     """All checks by id: level by level."""
-    theirs, ours = checks.registry(), checks.load(resources.files(__package__))
+    theirs, ours = checks.registry(), checks.load_checks(resources.files(__package__))
     if theirs.keys() & ours.keys():
         raise AssertionError(f"checks are in both registries: {', '.join(theirs.keys() & ours.keys())}")
     every = sorted((*theirs.values(), *ours.values()), key=lambda check: LEVELS.index(check.level))

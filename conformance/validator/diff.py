@@ -21,7 +21,7 @@ from spec_ref.core.versions import SEQUENCE_NUMBERS, UNIQUE_PARTITION_FIELD_IDS
 from spec_ref.data_types.types import is_primitive, kind
 from spec_ref.partitioning.evolution import altered_partition_fields
 from spec_ref.schemas.evolution import keeps_initial_default
-from spec_ref.schemas.promotion import promotable
+from spec_ref.schemas.promotion import is_promotable
 from spec_ref.schemas.schema import Column
 from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.table_metadata import TableMetadata, read_metadata
@@ -147,7 +147,7 @@ def _columns(old: TableMetadata, new: TableMetadata, told: Callable[..., Finding
                                aspect="no-default")  # fmt: skip
                 continue
             same = (
-                before.type == column.type or promotable(before.type, column.type, new.format_version)
+                before.type == column.type or is_promotable(before.type, column.type, new.format_version)
                 if is_primitive(before.type) and is_primitive(column.type)
                 else kind(before.type) == kind(column.type)
             )

@@ -48,4 +48,4 @@ def all_of(problems: Iterable[Violation], *, file: str, under: str = "") -> Iter
 
 def rated(problem: Violation) -> Finding:
     """A violation with the severity of its check; what the registry does not have, a reader refuses: an error."""
-    return checks.rated(problem, registry())
+    return checks.to_finding(problem, registry())

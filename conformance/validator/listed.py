@@ -25,7 +25,7 @@ from spec_ref.manifest_lists.manifest_file import ManifestContent, ManifestFile
 from spec_ref.manifests.data_file import FileContent
 from spec_ref.manifests.entry import EntryStatus
 from spec_ref.manifests.manifest import Manifest
-from spec_ref.manifests.manifest_file_checks import PartitionValues, Totals, is_value, listed_findings
+from spec_ref.manifests.manifest_file_checks import ManifestTotals, PartitionValues, is_value, manifest_file_findings
 
 INTEGERS = frozenset({"int", "long", "date", "timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns", "time"})
 
@@ -38,7 +38,7 @@ class Listing:
         self.manifest = manifest
         self.length = length
         self.task = task
-        self.totals = Totals.of(context.partition_type(manifest.spec) if manifest.spec is not None else None)
+        self.totals = ManifestTotals.of(context.partition_type(manifest.spec) if manifest.spec is not None else None)
 
     def add(self, columns: ManifestColumns) -> Iterator[Finding]:
         """Look at a batch; what is wrong with single entries is told at once."""
@@ -187,7 +187,7 @@ class Listing:
         if listed is None:
             return
         file, _, place = self.task.place.rpartition(":/")
-        for one in listed_findings(listed, self.manifest, self.length, self.totals):
+        for one in manifest_file_findings(listed, self.manifest, self.length, self.totals):
             problem = attrs.evolve(one.violation, file=file, path=f"/{place}{one.path}")
             yield evolve(one, violation=problem)
 

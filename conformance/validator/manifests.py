@@ -21,7 +21,7 @@ from conformance.validator.listed import Listing
 from conformance.validator.partition_statistics import partition_facts
 from conformance.validator.patience import within
 from conformance.validator.tolerated import tolerate
-from spec_ref.checks.findings import Finding, Tally, in_file
+from spec_ref.checks.findings import Finding, Tally, with_file
 from spec_ref.columnar.hashing import hash_array
 from spec_ref.columnar.manifests.entry_columns import ManifestColumns, column_batches
 from spec_ref.columnar.manifests.nullable_arrays import Nullable
@@ -114,7 +114,7 @@ def check_manifest_task(context: Context, task: ManifestTask) -> Iterator[Emitte
         for columns in column_batches(manifest, whole=task.checked):
             if task.checked:
                 found = entry_findings(columns, entry_context, context.types)
-                tally.add(in_file(one, task.location) for one in found if one.requirement not in told)
+                tally.add(with_file(one, task.location) for one in found if one.requirement not in told)
                 tally.add(listing.add(columns))
                 tally.add(_never_written(columns, deprecated, task))
             sums.add(columns)

@@ -20,7 +20,7 @@ from spec_ref.data_files.parquet_thrift import read_parquet_schema
 from spec_ref.data_files.reader import DataFileReader, open_rows
 from spec_ref.data_types.types import StructType
 from spec_ref.encodings.avro.container import SCHEMA_KEY, open_container
-from spec_ref.encodings.random_access_bytes import RandomAccessBytes, source_of
+from spec_ref.encodings.random_access_bytes import RandomAccessBytes, open_source
 from spec_ref.json import documents
 from spec_ref.manifests.data_file import FileFormat
 from spec_ref.schemas.name_mapping import MappedField
@@ -112,7 +112,7 @@ def _orc(location: str, mapping: Mapped) -> Opened:
 
 def _avro(location: str, mapping: Mapped) -> Opened:
     file = open_with_ends(location)
-    source = source_of(file)
+    source = open_source(file)
     rows = open_rows(io.BytesIO(source) if isinstance(source, bytes) else file, FileFormat.AVRO, mapping)
     container = open_container(source, AVRO)
     schema = documents.loads(container.metadata[SCHEMA_KEY])

@@ -28,9 +28,9 @@ from spec_ref.core.errors import SpecError, abbreviated_repr, spec_error
 from spec_ref.data_types.types import LONG, STRING, UUID, FixedType, StructType, VariantType, kind
 from spec_ref.manifests.computed_metrics import (
     FieldMetrics,
+    bound_order,
     is_geospatial,
     leaves,
-    order_of,
 )
 from spec_ref.manifests.data_file import FileContent, FileFormat
 from spec_ref.manifests.entry_problems import signed_order
@@ -299,7 +299,7 @@ class _Checks:
             except SpecError:  # not of the type: told by the rules of entries
                 continue
             is_lower = attribute == "lower_bounds"
-            key = order_of(type_)
+            key = bound_order(type_)
             first, second = (key(bound), key(extreme)) if is_lower else (key(extreme), key(bound))
             if first > second:
                 end = "lower" if is_lower else "upper"

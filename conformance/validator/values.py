@@ -12,7 +12,7 @@ from spec_ref.core.errors import SpecError, Violation
 from spec_ref.core.versions import FormatVersion
 from spec_ref.data_types.types import Type, is_primitive, kind
 from spec_ref.manifests.data_file import FileFormat
-from spec_ref.schemas.promotion import promotable
+from spec_ref.schemas.promotion import is_promotable
 
 
 def partition_values(columns: ManifestColumns, field_id: int) -> list[Any]:
@@ -29,7 +29,7 @@ def same_type(found: Type, wanted: Type, version: FormatVersion) -> bool:
         return kind(found) == kind(wanted)
     if kind(wanted) in GEOSPATIAL and kind(found) == kind(wanted):
         return True  # ORC does not store the parameters
-    return found == wanted or promotable(found, wanted, version)
+    return found == wanted or is_promotable(found, wanted, version)
 
 
 @attrs.frozen

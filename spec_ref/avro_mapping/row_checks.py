@@ -7,8 +7,8 @@ from typing import Any
 
 import attrs
 
-from spec_ref.avro_mapping.rows import PartitionTuple, RowsOf, wire_type, written
-from spec_ref.avro_mapping.schema import from_avro, present, sanitize_name
+from spec_ref.avro_mapping.rows import PartitionTuple, RecordStruct, wire_type, written_fields
+from spec_ref.avro_mapping.schema import sanitize_name, split_optional, type_from_avro
 from spec_ref.core.errors import SpecError, Violation
 from spec_ref.core.records import field_rules
 from spec_ref.core.versions import OMITTED, REQUIRED, FieldRule, FormatVersion
@@ -47,7 +47,7 @@ def schema_faults(
             yield _fault(RESERVED[field.id], "", "the field id is reserved", here, version)
         elif field.id in known and known[field.id].write(version) is OMITTED:
             yield _fault("VER005", "", f"the version has no {known[field.id].name}", here, version)
-    for _, rule in written(cls, version):
+    for _, rule in written_fields(cls, version):
         place = places.get(rule.id or 0) if rule.id is not None else None
         here = f"{path}/{rule.name}"
         if place is None:
@@ -55,7 +55,7 @@ def schema_faults(
             yield _fault(rule.requirement, aspect, f"the column {rule.name} is missing", here, version)
             continue
         field = record.fields[place]
-        inner, required = present(field.type)
+        inner, required = split_optional(field.type)
         if required != (rule.write(version) is REQUIRED):
             message = f"{rule.name} is {'required' if required else 'optional'} in the Avro schema"
             yield _fault(rule.requirement, "nullability", message, here, version)
@@ -70,8 +70,8 @@ def _type_faults(
     rule: FieldRule, type_: AvroType, version: FormatVersion, partition: StructType | None, path: str
 ) -> Iterator[Violation]:
     match rule.type:
-        case RowsOf(cls, element_id):
-            record = present(type_.items)[0] if isinstance(type_, Array) else type_
+        case RecordStruct(cls, element_id):
+            record = split_optional(type_.items)[0] if isinstance(type_, Array) else type_
             if isinstance(type_, Array) and type_.element_id != element_id:
                 expected = str(element_id)
                 yield _fault("AVR013", "element-id", "the element-id is wrong", path, version, expected=expected)
@@ -87,7 +87,7 @@ def _type_faults(
                 yield _fault("AVR004", "logical-type", message, path, version)
                 return
             try:
-                found = from_avro(type_)
+                found = type_from_avro(type_)
             except SpecError as error:
                 problem = error.violation
                 place = path + problem.path
@@ -122,10 +122,10 @@ def _partition_faults(record: Record, partition: StructType, version: FormatVers
             yield _fault("DFL004", "field-name", message, here, version, found=name)
         if str(field.type) == "unknown":
             continue
-        inner, required = present(record.fields[place].type)
+        inner, required = split_optional(record.fields[place].type)
         if required:
             yield _fault("DFL004", "field-required", "a partition field is optional", here, version)
-        found = from_avro(inner)
+        found = type_from_avro(inner)
         if found != field.type:
             told = {"found": str(found), "expected": str(field.type)}
             message = "the type of the partition field is another"

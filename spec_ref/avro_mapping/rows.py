@@ -1,8 +1,8 @@
 """Records of the spec as rows of Avro files, derived from their field rules.
 
 A manifest and a manifest list are Iceberg data files whose schema is a field table of the spec. From the field table of
-a record `struct_of` derives that schema for a format version, `RowWriter` writes the rows, and `RowReader` reads rows
-of any writer: by field id, whatever names, optionality and order its schema has.
+a record `record_struct` derives that schema for a format version, `RowWriter` writes the rows, and `RowReader` reads
+rows of any writer: by field id, whatever names, optionality and order its schema has.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from spec_ref.avro_mapping.schema import Convert, present, value_reader, value_writer
+from spec_ref.avro_mapping.schema import Convert, split_optional, value_reader, value_writer
 from spec_ref.core.errors import SpecError, error_path, spec_error
 from spec_ref.core.records import field_rules
 from spec_ref.core.versions import OMITTED, REQUIRED, FieldRule, FormatVersion
@@ -23,22 +23,22 @@ from spec_ref.encodings.avro.types import NULL, Array, AvroType, Fixed, Primitiv
 
 
 @attrs.frozen
-class Coded:
+class EnumAsInt:
     """An int that represents a member of an enumeration."""
 
     choices: type[enum.IntEnum]
 
 
 @attrs.frozen
-class Named:
+class EnumAsString:
     """A string that represents a member of an enumeration; read in either case (contradiction C4)."""
 
     choices: type[enum.Enum]
-    written: Callable[[enum.Enum], str]
+    written_fields: Callable[[enum.Enum], str]
 
 
 @attrs.frozen
-class RowsOf:
+class RecordStruct:
     """A struct that is a record of the spec; with an element id, a list of them."""
 
     cls: type
@@ -51,7 +51,7 @@ class PartitionTuple:
 
 PARTITION = PartitionTuple()
 
-Wire: TypeAlias = Type | Coded | Named | RowsOf | PartitionTuple
+Wire: TypeAlias = Type | EnumAsInt | EnumAsString | RecordStruct | PartitionTuple
 """The form of a field, as the ``type`` of its rule."""
 
 
@@ -74,12 +74,12 @@ def wire_type(wire: Wire | NeverWritten, version: FormatVersion, partition: Stru
         The Iceberg type.
     """
     match wire:
-        case Coded():
+        case EnumAsInt():
             return INT
-        case Named():
+        case EnumAsString():
             return STRING
-        case RowsOf(cls, element_id):
-            struct = struct_of(cls, version, partition)
+        case RecordStruct(cls, element_id):
+            struct = record_struct(cls, version, partition)
             return struct if element_id is None else ListType(element_id, struct)
         case PartitionTuple():
             return partition
@@ -89,7 +89,7 @@ def wire_type(wire: Wire | NeverWritten, version: FormatVersion, partition: Stru
             return wire
 
 
-def written(cls: type, version: FormatVersion) -> Iterator[tuple[str, FieldRule]]:
+def written_fields(cls: type, version: FormatVersion) -> Iterator[tuple[str, FieldRule]]:
     """List the fields that a writer of a version writes.
 
     Args:
@@ -104,7 +104,7 @@ def written(cls: type, version: FormatVersion) -> Iterator[tuple[str, FieldRule]
             yield attribute, rule
 
 
-def struct_of(cls: type, version: FormatVersion, partition: StructType) -> StructType:
+def record_struct(cls: type, version: FormatVersion, partition: StructType) -> StructType:
     """Build the struct that writers of a version write for a record, in the order of the spec's table.
 
     Args:
@@ -116,7 +116,7 @@ def struct_of(cls: type, version: FormatVersion, partition: StructType) -> Struc
         The struct type.
     """
     fields = []
-    for _, rule in written(cls, version):
+    for _, rule in written_fields(cls, version):
         assert rule.id is not None
         type_ = wire_type(rule.type, version, partition)
         fields.append(NestedField(rule.id, rule.name, rule.write(version) is REQUIRED, type_))
@@ -133,11 +133,11 @@ class RowWriter:
         self._version = version
         self._fields = tuple(
             (operator.attrgetter(attribute), rule, _writer(rule.type, version, partition))
-            for attribute, rule in written(cls, version)
+            for attribute, rule in written_fields(cls, version)
         )
 
     def __call__(self, row: Any) -> tuple[Any, ...]:
-        """Convert a record to the values of the fields of `struct_of`.
+        """Convert a record to the values of the fields of `record_struct`.
 
         Args:
             row: the record.
@@ -170,9 +170,9 @@ class RowWriter:
 
 def _writer(wire: Wire, version: FormatVersion, partition: StructType) -> Convert | None:
     match wire:
-        case Named(_, write):
+        case EnumAsString(_, write):
             return write
-        case RowsOf(cls, element_id):
+        case RecordStruct(cls, element_id):
             row = RowWriter(cls, version, partition)
             return row if element_id is None else lambda rows: [row(one) for one in rows]
         case PartitionTuple():
@@ -244,7 +244,7 @@ class RowReader:
                 continue
             field = record.fields[place]
             with error_path(f"/{field.name}"):
-                inner, required = present(field.type)
+                inner, required = split_optional(field.type)
                 if inner == NULL:
                     self._absent(attribute, rule)
                     continue
@@ -298,14 +298,16 @@ class RowReader:
     def _reader(self, rule: FieldRule, type_: AvroType, requirement: str) -> Convert | None:
         wire = rule.type.wire if isinstance(rule.type, NeverWritten) else rule.type
         match wire:
-            case Coded(choices):
+            case EnumAsInt(choices):
                 _expect(rule, type_, "int", "long")
                 return _choice({choice.value: choice for choice in choices}, rule)
-            case Named(choices):
+            case EnumAsString(choices):
                 _expect(rule, type_, "string")
                 return _name(choices, rule)
-            case RowsOf(cls, element_id):
-                record = present(type_.items)[0] if element_id is not None and isinstance(type_, Array) else type_
+            case RecordStruct(cls, element_id):
+                record = (
+                    split_optional(type_.items)[0] if element_id is not None and isinstance(type_, Array) else type_
+                )
                 if not isinstance(record, Record) or (element_id is not None) != isinstance(type_, Array):
                     raise _unfit(rule, type_, "a record" if element_id is None else "an array of records")
                 row = RowReader(cls, record, self.version, requirement, self.partition_ids)
@@ -319,7 +321,7 @@ class RowReader:
             case ListType(_, element):
                 if not isinstance(type_, Array):
                     raise _unfit(rule, type_, "an array")
-                inner, required = present(type_.items)
+                inner, required = split_optional(type_.items)
                 check = _plain(rule, inner, element)
                 return _list(rule, check, required=required)
             case _:
@@ -451,12 +453,12 @@ def _list(rule: FieldRule, convert: Convert | None, *, required: bool) -> Conver
 
 
 def _pairs(rule: FieldRule, type_: AvroType, key: tuple[int, Type], value: tuple[int, Type]) -> Convert:
-    record = present(type_.items)[0] if isinstance(type_, Array) else None
+    record = split_optional(type_.items)[0] if isinstance(type_, Array) else None
     if not isinstance(record, Record) or len(record.fields) != 2:
         raise _unfit(rule, type_, "an array of records of a key and a value")
     swapped = (record.fields[0].id, record.fields[1].id) == (value[0], key[0])
     ordered = record.fields[::-1] if swapped else record.fields
-    (key_type, _), (value_type, required) = present(ordered[0].type), present(ordered[1].type)
+    (key_type, _), (value_type, required) = split_optional(ordered[0].type), split_optional(ordered[1].type)
     key_convert, value_convert = _plain(rule, key_type, key[1]), _plain(rule, value_type, value[1])
     assert value_convert is None
 

@@ -1,7 +1,7 @@
 """Iceberg types as Avro schemas and back (Appendix A, Avro; AVR001 to AVR014).
 
 `schema_json` derives the Avro schema that a writer stores, with the ids of every field, element, key and value.
-`from_avro` derives the Iceberg type of any Avro schema, and `value_reader` and `value_writer` convert between the
+`type_from_avro` derives the Iceberg type of any Avro schema, and `value_reader` and `value_writer` convert between the
 values of `spec_ref.encodings.avro.values` and those of the spec.
 """
 
@@ -12,9 +12,9 @@ import uuid
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from spec_ref.core.decimals import unscaled
+from spec_ref.core.decimals import unscaled_value
 from spec_ref.core.errors import error_path, spec_error
-from spec_ref.data_types.decimals import decimal_of
+from spec_ref.data_types.decimals import decimal_from_unscaled
 from spec_ref.data_types.types import (
     BINARY,
     BOOLEAN,
@@ -52,7 +52,7 @@ from spec_ref.encodings.avro.types import (
     AvroType,
     Enum,
     Fixed,
-    Logical,
+    LogicalType,
     Map,
     Primitive,
     Record,
@@ -240,7 +240,7 @@ def _map_json(type_: MapType, names: _Names, given: Mapping[int, str]) -> dict[s
 # From Avro to Iceberg
 
 
-def from_avro(type_: AvroType) -> Type:
+def type_from_avro(type_: AvroType) -> Type:
     """Derive the Iceberg type that an Avro type represents.
 
     Args:
@@ -263,22 +263,22 @@ def from_avro(type_: AvroType) -> Type:
         case Array(items, element_id, logical_map):
             return _entries(items) if logical_map else _list(items, element_id)
         case Map(values, key_id, value_id):
-            inner, required = present(values)
-            return MapType(_id(key_id, "key-id"), STRING, _id(value_id, "value-id"), from_avro(inner), required)
+            inner, required = split_optional(values)
+            return MapType(_id(key_id, "key-id"), STRING, _id(value_id, "value-id"), type_from_avro(inner), required)
         case Union():
-            return from_avro(present(type_)[0])
+            return type_from_avro(split_optional(type_)[0])
         case Record(_, fields):
             if [field.name for field in fields] == ["metadata", "value"] and all(field.id is None for field in fields):
                 return VARIANT
             made = []
             for field in fields:
                 with error_path(f"/{field.name}"):
-                    inner, required = present(field.type)
-                    made.append(NestedField(_id(field.id, "field-id"), field.name, required, from_avro(inner)))
+                    inner, required = split_optional(field.type)
+                    made.append(NestedField(_id(field.id, "field-id"), field.name, required, type_from_avro(inner)))
             return StructType(tuple(made))
 
 
-def present(type_: AvroType) -> tuple[AvroType, bool]:
+def split_optional(type_: AvroType) -> tuple[AvroType, bool]:
     """Separate null from a type.
 
     Args:
@@ -307,7 +307,7 @@ def _id(value: int | None, name: str) -> int:
     return value
 
 
-_LOGICAL: dict[tuple[str, str], Callable[[Logical], Type]] = {
+_LOGICAL: dict[tuple[str, str], Callable[[LogicalType], Type]] = {
     ("int", "date"): lambda _: DATE,
     ("long", "time-micros"): lambda _: TIME,
     ("long", "timestamp-micros"): lambda logical: TIMESTAMPTZ if logical.adjust_to_utc else TIMESTAMP,
@@ -329,26 +329,26 @@ _BARE: dict[str, Type] = {
 }
 
 
-def _primitive(name: str, logical: Logical | None) -> Type:
+def _primitive(name: str, logical: LogicalType | None) -> Type:
     made = logical and _LOGICAL.get((name, logical.name))
     return made(logical) if made and logical else _BARE[name]
 
 
-def _decimal(logical: Logical) -> DecimalType:
+def _decimal(logical: LogicalType) -> DecimalType:
     if abs(logical.scale) > MAX_SCALE:
         raise spec_error("AVR006", "the scale of a decimal is out of range", found=logical.scale)
     return DecimalType(logical.precision or 0, logical.scale)
 
 
-def _fixed_type(size: int, logical: Logical | None) -> Type:
+def _fixed_type(size: int, logical: LogicalType | None) -> Type:
     if logical is not None and logical.name == "decimal":
         return _decimal(logical)
     return UUID if logical is not None and logical.name == "uuid" and size == 16 else FixedType(size)
 
 
 def _list(items: AvroType, element_id: int | None) -> ListType:
-    inner, required = present(items)
-    return ListType(_id(element_id, "element-id"), from_avro(inner), required)
+    inner, required = split_optional(items)
+    return ListType(_id(element_id, "element-id"), type_from_avro(inner), required)
 
 
 def entry_fields(items: AvroType) -> tuple[Any, Any]:
@@ -363,7 +363,7 @@ def entry_fields(items: AvroType) -> tuple[Any, Any]:
     Raises:
         SpecError: AVR004 if the items are not records of two fields.
     """
-    record = present(items)[0]
+    record = split_optional(items)[0]
     if not isinstance(record, Record) or len(record.fields) != 2:
         raise spec_error("AVR004", "a map is an array of records of two fields", found=type(record).__name__)
     return record.fields[0], record.fields[1]
@@ -371,10 +371,10 @@ def entry_fields(items: AvroType) -> tuple[Any, Any]:
 
 def _entries(items: AvroType) -> MapType:
     key, value = entry_fields(items)
-    inner, required = present(value.type)
+    inner, required = split_optional(value.type)
     return MapType(
-        _id(key.id, "field-id of the key"), from_avro(present(key.type)[0]),
-        _id(value.id, "field-id of the value"), from_avro(inner), required,
+        _id(key.id, "field-id of the key"), type_from_avro(split_optional(key.type)[0]),
+        _id(value.id, "field-id of the value"), type_from_avro(inner), required,
     )  # fmt: skip
 
 
@@ -388,26 +388,29 @@ def value_reader(type_: AvroType, as_type: Type) -> Convert | None:
 
     Args:
         type_: the Avro type that the values were written as, not a union.
-        as_type: the Iceberg type to read them as, which `from_avro` returns.
+        as_type: the Iceberg type to read them as, which `type_from_avro` returns.
 
     Returns:
         The function, for values that are not null; None if no conversion is needed.
     """
     match as_type, type_:
         case DecimalType(), _:
-            return lambda data: decimal_of(as_type, int.from_bytes(data, "big", signed=True))
+            return lambda data: decimal_from_unscaled(as_type, int.from_bytes(data, "big", signed=True))
         case _, Fixed() if as_type == UUID:
             return lambda data: uuid.UUID(bytes=data)
         case StructType(), Record():
             return _struct_reader(type_)
         case ListType(_, element, _), Array(items):
-            return _each(value_reader(present(items)[0], element))
+            return _each(value_reader(split_optional(items)[0], element))
         case MapType(_, key, _, value, _), Array(items):
             key_field, value_field = entry_fields(items)
-            readers = (value_reader(present(key_field.type)[0], key), value_reader(present(value_field.type)[0], value))
+            readers = (
+                value_reader(split_optional(key_field.type)[0], key),
+                value_reader(split_optional(value_field.type)[0], value),
+            )
             return lambda pairs: tuple((_apply(readers[0], one), _apply(readers[1], other)) for one, other in pairs)
         case MapType(_, _, _, value, _), Map(values):
-            read = value_reader(present(values)[0], value)
+            read = value_reader(split_optional(values)[0], value)
             return lambda pairs: tuple((key, _apply(read, item)) for key, item in pairs)
         case _, Record() if as_type == VARIANT:
             return lambda parts: Variant(*parts)
@@ -427,8 +430,8 @@ def _struct_reader(record: Record) -> Convert:
     readers = []
     for place, field in enumerate(record.fields):
         if field.id is not None:
-            inner, _ = present(field.type)
-            readers.append((field.id, place, value_reader(inner, from_avro(inner))))
+            inner, _ = split_optional(field.type)
+            readers.append((field.id, place, value_reader(inner, type_from_avro(inner))))
     return lambda values: {field_id: _apply(read, values[place]) for field_id, place, read in readers}
 
 
@@ -453,7 +456,7 @@ def value_writer(type_: Type) -> Convert:
             return _unless_null(lambda pairs: [(writers_[0](one), writers_[1](other)) for one, other in pairs])
         case DecimalType(precision):
             size = decimal_size(precision)
-            return _unless_null(lambda value: unscaled(value).to_bytes(size, "big", signed=True))
+            return _unless_null(lambda value: unscaled_value(value).to_bytes(size, "big", signed=True))
         case _ if type_ == UUID:
             return _unless_null(lambda value: value.bytes)
         case _ if type_ == VARIANT:

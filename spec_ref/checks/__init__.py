@@ -60,7 +60,7 @@ class Check:
         return self.requirements[0]
 
 
-def severity_of(requirement: str) -> Severity:
+def requirement_severity(requirement: str) -> Severity:
     """Find the severity of breaking a requirement, if no check says otherwise.
 
     Args:
@@ -75,10 +75,10 @@ def severity_of(requirement: str) -> Severity:
 @functools.cache
 def registry() -> Mapping[str, Check]:
     """The checks of this package by id: level by level, in the order of the files."""
-    return load(resources.files(__package__))
+    return load_checks(resources.files(__package__))
 
 
-def load(folder: Traversable) -> Mapping[str, Check]:
+def load_checks(folder: Traversable) -> Mapping[str, Check]:
     """Load the checks of a folder.
 
     Args:
@@ -88,19 +88,19 @@ def load(folder: Traversable) -> Mapping[str, Check]:
         The checks by id, level by level, in the order of the files.
 
     Raises:
-        AssertionError: as `parse`, or if two checks have one id.
+        AssertionError: as `parse_checks`, or if two checks have one id.
     """
     found: dict[str, Check] = {}
     for level in LEVELS:
         file = folder.joinpath(f"{level}.toml")
-        for check in parse(file.read_text(encoding="utf-8"), level) if file.is_file() else ():
+        for check in parse_checks(file.read_text(encoding="utf-8"), level) if file.is_file() else ():
             if check.id in found:
                 raise AssertionError(f"the registry has the check {check.id} twice")
             found[check.id] = check
     return found
 
 
-def parse(text: str, level: str) -> tuple[Check, ...]:
+def parse_checks(text: str, level: str) -> tuple[Check, ...]:
     """Parse the checks of one level.
 
     Args:
@@ -134,14 +134,14 @@ def _check(row: Mapping[str, Any], level: str, unlike: Mapping[str, Any] | None)
         raise AssertionError(f"the id of a check of {code} begins with {register()[code].slug}, unlike {name}")
     if row["scope"] not in SCOPES:
         raise AssertionError(f"{name} has the scope {row['scope']}")
-    severity = severity_of(code) if unlike is None else Severity(unlike["severity"])
+    severity = requirement_severity(code) if unlike is None else Severity(unlike["severity"])
     reason = None if unlike is None else " ".join(unlike["reason"].split())
-    if reason is not None and severity is severity_of(code):
+    if reason is not None and severity is requirement_severity(code):
         raise AssertionError(f"{name} has a reason for the severity that its requirement has")
     return Check(name, (code, *row.get("also", ())), aspect, level, row["scope"], severity, reason)
 
 
-def rated(problem: Violation, checks: Mapping[str, Check] | None = None) -> Finding:
+def to_finding(problem: Violation, checks: Mapping[str, Check] | None = None) -> Finding:
     """Give a violation the severity of its check.
 
     Args:

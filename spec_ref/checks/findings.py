@@ -15,7 +15,7 @@ from spec_ref.core.errors import Violation
 from spec_ref.core.records import evolve, record
 from spec_ref.requirements import check_id
 
-EXAMPLES = 5
+MAX_EXAMPLES = 5
 """How many places of one cause are reported."""
 
 
@@ -108,9 +108,9 @@ class Tally:
         for finding in findings:
             cause = finding.cause
             first, count, places = self._causes.get(cause, (finding, 0, []))
-            kept = places if len(places) < EXAMPLES or _order(finding.places[0]) < _order(places[-1]) else None
+            kept = places if len(places) < MAX_EXAMPLES or _order(finding.places[0]) < _order(places[-1]) else None
             if kept is not None:
-                places = sorted([*places, *finding.places], key=_order)[:EXAMPLES]
+                places = sorted([*places, *finding.places], key=_order)[:MAX_EXAMPLES]
             self._causes[cause] = (first, count + finding.count, places)
         return self
 
@@ -135,7 +135,7 @@ def _order(place: Violation) -> tuple[object, ...]:
     return place.file or "", parts, place.found or "", place.expected or ""
 
 
-def in_file(finding: Finding, file: str | None) -> Finding:
+def with_file(finding: Finding, file: str | None) -> Finding:
     """Set the file of a finding and of all its places.
 
     Args:

@@ -23,7 +23,7 @@ from spec_ref.columnar.murmur3_vectorized import rounds
 from spec_ref.core.calendar import MICROS_PER_DAY
 from spec_ref.core.errors import spec_error
 from spec_ref.core.records import record
-from spec_ref.data_types.decimals import decimal_of
+from spec_ref.data_types.decimals import decimal_from_unscaled
 from spec_ref.data_types.types import DecimalType, Type, kind
 from spec_ref.data_types.values import check_value
 
@@ -251,7 +251,7 @@ def _check_digits(type_: Any, array: Any) -> None:
         if flags.any():
             index = first_valid(array, flags, part.start)
             if index is not None:
-                decimal_of(type_, integer(low[index], high[index]))
+                decimal_from_unscaled(type_, integer(low[index], high[index]))
 
 
 def _check_each(type_: Type, array: Any) -> None:

@@ -33,7 +33,7 @@ from spec_ref.commits.tables import Table
 from spec_ref.core.errors import spec_error
 from spec_ref.core.records import evolve, record
 from spec_ref.snapshots.snapshot import Snapshot
-from spec_ref.table_metadata.logs import MetadataLogEntry, logged
+from spec_ref.table_metadata.logs import MetadataLogEntry, append_metadata_log_entry
 from spec_ref.table_metadata.metadata import TableMetadata
 
 __all__ = ["Base", "CommitConflict", "CommitFailed", "CommitResult", "CommitStateUnknown", "commit", "load"]
@@ -271,7 +271,7 @@ def append_metadata_log(metadata: TableMetadata, current: Base, now_ms: int) -> 
     before = current.metadata
     latest = max([now_ms, before.last_updated_ms, *(one.timestamp_ms for one in metadata.snapshots[-1:])])
     previous = MetadataLogEntry(timestamp_ms=before.last_updated_ms, metadata_file=current.location)
-    log = logged(before.metadata_log, previous, _previous_versions_max(metadata))
+    log = append_metadata_log_entry(before.metadata_log, previous, _previous_versions_max(metadata))
     return evolve(metadata, last_updated_ms=latest, metadata_log=log)
 
 

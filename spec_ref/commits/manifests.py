@@ -29,7 +29,7 @@ from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.writer import manifest_file
 from spec_ref.partitioning.spec import PartitionSpec
-from spec_ref.schemas.promotion import promotable
+from spec_ref.schemas.promotion import is_promotable
 from spec_ref.table_metadata.metadata import TableMetadata
 
 MERGE_ENABLED = "commit.manifest-merge.enabled"
@@ -133,7 +133,7 @@ def partition_type(
     found: dict[int, Type] = {}
     for field in (field for type_ in stored if type_ is not None for field in type_.fields):
         before = found.get(field.id, UNKNOWN)
-        if before == UNKNOWN or promotable(before, field.type, metadata.format_version):
+        if before == UNKNOWN or is_promotable(before, field.type, metadata.format_version):
             found[field.id] = field.type
     return StructType(
         tuple(

@@ -21,7 +21,7 @@ from spec_ref.commits.errors import commit_conflict
 from spec_ref.core.records import evolve, field_rules
 from spec_ref.core.versions import OMITTED
 from spec_ref.snapshots.references import MAIN, RefType, SnapshotRef
-from spec_ref.table_metadata.changes import change_schema, change_sort_order, change_spec, without_new_errors
+from spec_ref.table_metadata.changes import change_schema, change_sort_order, change_spec, check_no_new_errors
 from spec_ref.table_metadata.expiration import expire_snapshots
 from spec_ref.table_metadata.logs import SnapshotLogEntry
 from spec_ref.table_metadata.metadata import TableMetadata
@@ -91,7 +91,7 @@ def _reference(change: SetReference, planned: TableMetadata, current: TableMetad
         )
     if change.ref is not None:
         _has_snapshot(current, change.ref.snapshot_id)
-        return without_new_errors(current, with_reference(current, change.name, change.ref, now_ms))
+        return check_no_new_errors(current, with_reference(current, change.name, change.ref, now_ms))
     if change.name == MAIN:
         raise commit_conflict("REF006", "the main branch is never removed")
     return evolve(current, refs={name: ref for name, ref in current.refs.items() if name != change.name})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 
-def unscaled(value: Decimal) -> int:
+def unscaled_value(value: Decimal) -> int:
     """Find the unscaled value of a decimal: 1420 for 14.20.
 
     Args:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from spec_ref.avro_mapping.schema import from_avro, value_reader
+from spec_ref.avro_mapping.schema import type_from_avro, value_reader
 from spec_ref.core.errors import spec_error
 from spec_ref.core.records import evolve
 from spec_ref.data_types.types import StructType
@@ -36,7 +36,7 @@ def avro_metrics(data: bytes, mode: MetricsMode = TRUNCATED) -> FileMetrics:
     """
     container = open_container(data, REQUIREMENT)
     schema = parse_schema(container.metadata[SCHEMA_KEY], REQUIREMENT)
-    struct = from_avro(schema)
+    struct = type_from_avro(schema)
     if not isinstance(schema, Record) or not isinstance(struct, StructType):  # a union of one record is none
         raise spec_error(REQUIREMENT, "the objects of a data file are records", found=str(struct), expected="a record")
     made = metrics_of_rows(struct, _rows(container, schema, struct), mode)

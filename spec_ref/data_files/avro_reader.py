@@ -13,7 +13,7 @@ import attrs
 import numpy as np
 import pyarrow as pa
 
-from spec_ref.avro_mapping.schema import entry_fields, from_avro, present
+from spec_ref.avro_mapping.schema import entry_fields, split_optional, type_from_avro
 from spec_ref.columnar.arrow_types import Column as ArrowColumn
 from spec_ref.columnar.encodings.avro.batches import Layout, Part
 from spec_ref.columnar.encodings.avro.batches import batches as grouped
@@ -44,8 +44,8 @@ from spec_ref.data_types.types import (
 )
 from spec_ref.encodings.avro.container import LIMITS, SCHEMA_KEY, open_container
 from spec_ref.encodings.avro.types import Array, AvroType, Map, Record, Union, parse_schema
-from spec_ref.encodings.random_access_bytes import source_of
-from spec_ref.schemas.column_ids import Ids, ids_of
+from spec_ref.encodings.random_access_bytes import open_source
+from spec_ref.schemas.column_ids import ColumnIds, column_ids
 from spec_ref.schemas.column_projection import WrittenColumns
 from spec_ref.schemas.name_mapping import MappedField
 
@@ -68,13 +68,13 @@ def open_avro(file: Any, mapping: Sequence[MappedField] | None) -> tuple[Written
         SpecError: the code `REQUIREMENT` of this module if it is not an Avro file of records; AVR001 to AVR014 if the
             columns have no ids or are malformed.
     """
-    container = open_container(source_of(file), REQUIREMENT, FILE_LIMITS)
+    container = open_container(open_source(file), REQUIREMENT, FILE_LIMITS)
     schema = parse_schema(container.metadata[SCHEMA_KEY], REQUIREMENT)
     if not isinstance(schema, Record):
         found = type(schema).__name__
         raise spec_error(REQUIREMENT, "the objects of a data file are records", found=found, expected="a record")
     own = _has_ids(schema)
-    ids = ids_of("AVR013", own, mapping)
+    ids = column_ids("AVR013", own, mapping)
     struct, places = _columns(schema, ids)
     written = WrittenColumns(struct, mapped=ids.mapping is not None, unreadable=tuple(ids.left_out))
 
@@ -121,22 +121,22 @@ def _has_ids(type_: AvroType) -> bool:
             return False
 
 
-def _columns(record: Record, ids: Ids) -> tuple[StructType, dict[int, int]]:
+def _columns(record: Record, ids: ColumnIds) -> tuple[StructType, dict[int, int]]:
     """The fields of a record that have ids, and the index of each."""
     fields, places = [], {}
     for place, field in enumerate(record.fields):
         column = ids.column(field.name, partial(getattr, field, "id"), partial(_present_type, field.type))
         if column is not None:
-            fields.append(NestedField(column[0], field.name, present(field.type)[1], column[1]))
+            fields.append(NestedField(column[0], field.name, split_optional(field.type)[1], column[1]))
             places[column[0]] = place
     return StructType(tuple(fields)), places
 
 
-def _present_type(type_: AvroType, ids: Ids) -> Type:
-    return _type(present(type_)[0], ids)
+def _present_type(type_: AvroType, ids: ColumnIds) -> Type:
+    return _type(split_optional(type_)[0], ids)
 
 
-def _type(type_: AvroType, ids: Ids) -> Type:
+def _type(type_: AvroType, ids: ColumnIds) -> Type:
     match type_:
         case Record():
             if ids.mapping is None and _is_variant(type_):
@@ -151,7 +151,7 @@ def _type(type_: AvroType, ids: Ids) -> Type:
         case Map(values, key_id, value_id):
             return _map((key_id, None), (value_id, values), ids)
         case _:
-            return from_avro(type_)
+            return type_from_avro(type_)
 
 
 def _is_variant(record: Record) -> bool:
@@ -160,16 +160,16 @@ def _is_variant(record: Record) -> bool:
     return names == ["metadata", "value"] and all(field.id is None for field in record.fields)
 
 
-def _part(name: str, own: int | None, type_: AvroType, ids: Ids) -> tuple[int, Type, bool]:
+def _part(name: str, own: int | None, type_: AvroType, ids: ColumnIds) -> tuple[int, Type, bool]:
     with error_path(f"/{name}"):
         part_id = ids.take(name, own)
         if part_id is None:
             raise spec_error("AVR013", f"the name mapping has no id for the {name}")
-        inner, required = present(type_)
+        inner, required = split_optional(type_)
         return part_id, _type(inner, ids.inside(name)), required
 
 
-def _map(key: tuple[int | None, AvroType | None], value: tuple[int | None, AvroType], ids: Ids) -> MapType:
+def _map(key: tuple[int | None, AvroType | None], value: tuple[int | None, AvroType], ids: ColumnIds) -> MapType:
     if key[1] is None:
         key_id, key_type = ids.take("key", key[0]), STRING
         if key_id is None:
@@ -188,7 +188,7 @@ def _array(type_: AvroType, as_type: Type, column: Column) -> ArrowColumn:
     rows, values = optional(column)
     if isinstance(values, NullColumn):
         return pa.nulls(length)
-    made = _values(present(type_)[0], as_type, values)
+    made = _values(split_optional(type_)[0], as_type, values)
     if rows is None:
         return made
     places = np.full(length, -1, np.int64)
@@ -207,7 +207,7 @@ def _values(type_: AvroType, as_type: Type, column: Any) -> ArrowColumn:
                     arrays.append(_array(type_.fields[place].type, field.type, column.fields[place]))
             return _struct([field.name for field in fields], arrays, column.length)
         case _, Record():  # a variant
-            parts = [_array(field.type, from_avro(field.type), part)
+            parts = [_array(field.type, type_from_avro(field.type), part)
                      for field, part in zip(type_.fields, column.fields, strict=True)]  # fmt: skip
             return _struct(["metadata", "value"], parts, column.length)
         case ListType(_, element), Array(items):
@@ -263,7 +263,7 @@ def _items(items: AvroType, element: Type, column: ListColumn) -> tuple[ArrowCol
 
 
 def _entries(type_: AvroType, as_type: MapType, column: ListColumn) -> ArrowColumn:
-    record = present(type_.items)[0] if isinstance(type_, Array) else entry_record(type_.values)  # type: ignore[union-attr]
+    record = split_optional(type_.items)[0] if isinstance(type_, Array) else entry_record(type_.values)  # type: ignore[union-attr]
     assert isinstance(record, Record)
     key, value = record.fields
     struct = StructType(

@@ -21,7 +21,7 @@ from spec_ref.data_files.orc_metrics import width
 from spec_ref.data_files.orc_schema import children_of, columns_from_orc
 from spec_ref.data_files.orc_timestamps import read_presence, read_timestamps
 from spec_ref.data_types.types import StructType
-from spec_ref.encodings.random_access_bytes import source_of
+from spec_ref.encodings.random_access_bytes import open_source
 from spec_ref.schemas.column_projection import WrittenColumns
 from spec_ref.schemas.name_mapping import MappedField
 
@@ -78,7 +78,7 @@ _BEYOND = "out of range for nanosecond resolution"
 
 def _far_stripe(file: Any, opened: Any, stripe: int, places: list[int], struct: StructType) -> pa.RecordBatch:
     """Read a stripe, decoding timestamps at the top level and in structs here, and everything else by pyarrow."""
-    data = source_of(file)
+    data = open_source(file)
     far = _FarStripe(data, read_stripes(data)[stripe], lambda names: opened.read_stripe(stripe, columns=names))
     fields = list(opened.schema)
     names = [fields[place].name for place in places]

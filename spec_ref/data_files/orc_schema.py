@@ -44,7 +44,7 @@ from spec_ref.data_types.types import (
     VariantType,
     kind,
 )
-from spec_ref.schemas.column_ids import Ids, ids_of
+from spec_ref.schemas.column_ids import ColumnIds, column_ids
 from spec_ref.schemas.column_projection import WrittenColumns
 from spec_ref.schemas.name_mapping import MappedField
 
@@ -126,7 +126,7 @@ def columns_from_orc(schema: pa.Schema, mapping: Sequence[MappedField] | None = 
         SpecError: ORC001, for a file without ids of a table without a mapping.
     """
     fields = list(schema)
-    ids = ids_of("ORC001", has_ids(fields), mapping)
+    ids = column_ids("ORC001", has_ids(fields), mapping)
     struct = _struct(fields, ids)
     return WrittenColumns(struct, mapped=ids.mapping is not None, unreadable=tuple(ids.left_out))
 
@@ -204,7 +204,7 @@ def _is_required(attributes: Attributes) -> bool:
     return attributes.get(REQUIRED) == "true"
 
 
-def _struct(fields: Sequence[ArrowField], ids: Ids) -> StructType:
+def _struct(fields: Sequence[ArrowField], ids: ColumnIds) -> StructType:
     made = []
     for field in fields:
         attributes = attributes_of(field)
@@ -214,7 +214,7 @@ def _struct(fields: Sequence[ArrowField], ids: Ids) -> StructType:
     return StructType(tuple(made))
 
 
-def _part(field: ArrowField, name: str, ids: Ids) -> tuple[int, Type, bool]:
+def _part(field: ArrowField, name: str, ids: ColumnIds) -> tuple[int, Type, bool]:
     """The id, type and requiredness of an element, key or value."""
     with error_path(f"/{name}"):
         attributes = attributes_of(field)
@@ -236,7 +236,7 @@ _TIMESTAMPS = {
 }  # fmt: skip
 
 
-def _type(arrow: pa.DataType, attributes: Attributes, ids: Ids) -> Type:
+def _type(arrow: pa.DataType, attributes: Attributes, ids: ColumnIds) -> Type:
     if isinstance(arrow, pa.StructType):
         if attributes.get(STRUCT_TYPE) == "VARIANT":
             return _variant(arrow)

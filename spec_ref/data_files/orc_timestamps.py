@@ -18,7 +18,7 @@ from spec_ref.core.errors import SpecError, spec_error
 from spec_ref.data_files.orc_footer import Stripe, stream_bytes
 from spec_ref.data_files.varint import read_varint
 from spec_ref.data_types.types import TIMESTAMP_NS, TIMESTAMPTZ, TIMESTAMPTZ_NS, Type
-from spec_ref.encodings.random_access_bytes import Source
+from spec_ref.encodings.random_access_bytes import ByteSource
 
 EPOCH = 1_420_070_400
 """Seconds from 1970-01-01 to 2015-01-01, from which ORC counts."""
@@ -32,7 +32,7 @@ Ints = npt.NDArray[np.int64]
 
 
 def read_presence(
-    data: Source, stripe: Stripe, column: int, around: npt.NDArray[np.bool_] | None = None
+    data: ByteSource, stripe: Stripe, column: int, around: npt.NDArray[np.bool_] | None = None
 ) -> npt.NDArray[np.bool_]:
     """Find the rows of a stripe that have a value in a column.
 
@@ -62,7 +62,7 @@ def read_presence(
 
 
 def read_timestamps(
-    data: Source, stripe: Stripe, column: int, type_: Type, around: npt.NDArray[np.bool_] | None = None
+    data: ByteSource, stripe: Stripe, column: int, type_: Type, around: npt.NDArray[np.bool_] | None = None
 ) -> Any:
     """Read the values of a timestamp column in a stripe.
 

@@ -51,7 +51,7 @@ from spec_ref.data_types.types import (
     Type,
     kind,
 )
-from spec_ref.schemas.column_ids import Ids, ids_of
+from spec_ref.schemas.column_ids import ColumnIds, column_ids
 from spec_ref.schemas.column_projection import WrittenColumns
 from spec_ref.schemas.name_mapping import MappedField
 
@@ -159,7 +159,7 @@ def columns_from_parquet(root: ParquetNode, mapping: Sequence[MappedField] | Non
     Raises:
         SpecError: PQT001, for a file without ids of a table without a mapping.
     """
-    ids = ids_of("PQT001", has_ids(root), mapping)
+    ids = column_ids("PQT001", has_ids(root), mapping)
     struct = _struct(root.children, ids)
     return WrittenColumns(struct, mapped=ids.mapping is not None, unreadable=tuple(ids.left_out))
 
@@ -193,7 +193,7 @@ def has_ids(node: ParquetNode) -> bool:
     return node.field_id is not None or any(map(has_ids, node.children))
 
 
-def _struct(children: Sequence[ParquetNode], ids: Ids) -> StructType:
+def _struct(children: Sequence[ParquetNode], ids: ColumnIds) -> StructType:
     fields = []
     for node in children:
         column = ids.column(node.name, partial(getattr, node, "field_id"), partial(_type, node))
@@ -202,7 +202,7 @@ def _struct(children: Sequence[ParquetNode], ids: Ids) -> StructType:
     return StructType(tuple(fields))
 
 
-def _type(node: ParquetNode, ids: Ids) -> Type:
+def _type(node: ParquetNode, ids: ColumnIds) -> Type:
     if node.repetition == "repeated":
         raise spec_error("PQT002", "a repeated field is no list", found=node.name, expected="a group annotated LIST")
     if node.physical is not None:
@@ -225,7 +225,7 @@ def _repeated(node: ParquetNode) -> ParquetNode:
     return node.children[0]
 
 
-def _list(node: ParquetNode, ids: Ids) -> Type:
+def _list(node: ParquetNode, ids: ColumnIds) -> Type:
     repeated = _repeated(node)
     is_element = (
         repeated.physical is not None or len(repeated.children) != 1 or repeated.name in ("array", f"{node.name}_tuple")
@@ -243,7 +243,7 @@ def _list(node: ParquetNode, ids: Ids) -> Type:
     return ListType(element_id, inner)
 
 
-def _map(node: ParquetNode, ids: Ids) -> Type:
+def _map(node: ParquetNode, ids: ColumnIds) -> Type:
     repeated = _repeated(node)
     if len(repeated.children) != 2:
         raise spec_error("PQT002", "the group is no map", found=node.name, expected="a key and a value")

@@ -8,7 +8,7 @@ from spec_ref.core.errors import spec_error
 from spec_ref.data_types.types import DecimalType
 
 
-def decimal_of(type_: DecimalType, number: int) -> Decimal:
+def decimal_from_unscaled(type_: DecimalType, number: int) -> Decimal:
     """Make the decimal with an unscaled value.
 
     Args:

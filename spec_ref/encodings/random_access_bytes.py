@@ -49,11 +49,11 @@ class RandomAccessBytes:
         return self._part[at : at + stop - start]
 
 
-Source: TypeAlias = bytes | RandomAccessBytes
+ByteSource: TypeAlias = bytes | RandomAccessBytes
 """The content of a file, in memory or not."""
 
 
-def source_of(file: Any) -> Source:
+def open_source(file: Any) -> ByteSource:
     """Open the content of a file.
 
     Args:

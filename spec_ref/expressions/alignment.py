@@ -54,7 +54,7 @@ _PROMOTIONS: dict[tuple[PrimitiveType, PrimitiveType], Callable[[Any], Any]] = {
 _KINDS = {frozenset((narrow.name, wide.name)) for narrow, wide in _PROMOTIONS} | {frozenset(("int", "float"))}
 
 
-def aligned_kind(left: Type, right: Type) -> bool:
+def can_align(left: Type, right: Type) -> bool:
     """Decide whether values of two different types without parameters can be compared.
 
     Args:
@@ -67,7 +67,7 @@ def aligned_kind(left: Type, right: Type) -> bool:
     return frozenset((kind(left), kind(right))) in _KINDS
 
 
-def aligned(left: BoundTerm, right: BoundTerm) -> tuple[BoundTerm, BoundTerm]:
+def align_terms(left: BoundTerm, right: BoundTerm) -> tuple[BoundTerm, BoundTerm]:
     """Align two terms to one type.
 
     Args:

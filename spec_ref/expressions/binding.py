@@ -12,7 +12,7 @@ from typing import Any
 from spec_ref.core.errors import error_path, spec_error
 from spec_ref.core.records import record
 from spec_ref.data_types.types import ListType, MapType
-from spec_ref.expressions.alignment import aligned
+from spec_ref.expressions.alignment import align_terms
 from spec_ref.expressions.bound import (
     BoundChoice,
     BoundConstant,
@@ -24,7 +24,7 @@ from spec_ref.expressions.bound import (
     BoundTransform,
     has_nan,
 )
-from spec_ref.expressions.literals import check_comparable, compare_literal, set_of_literals
+from spec_ref.expressions.literals import bind_comparison, bind_set_test, check_comparable
 from spec_ref.expressions.predicates import (
     FALSE,
     ICEBERG_FUNCTIONS,
@@ -113,22 +113,22 @@ class _Binder:
             case Comparison():
                 return self._comparison(predicate, depth)
             case SetTest(operation, child, values):
-                return set_of_literals(operation, self.term(child, depth), values)
+                return bind_set_test(operation, self.term(child, depth), values)
             case _:
                 raise spec_error("EXP002", "not a predicate", found=predicate)
 
     def _comparison(self, predicate: Comparison, depth: int) -> BoundPredicate:
         operation, left, right = predicate.operation, predicate.left, predicate.right
         if isinstance(right, Literal):
-            return compare_literal(operation, self.term(left, depth), right)
+            return bind_comparison(operation, self.term(left, depth), right)
         if operation in PREFIX:
             raise spec_error("EXP007", "a prefix is a constant", found=right)
         if isinstance(left, Literal):
-            return compare_literal(_FLIPPED[operation], self.term(right, depth), left)
+            return bind_comparison(_FLIPPED[operation], self.term(right, depth), left)
         first, second = self.term(left, depth), self.term(right, depth)
         check_comparable(first.type)
         check_comparable(second.type)
-        return BoundTermComparison(operation, *aligned(first, second))
+        return BoundTermComparison(operation, *align_terms(first, second))
 
     def term(self, expression: ValueExpression | Predicate, depth: int) -> BoundTerm:
         _check_depth(depth)
@@ -185,7 +185,7 @@ class _Binder:
                 bound: BoundPredicate = TRUE if value else FALSE
             case _:
                 bound = self.predicate(condition, depth)
-        first, second = aligned(self.term(when_true, depth), self.term(when_false, depth))
+        first, second = align_terms(self.term(when_true, depth), self.term(when_false, depth))
         return BoundChoice(bound, first, second, first.type)
 
 

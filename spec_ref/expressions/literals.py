@@ -17,9 +17,9 @@ from typing import Any
 from spec_ref.core.calendar import UNITS_PER_DAY
 from spec_ref.core.errors import spec_error
 from spec_ref.core.records import record
-from spec_ref.data_types.decimals import decimal_of
+from spec_ref.data_types.decimals import decimal_from_unscaled
 from spec_ref.data_types.types import FLOAT, STRING, DecimalType, Type, is_primitive, kind
-from spec_ref.expressions.alignment import aligned_kind
+from spec_ref.expressions.alignment import can_align
 from spec_ref.expressions.bound import BoundComparison, BoundPredicate, BoundSetTest, BoundTerm, BoundTest
 from spec_ref.expressions.predicates import FALSE, PREFIX, TRUE, Literal, Operation
 from spec_ref.single_value.json_value import from_json
@@ -59,7 +59,7 @@ def check_comparable(type_: Type) -> None:
         raise spec_error("EXP008", "values of the type are not compared", found=str(type_), expected="a primitive type")
 
 
-def compare_literal(operation: Operation, term: BoundTerm, literal: Literal) -> BoundPredicate:
+def bind_comparison(operation: Operation, term: BoundTerm, literal: Literal) -> BoundPredicate:
     """Bind the comparison of a term with a constant.
 
     Args:
@@ -86,7 +86,7 @@ def compare_literal(operation: Operation, term: BoundTerm, literal: Literal) -> 
     return _nearest(operation, term, value) if isinstance(value, _Between) else BoundComparison(operation, term, value)
 
 
-def set_of_literals(operation: Operation, term: BoundTerm, literals: tuple[Literal, ...]) -> BoundPredicate:
+def bind_set_test(operation: Operation, term: BoundTerm, literals: tuple[Literal, ...]) -> BoundPredicate:
     """Bind the test of a term for a set of constants; one that the type cannot represent equals none of its values.
 
     Args:
@@ -99,7 +99,7 @@ def set_of_literals(operation: Operation, term: BoundTerm, literals: tuple[Liter
 
     Raises:
         SpecError: EXP007 for a null constant or constants of several types; EXP006, EXP008 or the code of the type, as
-            `compare_literal`.
+            `bind_comparison`.
     """
     if any(literal.value is None for literal in literals):
         raise spec_error("EXP007", "a constant of a set is not null")
@@ -144,7 +144,7 @@ def _aligned(type_: Any, literal: Literal) -> Any:
         return from_json(type_, literal.value) if exact is None else _on_grid(type_, exact)
     if literal.type == type_:
         return from_json(type_, literal.value)
-    if family is None or not (family == kind(literal.type) or aligned_kind(literal.type, type_)):
+    if family is None or not (family == kind(literal.type) or can_align(literal.type, type_)):
         raise spec_error("EXP006", f"a constant of {literal.type} is not aligned with {type_}", found=literal.value)
     exact = _NUMBER[family](literal.type, from_json(literal.type, literal.value))
     return _on_grid(type_, exact)
@@ -200,7 +200,7 @@ def _on_grid(type_: Any, number: Fraction) -> Any:
     units = number * per_one
     below, above = math.floor(units), math.ceil(units)
     least, greatest = unit_range(type_)
-    make = (lambda count: decimal_of(type_, count)) if isinstance(type_, DecimalType) else int
+    make = (lambda count: decimal_from_unscaled(type_, count)) if isinstance(type_, DecimalType) else int
     if above < least:
         return _Between(None, make(least))
     if below > greatest:

@@ -22,7 +22,7 @@ from spec_ref.expressions.bound import (
 )
 from spec_ref.expressions.predicates import FALSE, TRUE, And, Constant, Not, Or, and_, or_
 from spec_ref.expressions.rewrite_not import rewrite_not
-from spec_ref.expressions.transform_projection import comparison_through
+from spec_ref.expressions.transform_projection import project_comparison
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Day, Hour, Identity, Month, Transform, UnknownTransform, Void, Year
 
@@ -146,7 +146,7 @@ def _through(leaf: Leaf, field: PartitionField, projection: Projection) -> Bound
     if isinstance(leaf, BoundTest):
         return evolve(leaf, term=target)  # a transform is null of null alone
     try:
-        return comparison_through(leaf, transform, target, strict=projection.strict, tolerate=tolerate)
+        return project_comparison(leaf, transform, target, strict=projection.strict, tolerate=tolerate)
     except SpecError:  # the transform has no result for the constant or its neighbour (contradiction C6)
         return None
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from spec_ref.core.decimals import unscaled
+from spec_ref.core.decimals import unscaled_value
 from spec_ref.core.records import record
-from spec_ref.data_types.decimals import decimal_of
+from spec_ref.data_types.decimals import decimal_from_unscaled
 from spec_ref.data_types.types import BINARY, STRING, DecimalType, Type
 from spec_ref.expressions.bound import BoundComparison, BoundPredicate, BoundReference, BoundSetTest
 from spec_ref.expressions.literals import unit_range
@@ -56,7 +56,7 @@ _STRICT: dict[Operation, tuple[str, Operation, Operation]] = {
 }
 
 
-def comparison_through(
+def project_comparison(
     leaf: BoundComparison | BoundSetTest, transform: Transform, target: BoundReference, *, strict: bool, tolerate: bool
 ) -> BoundPredicate | None:
     """Derive what a comparison of the source column implies for partition values.
@@ -160,8 +160,8 @@ def _class_of(transform: Transform, source: Type, constant: Any) -> _Class:
 
 def _neighbour(type_: Any, value: Any, step: int) -> Any:
     """Find the next value of a type of integers, instants or decimals; None at the end of its range."""
-    units = (unscaled(value) if isinstance(type_, DecimalType) else value) + step
+    units = (unscaled_value(value) if isinstance(type_, DecimalType) else value) + step
     least, greatest = unit_range(type_)
     if not least <= units <= greatest:
         return None
-    return decimal_of(type_, units) if isinstance(type_, DecimalType) else units
+    return decimal_from_unscaled(type_, units) if isinstance(type_, DecimalType) else units

@@ -14,16 +14,16 @@ import attrs
 
 from spec_ref.core.errors import SpecError, Violation
 from spec_ref.core.versions import FormatVersion, Presence
-from spec_ref.json.documents import escaped
+from spec_ref.json.documents import escape_token
 from spec_ref.json.reading import (
     ABSENT,
     apply_post_read,
     check_constants,
     field_table,
-    read_row_of,
     reader,
     retains_unknown,
-    unknown_of,
+    row_reader,
+    unknown_members_reader,
 )
 from spec_ref.json.wire_types import Converted, Kind, ListOf, MapOf, RecordOf
 
@@ -67,7 +67,7 @@ def collect_violations(
             return tuple(one for one in _until_too_many(items, found) if one is not UNREADABLE)
         case MapOf(item) if type(value) is dict:
             members = (
-                (name, collect_violations(item, one, version, requirement, f"{path}/{escaped(name)}", found))
+                (name, collect_violations(item, one, version, requirement, f"{path}/{escape_token(name)}", found))
                 for name, one in value.items()
             )
             return {name: one for name, one in _until_too_many(members, found) if one is not UNREADABLE}
@@ -114,12 +114,12 @@ def collect_record_violations(
         if row.read is Presence.OMITTED:
             values[row.attribute] = row.absent()
         elif value is None:
-            values[row.attribute] = _read_or_record(lambda row=row: read_row_of(row, version)(ABSENT), path, found)  # type: ignore[misc]
+            values[row.attribute] = _read_or_record(lambda row=row: row_reader(row, version)(ABSENT), path, found)  # type: ignore[misc]
         else:
-            place = f"{path}/{escaped(row.rule.name)}"
+            place = f"{path}/{escape_token(row.rule.name)}"
             values[row.attribute] = collect_violations(row.kind, value, version, row.rule.requirement, place, found)
     if retains_unknown(kind):
-        values["extra"] = _read_or_record(lambda: unknown_of(kind)(document), path, found)
+        values["extra"] = _read_or_record(lambda: unknown_members_reader(kind)(document), path, found)
     return values
 
 
@@ -154,10 +154,10 @@ def writer_deviations(kind: Kind, value: Any, version: FormatVersion, path: str 
             yield from itertools.islice(itertools.chain.from_iterable(each), MAX_WRITER_DEVIATIONS)
         case MapOf(item) if type(value) is dict:
             for name, one in value.items():
-                yield from writer_deviations(item, one, version, f"{path}/{escaped(name)}")
+                yield from writer_deviations(item, one, version, f"{path}/{escape_token(name)}")
         case RecordOf() if type(value) is dict:
             for row in field_table(kind, version):
-                property_path = f"{path}/{escaped(row.rule.name)}"
+                property_path = f"{path}/{escape_token(row.rule.name)}"
                 found = value.get(row.rule.name)
                 if found is None and row.write is Presence.REQUIRED and row.read is not Presence.REQUIRED:
                     yield _writer_deviation(

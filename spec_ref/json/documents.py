@@ -14,7 +14,7 @@ from typing import Any
 import jiter
 
 from spec_ref.core.errors import spec_error
-from spec_ref.json.places import place_of
+from spec_ref.json.places import locate_error
 
 MAX_DEPTH = 180
 """The most levels of arrays and objects. A schema level takes three of them; no engine writes schemas sixty levels
@@ -62,7 +62,7 @@ def loads(text: bytes | str) -> Any:
         return jiter.from_json(data, catch_duplicate_keys=True, allow_inf_nan=False, cache_mode="keys")
     except ValueError as error:
         message = str(error)
-        path = "".join(f"/{escaped(str(segment))}" for segment in place_of(data, message))
+        path = "".join(f"/{escape_token(str(segment))}" for segment in locate_error(data, message))
         raise spec_error(DOCUMENT, f"the text is not a JSON document: {message}", path=path) from error
 
 
@@ -84,7 +84,7 @@ def check_document(value: Any) -> None:
             for name, child in item.items():
                 if type(name) is not str:
                     raise spec_error(DOCUMENT, "the name of a member is a string", found=name, path=path)
-                pending.append((child, depth + 1, pointer(path, name)))
+                pending.append((child, depth + 1, child_pointer(path, name)))
         elif type(item) is list:
             pending.extend((child, depth + 1, f"{path}/{place}") for place, child in enumerate(item))
         elif type(item) is float and not math.isfinite(item):
@@ -114,7 +114,7 @@ def dumps(value: Any) -> str:
         raise spec_error(DOCUMENT, f"the value has no JSON form: {error}") from error
 
 
-def pointer(path: str, name: str) -> str:
+def child_pointer(path: str, name: str) -> str:
     """Build the JSON pointer of a member (RFC 6901).
 
     Args:
@@ -124,10 +124,10 @@ def pointer(path: str, name: str) -> str:
     Returns:
         The pointer.
     """
-    return f"{path}/{escaped(name)}"
+    return f"{path}/{escape_token(name)}"
 
 
-def escaped(name: str) -> str:
+def escape_token(name: str) -> str:
     """Escape a member's name as a segment of a JSON pointer.
 
     Args:

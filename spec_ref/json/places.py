@@ -19,7 +19,7 @@ _POSITION = re.compile(r" at line (\d+) column (\d+)$")
 _TOKEN = re.compile(rb'[{}\[\],]|"[^"\\]*+(?:\\.[^"\\]*+)*+\\?(?:"|\Z)', re.DOTALL)
 
 
-def place_of(text: bytes, message: str) -> Segments:
+def locate_error(text: bytes, message: str) -> Segments:
     """Find the place where a parser stopped.
 
     Args:

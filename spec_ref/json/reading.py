@@ -18,7 +18,7 @@ import attrs
 from spec_ref.core.errors import SpecError, error_path, spec_error
 from spec_ref.core.records import field_rules
 from spec_ref.core.versions import FieldRule, FormatVersion, Presence
-from spec_ref.json.documents import DOCUMENT, escaped
+from spec_ref.json.documents import DOCUMENT, escape_token
 from spec_ref.json.wire_types import ANY, Converted, Kind, ListOf, MapOf, RecordOf, ScalarKind
 
 ABSENT: Any = object()
@@ -65,7 +65,7 @@ class FieldTableRow:
             self.rule.requirement,
             f"{self.rule.name} is missing",
             expected=f"a required {self.rule.name}",
-            path=f"/{escaped(self.rule.name)}",
+            path=f"/{escape_token(self.rule.name)}",
             format_version=version,
             aspect="missing",
         )
@@ -105,7 +105,7 @@ def wrong_type(kind_name: str, requirement: str, value: Any) -> SpecError:
     )
 
 
-def finite(value: Any) -> Any:
+def check_finite(value: Any) -> Any:
     """Check a JSON value that the spec does not define, which is kept unchanged.
 
     Args:
@@ -199,12 +199,12 @@ def _read_map(read: Reader, requirement: str, value: Any) -> dict[str, Any]:
         raise wrong_type("an object", requirement, value)
     done = {}
     for name, item in value.items():
-        with error_path(f"/{escaped(name)}"):
+        with error_path(f"/{escape_token(name)}"):
             done[name] = read(item)
     return done
 
 
-def read_row_of(row: FieldTableRow, version: FormatVersion) -> Reader:
+def row_reader(row: FieldTableRow, version: FormatVersion) -> Reader:
     """Make the function that reads the value of a row; null is the same as absent.
 
     Args:
@@ -226,13 +226,13 @@ def read_row_of(row: FieldTableRow, version: FormatVersion) -> Reader:
         try:
             return read(value)
         except SpecError:
-            with error_path(f"/{escaped(row.rule.name)}"):
+            with error_path(f"/{escape_token(row.rule.name)}"):
                 raise
 
     return read_row
 
 
-def unknown_of(kind: RecordOf) -> Callable[[dict[str, Any]], dict[str, Any]]:
+def unknown_members_reader(kind: RecordOf) -> Callable[[dict[str, Any]], dict[str, Any]]:
     """Make the function that collects the unknown properties of an object, which a newer writer may have added.
 
     Args:
@@ -261,8 +261,8 @@ def unknown_members(known: Collection[str], document: dict[str, Any]) -> dict[st
     kept = {}
     for name, value in document.items():
         if name not in known:
-            with error_path(f"/{escaped(name)}"):
-                kept[name] = finite(value)
+            with error_path(f"/{escape_token(name)}"):
+                kept[name] = check_finite(value)
     return kept
 
 
@@ -320,8 +320,8 @@ def record_reader(kind: RecordOf, version: FormatVersion) -> Reader:
     Returns:
         The function; it raises a `SpecError` at the first problem.
     """
-    table = tuple((row.attribute, row.rule.name, read_row_of(row, version)) for row in field_table(kind, version))
-    unknown = unknown_of(kind) if retains_unknown(kind) else None
+    table = tuple((row.attribute, row.rule.name, row_reader(row, version)) for row in field_table(kind, version))
+    unknown = unknown_members_reader(kind) if retains_unknown(kind) else None
 
     def read(document: Any) -> Any:
         if type(document) is not dict:

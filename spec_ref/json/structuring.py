@@ -23,7 +23,7 @@ from spec_ref.json.reading import (
     field_table,
     record_reader,
     retains_unknown,
-    unknown_of,
+    unknown_members_reader,
 )
 from spec_ref.json.wire_types import (
     ANY,
@@ -134,7 +134,7 @@ def _record_hook(kind: RecordOf, version: FormatVersion) -> Hook:
     structure: Hook = make_dict_structure_fn(kind.cls, _CONVERTER, _cattrs_use_linecache=False, **overrides)  # type: ignore[arg-type]
     added = {row.rule.name: None for row in table if _needs_hook_if_absent(row, defaults[row.attribute])}
     known = frozenset(rule.name for rule in field_rules(kind.cls).values()) | frozenset(kind.constants)
-    keeps, unknown, has_constants = retains_unknown(kind), unknown_of(kind), bool(kind.constants)
+    keeps, unknown, has_constants = retains_unknown(kind), unknown_members_reader(kind), bool(kind.constants)
     as_it_is, cls, finish = not added and not ignored, kind.cls, kind.post_read
 
     def hook(document: Any, _: Any) -> Any:

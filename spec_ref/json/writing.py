@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from spec_ref.core.errors import SpecError, error_path
 from spec_ref.core.records import field_rules
 from spec_ref.core.versions import FormatVersion, Presence
-from spec_ref.json.documents import DOCUMENT, dumps, escaped
+from spec_ref.json.documents import DOCUMENT, dumps, escape_token
 from spec_ref.json.reading import FieldTableRow, field_table, read_scalar, retains_unknown
 from spec_ref.json.wire_types import (  # fmt: skip
     BOOLEAN,
@@ -81,7 +81,7 @@ def _write_list(write: Writer, values: tuple[Any, ...]) -> list[Any]:
 def _write_map(write: Writer, values: dict[str, Any]) -> dict[str, Any]:
     done = {}
     for name, value in values.items():
-        with error_path(f"/{escaped(name)}"):
+        with error_path(f"/{escape_token(name)}"):
             done[name] = write(value)
     return done
 
@@ -95,7 +95,7 @@ def _write_row(row: FieldTableRow, version: FormatVersion) -> Writer:
         try:
             return write(value)
         except SpecError:
-            with error_path(f"/{escaped(row.rule.name)}"):
+            with error_path(f"/{escape_token(row.rule.name)}"):
                 raise
 
     return write_row

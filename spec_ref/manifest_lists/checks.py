@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 import attrs
 
 from spec_ref.avro_mapping.row_checks import LEFT_OUT, schema_faults
-from spec_ref.checks import rated
+from spec_ref.checks import to_finding
 from spec_ref.checks.findings import Finding
 from spec_ref.core.errors import SpecError, Violation
 from spec_ref.core.versions import FormatVersion
@@ -46,17 +46,17 @@ def check_manifest_list(
         record = root_record(open_container(data, REQUIREMENT).metadata["avro.schema"], REQUIREMENT)
         manifests = read_manifest_list(data, format_version=format_version, file=file)
     except SpecError as error:
-        return [rated(attrs.evolve(error.violation, file=file))]
+        return [to_finding(attrs.evolve(error.violation, file=file))]
     found = [
-        rated(attrs.evolve(problem, path=f"/avro.schema{problem.path}"))
+        to_finding(attrs.evolve(problem, path=f"/avro.schema{problem.path}"))
         for problem in schema_faults(ManifestFile, record, format_version, StructType(()))
         if problem.aspect != LEFT_OUT
     ]
-    found += map(rated, listed_problems(manifests, format_version, specs, first_row_id))
+    found += map(to_finding, manifest_list_problems(manifests, format_version, specs, first_row_id))
     return [Finding(attrs.evolve(one.violation, file=file), one.severity) for one in found]
 
 
-def listed_problems(
+def manifest_list_problems(
     manifests: tuple[ManifestFile, ...],
     format_version: FormatVersion,
     specs: Mapping[int, PartitionSpec] | None = None,

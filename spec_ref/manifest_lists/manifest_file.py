@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 
-from spec_ref.avro_mapping.rows import Coded, RowsOf
+from spec_ref.avro_mapping.rows import EnumAsInt, RecordStruct
 from spec_ref.core.records import record, spec_field
 from spec_ref.core.versions import OMITTED, OPTIONAL, REQUIRED
 from spec_ref.data_types.types import BINARY, BOOLEAN, INT, LONG, STRING
@@ -62,7 +62,7 @@ class ManifestFile:
 
     content: ManifestContent = spec_field(
         "content", id=517, v1=OMITTED, v2=REQUIRED, v3=REQUIRED, read=OPTIONAL,
-        requirement="MLS006", type=Coded(ManifestContent), default=ManifestContent.DATA,
+        requirement="MLS006", type=EnumAsInt(ManifestContent), default=ManifestContent.DATA,
     )  # fmt: skip
 
     sequence_number: int = spec_field(
@@ -115,7 +115,7 @@ class ManifestFile:
 
     partitions: tuple[FieldSummary, ...] | None = spec_field(
         "partitions", id=507, v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="MLS016",
-        type=RowsOf(FieldSummary, 508), default=None,
+        type=RecordStruct(FieldSummary, 508), default=None,
     )  # fmt: skip
     """A summary for each field of the manifest's partition spec, in its order."""
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import attrs
 
-from spec_ref.avro_mapping.rows import RowWriter, struct_of
+from spec_ref.avro_mapping.rows import RowWriter, record_struct
 from spec_ref.avro_mapping.schema import schema_json
 from spec_ref.core.errors import SpecError
 from spec_ref.core.versions import FormatVersion
@@ -57,7 +57,7 @@ def write_manifest_list(
         SpecError: the code of a value that the version requires and a manifest lacks, or of a broken rule of
             `list_rules`.
     """
-    struct = struct_of(ManifestFile, format_version, StructType(()))
+    struct = record_struct(ManifestFile, format_version, StructType(()))
     json = schema_json(struct, RECORD_NAME, {508: "r508"})
     told: Mapping[str, int | None] = {
         "snapshot-id": snapshot_id,

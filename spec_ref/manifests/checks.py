@@ -14,7 +14,7 @@ from typing import Any
 import attrs
 
 from spec_ref.avro_mapping.row_checks import LEFT_OUT, schema_faults
-from spec_ref.checks import rated
+from spec_ref.checks import to_finding
 from spec_ref.checks.findings import Finding
 from spec_ref.core.errors import SpecError, Violation
 from spec_ref.core.versions import REQUIRED
@@ -25,7 +25,7 @@ from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.entry_problems import entry_problems
 from spec_ref.manifests.inheritance import inherit
 from spec_ref.manifests.manifest import CONTENTS, HEADER, Header, Manifest
-from spec_ref.manifests.manifest_file_checks import Totals, broken_at, finding_at, listed_findings
+from spec_ref.manifests.manifest_file_checks import ManifestTotals, finding_at, manifest_file_findings, violation_at
 from spec_ref.manifests.reader import read_manifest
 from spec_ref.manifests.rules import Context
 from spec_ref.partitioning.spec import PartitionSpec
@@ -63,7 +63,7 @@ def check_manifest(
     try:
         manifest = read_manifest(data, manifest_file=manifest_file, specs=specs, file=name)
     except SpecError as error:
-        return [rated(error.violation)]
+        return [to_finding(error.violation)]
     found = _limited(_findings(manifest, len(memoryview(data)), schema))
     return [Finding(attrs.evolve(one.violation, file=name), one.severity) for one in found]
 
@@ -81,16 +81,16 @@ def _findings(manifest: Manifest, length: int, given: Schema | None) -> Iterator
     yield from _header(manifest.header)
     schema, unread = _parsed(manifest.header.schema)
     if unread is not None and "schema" in manifest.header.properties:
-        yield rated(attrs.evolve(unread, requirement="MAN005", aspect="malformed", path=f"/schema{unread.path}"))
+        yield to_finding(attrs.evolve(unread, requirement="MAN005", aspect="malformed", path=f"/schema{unread.path}"))
     spec = manifest.spec
     partition = _partition_type(spec, given or schema)
     for problem in schema_faults(ManifestEntry, manifest.record, version, partition):
         if problem.aspect != LEFT_OUT or problem.requirement in INHERITED:
-            yield rated(attrs.evolve(problem, path=f"/avro.schema{problem.path}"))
+            yield to_finding(attrs.evolve(problem, path=f"/avro.schema{problem.path}"))
     context = Context(version, manifest.content)
     types = {column.id: column.type for column in (given or schema).columns()} if given or schema else {}
     listed = manifest.manifest_file
-    totals = Totals.of(partition)
+    totals = ManifestTotals.of(partition)
     other: int | None = None
     entries = _Entries(manifest)
     try:
@@ -102,13 +102,13 @@ def _findings(manifest: Manifest, length: int, given: Schema | None) -> Iterator
                     other = inherited.snapshot_id
             yield from _entry_findings(entries.entry, entries.number, context, types)
     except SpecError as error:  # row ids that run out of 64 bits
-        yield rated(error.violation)
+        yield to_finding(error.violation)
     yield from entries.told()
     if listed is None:
         return
     if other is not None:
         yield finding_at("MAN016", "an added file is of another snapshot", "/added_snapshot_id", other)
-    yield from listed_findings(listed, manifest, length, totals)
+    yield from manifest_file_findings(listed, manifest, length, totals)
     if listed.partitions is not None and partition is not None and len(listed.partitions) != len(partition.fields):
         found, expected = len(listed.partitions), str(len(partition.fields))
         yield finding_at(
@@ -120,7 +120,7 @@ def _entry_findings(
     entry: ManifestEntry, number: int, context: Context, types: Mapping[int, Type]
 ) -> Iterator[Finding]:
     for problem in entry_problems(entry, context, types):
-        yield rated(attrs.evolve(problem, path=f"/{number}{problem.path}"))
+        yield to_finding(attrs.evolve(problem, path=f"/{number}{problem.path}"))
 
 
 class _Entries:
@@ -142,12 +142,12 @@ class _Entries:
                     entry = self._manifest.entry_of(row, number)
                 except SpecError as error:
                     if len(self._problems) < MAX_PER_RULE:
-                        self._problems.append(rated(error.violation))
+                        self._problems.append(to_finding(error.violation))
                     continue
                 self.entry, self.number = entry, number
                 yield entry
         except SpecError as error:
-            self._problems.append(rated(error.violation))
+            self._problems.append(to_finding(error.violation))
 
     def told(self) -> list[Finding]:
         """What is wrong with entries since the last time."""
@@ -166,14 +166,14 @@ def _header(header: Header) -> Iterator[Finding]:
     version, properties = header.format_version, header.properties
     for key in HEADER.values():
         if key.name not in properties and key.write(version) is REQUIRED:
-            missing = broken_at(
+            missing = violation_at(
                 key.requirement,
                 f"the header has no {key.name}",
                 f"/{key.name}",
                 format_version=version,
                 aspect="missing",
             )
-            yield rated(missing)
+            yield to_finding(missing)
     if "content" in properties and properties["content"] not in CONTENTS:
         yield finding_at(
             "MAN010",
@@ -200,7 +200,7 @@ def _header(header: Header) -> Iterator[Finding]:
         _, problem = _parsed(header.spec)
         if problem is not None:
             path = f"/partition-spec{problem.path}"
-            yield rated(attrs.evolve(problem, requirement="MAN007", aspect="malformed", path=path))
+            yield to_finding(attrs.evolve(problem, requirement="MAN007", aspect="malformed", path=path))
 
 
 def _partition_type(spec: PartitionSpec | None, schema: Schema | None) -> StructType | None:

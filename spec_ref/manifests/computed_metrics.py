@@ -99,7 +99,7 @@ class FieldMetrics:
         Returns:
             The metrics of all values.
         """
-        key = order_of(self.type)
+        key = bound_order(self.type)
         return FieldMetrics(
             self.type,
             self.values + other.values,
@@ -118,7 +118,7 @@ def _extreme(choose: Callable[..., Any], key: Callable[[Any], Any], one: Any, ot
     return choose(one, other, key=key)
 
 
-def order_of(type_: Type) -> Callable[[Any], Any]:
+def bound_order(type_: Type) -> Callable[[Any], Any]:
     """Make the key that orders values of a type for bounds: -0.0 before 0.0 (DFL027), a UUID by its bytes.
 
     Args:
@@ -187,7 +187,7 @@ def metrics_of_values(type_: Type, values: Iterable[Any]) -> FieldMetrics:
         return FieldMetrics(type_, rows, nulls, nans, objects, objects)
     if not kept or isinstance(type_, VariantType):
         return FieldMetrics(type_, rows, nulls, nans)
-    key = order_of(type_)
+    key = bound_order(type_)
     return FieldMetrics(type_, rows, nulls, nans, min(kept, key=key), max(kept, key=key))
 
 
@@ -245,7 +245,7 @@ def file_metrics(record_count: int, columns: Mapping[int, FieldMetrics], mode: M
     lowers, uppers = {}, {}
     if mode.bounds:
         for field_id, column in columns.items():
-            lower, upper = encoded_bounds(column, mode.width)
+            lower, upper = encode_bounds(column, mode.width)
             if lower is not None:
                 lowers[field_id] = lower
             if upper is not None:
@@ -272,7 +272,7 @@ def _corners(type_: GeometryType | GeographyType, objects: Iterable[bytes]) -> t
     return (None, None) if box is None else (box.lower, box.upper)
 
 
-def encoded_bounds(column: FieldMetrics, width: int | None) -> tuple[bytes | None, bytes | None]:
+def encode_bounds(column: FieldMetrics, width: int | None) -> tuple[bytes | None, bytes | None]:
     """Serialize the bounds of a column.
 
     A truncated upper bound is above every value; if no shorter value is, it is omitted.

@@ -6,7 +6,7 @@ import enum
 from collections.abc import Mapping
 from typing import Any
 
-from spec_ref.avro_mapping.rows import PARTITION, Coded, Named, NeverWritten
+from spec_ref.avro_mapping.rows import PARTITION, EnumAsInt, EnumAsString, NeverWritten
 from spec_ref.core.frozen_dict import EMPTY
 from spec_ref.core.records import record, spec_field
 from spec_ref.core.versions import OMITTED, OPTIONAL, REQUIRED, V1
@@ -38,7 +38,7 @@ def _map(key_id: int, value_id: int, value: Any) -> MapType:
     return MapType(key_id, INT, value_id, value)
 
 
-_FORMAT = Named(FileFormat, lambda format_: format_.name)
+_FORMAT = EnumAsString(FileFormat, lambda format_: format_.name)
 """Written in upper case, which every released reader accepts (contradiction C4)."""
 
 
@@ -48,7 +48,7 @@ class DataFile:
 
     content: FileContent = spec_field(
         "content", id=134, v1=OMITTED, v2=REQUIRED, v3=REQUIRED, read=OPTIONAL,
-        requirement="DFL001", type=Coded(FileContent), default=FileContent.DATA,
+        requirement="DFL001", type=EnumAsInt(FileContent), default=FileContent.DATA,
     )  # fmt: skip
     """All files of v1 are data."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 
-from spec_ref.avro_mapping.rows import Coded, RowsOf
+from spec_ref.avro_mapping.rows import EnumAsInt, RecordStruct
 from spec_ref.core.records import record, spec_field
 from spec_ref.core.versions import OMITTED, OPTIONAL, REQUIRED
 from spec_ref.data_types.types import LONG
@@ -25,7 +25,7 @@ class ManifestEntry:
     """A file, and when it was added or deleted."""
 
     status: EntryStatus = spec_field(
-        "status", id=0, v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="MAN011", type=Coded(EntryStatus)
+        "status", id=0, v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="MAN011", type=EnumAsInt(EntryStatus)
     )
 
     snapshot_id: int | None = spec_field(
@@ -47,7 +47,7 @@ class ManifestEntry:
     """The sequence number of the snapshot that added the file. None is inherited by added files."""
 
     data_file: DataFile = spec_field(
-        "data_file", id=2, v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="MAN015", type=RowsOf(DataFile)
+        "data_file", id=2, v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="MAN015", type=RecordStruct(DataFile)
     )
 
     @property

@@ -17,7 +17,7 @@ from spec_ref.core.records import field_rules
 from spec_ref.core.versions import REQUIRED
 from spec_ref.data_types.types import Type, VariantType, is_primitive, kind
 from spec_ref.manifests.entry import ManifestEntry
-from spec_ref.manifests.metrics import bound_of
+from spec_ref.manifests.metrics import column_bound
 from spec_ref.manifests.rules import Context, broken_rules
 from spec_ref.single_value.binary import minimal_twos_complement
 from spec_ref.single_value.variant_bounds import check_same_types
@@ -72,7 +72,7 @@ def _bounds(entry: ManifestEntry, types: Mapping[int, Type]) -> Iterator[Violati
             if type_ is None:  # a column that was dropped, or a metadata column
                 continue
             try:
-                value = bound_of(entry.data_file, name, column, type_)
+                value = column_bound(entry.data_file, name, column, type_)
             except SpecError as error:
                 problem = error.violation
                 told = attrs.evolve(

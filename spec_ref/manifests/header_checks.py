@@ -14,9 +14,9 @@ from spec_ref.core.records import evolve
 from spec_ref.core.versions import FormatVersion
 from spec_ref.data_types.types import NestedField, Type, is_primitive, kind
 from spec_ref.manifests.manifest import Header
-from spec_ref.manifests.manifest_file_checks import broken_at
+from spec_ref.manifests.manifest_file_checks import violation_at
 from spec_ref.partitioning.spec import PartitionSpec
-from spec_ref.schemas.promotion import promotable
+from spec_ref.schemas.promotion import is_promotable
 from spec_ref.schemas.schema import Schema
 
 
@@ -35,7 +35,7 @@ def header_contradictions(
         Each violation (MAN005 to MAN009), with a path that begins in the header.
     """
     if "format-version" in header.properties and not version.includes(header.format_version):
-        yield broken_at(
+        yield violation_at(
             "MAN009", "the manifest is newer than the table", "/format-version", str(int(header.format_version)),
             f"at most {int(version)}", aspect="newer-than-table",
         )  # fmt: skip
@@ -46,7 +46,7 @@ def header_contradictions(
     except SpecError:
         return
     if known is not None and spec.fields != known.fields:
-        yield broken_at(
+        yield violation_at(
             "MAN007", f"the fields are not those of the table's partition spec {header.spec_id}", "/partition-spec",
             abbreviated_repr(header.properties["partition-spec"]), aspect="mismatch",
         )  # fmt: skip
@@ -59,11 +59,11 @@ def _schema(header: Header, schemas: Sequence[Schema], version: FormatVersion) -
         return
     key = header.properties.get("schema-id")
     if key is not None and not (key.isascii() and key.isdigit()):
-        yield broken_at("MAN006", "the id is not a number", "/schema-id", abbreviated_repr(key), aspect="wrong-type")
+        yield violation_at("MAN006", "the id is not a number", "/schema-id", abbreviated_repr(key), aspect="wrong-type")
     elif key is not None and holds is None:
         holds = int(key)  # of v1, whose schemas need not have ids
     if key is not None and holds is not None and key != str(holds):
-        yield broken_at(
+        yield violation_at(
             "MAN006",
             "the header holds another schema",
             "/schema-id",
@@ -73,7 +73,7 @@ def _schema(header: Header, schemas: Sequence[Schema], version: FormatVersion) -
         )
     same = next((one for one in schemas if one.schema_id == holds), None)
     if same is not None and _stored(same.fields) != _stored(schema.fields):
-        yield broken_at(
+        yield violation_at(
             "MAN005", f"the columns are not those of the table's schema {holds}", "/schema",
             abbreviated_repr(header.properties["schema"]), aspect="mismatch",
         )  # fmt: skip
@@ -95,7 +95,7 @@ def _types(schema: Schema, schemas: Sequence[Schema], version: FormatVersion) ->
     for column in schema.columns():
         types = known.get(column.id, [])
         if types and not any(_related(column.type, one, version) for one in types):
-            yield broken_at(
+            yield violation_at(
                 "MAN005", "a column has a type that the table's column never had", "/schema",
                 f"{column.name}: {column.type}", abbreviated_repr(str(types[-1])), aspect="foreign-type",
             )  # fmt: skip
@@ -104,4 +104,4 @@ def _types(schema: Schema, schemas: Sequence[Schema], version: FormatVersion) ->
 def _related(one: Type, two: Type, version: FormatVersion) -> bool:
     if not (is_primitive(one) and is_primitive(two)):
         return kind(one) == kind(two)
-    return one == two or promotable(one, two, version) or promotable(two, one, version)
+    return one == two or is_promotable(one, two, version) or is_promotable(two, one, version)

@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 
 from spec_ref.avro_mapping.rows import RowReader, partition_record
-from spec_ref.avro_mapping.schema import from_avro, present
+from spec_ref.avro_mapping.schema import split_optional, type_from_avro
 from spec_ref.core.errors import SpecError, spec_error
 from spec_ref.core.records import field_rules
 from spec_ref.core.versions import OMITTED, OPTIONAL, REQUIRED, V1, V2, FieldRule, FormatVersion, Presence
@@ -128,7 +128,7 @@ class Header:
         return documents.loads(self.properties[key])
 
 
-def header_of(container: Container, record: Record) -> Header:
+def read_header(container: Container, record: Record) -> Header:
     """Read the header; `check_manifest` reports what is missing or malformed in it, because the list states the same.
 
     Args:
@@ -172,7 +172,7 @@ def _version(text: str | None, record: Record) -> FormatVersion:
     return V2 if ids & NOT_IN_V1 else V1
 
 
-class Shape:
+class ManifestSchema:
     """The Avro schema of a manifest, and what is derived from it once for all the manifests that share it."""
 
     def __init__(self, record: Record) -> None:
@@ -198,7 +198,7 @@ class Shape:
         return self._readers[key]
 
 
-def shape_of(schema: bytes) -> Shape:
+def manifest_schema(schema: bytes) -> ManifestSchema:
     """Interpret the Avro schema of manifests; the result is cached if the schema is not large.
 
     Args:
@@ -210,12 +210,14 @@ def shape_of(schema: bytes) -> Shape:
     Raises:
         SpecError: the code `REQUIREMENT` of this module if it is not an Avro schema of records.
     """
-    return _remembered(schema) if len(schema) <= LONGEST_REMEMBERED else Shape(root_record(schema, REQUIREMENT))
+    return (
+        _remembered(schema) if len(schema) <= LONGEST_REMEMBERED else ManifestSchema(root_record(schema, REQUIREMENT))
+    )
 
 
 @functools.lru_cache(maxsize=32)
-def _remembered(schema: bytes) -> Shape:
-    return Shape(root_record(schema, REQUIREMENT))
+def _remembered(schema: bytes) -> ManifestSchema:
+    return ManifestSchema(root_record(schema, REQUIREMENT))
 
 
 class Manifest:
@@ -224,7 +226,7 @@ class Manifest:
     def __init__(
         self,
         container: Container,
-        shape: Shape,
+        shape: ManifestSchema,
         header: Header,
         spec: PartitionSpec | None,
         manifest_file: ManifestFile | None,
@@ -276,7 +278,7 @@ class Manifest:
         """
         tuples = _inner_record(_inner_record(self.record, DATA_FILE), _DATA_FILE["partition"].id or 0)
         ids = None if self.spec is None else tuple(field.field_id for field in self.spec.fields)
-        stored = from_avro(partition_record(tuples, ids))
+        stored = type_from_avro(partition_record(tuples, ids))
         assert isinstance(stored, StructType)
         return stored
 
@@ -350,10 +352,10 @@ class Manifest:
 
     def told(self) -> Any:
         """Make a context that adds the name of the file to errors."""
-        return _Told(self.file)
+        return _ErrorsInFile(self.file)
 
 
-class _Told:
+class _ErrorsInFile:
     """Adds the file to errors."""
 
     def __init__(self, file: str | None) -> None:
@@ -370,5 +372,5 @@ class _Told:
 def _inner_record(record: Record, field_id: int) -> Record:
     """The record inside of a field of a record; one without fields if the field is something else."""
     place = record.by_id().get(field_id)
-    inner = None if place is None else present(record.fields[place].type)[0]
+    inner = None if place is None else split_optional(record.fields[place].type)[0]
     return inner if isinstance(inner, Record) else Record("", ())

@@ -8,13 +8,13 @@ from typing import Any
 
 import attrs
 
-from spec_ref.checks import rated
+from spec_ref.checks import to_finding
 from spec_ref.checks.findings import Finding
 from spec_ref.core.errors import SpecError, Violation, abbreviated_repr
 from spec_ref.core.versions import SEQUENCE_NUMBERS, FormatVersion
 from spec_ref.data_types.types import StructType, Type, kind
 from spec_ref.manifest_lists.manifest_file import FieldSummary, ManifestFile
-from spec_ref.manifests.computed_metrics import order_of
+from spec_ref.manifests.computed_metrics import bound_order
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.entry_problems import is_minimal, not_minimal, signed_order
 from spec_ref.manifests.manifest import Manifest
@@ -27,7 +27,7 @@ _COMPARED = (
 )  # fmt: skip
 
 
-def broken_at(
+def violation_at(
     requirement: str,
     message: str,
     path: str,
@@ -74,7 +74,7 @@ def finding_at(
         The finding.
     """
     told = None if found is None else abbreviated_repr(found)
-    return rated(broken_at(requirement, message, path, told, expected, aspect=aspect))
+    return to_finding(violation_at(requirement, message, path, told, expected, aspect=aspect))
 
 
 @attrs.define
@@ -101,7 +101,7 @@ class PartitionValues:
         elif value != value:
             self.nan = True
         else:
-            key = order_of(self.type)
+            key = bound_order(self.type)
             self.least = value if self.least is None else min(self.least, value, key=key)
             self.greatest = value if self.greatest is None else max(self.greatest, value, key=key)
 
@@ -119,7 +119,7 @@ def is_value(value: Any) -> bool:
 
 
 @attrs.define
-class Totals:
+class ManifestTotals:
     """The sums over the entries of a manifest, to compare with its entry in the list."""
 
     partition: tuple[PartitionValues, ...] | None
@@ -133,7 +133,7 @@ class Totals:
     """The least data sequence number of a live file."""
 
     @staticmethod
-    def of(partition: StructType | None) -> Totals:
+    def of(partition: StructType | None) -> ManifestTotals:
         """Make the sums of no entries.
 
         Args:
@@ -143,7 +143,7 @@ class Totals:
             The totals.
         """
         values = None if partition is None else tuple(PartitionValues(one.id, one.type) for one in partition.fields)
-        return Totals(values)
+        return ManifestTotals(values)
 
     def add(self, entry: ManifestEntry, inherited_number: int) -> None:
         """Count an entry.
@@ -181,7 +181,9 @@ class Totals:
         self.least = number if self.least is None else min(self.least, number)
 
 
-def listed_findings(listed: ManifestFile, manifest: Manifest, length: int, totals: Totals) -> Iterator[Finding]:
+def manifest_file_findings(
+    listed: ManifestFile, manifest: Manifest, length: int, totals: ManifestTotals
+) -> Iterator[Finding]:
     """Find where the entry in the manifest list differs from the manifest.
 
     Args:
@@ -275,7 +277,7 @@ def _summary(summary: FieldSummary, values: PartitionValues, path: str) -> Itera
             yield finding_at(code, error.violation.message, where, data, aspect="undecodable")
             continue
         if not is_minimal(values.type, data):
-            yield rated(not_minimal(data, where))
+            yield to_finding(not_minimal(data, where))
         if _is_beyond(beyond, bound, extreme):
             both = (values.least, values.greatest)
             is_lower = beyond is operator.gt
@@ -284,7 +286,7 @@ def _summary(summary: FieldSummary, values: PartitionValues, path: str) -> Itera
             yield finding_at(
                 code, "a value is beyond the bound", where, bound, abbreviated_repr(extreme), aspect=aspect
             )
-        elif bound == 0 == extreme and beyond(order_of(values.type)(bound), order_of(values.type)(extreme)):
+        elif bound == 0 == extreme and beyond(bound_order(values.type)(bound), bound_order(values.type)(extreme)):
             yield finding_at("MLS023", "a zero is beyond the bound", where, bound)
 
 

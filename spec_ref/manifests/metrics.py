@@ -49,12 +49,12 @@ def column_metrics(data_file: DataFile, field_id: int, type_: Type) -> ColumnMet
         value_count=(data_file.value_counts or {}).get(field_id),
         null_value_count=(data_file.null_value_counts or {}).get(field_id),
         nan_value_count=(data_file.nan_value_counts or {}).get(field_id),
-        lower_bound=bound_of(data_file, "lower_bounds", field_id, type_),
-        upper_bound=bound_of(data_file, "upper_bounds", field_id, type_),
+        lower_bound=column_bound(data_file, "lower_bounds", field_id, type_),
+        upper_bound=column_bound(data_file, "upper_bounds", field_id, type_),
     )
 
 
-def bound_of(data_file: DataFile, bounds: str, field_id: int, type_: Type) -> Any:
+def column_bound(data_file: DataFile, bounds: str, field_id: int, type_: Type) -> Any:
     """Read a bound of a column.
 
     Args:

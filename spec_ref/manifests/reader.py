@@ -9,7 +9,7 @@ import attrs
 from spec_ref.core.errors import SpecError, spec_error
 from spec_ref.encodings.avro.container import LIMITS, SCHEMA_KEY, Data, Limits, open_container
 from spec_ref.manifest_lists.manifest_file import ManifestFile
-from spec_ref.manifests.manifest import REQUIREMENT, Header, Manifest, header_of, shape_of
+from spec_ref.manifests.manifest import REQUIREMENT, Header, Manifest, manifest_schema, read_header
 from spec_ref.partitioning.spec import PartitionSpec
 
 
@@ -43,8 +43,8 @@ def read_manifest(
     name = file if file is not None or manifest_file is None else manifest_file.manifest_path
     try:
         container = open_container(data, REQUIREMENT, limits)
-        shape = shape_of(container.metadata[SCHEMA_KEY])
-        header = header_of(container, shape.record)
+        shape = manifest_schema(container.metadata[SCHEMA_KEY])
+        header = read_header(container, shape.record)
         return Manifest(container, shape, header, _spec(header, manifest_file, specs), manifest_file, name)
     except SpecError as error:
         raise SpecError(attrs.evolve(error.violation, file=name)) from error.__cause__

@@ -41,7 +41,7 @@ class Context:
 
 
 @attrs.frozen
-class Broken:
+class BrokenPlace:
     """How an entry breaks a rule."""
 
     path: str
@@ -51,7 +51,7 @@ class Broken:
     aspect: str = ""
 
 
-Find: TypeAlias = Callable[[ManifestEntry, Context], Broken | None]
+Find: TypeAlias = Callable[[ManifestEntry, Context], BrokenPlace | None]
 
 
 @attrs.frozen
@@ -89,42 +89,44 @@ class EntryRule:
         )
 
 
-def _same_content(entry: ManifestEntry, context: Context) -> Broken | None:
+def _same_content(entry: ManifestEntry, context: Context) -> BrokenPlace | None:
     allowed = CONTENTS_OF[context.content]
     if entry.data_file.content in allowed:
         return None
     expected = " or ".join(sorted(content.name for content in allowed))
-    return Broken("/data_file/content", "the manifest holds other files", entry.data_file.content.name, expected)
+    return BrokenPlace("/data_file/content", "the manifest holds other files", entry.data_file.content.name, expected)
 
 
-def _no_deletes_in_v1(entry: ManifestEntry, context: Context) -> Broken | None:
+def _no_deletes_in_v1(entry: ManifestEntry, context: Context) -> BrokenPlace | None:
     if DELETE_FILES.is_supported(context.version) or entry.data_file.content is FileContent.DATA:
         return None
-    return Broken(
+    return BrokenPlace(
         "/data_file/content", "all files of v1 are data", entry.data_file.content.name, aspect="deletes-in-v1"
     )
 
 
-def _explicit_numbers(entry: ManifestEntry, context: Context) -> Broken | None:
+def _explicit_numbers(entry: ManifestEntry, context: Context) -> BrokenPlace | None:
     if entry.status is EntryStatus.ADDED:
         return None
     for name in ("sequence_number", "file_sequence_number"):
         if getattr(entry, name) is None:
-            return Broken(f"/{name}", f"{name} of an entry that is not added is null", expected="an explicit number")
+            return BrokenPlace(
+                f"/{name}", f"{name} of an entry that is not added is null", expected="an explicit number"
+            )
     return None
 
 
-def _new_file_inherits(entry: ManifestEntry, context: Context) -> Broken | None:
+def _new_file_inherits(entry: ManifestEntry, context: Context) -> BrokenPlace | None:
     if entry.status is not EntryStatus.ADDED or entry.file_sequence_number is None:
         return None
     message = "an added file inherits its file sequence number"
-    return Broken("/file_sequence_number", message, entry.file_sequence_number, "null")
+    return BrokenPlace("/file_sequence_number", message, entry.file_sequence_number, "null")
 
 
-def _deleted_has_snapshot(entry: ManifestEntry, context: Context) -> Broken | None:
+def _deleted_has_snapshot(entry: ManifestEntry, context: Context) -> BrokenPlace | None:
     if entry.status is not EntryStatus.DELETED or entry.snapshot_id is not None:
         return None
-    return Broken(
+    return BrokenPlace(
         "/snapshot_id",
         "a deleted entry has the id of the deleting snapshot",
         expected="a snapshot id",
@@ -132,76 +134,76 @@ def _deleted_has_snapshot(entry: ManifestEntry, context: Context) -> Broken | No
     )
 
 
-def _new_file_without_row_id(entry: ManifestEntry, context: Context) -> Broken | None:
+def _new_file_without_row_id(entry: ManifestEntry, context: Context) -> BrokenPlace | None:
     row_id = entry.data_file.first_row_id
     if entry.status is not EntryStatus.ADDED or row_id is None or entry.data_file.content is not FileContent.DATA:
         return None
-    return Broken("/data_file/first_row_id", "a new file inherits its first row id", row_id, "null")
+    return BrokenPlace("/data_file/first_row_id", "a new file inherits its first row id", row_id, "null")
 
 
-def _delete_file_without_row_id(entry: ManifestEntry, context: Context) -> Broken | None:
+def _delete_file_without_row_id(entry: ManifestEntry, context: Context) -> BrokenPlace | None:
     row_id = entry.data_file.first_row_id
     if entry.data_file.content is FileContent.DATA or row_id is None:
         return None
-    return Broken("/data_file/first_row_id", "a delete file has no first row id", row_id, "null")
+    return BrokenPlace("/data_file/first_row_id", "a delete file has no first row id", row_id, "null")
 
 
-def _equality_ids(entry: ManifestEntry, context: Context) -> Broken | None:
+def _equality_ids(entry: ManifestEntry, context: Context) -> BrokenPlace | None:
     equality = entry.data_file.content is FileContent.EQUALITY_DELETES
     ids = entry.data_file.equality_ids
     if equality and not ids:
-        return Broken(
+        return BrokenPlace(
             "/data_file/equality_ids", "an equality delete file says the fields it compares", ids, aspect="missing"
         )
     return None
 
 
-def _no_equality_ids(entry: ManifestEntry, context: Context) -> Broken | None:
+def _no_equality_ids(entry: ManifestEntry, context: Context) -> BrokenPlace | None:
     ids = entry.data_file.equality_ids
     if entry.data_file.content is FileContent.EQUALITY_DELETES or ids is None:
         return None
-    return Broken(
+    return BrokenPlace(
         "/data_file/equality_ids", "only an equality delete file has equality ids", ids, "null", aspect="of-other-files"
     )
 
 
-def _sort_order_of_position_deletes(entry: ManifestEntry, context: Context) -> Broken | None:
+def _sort_order_of_position_deletes(entry: ManifestEntry, context: Context) -> BrokenPlace | None:
     sort_order = entry.data_file.sort_order_id
     if entry.data_file.content is not FileContent.POSITION_DELETES or sort_order is None:
         return None
-    return Broken("/data_file/sort_order_id", "position deletes have no sort order", sort_order, "null")
+    return BrokenPlace("/data_file/sort_order_id", "position deletes have no sort order", sort_order, "null")
 
 
-def _ascending_offsets(entry: ManifestEntry, context: Context) -> Broken | None:
+def _ascending_offsets(entry: ManifestEntry, context: Context) -> BrokenPlace | None:
     offsets = entry.data_file.split_offsets
     if offsets is None or all(one < other for one, other in itertools.pairwise(offsets)):
         return None
-    return Broken("/data_file/split_offsets", "the split offsets do not ascend", offsets, aspect="unordered")
+    return BrokenPlace("/data_file/split_offsets", "the split offsets do not ascend", offsets, aspect="unordered")
 
 
-def _empty_offsets(entry: ManifestEntry, context: Context) -> Broken | None:
+def _empty_offsets(entry: ManifestEntry, context: Context) -> BrokenPlace | None:
     if entry.data_file.split_offsets != ():
         return None
-    return Broken("/data_file/split_offsets", "there are no split offsets", (), "null", aspect="empty")
+    return BrokenPlace("/data_file/split_offsets", "there are no split offsets", (), "null", aspect="empty")
 
 
 def _not_negative(name: str) -> Find:
-    def find(entry: ManifestEntry, context: Context) -> Broken | None:
+    def find(entry: ManifestEntry, context: Context) -> BrokenPlace | None:
         value = getattr(entry.data_file, name)
         if value is None or value >= 0:
             return None
-        return Broken(f"/data_file/{name}", f"{name} is negative", value, "0 or more", aspect="negative")
+        return BrokenPlace(f"/data_file/{name}", f"{name} is negative", value, "0 or more", aspect="negative")
 
     return find
 
 
 def _counts_not_negative(name: str) -> Find:
-    def find(entry: ManifestEntry, context: Context) -> Broken | None:
+    def find(entry: ManifestEntry, context: Context) -> BrokenPlace | None:
         counts = getattr(entry.data_file, name) or {}
         if not counts or min(counts.values()) >= 0:
             return None
         column = min(counts, key=counts.__getitem__)
-        return Broken(
+        return BrokenPlace(
             f"/data_file/{name}/{column}", "a count is negative", counts[column], "0 or more", aspect="negative"
         )
 
@@ -209,29 +211,31 @@ def _counts_not_negative(name: str) -> Find:
 
 
 def _vector(name: str) -> Find:
-    def find(entry: ManifestEntry, context: Context) -> Broken | None:
+    def find(entry: ManifestEntry, context: Context) -> BrokenPlace | None:
         if not entry.data_file.is_deletion_vector or getattr(entry.data_file, name) is not None:
             return None
-        return Broken(f"/data_file/{name}", f"a deletion vector has no {name}", expected=f"a {name}", aspect="missing")
+        return BrokenPlace(
+            f"/data_file/{name}", f"a deletion vector has no {name}", expected=f"a {name}", aspect="missing"
+        )
 
     return find
 
 
-def _puffin_is_vector(entry: ManifestEntry, context: Context) -> Broken | None:
+def _puffin_is_vector(entry: ManifestEntry, context: Context) -> BrokenPlace | None:
     data_file = entry.data_file
     if data_file.file_format is not FileFormat.PUFFIN or (
         data_file.is_deletion_vector and DELETION_VECTORS.is_supported(context.version)
     ):
         return None
     message = "only deletion vectors are in Puffin files, from v3"
-    return Broken("/data_file/file_format", message, data_file.file_format.value, aspect="puffin-without-vector")
+    return BrokenPlace("/data_file/file_format", message, data_file.file_format.value, aspect="puffin-without-vector")
 
 
-def _size_with_offset(entry: ManifestEntry, context: Context) -> Broken | None:
+def _size_with_offset(entry: ManifestEntry, context: Context) -> BrokenPlace | None:
     data_file = entry.data_file
     if data_file.content_offset is None or data_file.content_size_in_bytes is not None:
         return None
-    return Broken(
+    return BrokenPlace(
         "/data_file/content_size_in_bytes",
         "the content has an offset and no size",
         expected="a size",
@@ -239,10 +243,10 @@ def _size_with_offset(entry: ManifestEntry, context: Context) -> Broken | None:
     )
 
 
-def _has_scheme(entry: ManifestEntry, context: Context) -> Broken | None:
+def _has_scheme(entry: ManifestEntry, context: Context) -> BrokenPlace | None:
     if ":" in entry.data_file.file_path:
         return None
-    return Broken(
+    return BrokenPlace(
         "/data_file/file_path", "the path has no scheme", entry.data_file.file_path, "a full URI", aspect="no-scheme"
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from spec_ref.avro_mapping.rows import RowWriter, struct_of
+from spec_ref.avro_mapping.rows import RowWriter, record_struct
 from spec_ref.avro_mapping.schema import schema_json
 from spec_ref.core.errors import SpecError, error_path, spec_error
 from spec_ref.core.versions import OMITTED, FormatVersion
@@ -71,7 +71,7 @@ def write_manifest(
             with the number of the entry, ``/17/data_file``.
     """
     partition = spec.partition_type(schema) if partition is None else partition
-    json = schema_json(struct_of(ManifestEntry, format_version, partition), RECORD_NAME, RECORD_NAMES)
+    json = schema_json(record_struct(ManifestEntry, format_version, partition), RECORD_NAME, RECORD_NAMES)
     metadata = header(spec, schema, format_version, content)
     metadata["avro.schema"] = documents.dumps(json)
     row, encode = RowWriter(ManifestEntry, format_version, partition), encoder(from_json(json, REQUIREMENT))

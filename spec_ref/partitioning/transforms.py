@@ -11,10 +11,10 @@ from collections.abc import Callable
 from typing import Any, ClassVar, NoReturn, TypeAlias
 
 from spec_ref.core.calendar import EPOCH, UNITS_PER_DAY, civil_from_days
-from spec_ref.core.decimals import unscaled
+from spec_ref.core.decimals import unscaled_value
 from spec_ref.core.errors import SpecError, spec_error
 from spec_ref.core.records import record
-from spec_ref.data_types.decimals import decimal_of
+from spec_ref.data_types.decimals import decimal_from_unscaled
 from spec_ref.data_types.types import DATE, INT, PLAIN_PRIMITIVES, Type, kind
 from spec_ref.data_types.values import check_value
 from spec_ref.hashing import hash_value
@@ -158,7 +158,7 @@ class Truncate(_Transform):
             case "int" | "long":
                 return self._floor(value)
             case "decimal":
-                return decimal_of(source, self._floor(unscaled(value)))
+                return decimal_from_unscaled(source, self._floor(unscaled_value(value)))
             case _:
                 return value[: self.width]
 

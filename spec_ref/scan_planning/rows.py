@@ -31,9 +31,9 @@ from spec_ref.schemas.column_projection import (
     Constants,
     WrittenColumns,
     check_selected,
-    column_of,
     project_row,
     select_fields,
+    source_column,
 )
 from spec_ref.schemas.schema import Schema
 
@@ -226,7 +226,7 @@ def delete_column_value(column: DeleteColumn, row: Values) -> Any:
 def _columns(fields: Sequence[NestedField], written: WrittenColumns, constants: Constants) -> list[NestedField]:
     """The columns of a file that fields are read from, without repetitions."""
     check_selected(fields, written)
-    found = (column_of(field, written.struct, constants, mapped=written.mapped) for field in fields)
+    found = (source_column(field, written.struct, constants, mapped=written.mapped) for field in fields)
     return list({column.id: column for column in found if column is not None}.values())
 
 

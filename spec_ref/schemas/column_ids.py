@@ -19,11 +19,11 @@ from spec_ref.core.errors import SpecError, error_path, spec_error
 from spec_ref.core.records import evolve, record
 from spec_ref.data_types.types import Type
 from spec_ref.schemas.column_projection import UnreadableColumn
-from spec_ref.schemas.name_mapping import MappedField, find
+from spec_ref.schemas.name_mapping import MappedField, find_mapped_field
 
 
 @record
-class Ids:
+class ColumnIds:
     """The source of the ids at one level of a file's schema."""
 
     requirement: str
@@ -42,7 +42,7 @@ class Ids:
     """The columns of all levels that cannot be read, collected so far."""
 
     def column(
-        self, name: str, own: Callable[[], int | None], type_of: Callable[[Ids], Type]
+        self, name: str, own: Callable[[], int | None], type_of: Callable[[ColumnIds], Type]
     ) -> tuple[int, Type] | None:
         """Find the id and the type of a column or of a field of a struct.
 
@@ -86,10 +86,10 @@ class Ids:
             if own is None:
                 raise spec_error(self.requirement, "the column has no field id", found=name)
             return own
-        mapped = find(self.mapping, (name,))
+        mapped = find_mapped_field(self.mapping, (name,))
         return None if mapped is None else mapped.field_id
 
-    def inside(self, name: str) -> Ids:
+    def inside(self, name: str) -> ColumnIds:
         """Find the source of the ids of the level below a field.
 
         Args:
@@ -101,11 +101,11 @@ class Ids:
         path = f"{self.path}/{name}"
         if self.mapping is None:
             return evolve(self, path=path)
-        mapped = find(self.mapping, (name,))
+        mapped = find_mapped_field(self.mapping, (name,))
         return evolve(self, path=path, mapping=mapped.fields if mapped is not None else ())
 
 
-def ids_of(requirement: str, has_ids: bool, mapping: Sequence[MappedField] | None) -> Ids:
+def column_ids(requirement: str, has_ids: bool, mapping: Sequence[MappedField] | None) -> ColumnIds:
     """Decide where the ids of a file come from.
 
     Args:
@@ -116,6 +116,6 @@ def ids_of(requirement: str, has_ids: bool, mapping: Sequence[MappedField] | Non
     Returns:
         The ids of the top level.
     """
-    return Ids(
+    return ColumnIds(
         requirement, None if has_ids or mapping is None else tuple(mapping), has_any=has_ids or mapping is not None
     )

@@ -40,7 +40,7 @@ from spec_ref.data_types.types import (
     children,
 )
 from spec_ref.data_types.values import check_required
-from spec_ref.schemas.promotion import promotable, promoted_value
+from spec_ref.schemas.promotion import is_promotable, promote_value
 from spec_ref.schemas.schema import Schema
 
 Constants = Mapping[int, Any]
@@ -85,7 +85,7 @@ class WrittenColumns:
         return self.struct
 
 
-def column_of(field: NestedField, written: StructType, constants: Constants, *, mapped: bool) -> NestedField | None:
+def source_column(field: NestedField, written: StructType, constants: Constants, *, mapped: bool) -> NestedField | None:
     """Find the column of a file, or the field of its struct, that a field is read from.
 
     Args:
@@ -191,7 +191,7 @@ def _struct(
     values = {}
     for field in fields:
         with error_path(f"/{field.name}"):
-            column = column_of(field, written, constants, mapped=mapped)
+            column = source_column(field, written, constants, mapped=mapped)
             if column is None:
                 values[field.id] = missing_value(field, constants)
             else:
@@ -236,7 +236,7 @@ def project_value(type_: Type, written: Type, value: Any, constants: Constants, 
             return None
         case _:
             check_readable(written, type_)
-            return promoted_value(written, type_, value)
+            return promote_value(written, type_, value)
 
 
 def _part(
@@ -250,7 +250,7 @@ def _part(
 
 _READ_AS: tuple[Callable[[Type, Type], bool], ...] = (
     lambda old, new: old == new,
-    lambda old, new: promotable(old, new, NEWEST),
+    lambda old, new: is_promotable(old, new, NEWEST),
     # Avro has no annotation for WKB (AVR012), ORC no place for a CRS, and CRS are written in several spellings.
     lambda old, new: isinstance(new, (GeometryType, GeographyType)) and (old == BINARY or type(old) is type(new)),
     # Files of writers that left the annotation out.

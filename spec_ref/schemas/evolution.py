@@ -24,7 +24,7 @@ from spec_ref.data_types.types import (
 )
 from spec_ref.schemas.default_values import check_default
 from spec_ref.schemas.identifier_fields import identifier_problems
-from spec_ref.schemas.promotion import promotable, promoted_value
+from spec_ref.schemas.promotion import is_promotable, promote_value
 from spec_ref.schemas.reserved_field_ids import MAX_TABLE_FIELD_ID
 from spec_ref.schemas.schema import Column, Schema
 
@@ -313,7 +313,7 @@ def _move(schema: Schema, change: MoveColumn, table: Evolution) -> tuple[Schema,
 def _promote(schema: Schema, change: PromoteColumn, table: Evolution) -> tuple[Schema, int]:
     column = _column(schema, change.name)
     old, new = column.type, change.type
-    if not promotable(old, new, table.version):
+    if not is_promotable(old, new, table.version):
         message = "the type may not become the other"
         raise spec_error("EVO003", message, found=f"{old} to {new}", format_version=table.version)
     if column.field is None:
@@ -321,8 +321,8 @@ def _promote(schema: Schema, change: PromoteColumn, table: Evolution) -> tuple[S
     promoted = evolve(
         column.field,
         type=new,
-        initial_default=promoted_value(old, new, column.field.initial_default),
-        write_default=promoted_value(old, new, column.field.write_default),
+        initial_default=promote_value(old, new, column.field.initial_default),
+        write_default=promote_value(old, new, column.field.write_default),
     )
 
     def replace(fields: tuple[NestedField, ...]) -> tuple[NestedField, ...]:
@@ -402,7 +402,7 @@ def _change_problem(old: Column, new: Column, version: FormatVersion) -> SpecErr
     if is_primitive(old.type) != is_primitive(new.type):
         return spec_error("EVO013", "a primitive became a nested field, or the reverse", found=told)
     same = old.type == new.type if is_primitive(old.type) else kind(old.type) == kind(new.type)
-    if not same and not promotable(old.type, new.type, version) and not promotable(new.type, old.type, version):
+    if not same and not is_promotable(old.type, new.type, version) and not is_promotable(new.type, old.type, version):
         return spec_error("EVO003", "the type of a field changed to one that it may not become", found=told)
     if [parent.id for parent in old.parents] != [parent.id for parent in new.parents]:
         return spec_error("EVO012", "a field moved to another struct", found=f"{old.name} became {new.name}")
@@ -426,7 +426,7 @@ def keeps_initial_default(one: Column, other: Column) -> bool:
     first, second = one.field.initial_default, other.field.initial_default
     for old, new, before, after in ((one, other, first, second), (other, one, second, first)):
         try:
-            if is_primitive(old.type) and promoted_value(old.type, new.type, before) == after:
+            if is_primitive(old.type) and promote_value(old.type, new.type, before) == after:
                 return True
         except (KeyError, SpecError):  # the types are no promotion, or the value is out of its range
             continue

@@ -133,7 +133,7 @@ def to_property(fields: Sequence[MappedField]) -> str:
     return documents.dumps(write_name_mapping(fields))
 
 
-def mapping_of(schema: Schema) -> tuple[MappedField, ...]:
+def create_mapping_from_schema(schema: Schema) -> tuple[MappedField, ...]:
     """Build the mapping that assigns every column of a schema its id by its present name.
 
     Args:
@@ -142,12 +142,12 @@ def mapping_of(schema: Schema) -> tuple[MappedField, ...]:
     Returns:
         The mappings of the top level.
     """
-    return _mapping_of(schema.as_struct())
+    return _map_type(schema.as_struct())
 
 
-def _mapping_of(type_: Type) -> tuple[MappedField, ...]:
+def _map_type(type_: Type) -> tuple[MappedField, ...]:
     def mapped(name: str, field_id: int, child: Type) -> MappedField:
-        return MappedField(names=(name,), field_id=field_id, fields=_mapping_of(child))
+        return MappedField(names=(name,), field_id=field_id, fields=_map_type(child))
 
     match type_:
         case StructType(fields):
@@ -160,7 +160,7 @@ def _mapping_of(type_: Type) -> tuple[MappedField, ...]:
             return ()
 
 
-def find(fields: Sequence[MappedField], path: Sequence[str]) -> MappedField | None:
+def find_mapped_field(fields: Sequence[MappedField], path: Sequence[str]) -> MappedField | None:
     """Find the mapping of a column of a file.
 
     Args:

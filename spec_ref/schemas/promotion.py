@@ -50,7 +50,7 @@ PROMOTIONS: tuple[Promotion, ...] = (
 """The valid promotions, in the order of the spec."""
 
 
-def promotable(old: Type, new: Type, version: FormatVersion) -> bool:
+def is_promotable(old: Type, new: Type, version: FormatVersion) -> bool:
     """Decide whether the type of a field may be promoted.
 
     Args:
@@ -64,7 +64,7 @@ def promotable(old: Type, new: Type, version: FormatVersion) -> bool:
     return any(promotion.promotes(old, new) for promotion in PROMOTIONS if version.includes(promotion.since))
 
 
-def promoted_value(old: Type, new: Type, value: Any) -> Any:
+def promote_value(old: Type, new: Type, value: Any) -> Any:
     """Convert a value to the type that its column is promoted to.
 
     Args:

@@ -11,10 +11,10 @@ import uuid
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from spec_ref.core.decimals import unscaled
+from spec_ref.core.decimals import unscaled_value
 from spec_ref.core.errors import spec_error
 from spec_ref.core.records import record
-from spec_ref.data_types.decimals import decimal_of
+from spec_ref.data_types.decimals import decimal_from_unscaled
 from spec_ref.data_types.types import Type, kind
 from spec_ref.data_types.values import check_value
 
@@ -81,7 +81,7 @@ def _decimal(type_: Any, data: bytes) -> Any:
     # The least number of bytes is the writer's duty; padding with the sign does not change the value.
     if not data:
         _wrong_length("SVB008", type_, data, "at least 1 byte")
-    return decimal_of(type_, int.from_bytes(data, "big", signed=True))
+    return decimal_from_unscaled(type_, int.from_bytes(data, "big", signed=True))
 
 
 _INT = _layout("SVB002", "<i")
@@ -105,7 +105,7 @@ _FORMS: dict[str, _Form] = {
     "uuid": _Form("SVB006", lambda value: value.bytes, _uuid),
     "fixed": _RAW,
     "binary": _RAW,
-    "decimal": _Form("SVB008", lambda value: minimal_twos_complement(unscaled(value)), _decimal),
+    "decimal": _Form("SVB008", lambda value: minimal_twos_complement(unscaled_value(value)), _decimal),
     "geometry": _WKB,
     "geography": _WKB,
 }

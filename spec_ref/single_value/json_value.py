@@ -17,10 +17,10 @@ from decimal import Decimal
 from typing import Any, TypeAlias
 
 from spec_ref.core.calendar import civil_from_days, days_from_civil
-from spec_ref.core.decimals import unscaled
+from spec_ref.core.decimals import unscaled_value
 from spec_ref.core.errors import error_path, spec_error
 from spec_ref.core.records import record
-from spec_ref.data_types.decimals import decimal_of
+from spec_ref.data_types.decimals import decimal_from_unscaled
 from spec_ref.data_types.types import DecimalType, ListType, MapType, StructType, Type, kind
 from spec_ref.data_types.values import check_required, check_unique_keys, check_value, nearest_binary32
 from spec_ref.encodings.geo.wkb import wkb_to_wkt, wkt_to_wkb
@@ -247,7 +247,7 @@ def _decimal_pattern(type_: DecimalType) -> str:
 
 
 def _write_decimal(type_: DecimalType, value: Decimal) -> str:
-    number = unscaled(value)
+    number = unscaled_value(value)
     sign, digits = "-" if number < 0 else "", str(abs(number))
     if type_.scale < 0:
         return f"{sign}{digits}E+{-type_.scale}"
@@ -266,7 +266,7 @@ def _read_decimal(type_: DecimalType, json: Json) -> Decimal:
     digits = (whole + fraction).lstrip("0") or "0"
     if len(digits) > type_.precision:
         raise spec_error("TYP013", f"not a value of {type_}", found=json, expected=f"{type_.precision} digits at most")
-    return decimal_of(type_, int(sign + digits))
+    return decimal_from_unscaled(type_, int(sign + digits))
 
 
 # Dates and times

@@ -36,9 +36,9 @@ from spec_ref.data_types.values import check_value
 from spec_ref.encodings.variant.json_path import parse_normalized_path
 from spec_ref.encodings.variant.value import (
     DECIMAL_DIGITS,
-    Node,
-    Physical,
-    Scalar,
+    PhysicalType,
+    VariantPrimitive,
+    VariantValue,
     decode_variant,
     encode_variant,
     split_variant,
@@ -49,29 +49,29 @@ VariantBound: TypeAlias = Mapping[str, tuple[Type, Any]]
 
 ROOT = "$"
 
-_WRITTEN: dict[str, Physical] = {
-    "int": Physical.INT32,
-    "long": Physical.INT64,
-    "float": Physical.FLOAT,
-    "double": Physical.DOUBLE,
-    "date": Physical.DATE,
-    "time": Physical.TIME_NTZ,
-    "timestamp": Physical.TIMESTAMP_NTZ,
-    "timestamptz": Physical.TIMESTAMP,
-    "timestamp_ns": Physical.TIMESTAMP_NTZ_NANOS,
-    "timestamptz_ns": Physical.TIMESTAMP_NANOS,
-    "string": Physical.STRING,
-    "binary": Physical.BINARY,
-    "uuid": Physical.UUID,
+_WRITTEN: dict[str, PhysicalType] = {
+    "int": PhysicalType.INT32,
+    "long": PhysicalType.INT64,
+    "float": PhysicalType.FLOAT,
+    "double": PhysicalType.DOUBLE,
+    "date": PhysicalType.DATE,
+    "time": PhysicalType.TIME_NTZ,
+    "timestamp": PhysicalType.TIMESTAMP_NTZ,
+    "timestamptz": PhysicalType.TIMESTAMP,
+    "timestamp_ns": PhysicalType.TIMESTAMP_NTZ_NANOS,
+    "timestamptz_ns": PhysicalType.TIMESTAMP_NANOS,
+    "string": PhysicalType.STRING,
+    "binary": PhysicalType.BINARY,
+    "uuid": PhysicalType.UUID,
 }
 """What a bound of each kind of type is written as; boolean depends on the value too, and decimal on the precision."""
 
-_READ: dict[Physical, Type] = {
+_READ: dict[PhysicalType, Type] = {
     **{physical: PLAIN_PRIMITIVES[name] for name, physical in _WRITTEN.items()},
-    Physical.TRUE: BOOLEAN,
-    Physical.FALSE: BOOLEAN,
-    Physical.INT8: INT,
-    Physical.INT16: INT,
+    PhysicalType.TRUE: BOOLEAN,
+    PhysicalType.FALSE: BOOLEAN,
+    PhysicalType.INT8: INT,
+    PhysicalType.INT16: INT,
 }
 
 _CLASSES: dict[str, str] = {
@@ -101,7 +101,7 @@ def encode_variant_bound(bound: VariantBound) -> bytes:
     if not isinstance(bound, Mapping):
         raise spec_error("SVB012", "not a bound of variant", found=bound, expected="a dict from path to (type, value)")
     _check_paths(bound)
-    node: dict[str, Node] = {}
+    node: dict[str, VariantValue] = {}
     for path, (type_, value) in bound.items():
         with error_path(f"/{_pointer(path)}"):
             node[path] = _scalar(type_, value)
@@ -131,11 +131,11 @@ def decode_variant_bound(data: bytes) -> dict[str, tuple[Type, Any]]:
     bound = {}
     for path, child in node.items():
         with error_path(f"/{_pointer(path)}"):
-            bound[path] = typed(child)
+            bound[path] = primitive_type_and_value(child)
     return bound
 
 
-def class_of(type_: Type) -> str:
+def equivalence_class(type_: Type) -> str:
     """Name the equivalence class of the variant encoding that the values of a type belong to.
 
     Args:
@@ -158,7 +158,7 @@ def check_same_types(lower: VariantBound, upper: VariantBound) -> None:
         SpecError: BND006 if a path has bounds of different types.
     """
     for path in lower.keys() & upper.keys():
-        found = [class_of(bound[path][0]) for bound in (lower, upper)]
+        found = [equivalence_class(bound[path][0]) for bound in (lower, upper)]
         if found[0] != found[1]:
             message = "lower and upper bound of a field have different types"
             raise spec_error("BND006", message, found=" and ".join(found), path=f"/{_pointer(path)}")
@@ -177,21 +177,21 @@ def _check_paths(paths: Iterable[str]) -> None:
         raise spec_error("BND010", message, found=max(found), expected="the path $ alone")
 
 
-def _scalar(type_: Type, value: Any) -> Scalar:
+def _scalar(type_: Type, value: Any) -> VariantPrimitive:
     check_value(type_, value)
     if isinstance(value, float) and math.isnan(value):
         raise spec_error("DFL027", "NaN is not a bound", found=value)
     match type_:
         case DecimalType(precision):
-            return Scalar(next(p for p, digits in DECIMAL_DIGITS.items() if precision <= digits), value)
+            return VariantPrimitive(next(p for p, digits in DECIMAL_DIGITS.items() if precision <= digits), value)
         case _ if type_ == BOOLEAN:
-            return Scalar(Physical.TRUE if value else Physical.FALSE, value)
+            return VariantPrimitive(PhysicalType.TRUE if value else PhysicalType.FALSE, value)
     if kind(type_) not in _WRITTEN:
         raise _not_primitive(type_)
-    return Scalar(_WRITTEN[kind(type_)], value)
+    return VariantPrimitive(_WRITTEN[kind(type_)], value)
 
 
-def typed(node: Node) -> tuple[Type, Any]:
+def primitive_type_and_value(node: VariantValue) -> tuple[Type, Any]:
     """Find the Iceberg type of a variant primitive.
 
     Args:
@@ -204,9 +204,9 @@ def typed(node: Node) -> tuple[Type, Any]:
         SpecError: BND005 for null, an object or an array.
     """
     match node:
-        case Scalar(physical, value) if physical in DECIMAL_DIGITS:
+        case VariantPrimitive(physical, value) if physical in DECIMAL_DIGITS:
             return DecimalType(DECIMAL_DIGITS[physical], -value.as_tuple().exponent), value
-        case Scalar(physical, value) if physical in _READ:
+        case VariantPrimitive(physical, value) if physical in _READ:
             return _READ[physical], value
     raise _not_primitive(node)
 

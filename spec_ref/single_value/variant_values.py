@@ -14,11 +14,11 @@ from typing import Any
 
 from spec_ref.core.errors import SpecError, Violation, spec_error
 from spec_ref.encodings.variant.json_path import parse_normalized_path
-from spec_ref.encodings.variant.value import Node, Physical, Scalar
-from spec_ref.single_value.variant_bounds import VariantBound, class_of, typed
+from spec_ref.encodings.variant.value import PhysicalType, VariantPrimitive, VariantValue
+from spec_ref.single_value.variant_bounds import VariantBound, equivalence_class, primitive_type_and_value
 
 
-def values_at(node: Node, names: tuple[str, ...]) -> Iterator[Node]:
+def values_at(node: VariantValue, names: tuple[str, ...]) -> Iterator[VariantValue]:
     """Find the primitives and objects that a path leads to, through arrays; variant nulls are left out.
 
     Args:
@@ -34,11 +34,11 @@ def values_at(node: Node, names: tuple[str, ...]) -> Iterator[Node]:
     elif names:
         if isinstance(node, dict) and names[0] in node:
             yield from values_at(node[names[0]], names[1:])
-    elif not (isinstance(node, Scalar) and node.physical is Physical.NULL):
+    elif not (isinstance(node, VariantPrimitive) and node.physical is PhysicalType.NULL):
         yield node
 
 
-def check_within(node: Node, lower: VariantBound | None, upper: VariantBound | None) -> Iterator[Violation]:
+def check_within(node: VariantValue, lower: VariantBound | None, upper: VariantBound | None) -> Iterator[Violation]:
     """Find the fields of a value that are beyond the bounds of the column, or have a type different from their bounds.
 
     Args:
@@ -53,21 +53,21 @@ def check_within(node: Node, lower: VariantBound | None, upper: VariantBound | N
     for name, bounds, sign in (("lower_bounds", lower, 1), ("upper_bounds", upper, -1)):
         for path, (type_, bound) in (bounds or {}).items():
             for value in values_at(node, parse_normalized_path(path)):
-                problem = _problem(value, class_of(type_), bound, sign)
+                problem = _problem(value, equivalence_class(type_), bound, sign)
                 if problem is not None:
                     code, message = problem
-                    found, expected = value.value if isinstance(value, Scalar) else value, f"{type_} {bound}"
+                    found, expected = value.value if isinstance(value, VariantPrimitive) else value, f"{type_} {bound}"
                     yield spec_error(
                         code, message, found=found, expected=expected, path=f"/{name}#{path}"
                     ).violation  # fmt: skip
 
 
-def _problem(value: Node, wanted: str, bound: Any, sign: int) -> tuple[str, str] | None:
+def _problem(value: VariantValue, wanted: str, bound: Any, sign: int) -> tuple[str, str] | None:
     try:
-        type_, found = typed(value)
+        type_, found = primitive_type_and_value(value)
     except SpecError:
         return "BND008", "a field with bounds has an object among its values"
-    if class_of(type_) != wanted:
+    if equivalence_class(type_) != wanted:
         return "BND008", "a field with bounds has values of another variant type"
     if isinstance(found, float) and math.isnan(found):
         return None

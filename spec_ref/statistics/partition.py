@@ -19,7 +19,7 @@ from spec_ref.core.records import evolve, field_rules, record, spec_field
 from spec_ref.core.versions import OMITTED, OPTIONAL, REQUIRED, V3, FormatVersion
 from spec_ref.data_types.types import INT, LONG, UNKNOWN, NestedField, StructType
 from spec_ref.data_types.values import check_value
-from spec_ref.manifests.computed_metrics import order_of
+from spec_ref.manifests.computed_metrics import bound_order
 
 
 @record(kw_only=True)
@@ -259,4 +259,4 @@ def _field_key(field: NestedField, value: Any) -> tuple[Any, ...]:
         return (0,)
     if isinstance(value, float) and math.isnan(value):
         return (2,)  # behind every number, where sorting puts NaN
-    return (1, order_of(field.type)(value))
+    return (1, bound_order(field.type)(value))

@@ -6,7 +6,7 @@ bits of the first half of MurmurHash3 x64 128, seed 9001, over its binary single
 distinct values is the number of hashes divided by theta as a fraction of 2**63.
 
 The spec names the Alpha family, which a compact sketch no longer shows: what it holds is below theta, whatever lowered
-it. `sketch_of` lowers theta to the first hash that does not fit; up to ``k`` values this and Alpha give the same
+it. `build_sketch` lowers theta to the first hash that does not fit; up to ``k`` values this and Alpha give the same
 sketch.
 """
 
@@ -69,7 +69,7 @@ def theta_hash(single_value: bytes) -> int:
     return mmh3.hash64(single_value, seed=SEED, x64arch=True, signed=False)[0] >> 1
 
 
-def sketch_of(single_values: Iterable[bytes], k: int = DEFAULT_K) -> ThetaSketch:
+def build_sketch(single_values: Iterable[bytes], k: int = DEFAULT_K) -> ThetaSketch:
     """Build the sketch of values; their order and repetitions make no difference.
 
     An empty byte string is left out, as the library leaves it out.

@@ -36,7 +36,7 @@ def change_schema(metadata: TableMetadata, changes: Sequence[Change]) -> TableMe
         The metadata with the changed schema as the current one.
 
     Raises:
-        SpecError: as `spec_ref.schemas.evolution.evolve_schema` and `without_new_errors`; PAR004 if a source of the
+        SpecError: as `spec_ref.schemas.evolution.evolve_schema` and `check_no_new_errors`; PAR004 if a source of the
             default spec or sort order is dropped; EVO008 if partition values change.
     """
     others = (spec for spec in metadata.partition_specs if spec.spec_id != metadata.default_spec_id)
@@ -51,7 +51,7 @@ def change_schema(metadata: TableMetadata, changes: Sequence[Change]) -> TableMe
         if evolve(made, schema_id=schema.schema_id) == schema:
             return evolve(metadata, current_schema_id=schema.schema_id, last_column_id=last)
     changed = evolve(metadata, schemas=(*metadata.schemas, made), current_schema_id=new_id, last_column_id=last)
-    return without_new_errors(metadata, changed)
+    return check_no_new_errors(metadata, changed)
 
 
 def change_spec(metadata: TableMetadata, changes: Sequence[PartitionChange]) -> TableMetadata:
@@ -65,7 +65,7 @@ def change_spec(metadata: TableMetadata, changes: Sequence[PartitionChange]) -> 
         The metadata with the changed spec as the default one.
 
     Raises:
-        SpecError: as `spec_ref.partitioning.evolution.evolve_spec` and `without_new_errors`.
+        SpecError: as `spec_ref.partitioning.evolution.evolve_spec` and `check_no_new_errors`.
     """
     table = SpecHistory(
         metadata.format_version, metadata.current_schema, metadata.partition_specs, metadata.last_partition_id
@@ -73,7 +73,7 @@ def change_spec(metadata: TableMetadata, changes: Sequence[PartitionChange]) -> 
     made, last = evolve_spec(metadata.default_spec, changes, table)
     specs = metadata.partition_specs if made in metadata.partition_specs else (*metadata.partition_specs, made)
     changed = evolve(metadata, partition_specs=specs, default_spec_id=made.spec_id, last_partition_id=last)
-    return without_new_errors(metadata, changed)
+    return check_no_new_errors(metadata, changed)
 
 
 def change_sort_order(metadata: TableMetadata, fields: Sequence[SortField]) -> TableMetadata:
@@ -88,17 +88,17 @@ def change_sort_order(metadata: TableMetadata, fields: Sequence[SortField]) -> T
 
     Raises:
         SpecError: PAR004 or SRT001 if a field has no suitable source; SRT008 if its sources have the wrong form; or as
-            `without_new_errors`.
+            `check_no_new_errors`.
     """
     wanted = tuple(fields)
     known = next((order for order in metadata.sort_orders if order.fields == wanted), None)
     new_id = 1 + max((order.order_id for order in metadata.sort_orders), default=0)
     made = known or (SortOrder(new_id, wanted) if wanted else UNSORTED)
     orders = metadata.sort_orders if known else (*metadata.sort_orders, made)
-    return without_new_errors(metadata, evolve(metadata, sort_orders=orders, default_sort_order_id=made.order_id))
+    return check_no_new_errors(metadata, evolve(metadata, sort_orders=orders, default_sort_order_id=made.order_id))
 
 
-def without_new_errors(before: TableMetadata, after: TableMetadata) -> TableMetadata:
+def check_no_new_errors(before: TableMetadata, after: TableMetadata) -> TableMetadata:
     """Check that a change introduced no error.
 
     Args:

@@ -14,18 +14,18 @@ from typing import Any
 
 import attrs
 
-from spec_ref.checks import rated
+from spec_ref.checks import to_finding
 from spec_ref.checks.findings import Finding
 from spec_ref.core.errors import SpecError, Violation
 from spec_ref.core.records import field_rules
 from spec_ref.core.versions import DEFAULT_VALUES, NULL_CURRENT_SNAPSHOT, FormatVersion
 from spec_ref.json.checking import UNREADABLE, collect_record_violations, writer_deviations
-from spec_ref.json.documents import escaped
+from spec_ref.json.documents import escape_token
 from spec_ref.json.reading import apply_post_read
 from spec_ref.table_metadata import rules_history, rules_structure
 from spec_ref.table_metadata.metadata import DEPRECATED, FILLED_IN, METADATA, NO_SNAPSHOT, TableMetadata
 from spec_ref.table_metadata.rules import MetadataRule
-from spec_ref.table_metadata.source import Source, document_of, version_of
+from spec_ref.table_metadata.source import Source, parse_document, read_format_version
 
 RULES: tuple[MetadataRule, ...] = (*rules_structure.RULES, *rules_history.RULES)
 """Every rule over several fields."""
@@ -60,15 +60,15 @@ def check_metadata(data: Source, *, file: str | None = None) -> list[Finding]:
     """
     found: list[Finding] = []
     try:
-        document = document_of(data)
-        version = version_of(document)
+        document = parse_document(data)
+        version = read_format_version(document)
     except SpecError as error:
-        return [rated(attrs.evolve(error.violation, file=file))]
+        return [to_finding(attrs.evolve(error.violation, file=file))]
     problems: list[Violation] = []
     values = collect_record_violations(METADATA, document, version, "", problems)
-    found += map(rated, problems)
+    found += map(to_finding, problems)
     if NULL_CURRENT_SNAPSHOT.is_supported(version) and document.get("current-snapshot-id") == NO_SNAPSHOT:
-        found.append(rated(_NO_SNAPSHOT))
+        found.append(to_finding(_NO_SNAPSHOT))
     broken = {name for name, value in values.items() if value is UNREADABLE or _has_problem(name, problems)}
     if broken & {attribute for attribute, _ in DEPRECATED}:
         broken |= {attribute for attribute, _ in FILLED_IN if values[attribute] is None}
@@ -77,12 +77,12 @@ def check_metadata(data: Source, *, file: str | None = None) -> list[Finding]:
     for rule in RULES:
         if broken.isdisjoint(rule.reads):
             told = itertools.islice(rule.violations(metadata), MAX_PER_RULE)
-            found += map(rated, told)
+            found += map(to_finding, told)
     broken_by_rules = {(one.requirement, one.path) for one in found}
     unread = writer_deviations(METADATA, document, version), _nested_defaults(document, version)
     for problem in _some_of_each(itertools.chain.from_iterable(unread)):
         if (problem.requirement, problem.path) not in broken_by_rules:
-            found.append(rated(problem))
+            found.append(to_finding(problem))
     return [Finding(attrs.evolve(one.violation, file=file), one.severity) for one in found]
 
 
@@ -100,7 +100,9 @@ def _nested_defaults(document: Mapping[str, Any], version: FormatVersion) -> Ite
                 if isinstance(value, list):
                     stack += [(f"{path}/{index}", one) for index, one in enumerate(value)]
                 elif isinstance(value, dict):
-                    stack += [(f"{path}/{escaped(name)}", one) for name, one in value.items() if name not in DEFAULTS]
+                    stack += [
+                        (f"{path}/{escape_token(name)}", one) for name, one in value.items() if name not in DEFAULTS
+                    ]
                     for name in DEFAULTS:
                         if value.get(name) is not None:
                             yield Violation(

@@ -8,7 +8,7 @@ from typing import TypeVar
 from spec_ref.core.records import evolve
 from spec_ref.snapshots.retention import RetentionPolicy, find_retained, read_retention_policy
 from spec_ref.snapshots.snapshot import Snapshot
-from spec_ref.table_metadata.logs import without_expired
+from spec_ref.table_metadata.logs import remove_expired_entries
 from spec_ref.table_metadata.metadata import TableMetadata
 from spec_ref.table_metadata.statistics import PartitionStatisticsFile, StatisticsFile
 
@@ -37,7 +37,7 @@ def expire_snapshots(metadata: TableMetadata, now_ms: int, policy: RetentionPoli
         metadata,
         snapshots=_of(metadata.snapshots, ids),
         refs={name: ref for name, ref in metadata.refs.items() if name in stays.refs},
-        snapshot_log=without_expired(metadata.snapshot_log, ids),
+        snapshot_log=remove_expired_entries(metadata.snapshot_log, ids),
         statistics=_of(metadata.statistics, ids),
         partition_statistics=_of(metadata.partition_statistics, ids),
     )

@@ -47,7 +47,7 @@ def is_compressed_name(name: str) -> bool:
     return name.endswith(GZIP_SUFFIXES)
 
 
-def unpack(data: bytes, limit: int = MAX_METADATA_BYTES) -> bytes:
+def decompress(data: bytes, limit: int = MAX_METADATA_BYTES) -> bytes:
     """Decompress gzip data of one or several members.
 
     Args:
@@ -80,7 +80,7 @@ def unpack(data: bytes, limit: int = MAX_METADATA_BYTES) -> bytes:
     return b"".join(parts)
 
 
-def pack(data: bytes) -> bytes:
+def compress(data: bytes) -> bytes:
     """Compress data with gzip, without a name and a time, so that the same data gives the same bytes.
 
     Args:

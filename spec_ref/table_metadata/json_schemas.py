@@ -109,7 +109,7 @@ def _property(row: FieldTableRow, version: FormatVersion, definitions: dict[str,
     return {**schema, "$comment": row.rule.requirement}
 
 
-def shipped(version: FormatVersion) -> str:
+def shipped_schema(version: FormatVersion) -> str:
     """Read the JSON Schema that is shipped with the package.
 
     Args:
@@ -121,7 +121,7 @@ def shipped(version: FormatVersion) -> str:
     return files("spec_ref.table_metadata").joinpath(NAMES[version]).read_text("utf-8")
 
 
-def text_of(version: FormatVersion) -> str:
+def schema_text(version: FormatVersion) -> str:
     """Generate the expected text of the shipped file.
 
     Args:

@@ -76,7 +76,7 @@ def snapshot_at(log: Sequence[SnapshotLogEntry], timestamp_ms: int) -> int:
     return [entry for entry in entries if entry.timestamp_ms == last][-1].snapshot_id
 
 
-def without_expired(log: Sequence[SnapshotLogEntry], remaining: Collection[int]) -> tuple[SnapshotLogEntry, ...]:
+def remove_expired_entries(log: Sequence[SnapshotLogEntry], remaining: Collection[int]) -> tuple[SnapshotLogEntry, ...]:
     """Remove the entries of expired snapshots from the log, and all entries before them.
 
     A log with a gap would give wrong states for the times in it (TMD017).
@@ -97,7 +97,7 @@ def without_expired(log: Sequence[SnapshotLogEntry], remaining: Collection[int])
     return tuple(kept)
 
 
-def logged(
+def append_metadata_log_entry(
     log: Sequence[MetadataLogEntry], previous: MetadataLogEntry, keep: int | None = None
 ) -> tuple[MetadataLogEntry, ...]:
     """Add the previous metadata file to the metadata log (TMD018).

@@ -12,7 +12,7 @@ from spec_ref.core.errors import SpecError
 from spec_ref.json.structuring import read_record
 from spec_ref.table_metadata.checks import REFUSALS
 from spec_ref.table_metadata.metadata import METADATA, TableMetadata
-from spec_ref.table_metadata.source import Source, document_of, version_of
+from spec_ref.table_metadata.source import Source, parse_document, read_format_version
 
 
 @contextmanager
@@ -51,8 +51,8 @@ def read_metadata(data: Source, *, file: str | None = None) -> TableMetadata:
 
 
 def _read(data: Source) -> TableMetadata:
-    document = document_of(data)
-    version = version_of(document)
+    document = parse_document(data)
+    version = read_format_version(document)
     metadata: TableMetadata = read_record(METADATA, version, document)
     for rule in REFUSALS:
         for broken in rule.violations(metadata):

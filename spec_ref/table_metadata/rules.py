@@ -32,7 +32,7 @@ class Place:
     expected: str | None = None
 
 
-Found: TypeAlias = Iterable[Place | Violation]
+FoundPlaces: TypeAlias = Iterable[Place | Violation]
 
 
 @attrs.frozen
@@ -47,7 +47,7 @@ class MetadataRule:
     reads: tuple[str, ...]
     """The attributes that the rule needs; it is skipped if one of them could not be read."""
 
-    find: Callable[[TableMetadata], Found]
+    find: Callable[[TableMetadata], FoundPlaces]
     refused: bool = False
     """Whether a reader must refuse metadata that breaks it."""
 
@@ -91,7 +91,7 @@ class MetadataRule:
         )
 
 
-def under(path: str, problem: SpecError | Violation) -> Violation:
+def with_path_prefix(path: str, problem: SpecError | Violation) -> Violation:
     """Prefix the path of a problem from another module, so that it starts at the root of the metadata.
 
     Args:
@@ -105,7 +105,7 @@ def under(path: str, problem: SpecError | Violation) -> Violation:
     return attrs.evolve(told, path=path + told.path)
 
 
-def repeated(ids: Sequence[Any]) -> Iterator[tuple[int, int]]:
+def find_repeated(ids: Sequence[Any]) -> Iterator[tuple[int, int]]:
     """Find repeated ids.
 
     Args:

@@ -9,23 +9,23 @@ from collections.abc import Callable, Iterator
 
 from spec_ref.core.records import field_rules
 from spec_ref.core.versions import OMITTED, REQUIRED
-from spec_ref.json.documents import escaped
+from spec_ref.json.documents import escape_token
 from spec_ref.snapshots.references import MAIN, RefType
 from spec_ref.snapshots.snapshot import OPERATION, SUMMARY_METRICS, Snapshot, SnapshotOperation
 from spec_ref.table_metadata.metadata import TableMetadata
-from spec_ref.table_metadata.rules import Found, MetadataRule, Place, repeated
+from spec_ref.table_metadata.rules import FoundPlaces, MetadataRule, Place, find_repeated
 
 SNAPSHOT_RULES = field_rules(Snapshot)
 OPERATIONS = frozenset(operation.value for operation in SnapshotOperation)
 
 
-def _repeated_snapshots(metadata: TableMetadata) -> Found:
+def _repeated_snapshots(metadata: TableMetadata) -> FoundPlaces:
     ids = [snapshot.snapshot_id for snapshot in metadata.snapshots]
-    for second, first in repeated(ids):
+    for second, first in find_repeated(ids):
         yield Place(f"/snapshots/{second}/snapshot-id", ids[second], f"an id that /snapshots/{first} does not have")
 
 
-def _positive_ids(metadata: TableMetadata) -> Found:
+def _positive_ids(metadata: TableMetadata) -> FoundPlaces:
     for place, snapshot in enumerate(metadata.snapshots):
         if snapshot.snapshot_id <= 0:
             yield Place(f"/snapshots/{place}/snapshot-id", snapshot.snapshot_id, "a positive id")
@@ -35,25 +35,25 @@ def _known(metadata: TableMetadata) -> dict[int, Snapshot]:
     return {snapshot.snapshot_id: snapshot for snapshot in metadata.snapshots}
 
 
-def _current_snapshot(metadata: TableMetadata) -> Found:
+def _current_snapshot(metadata: TableMetadata) -> FoundPlaces:
     current = metadata.current_snapshot_id
     if current is not None and current not in [snapshot.snapshot_id for snapshot in metadata.snapshots]:
         yield Place("/current-snapshot-id", current, "the id of a snapshot")
 
 
-def _main(metadata: TableMetadata) -> Found:
+def _main(metadata: TableMetadata) -> FoundPlaces:
     main = metadata.refs.get(MAIN)
     if main is not None and main.snapshot_id != metadata.current_snapshot_id:
         yield Place("/refs/main/snapshot-id", main.snapshot_id, f"current-snapshot-id {metadata.current_snapshot_id}")
 
 
-def _main_is_branch(metadata: TableMetadata) -> Found:
+def _main_is_branch(metadata: TableMetadata) -> FoundPlaces:
     main = metadata.refs.get(MAIN)
     if main is not None and main.type is not RefType.BRANCH:
         yield Place("/refs/main/type", main.type.value, "branch")
 
 
-def _no_manifests(metadata: TableMetadata) -> Found:
+def _no_manifests(metadata: TableMetadata) -> FoundPlaces:
     """A v1 snapshot may lack both, because both fields are optional; it then has no data."""
     if SNAPSHOT_RULES["manifest_list"].write(metadata.format_version) is not REQUIRED:
         return
@@ -62,7 +62,7 @@ def _no_manifests(metadata: TableMetadata) -> Found:
             yield Place(f"/snapshots/{place}/manifest-list", expected="the location of a manifest list")
 
 
-def _both_manifests(metadata: TableMetadata) -> Found:
+def _both_manifests(metadata: TableMetadata) -> FoundPlaces:
     """In v1 only; later versions have no manifests at all (VER005)."""
     if SNAPSHOT_RULES["manifests"].write(metadata.format_version) is OMITTED:
         return
@@ -71,14 +71,14 @@ def _both_manifests(metadata: TableMetadata) -> Found:
             yield Place(f"/snapshots/{place}/manifests", expected="no manifests where there is a manifest list")
 
 
-def _last_sequence_number(metadata: TableMetadata) -> Found:
+def _last_sequence_number(metadata: TableMetadata) -> FoundPlaces:
     for place, snapshot in enumerate(metadata.snapshots):
         if snapshot.sequence_number > metadata.last_sequence_number:
             expected = f"at most last-sequence-number {metadata.last_sequence_number}"
             yield Place(f"/snapshots/{place}/sequence-number", snapshot.sequence_number, expected)
 
 
-def _sequence_order(metadata: TableMetadata) -> Found:
+def _sequence_order(metadata: TableMetadata) -> FoundPlaces:
     known = _known(metadata)
     for place, snapshot in enumerate(metadata.snapshots):
         parent = known.get(snapshot.parent_snapshot_id) if snapshot.parent_snapshot_id is not None else None
@@ -90,10 +90,10 @@ def _sequence_order(metadata: TableMetadata) -> Found:
             yield Place(f"/snapshots/{place}/sequence-number", snapshot.sequence_number, expected)
 
 
-def _repeated_sequence_numbers(metadata: TableMetadata) -> Found:
+def _repeated_sequence_numbers(metadata: TableMetadata) -> FoundPlaces:
     """Compare snapshots of any branches; one with the number of its parent breaks another rule, those of v1 have 0."""
     numbers = [snapshot.sequence_number or -place for place, snapshot in enumerate(metadata.snapshots)]
-    for second, first in repeated(numbers):
+    for second, first in find_repeated(numbers):
         one, two = metadata.snapshots[second], metadata.snapshots[first]
         related = one.snapshot_id in (two.parent_snapshot_id, two.snapshot_id)
         if not related and two.snapshot_id != one.parent_snapshot_id:
@@ -104,7 +104,7 @@ def _repeated_sequence_numbers(metadata: TableMetadata) -> Found:
             )
 
 
-def _last_updated(metadata: TableMetadata) -> Found:
+def _last_updated(metadata: TableMetadata) -> FoundPlaces:
     times = [snapshot.timestamp_ms for snapshot in metadata.snapshots]
     log = metadata.snapshot_log
     if log and log[-1].snapshot_id == metadata.current_snapshot_id:  # another end of the log is told by TMD017
@@ -116,7 +116,7 @@ def _last_updated(metadata: TableMetadata) -> Found:
         yield Place("/last-updated-ms", metadata.last_updated_ms, expected)
 
 
-def _cycles(metadata: TableMetadata) -> Found:
+def _cycles(metadata: TableMetadata) -> FoundPlaces:
     parents = {snapshot.snapshot_id: snapshot.parent_snapshot_id for snapshot in metadata.snapshots}
     sound: set[int] = set()
     for place, snapshot in enumerate(metadata.snapshots):
@@ -135,42 +135,42 @@ NO_PARENT = -1
 """What ClickHouse writes for a snapshot without a parent, as Iceberg-Java does for a table without a snapshot."""
 
 
-def _no_parent(metadata: TableMetadata) -> Found:
+def _no_parent(metadata: TableMetadata) -> FoundPlaces:
     known = _known(metadata)
     for place, snapshot in enumerate(metadata.snapshots):
         if snapshot.parent_snapshot_id == NO_PARENT and NO_PARENT not in known:
             yield Place(f"/snapshots/{place}/parent-snapshot-id", NO_PARENT, "no parent-snapshot-id")
 
 
-def _operations(metadata: TableMetadata) -> Found:
+def _operations(metadata: TableMetadata) -> FoundPlaces:
     for place, snapshot in enumerate(metadata.snapshots):
         if snapshot.summary is not None and snapshot.summary.get(OPERATION) not in OPERATIONS:
             found = snapshot.summary.get(OPERATION)
             yield Place(f"/snapshots/{place}/summary/operation", found, ", ".join(sorted(OPERATIONS)))
 
 
-def _metrics(metadata: TableMetadata) -> Found:
+def _metrics(metadata: TableMetadata) -> FoundPlaces:
     for place, snapshot in enumerate(metadata.snapshots):
         for name, value in (snapshot.summary or {}).items():
             if name in SUMMARY_METRICS and not (value.isascii() and value.isdigit()):
                 yield Place(f"/snapshots/{place}/summary/{name}", value, "digits")
 
 
-def _snapshot_schemas(metadata: TableMetadata) -> Found:
+def _snapshot_schemas(metadata: TableMetadata) -> FoundPlaces:
     known = {schema.schema_id for schema in metadata.schemas}
     for place, snapshot in enumerate(metadata.snapshots):
         if snapshot.schema_id is not None and snapshot.schema_id not in known:
             yield Place(f"/snapshots/{place}/schema-id", snapshot.schema_id, "the id of a schema")
 
 
-def _snapshot_keys(metadata: TableMetadata) -> Found:
+def _snapshot_keys(metadata: TableMetadata) -> FoundPlaces:
     known = {key.key_id for key in metadata.encryption_keys}
     for place, snapshot in enumerate(metadata.snapshots):
         if snapshot.key_id is not None and snapshot.key_id not in known:
             yield Place(f"/snapshots/{place}/key-id", snapshot.key_id, "the id of an encryption key")
 
 
-def _first_row_ids(metadata: TableMetadata) -> Found:
+def _first_row_ids(metadata: TableMetadata) -> FoundPlaces:
     """Snapshots from before the upgrade have none, and neither do their ancestors."""
     known = _known(metadata)
     for place, snapshot in enumerate(metadata.snapshots):
@@ -179,21 +179,21 @@ def _first_row_ids(metadata: TableMetadata) -> Found:
             yield Place(f"/snapshots/{place}/first-row-id", expected="a first row id, as the parent has one")
 
 
-def _added_rows(metadata: TableMetadata) -> Found:
+def _added_rows(metadata: TableMetadata) -> FoundPlaces:
     for place, snapshot in enumerate(metadata.snapshots):
         if (snapshot.first_row_id is None) != (snapshot.added_rows is None):
             name = "added-rows" if snapshot.added_rows is None else "first-row-id"
             yield Place(f"/snapshots/{place}/{name}", expected="both first-row-id and added-rows, or neither")
 
 
-def _manifest_lists(metadata: TableMetadata) -> Found:
+def _manifest_lists(metadata: TableMetadata) -> FoundPlaces:
     """Snapshots from before the upgrade from v1, which have the sequence number 0, may list their manifests."""
     for place, snapshot in enumerate(metadata.snapshots):
         if snapshot.manifest_list is None and snapshot.manifests and snapshot.sequence_number > 0:
             yield Place(f"/snapshots/{place}/manifest-list", expected="the location of a manifest list")
 
 
-def _summaries(metadata: TableMetadata) -> Found:
+def _summaries(metadata: TableMetadata) -> FoundPlaces:
     """Snapshots from before the upgrade from v1, which have the sequence number 0, may lack the summary."""
     for place, snapshot in enumerate(metadata.snapshots):
         if snapshot.summary is None and snapshot.sequence_number > 0:
@@ -207,20 +207,20 @@ def _row_ranges(metadata: TableMetadata) -> Iterator[tuple[int, int, int]]:
             yield snapshot.first_row_id, snapshot.first_row_id + max(snapshot.added_rows or 0, 0), place
 
 
-def _negative_rows(metadata: TableMetadata) -> Found:
+def _negative_rows(metadata: TableMetadata) -> FoundPlaces:
     for place, snapshot in enumerate(metadata.snapshots):
         for name, found in (("first-row-id", snapshot.first_row_id), ("added-rows", snapshot.added_rows)):
             if found is not None and found < 0:
                 yield Place(f"/snapshots/{place}/{name}", found, "0 or more")
 
 
-def _next_row_id(metadata: TableMetadata) -> Found:
+def _next_row_id(metadata: TableMetadata) -> FoundPlaces:
     highest = max((end for _, end, _ in _row_ranges(metadata)), default=0)
     if metadata.next_row_id is not None and metadata.next_row_id < highest:
         yield Place("/next-row-id", metadata.next_row_id, f"at least {highest}, the end of the snapshots' row ids")
 
 
-def _overlapping_rows(metadata: TableMetadata) -> Found:
+def _overlapping_rows(metadata: TableMetadata) -> FoundPlaces:
     ranges = sorted(_row_ranges(metadata))
     for (first, end, place), (next_first, next_end, next_place) in itertools.pairwise(ranges):
         if next_first < end and next_first < next_end:
@@ -231,11 +231,11 @@ def _overlapping_rows(metadata: TableMetadata) -> Found:
 # References
 
 
-def _dangling(metadata: TableMetadata) -> Found:
+def _dangling(metadata: TableMetadata) -> FoundPlaces:
     known = _known(metadata)
     for name, ref in metadata.refs.items():
         if ref.snapshot_id not in known:
-            yield Place(f"/refs/{escaped(name)}/snapshot-id", ref.snapshot_id, "the id of a snapshot")
+            yield Place(f"/refs/{escape_token(name)}/snapshot-id", ref.snapshot_id, "the id of a snapshot")
 
 
 REF_LIMITS = (
@@ -245,27 +245,27 @@ REF_LIMITS = (
 )
 
 
-def _ref_limit(name: str, attribute: str) -> Callable[[TableMetadata], Found]:
-    def find(metadata: TableMetadata) -> Found:
+def _ref_limit(name: str, attribute: str) -> Callable[[TableMetadata], FoundPlaces]:
+    def find(metadata: TableMetadata) -> FoundPlaces:
         for ref_name, ref in metadata.refs.items():
             found = getattr(ref, attribute)
             if found is not None and found <= 0:
-                yield Place(f"/refs/{escaped(ref_name)}/{name}", found, "a positive number")
+                yield Place(f"/refs/{escape_token(ref_name)}/{name}", found, "a positive number")
 
     return find
 
 
-def _tag_limit(name: str, attribute: str) -> Callable[[TableMetadata], Found]:
-    def find(metadata: TableMetadata) -> Found:
+def _tag_limit(name: str, attribute: str) -> Callable[[TableMetadata], FoundPlaces]:
+    def find(metadata: TableMetadata) -> FoundPlaces:
         for ref_name, ref in metadata.refs.items():
             found = getattr(ref, attribute)
             if ref.type is RefType.TAG and found is not None:
-                yield Place(f"/refs/{escaped(ref_name)}/{name}", found, "no retention of snapshots for a tag")
+                yield Place(f"/refs/{escape_token(ref_name)}/{name}", found, "no retention of snapshots for a tag")
 
     return find
 
 
-def _main_limit(metadata: TableMetadata) -> Found:
+def _main_limit(metadata: TableMetadata) -> FoundPlaces:
     main = metadata.refs.get(MAIN)
     if main is not None and main.max_ref_age_ms is not None:
         yield Place("/refs/main/max-ref-age-ms", main.max_ref_age_ms, "no age for main")
@@ -274,14 +274,14 @@ def _main_limit(metadata: TableMetadata) -> Found:
 # Logs
 
 
-def _snapshot_log_order(metadata: TableMetadata) -> Found:
+def _snapshot_log_order(metadata: TableMetadata) -> FoundPlaces:
     times = [entry.timestamp_ms for entry in metadata.snapshot_log]
     for place, (before, after) in enumerate(itertools.pairwise(times), start=1):
         if after < before:
             yield Place(f"/snapshot-log/{place}/timestamp-ms", after, f"not before {before}")
 
 
-def _snapshot_log_times(metadata: TableMetadata) -> Found:
+def _snapshot_log_times(metadata: TableMetadata) -> FoundPlaces:
     """A snapshot becomes current when it is created, or later."""
     made = {snapshot.snapshot_id: snapshot.timestamp_ms for snapshot in metadata.snapshots}
     for place, entry in enumerate(metadata.snapshot_log):
@@ -290,21 +290,21 @@ def _snapshot_log_times(metadata: TableMetadata) -> Found:
             yield Place(f"/snapshot-log/{place}/timestamp-ms", entry.timestamp_ms, expected)
 
 
-def _snapshot_log_end(metadata: TableMetadata) -> Found:
+def _snapshot_log_end(metadata: TableMetadata) -> FoundPlaces:
     log = metadata.snapshot_log
     if log and log[-1].snapshot_id != metadata.current_snapshot_id:
         path = f"/snapshot-log/{len(log) - 1}/snapshot-id"
         yield Place(path, log[-1].snapshot_id, f"the current snapshot {metadata.current_snapshot_id}")
 
 
-def _snapshot_log_known(metadata: TableMetadata) -> Found:
+def _snapshot_log_known(metadata: TableMetadata) -> FoundPlaces:
     known = _known(metadata)
     for place, entry in enumerate(metadata.snapshot_log):
         if entry.snapshot_id not in known:
             yield Place(f"/snapshot-log/{place}/snapshot-id", entry.snapshot_id, "a snapshot that has not expired")
 
 
-def _metadata_log_order(metadata: TableMetadata) -> Found:
+def _metadata_log_order(metadata: TableMetadata) -> FoundPlaces:
     times = [entry.timestamp_ms for entry in metadata.metadata_log]
     for place, (before, after) in enumerate(itertools.pairwise(times), start=1):
         if after < before:
@@ -314,7 +314,7 @@ def _metadata_log_order(metadata: TableMetadata) -> Found:
 # Statistics and keys
 
 
-def _statistics_snapshots(metadata: TableMetadata) -> Found:
+def _statistics_snapshots(metadata: TableMetadata) -> FoundPlaces:
     known = _known(metadata)
     paths = [
         *((f"/statistics/{place}", file.snapshot_id) for place, file in enumerate(metadata.statistics)),
@@ -325,9 +325,9 @@ def _statistics_snapshots(metadata: TableMetadata) -> Found:
             yield Place(f"{path}/snapshot-id", snapshot_id, "the id of a snapshot")
 
 
-def _partition_statistics(metadata: TableMetadata) -> Found:
+def _partition_statistics(metadata: TableMetadata) -> FoundPlaces:
     ids = [file.snapshot_id for file in metadata.partition_statistics]
-    for second, _ in repeated(ids):
+    for second, _ in find_repeated(ids):
         yield Place(f"/partition-statistics/{second}/snapshot-id", ids[second], "one file per snapshot")
 
 
@@ -339,21 +339,21 @@ def _is_base64(text: str) -> bool:
     return True
 
 
-def _statistics_keys(metadata: TableMetadata) -> Found:
+def _statistics_keys(metadata: TableMetadata) -> FoundPlaces:
     for place, file in enumerate(metadata.statistics):
         if file.key_metadata is not None and not _is_base64(file.key_metadata):
             yield Place(f"/statistics/{place}/key-metadata", file.key_metadata, "base64")
 
 
-def _key_metadata(metadata: TableMetadata) -> Found:
+def _key_metadata(metadata: TableMetadata) -> FoundPlaces:
     for place, key in enumerate(metadata.encryption_keys):
         if not _is_base64(key.encrypted_key_metadata):
             yield Place(f"/encryption-keys/{place}/encrypted-key-metadata", key.encrypted_key_metadata, "base64")
 
 
-def _repeated_keys(metadata: TableMetadata) -> Found:
+def _repeated_keys(metadata: TableMetadata) -> FoundPlaces:
     ids = [key.key_id for key in metadata.encryption_keys]
-    for second, first in repeated(ids):
+    for second, first in find_repeated(ids):
         yield Place(f"/encryption-keys/{second}/key-id", ids[second], f"an id that key {first} does not have")
 
 

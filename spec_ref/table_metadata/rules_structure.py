@@ -18,10 +18,10 @@ from spec_ref.schemas.reserved_field_ids import MAX_TABLE_FIELD_ID
 from spec_ref.schemas.schema import Schema, field_ids
 from spec_ref.sorting.order import UNSORTED_ID, SortField, SortOrder
 from spec_ref.table_metadata.metadata import TableMetadata, last_partition_id
-from spec_ref.table_metadata.rules import Found, MetadataRule, Place, repeated, under
+from spec_ref.table_metadata.rules import FoundPlaces, MetadataRule, Place, find_repeated, with_path_prefix
 
 
-def _uuid(metadata: TableMetadata) -> Found:
+def _uuid(metadata: TableMetadata) -> FoundPlaces:
     if metadata.table_uuid is None:
         return
     try:
@@ -30,7 +30,7 @@ def _uuid(metadata: TableMetadata) -> Found:
         yield Place("/table-uuid", metadata.table_uuid, "a UUID")
 
 
-def _location(metadata: TableMetadata) -> Found:
+def _location(metadata: TableMetadata) -> FoundPlaces:
     if "://" not in metadata.location and not metadata.location.startswith("file:"):
         yield Place("/location", metadata.location, "a location with a URI scheme")
 
@@ -38,12 +38,12 @@ def _location(metadata: TableMetadata) -> Found:
 # Schemas
 
 
-def _ambiguous(path: str, attribute: str, id_attribute: str) -> Callable[[TableMetadata], Found]:
+def _ambiguous(path: str, attribute: str, id_attribute: str) -> Callable[[TableMetadata], FoundPlaces]:
     """Find two different things with one id; the same thing twice is harmless."""
 
-    def find(metadata: TableMetadata) -> Found:
+    def find(metadata: TableMetadata) -> FoundPlaces:
         items = getattr(metadata, attribute)
-        for place, first in repeated([getattr(item, id_attribute) for item in items]):
+        for place, first in find_repeated([getattr(item, id_attribute) for item in items]):
             if items[place] != items[first]:
                 found = getattr(items[place], id_attribute)
                 yield Place(f"{path}/{place}", found, f"an id that {path}/{first} does not have")
@@ -51,10 +51,10 @@ def _ambiguous(path: str, attribute: str, id_attribute: str) -> Callable[[TableM
     return find
 
 
-def _unresolved(path: str, attribute: str, items: str, id_attribute: str) -> Callable[[TableMetadata], Found]:
+def _unresolved(path: str, attribute: str, items: str, id_attribute: str) -> Callable[[TableMetadata], FoundPlaces]:
     """Find an id of the table that none of its things has."""
 
-    def find(metadata: TableMetadata) -> Found:
+    def find(metadata: TableMetadata) -> FoundPlaces:
         found = getattr(metadata, attribute)
         if all(getattr(item, id_attribute) != found for item in getattr(metadata, items)):
             yield Place(path, found, f"an id in /{items.replace('_', '-')}")
@@ -62,14 +62,14 @@ def _unresolved(path: str, attribute: str, items: str, id_attribute: str) -> Cal
     return find
 
 
-def _repeated_field_ids(metadata: TableMetadata) -> Found:
+def _repeated_field_ids(metadata: TableMetadata) -> FoundPlaces:
     for place, schema in enumerate(metadata.schemas):
         ids = list(field_ids(schema.fields))
-        for _, first in repeated(ids):
+        for _, first in find_repeated(ids):
             yield Place(f"/schemas/{place}", ids[first], "every id once")
 
 
-def _repeated_names(metadata: TableMetadata) -> Found:
+def _repeated_names(metadata: TableMetadata) -> FoundPlaces:
     for place, schema in enumerate(metadata.schemas):
         structs = [
             ("", schema.as_struct()),
@@ -77,27 +77,27 @@ def _repeated_names(metadata: TableMetadata) -> Found:
         ]
         for name, struct in structs:
             names = [field.name for field in struct.fields]
-            for _, first in repeated(names):
+            for _, first in find_repeated(names):
                 yield Place(f"/schemas/{place}", ".".join(filter(None, (name, names[first]))), "every name once")
 
 
-def _reserved_ids(metadata: TableMetadata) -> Found:
+def _reserved_ids(metadata: TableMetadata) -> FoundPlaces:
     for place, schema in enumerate(metadata.schemas):
         for found in field_ids(schema.fields):
             if found > MAX_TABLE_FIELD_ID:
                 yield Place(f"/schemas/{place}", found, f"at most {MAX_TABLE_FIELD_ID}")
 
 
-def _last_column_id(metadata: TableMetadata) -> Found:
+def _last_column_id(metadata: TableMetadata) -> FoundPlaces:
     highest = max((found for schema in metadata.schemas for found in field_ids(schema.fields)), default=0)
     if metadata.last_column_id < highest:
         yield Place("/last-column-id", metadata.last_column_id, f"at least {highest}")
 
 
-def _identifiers(metadata: TableMetadata) -> Found:
+def _identifiers(metadata: TableMetadata) -> FoundPlaces:
     for place, schema in enumerate(metadata.schemas):
         for problem in identifier_problems(schema):
-            yield under(f"/schemas/{place}", problem)
+            yield with_path_prefix(f"/schemas/{place}", problem)
 
 
 PROJJSON = "projjson:"
@@ -111,19 +111,19 @@ def _reference_systems(metadata: TableMetadata) -> Iterator[tuple[str, str]]:
                 yield f"/schemas/{place}#{column.name}", column.type.crs
 
 
-def _inline_definitions(metadata: TableMetadata) -> Found:
+def _inline_definitions(metadata: TableMetadata) -> FoundPlaces:
     for path, system in _reference_systems(metadata):
         if system.lstrip().startswith("{"):
             yield Place(path, system, "a reference system by its name, or by the property that holds its definition")
 
 
-def _missing_definitions(metadata: TableMetadata) -> Found:
+def _missing_definitions(metadata: TableMetadata) -> FoundPlaces:
     for path, system in _reference_systems(metadata):
         if system.startswith(PROJJSON) and system.removeprefix(PROJJSON) not in metadata.properties:
             yield Place(path, system, "a table property of this name")
 
 
-def _new_types(metadata: TableMetadata) -> Found:
+def _new_types(metadata: TableMetadata) -> FoundPlaces:
     for place, schema in enumerate(metadata.schemas):
         for column in schema.columns():
             if not metadata.format_version.includes(column.type.since):
@@ -131,31 +131,31 @@ def _new_types(metadata: TableMetadata) -> Found:
                 yield Place(f"/schemas/{place}", f"{column.name}: {column.type}", expected)
 
 
-def _unknown_required(metadata: TableMetadata) -> Found:
+def _unknown_required(metadata: TableMetadata) -> FoundPlaces:
     for place, schema in enumerate(metadata.schemas):
         for column in schema.columns():
             if column.type == UNKNOWN and column.required:
                 yield Place(f"/schemas/{place}", column.name, "an optional field")
 
 
-def _history(metadata: TableMetadata) -> Found:
+def _history(metadata: TableMetadata) -> FoundPlaces:
     for place, problem in history_problems(metadata.schemas, metadata.format_version):
-        yield under(f"/schemas/{place}", problem)
+        yield with_path_prefix(f"/schemas/{place}", problem)
 
 
-def _deprecated_schema(metadata: TableMetadata) -> Found:
+def _deprecated_schema(metadata: TableMetadata) -> FoundPlaces:
     for schema in metadata.schemas if metadata.schema else ():
         if schema.schema_id == metadata.current_schema_id and schema.fields != metadata.schema.fields:  # type: ignore[union-attr]
             yield Place("/schema", expected=f"the fields of schema {schema.schema_id}")
 
 
-def _deprecated_spec(metadata: TableMetadata) -> Found:
+def _deprecated_spec(metadata: TableMetadata) -> FoundPlaces:
     for spec in metadata.partition_specs if metadata.partition_spec is not None else ():
         if spec.spec_id == metadata.default_spec_id and spec.fields != metadata.partition_spec:
             yield Place("/partition-spec", expected=f"the fields of partition spec {spec.spec_id}")
 
 
-def _name_mapping(metadata: TableMetadata) -> Found:
+def _name_mapping(metadata: TableMetadata) -> FoundPlaces:
     text = metadata.properties.get(NAME_MAPPING_PROPERTY)
     if text is not None:
         try:
@@ -176,22 +176,22 @@ def _name_mapping(metadata: TableMetadata) -> Found:
 # Partition specs
 
 
-def _repeated_partition_ids(metadata: TableMetadata) -> Found:
+def _repeated_partition_ids(metadata: TableMetadata) -> FoundPlaces:
     for place, spec in enumerate(metadata.partition_specs):
-        for second, first in repeated([field.field_id for field in spec.fields]):
+        for second, first in find_repeated([field.field_id for field in spec.fields]):
             path = f"/partition-specs/{place}/fields/{second}/field-id"
             yield Place(path, spec.fields[second].field_id, f"an id that field {first} does not have")
 
 
-def _repeated_partition_names(metadata: TableMetadata) -> Found:
+def _repeated_partition_names(metadata: TableMetadata) -> FoundPlaces:
     """The spec does not require unique names, but a tuple with two equal names is not an Avro record (MAN002)."""
     for place, spec in enumerate(metadata.partition_specs):
-        for second, first in repeated([field.name for field in spec.fields]):
+        for second, first in find_repeated([field.name for field in spec.fields]):
             path = f"/partition-specs/{place}/fields/{second}/name"
             yield Place(path, spec.fields[second].name, f"a name that field {first} does not have")
 
 
-def _shared_partition_ids(metadata: TableMetadata) -> Found:
+def _shared_partition_ids(metadata: TableMetadata) -> FoundPlaces:
     first: dict[int, PartitionField] = {}
     for place, spec in enumerate(metadata.partition_specs):
         ids = [field.field_id for field in spec.fields]
@@ -212,10 +212,10 @@ def _shared_partition_ids(metadata: TableMetadata) -> Found:
                 yield Place(path, field.field_id, f"the id of {other.name} for no other field")
 
 
-def _argument_forms(path: str, attribute: str) -> Callable[[TableMetadata], Found]:
+def _argument_forms(path: str, attribute: str) -> Callable[[TableMetadata], FoundPlaces]:
     """Find fields with one argument written as a list, and transforms of one argument with several sources."""
 
-    def find(metadata: TableMetadata) -> Found:
+    def find(metadata: TableMetadata) -> FoundPlaces:
         for place, item in enumerate(getattr(metadata, attribute)):
             for number, field in enumerate(item.fields):
                 if field.source_ids is not None and (
@@ -227,16 +227,16 @@ def _argument_forms(path: str, attribute: str) -> Callable[[TableMetadata], Foun
     return find
 
 
-def _last_partition_id(metadata: TableMetadata) -> Found:
+def _last_partition_id(metadata: TableMetadata) -> FoundPlaces:
     highest = last_partition_id(metadata.partition_specs)
     if metadata.last_partition_id < highest:
         yield Place("/last-partition-id", metadata.last_partition_id, f"at least {highest}")
 
 
-def _equivalent_specs(metadata: TableMetadata) -> Found:
+def _equivalent_specs(metadata: TableMetadata) -> FoundPlaces:
     specs = metadata.partition_specs
     keys = [tuple((field.sources, str(field.transform), field.name) for field in spec.fields) for spec in specs]
-    for second, first in repeated(keys):
+    for second, first in find_repeated(keys):
         yield Place(f"/partition-specs/{second}", specs[second].spec_id, f"no equal of spec {specs[first].spec_id}")
 
 
@@ -252,7 +252,7 @@ def _sources(
             known = schemas if default else [one for one in schemas if one.find(source) is not None]
             problems = [_unfit(field, source, schema) for schema in known]
             if problems and None not in problems:
-                yield under(f"{path}/fields/{place}", next(one for one in problems if one is not None))
+                yield with_path_prefix(f"{path}/fields/{place}", next(one for one in problems if one is not None))
 
 
 def _unfit(field: PartitionField | SortField, source: int, schema: Schema) -> SpecError | None:
@@ -265,19 +265,19 @@ def _unfit(field: PartitionField | SortField, source: int, schema: Schema) -> Sp
     return None
 
 
-def _spec_sources(metadata: TableMetadata) -> Found:
+def _spec_sources(metadata: TableMetadata) -> FoundPlaces:
     for place, spec in enumerate(metadata.partition_specs):
         default = spec.spec_id == metadata.default_spec_id
         yield from _sources(f"/partition-specs/{place}", spec.fields, metadata, default=default)
 
 
-def _order_sources(metadata: TableMetadata) -> Found:
+def _order_sources(metadata: TableMetadata) -> FoundPlaces:
     for place, order in enumerate(metadata.sort_orders):
         default = order.order_id == metadata.default_sort_order_id
         yield from _sources(f"/sort-orders/{place}", order.fields, metadata, default=default)
 
 
-def _old_sources(metadata: TableMetadata) -> Found:
+def _old_sources(metadata: TableMetadata) -> FoundPlaces:
     known = {found for schema in metadata.schemas for found in field_ids(schema.fields)}
     fields: list[tuple[str, PartitionField | SortField]] = [
         (f"/{path}/{place}/fields/{number}", field)
@@ -291,13 +291,13 @@ def _old_sources(metadata: TableMetadata) -> Found:
                 yield Place(path, source, "the id of a field of some schema")
 
 
-def _unknown_transforms(metadata: TableMetadata) -> Found:
+def _unknown_transforms(metadata: TableMetadata) -> FoundPlaces:
     for place, spec in enumerate(metadata.partition_specs):
         if spec.spec_id == metadata.default_spec_id and not spec.writable:
             yield Place(f"/partition-specs/{place}", spec.spec_id, "transforms that writers know")
 
 
-def _unsorted(metadata: TableMetadata) -> Found:
+def _unsorted(metadata: TableMetadata) -> FoundPlaces:
     for place, order in enumerate(metadata.sort_orders):
         if order.order_id == UNSORTED_ID and order.fields:
             yield Place(f"/sort-orders/{place}/fields", f"{len(order.fields)} fields", "no fields")

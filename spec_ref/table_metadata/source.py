@@ -9,13 +9,13 @@ from spec_ref.core.errors import spec_error
 from spec_ref.core.versions import FormatVersion
 from spec_ref.json.documents import DOCUMENT, check_document, loads
 from spec_ref.json.reading import wrong_type
-from spec_ref.table_metadata.files import is_compressed, unpack
+from spec_ref.table_metadata.files import decompress, is_compressed
 
 Source = bytes | str | dict[str, Any]
 """Metadata as the content of a file (JSON, or JSON in gzip), as JSON text, or as the parsed object."""
 
 
-def document_of(data: Source) -> dict[str, Any]:
+def parse_document(data: Source) -> dict[str, Any]:
     """Parse table metadata into its JSON object.
 
     Args:
@@ -30,14 +30,14 @@ def document_of(data: Source) -> dict[str, Any]:
     if isinstance(data, dict):
         check_document(data)
         return copy.deepcopy(data)
-    text = unpack(data) if isinstance(data, bytes) and is_compressed(data) else data
+    text = decompress(data) if isinstance(data, bytes) and is_compressed(data) else data
     document = loads(text)
     if not isinstance(document, dict):
         raise wrong_type("an object of table metadata", DOCUMENT, document)
     return document
 
 
-def version_of(document: dict[str, Any]) -> FormatVersion:
+def read_format_version(document: dict[str, Any]) -> FormatVersion:
     """Find the format version, which decides how everything else is read.
 
     Args:

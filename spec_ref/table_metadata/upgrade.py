@@ -7,7 +7,7 @@ from collections.abc import Callable
 from spec_ref.core.errors import spec_error
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import V1, V2, V3, FormatVersion
-from spec_ref.table_metadata.changes import without_new_errors
+from spec_ref.table_metadata.changes import check_no_new_errors
 from spec_ref.table_metadata.metadata import TableMetadata
 
 
@@ -56,4 +56,4 @@ def upgrade(metadata: TableMetadata, version: FormatVersion | int, *, table_uuid
     upgraded = metadata
     while not upgraded.format_version.includes(target):
         upgraded = STEPS[upgraded.format_version](upgraded)
-    return without_new_errors(metadata, upgraded)
+    return check_no_new_errors(metadata, upgraded)

@@ -9,7 +9,7 @@ from spec_ref.core.records import evolve, field_rules
 from spec_ref.core.versions import OMITTED, FormatVersion
 from spec_ref.json.documents import DOCUMENT
 from spec_ref.json.writing import record_writer, text_writer
-from spec_ref.table_metadata.files import pack
+from spec_ref.table_metadata.files import compress
 from spec_ref.table_metadata.metadata import DEPRECATED, METADATA, TableMetadata
 from spec_ref.table_metadata.reader import gc_disabled
 from spec_ref.table_metadata.upgrade import upgrade
@@ -84,4 +84,4 @@ def to_bytes(metadata: TableMetadata, *, compressed: bool = False) -> bytes:
         data = dumps(metadata).encode()
     except UnicodeEncodeError as error:
         raise spec_error(DOCUMENT, "a string holds a lone surrogate, which UTF-8 cannot write") from error
-    return pack(data) if compressed else data
+    return compress(data) if compressed else data

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from spec_ref.core.calendar import MICROS_PER_DAY
 from spec_ref.core.errors import SpecError, Violation
-from spec_ref.data_types.decimals import decimal_of
+from spec_ref.data_types.decimals import decimal_from_unscaled
 from spec_ref.data_types.types import (  # fmt: skip
     BINARY,
     BOOLEAN,
@@ -84,9 +84,11 @@ _STRATEGIES: dict[str, Callable[[Any], st.SearchStrategy[Any]]] = {
     "decimal": lambda type_: (
         _signed(128)
         .filter(lambda number: abs(number) < 10**type_.precision)
-        .map(lambda number: decimal_of(type_, number))
+        .map(lambda number: decimal_from_unscaled(type_, number))
         if type_.precision > 20
-        else st.integers(1 - 10**type_.precision, 10**type_.precision - 1).map(lambda number: decimal_of(type_, number))
+        else st.integers(1 - 10**type_.precision, 10**type_.precision - 1).map(
+            lambda number: decimal_from_unscaled(type_, number)
+        )
     ),
 }
 

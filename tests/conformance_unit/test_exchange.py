@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from conformance.operations.wire import from_exchange, to_exchange, values_equal
 from conformance.strategies import types, values
 from spec_ref.core.errors import SpecError
-from spec_ref.data_types.decimals import decimal_of
+from spec_ref.data_types.decimals import decimal_from_unscaled
 from spec_ref.data_types.types import (
     BINARY,
     DOUBLE,
@@ -103,8 +103,8 @@ def test_values_are_equal_as_the_spec_tells_them_apart() -> None:
     assert not values_equal(DOUBLE, 0.0, -0.0)
     assert not values_equal(INT, 0, None)
     money = DecimalType(9, 2)
-    assert values_equal(money, decimal_of(money, 1420), decimal_of(money, 1420))
-    assert not values_equal(money, decimal_of(money, 1420), decimal_of(DecimalType(9, 3), 14200))
+    assert values_equal(money, decimal_from_unscaled(money, 1420), decimal_from_unscaled(money, 1420))
+    assert not values_equal(money, decimal_from_unscaled(money, 1420), decimal_from_unscaled(DecimalType(9, 3), 14200))
     tags = MapType(1, STRING, 2, INT)
     assert values_equal(tags, (("a", 1), ("b", 2)), (("b", 2), ("a", 1)))
     assert values_equal(

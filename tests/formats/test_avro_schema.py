@@ -12,7 +12,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from conformance.strategies import primitive_types, values
-from spec_ref.avro_mapping.schema import decimal_size, from_avro, sanitize_name, schema_json, value_reader, value_writer
+from spec_ref.avro_mapping.schema import (
+    decimal_size,
+    sanitize_name,
+    schema_json,
+    type_from_avro,
+    value_reader,
+    value_writer,
+)
 from spec_ref.core.errors import SpecError
 from spec_ref.data_types import types as iceberg
 from spec_ref.data_types.types import ListType, MapType, NestedField, StructType, Type, kind
@@ -148,13 +155,13 @@ def without_names(type_: Type) -> Any:
 def test_types_and_values_survive_and_fastavro_reads_the_file(struct: StructType, data: st.DataObject) -> None:
     json_ = schema_json(struct, "table")
     type_ = parse_schema(json.dumps(json_), CODE)
-    assert without_names(from_avro(type_)) == without_names(struct)
+    assert without_names(type_from_avro(type_)) == without_names(struct)
     rows = data.draw(st.lists(values(struct), min_size=1, max_size=3))
     out = bytearray()
     write, encode = value_writer(struct), encoder(type_)
     for row in rows:
         encode(write(row), out)
-    read = value_reader(type_, from_avro(type_))
+    read = value_reader(type_, type_from_avro(type_))
     assert read is not None
     found = [read(row) for row in decode_all(type_, len(rows), bytes(out), CODE)]
     assert [value_key(struct, row) for row in found] == [value_key(struct, row) for row in rows]
@@ -181,14 +188,14 @@ def test_types_and_values_survive_and_fastavro_reads_the_file(struct: StructType
 )
 def test_schemas_that_stand_for_no_iceberg_type_are_refused(schema: Any, code: str) -> None:
     with pytest.raises(SpecError) as error:
-        from_avro(from_json(schema, CODE))
+        type_from_avro(from_json(schema, CODE))
     assert error.value.violation.requirement == code
 
 
 def test_unions_with_null_behind_are_optional_too() -> None:
     schema = {"type": "record", "name": "r", "fields": [{"name": "a", "type": ["int", "null"], "field-id": 1}]}
-    assert from_avro(from_json(schema, CODE)) == StructType((NestedField(1, "a", False, iceberg.INT),))
+    assert type_from_avro(from_json(schema, CODE)) == StructType((NestedField(1, "a", False, iceberg.INT),))
 
 
 def test_a_missing_adjust_to_utc_is_false() -> None:  # AVR009
-    assert from_avro(from_json({"type": "long", "logicalType": "timestamp-micros"}, CODE)) == iceberg.TIMESTAMP
+    assert type_from_avro(from_json({"type": "long", "logicalType": "timestamp-micros"}, CODE)) == iceberg.TIMESTAMP

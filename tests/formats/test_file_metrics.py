@@ -49,10 +49,10 @@ from spec_ref.manifests.computed_metrics import (
     NO_METRICS,
     TRUNCATED,
     MetricsMode,
-    encoded_bounds,
+    bound_order,
+    encode_bounds,
     metrics_of_rows,
     metrics_of_values,
-    order_of,
 )
 from spec_ref.single_value.binary import from_binary, to_binary
 
@@ -114,7 +114,7 @@ def test_metrics_of_an_avro_file_are_those_of_the_same_rows_in_parquet():
 
 
 def bounds(type_, listed, width=None):
-    lower, upper = encoded_bounds(metrics_of_values(type_, listed), width)
+    lower, upper = encode_bounds(metrics_of_values(type_, listed), width)
     return (None if lower is None else lower.hex().upper(), None if upper is None else upper.hex().upper())
 
 
@@ -170,7 +170,7 @@ def test_cut_bounds_hold_for_every_value(data):
     type_, strategy = data.draw(st.sampled_from([(STRING, st.text(max_size=6)), (BINARY, st.binary(max_size=6))]))
     listed = data.draw(st.lists(strategy, min_size=1, max_size=8))
     width = data.draw(st.integers(1, 4))
-    lower, upper = encoded_bounds(metrics_of_values(type_, listed), width)
+    lower, upper = encode_bounds(metrics_of_values(type_, listed), width)
     encoded = [to_binary(type_, value) for value in listed]
     assert all(lower <= value for value in encoded)
     assert upper is None or all(value <= upper for value in encoded)
@@ -185,9 +185,9 @@ def test_metrics_of_parts_merge_to_those_of_the_whole(data):
     cut = data.draw(st.integers(0, len(listed)))
     whole = metrics_of_values(type_, listed)
     merged = metrics_of_values(type_, listed[:cut]).merged(metrics_of_values(type_, listed[cut:]))
-    assert encoded_bounds(merged, None) == encoded_bounds(whole, None)
+    assert encode_bounds(merged, None) == encode_bounds(whole, None)
     assert (merged.values, merged.nulls, merged.nans) == (whole.values, whole.nulls, whole.nans)
-    key = order_of(type_)
+    key = bound_order(type_)
     assert all(
         key(whole.lower) <= key(value) <= key(whole.upper) for value in listed if value is not None and value == value
     )
@@ -221,7 +221,7 @@ def test_arrays_have_the_metrics_of_their_values(data):
     start = data.draw(st.integers(0, len(listed)))
     found, expected = metrics_of_array(type_, array[start:]), metrics_of_values(type_, listed[start:])
     assert repr((found.values, found.nulls, found.nans)) == repr((expected.values, expected.nulls, expected.nans))
-    assert encoded_bounds(found, 16) == encoded_bounds(expected, 16)
+    assert encode_bounds(found, 16) == encode_bounds(expected, 16)
 
 
 @given(st.lists(st.integers(-(10**12), 10**12), min_size=1, max_size=6))

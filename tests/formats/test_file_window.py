@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spec_ref.encodings import random_access_bytes
-from spec_ref.encodings.random_access_bytes import RandomAccessBytes, source_of
+from spec_ref.encodings.random_access_bytes import RandomAccessBytes, open_source
 
 PLACES = st.integers(-30, 60)
 SLICES = st.builds(slice, st.none() | PLACES, st.none() | PLACES)
@@ -30,6 +30,6 @@ def test_a_window_is_indexed_and_sliced_as_bytes_are(data: bytes, places: list[i
 
 
 def test_a_small_file_is_held_and_a_large_one_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert source_of(io.BytesIO(b"abc")) == b"abc"
+    assert open_source(io.BytesIO(b"abc")) == b"abc"
     monkeypatch.setattr(random_access_bytes, "WHOLE", 2)
-    assert isinstance(source_of(io.BytesIO(b"abc")), RandomAccessBytes)
+    assert isinstance(open_source(io.BytesIO(b"abc")), RandomAccessBytes)

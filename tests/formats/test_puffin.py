@@ -13,7 +13,7 @@ from spec_ref.deletes.deletion_vector import encode_deletion_vector
 from spec_ref.encodings.puffin.compression import compress, decompress
 from spec_ref.encodings.puffin.file import Blob, read_puffin, write_puffin
 from spec_ref.statistics.puffin_checks import check_puffin
-from spec_ref.statistics.theta import encode_theta, sketch_of
+from spec_ref.statistics.theta import build_sketch, encode_theta
 from tools.derive.cases import puffin as cases
 from tools.derive.puffin import blob_metadata, file
 
@@ -99,7 +99,7 @@ def test_what_is_written_is_read_and_has_no_findings(written, compressed):  # PU
 @given(st.integers(0, 1 << 32), st.booleans())
 def test_damage_gives_findings_or_a_file(seed, compressed):
     rng = random.Random(seed)
-    sketch = encode_theta(sketch_of([b"a", b"b"]))
+    sketch = encode_theta(build_sketch([b"a", b"b"]))
     dv = Blob(
         "deletion-vector-v1",
         (1,),
@@ -149,7 +149,7 @@ def test_a_deletion_vector_is_not_written_against_its_rules_and_is_told_of_where
 
 
 def test_checks_tell_everything_and_where():
-    theta = encode_theta(sketch_of([b"a"]))
+    theta = encode_theta(build_sketch([b"a"]))
     wrong = [
         blob_metadata("deletion-vector-v1", 4, len(DV), snapshot_id=-1, sequence_number=-1,
                       properties={**DV_PROPERTIES, "cardinality": "3"}),

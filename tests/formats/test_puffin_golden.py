@@ -16,7 +16,7 @@ from spec_ref.schemas.type_json import type_from_json
 from spec_ref.single_value.binary import to_binary
 from spec_ref.statistics.puffin_checks import check_puffin, check_reference
 from spec_ref.statistics.table import check_statistics_file
-from spec_ref.statistics.theta import decode_theta, encode_theta, sketch_of
+from spec_ref.statistics.theta import build_sketch, decode_theta, encode_theta
 from spec_ref.table_metadata.statistics import STATISTICS_FILE
 
 GOLDEN = Path(__file__).parents[2] / "vectors" / "golden" / "puffin"
@@ -99,7 +99,7 @@ def test_sketches_are_of_the_binary_single_values_of_the_rows(name, type_, blob,
         assert len(sketch.hashes) == int(blob.properties["ndv"]) == 100
         return
     listed = [to_binary(type_from_json(type_), value) for value in COLUMNS[name]]
-    assert sketch == sketch_of(listed)
+    assert sketch == build_sketch(listed)
     assert blob.properties["ndv"] == str(len(set(listed)))
 
 

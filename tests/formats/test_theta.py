@@ -14,9 +14,9 @@ from spec_ref.statistics.theta import (
     SEED,
     SEED_HASH,
     ThetaSketch,
+    build_sketch,
     decode_theta,
     encode_theta,
-    sketch_of,
     theta_hash,
 )
 
@@ -27,18 +27,18 @@ def test_the_seed_hash_is_the_lower_16_bits_of_the_hash_of_the_seed():
 
 @given(st.lists(st.binary(min_size=1, max_size=9), max_size=40), st.integers(1, 50))
 def test_sketches_come_back(values, k):
-    sketch = sketch_of(values, k)
+    sketch = build_sketch(values, k)
     assert decode_theta(encode_theta(sketch)) == sketch
     if len(set(values)) <= k:
         assert sketch.estimate == len(set(values))
 
 
 def test_order_and_repetition_make_no_difference():
-    assert sketch_of([b"b", b"a", b"b"]) == sketch_of([b"a", b"b"])
+    assert build_sketch([b"b", b"a", b"b"]) == build_sketch([b"a", b"b"])
 
 
 def test_a_large_sketch_estimates():
-    sketch = sketch_of((struct.pack("<q", number) for number in range(100_000)), 4096)
+    sketch = build_sketch((struct.pack("<q", number) for number in range(100_000)), 4096)
     assert not sketch.is_exact
     assert len(sketch.hashes) == 4096
     # Five standard errors of 1 / sqrt(k).
@@ -47,11 +47,11 @@ def test_a_large_sketch_estimates():
 
 def test_the_layout_is_that_of_serial_version_3():
     one = theta_hash(b"a")
-    assert encode_theta(sketch_of([b"a"])) == bytes([1, 3, 3, 0, 0, 0x3A, 0xCC, 0x93]) + struct.pack("<Q", one)
+    assert encode_theta(build_sketch([b"a"])) == bytes([1, 3, 3, 0, 0, 0x3A, 0xCC, 0x93]) + struct.pack("<Q", one)
     two = sorted([one, theta_hash(b"b")])
     expected = bytes([2, 3, 3, 0, 0, 0x1A, 0xCC, 0x93]) + struct.pack("<If2Q", 2, 1.0, *two)
-    assert encode_theta(sketch_of([b"a", b"b"])) == expected
-    assert encode_theta(sketch_of([])) == bytes([1, 3, 3, 0, 0, 0x1E, 0, 0])
+    assert encode_theta(build_sketch([b"a", b"b"])) == expected
+    assert encode_theta(build_sketch([])) == bytes([1, 3, 3, 0, 0, 0x1E, 0, 0])
 
 
 def head(words, flags, version=3, family=3, seed=SEED_HASH):

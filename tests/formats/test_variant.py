@@ -11,9 +11,9 @@ from spec_ref.core.errors import SpecError
 from spec_ref.encodings.variant.value import (
     DECIMAL_DIGITS,
     MAX_DEPTH,
-    Physical,
-    Scalar,
+    PhysicalType,
     Variant,
+    VariantPrimitive,
     decode_metadata,
     decode_variant,
     encode_variant,
@@ -33,45 +33,45 @@ def refused(function, *args):
 # The bytes that Iceberg-Java 1.12.0 writes (org.apache.iceberg.variants.Variants, VariantValue.writeTo). The first byte
 # is the type id times 4; the rest is the table of primitive types: 17486 days = 0x444E; 1420 = 0x58C at scale 2.
 JAVA_PRIMITIVES = [
-    (Physical.NULL, None, "00"),
-    (Physical.TRUE, True, "04"),
-    (Physical.FALSE, False, "08"),
-    (Physical.INT32, -34, "14DEFFFFFF"),
-    (Physical.DATE, 17486, "2C4E440000"),
-    (Physical.DOUBLE, 1.5, "1C000000000000F83F"),
-    (Physical.DECIMAL4, Decimal("14.20"), "20028C050000"),
-    (Physical.DECIMAL4, Decimal(-999999999), "2000013665C4"),
-    (Physical.DECIMAL8, Decimal("-1234567890.12"), "2402ECE56641E3FFFFFF"),
-    (Physical.DECIMAL8, Decimal("14.20"), "24028C05000000000000"),
-    (Physical.DECIMAL16, Decimal("-9876543210123456789.01"), "2802CBD3832BDBFB8A75CAFFFFFFFFFFFFFF"),
-    (Physical.STRING, "iceberg", "1D69636562657267"),
-    (Physical.STRING, "x" * 63, "FD" + "78" * 63),
-    (Physical.STRING, "é" * 32, "4040000000" + "C3A9" * 32),
-    (Physical.TIMESTAMP_NTZ, 1510871468000000, "3400C3262D215E0500"),
-    (Physical.TIMESTAMP, 1510871468000000, "3000C3262D215E0500"),
-    (Physical.TIMESTAMP_NTZ_NANOS, 1510871468000000001, "4C01B8695F98B1F714"),
-    (Physical.TIMESTAMP_NANOS, 1510871468000000001, "4801B8695F98B1F714"),
-    (Physical.TIME_NTZ, 81068000000, "44008307E012000000"),
-    (Physical.UUID, uuid.UUID("f79c3e09-677c-4bbd-a479-3f349cb785e7"), "50F79C3E09677C4BBDA4793F349CB785E7"),
-    (Physical.BINARY, bytes(range(4)), "3C0400000000010203"),
+    (PhysicalType.NULL, None, "00"),
+    (PhysicalType.TRUE, True, "04"),
+    (PhysicalType.FALSE, False, "08"),
+    (PhysicalType.INT32, -34, "14DEFFFFFF"),
+    (PhysicalType.DATE, 17486, "2C4E440000"),
+    (PhysicalType.DOUBLE, 1.5, "1C000000000000F83F"),
+    (PhysicalType.DECIMAL4, Decimal("14.20"), "20028C050000"),
+    (PhysicalType.DECIMAL4, Decimal(-999999999), "2000013665C4"),
+    (PhysicalType.DECIMAL8, Decimal("-1234567890.12"), "2402ECE56641E3FFFFFF"),
+    (PhysicalType.DECIMAL8, Decimal("14.20"), "24028C05000000000000"),
+    (PhysicalType.DECIMAL16, Decimal("-9876543210123456789.01"), "2802CBD3832BDBFB8A75CAFFFFFFFFFFFFFF"),
+    (PhysicalType.STRING, "iceberg", "1D69636562657267"),
+    (PhysicalType.STRING, "x" * 63, "FD" + "78" * 63),
+    (PhysicalType.STRING, "é" * 32, "4040000000" + "C3A9" * 32),
+    (PhysicalType.TIMESTAMP_NTZ, 1510871468000000, "3400C3262D215E0500"),
+    (PhysicalType.TIMESTAMP, 1510871468000000, "3000C3262D215E0500"),
+    (PhysicalType.TIMESTAMP_NTZ_NANOS, 1510871468000000001, "4C01B8695F98B1F714"),
+    (PhysicalType.TIMESTAMP_NANOS, 1510871468000000001, "4801B8695F98B1F714"),
+    (PhysicalType.TIME_NTZ, 81068000000, "44008307E012000000"),
+    (PhysicalType.UUID, uuid.UUID("f79c3e09-677c-4bbd-a479-3f349cb785e7"), "50F79C3E09677C4BBDA4793F349CB785E7"),
+    (PhysicalType.BINARY, bytes(range(4)), "3C0400000000010203"),
 ]
 
 # By the table of primitive types; Iceberg-Java 1.12.0 reads these bytes as these values.
 DERIVED_PRIMITIVES = [
-    (Physical.INT8, -1, "0CFF"),
-    (Physical.INT16, -300, "10D4FE"),
-    (Physical.INT64, -(1 << 63), "180000000000000080"),
-    (Physical.FLOAT, 1.5, "380000C03F"),
-    (Physical.DOUBLE, -0.0, "1C0000000000000080"),
-    (Physical.DECIMAL4, Decimal("-0.01"), "2002FFFFFFFF"),
-    (Physical.BINARY, b"", "3C00000000"),
-    (Physical.STRING, "", "01"),
+    (PhysicalType.INT8, -1, "0CFF"),
+    (PhysicalType.INT16, -300, "10D4FE"),
+    (PhysicalType.INT64, -(1 << 63), "180000000000000080"),
+    (PhysicalType.FLOAT, 1.5, "380000C03F"),
+    (PhysicalType.DOUBLE, -0.0, "1C0000000000000080"),
+    (PhysicalType.DECIMAL4, Decimal("-0.01"), "2002FFFFFFFF"),
+    (PhysicalType.BINARY, b"", "3C00000000"),
+    (PhysicalType.STRING, "", "01"),
 ]
 
 
 @pytest.mark.parametrize(("physical", "value", "data"), JAVA_PRIMITIVES + DERIVED_PRIMITIVES)
 def test_primitives_have_the_bytes_of_their_type(physical, value, data):
-    scalar = Scalar(physical, value)
+    scalar = VariantPrimitive(physical, value)
     assert encode_variant(scalar).value == bytes.fromhex(data)
     found = decode_variant(Variant(EMPTY, bytes.fromhex(data)))
     assert found == scalar
@@ -79,23 +79,23 @@ def test_primitives_have_the_bytes_of_their_type(physical, value, data):
 
 
 def test_every_type_id_is_tried():
-    assert {physical for physical, *_ in JAVA_PRIMITIVES + DERIVED_PRIMITIVES} == set(Physical)
+    assert {physical for physical, *_ in JAVA_PRIMITIVES + DERIVED_PRIMITIVES} == set(PhysicalType)
 
 
 def test_a_long_string_and_a_short_string_are_the_same():
-    assert decode_variant(Variant(EMPTY, bytes.fromhex("400100000061"))) == Scalar(Physical.STRING, "a")
+    assert decode_variant(Variant(EMPTY, bytes.fromhex("400100000061"))) == VariantPrimitive(PhysicalType.STRING, "a")
 
 
-I34 = Scalar(Physical.INT32, -34)
+I34 = VariantPrimitive(PhysicalType.INT32, -34)
 
 
 def test_objects_arrays_and_dictionaries_are_what_iceberg_java_writes():
-    bound = {"$['b']['c']": Scalar(Physical.STRING, "iceberg"), "$['a']": I34}
+    bound = {"$['b']['c']": VariantPrimitive(PhysicalType.STRING, "iceberg"), "$['a']": I34}
     variant = encode_variant(bound)
     assert variant.metadata.hex() == "1102000611245b2761275d245b2762275d5b2763275d"
     assert variant.value.hex() == "0202000100050d14deffffff1d69636562657267"
     assert decode_variant(variant) == bound
-    array = (I34, Scalar(Physical.NULL, None), Scalar(Physical.STRING, "x" * 63))
+    array = (I34, VariantPrimitive(PhysicalType.NULL, None), VariantPrimitive(PhysicalType.STRING, "x" * 63))
     assert encode_variant(array).value.hex() == "03030005064614deffffff00fd" + "78" * 63
     assert decode_variant(encode_variant(array)) == array
 
@@ -123,8 +123,8 @@ def test_an_unsorted_dictionary_may_hold_names_in_any_order_and_twice():
     assert decode_metadata(metadata) == ("b", "a", "b")
     value = bytes.fromhex("02 02 01 00 00 01 02 04 08")  # ids 1 (a), 0 (b)
     assert decode_variant(Variant(metadata, value)) == {
-        "a": Scalar(Physical.TRUE, True),
-        "b": Scalar(Physical.FALSE, False),
+        "a": VariantPrimitive(PhysicalType.TRUE, True),
+        "b": VariantPrimitive(PhysicalType.FALSE, False),
     }
     twice = bytes.fromhex("02 02 00 02 00 01 02 04 08")  # ids 0 (b), 2 (b)
     assert refused(decode_variant, Variant(metadata, twice)).expected == "ids of unique names in their order"
@@ -135,7 +135,7 @@ def test_values_of_an_object_may_stand_in_any_order():
     metadata = bytes.fromhex("11 03 00 01 02 03 616263")
     value = bytes.fromhex("02 03 000102 04020006 0C03 0C02 0C01")
     assert decode_variant(Variant(metadata, value)) == {
-        name: Scalar(Physical.INT8, number) for name, number in (("a", 1), ("b", 2), ("c", 3))
+        name: VariantPrimitive(PhysicalType.INT8, number) for name, number in (("a", 1), ("b", 2), ("c", 3))
     }
 
 
@@ -143,7 +143,7 @@ def test_sizes_may_be_larger_than_they_need_to_be():
     # is_large with 4-byte ids and offsets: 1 11 11 10.
     value = bytes.fromhex("7E 01000000 00000000 00000000 01000000 04")
     assert decode_variant(Variant(bytes.fromhex("D1 01000000 00000000 01000000 61"), value)) == {
-        "a": Scalar(Physical.TRUE, True)
+        "a": VariantPrimitive(PhysicalType.TRUE, True)
     }
 
 
@@ -215,7 +215,7 @@ def test_a_small_value_does_not_unfold_into_a_huge_one():
 
 
 def test_containers_nest_to_a_limit():
-    node = Scalar(Physical.NULL, None)
+    node = VariantPrimitive(PhysicalType.NULL, None)
     for _ in range(MAX_DEPTH):
         node = (node,)
     variant = encode_variant(node)
@@ -233,15 +233,28 @@ def test_containers_nest_to_a_limit():
 @pytest.mark.parametrize(
     ("physical", "value"),
     [
-        (Physical.NULL, 0), (Physical.TRUE, False), (Physical.TRUE, 1), (Physical.INT8, 128), (Physical.INT32, 1.0),
-        (Physical.INT32, True), (Physical.FLOAT, 1e39), (Physical.DOUBLE, 1), (Physical.TIME_NTZ, 86_400_000_000),
-        (Physical.STRING, b"a"), (Physical.STRING, "\ud800"), (Physical.BINARY, "a"), (Physical.UUID, "f79c3e09"),
-        (Physical.DECIMAL4, Decimal(10**9)), (Physical.DECIMAL4, Decimal("1E1")), (Physical.DECIMAL4, 1),
-        (Physical.DECIMAL4, Decimal("1E-39")), (Physical.DECIMAL4, Decimal("NaN")),
+        (PhysicalType.NULL, 0),
+        (PhysicalType.TRUE, False),
+        (PhysicalType.TRUE, 1),
+        (PhysicalType.INT8, 128),
+        (PhysicalType.INT32, 1.0),
+        (PhysicalType.INT32, True),
+        (PhysicalType.FLOAT, 1e39),
+        (PhysicalType.DOUBLE, 1),
+        (PhysicalType.TIME_NTZ, 86_400_000_000),
+        (PhysicalType.STRING, b"a"),
+        (PhysicalType.STRING, "\ud800"),
+        (PhysicalType.BINARY, "a"),
+        (PhysicalType.UUID, "f79c3e09"),
+        (PhysicalType.DECIMAL4, Decimal(10**9)),
+        (PhysicalType.DECIMAL4, Decimal("1E1")),
+        (PhysicalType.DECIMAL4, 1),
+        (PhysicalType.DECIMAL4, Decimal("1E-39")),
+        (PhysicalType.DECIMAL4, Decimal("NaN")),
     ],
-)  # fmt: skip
+)
 def test_a_value_that_is_not_of_its_type_is_not_written(physical, value):
-    refused(encode_variant, Scalar(physical, value))
+    refused(encode_variant, VariantPrimitive(physical, value))
 
 
 def test_a_name_with_a_lone_surrogate_is_not_written():
@@ -261,19 +274,19 @@ def integers(bits):
 def decimals(draw):
     physical, digits = draw(st.sampled_from(sorted(DECIMAL_DIGITS.items())))
     unscaled = draw(st.integers(1 - 10**digits, 10**digits - 1))
-    return Scalar(physical, Decimal(f"{unscaled}E-{draw(st.integers(0, 38))}"))
+    return VariantPrimitive(physical, Decimal(f"{unscaled}E-{draw(st.integers(0, 38))}"))
 
 
 scalars = st.one_of(
-    st.just(Scalar(Physical.NULL, None)),
-    integers(8).map(lambda value: Scalar(Physical.INT8, value)),
-    integers(64).map(lambda value: Scalar(Physical.TIMESTAMP_NANOS, value)),
-    st.floats(allow_nan=False).map(lambda value: Scalar(Physical.DOUBLE, value)),
-    st.floats(allow_nan=False, width=32).map(lambda value: Scalar(Physical.FLOAT, value)),
+    st.just(VariantPrimitive(PhysicalType.NULL, None)),
+    integers(8).map(lambda value: VariantPrimitive(PhysicalType.INT8, value)),
+    integers(64).map(lambda value: VariantPrimitive(PhysicalType.TIMESTAMP_NANOS, value)),
+    st.floats(allow_nan=False).map(lambda value: VariantPrimitive(PhysicalType.DOUBLE, value)),
+    st.floats(allow_nan=False, width=32).map(lambda value: VariantPrimitive(PhysicalType.FLOAT, value)),
     decimals(),
-    st.text(max_size=70).map(lambda value: Scalar(Physical.STRING, value)),
-    st.binary(max_size=5).map(lambda value: Scalar(Physical.BINARY, value)),
-    st.uuids().map(lambda value: Scalar(Physical.UUID, value)),
+    st.text(max_size=70).map(lambda value: VariantPrimitive(PhysicalType.STRING, value)),
+    st.binary(max_size=5).map(lambda value: VariantPrimitive(PhysicalType.BINARY, value)),
+    st.uuids().map(lambda value: VariantPrimitive(PhysicalType.UUID, value)),
 )
 nodes = st.recursive(
     scalars,

@@ -24,10 +24,10 @@ from spec_ref.data_files.reader import open_rows
 from spec_ref.data_types.types import LONG, VARIANT, ListType, MapType, NestedField, StructType
 from spec_ref.encodings.variant.value import (
     MAX_DEPTH,
-    Node,
-    Physical,
-    Scalar,
+    PhysicalType,
     Variant,
+    VariantPrimitive,
+    VariantValue,
     decode_variant,
     encode_metadata,
     encode_value,
@@ -75,36 +75,43 @@ def refused(type_: pa.DataType, *rows: Any) -> str:
     return f"{error.value.violation.path} {error.value.violation.aspect}"
 
 
-def scalar(value: Any, physical: Physical) -> bytes:
-    return encode_variant(Scalar(physical, value)).value
+def scalar(value: Any, physical: PhysicalType) -> bytes:
+    return encode_variant(VariantPrimitive(physical, value)).value
 
 
-TEXT = scalar("a", Physical.STRING)
+TEXT = scalar("a", PhysicalType.STRING)
 NULL = b"\0"
 
 
 # Every primitive type of Parquet's table, by a value of it
 
 
-PRIMITIVES: list[tuple[Physical, pa.DataType, Any]] = [
-    (Physical.TRUE, pa.bool_(), True), (Physical.FALSE, pa.bool_(), False), (Physical.INT8, pa.int8(), -(1 << 7)),
-    (Physical.INT16, pa.int16(), (1 << 15) - 1), (Physical.INT32, pa.int32(), -(1 << 31)),
-    (Physical.INT64, pa.int64(), 1 << 62), (Physical.FLOAT, pa.float32(), -0.0), (Physical.DOUBLE, pa.float64(), 0.1),
-    (Physical.DECIMAL4, pa.decimal128(9, 4), Decimal("-12345.6789")),
-    (Physical.DECIMAL8, pa.decimal128(18, 9), Decimal("123456789.987654321")),
-    (Physical.DECIMAL16, pa.decimal128(38, 0), Decimal("-12345678901234567890123456789012345678")),
-    (Physical.DATE, pa.date32(), -719162), (Physical.TIME_NTZ, pa.time64("us"), 86_399_999_999),
-    (Physical.TIMESTAMP, pa.timestamp("us", "UTC"), -62_135_596_800_000_000),
-    (Physical.TIMESTAMP_NTZ, pa.timestamp("us"), 253_402_300_799_999_999),
-    (Physical.TIMESTAMP_NANOS, pa.timestamp("ns", "UTC"), -1),
-    (Physical.TIMESTAMP_NTZ_NANOS, pa.timestamp("ns"), 1_730_982_834_123_456_789),
-    (Physical.BINARY, pa.binary(), b"\xff\0"), (Physical.STRING, pa.string(), "\u00e9\U0001f600" * 30),
-    (Physical.UUID, pa.uuid(), uuid.UUID("f24f9b64-81fa-49d1-b74e-8c09a6e31c56")),
-]  # fmt: skip
+PRIMITIVES: list[tuple[PhysicalType, pa.DataType, Any]] = [
+    (PhysicalType.TRUE, pa.bool_(), True),
+    (PhysicalType.FALSE, pa.bool_(), False),
+    (PhysicalType.INT8, pa.int8(), -(1 << 7)),
+    (PhysicalType.INT16, pa.int16(), (1 << 15) - 1),
+    (PhysicalType.INT32, pa.int32(), -(1 << 31)),
+    (PhysicalType.INT64, pa.int64(), 1 << 62),
+    (PhysicalType.FLOAT, pa.float32(), -0.0),
+    (PhysicalType.DOUBLE, pa.float64(), 0.1),
+    (PhysicalType.DECIMAL4, pa.decimal128(9, 4), Decimal("-12345.6789")),
+    (PhysicalType.DECIMAL8, pa.decimal128(18, 9), Decimal("123456789.987654321")),
+    (PhysicalType.DECIMAL16, pa.decimal128(38, 0), Decimal("-12345678901234567890123456789012345678")),
+    (PhysicalType.DATE, pa.date32(), -719162),
+    (PhysicalType.TIME_NTZ, pa.time64("us"), 86_399_999_999),
+    (PhysicalType.TIMESTAMP, pa.timestamp("us", "UTC"), -62_135_596_800_000_000),
+    (PhysicalType.TIMESTAMP_NTZ, pa.timestamp("us"), 253_402_300_799_999_999),
+    (PhysicalType.TIMESTAMP_NANOS, pa.timestamp("ns", "UTC"), -1),
+    (PhysicalType.TIMESTAMP_NTZ_NANOS, pa.timestamp("ns"), 1_730_982_834_123_456_789),
+    (PhysicalType.BINARY, pa.binary(), b"\xff\0"),
+    (PhysicalType.STRING, pa.string(), "\u00e9\U0001f600" * 30),
+    (PhysicalType.UUID, pa.uuid(), uuid.UUID("f24f9b64-81fa-49d1-b74e-8c09a6e31c56")),
+]
 
 
 @pytest.mark.parametrize(("physical", "arrow", "value"), PRIMITIVES)
-def test_every_primitive_type_is_put_together(physical: Physical, arrow: pa.DataType, value: Any) -> None:
+def test_every_primitive_type_is_put_together(physical: PhysicalType, arrow: pa.DataType, value: Any) -> None:
     stored = arrow.storage_type if isinstance(arrow, pa.UuidType) else arrow
     plain = value.bytes if isinstance(value, uuid.UUID) else value
     rows = pa.array([{"metadata": EMPTY, "value": None, "typed_value": plain},
@@ -116,7 +123,7 @@ def test_every_primitive_type_is_put_together(physical: Physical, arrow: pa.Data
         rows = pa.StructArray.from_arrays(children, fields=fields, mask=rows.is_null())
     found = read(variant_bytes(pa.table([rows], pa.schema([named("v", rows.type, 1)]))))
     assert found[1:] == [Variant(EMPTY, TEXT), None]
-    assert found[0] == encode_variant(Scalar(physical, value))
+    assert found[0] == encode_variant(VariantPrimitive(physical, value))
 
 
 # The examples of Parquet's text
@@ -128,9 +135,11 @@ def test_the_measurements_of_the_text() -> None:
         {"metadata": bytes.fromhex("010000"), "value": value, "typed_value": typed} for value, typed in rows
     ])  # fmt: skip
     assert [decode_variant(one) for one in read(data)] == [
-        Scalar(Physical.INT64, 34), Scalar(Physical.NULL, None), Scalar(Physical.STRING, "n/a"),
-        Scalar(Physical.INT64, 100),
-    ]  # fmt: skip
+        VariantPrimitive(PhysicalType.INT64, 34),
+        VariantPrimitive(PhysicalType.NULL, None),
+        VariantPrimitive(PhysicalType.STRING, "n/a"),
+        VariantPrimitive(PhysicalType.INT64, 100),
+    ]
 
 
 TAGS = pa.list_(pa.field("element", pa.struct(pair(typed=pa.string())), nullable=False))
@@ -144,8 +153,8 @@ def test_the_tags_of_the_text() -> None:
     data = file_of(variant_type(typed=TAGS), [
         {"metadata": EMPTY, "value": NULL if row is None else None, "typed_value": row} for row in rows
     ])  # fmt: skip
-    text = functools.partial(Scalar, Physical.STRING)
-    null = Scalar(Physical.NULL, None)
+    text = functools.partial(VariantPrimitive, PhysicalType.STRING)
+    null = VariantPrimitive(PhysicalType.NULL, None)
     for size in (1, 2, 100):
         assert [decode_variant(one) for one in read(data, rows=size)] == [
             (text("comedy"), text("drama")), (text("horror"), null),
@@ -162,7 +171,7 @@ IDS = {name: id_ for id_, name in enumerate(NAMES)}
 MISSING = {"value": None, "typed_value": None}
 
 
-def event(value: Node | bytes | None, *fields: Any) -> dict[str, Any]:
+def event(value: VariantValue | bytes | None, *fields: Any) -> dict[str, Any]:
     typed = dict(zip(("event_type", "event_ts"), fields, strict=True)) if fields else None
     stored = value if value is None or isinstance(value, bytes) else encode_value(value, IDS)
     return {"metadata": encode_metadata(NAMES), "value": stored, "typed_value": typed}
@@ -173,8 +182,11 @@ def typed(value: Any) -> dict[str, Any]:
 
 
 def test_the_events_of_the_text() -> None:
-    text, at = functools.partial(Scalar, Physical.STRING), functools.partial(Scalar, Physical.TIMESTAMP)
-    null = Scalar(Physical.NULL, None)
+    text, at = (
+        functools.partial(VariantPrimitive, PhysicalType.STRING),
+        functools.partial(VariantPrimitive, PhysicalType.TIMESTAMP),
+    )
+    null = VariantPrimitive(PhysicalType.NULL, None)
     email, message = {"email": text("user@example.com")}, {"error_msg": text("malformed: ...")}
     rows = [
         event(None, typed("noop"), typed(1)), event(email, typed("login"), typed(2)),  # type: ignore[arg-type]
@@ -198,7 +210,7 @@ def test_the_events_of_the_text() -> None:
 def test_what_is_missing_in_an_array_is_null() -> None:
     row = {"metadata": EMPTY, "value": None, "typed_value": [MISSING]}
     assert [decode_variant(one) for one in read(file_of(variant_type(typed=TAGS), [row]))] == [
-        (Scalar(Physical.NULL, None),)
+        (VariantPrimitive(PhysicalType.NULL, None),)
     ]
 
 
@@ -207,9 +219,9 @@ def test_a_variant_of_neither_shredded_nor_any_value_is_null() -> None:
 
 
 def test_an_object_that_no_writer_should_leave_in_the_value_is_read() -> None:
-    rows = [event({"event_type": Scalar(Physical.STRING, "login")}), event({})]
+    rows = [event({"event_type": VariantPrimitive(PhysicalType.STRING, "login")}), event({})]
     assert [decode_variant(one) for one in read(file_of(variant_type(typed=EVENT), rows))] == [
-        {"event_type": Scalar(Physical.STRING, "login")}, {},
+        {"event_type": VariantPrimitive(PhysicalType.STRING, "login")}, {},
     ]  # fmt: skip
 
 
@@ -233,7 +245,7 @@ def test_shredded_fields_beside_a_value_that_is_no_object_are_refused() -> None:
 
 @pytest.mark.parametrize("field", [MISSING, typed("b")])
 def test_a_field_that_is_shredded_and_in_the_value_too_is_refused(field: Any) -> None:
-    value: Node = {"event_type": Scalar(Physical.STRING, "a")}
+    value: VariantValue = {"event_type": VariantPrimitive(PhysicalType.STRING, "a")}
     assert refused(variant_type(typed=EVENT), event(value, field, MISSING)) == "/v field-twice"
 
 
@@ -258,7 +270,7 @@ def test_parts_that_are_not_of_the_encoding_are_refused() -> None:
 
 
 def test_what_is_too_deep_together_with_what_is_around_it_is_refused() -> None:
-    deep: Node = ()
+    deep: VariantValue = ()
     for _ in range(MAX_DEPTH - 1):
         deep = (deep,)
     row = {"metadata": EMPTY, "value": None, "typed_value": [{"value": encode_value(deep, {}), "typed_value": None}]}
@@ -336,7 +348,7 @@ def test_groups_that_are_no_variants_are_refused(parts: list[ParquetNode], path:
 class Shred:
     """How a value is shredded: as a primitive, as an array, as an object, or not at all."""
 
-    physical: Physical | None = None
+    physical: PhysicalType | None = None
     arrow: pa.DataType | None = None
     element: Shred | None = None
     fields: Mapping[str, Shred] | None = None
@@ -345,50 +357,57 @@ class Shred:
 ABSENT = object()
 NAME = st.text(max_size=3)
 _NUMBERS = {
-    Physical.INT8: 8, Physical.INT16: 16, Physical.INT32: 32, Physical.INT64: 64, Physical.DATE: 32,
-    Physical.TIMESTAMP: 64, Physical.TIMESTAMP_NTZ: 64, Physical.TIMESTAMP_NANOS: 64, Physical.TIMESTAMP_NTZ_NANOS: 64,
-}  # fmt: skip
+    PhysicalType.INT8: 8,
+    PhysicalType.INT16: 16,
+    PhysicalType.INT32: 32,
+    PhysicalType.INT64: 64,
+    PhysicalType.DATE: 32,
+    PhysicalType.TIMESTAMP: 64,
+    PhysicalType.TIMESTAMP_NTZ: 64,
+    PhysicalType.TIMESTAMP_NANOS: 64,
+    PhysicalType.TIMESTAMP_NTZ_NANOS: 64,
+}
 SHREDS = [
     Shred(physical, arrow) for physical, arrow, _ in PRIMITIVES
-    if physical not in (Physical.UUID, Physical.FALSE)  # pyarrow makes no arrays of UUIDs inside of structs
+    if physical not in (PhysicalType.UUID, PhysicalType.FALSE)  # pyarrow makes no arrays of UUIDs inside of structs
 ]  # fmt: skip
 
 
-def scalars(*physicals: Physical) -> st.SearchStrategy[Node]:
-    def of(physical: Physical) -> st.SearchStrategy[Any]:
+def scalars(*physicals: PhysicalType) -> st.SearchStrategy[VariantValue]:
+    def of(physical: PhysicalType) -> st.SearchStrategy[Any]:
         match physical:
-            case Physical.NULL:
+            case PhysicalType.NULL:
                 return st.none()
-            case Physical.TRUE | Physical.FALSE:
-                return st.just(physical is Physical.TRUE)
-            case Physical.FLOAT | Physical.DOUBLE:
-                return st.floats(width=32 if physical is Physical.FLOAT else 64)
-            case Physical.DECIMAL4 | Physical.DECIMAL8 | Physical.DECIMAL16:
-                digits = {Physical.DECIMAL4: 9, Physical.DECIMAL8: 18, Physical.DECIMAL16: 38}[physical]
+            case PhysicalType.TRUE | PhysicalType.FALSE:
+                return st.just(physical is PhysicalType.TRUE)
+            case PhysicalType.FLOAT | PhysicalType.DOUBLE:
+                return st.floats(width=32 if physical is PhysicalType.FLOAT else 64)
+            case PhysicalType.DECIMAL4 | PhysicalType.DECIMAL8 | PhysicalType.DECIMAL16:
+                digits = {PhysicalType.DECIMAL4: 9, PhysicalType.DECIMAL8: 18, PhysicalType.DECIMAL16: 38}[physical]
                 number = st.integers(-(10**digits) + 1, 10**digits - 1)
                 return st.builds(lambda one, scale: Decimal(f"{one}E-{scale}"), number, st.sampled_from([0, 4, 9]))
-            case Physical.BINARY:
+            case PhysicalType.BINARY:
                 return st.binary(max_size=3)
-            case Physical.STRING:
+            case PhysicalType.STRING:
                 return st.text(max_size=70)
-            case Physical.TIME_NTZ:
+            case PhysicalType.TIME_NTZ:
                 return st.integers(0, 86_399_999_999)
-            case Physical.UUID:
+            case PhysicalType.UUID:
                 return st.uuids()
         bits = _NUMBERS[physical]
         return st.integers(-(1 << bits - 1), (1 << bits - 1) - 1)
 
-    def scalar_of(physical: Physical) -> st.SearchStrategy[Node]:
-        return of(physical).map(functools.partial(Scalar, physical))
+    def scalar_of(physical: PhysicalType) -> st.SearchStrategy[VariantValue]:
+        return of(physical).map(functools.partial(VariantPrimitive, physical))
 
-    return st.sampled_from(physicals or list(Physical)).flatmap(scalar_of)
+    return st.sampled_from(physicals or list(PhysicalType)).flatmap(scalar_of)
 
 
-def fitting(shred: Shred | None) -> st.SearchStrategy[Node]:
+def fitting(shred: Shred | None) -> st.SearchStrategy[VariantValue]:
     """Nodes that the schema may take, beside any others."""
     if shred is None:
         return NODES
-    some: list[st.SearchStrategy[Node]] = [NODES]
+    some: list[st.SearchStrategy[VariantValue]] = [NODES]
     if shred.physical is not None:
         some += [scalars(shred.physical)] * 2
     if shred.element is not None:
@@ -399,7 +418,7 @@ def fitting(shred: Shred | None) -> st.SearchStrategy[Node]:
     return st.one_of(some)
 
 
-NODES: st.SearchStrategy[Node] = st.recursive(
+NODES: st.SearchStrategy[VariantValue] = st.recursive(
     scalars(),
     lambda inner: st.one_of(st.lists(inner, max_size=3).map(tuple), st.dictionaries(NAME, inner, max_size=3)),
     max_leaves=6,
@@ -415,10 +434,10 @@ SCHEMAS: st.SearchStrategy[Shred] = st.recursive(
 
 
 def fits(value: Any, shred: Shred) -> bool:
-    if not isinstance(value, Scalar):
+    if not isinstance(value, VariantPrimitive):
         return False
-    if shred.physical is Physical.TRUE:
-        return value.physical in (Physical.TRUE, Physical.FALSE)
+    if shred.physical is PhysicalType.TRUE:
+        return value.physical in (PhysicalType.TRUE, PhysicalType.FALSE)
     if value.physical is not shred.physical:
         return False
     return not isinstance(value.value, Decimal) or -value.value.as_tuple().exponent == shred.arrow.scale  # type: ignore[union-attr]
@@ -503,7 +522,7 @@ def test_shredded_variants_inside_of_structs_lists_and_maps_are_put_together() -
          [[(1, two)], [(2, None), (3, one)], None], MapType(2, LONG, 3, VARIANT, False),
          lambda first, second: [((1, second),), ((2, None), (3, first)), None]),
     ]  # fmt: skip
-    first, second = encode_variant(Scalar(Physical.INT32, 7)), Variant(EMPTY, TEXT)
+    first, second = encode_variant(VariantPrimitive(PhysicalType.INT32, 7)), Variant(EMPTY, TEXT)
     for arrow, rows, type_, wanted in columns:
         assert read(file_of(arrow, rows), NestedField(1, "v", False, type_)) == wanted(first, second)
 
@@ -511,4 +530,4 @@ def test_shredded_variants_inside_of_structs_lists_and_maps_are_put_together() -
 def test_the_schema_of_a_shredded_variant_is_a_variant() -> None:
     data = file_of(variant_type(value=False, typed=EVENT), [event(None, typed("a"), MISSING)])
     assert struct_from_parquet(read_parquet_schema(data)).fields == (NestedField(1, "v", False, VARIANT),)
-    assert decode_variant(read(data)[0]) == {"event_type": Scalar(Physical.STRING, "a")}
+    assert decode_variant(read(data)[0]) == {"event_type": VariantPrimitive(PhysicalType.STRING, "a")}

@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from conformance.strategies import primitive_types, types, values
-from spec_ref.core.decimals import unscaled
+from spec_ref.core.decimals import unscaled_value
 from spec_ref.core.errors import SpecError
 from spec_ref.data_types.types import (
     BINARY,
@@ -203,7 +203,7 @@ def test_truncate_is_monotone_idempotent_and_never_above(data: st.DataObject, wi
         assert small.startswith(cut)  # type: ignore[arg-type]
         assert len(cut) == min(width, len(small))
     else:
-        number, whole = (unscaled(n) if isinstance(n, Decimal) else n for n in (small, cut))
+        number, whole = (unscaled_value(n) if isinstance(n, Decimal) else n for n in (small, cut))
         assert whole % width == 0
         assert 0 <= number - whole < width
 

@@ -33,7 +33,7 @@ from sound_documents import (
 
 from conformance.engines.reference.adapter import operations
 from conformance.operations.manifests.wire import entry_from_form, listed_from_form, table_of
-from spec_ref.avro_mapping.schema import from_avro
+from spec_ref.avro_mapping.schema import type_from_avro
 from spec_ref.core.errors import SpecError
 from spec_ref.core.versions import V3, FormatVersion
 from spec_ref.deletes.deletion_vector import decode_deletion_vector
@@ -47,7 +47,7 @@ from spec_ref.manifest_lists.writer import write_manifest_list
 from spec_ref.manifests import check_manifest, write_manifest
 from spec_ref.requirements import Requirement
 from spec_ref.schemas.name_mapping import read_name_mapping
-from spec_ref.schemas.promotion import promotable
+from spec_ref.schemas.promotion import is_promotable
 from spec_ref.schemas.type_json import type_from_json, type_to_json
 from spec_ref.statistics.puffin_checks import check_puffin
 from spec_ref.table_metadata import check_metadata
@@ -194,7 +194,7 @@ def _promotions(text: str, rule: Requirement) -> Iterable[str]:
     """``OLD to NEW``; any promotion that the version does not know breaks the rule."""
     for part in parts(text):
         old, new = (type_from_json(one) for one in part.split(" to "))
-        if not promotable(old, new, max(rule.versions)):
+        if not is_promotable(old, new, max(rule.versions)):
             yield rule.code
 
 
@@ -215,7 +215,7 @@ def _avro_types(text: str, rule: Requirement) -> Iterable[str]:
     for part in parts(text):
         avro, told = part.split(" is ")
         try:
-            found = type_to_json(from_avro(from_json(json.loads(avro), rule.code)))
+            found = type_to_json(type_from_avro(from_json(json.loads(avro), rule.code)))
         except SpecError:
             yield rule.code
             continue

@@ -26,7 +26,7 @@ from spec_ref.schemas.evolution import (
     evolve_schema,
     history_problems,
 )
-from spec_ref.schemas.promotion import promotable
+from spec_ref.schemas.promotion import is_promotable
 from spec_ref.schemas.reserved_field_ids import MAX_TABLE_FIELD_ID
 from spec_ref.schemas.schema import Schema
 from spec_ref.sorting import order as sorting
@@ -101,9 +101,9 @@ PROMOTIONS = [
 @pytest.mark.parametrize(("old", "new", "since"), PROMOTIONS)
 @pytest.mark.parametrize("now", FormatVersion)
 def test_promotions_are_those_of_the_table(old: t.Type, new: t.Type, since: FormatVersion, now: FormatVersion) -> None:
-    assert promotable(old, new, now) is (now >= since)
-    assert not promotable(new, old, now)
-    assert not promotable(old, old, now)
+    assert is_promotable(old, new, now) is (now >= since)
+    assert not is_promotable(new, old, now)
+    assert not is_promotable(old, old, now)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_promotions_are_those_of_the_table(old: t.Type, new: t.Type, since: Form
     ],
 )
 def test_no_other_type_becomes_another(old: t.Type, new: t.Type) -> None:
-    assert not promotable(old, new, V3)
+    assert not is_promotable(old, new, V3)
 
 
 # Derived: a date d has day ordinal d; as a timestamp it is midnight of that day, so year, month and day are the same,

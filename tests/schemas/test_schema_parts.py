@@ -12,7 +12,13 @@ from spec_ref.json.writing import writer
 from spec_ref.schemas.column_projection import WrittenColumns, project_row
 from spec_ref.schemas.default_values import effective_write
 from spec_ref.schemas.identifier_fields import with_identifier_fields
-from spec_ref.schemas.name_mapping import find, mapping_of, read_name_mapping, to_property, write_name_mapping
+from spec_ref.schemas.name_mapping import (
+    create_mapping_from_schema,
+    find_mapped_field,
+    read_name_mapping,
+    to_property,
+    write_name_mapping,
+)
 from spec_ref.schemas.reserved_field_ids import BY_NAME, MAX_TABLE_FIELD_ID, METADATA_COLUMNS
 from spec_ref.schemas.schema import SCHEMA, Schema
 
@@ -94,10 +100,10 @@ def test_the_example_of_a_name_mapping_is_read_and_written() -> None:
     mapping = read_name_mapping(MAPPING)
     assert write_name_mapping(mapping) == [{"names": one["names"], **one} for one in MAPPING]
     assert read_name_mapping(to_property(mapping)) == mapping
-    found = find(mapping, ["location", "lat"])
+    found = find_mapped_field(mapping, ["location", "lat"])
     assert found is not None
     assert found.field_id == 4
-    assert find(mapping, ["lat"]) is None
+    assert find_mapped_field(mapping, ["lat"]) is None
 
 
 def test_a_dot_is_part_of_a_name() -> None:
@@ -105,7 +111,12 @@ def test_a_dot_is_part_of_a_name() -> None:
         [{"field-id": 1, "names": ["a.b"]}, {"field-id": 2, "names": ["a"], "fields": [{"names": ["b"]}]}]
     )
     assert [
-        one and one.field_id for one in (find(mapping, ["a.b"]), find(mapping, ["a", "b"]), find(mapping, ["a"]))
+        one and one.field_id
+        for one in (
+            find_mapped_field(mapping, ["a.b"]),
+            find_mapped_field(mapping, ["a", "b"]),
+            find_mapped_field(mapping, ["a"]),
+        )
     ] == [1, None, 2]
 
 
@@ -131,9 +142,9 @@ def test_the_older_key_of_the_id_is_not_the_id() -> None:
 
 def test_a_schema_is_mapped_by_its_own_names() -> None:
     schema = reader(SCHEMA, V3)(EXAMPLE)
-    mapping = mapping_of(schema)
+    mapping = create_mapping_from_schema(schema)
     for column in schema.columns():
-        found = find(mapping, column.path)
+        found = find_mapped_field(mapping, column.path)
         assert found is not None
         assert found.field_id == column.id
 

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.strategies import types, values
-from spec_ref.core.decimals import unscaled
+from spec_ref.core.decimals import unscaled_value
 from spec_ref.core.errors import SpecError
-from spec_ref.data_types.decimals import decimal_of
+from spec_ref.data_types.decimals import decimal_from_unscaled
 from spec_ref.data_types.types import (
     BINARY,
     BOOLEAN,
@@ -116,8 +116,8 @@ def test_equal_values_have_equal_keys() -> None:
 
 @given(st.integers(-(10**38) + 1, 10**38 - 1), st.integers(-10, 40))
 def test_a_decimal_keeps_all_38_digits(number: int, scale: int) -> None:
-    value = decimal_of(DecimalType(38, scale), number)
-    assert unscaled(value) == number
+    value = decimal_from_unscaled(DecimalType(38, scale), number)
+    assert unscaled_value(value) == number
     assert value.as_tuple().exponent == -scale
 
 

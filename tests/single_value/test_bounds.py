@@ -36,7 +36,7 @@ from spec_ref.data_types.types import (
 )
 from spec_ref.encodings.geo.wkb import wkt_to_wkb
 from spec_ref.encodings.variant.json_path import normalized_path
-from spec_ref.encodings.variant.value import Physical, Scalar, encode_variant
+from spec_ref.encodings.variant.value import PhysicalType, VariantPrimitive, encode_variant
 from spec_ref.single_value.bounds import decode_bound, encode_bound, truncate_lower, truncate_upper
 from spec_ref.single_value.geo_bounds import GeoPoint
 from spec_ref.single_value.variant_bounds import check_same_types
@@ -164,36 +164,38 @@ def test_a_variant_bound_is_metadata_and_an_object_by_path():
 
 
 ROOT_BOUNDS = [
-    (BOOLEAN, False, BOOLEAN, Physical.FALSE),
-    (INT, 1, INT, Physical.INT32),
-    (LONG, 1, LONG, Physical.INT64),
-    (FLOAT, 1.5, FLOAT, Physical.FLOAT),
-    (DOUBLE, 1.5, DOUBLE, Physical.DOUBLE),
-    (DecimalType(4, 2), Decimal("14.20"), DecimalType(9, 2), Physical.DECIMAL4),
-    (DecimalType(10, 2), Decimal("14.20"), DecimalType(18, 2), Physical.DECIMAL8),
-    (DecimalType(19, 2), Decimal("14.20"), DecimalType(38, 2), Physical.DECIMAL16),
-    (DATE, 1, DATE, Physical.DATE),
-    (TIME, 1, TIME, Physical.TIME_NTZ),
-    (TIMESTAMP, 1, TIMESTAMP, Physical.TIMESTAMP_NTZ),
-    (TIMESTAMPTZ, 1, TIMESTAMPTZ, Physical.TIMESTAMP),
-    (TIMESTAMP_NS, 1, TIMESTAMP_NS, Physical.TIMESTAMP_NTZ_NANOS),
-    (TIMESTAMPTZ_NS, 1, TIMESTAMPTZ_NS, Physical.TIMESTAMP_NANOS),
-    (STRING, "a", STRING, Physical.STRING),
-    (BINARY, b"a", BINARY, Physical.BINARY),
-    (UUID, uuid.UUID(int=1), UUID, Physical.UUID),
+    (BOOLEAN, False, BOOLEAN, PhysicalType.FALSE),
+    (INT, 1, INT, PhysicalType.INT32),
+    (LONG, 1, LONG, PhysicalType.INT64),
+    (FLOAT, 1.5, FLOAT, PhysicalType.FLOAT),
+    (DOUBLE, 1.5, DOUBLE, PhysicalType.DOUBLE),
+    (DecimalType(4, 2), Decimal("14.20"), DecimalType(9, 2), PhysicalType.DECIMAL4),
+    (DecimalType(10, 2), Decimal("14.20"), DecimalType(18, 2), PhysicalType.DECIMAL8),
+    (DecimalType(19, 2), Decimal("14.20"), DecimalType(38, 2), PhysicalType.DECIMAL16),
+    (DATE, 1, DATE, PhysicalType.DATE),
+    (TIME, 1, TIME, PhysicalType.TIME_NTZ),
+    (TIMESTAMP, 1, TIMESTAMP, PhysicalType.TIMESTAMP_NTZ),
+    (TIMESTAMPTZ, 1, TIMESTAMPTZ, PhysicalType.TIMESTAMP),
+    (TIMESTAMP_NS, 1, TIMESTAMP_NS, PhysicalType.TIMESTAMP_NTZ_NANOS),
+    (TIMESTAMPTZ_NS, 1, TIMESTAMPTZ_NS, PhysicalType.TIMESTAMP_NANOS),
+    (STRING, "a", STRING, PhysicalType.STRING),
+    (BINARY, b"a", BINARY, PhysicalType.BINARY),
+    (UUID, uuid.UUID(int=1), UUID, PhysicalType.UUID),
 ]
 
 
 @pytest.mark.parametrize(("type_", "value", "read_as", "physical"), ROOT_BOUNDS)
 def test_each_primitive_type_has_its_variant_type(type_, value, read_as, physical):
     data = encode_bound(VARIANT, {"$": (type_, value)})
-    variant = encode_variant({"$": Scalar(physical, value)})
+    variant = encode_variant({"$": VariantPrimitive(physical, value)})
     assert data == variant.metadata + variant.value
     assert decode_bound(VARIANT, data) == {"$": (read_as, value)}
 
 
 def test_small_integers_of_other_writers_are_read_as_int():
-    variant = encode_variant({"$['a']": Scalar(Physical.INT8, -1), "$['b']": Scalar(Physical.INT16, 300)})
+    variant = encode_variant(
+        {"$['a']": VariantPrimitive(PhysicalType.INT8, -1), "$['b']": VariantPrimitive(PhysicalType.INT16, 300)}
+    )
     assert decode_bound(VARIANT, variant.metadata + variant.value) == {"$['a']": (INT, -1), "$['b']": (INT, 300)}
 
 
@@ -216,7 +218,7 @@ def test_what_is_not_a_variant_bound_is_not_written(bound, code):
     assert code_of(encode_bound, VARIANT, bound) == code
 
 
-TRUE = Scalar(Physical.TRUE, True)
+TRUE = VariantPrimitive(PhysicalType.TRUE, True)
 
 
 @pytest.mark.parametrize(
@@ -227,7 +229,7 @@ TRUE = Scalar(Physical.TRUE, True)
         ({"a": TRUE}, "BND005"),
         ({"$": (TRUE,)}, "BND005"),
         ({"$": {}}, "BND005"),
-        ({"$": Scalar(Physical.NULL, None)}, "BND005"),
+        ({"$": VariantPrimitive(PhysicalType.NULL, None)}, "BND005"),
         ({"$": TRUE, "$['a']": TRUE}, "BND010"),
     ],
 )

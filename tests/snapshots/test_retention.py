@@ -13,7 +13,13 @@ from spec_ref.snapshots.retention import RetentionPolicy, ancestors, find_retain
 from spec_ref.snapshots.snapshot import Snapshot, SnapshotOperation
 from spec_ref.table_metadata import TableMetadata, read_metadata
 from spec_ref.table_metadata.expiration import expire_snapshots
-from spec_ref.table_metadata.logs import MetadataLogEntry, SnapshotLogEntry, logged, snapshot_at, without_expired
+from spec_ref.table_metadata.logs import (
+    MetadataLogEntry,
+    SnapshotLogEntry,
+    append_metadata_log_entry,
+    remove_expired_entries,
+    snapshot_at,
+)
 
 BASE = read_metadata(
     {
@@ -150,15 +156,15 @@ def test_time_travel_finds_the_snapshot_that_was_current() -> None:
 
 def test_the_log_starts_after_the_last_expired_entry() -> None:
     log = entries((10, 1), (20, 2), (30, 3), (40, 1), (50, 3))
-    assert without_expired(log, {1, 3}) == tuple(log[2:])
-    assert without_expired(log, {1, 2}) == ()
+    assert remove_expired_entries(log, {1, 3}) == tuple(log[2:])
+    assert remove_expired_entries(log, {1, 2}) == ()
 
 
 def test_the_metadata_log_is_bounded() -> None:
     files = [MetadataLogEntry(timestamp_ms=time, metadata_file=f"m{time}") for time in range(4)]
-    assert logged(files[:3], files[3]) == tuple(files)
-    assert logged(files[:3], files[3], 2) == tuple(files[2:])
-    assert logged(files[:3], files[3], 0) == ()
+    assert append_metadata_log_entry(files[:3], files[3]) == tuple(files)
+    assert append_metadata_log_entry(files[:3], files[3], 2) == tuple(files[2:])
+    assert append_metadata_log_entry(files[:3], files[3], 0) == ()
 
 
 def test_main_is_implied_by_the_current_snapshot() -> None:

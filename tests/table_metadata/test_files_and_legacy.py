@@ -9,13 +9,13 @@ from spec_ref.core.errors import SpecError
 from spec_ref.data_types import types as t
 from spec_ref.table_metadata.files import (
     MetadataFileName,
+    compress,
+    decompress,
     file_system_name,
     is_compressed,
     is_compressed_name,
     metastore_name,
-    pack,
     parse_name,
-    unpack,
 )
 from spec_ref.table_metadata.legacy_json import (
     LegacyContent,
@@ -59,10 +59,10 @@ def test_names_that_are_given_are_understood(compressed: bool) -> None:
 
 
 def test_gzip_of_one_or_several_members_is_unpacked() -> None:
-    assert is_compressed(pack(b"{}"))
-    assert unpack(pack(b"{}")) == gzip.decompress(pack(b"{}")) == b"{}"
-    assert unpack(pack(b"{") + pack(b"}") + b"\0\0") == b"{}"
-    assert pack(b"{}") == pack(b"{}")
+    assert is_compressed(compress(b"{}"))
+    assert decompress(compress(b"{}")) == gzip.decompress(compress(b"{}")) == b"{}"
+    assert decompress(compress(b"{") + compress(b"}") + b"\0\0") == b"{}"
+    assert compress(b"{}") == compress(b"{}")
 
 
 # The examples of the removed section Content File Serialization.

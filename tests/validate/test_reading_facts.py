@@ -22,8 +22,8 @@ from conformance.validator.readability import Fact, adapters, engines, facts, re
 from conformance.validator.rendering import finding_json
 from conformance.validator.run import validate
 from conformance.vectors import Selection, load, shipped
-from spec_ref.checks import rated
-from spec_ref.checks.findings import EXAMPLES, Finding, Severity, Tally
+from spec_ref.checks import to_finding
+from spec_ref.checks.findings import MAX_EXAMPLES, Finding, Severity, Tally
 from spec_ref.core.errors import Violation
 from spec_ref.requirements import register
 
@@ -174,7 +174,7 @@ def test_a_tally_does_not_depend_on_order_or_grouping() -> None:
         parts.add(Tally(reversed(findings[start : start + 7])).findings())
     assert parts.findings() == whole
     assert [finding.count for finding in whole] == [40, 1]
-    assert [len(finding.places) for finding in whole] == [EXAMPLES, 1]
+    assert [len(finding.places) for finding in whole] == [MAX_EXAMPLES, 1]
     assert [place.path for place in whole[0].places] == ["/0/x", "/3/x", "/6/x", "/9/x", "/12/x"]
 
 
@@ -191,5 +191,5 @@ def test_what_engines_write_into_v1_is_tolerated_and_nothing_else_of_the_same_ch
     path: str, severity: Severity
 ) -> None:
     problem = Violation(requirement="VER005", message="any", path=path)
-    (found,) = tolerated.tolerate([rated(problem)])
+    (found,) = tolerated.tolerate([to_finding(problem)])
     assert found.severity is severity

@@ -46,7 +46,7 @@ def test_ids_are_lower_case_words_with_hyphens_and_severities_have_reasons() -> 
     assert len(registry()) > 700
     for check in registry().values():
         assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", check.id), check.id
-        assert (check.reason is None) == (check.severity is checks.severity_of(check.requirement)), check.id
+        assert (check.reason is None) == (check.severity is checks.requirement_severity(check.requirement)), check.id
         assert check.reason is None or check.reason.endswith("."), check.id
         assert set(check.requirements) <= set(register())
         assert check.id == check_id(check.requirement, check.aspect)
@@ -109,12 +109,12 @@ def test_every_check_of_the_sources_is_in_the_registry() -> None:
 )
 def test_a_row_that_is_wrong_is_refused(text: str, fault: str) -> None:
     with pytest.raises(AssertionError, match=fault):
-        checks.parse(text, "files")
+        checks.parse_checks(text, "files")
 
 
 def test_a_check_may_have_further_requirements_which_its_findings_name(monkeypatch: pytest.MonkeyPatch) -> None:
     text = 'checks = [{ id = "manifest-file-manifest-length", code = "MLS004", scope = "file", also = ["MLS003"] }]'
-    (check,) = checks.parse(text, "manifests")
+    (check,) = checks.parse_checks(text, "manifests")
     assert check == Check(check.id, ("MLS004", "MLS003"), "", "manifests", "file", Severity.ERROR)
     monkeypatch.setattr(rules, "registry", lambda: {check.id: check})
     told = rendering.finding_json(finding("MLS004", "any", file="f"))

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spec_ref.avro_mapping.rows import RowWriter, struct_of
+from spec_ref.avro_mapping.rows import RowWriter, record_struct
 from spec_ref.avro_mapping.schema import schema_json
-from spec_ref.checks import rated
+from spec_ref.checks import to_finding
 from spec_ref.checks.findings import Tally
 from spec_ref.columnar.manifests.entry_columns import column_batches
 from spec_ref.columnar.manifests.rules import entry_findings
@@ -107,7 +107,7 @@ def entries(draw: st.DrawFn) -> ManifestEntry:
 def written(rows: list[ManifestEntry], version: FormatVersion, content: ManifestContent) -> bytes:
     """A manifest of the entries, whatever rules they break, as a schema of v3 can hold them."""
     partition = iceberg.StructType(())
-    json = schema_json(struct_of(ManifestEntry, V3, partition), RECORD_NAME, RECORD_NAMES)
+    json = schema_json(record_struct(ManifestEntry, V3, partition), RECORD_NAME, RECORD_NAMES)
     metadata: dict[str, Any] = header(UNPARTITIONED, SCHEMA, version, content)
     metadata["avro.schema"] = documents.dumps(json)
     row, encode = RowWriter(ManifestEntry, V3, partition), encoder(from_json(json, "MAN001"))
@@ -142,7 +142,7 @@ def _same(rows: list[ManifestEntry], version: FormatVersion, content: ManifestCo
     by_objects = Tally()
     for number, entry in enumerate(rows):
         for problem in entry_problems(entry, context, BY_ID):
-            by_objects.add([rated(attrs.evolve(problem, path=f"/{number}{problem.path}"))])
+            by_objects.add([to_finding(attrs.evolve(problem, path=f"/{number}{problem.path}"))])
     for whole in (False, True):
         by_columns = Tally()
         for columns in column_batches(manifest, whole=whole):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from conformance.rules import registry
-from spec_ref.checks import LEVELS, Check, severity_of
+from spec_ref.checks import LEVELS, Check, requirement_severity
 from spec_ref.checks.findings import Severity
 from spec_ref.requirements import register
 from tools.docs.markdown import code, plain, table
@@ -60,5 +60,5 @@ def _row(check: Check) -> list[str]:
 
 def _unlike(check: Check) -> list[str]:
     level = register()[check.requirement].level.value
-    instead = f"{check.severity.value}, not {severity_of(check.requirement).value}"
+    instead = f"{check.severity.value}, not {requirement_severity(check.requirement).value}"
     return [code(check.id), _codes(check), level, instead, plain(check.reason or "")]

@@ -52,10 +52,10 @@ def _avro_metrics() -> Callable[[bytes], object]:
 
 
 def _avro_schema() -> Callable[[bytes], object]:
-    from spec_ref.avro_mapping.schema import from_avro
+    from spec_ref.avro_mapping.schema import type_from_avro
     from spec_ref.encodings.avro.types import parse_schema
 
-    return refusing(lambda data: from_avro(parse_schema(data, "AVR014")))
+    return refusing(lambda data: type_from_avro(parse_schema(data, "AVR014")))
 
 
 def _avro_schemas() -> Iterator[bytes]:

@@ -121,7 +121,7 @@ def _corruptions(_judges: Judges) -> dict[str, Callable[[], bool]]:
 
     from conformance.validator.context import Level
     from conformance.validator.run import Snapshots
-    from spec_ref.checks.findings import EXAMPLES, Severity
+    from spec_ref.checks.findings import MAX_EXAMPLES, Severity
     from tools.grid.workbench import Workbench
 
     def found(one: Any) -> bool:
@@ -130,7 +130,7 @@ def _corruptions(_judges: Judges) -> dict[str, Callable[[], bool]]:
             one.mutate(bench)
             report = bench.validate(Level(one.level), Snapshots(one.snapshots))
         errors = {finding.requirement for finding in report.findings if finding.severity is Severity.ERROR}
-        if any(len(finding.examples) != (min(finding.count, EXAMPLES) if finding.count > 1 else 0)
+        if any(len(finding.examples) != (min(finding.count, MAX_EXAMPLES) if finding.count > 1 else 0)
                for finding in report.findings):  # fmt: skip
             return False  # what is told is not as often as it says
         if one.severity == "error":

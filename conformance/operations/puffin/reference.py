@@ -54,11 +54,11 @@ def _theta_encode(args: Arguments) -> object:
     from conformance.operations.wire import from_exchange
     from spec_ref.schemas.type_json import type_from_json
     from spec_ref.single_value.binary import to_binary
-    from spec_ref.statistics.theta import encode_theta, sketch_of
+    from spec_ref.statistics.theta import build_sketch, encode_theta
 
     type_ = type_from_json(args["type"])
     values = [to_binary(type_, from_exchange(type_, value)) for value in args["values"]]
-    return encode_theta(sketch_of(values)).hex().upper()
+    return encode_theta(build_sketch(values)).hex().upper()
 
 
 def operations(functions: Functions) -> dict[str, Callable[[Arguments], object]]:

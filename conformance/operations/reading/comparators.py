@@ -25,7 +25,14 @@ from conformance.operations.wire import from_exchange, to_exchange
 from spec_ref.core.errors import SpecError
 from spec_ref.data_types.types import ListType, MapType, StructType, Type, VariantType
 from spec_ref.data_types.values import value_key
-from spec_ref.encodings.variant.value import DECIMAL_DIGITS, Node, Physical, Scalar, decode_variant, encode_variant
+from spec_ref.encodings.variant.value import (
+    DECIMAL_DIGITS,
+    PhysicalType,
+    VariantPrimitive,
+    VariantValue,
+    decode_variant,
+    encode_variant,
+)
 
 Json = dict[str, Any]
 
@@ -72,12 +79,12 @@ def _in_one_encoding(type_: Type, value: Any) -> Any:
 
 
 _NANOS = {
-    Physical.TIMESTAMP: Physical.TIMESTAMP_NANOS, Physical.TIMESTAMP_NTZ: Physical.TIMESTAMP_NTZ_NANOS,
+    PhysicalType.TIMESTAMP: PhysicalType.TIMESTAMP_NANOS, PhysicalType.TIMESTAMP_NTZ: PhysicalType.TIMESTAMP_NTZ_NANOS,
 }  # fmt: skip
-_INTEGERS = frozenset({Physical.INT8, Physical.INT16, Physical.INT32, Physical.INT64})
+_INTEGERS = frozenset({PhysicalType.INT8, PhysicalType.INT16, PhysicalType.INT32, PhysicalType.INT64})
 
 
-def _normal(node: Node) -> Node:
+def _normal(node: VariantValue) -> VariantValue:
     """One of the equal values of a type equivalence class of the encoding."""
     if isinstance(node, dict):
         return {name: _normal(child) for name, child in node.items()}
@@ -87,19 +94,19 @@ def _normal(node: Node) -> Node:
     if physical in _INTEGERS or physical in DECIMAL_DIGITS:
         return _exact(Decimal(value))
     if physical in _NANOS and abs(value) < (1 << 63) // 1000:
-        return Scalar(_NANOS[physical], value * 1000)
-    return Scalar(physical, math.nan) if isinstance(value, float) and math.isnan(value) else node
+        return VariantPrimitive(_NANOS[physical], value * 1000)
+    return VariantPrimitive(physical, math.nan) if isinstance(value, float) and math.isnan(value) else node
 
 
-def _exact(value: Decimal) -> Scalar:
+def _exact(value: Decimal) -> VariantPrimitive:
     sign, digits, exponent = value.as_tuple()
     assert isinstance(exponent, int)
     number, scale = list(digits), -exponent
     while scale > 0 and number[-1:] == [0]:
         number, scale = number[:-1] or [0], scale - 1
     if scale == 0 and abs(whole := int(value)) < 1 << 63:
-        return Scalar(Physical.INT64, whole)
-    return Scalar(Physical.DECIMAL16, Decimal((sign, tuple(number), -scale)))
+        return VariantPrimitive(PhysicalType.INT64, whole)
+    return VariantPrimitive(PhysicalType.DECIMAL16, Decimal((sign, tuple(number), -scale)))
 
 
 def _key(types: dict[str, Type], row: Json) -> Hashable:

@@ -30,7 +30,7 @@ from spec_ref.schemas.evolution import (
     Evolution,
     evolve_schema,
 )
-from spec_ref.schemas.name_mapping import MappedField, find, read_name_mapping
+from spec_ref.schemas.name_mapping import MappedField, find_mapped_field, read_name_mapping
 from spec_ref.schemas.schema import FIELDS, SCHEMA
 from spec_ref.snapshots.retention import find_retained, read_retention_policy
 from spec_ref.sorting.order import ORDER
@@ -166,7 +166,7 @@ def _inner_paths(type_: Any, path: tuple[str, ...]) -> list[tuple[str, ...]]:
 
 def _apply_mapping(args: Arguments) -> list[Json]:
     mapping: tuple[MappedField, ...] = read_name_mapping(args["mapping"])
-    found = [(path, find(mapping, path)) for path in _file_columns(args["columns"])]
+    found = [(path, find_mapped_field(mapping, path)) for path in _file_columns(args["columns"])]
     return [{"path": list(path), "field-id": field.field_id if field else None} for path, field in found]
 
 

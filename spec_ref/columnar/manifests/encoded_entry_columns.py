@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from spec_ref.avro_mapping.rows import partition_record
-from spec_ref.avro_mapping.schema import from_avro, present, value_reader
+from spec_ref.avro_mapping.schema import split_optional, type_from_avro, value_reader
 from spec_ref.columnar.encodings.avro.columns import (
     BytesColumn,
     Column,
@@ -82,7 +82,7 @@ class StoredColumns:
         record = self.manifest.record
         self._places = record.by_id()
         data_file = record.fields[self._places[2]].type
-        self._file_record = present(data_file)[0]
+        self._file_record = split_optional(data_file)[0]
         assert isinstance(self._file_record, Record)
         self._file_places = self._file_record.by_id()
         self._check()
@@ -247,7 +247,7 @@ class StoredColumns:
             SpecError: DFL004 if the manifest's partition tuples have no such field.
         """
         columns, type_ = self._partition_field(field_id)
-        read = value_reader(type_, from_avro(type_))
+        read = value_reader(type_, type_from_avro(type_))
         values = self._values(columns, rows)
         return values if read is None else [None if value is None else read(value) for value in values]
 
@@ -263,7 +263,7 @@ class StoredColumns:
         Raises:
             SpecError: DFL004 if the manifest's partition tuples have no such field.
         """
-        return from_avro(self._partition_field(field_id)[1])
+        return type_from_avro(self._partition_field(field_id)[1])
 
     def partition_numbers(self, field_id: int) -> Nullable:
         """Read the values of a partition field of a type that is stored as an integer, such as a date.
@@ -286,7 +286,7 @@ class StoredColumns:
     def _partition_field(self, field_id: int) -> tuple[list[Column | None], Any]:
         place = self._file_places.get(_FILE["partition"].id or 0)
         assert isinstance(self._file_record, Record)
-        tuples = None if place is None else present(self._file_record.fields[place].type)[0]
+        tuples = None if place is None else split_optional(self._file_record.fields[place].type)[0]
         if isinstance(tuples, Record):
             spec = self.manifest.spec
             ids = None if spec is None else tuple(field.field_id for field in spec.fields)
@@ -300,7 +300,7 @@ class StoredColumns:
                     if not isinstance(inner, RecordColumn) or (rows is not None and len(rows) < column.length):
                         raise spec_error("DFL004", "an entry has no partition tuple", found=field_id)
                     columns.append(inner.fields[found])
-                return columns, present(tuples.fields[found].type)[0]
+                return columns, split_optional(tuples.fields[found].type)[0]
         raise spec_error("DFL004", "the partition tuples have no such field", found=field_id)
 
     # Statistics
@@ -405,8 +405,8 @@ class StoredColumns:
         place = self._file_places.get(_FILE[attribute].id or 0)
         if place is None:
             return 0
-        maps = present(self._file_record.fields[place].type)[0]
-        entry = present(maps.items)[0] if isinstance(maps, Array) else None
+        maps = split_optional(self._file_record.fields[place].type)[0]
+        entry = split_optional(maps.items)[0] if isinstance(maps, Array) else None
         wire = _FILE[attribute].type
         return int(isinstance(entry, Record) and entry.fields[0].id == wire.value_id)
 

@@ -15,8 +15,8 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from spec_ref.checks import rated
-from spec_ref.checks.findings import EXAMPLES, Finding
+from spec_ref.checks import to_finding
+from spec_ref.checks.findings import MAX_EXAMPLES, Finding
 from spec_ref.columnar.encodings.avro.columns import BytesColumn, Column, NumberColumn
 from spec_ref.columnar.manifests.entry_columns import ManifestColumns
 from spec_ref.columnar.manifests.nullable_arrays import Mask
@@ -58,10 +58,10 @@ def entry_findings(columns: ManifestColumns, context: Context, types: Mapping[in
         try:
             entry = columns.manifest.entry_of(row, number)
         except SpecError as error:
-            yield rated(error.violation)
+            yield to_finding(error.violation)
             continue
         for problem in entry_problems(entry, context, types):
-            yield rated(attrs.evolve(problem, path=f"/{number}{problem.path}"))
+            yield to_finding(attrs.evolve(problem, path=f"/{number}{problem.path}"))
 
 
 def _without_scheme(columns: ManifestColumns, context: Context, looked_at: npt.NDArray[np.intp]) -> Iterator[Finding]:
@@ -74,14 +74,14 @@ def _without_scheme(columns: ManifestColumns, context: Context, looked_at: npt.N
     bare[looked_at] = False
     rows = np.nonzero(bare)[0]
     places = []
-    for row, values in zip(rows[:EXAMPLES].tolist(), columns.rows(rows[:EXAMPLES]), strict=True):
+    for row, values in zip(rows[:MAX_EXAMPLES].tolist(), columns.rows(rows[:MAX_EXAMPLES]), strict=True):
         number = columns.first + row
         entry = columns.manifest.entry_of(values, number)
         found = [broken for _, broken in broken_rules(entry, context)]
         places += [attrs.evolve(broken, path=f"/{number}{broken.path}") for broken in found]
     if places:
         examples = tuple(places) if len(rows) > 1 else ()
-        yield evolve(rated(places[0]), count=len(rows), examples=examples)
+        yield evolve(to_finding(places[0]), count=len(rows), examples=examples)
 
 
 def suspects(columns: ManifestColumns, context: Context, types: Mapping[int, Type]) -> npt.NDArray[np.intp]:

@@ -29,7 +29,7 @@ from spec_ref.columnar.decimal128 import exceeds, floor_multiples, integer, join
 from spec_ref.columnar.hashing import plain_hashes
 from spec_ref.columnar.murmur3_vectorized import LANES, rounds
 from spec_ref.core.calendar import CYCLE_DAYS, CYCLE_YEARS, EPOCH, UNITS_PER_DAY
-from spec_ref.data_types.decimals import decimal_of
+from spec_ref.data_types.decimals import decimal_from_unscaled
 from spec_ref.data_types.types import Type, kind
 from spec_ref.partitioning.transforms import (
     HOURS_PER_DAY,
@@ -159,7 +159,7 @@ def _truncate_decimals(transform: Truncate, type_: Any, array: Any) -> Any:
         if flags.any():
             index = first_valid(array, flags, part.start)
             if index is not None:
-                _refuse(transform, type_, decimal_of(type_, integer(low[index], high[index])))
+                _refuse(transform, type_, decimal_from_unscaled(type_, integer(low[index], high[index])))
         pairs[part] = joined(*multiples)
     return pa.Array.from_buffers(array.type, len(array), [validity(array), pa.py_buffer(pairs.data)])
 

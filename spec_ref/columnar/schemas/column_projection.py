@@ -35,8 +35,8 @@ from spec_ref.schemas.column_projection import (
     WrittenColumns,
     check_readable,
     check_selected,
-    column_of,
     missing_value,
+    source_column,
 )
 
 Array: TypeAlias = Any
@@ -260,7 +260,7 @@ def compile_projection(fields: Sequence[NestedField], written: WrittenColumns, c
     made: list[tuple[str | None, Any]] = []
     for field in fields:
         with error_path(f"/{field.name}"):
-            column = column_of(field, written.struct, constants, mapped=written.mapped)
+            column = source_column(field, written.struct, constants, mapped=written.mapped)
             if column is None:
                 made.append((None, _constant(field, missing_value(field, constants))))
             else:
@@ -382,7 +382,7 @@ def _struct_reader(
     children: list[tuple[str | None, NestedField, Any]] = []
     for field in fields:
         with error_path(f"/{field.name}"):
-            column = column_of(field, written, constants, mapped=mapped)
+            column = source_column(field, written, constants, mapped=mapped)
             if column is None:
                 children.append((None, field, _constant(field, missing_value(field, constants))))
             else:

@@ -35,7 +35,7 @@ PRIMITIVES = ("null", "boolean", "int", "long", "float", "double", "bytes", "str
 
 
 @attrs.frozen
-class Logical:
+class LogicalType:
     """The annotation of a logical type."""
 
     name: str
@@ -50,7 +50,7 @@ class Primitive:
     """One of Avro's primitive types."""
 
     name: str
-    logical: Logical | None = None
+    logical: LogicalType | None = None
 
 
 @attrs.frozen
@@ -59,7 +59,7 @@ class Fixed:
 
     name: str
     size: int
-    logical: Logical | None = None
+    logical: LogicalType | None = None
 
 
 @attrs.frozen
@@ -238,7 +238,7 @@ class _Parser:
                 return known[0]
         raise self.wrong("the type is not known", found=name)
 
-    def logical(self, json: dict[str, Any]) -> Logical | None:
+    def logical(self, json: dict[str, Any]) -> LogicalType | None:
         name = json.get("logicalType")
         if not isinstance(name, str):
             return None
@@ -246,7 +246,9 @@ class _Parser:
         if name == "decimal" and not (_is_int(precision) and _is_int(scale)):
             return None  # Avro has readers ignore a logical type that is not valid
         adjust = json.get(ADJUST_TO_UTC, False)
-        return Logical(name, precision if _is_int(precision) else None, scale if _is_int(scale) else 0, adjust is True)
+        return LogicalType(
+            name, precision if _is_int(precision) else None, scale if _is_int(scale) else 0, adjust is True
+        )
 
     def id(self, json: dict[str, Any], name: str) -> int | None:
         value = json.get(name)

@@ -266,7 +266,7 @@ class BlockDecoder:
                 value, position = read(data, position)
                 objects.append(value)
         except (Malformed, IndexError, struct.error):
-            raise fault(self.type, data, start, requirement, f"/{first + len(objects)}") from None
+            raise locate_error(self.type, data, start, requirement, f"/{first + len(objects)}") from None
         if position != len(data):
             left = len(data) - position
             raise spec_error(
@@ -295,7 +295,7 @@ def decode_all(type_: AvroType, count: int, data: bytes, requirement: str, first
     return BlockDecoder(type_).decode_all(count, data, requirement, first)
 
 
-def fault(type_: AvroType, data: bytes, position: int, requirement: str, path: str) -> SpecError:
+def locate_error(type_: AvroType, data: bytes, position: int, requirement: str, path: str) -> SpecError:
     """Make the error for a value that could not be read, with the path of the innermost record field.
 
     Args:

@@ -97,7 +97,7 @@ class Collection:
 Geometry: TypeAlias = Point | LineString | Polygon | Collection
 
 
-def kind_of(geometry: Geometry) -> Kind:
+def geometry_kind(geometry: Geometry) -> Kind:
     """Find the kind of a geometry.
 
     Args:

@@ -27,8 +27,8 @@ from spec_ref.encodings.geo.geometry import (
     LineString,
     Point,
     Polygon,
+    geometry_kind,
     is_empty,
-    kind_of,
 )
 from spec_ref.encodings.geo.wkt import read_wkt, write_wkt
 
@@ -153,9 +153,9 @@ class _WkbReader:
 
     def member(self, kind: Kind, dimensions: Dimensions, depth: int) -> Geometry:
         member = self.geometry(depth + 1)
-        if kind_of(member) not in MEMBER_KINDS[kind] or member.dimensions is not dimensions:
+        if geometry_kind(member) not in MEMBER_KINDS[kind] or member.dimensions is not dimensions:
             raise self.error(
-                f"a {kind.name} {dimensions.name} holds a {kind_of(member).name} {member.dimensions.name}",
+                f"a {kind.name} {dimensions.name} holds a {geometry_kind(member).name} {member.dimensions.name}",
                 expected="members of its own kind and dimensions",
             )
         return member
@@ -176,7 +176,7 @@ def write_wkb(geometry: Geometry) -> bytes:
 
 
 def _write_wkb(geometry: Geometry, parts: list[bytes]) -> None:
-    parts.append(struct.pack("<BI", 1, geometry.dimensions + kind_of(geometry)))
+    parts.append(struct.pack("<BI", 1, geometry.dimensions + geometry_kind(geometry)))
     match geometry:
         case Point(dimensions, coordinate):
             parts.append(_packed((coordinate or (math.nan,) * dimensions.size,)))

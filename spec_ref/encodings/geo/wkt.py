@@ -27,8 +27,8 @@ from spec_ref.encodings.geo.geometry import (
     LineString,
     Point,
     Polygon,
+    geometry_kind,
     is_empty,
-    kind_of,
 )
 
 T = TypeVar("T")
@@ -183,7 +183,7 @@ def write_wkt(geometry: Geometry) -> str:
         The text.
     """
     tag = geometry.dimensions.tag
-    return f"{kind_of(geometry).name}{tag and ' ' + tag} {_body_text(geometry)}"
+    return f"{geometry_kind(geometry).name}{tag and ' ' + tag} {_body_text(geometry)}"
 
 
 def _body_text(geometry: Geometry) -> str:

@@ -19,15 +19,17 @@ Decided here, because Parquet's text leaves a choice to readers (contradiction E
 from __future__ import annotations
 
 from spec_ref.core.errors import spec_error
-from spec_ref.encodings.variant.value import Node, Physical, Scalar
+from spec_ref.encodings.variant.value import PhysicalType, VariantPrimitive, VariantValue
 
 REQUIREMENT = "PQT005"
 
-NULL = Scalar(Physical.NULL, None)
+NULL = VariantPrimitive(PhysicalType.NULL, None)
 """The value to use if a needed value is missing."""
 
 
-def reconstruct(value: Node | None, typed: Node | None, shredded: frozenset[str] = frozenset()) -> Node | None:
+def reconstruct(
+    value: VariantValue | None, typed: VariantValue | None, shredded: frozenset[str] = frozenset()
+) -> VariantValue | None:
     """Reconstruct a value from the two fields that store it.
 
     Args:

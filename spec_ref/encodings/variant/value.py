@@ -26,7 +26,7 @@ from decimal import Decimal
 from typing import Any, TypeAlias
 
 from spec_ref.core.calendar import MICROS_PER_DAY
-from spec_ref.core.decimals import unscaled
+from spec_ref.core.decimals import unscaled_value
 from spec_ref.core.errors import SpecError, spec_error
 from spec_ref.core.records import record
 
@@ -45,7 +45,7 @@ class Variant:
     value: bytes
 
 
-class Physical(enum.IntEnum):
+class PhysicalType(enum.IntEnum):
     """A primitive type of the encoding; the value is its type id."""
 
     NULL = 0
@@ -71,37 +71,49 @@ class Physical(enum.IntEnum):
     UUID = 20
 
 
-_FORMATS: dict[Physical, str] = {
-    Physical.INT8: "<b",
-    Physical.INT16: "<h",
-    Physical.INT32: "<i",
-    Physical.INT64: "<q",
-    Physical.DOUBLE: "<d",
-    Physical.DATE: "<i",
-    Physical.TIMESTAMP: "<q",
-    Physical.TIMESTAMP_NTZ: "<q",
-    Physical.FLOAT: "<f",
-    Physical.TIME_NTZ: "<q",
-    Physical.TIMESTAMP_NANOS: "<q",
-    Physical.TIMESTAMP_NTZ_NANOS: "<q",
+_FORMATS: dict[PhysicalType, str] = {
+    PhysicalType.INT8: "<b",
+    PhysicalType.INT16: "<h",
+    PhysicalType.INT32: "<i",
+    PhysicalType.INT64: "<q",
+    PhysicalType.DOUBLE: "<d",
+    PhysicalType.DATE: "<i",
+    PhysicalType.TIMESTAMP: "<q",
+    PhysicalType.TIMESTAMP_NTZ: "<q",
+    PhysicalType.FLOAT: "<f",
+    PhysicalType.TIME_NTZ: "<q",
+    PhysicalType.TIMESTAMP_NANOS: "<q",
+    PhysicalType.TIMESTAMP_NTZ_NANOS: "<q",
 }
 """The primitives that are one little-endian number."""
 
-_FLOATS = frozenset({Physical.FLOAT, Physical.DOUBLE})
+_FLOATS = frozenset({PhysicalType.FLOAT, PhysicalType.DOUBLE})
 
-_CONSTANTS: dict[Physical, bool | None] = {Physical.NULL: None, Physical.TRUE: True, Physical.FALSE: False}
+_CONSTANTS: dict[PhysicalType, bool | None] = {
+    PhysicalType.NULL: None,
+    PhysicalType.TRUE: True,
+    PhysicalType.FALSE: False,
+}
 """The primitives without data."""
 
-DECIMAL_DIGITS: dict[Physical, int] = {Physical.DECIMAL4: 9, Physical.DECIMAL8: 18, Physical.DECIMAL16: 38}
+DECIMAL_DIGITS: dict[PhysicalType, int] = {
+    PhysicalType.DECIMAL4: 9,
+    PhysicalType.DECIMAL8: 18,
+    PhysicalType.DECIMAL16: 38,
+}
 """The greatest number of digits of each decimal type."""
 
-_DECIMAL_BYTES: dict[Physical, int] = {Physical.DECIMAL4: 4, Physical.DECIMAL8: 8, Physical.DECIMAL16: 16}
+_DECIMAL_BYTES: dict[PhysicalType, int] = {
+    PhysicalType.DECIMAL4: 4,
+    PhysicalType.DECIMAL8: 8,
+    PhysicalType.DECIMAL16: 16,
+}
 
 MAX_SCALE = 38
 
 
 @record
-class Scalar:
+class VariantPrimitive:
     """A primitive value with its type.
 
     ``value`` is None, bool, int, float, `decimal.Decimal` (its exponent is minus the scale), bytes, str or
@@ -109,15 +121,15 @@ class Scalar:
     from 1970-01-01.
     """
 
-    physical: Physical
+    physical: PhysicalType
     value: Any
 
 
-Node: TypeAlias = "Scalar | tuple[Node, ...] | dict[str, Node]"
+VariantValue: TypeAlias = "VariantPrimitive | tuple[VariantValue, ...] | dict[str, VariantValue]"
 """A decoded variant: a primitive, an array, or an object by field name."""
 
 
-def decode_variant(variant: Variant) -> Node:
+def decode_variant(variant: Variant) -> VariantValue:
     """Decode a variant.
 
     Args:
@@ -132,7 +144,7 @@ def decode_variant(variant: Variant) -> Node:
     return decode_value(variant.value, decode_metadata(variant.metadata))
 
 
-def decode_value(value: bytes, names: tuple[str, ...], depth: int = 0) -> Node:
+def decode_value(value: bytes, names: tuple[str, ...], depth: int = 0) -> VariantValue:
     """Decode a part of a variant.
 
     Args:
@@ -184,7 +196,7 @@ def split_variant(data: bytes) -> Variant:
     return Variant(data[:size], data[size:])
 
 
-def encode_variant(node: Node) -> Variant:
+def encode_variant(node: VariantValue) -> Variant:
     """Encode a value in the one encoding that this module writes.
 
     Args:
@@ -204,7 +216,7 @@ def encode_variant(node: Node) -> Variant:
     return Variant(encode_metadata(ordered), _encode_node(node, ids))
 
 
-def encode_value(node: Node, ids: Mapping[str, int]) -> bytes:
+def encode_value(node: VariantValue, ids: Mapping[str, int]) -> bytes:
     """Encode a value for an existing dictionary.
 
     Args:
@@ -292,7 +304,7 @@ class _ValueReader:
     def error(self, message: str, position: int, expected: str | None = None) -> SpecError:
         return _error("value", message, position, self.data, expected)
 
-    def node(self, start: int, end: int, depth: int) -> Node:
+    def node(self, start: int, end: int, depth: int) -> VariantValue:
         if start >= end:
             raise self.error("a value is missing", start)
         header = self.data[start] >> 2
@@ -301,7 +313,7 @@ class _ValueReader:
                 return self.primitive(header, start + 1, end)
             case 1:
                 self.fill(start + 1, header, end, "a short string")
-                return Scalar(Physical.STRING, self.text(start + 1, end))
+                return VariantPrimitive(PhysicalType.STRING, self.text(start + 1, end))
             case 2:
                 return self.object(header, start, end, depth)
         return tuple(self.array(header, start, end, depth))
@@ -316,32 +328,32 @@ class _ValueReader:
         except UnicodeDecodeError as cause:
             raise self.error("a string is not UTF-8", start) from cause
 
-    def primitive(self, type_id: int, start: int, end: int) -> Scalar:
-        if type_id > Physical.UUID:
+    def primitive(self, type_id: int, start: int, end: int) -> VariantPrimitive:
+        if type_id > PhysicalType.UUID:
             raise self.error(f"primitive type {type_id} is unknown", start - 1, "a type id of 0 to 20")
-        physical = Physical(type_id)
+        physical = PhysicalType(type_id)
         what = f"a {physical.name.lower()}"
         if physical in _CONSTANTS:
             self.fill(start, 0, end, what)
-            return Scalar(physical, _CONSTANTS[physical])
+            return VariantPrimitive(physical, _CONSTANTS[physical])
         if physical in _FORMATS:
             self.fill(start, struct.calcsize(_FORMATS[physical]), end, what)
             (number,) = struct.unpack(_FORMATS[physical], self.data[start:end])
-            if physical is Physical.TIME_NTZ and not 0 <= number < MICROS_PER_DAY:
+            if physical is PhysicalType.TIME_NTZ and not 0 <= number < MICROS_PER_DAY:
                 raise self.error(f"time {number} is not within a day", start, "0 to 86399999999 microseconds")
-            return Scalar(physical, number)
+            return VariantPrimitive(physical, number)
         if physical in DECIMAL_DIGITS:
             return self.decimal(physical, start, end)
-        if physical is Physical.UUID:
+        if physical is PhysicalType.UUID:
             self.fill(start, 16, end, what)
-            return Scalar(physical, uuid.UUID(bytes=self.data[start:end]))
+            return VariantPrimitive(physical, uuid.UUID(bytes=self.data[start:end]))
         if end - start < 4:
             raise self.error(f"the size of {what} is cut off", start)
         self.fill(start + 4, int.from_bytes(self.data[start : start + 4], "little"), end, what)
-        is_text = physical is Physical.STRING
-        return Scalar(physical, self.text(start + 4, end) if is_text else self.data[start + 4 : end])
+        is_text = physical is PhysicalType.STRING
+        return VariantPrimitive(physical, self.text(start + 4, end) if is_text else self.data[start + 4 : end])
 
-    def decimal(self, physical: Physical, start: int, end: int) -> Scalar:
+    def decimal(self, physical: PhysicalType, start: int, end: int) -> VariantPrimitive:
         self.fill(start, 1 + _DECIMAL_BYTES[physical], end, f"a {physical.name.lower()}")
         scale = self.data[start]
         if scale > MAX_SCALE:
@@ -350,9 +362,9 @@ class _ValueReader:
         if abs(number) >= 10 ** DECIMAL_DIGITS[physical]:
             expected = f"at most {DECIMAL_DIGITS[physical]} digits"
             raise self.error(f"a {physical.name.lower()} has the digits {number}", start, expected)
-        return Scalar(physical, Decimal((int(number < 0), tuple(map(int, str(abs(number)))), -scale)))
+        return VariantPrimitive(physical, Decimal((int(number < 0), tuple(map(int, str(abs(number)))), -scale)))
 
-    def object(self, header: int, start: int, end: int, depth: int) -> dict[str, Node]:
+    def object(self, header: int, start: int, end: int, depth: int) -> dict[str, VariantValue]:
         id_size = (header >> 2 & 0b11) + 1
         count, ids_at = self.count(header >> 4, start, end)
         offsets_at = ids_at + count * id_size
@@ -368,7 +380,7 @@ class _ValueReader:
             )
         return dict(zip(names, values, strict=True))
 
-    def array(self, header: int, start: int, end: int, depth: int) -> list[Node]:
+    def array(self, header: int, start: int, end: int, depth: int) -> list[VariantValue]:
         count, offsets_at = self.count(header >> 2, start, end)
         return self.values(count, header & 0b11, offsets_at, end, depth)
 
@@ -381,7 +393,7 @@ class _ValueReader:
             raise self.error("the number of elements is cut off", start + 1)
         return int.from_bytes(self.data[start + 1 : after], "little"), after
 
-    def values(self, count: int, size_bits: int, offsets_at: int, end: int, depth: int) -> list[Node]:
+    def values(self, count: int, size_bits: int, offsets_at: int, end: int, depth: int) -> list[VariantValue]:
         """Read the elements of a container, whose offsets begin at ``offsets_at`` and whose values end at ``end``."""
         if depth == MAX_DEPTH:
             raise self.error(f"objects and arrays nest deeper than {MAX_DEPTH}", offsets_at)
@@ -394,14 +406,14 @@ class _ValueReader:
         ends = dict(itertools.pairwise(edges))
         if edges[0] != 0 or edges[-1] != offsets[-1] or offsets[-1] != end - values_at or len(ends) != count:
             raise self.error("the offsets do not divide the values, one for each", offsets_at)
-        found: list[Node] = []
+        found: list[VariantValue] = []
         for offset in offsets[:-1]:
             found.append(self.node(values_at + offset, values_at + ends[offset], depth + 1))  # noqa: PERF401 (a frame per level)
         return found
 
 
-def _collect_names(node: Node, names: set[str], depth: int) -> None:
-    if isinstance(node, Scalar):
+def _collect_names(node: VariantValue, names: set[str], depth: int) -> None:
+    if isinstance(node, VariantPrimitive):
         return
     if depth == MAX_DEPTH:
         raise spec_error("TYP006", f"objects and arrays nest deeper than {MAX_DEPTH}")
@@ -411,8 +423,8 @@ def _collect_names(node: Node, names: set[str], depth: int) -> None:
         _collect_names(child, names, depth + 1)
 
 
-def _encode_node(node: Node, ids: Mapping[str, int]) -> bytes:
-    if isinstance(node, Scalar):
+def _encode_node(node: VariantValue, ids: Mapping[str, int]) -> bytes:
+    if isinstance(node, VariantPrimitive):
         return _encode_scalar(node)
     is_object = isinstance(node, dict)
     keys = sorted(node) if isinstance(node, dict) else []
@@ -436,46 +448,46 @@ def _encode_node(node: Node, ids: Mapping[str, int]) -> bytes:
     )
 
 
-def _encode_scalar(scalar: Scalar) -> bytes:
+def _encode_scalar(scalar: VariantPrimitive) -> bytes:
     physical, value = scalar.physical, scalar.value
     header = bytes([physical << 2])
     if physical in _CONSTANTS and value is _CONSTANTS[physical]:
         return header
     if physical in _FORMATS and type(value) is (float if physical in _FLOATS else int):
-        if physical is Physical.TIME_NTZ and not 0 <= value < MICROS_PER_DAY:
+        if physical is PhysicalType.TIME_NTZ and not 0 <= value < MICROS_PER_DAY:
             raise _not_of_type(scalar)
         return header + _packed(scalar)
     if physical in DECIMAL_DIGITS and isinstance(value, Decimal) and value.is_finite():
         return header + _encode_decimal(scalar)
-    if physical is Physical.STRING and isinstance(value, str):
+    if physical is PhysicalType.STRING and isinstance(value, str):
         text = _utf8(value)
         if len(text) <= MAX_SHORT_STRING:
             return bytes([len(text) << 2 | 1]) + text
         return header + _unsigned([len(text)], 4) + text
-    if physical is Physical.BINARY and isinstance(value, bytes):
+    if physical is PhysicalType.BINARY and isinstance(value, bytes):
         return header + _unsigned([len(value)], 4) + value
-    if physical is Physical.UUID and isinstance(value, uuid.UUID):
+    if physical is PhysicalType.UUID and isinstance(value, uuid.UUID):
         return header + value.bytes
     raise _not_of_type(scalar)
 
 
-def _not_of_type(scalar: Scalar) -> SpecError:
+def _not_of_type(scalar: VariantPrimitive) -> SpecError:
     return spec_error("TYP006", f"variant value: not a {scalar.physical.name.lower()}", found=scalar.value)
 
 
-def _packed(scalar: Scalar) -> bytes:
+def _packed(scalar: VariantPrimitive) -> bytes:
     try:
         return struct.pack(_FORMATS[scalar.physical], scalar.value)
     except (struct.error, OverflowError) as cause:
         raise _not_of_type(scalar) from cause
 
 
-def _encode_decimal(scalar: Scalar) -> bytes:
+def _encode_decimal(scalar: VariantPrimitive) -> bytes:
     _, digits, exponent = scalar.value.as_tuple()
     if len(digits) > DECIMAL_DIGITS[scalar.physical] or not -MAX_SCALE <= exponent <= 0:
         raise _not_of_type(scalar)
     size = _DECIMAL_BYTES[scalar.physical]
-    return bytes([-exponent]) + unscaled(scalar.value).to_bytes(size, "little", signed=True)
+    return bytes([-exponent]) + unscaled_value(scalar.value).to_bytes(size, "little", signed=True)
 
 
 def _utf8(text: str) -> bytes:

@@ -18,9 +18,9 @@ from spec_ref.core.errors import error_path, spec_error
 from spec_ref.encodings.variant.shredding import NULL, REQUIREMENT, reconstruct
 from spec_ref.encodings.variant.value import (
     DECIMAL_DIGITS,
-    Node,
-    Physical,
-    Scalar,
+    PhysicalType,
+    VariantPrimitive,
+    VariantValue,
     decode_metadata,
     decode_value,
     encode_value,
@@ -84,7 +84,7 @@ def _parts(array: Array) -> dict[str, Array]:
     return dict(zip((field.name for field in array.type), array.flatten(), strict=True))
 
 
-def _needed(node: Node | None) -> Node:
+def _needed(node: VariantValue | None) -> VariantValue:
     """The replacement for a value that may not be missing."""
     return NULL if node is None else node
 
@@ -93,7 +93,7 @@ def _binaries(array: Array | None, length: int) -> list[bytes | None]:
     return [None] * length if array is None else array.cast(pa.binary()).to_pylist()
 
 
-def _pairs(array: Array, dictionaries: Sequence[_Dictionary], depth: int) -> list[Node | None]:
+def _pairs(array: Array, dictionaries: Sequence[_Dictionary], depth: int) -> list[VariantValue | None]:
     """Reconstruct the values of ``value`` and ``typed_value``, `depth` objects and arrays below the root."""
     parts = _parts(array)
     values = _binaries(parts.get("value"), len(array))
@@ -106,7 +106,7 @@ def _pairs(array: Array, dictionaries: Sequence[_Dictionary], depth: int) -> lis
 
 def _typed(
     array: Array | None, dictionaries: Sequence[_Dictionary], depth: int
-) -> tuple[Sequence[Node | None], frozenset[str]]:
+) -> tuple[Sequence[VariantValue | None], frozenset[str]]:
     """Read the values of ``typed_value``, and the names of the fields that it has columns for."""
     if array is None:
         return [None] * len(dictionaries), frozenset()
@@ -133,20 +133,32 @@ def _typed(
     return [None if one is None else _scalar(array.type, one) for one in _plain(array)], frozenset()
 
 
-_PHYSICAL: dict[Any, Physical] = {
-    pa.int8(): Physical.INT8, pa.int16(): Physical.INT16, pa.int32(): Physical.INT32, pa.int64(): Physical.INT64,
-    pa.float32(): Physical.FLOAT, pa.float64(): Physical.DOUBLE, pa.date32(): Physical.DATE,
-    pa.time64("us"): Physical.TIME_NTZ, pa.binary(): Physical.BINARY, pa.string(): Physical.STRING,
-    pa.uuid(): Physical.UUID, pa.timestamp("us"): Physical.TIMESTAMP_NTZ, pa.timestamp("us", "UTC"): Physical.TIMESTAMP,
-    pa.timestamp("ns"): Physical.TIMESTAMP_NTZ_NANOS, pa.timestamp("ns", "UTC"): Physical.TIMESTAMP_NANOS,
-}  # fmt: skip
+_PHYSICAL: dict[Any, PhysicalType] = {
+    pa.int8(): PhysicalType.INT8,
+    pa.int16(): PhysicalType.INT16,
+    pa.int32(): PhysicalType.INT32,
+    pa.int64(): PhysicalType.INT64,
+    pa.float32(): PhysicalType.FLOAT,
+    pa.float64(): PhysicalType.DOUBLE,
+    pa.date32(): PhysicalType.DATE,
+    pa.time64("us"): PhysicalType.TIME_NTZ,
+    pa.binary(): PhysicalType.BINARY,
+    pa.string(): PhysicalType.STRING,
+    pa.uuid(): PhysicalType.UUID,
+    pa.timestamp("us"): PhysicalType.TIMESTAMP_NTZ,
+    pa.timestamp("us", "UTC"): PhysicalType.TIMESTAMP,
+    pa.timestamp("ns"): PhysicalType.TIMESTAMP_NTZ_NANOS,
+    pa.timestamp("ns", "UTC"): PhysicalType.TIMESTAMP_NANOS,
+}
 """The Arrow types that Parquet's columns are read as, except for booleans and decimals."""
 
 _COUNTS: tuple[tuple[Callable[[Any], bool], Any], ...] = (
-    (pa.types.is_date32, pa.int32()), (pa.types.is_time64, pa.int64()), (pa.types.is_timestamp, pa.int64()),
+    (pa.types.is_date32, pa.int32()),
+    (pa.types.is_time64, pa.int64()),
+    (pa.types.is_timestamp, pa.int64()),
     (pa.types.is_string, pa.binary()),
-)  # fmt: skip
-"""The integer types that Arrow converts to the values of a `Scalar`."""
+)
+"""The integer types that Arrow converts to the values of a `VariantPrimitive`."""
 
 
 def _plain(array: Array) -> list[Any]:
@@ -155,17 +167,17 @@ def _plain(array: Array) -> list[Any]:
     return array.cast(target).to_pylist()  # type: ignore[no-any-return]
 
 
-def _scalar(arrow: Any, value: Any) -> Scalar:
+def _scalar(arrow: Any, value: Any) -> VariantPrimitive:
     if pa.types.is_boolean(arrow):
-        return Scalar(Physical.TRUE if value else Physical.FALSE, value)
+        return VariantPrimitive(PhysicalType.TRUE if value else PhysicalType.FALSE, value)
     if pa.types.is_decimal(arrow):
-        return Scalar(next(one for one, digits in DECIMAL_DIGITS.items() if arrow.precision <= digits), value)
+        return VariantPrimitive(next(one for one, digits in DECIMAL_DIGITS.items() if arrow.precision <= digits), value)
     physical = _PHYSICAL[arrow]
-    if physical is Physical.UUID:
-        return Scalar(physical, uuid.UUID(bytes=value))
-    if physical is Physical.STRING:
+    if physical is PhysicalType.UUID:
+        return VariantPrimitive(physical, uuid.UUID(bytes=value))
+    if physical is PhysicalType.STRING:
         try:
-            return Scalar(physical, value.decode())
+            return VariantPrimitive(physical, value.decode())
         except UnicodeDecodeError as cause:
             raise spec_error("TYP006", "variant value: a string is not UTF-8", found=value) from cause
-    return Scalar(physical, value)
+    return VariantPrimitive(physical, value)
