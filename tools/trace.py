@@ -28,14 +28,13 @@ import attrs
 
 from conformance.rules import registry
 from spec_ref.requirements import Requirement, Status, register, sources
+from tools.code_places import codes_in
 from tools.proofs import KINDS, Proof, proofs
 
 ROOT = Path(__file__).parents[1]
 TRACE = ROOT / "SPEC_TRACE.md"
 NEVER_SEEN = Path(__file__).with_name("trace_never_seen.toml")
 """Codes that can be emitted and that no test can see broken, each with the reason."""
-
-CODE = re.compile(r"\b[A-Z]{3}\d{3}\b")
 
 TELLING = ("conformance/validator/advice.py",)
 """Modules that tell of codes and never emit one."""
@@ -79,13 +78,13 @@ def _named(path: Path) -> Iterator[tuple[str, str]]:
     """The codes in a Python file, each with the class, function or variable around it; empty for the module itself."""
     text = path.read_text(encoding="utf-8")
     lines = text.splitlines()
-    if not CODE.search(text):
+    if not codes_in(text):
         return
     inner = [""] * (len(lines) + 2)
     for start, end, name in sorted(_places(ast.parse(text).body, ""), key=lambda place: (place[0], -place[1])):
         inner[start : end + 1] = [name] * (end + 1 - start)
     for number, line in enumerate(lines, 1):
-        for code in CODE.findall(line):
+        for code in codes_in(line):
             yield code, inner[number]
 
 
@@ -110,10 +109,10 @@ def _places(body: Sequence[ast.stmt], parent: str) -> Iterator[tuple[int, int, s
 
 
 def _emitted(path: Path) -> set[str]:
-    """The codes that a module has as values, and thus can emit."""
+    """The codes of the register that a module has as values, and thus can emit."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     values = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
-    return {value for value in values if isinstance(value, str) and CODE.fullmatch(value)}
+    return {value for value in values if isinstance(value, str) and value in register()}
 
 
 def _modules(*folders: str) -> Iterator[tuple[str, Path]]:
@@ -281,6 +280,10 @@ def problems(requirements: Mapping[str, Requirement], found: Evidence) -> Iterat
             yield f"{code} has a proof by now, and still the reason why it has none: {one.unproven}"
         if one.unproven is None and not places(one, found):
             yield f"{code} is stated by no class, function or module of its section: {one.text}"
+    for code, ids in found.checks.items():
+        mine = [id_ for id_ in ids if registry()[id_].requirement == code]
+        if mine and code not in found.emitted:
+            yield f"{code} has the checks {', '.join(mine)}, and no module emits it"
     areas = {code[:3] for code in requirements}
     for code in sorted(named - requirements.keys()):
         if code[:3] in areas or code in found.vectors:

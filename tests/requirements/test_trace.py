@@ -87,6 +87,27 @@ def test_a_proof_that_names_no_requirement_is_told() -> None:
     assert list(problems(ONE, found(tests={**sound, "SHA256": {"test_x.py": ["test_a"]}}))) == []
 
 
+def test_a_check_whose_code_nothing_emits_is_told() -> None:
+    tests = {"HSH001": {"test_x.py": ["test_a"]}}
+    checks = {"MLS004": ["manifest-file-manifest-length-mismatch"]}
+    (told,) = problems(ONE, found(tests=tests, checks=checks))
+    assert told.startswith("MLS004 has the checks manifest-file-manifest-length-mismatch")
+    assert list(problems(ONE, found(tests=tests, checks=checks, emitted={"MLS004": ["spec_ref/x.py"]}))) == []
+    further = {"DEL001": ["data-file-content-deletes-in-v1"]}  # which has the code DFL001
+    assert list(problems(ONE, found(tests=tests, checks=further))) == []
+
+
+def test_nothing_is_identified_by_searching_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = evidence()
+    monkeypatch.setattr(trace, "codes_in", lambda text: [])
+    monkeypatch.setattr(trace, "proofs", lambda: whole.proved)  # which take a minute, and name what they break
+    blind = evidence.__wrapped__()
+    assert blind.stated == blind.tests == {}
+    for name in ("checks", "emitted", "vectors", "sections"):
+        assert getattr(blind, name) == getattr(whole, name), name
+        assert getattr(whole, name)
+
+
 def test_what_is_emitted_and_never_seen_broken_is_told() -> None:
     emits = found(emitted={"HSH001": ["spec_ref/hashing.py"]})
     seen = {"HSH001": ["test_x.py"]}

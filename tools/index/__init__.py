@@ -19,6 +19,7 @@ from pathlib import Path
 import attrs
 
 from spec_ref.requirements import Requirement, Status, register, sources
+from tools.code_places import codes_in
 
 ROOT = Path(__file__).parents[2]
 REFERENCE = ROOT / "spec_ref"
@@ -26,8 +27,6 @@ INDEX = REFERENCE / "README.md"
 HEADINGS = Path(__file__).with_name("headings.toml")
 EVERY_HEADING = "*"
 """The key under which one sentence stands for all headings of a document."""
-
-CODE = re.compile(r"\b[A-Z]{3}\d{3}\b")
 
 
 class IndexProblem(Exception):
@@ -73,7 +72,7 @@ def _modules_by_code() -> dict[str, list[str]]:
     """The modules of ``spec_ref`` that name each requirement."""
     found: dict[str, list[str]] = defaultdict(list)
     for name in modules():
-        for code in sorted(set(CODE.findall((REFERENCE / name).read_text(encoding="utf-8")))):
+        for code in sorted(set(codes_in((REFERENCE / name).read_text(encoding="utf-8")))):
             found[code].append(name)
     return found
 
