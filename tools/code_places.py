@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 # The text of a file is searched, with its docstrings and comments, because a definition states its rule in a docstring
-# and leaves it to others to emit the code: no declaration lists such places. The result is links and counts for readers.
-# Nothing is identified by it: a check is found by the registry, its requirements are declared there, a vector declares
-# what it proves, and a proof names what it breaks.
+# and leaves it to others to emit the code: no declaration lists such places. The result is links and counts for
+# readers. Nothing is identified by it: a check is found by the registry, its requirements are declared there, a vector
+# declares what it proves, and a proof names what it breaks.
 _CODE = re.compile(r"\b[A-Z]{3}\d{3}\b")
 
 
