@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from spec_ref.data_files.parquet_footer import VARIANT_UNION, annotated
+from spec_ref.data_files.parquet_footer import VARIANT_UNION, add_logical_types
 from spec_ref.data_files.parquet_thrift import ParquetNode, read_parquet_schema
 
 OPTIONS: dict[str, Any] = {"version": "2.6", "store_decimal_as_integer": True, "store_schema": False}
@@ -25,4 +25,4 @@ def variant_bytes(table: pa.Table, **options: Any) -> bytes:
         for child in node.children:
             yield from unions(child)
 
-    return annotated(out.getvalue(), list(unions(read_parquet_schema(out))))
+    return add_logical_types(out.getvalue(), list(unions(read_parquet_schema(out))))

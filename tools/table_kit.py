@@ -22,7 +22,7 @@ from spec_ref.core.versions import V2, V3, FormatVersion
 from spec_ref.data_files import orc_schema
 from spec_ref.data_files.parquet_arrow_types import WRITER_OPTIONS, arrow_schema
 from spec_ref.data_files.parquet_footer import logical_types, with_logical_types
-from spec_ref.data_files.storage_arrays import nulled
+from spec_ref.data_files.storage_arrays import propagate_nulls
 from spec_ref.data_types.types import NestedField, StructType
 from spec_ref.deletes.deletion_vector import encode_deletion_vector
 from spec_ref.deletes.position_deletes import POSITION_DELETE_FIELDS
@@ -64,7 +64,7 @@ def orc_bytes(fields: Sequence[NestedField], rows: Rows, **options: Any) -> byte
     out = io.BytesIO()
     schema = orc_schema.arrow_schema(StructType(tuple(fields)))
     table = _arrow_table(fields, rows)
-    arrays = [nulled(_retyped(column, field.type).combine_chunks())
+    arrays = [propagate_nulls(_retyped(column, field.type).combine_chunks())
               for column, field in zip(table.columns, schema, strict=True)]  # fmt: skip
     orc.write_table(pa.table(arrays, schema=schema), out, **options)
     return out.getvalue()

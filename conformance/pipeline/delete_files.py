@@ -13,8 +13,8 @@ import pyarrow as pa
 from conformance.pipeline.file_access import open_input
 from conformance.pipeline.reading import Reading, in_file, read_vector, refuse_encrypted
 from spec_ref.columnar.deletes.deletion_vector import PositionBitmap, decode_deletion_vector
-from spec_ref.columnar.deletes.equality_deletes import EqualityDeleteSet, column_values
-from spec_ref.columnar.deletes.position_deletes import Deleted, DeletedRows, merged, read_position_deletes
+from spec_ref.columnar.deletes.equality_deletes import EqualityDeleteSet, delete_column_array
+from spec_ref.columnar.deletes.position_deletes import Deleted, DeletedRows, merge_deletes, read_position_deletes
 from spec_ref.columnar.schemas.column_projection import compile_projection
 from spec_ref.core.errors import spec_error
 from spec_ref.data_files.reader import open_rows
@@ -89,7 +89,7 @@ class DeleteFiles:
             return self._vector(vectors[0], path)
         if not by_position:
             return None
-        return merged([self._position_file(file) for file in by_position], path)
+        return merge_deletes([self._position_file(file) for file in by_position], path)
 
     def _position_file(self, file: DataFile) -> Deleted:
         def read() -> Deleted:
@@ -154,7 +154,7 @@ class DeleteFiles:
             for batch in self._equality_batches(columns, delete):
                 rows += batch.num_rows
                 for place, column in enumerate(columns):
-                    parts[place].append(column_values(column, batch, place))
+                    parts[place].append(delete_column_array(column, batch, place))
             numbers.append(np.full(rows, delete.data_sequence_number, np.int64))
         keys = [pa.chunked_array(part) if part else pa.nulls(0) for part in parts]
         return EqualityDeleteSet([column.type for column in columns], keys, np.concatenate(numbers))

@@ -17,7 +17,7 @@ from conformance.pipeline.file_access import read_bytes
 from conformance.pipeline.read_tasks import arrow_schema, metadata_type, read_task
 from conformance.pipeline.reading import Reading, reading_of
 from conformance.pipeline.tables import Table
-from spec_ref.columnar.arrow_values import values_of
+from spec_ref.columnar.arrow_values import to_python_values
 from spec_ref.columnar.scan_planning.planner import plan
 from spec_ref.data_files.batches import BATCH_ROWS
 from spec_ref.expressions.predicates import TRUE, Predicate
@@ -92,7 +92,7 @@ def read_rows(table: Table, **arguments: Any) -> Iterator[dict[str, Any]]:
     types |= {name: metadata_type(reading, name) for name in reading.metadata_columns}
     for task in tasks:
         for batch in read_task(task, reading, deletes):
-            columns = [values_of(type_, batch.column(name)) for name, type_ in types.items()]
+            columns = [to_python_values(type_, batch.column(name)) for name, type_ in types.items()]
             yield from (dict(zip(types, row, strict=True)) for row in zip(*columns, strict=True))
 
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 from conformance.pipeline.delete_files import DeleteFiles
 from conformance.pipeline.file_access import open_input
 from conformance.pipeline.reading import Reading, in_file, refuse_encrypted
-from spec_ref.columnar.deletes.equality_deletes import column_values
+from spec_ref.columnar.deletes.equality_deletes import delete_column_array
 from spec_ref.columnar.expressions.evaluation import evaluate_array
 from spec_ref.columnar.row_lineage.reading import last_updates, row_ids
 from spec_ref.columnar.schemas.column_projection import (
@@ -161,7 +161,7 @@ class _Reader:
             compared = self.compared(batch)
             place = 0
             for columns, index in self.deletes.indexes:
-                values = [column_values(column, compared, place + at) for at, column in enumerate(columns)]
+                values = [delete_column_array(column, compared, place + at) for at, column in enumerate(columns)]
                 mask |= index.deleted(values, batch.num_rows, self.task.data_sequence_number)
                 place += len(columns)
         return mask

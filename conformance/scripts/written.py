@@ -18,7 +18,7 @@ from conformance.validator.context import Level
 from conformance.validator.local import Local
 from conformance.validator.run import Snapshots, validate
 from spec_ref.checks.findings import Severity
-from spec_ref.columnar.arrow_values import values_of
+from spec_ref.columnar.arrow_values import to_python_values
 from spec_ref.core.errors import Violation
 from spec_ref.core.versions import ROW_LINEAGE
 from spec_ref.data_types.types import ListType, MapType, StructType, Type
@@ -255,7 +255,7 @@ class Written:
         ):
             for name in columns:
                 array = batch.column(name)
-                columns[name] += values_of(types[name], array) if name in types else array.to_pylist()
+                columns[name] += to_python_values(types[name], array) if name in types else array.to_pylist()
         rows = [
             {name: write_literal(types[name], value) for name, value in zip(types, row, strict=True)}
             for row in zip(*(columns[name] for name in types), strict=True)

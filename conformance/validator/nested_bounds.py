@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from conformance.validator.finding import of, rated
 from spec_ref.checks.findings import Finding
-from spec_ref.columnar.arrow_values import values_of
+from spec_ref.columnar.arrow_values import to_python_values
 from spec_ref.columnar.encodings.variant.shredding import unshredded
 from spec_ref.columnar.schemas.column_projection import arrow_type
 from spec_ref.core.errors import SpecError, Violation
@@ -71,7 +71,7 @@ class Beyond:
             except SpecError as error:
                 self._keep(attrs.evolve(error.violation, path=""))
                 return
-        for value in values_of(self.type, column):
+        for value in to_python_values(self.type, column):
             if value is None:
                 continue
             try:

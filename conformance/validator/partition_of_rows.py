@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from conformance.validator.finding import finding
 from spec_ref.checks.findings import Finding
-from spec_ref.columnar.arrow_values import values_of
+from spec_ref.columnar.arrow_values import to_python_values
 from spec_ref.columnar.partitioning.transforms import transform_array
 from spec_ref.core.errors import SpecError, abbreviated_repr
 from spec_ref.data_types.types import Type, kind
@@ -69,7 +69,7 @@ class PartitionOfRows:
                     self.wrong[field_id] = value
                     break
             if field_id in self.wrong and kind(type_) in _SECOND and self.place.data_file.file_format is FileFormat.ORC:
-                values = values_of(type_, _unique(batch.column(path)))
+                values = to_python_values(type_, _unique(batch.column(path)))
                 if all(self._fits(transform, type_, value, wanted) for value in values):
                     self.early.add(field_id)
 
@@ -97,13 +97,13 @@ def _results(transform: Transform, type_: Type, column: Any) -> list[Any]:
     """The distinct partition values of a column."""
     distinct = column if kind(type_) in ("float", "double") else _unique(column)
     if isinstance(transform, Identity) or len(distinct) <= _FEW:
-        values = _distinct(values_of(type_, distinct))
+        values = _distinct(to_python_values(type_, distinct))
         return [transform.apply(type_, value) for value in values]
     try:
         made: Any = transform_array(transform, type_, distinct)
     except SpecError:  # an Arrow type that files have and kernels do not take
-        return [transform.apply(type_, value) for value in _distinct(values_of(type_, distinct))]
-    return values_of(transform.result_type(type_), _unique(made))
+        return [transform.apply(type_, value) for value in _distinct(to_python_values(type_, distinct))]
+    return to_python_values(transform.result_type(type_), _unique(made))
 
 
 _FEW = 256

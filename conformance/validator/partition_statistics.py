@@ -24,7 +24,7 @@ from conformance.validator.opened import Opened, open_file
 from conformance.validator.patience import Stalled, alive, within
 from conformance.validator.values import partition_values, same_type
 from spec_ref.checks.findings import Finding, Tally
-from spec_ref.columnar.arrow_values import values_of
+from spec_ref.columnar.arrow_values import to_python_values
 from spec_ref.columnar.manifests.entry_columns import ManifestColumns
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import field_rules
@@ -307,7 +307,8 @@ def _rows(
     for batch in opened.batches(names, BATCH_ROWS):
         alive()
         columns = [
-            values_of(field.type, batch.column(batch.schema.get_field_index(field.name))) for field in struct.fields
+            to_python_values(field.type, batch.column(batch.schema.get_field_index(field.name)))
+            for field in struct.fields
         ]
         made: list[tuple[Any, ...]] = []
         for place, values in enumerate(zip(*columns, strict=True), start=first):

@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 import pyarrow as pa
 
-from spec_ref.columnar.arrow_values import values_of
+from spec_ref.columnar.arrow_values import to_python_values
 from spec_ref.columnar.sorting.comparator import compare_neighbours
 from spec_ref.data_types.types import Type, kind
 from spec_ref.partitioning.transforms import Identity, Void
@@ -83,7 +83,7 @@ def _comparable(key: SortKey, column: Any) -> Any:
     transform = key.field.transform
     if isinstance(column, pa.Array) and isinstance(transform, Identity) and kind(key.type) not in _BY_VALUE:
         return column
-    values = values_of(key.type, column)
+    values = to_python_values(key.type, column)
     if isinstance(transform, Void):
         return [None] * len(values)
     return [transform.apply(key.type, value) for value in values]

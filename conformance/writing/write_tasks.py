@@ -21,9 +21,9 @@ from conformance.writing.files import NewFiles, settle, taken_back
 from conformance.writing.metrics import Collected
 from conformance.writing.plans import WritePlan
 from spec_ref.columnar.expressions.evaluation import evaluate_array
-from spec_ref.columnar.partitioning.split_by_partition import by_partition
+from spec_ref.columnar.partitioning.split_by_partition import split_by_partition
 from spec_ref.columnar.schemas.written_rows import InputRows, compile_input
-from spec_ref.columnar.sorting.comparator import sorted_batch
+from spec_ref.columnar.sorting.comparator import sort_batch
 from spec_ref.commits.changes import NewFile
 from spec_ref.core.errors import spec_error
 from spec_ref.data_files.writer import open_writer
@@ -251,7 +251,7 @@ class RowSink:
         self._waiting, self._waiting_rows, self._waiting_bytes = [], 0, 0
         groups: Iterable[tuple[Mapping[int, Any], pa.RecordBatch]]
         spec, schema = self._plan.spec, self._plan.schema
-        groups = by_partition(spec, schema, joined) if spec.fields else [({}, joined)]
+        groups = split_by_partition(spec, schema, joined) if spec.fields else [({}, joined)]
         for values, rows in groups:
             self._hand(self._partition(values), rows)
         if self._bytes > BUFFERED_BYTES:
@@ -311,7 +311,7 @@ class RowSink:
     def _write(self, partition: _Partition, pieces: list[pa.RecordBatch]) -> None:
         batch = _joined(pieces)
         if self._sorts:
-            batch = sorted_batch(self._plan.order, self._plan.schema, batch)
+            batch = sort_batch(self._plan.order, self._plan.schema, batch)
             step = max(1, min(GROUP_ROWS, batch.num_rows * self._group_bytes // max(batch.nbytes, 1)))
             for start in range(0, batch.num_rows, step):
                 self._append(partition, batch.slice(start, step))

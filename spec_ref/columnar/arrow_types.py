@@ -18,8 +18,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from spec_ref.columnar.decimal128 import High, Low, exceeds, halves, integer
-from spec_ref.columnar.murmur3_vectorized import rounds
+from spec_ref.columnar.decimal128 import High, Low, exceeds, integer, split_halves
+from spec_ref.columnar.murmur3_vectorized import chunk_slices
 from spec_ref.core.calendar import MICROS_PER_DAY
 from spec_ref.core.errors import spec_error
 from spec_ref.core.records import record
@@ -27,7 +27,7 @@ from spec_ref.data_types.decimals import decimal_from_unscaled
 from spec_ref.data_types.types import DecimalType, Type, kind
 from spec_ref.data_types.values import check_value
 
-Column: TypeAlias = Any
+ArrowColumn: TypeAlias = Any
 """A `pyarrow.Array` or `pyarrow.ChunkedArray`."""
 
 Kernel: TypeAlias = Callable[[Any], Any]
@@ -128,7 +128,7 @@ def check_arrow_type(type_: Type, arrow_type: Any) -> None:
         raise spec_error(carrier.requirement, message, found=str(arrow_type), expected=carrier.expected)
 
 
-def column_type(column: Column) -> Any:
+def column_type(column: ArrowColumn) -> Any:
     """Find the Arrow type of the values of a column: that of the dictionary if it is dictionary-encoded.
 
     Args:
@@ -145,7 +145,7 @@ def column_type(column: Column) -> Any:
     return column.type.value_type if pa.types.is_dictionary(column.type) else column.type
 
 
-def map_chunks(type_: Type, column: Column, result_type: Any, kernel: Kernel) -> Column:
+def map_chunks(type_: Type, column: ArrowColumn, result_type: Any, kernel: Kernel) -> ArrowColumn:
     """Apply a kernel to every chunk of an array or chunked array.
 
     Args:
@@ -167,7 +167,7 @@ def map_chunks(type_: Type, column: Column, result_type: Any, kernel: Kernel) ->
     return _apply(type_, column, result_type, kernel)
 
 
-def check_values(type_: Type, column: Column) -> None:
+def check_values(type_: Type, column: ArrowColumn) -> None:
     """Check that a column has the right Arrow type and only values of a type.
 
     Args:
@@ -246,7 +246,7 @@ def _is_utf8(value: bytes) -> bool:
 
 def _check_digits(type_: Any, array: Any) -> None:
     low, high = decimal_halves(array)
-    for part in rounds(len(array)):
+    for part in chunk_slices(len(array)):
         flags = exceeds(low[part], high[part], type_.precision)
         if flags.any():
             index = first_valid(array, flags, part.start)
@@ -314,7 +314,7 @@ def validity(array: Any) -> Any:
     return None if valid is None else pa.array(valid).buffers()[1]
 
 
-def with_nulls_of(array: Any, values: npt.NDArray[Any], arrow_type: Any) -> Any:
+def with_same_nulls(array: Any, values: npt.NDArray[Any], arrow_type: Any) -> Any:
     """Make an Arrow array of numpy values that is null where another is.
 
     Args:
@@ -361,7 +361,7 @@ def decimal_halves(array: Any) -> tuple[Low, High]:
     Returns:
         The low and the high halves.
     """
-    return halves(_buffer(array, 1), array.offset, len(array))
+    return split_halves(_buffer(array, 1), array.offset, len(array))
 
 
 def fixed_bytes(array: Any) -> npt.NDArray[np.uint8]:

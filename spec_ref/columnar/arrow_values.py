@@ -21,7 +21,7 @@ from spec_ref.encodings.variant.value import Variant
 _COUNTED = ("date", "time", "timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns")
 
 
-def values_of(type_: Type, array: pa.Array[Any]) -> list[Any]:
+def to_python_values(type_: Type, array: pa.Array[Any]) -> list[Any]:
     """Convert the values of an array to values of the spec; struct fields are found by name.
 
     Args:
@@ -45,14 +45,14 @@ def values_of(type_: Type, array: pa.Array[Any]) -> list[Any]:
 def _values(type_: Type, array: Any) -> list[Any]:
     match type_:
         case StructType(fields):
-            columns = [values_of(field.type, _child(array, field.name)) for field in fields]
+            columns = [to_python_values(field.type, _child(array, field.name)) for field in fields]
             ids = [field.id for field in fields]
             rows = [dict(zip(ids, row, strict=True)) for row in zip(*columns, strict=True)] or [{} for _ in array]
             return _nulled(array, rows)
         case ListType(_, element):
-            return _lists(array, values_of(element, array.values), tuple)
+            return _lists(array, to_python_values(element, array.values), tuple)
         case MapType(_, key, _, value):
-            pairs = list(zip(values_of(key, array.keys), values_of(value, array.items), strict=True))
+            pairs = list(zip(to_python_values(key, array.keys), to_python_values(value, array.items), strict=True))
             return _lists(array, pairs, tuple)
         case VariantType():
             parts = zip(_child(array, "metadata").to_pylist(), _child(array, "value").to_pylist(), strict=True)

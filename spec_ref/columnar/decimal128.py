@@ -26,7 +26,7 @@ _HALF_MASK = (1 << HALF_BITS) - 1
 _SIGN_SHIFT = np.int64(HALF_BITS - 1)
 
 
-def halves(data: Any, first: int, count: int) -> tuple[Low, High]:
+def split_halves(data: Any, first: int, count: int) -> tuple[Low, High]:
     """Split 128-bit values into their halves, without a copy.
 
     Args:
@@ -42,7 +42,7 @@ def halves(data: Any, first: int, count: int) -> tuple[Low, High]:
     return pairs[:, low], pairs[:, high].view(np.int64)
 
 
-def joined(low: Low, high: High) -> npt.NDArray[np.uint64]:
+def join_halves(low: Low, high: High) -> npt.NDArray[np.uint64]:
     """Join halves to 128-bit values, as Arrow stores them.
 
     Args:

@@ -11,24 +11,24 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from spec_ref.columnar.arrow_types import (
-    Column,
+    ArrowColumn,
     byte_strings,
     decimal_halves,
     fixed_bytes,
     fixed_width,
     map_chunks,
-    with_nulls_of,
+    with_same_nulls,
 )
 from spec_ref.columnar.decimal128 import minimal_rows
 from spec_ref.columnar.murmur3_vectorized import (
     LONG_BYTES,
     WORD,
     Words,
+    chunk_slices,
     hash_longs,
     hash_padded_rows,
     hash_rows,
     hash_strings,
-    rounds,
 )
 from spec_ref.core.errors import spec_error
 from spec_ref.data_types.types import Type, kind
@@ -78,7 +78,7 @@ def _hash_fixed(rows: npt.NDArray[np.uint8]) -> Words:
         hashes[:] = [mmh3.mmh3_32_uintdigest(view[start : start + length]) for start in range(0, len(view), length)]
         return hashes
     words = -(-length // WORD)
-    for part in rounds(count):
+    for part in chunk_slices(count):
         padded = np.zeros((part.stop - part.start, words * WORD), np.uint8)
         padded[:, :length] = rows[part]
         hashes[part] = hash_rows(padded.view("<u4"), length)
@@ -104,16 +104,16 @@ def plain_hashes(type_: Type, array: Any) -> Words:
     hashes = np.empty(len(array), np.uint32)
     if name == "decimal":
         low, high = decimal_halves(array)
-        for part in rounds(len(array)):
+        for part in chunk_slices(len(array)):
             hashes[part] = hash_padded_rows(*minimal_rows(low[part], high[part]))
         return hashes
     values, longs = fixed_width(type_, array), _LONGS[name]
-    for part in rounds(len(array)):
+    for part in chunk_slices(len(array)):
         hashes[part] = hash_longs(longs(values[part]))
     return hashes
 
 
-def hash_array(type_: Type, column: Column) -> Column:
+def hash_array(type_: Type, column: ArrowColumn) -> ArrowColumn:
     """Compute the 32-bit hash of every value of a column.
 
     Args:
@@ -134,6 +134,6 @@ def hash_array(type_: Type, column: Column) -> Column:
         raise spec_error("HSH009", "the type has no 32-bit hash", found=str(type_))
 
     def kernel(array: Any) -> Any:
-        return with_nulls_of(array, plain_hashes(type_, array).view(np.int32), pa.int32())
+        return with_same_nulls(array, plain_hashes(type_, array).view(np.int32), pa.int32())
 
     return map_chunks(type_, column, pa.int32(), kernel)

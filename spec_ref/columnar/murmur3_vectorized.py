@@ -1,7 +1,7 @@
 """Murmur3 x86 32-bit, seed 0, of many values at once (Appendix B).
 
-Every numpy operation does one step of the hash for many values, called lanes. `LANES` values are hashed at a time, so
-that what a step reads and writes stays in the processor's cache. All sums and products wrap at 32 bits, as the hash
+Every numpy operation does one step of the hash for many values. `CHUNK_SIZE` values are hashed at a time,
+so that what a step reads and writes stays in the processor's cache. All sums and products wrap at 32 bits, as the hash
 requires. The definition on one value is `spec_ref.hashing.murmur3_x86_32`; the tests compare the two.
 """
 
@@ -14,14 +14,14 @@ import mmh3
 import numpy as np
 import numpy.typing as npt
 
-LANES = 1 << 15
+CHUNK_SIZE = 1 << 15
 """The number of values that are hashed together."""
 
 LONG_BYTES = 255
 """A longer value is hashed alone: its many steps in lockstep cost as much as a call. The length of others fits in a
 byte."""
 
-FEW_LANES = 64
+MIN_VECTORIZED = 64
 """Fewer values are hashed one by one, because the steps would cost more than the calls."""
 
 IDLE_BLOCKS = 2
@@ -44,23 +44,23 @@ _TAIL_MASKS = np.array([0, 0xFF, 0xFFFF, 0xFFFFFF], np.uint32)
 """The bytes of a value's last word, by how many of them belong to the value."""
 
 
-def rounds(count: int, lanes: int = LANES) -> Iterator[slice]:
+def chunk_slices(count: int, size: int = CHUNK_SIZE) -> Iterator[slice]:
     """Divide values into slices.
 
     Args:
         count: the number of values.
-        lanes: the greatest size of a slice.
+        size: the greatest size of a slice.
 
     Returns:
         The slices.
     """
-    return (slice(start, min(start + lanes, count)) for start in range(0, count, lanes))
+    return (slice(start, min(start + size, count)) for start in range(0, count, size))
 
 
-def _rotate_left(lanes: Words, bits: int, scratch: Words) -> None:
-    np.left_shift(lanes, np.uint32(bits), out=scratch)
-    lanes >>= np.uint32(WORD_BITS - bits)
-    lanes |= scratch
+def _rotate_left(words: Words, bits: int, scratch: Words) -> None:
+    np.left_shift(words, np.uint32(bits), out=scratch)
+    words >>= np.uint32(WORD_BITS - bits)
+    words |= scratch
 
 
 def _mix_word(hashes: Words, words: Words, scratch: Words) -> None:
@@ -90,7 +90,7 @@ def _finish(hashes: Words, lengths: Words | np.uint32, scratch: Words) -> None:
     hashes ^= scratch
 
 
-class _LaneWords:
+class _UnalignedWords:
     """The words of values that begin at any byte.
 
     Memory is read in aligned words, which numpy gathers several times faster than unaligned ones; a word of a value is
@@ -117,11 +117,11 @@ class _LaneWords:
         low |= high
         return low
 
-    def block(self, number: int, lanes: int) -> Words:
-        """Read word ``number`` of each of the first ``lanes`` values; to be called with 0, 1, 2, ..."""
-        following = self._gather(self._aligned[number + 1 :], self._first[:lanes])
-        current = self._current[:lanes]
-        words = current >> self._down[:lanes]
+    def block(self, number: int, count: int) -> Words:
+        """Read word ``number`` of each of the first ``count`` values; to be called with 0, 1, 2, ..."""
+        following = self._gather(self._aligned[number + 1 :], self._first[:count])
+        current = self._current[:count]
+        words = current >> self._down[:count]
         current[:] = following
         return self._joined(words, following)
 
@@ -136,7 +136,7 @@ def hash_longs(values: npt.NDArray[np.int64]) -> Words:
     """Compute ``hashLong`` of integers: the hash of their 8 little-endian bytes.
 
     Args:
-        values: at most `LANES` integers.
+        values: at most `CHUNK_SIZE` integers.
 
     Returns:
         The hashes.
@@ -232,12 +232,12 @@ def hash_strings(data: Bytes, offsets: Integers) -> Words:
     """
     hashes = np.empty(len(offsets) - 1, np.uint32)
     view = data.data
-    for part in rounds(len(hashes)):
+    for part in chunk_slices(len(hashes)):
         bounds = offsets[part.start : part.stop + 1]
         starts, ends = bounds[:-1], bounds[1:]
         is_short = ends - starts <= LONG_BYTES
         # So few values, or so many bytes of long ones between the short, are not worth the steps in lockstep.
-        if len(starts) < FEW_LANES or int(bounds[-1]) - int(bounds[0]) > LANES * LONG_BYTES:
+        if len(starts) < MIN_VECTORIZED or int(bounds[-1]) - int(bounds[0]) > CHUNK_SIZE * LONG_BYTES:
             is_short[:] = False
         if is_short.all():
             hashes[part] = _hash_short(data, starts, ends)
@@ -259,14 +259,14 @@ def _hash_short(data: Bytes, starts: Integers, ends: Integers) -> Words:
     data, starts = data[int(starts[0]) : int(ends[-1])], starts - starts[0]
     if most * len(blocks) - int(blocks.sum()) > IDLE_BLOCKS * len(blocks):
         return _hash_sorted(data, starts, lengths)
-    words = _LaneWords(data, starts)
+    words = _UnalignedWords(data, starts)
     return _hash_in_step(lambda block: words.block(block, len(starts)), most + 1, lengths)
 
 
 def _hash_sorted(data: Bytes, starts: Integers, lengths: npt.NDArray[np.uint8]) -> Words:
     """Hash values of very different lengths.
 
-    The lanes are sorted by length, longest first, so that those which still have a block are always the first ones: a
+    The values are sorted by length, longest first, so that those which still have a block are always the first ones: a
     step works on a slice, and nothing is selected or scattered except once at the end.
 
     Returns:
@@ -276,15 +276,15 @@ def _hash_sorted(data: Bytes, starts: Integers, lengths: npt.NDArray[np.uint8]) 
     counts = np.bincount(lengths)[::-1]
     present = np.flatnonzero(counts)
     counts, classes = counts[present], (len(counts) - 1 - present).astype(np.uint32)
-    lanes_through = np.cumsum(counts)
-    words = _LaneWords(data, starts[order])
+    count_through = np.cumsum(counts)
+    words = _UnalignedWords(data, starts[order])
     blocks = classes // np.uint32(WORD)
 
     hashes = np.zeros(len(order), np.uint32)
     scratch = np.empty_like(hashes)
     for block in range(int(blocks[0])):
-        lanes = int(lanes_through[np.count_nonzero(blocks > block) - 1])
-        _mix_block(hashes[:lanes], words.block(block, lanes), scratch[:lanes])
+        active = int(count_through[np.count_nonzero(blocks > block) - 1])
+        _mix_block(hashes[:active], words.block(block, active), scratch[:active])
     tails = words.tails(np.repeat(blocks.astype(np.intp), counts))
     tails &= np.repeat(_TAIL_MASKS[classes % np.uint32(WORD)], counts)
     _mix_word(hashes, tails, scratch)

@@ -14,21 +14,21 @@ import numpy as np
 import pyarrow as pa
 
 from spec_ref.avro_mapping.schema import entry_fields, split_optional, type_from_avro
-from spec_ref.columnar.arrow_types import Column as ArrowColumn
+from spec_ref.columnar.arrow_types import ArrowColumn as ArrowColumn
 from spec_ref.columnar.encodings.avro.batches import Layout, Part
 from spec_ref.columnar.encodings.avro.batches import batches as grouped
 from spec_ref.columnar.encodings.avro.columns import (
-    Column,
+    DecodedColumn,
     ListColumn,
     NullColumn,
     RecordColumn,
+    decode_lazy,
     entry_record,
-    forced,
-    optional,
+    split_nulls,
 )
 from spec_ref.columnar.schemas.column_projection import arrow_type
 from spec_ref.core.errors import error_path, spec_error
-from spec_ref.data_files.batches import empty_batch, sliced
+from spec_ref.data_files.batches import empty_batch, slice_batch
 from spec_ref.data_types.types import (
     STRING,
     UUID,
@@ -86,13 +86,13 @@ def open_avro(file: Any, mapping: Sequence[MappedField] | None) -> tuple[Written
         for parts in grouped(Part(count, payload) for count, payload in container.payloads()):
             column = layout.decode(parts, REQUIREMENT, first)
             first += column.length
-            yield from sliced(_batch(schema, wanted, column), rows)
+            yield from slice_batch(_batch(schema, wanted, column), rows)
 
     return written, batches
 
 
-def _batch(schema: Record, wanted: Sequence[tuple[NestedField, int]], column: Column) -> pa.RecordBatch:
-    record = forced(column)
+def _batch(schema: Record, wanted: Sequence[tuple[NestedField, int]], column: DecodedColumn) -> pa.RecordBatch:
+    record = decode_lazy(column)
     if not wanted:
         made: pa.RecordBatch = empty_batch(record.length)
         return made
@@ -182,10 +182,10 @@ def _map(key: tuple[int | None, AvroType | None], value: tuple[int | None, AvroT
 # Values
 
 
-def _array(type_: AvroType, as_type: Type, column: Column) -> ArrowColumn:
+def _array(type_: AvroType, as_type: Type, column: DecodedColumn) -> ArrowColumn:
     """Convert a decoded column to an Arrow array of the Iceberg type that it is read as."""
     length = column.length
-    rows, values = optional(column)
+    rows, values = split_nulls(column)
     if isinstance(values, NullColumn):
         return pa.nulls(length)
     made = _values(split_optional(type_)[0], as_type, values)

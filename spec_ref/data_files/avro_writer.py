@@ -7,9 +7,9 @@ import hashlib
 import pyarrow as pa
 
 from spec_ref.avro_mapping.schema import schema_json, value_writer
-from spec_ref.columnar.arrow_values import values_of
+from spec_ref.columnar.arrow_values import to_python_values
 from spec_ref.core.errors import spec_error
-from spec_ref.data_files.row_writer import FileLayout, Output
+from spec_ref.data_files.row_writer import FileLayout, OutputFile
 from spec_ref.data_types.types import StructType
 from spec_ref.encodings.avro.container import CODECS, SYNC_LENGTH, block_bytes, header_bytes
 from spec_ref.encodings.avro.types import from_json
@@ -24,7 +24,7 @@ BLOCK_BYTES = 1 << 18
 class AvroWriter:
     """Writes one Avro file, row by row."""
 
-    def __init__(self, out: Output, struct: StructType, codec: str, name: str) -> None:
+    def __init__(self, out: OutputFile, struct: StructType, codec: str, name: str) -> None:
         if codec not in CODECS:
             raise spec_error(
                 REQUIREMENT, "Avro files are not written with the codec", found=codec, expected=", ".join(CODECS)
@@ -51,7 +51,7 @@ class AvroWriter:
         """
         ids = [field.id for field in self._struct.fields]
         columns = [
-            values_of(field.type, array) for field, array in zip(self._struct.fields, batch.columns, strict=True)
+            to_python_values(field.type, array) for field, array in zip(self._struct.fields, batch.columns, strict=True)
         ]
         rows = zip(*columns, strict=True) if columns else ((),) * batch.num_rows
         for row in rows:

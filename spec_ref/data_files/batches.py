@@ -10,13 +10,13 @@ import pyarrow as pa
 BATCH_ROWS = 1 << 18
 """The default number of rows of a batch; larger ones are not faster, and smaller ones slow filters down."""
 
-Input: TypeAlias = IO[bytes] | pa.NativeFile
+InputFile: TypeAlias = IO[bytes] | pa.NativeFile
 """A seekable file that is opened for reading."""
 
 Batches: TypeAlias = Callable[[Sequence[str], int], Iterator[pa.RecordBatch]]
 
 
-def sliced(batch: pa.RecordBatch, rows: int) -> Iterator[pa.RecordBatch]:
+def slice_batch(batch: pa.RecordBatch, rows: int) -> Iterator[pa.RecordBatch]:
     """Split a batch.
 
     Args:
@@ -30,7 +30,7 @@ def sliced(batch: pa.RecordBatch, rows: int) -> Iterator[pa.RecordBatch]:
         yield batch.slice(start, rows)
 
 
-def counted(count: int, rows: int) -> Iterator[pa.RecordBatch]:
+def empty_batches(count: int, rows: int) -> Iterator[pa.RecordBatch]:
     """Make batches without columns that only have a number of rows.
 
     Args:

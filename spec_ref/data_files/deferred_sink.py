@@ -90,7 +90,7 @@ class TailRecordingSink(DeferredSink):
         self.parts.append((self.tell() - len(self._last), self._last))
 
 
-class KnownParts:
+class PartialFile:
     """A file of which only some parts are known: it has a length and can be sliced like bytes.
 
     Args:

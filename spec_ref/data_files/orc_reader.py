@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.orc as orc
 
 from spec_ref.core.errors import spec_error
-from spec_ref.data_files.batches import counted, sliced
+from spec_ref.data_files.batches import empty_batches, slice_batch
 from spec_ref.data_files.orc_footer import Stripe, check_types, read_stripes
 from spec_ref.data_files.orc_metrics import width
 from spec_ref.data_files.orc_schema import children_of, columns_from_orc
@@ -51,7 +51,7 @@ def open_orc(file: Any, mapping: Sequence[MappedField] | None) -> tuple[WrittenC
     def batches(columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         try:
             if not columns:
-                yield from counted(opened.nrows, rows)
+                yield from empty_batches(opened.nrows, rows)
                 return
             places: Any = [schema.get_field_index(name) for name in columns]
             if min(places) < 0:
@@ -61,7 +61,7 @@ def open_orc(file: Any, mapping: Sequence[MappedField] | None) -> tuple[WrittenC
                     batch = opened.read_stripe(stripe, columns=places)
                 except pa.ArrowInvalid:  # a timestamp that pyarrow has no number for, or a file that is damaged
                     batch = _far_stripe(file, opened, stripe, places, written.struct)
-                yield from sliced(batch, rows)
+                yield from slice_batch(batch, rows)
         except (pa.ArrowException, OSError) as error:
             aspect = BEYOND_NANOSECONDS if _BEYOND in str(error) else ""
             raise spec_error("ORC008", f"the file cannot be read: {error}", aspect=aspect) from error

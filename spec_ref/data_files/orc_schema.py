@@ -69,7 +69,7 @@ _CODES: dict[str, str] = {
 """The requirement for the storage of a kind of type; ORC008 for the others."""
 
 
-def code(type_: Type) -> str:
+def type_requirement(type_: Type) -> str:
     """Find the requirement for the storage of a type in ORC.
 
     Args:
@@ -321,4 +321,6 @@ def _arrow_type(type_: Type) -> pa.DataType:
             return pa.binary()
         case PrimitiveType(name) if name in _ARROW:
             return _ARROW[name]
-    raise spec_error(code(type_), "there is no ORC type to write", found=str(type_), expected="a type with values")
+    raise spec_error(
+        type_requirement(type_), "there is no ORC type to write", found=str(type_), expected="a type with values"
+    )

@@ -9,14 +9,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.orc as orc
 
-from spec_ref.columnar.schemas.column_projection import ranges
+from spec_ref.columnar.schemas.column_projection import list_ranges
 from spec_ref.core.errors import spec_error
-from spec_ref.data_files.deferred_sink import KnownParts, TailRecordingSink
+from spec_ref.data_files.deferred_sink import PartialFile, TailRecordingSink
 from spec_ref.data_files.orc_footer import MAGIC
 from spec_ref.data_files.orc_metrics import orc_layout, width
 from spec_ref.data_files.orc_schema import arrow_schema
-from spec_ref.data_files.row_writer import FileLayout, Output, refused
-from spec_ref.data_files.storage_arrays import nulled, stored_batch
+from spec_ref.data_files.row_writer import FileLayout, OutputFile, write_error
+from spec_ref.data_files.storage_arrays import propagate_nulls, to_storage_batch
 from spec_ref.data_types.types import StructType
 
 STRIPE_BYTES = 64 << 20
@@ -34,7 +34,7 @@ FOOTER_BYTES, COLUMN_BYTES = 1 << 12, 1 << 8
 class OrcWriter:
     """Writes one ORC file."""
 
-    def __init__(self, out: Output, struct: StructType, codec: str, stripe_bytes: int = STRIPE_BYTES) -> None:
+    def __init__(self, out: OutputFile, struct: StructType, codec: str, stripe_bytes: int = STRIPE_BYTES) -> None:
         self._struct = struct
         self._schema = arrow_schema(struct)
         if not self._schema:
@@ -52,7 +52,7 @@ class OrcWriter:
         Args:
             batch: the rows, with the columns of the file.
         """
-        columns = [nulled(column) for column in stored_batch(self._struct, batch, self._schema).columns]
+        columns = [propagate_nulls(column) for column in to_storage_batch(self._struct, batch, self._schema).columns]
         for field, column in zip(self._schema, columns, strict=True):
             _check_listed_timestamps(field.name, column)
         rows = pa.Table.from_arrays(columns, schema=self._schema)
@@ -60,7 +60,7 @@ class OrcWriter:
             for start in range(0, rows.num_rows, ADDED_ROWS):
                 self._add(rows.slice(start, ADDED_ROWS))
         except pa.ArrowException as error:
-            raise refused("ORC008", error) from error
+            raise write_error("ORC008", error) from error
 
     def _add(self, rows: pa.Table) -> None:
         self._writer.write(rows)
@@ -82,7 +82,7 @@ class OrcWriter:
         self._writer.close()
         tail = self._out.taken()
         self._out.write(tail)
-        known = KnownParts([(0, MAGIC), *self._out.parts, (start, tail)])
+        known = PartialFile([(0, MAGIC), *self._out.parts, (start, tail)])
         sizes, offsets = orc_layout(known, self._schema, self._struct)
         return FileLayout(sizes, offsets)
 
@@ -121,7 +121,7 @@ def _listed_arrays(array: Any, *, inside: bool = False) -> Iterator[Any]:
     if pa.types.is_struct(array.type):
         parts = array.flatten()
     elif pa.types.is_map(array.type):
-        _, first, count = ranges(array)
+        _, first, count = list_ranges(array)
         parts, inside = [array.keys.slice(first, count), array.items.slice(first, count)], True
     elif pa.types.is_list(array.type):
         parts, inside = [array.flatten()], True

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from spec_ref.core.errors import spec_error
 from spec_ref.data_files.nested_arrow_types import arrow_fields, nested_type
-from spec_ref.data_files.parquet_schema import code
+from spec_ref.data_files.parquet_schema import type_requirement
 from spec_ref.data_types.types import (
     DEFAULT_CRS,
     DecimalType,
@@ -90,7 +90,8 @@ def arrow_type(type_: Type) -> pa.DataType:
         The Arrow type.
 
     Raises:
-        SpecError: the code of the type (`spec_ref.data_files.parquet_schema.code`) if it has no Arrow type to write.
+        SpecError: the code of the type (`spec_ref.data_files.parquet_schema.type_requirement`) if it has no Arrow type
+            to write.
     """
     if (nested := nested_type(type_, _arrow_field)) is not None:
         return nested
@@ -105,4 +106,6 @@ def arrow_type(type_: Type) -> pa.DataType:
             return _GeoArrow({"edges": "spherical"} if crs == DEFAULT_CRS else {"edges": "spherical", "crs": crs})
         case PrimitiveType(name) if name in _ARROW:
             return _ARROW[name]
-    raise spec_error(code(type_), "there is no Arrow type to write", found=str(type_), expected="a type with values")
+    raise spec_error(
+        type_requirement(type_), "there is no Arrow type to write", found=str(type_), expected="a type with values"
+    )

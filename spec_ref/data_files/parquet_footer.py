@@ -82,10 +82,10 @@ def with_logical_types(tail: bytes, struct: StructType) -> bytes:
     Raises:
         SpecError: PQT001, if the footer is damaged; PQT007, if it has other columns.
     """
-    return annotated(tail, list(logical_types(struct)))
+    return add_logical_types(tail, list(logical_types(struct)))
 
 
-def annotated(tail: bytes, unions: Sequence[bytes | None]) -> bytes:
+def add_logical_types(tail: bytes, unions: Sequence[bytes | None]) -> bytes:
     """Add logical types to the footer in the end of a file.
 
     Args:

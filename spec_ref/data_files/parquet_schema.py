@@ -93,7 +93,7 @@ _CODES: dict[str, str] = {
 """The requirement for the storage of a kind of type; PQT007 for the others."""
 
 
-def code(type_: Type) -> str:
+def type_requirement(type_: Type) -> str:
     """Find the requirement for the storage of a type in Parquet.
 
     Args:
@@ -353,7 +353,9 @@ def _check_node(node: ParquetNode, path: str) -> Iterator[Violation]:
             yield spec_error("PQT006", "a column of type unknown is written", path=path).violation
         elif wanted is not None and not _is_stored(node, wanted):
             message = f"{type_} is stored otherwise"
-            yield spec_error(code(type_), message, found=_shown(node), expected=_shown(wanted), path=path).violation
+            yield spec_error(
+                type_requirement(type_), message, found=_shown(node), expected=_shown(wanted), path=path
+            ).violation
     elif node.logical == "VARIANT":
         for child in node.children:
             if child.field_id is not None:

@@ -15,8 +15,8 @@ from spec_ref.data_files.deferred_sink import DeferredSink
 from spec_ref.data_files.parquet_arrow_types import WRITER_OPTIONS, arrow_schema
 from spec_ref.data_files.parquet_footer import logical_types, with_logical_types
 from spec_ref.data_files.parquet_metrics import group_offsets
-from spec_ref.data_files.row_writer import FileLayout, Output, refused
-from spec_ref.data_files.storage_arrays import stored_batch
+from spec_ref.data_files.row_writer import FileLayout, OutputFile, write_error
+from spec_ref.data_files.storage_arrays import to_storage_batch
 from spec_ref.data_types.types import UNKNOWN, ListType, MapType, StructType, Type, VariantType
 
 SAMPLE = 2048
@@ -26,7 +26,7 @@ SAMPLE = 2048
 class ParquetWriter:
     """Writes one Parquet file."""
 
-    def __init__(self, out: Output, struct: StructType, codec: str) -> None:
+    def __init__(self, out: OutputFile, struct: StructType, codec: str) -> None:
         self._struct = struct
         self._schema = arrow_schema(struct)
         self._is_completed = any(logical is not None for logical in logical_types(struct))
@@ -43,10 +43,10 @@ class ParquetWriter:
             batch: the rows, with the columns of the file.
         """
         try:
-            made = stored_batch(self._struct, batch, self._schema)
+            made = to_storage_batch(self._struct, batch, self._schema)
             self._writer(made).write_batch(made, row_group_size=batch.num_rows)
         except pa.ArrowException as error:
-            raise refused("PQT007", error) from error
+            raise write_error("PQT007", error) from error
 
     def _writer(self, first: pa.RecordBatch) -> pq.ParquetWriter:
         """The writer of the file, with dictionaries for columns whose values repeat: for others they cost twice."""

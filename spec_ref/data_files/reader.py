@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from spec_ref.core.errors import spec_error
 from spec_ref.core.records import record
-from spec_ref.data_files.batches import BATCH_ROWS, Batches, Input
+from spec_ref.data_files.batches import BATCH_ROWS, Batches, InputFile
 from spec_ref.manifests.data_file import FileFormat
 from spec_ref.schemas.column_projection import WrittenColumns
 from spec_ref.schemas.name_mapping import MappedField
@@ -42,7 +42,7 @@ class DataFileReader:
 
 
 def open_rows(
-    file: Input,
+    file: InputFile,
     file_format: FileFormat,
     mapping: Sequence[MappedField] | None = None,
     *,

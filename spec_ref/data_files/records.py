@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from spec_ref.columnar.arrow_values import values_of
-from spec_ref.columnar.schemas.column_projection import canonical_array, column_named
+from spec_ref.columnar.arrow_values import to_python_values
+from spec_ref.columnar.schemas.column_projection import canonical_array, find_column
 from spec_ref.core.errors import error_path
-from spec_ref.data_files.batches import Input
+from spec_ref.data_files.batches import InputFile
 from spec_ref.data_files.reader import open_rows
 from spec_ref.data_types.types import NestedField
 from spec_ref.manifests.data_file import FileFormat
@@ -22,7 +22,7 @@ from spec_ref.schemas.name_mapping import MappedField
 BATCH_ROWS = 1 << 12
 
 
-def open_records(file: Input, file_format: FileFormat, mapping: Sequence[MappedField] | None = None) -> RecordFile:
+def open_records(file: InputFile, file_format: FileFormat, mapping: Sequence[MappedField] | None = None) -> RecordFile:
     """Open a data file, position delete file or equality delete file.
 
     Args:
@@ -45,7 +45,7 @@ def open_records(file: Input, file_format: FileFormat, mapping: Sequence[MappedF
             for column in columns:
                 with error_path(f"/{column.name}"):
                     values.append(
-                        values_of(column.type, canonical_array(column.type, column_named(batch, column.name)))
+                        to_python_values(column.type, canonical_array(column.type, find_column(batch, column.name)))
                     )
             for place in range(batch.num_rows):
                 yield {column.id: own[place] for column, own in zip(columns, values, strict=True)}

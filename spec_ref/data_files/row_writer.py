@@ -9,7 +9,7 @@ import pyarrow as pa
 from spec_ref.core.errors import spec_error
 from spec_ref.core.records import record
 
-Output: TypeAlias = IO[bytes] | pa.NativeFile
+OutputFile: TypeAlias = IO[bytes] | pa.NativeFile
 """A file that is opened for writing and has a position."""
 
 
@@ -45,7 +45,7 @@ class DataFileWriter(Protocol):
         """Stop writing, because the file is not wanted any longer."""
 
 
-def refused(requirement: str, error: Exception) -> Any:
+def write_error(requirement: str, error: Exception) -> Any:
     """Make the error for rows that the library behind a format cannot write.
 
     Args:

@@ -9,11 +9,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from spec_ref.columnar.arrow_types import is_valid, validity
-from spec_ref.columnar.schemas.column_projection import ranges
+from spec_ref.columnar.schemas.column_projection import list_ranges
 from spec_ref.data_types.types import UNKNOWN, ListType, MapType, StructType, Type, VariantType, children
 
 
-def stored_batch(struct: StructType, batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+def to_storage_batch(struct: StructType, batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     """Convert a batch to the types of a file's Arrow schema, without columns of type unknown, which files do not store.
 
     Args:
@@ -25,11 +25,11 @@ def stored_batch(struct: StructType, batch: pa.RecordBatch, schema: pa.Schema) -
         The converted batch.
     """
     kept = [(field, array) for field, array in zip(struct.fields, batch.columns, strict=True) if field.type != UNKNOWN]
-    arrays = [stored(field.type, array, to.type) for (field, array), to in zip(kept, schema, strict=True)]
+    arrays = [to_storage_array(field.type, array, to.type) for (field, array), to in zip(kept, schema, strict=True)]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def stored(type_: Type, array: Any, target: Any) -> Any:
+def to_storage_array(type_: Type, array: Any, target: Any) -> Any:
     """Convert an array of a type to the Arrow type that is written.
 
     Args:
@@ -47,21 +47,21 @@ def stored(type_: Type, array: Any, target: Any) -> Any:
             kept = [(field, place) for place, field in enumerate(fields) if field.type != UNKNOWN]
             made = []
             for at, (field, place) in enumerate(kept):
-                child = stored(field.type, array.field(place), target.field(at).type)
-                made.append(filled(child) if field.required else child)
+                child = to_storage_array(field.type, array.field(place), target.field(at).type)
+                made.append(fill_nulls(child) if field.required else child)
             return pa.StructArray.from_buffers(target, len(array), [validity(array)], children=made)
         case VariantType():
-            parts = [filled(array.field(place)) for place in range(2)]
+            parts = [fill_nulls(array.field(place)) for place in range(2)]
             return pa.StructArray.from_buffers(target, len(array), [validity(array)], children=parts)
         case ListType(_, element):
-            offsets, first, count = ranges(array)
-            values = stored(element, array.values.slice(first, count), target.value_type)
+            offsets, first, count = list_ranges(array)
+            values = to_storage_array(element, array.values.slice(first, count), target.value_type)
             return pa.ListArray.from_buffers(target, len(array), [validity(array), offsets], children=[values])
         case MapType(_, key, _, value):
-            offsets, first, count = ranges(array)
+            offsets, first, count = list_ranges(array)
             parts = [
-                stored(key, array.keys.slice(first, count), target.key_type),
-                stored(value, array.items.slice(first, count), target.item_type),
+                to_storage_array(key, array.keys.slice(first, count), target.key_type),
+                to_storage_array(value, array.items.slice(first, count), target.item_type),
             ]
             entries = pa.struct([target.key_field, target.item_field])
             pairs = pa.StructArray.from_buffers(entries, count, [None], children=parts)
@@ -83,7 +83,7 @@ def has_required(type_: Type) -> bool:
     return own or any(has_required(child) for _, child in children(type_))
 
 
-def filled(array: Any) -> Any:
+def fill_nulls(array: Any) -> Any:
     """Replace the nulls of a required field, which is null only where its struct is.
 
     Arrow's writer of Parquet refuses nulls in required fields without considering the struct that contains them.
@@ -97,16 +97,16 @@ def filled(array: Any) -> Any:
     if array.null_count == 0:
         return array
     if isinstance(array, pa.ExtensionArray):
-        return pa.ExtensionArray.from_storage(array.type, filled(array.storage))
+        return pa.ExtensionArray.from_storage(array.type, fill_nulls(array.storage))
     if pa.types.is_struct(array.type):
         parts = [array.field(place) for place in range(array.type.num_fields)]
         return pa.StructArray.from_buffers(array.type, len(array), [None], children=parts)
     if pa.types.is_list(array.type):
-        offsets, first, count = ranges(array)
+        offsets, first, count = list_ranges(array)
         values = array.values.slice(first, count)
         return pa.ListArray.from_buffers(array.type, len(array), [None, offsets], children=[values])
     if pa.types.is_map(array.type):
-        offsets, first, count = ranges(array)
+        offsets, first, count = list_ranges(array)
         entries = pa.struct([array.type.key_field, array.type.item_field])
         parts = [array.keys.slice(first, count), array.items.slice(first, count)]
         pairs = pa.StructArray.from_buffers(entries, count, [None], children=parts)
@@ -114,7 +114,7 @@ def filled(array: Any) -> Any:
     return pa.Array.from_buffers(array.type, len(array), [None, *array.buffers()[1:]], offset=array.offset)
 
 
-def nulled(array: Any, around: Any = None) -> Any:
+def propagate_nulls(array: Any, around: Any = None) -> Any:
     """Set an array to null wherever a struct that contains it is null, at every depth.
 
     Arrow's writer of ORC stores the values below a null struct inside of another struct, although they do not belong
@@ -132,10 +132,10 @@ def nulled(array: Any, around: Any = None) -> Any:
         valid = around if valid is None else valid & around
     bitmap = None if valid is None else pa.array(valid).buffers()[1]
     if pa.types.is_struct(array.type):
-        parts = [nulled(array.field(place), valid) for place in range(array.type.num_fields)]
+        parts = [propagate_nulls(array.field(place), valid) for place in range(array.type.num_fields)]
         return pa.StructArray.from_buffers(array.type, len(array), [bitmap], children=parts)
     if pa.types.is_list(array.type) or pa.types.is_map(array.type):
-        offsets, first, count = ranges(array)
+        offsets, first, count = list_ranges(array)
         values = array.values.slice(first, count)
         if valid is not None:
             starts = np.frombuffer(offsets, np.int32, len(array) + 1)
@@ -144,10 +144,10 @@ def nulled(array: Any, around: Any = None) -> Any:
             ends = np.append(0, np.cumsum(lengths * valid)).astype(np.int32)
             offsets = pa.array(ends).buffers()[1]
         if pa.types.is_map(array.type):
-            entries = [nulled(values.field(place)) for place in range(2)]
+            entries = [propagate_nulls(values.field(place)) for place in range(2)]
             pairs = pa.StructArray.from_buffers(values.type, len(values), [None], children=entries)
             return pa.Array.from_buffers(array.type, len(array), [bitmap, offsets], children=[pairs])
-        return pa.ListArray.from_buffers(array.type, len(array), [bitmap, offsets], children=[nulled(values)])
+        return pa.ListArray.from_buffers(array.type, len(array), [bitmap, offsets], children=[propagate_nulls(values)])
     return array if around is None else pc.if_else(pa.array(around), array, pa.scalar(None, array.type))
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from spec_ref.core.errors import spec_error
-from spec_ref.data_files.row_writer import DataFileWriter, Output
+from spec_ref.data_files.row_writer import DataFileWriter, OutputFile
 from spec_ref.data_types.types import StructType
 from spec_ref.manifests.data_file import FileFormat
 
 
 def open_writer(
-    out: Output, struct: StructType, file_format: FileFormat, *, codec: str | None = None, name: str = "table"
+    out: OutputFile, struct: StructType, file_format: FileFormat, *, codec: str | None = None, name: str = "table"
 ) -> DataFileWriter:
     """Begin a file.
 

@@ -37,7 +37,7 @@ def test_a_column_has_the_single_values_of_its_values(type_, data):
 
 @pytest.mark.parametrize("precision", [2, 9, 18, 19, 38])
 def test_decimals_take_the_least_bytes_across_rounds(precision, monkeypatch):
-    monkeypatch.setattr(murmur3_vectorized, "LANES", 16)
+    monkeypatch.setattr(murmur3_vectorized, "CHUNK_SIZE", 16)
     generator = random.Random(precision)
     numbers = [generator.randint(-(10**digits) + 1, 10**digits - 1) for digits in range(precision + 1) for _ in "abcde"]
     column = pa.array(numbers, pa.decimal128(38, 0)).cast(pa.decimal128(precision, 0))

@@ -183,7 +183,7 @@ def test_rounds_make_no_difference(monkeypatch):
         *((parse_transform(text), TIMESTAMP, column) for text in ("year", "month", "day", "bucket[9]")),
     ]
     whole = [transform_array(*case) for case in cases]
-    monkeypatch.setattr(murmur3_vectorized, "LANES", 16)
+    monkeypatch.setattr(murmur3_vectorized, "CHUNK_SIZE", 16)
     assert [transform_array(*case) for case in cases] == whole
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from conformance.strategies import primitive_types, values
 from spec_ref.columnar.deletes import equality_deletes
-from spec_ref.columnar.deletes.equality_deletes import EqualityDeleteSet, column_values
+from spec_ref.columnar.deletes.equality_deletes import EqualityDeleteSet, delete_column_array
 from spec_ref.columnar.schemas.column_projection import arrow_type, arrow_values
 from spec_ref.core.errors import SpecError
 from spec_ref.data_types.types import (
@@ -166,7 +166,7 @@ def test_column_is_null_where_a_parent_is_null() -> None:
     column = delete_column(3, (NOW,))
     array = arrow_values(column.field.type, [{3: 5}, None, {3: None}])
     batch = pa.RecordBatch.from_arrays([array], schema=pa.schema([("s", arrow_type(column.field.type))]))
-    assert column_values(column, batch, 0).to_pylist() == [5, None, None]
+    assert delete_column_array(column, batch, 0).to_pylist() == [5, None, None]
 
 
 def test_time_does_not_grow_with_the_product_of_rows_and_deletes() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spec_ref.columnar.deletes.deletion_vector import PositionBitmap
-from spec_ref.columnar.deletes.position_deletes import merged, read_position_deletes
+from spec_ref.columnar.deletes.position_deletes import merge_deletes, read_position_deletes
 from spec_ref.core.errors import SpecError
 from spec_ref.deletes.deletion_vector import decode_deletion_vector, encode_deletion_vector
 from spec_ref.deletes.position_deletes import deleted_positions
@@ -35,7 +35,7 @@ def test_deleted_rows_are_those_of_the_definition(
     read = [read_position_deletes(batches(rows, size)) for rows in files]
     for path in PATHS:
         expected = deleted_positions([row for rows in files for row in rows], path)
-        mask = merged(read, path).deleted(first, count)
+        mask = merge_deletes(read, path).deleted(first, count)
         assert [first + place for place in np.flatnonzero(mask)] == sorted(expected & set(range(first, first + count)))
 
 
@@ -45,7 +45,7 @@ def test_deletion_vector_and_position_deletes_of_the_same_rows_are_the_same(
 ) -> None:
     vector = decode_deletion_vector(encode_deletion_vector(positions))
     files = [read_position_deletes(batches([("a", position) for position in positions], 10))]
-    assert (PositionBitmap(vector).deleted(first, count) == merged(files, "a").deleted(first, count)).all()
+    assert (PositionBitmap(vector).deleted(first, count) == merge_deletes(files, "a").deleted(first, count)).all()
 
 
 def test_order_and_repetition_do_not_matter() -> None:
@@ -55,7 +55,7 @@ def test_order_and_repetition_do_not_matter() -> None:
 
 def test_path_is_compared_as_it_stands() -> None:
     rows = [("file:/x", 1), ("file:///x", 2), ("/x", 3), ("FILE:/x", 4), ("file:/%78", 5)]
-    assert merged([read_position_deletes(batches(rows, 9))], "file:/x").positions.tolist() == [1]
+    assert merge_deletes([read_position_deletes(batches(rows, 9))], "file:/x").positions.tolist() == [1]
 
 
 def test_negative_position_is_refused() -> None:
@@ -65,9 +65,9 @@ def test_negative_position_is_refused() -> None:
 
 def test_position_behind_the_file_deletes_nothing() -> None:
     read = read_position_deletes(batches([("a", 100)], 1))
-    assert not merged([read], "a").deleted(0, 100).any()
+    assert not merge_deletes([read], "a").deleted(0, 100).any()
 
 
 def test_files_of_others_delete_nothing() -> None:
-    assert not merged([read_position_deletes(batches([("b", 0)], 1))], "a").deleted(0, 3).any()
-    assert not merged([], "a").deleted(0, 3).any()
+    assert not merge_deletes([read_position_deletes(batches([("b", 0)], 1))], "a").deleted(0, 3).any()
+    assert not merge_deletes([], "a").deleted(0, 3).any()

@@ -21,7 +21,7 @@ from conformance.operations.wire import to_exchange
 from conformance.pipeline.local import read_table
 from conformance.protocol import Ok
 from conformance.writing import Mode, WritableTable, append, compact, create_table, delete, merge, update
-from spec_ref.columnar.arrow_values import values_of
+from spec_ref.columnar.arrow_values import to_python_values
 from spec_ref.core.versions import V2, V3, FormatVersion
 from spec_ref.data_types.types import (
     BINARY,
@@ -170,7 +170,7 @@ def exchanged(table: WritableTable) -> list[dict[str, Any]]:
     rows_: list[dict[str, Any]] = []
     for batch in read_table(table.table).read_all().combine_chunks().to_batches():
         columns = [
-            [None if value is None else to_exchange(field.type, value) for value in values_of(field.type, array)]
+            [None if value is None else to_exchange(field.type, value) for value in to_python_values(field.type, array)]
             for field, array in zip(fields, batch.columns, strict=True)
         ]
         rows_ += [dict(zip((field.name for field in fields), row, strict=True)) for row in zip(*columns, strict=True)]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spec_ref.columnar.arrow_values import values_of
+from spec_ref.columnar.arrow_values import to_python_values
 from spec_ref.core.errors import SpecError
 from spec_ref.data_types.types import (
     DATE,
@@ -61,25 +61,25 @@ def test_nested_values_of_any_part_of_an_array(listed, start, count):
         ARROW,
     )
     expected = [spec_value(row) for row in listed]
-    assert values_of(ROW, array.slice(start, count)) == expected[start : start + count]
+    assert to_python_values(ROW, array.slice(start, count)) == expected[start : start + count]
 
 
 def test_counts_of_time_keep_their_precision_and_range():
     far = 290_000 * 365 * 86_400_000_000
-    assert values_of(TIMESTAMP, pa.array([far], pa.int64()).cast(pa.timestamp("us"))) == [far]
-    assert values_of(TIMESTAMPTZ_NS, pa.array([-1], pa.int64()).cast(pa.timestamp("ns", "UTC"))) == [-1]
-    assert values_of(TIMESTAMP, pa.array([-1], pa.int64()).cast(pa.timestamp("ns"))) == [-1]
-    assert values_of(TIME, pa.array([5], pa.int64()).cast(pa.time64("us"))) == [5]
-    assert values_of(TIME, pa.array([5], pa.int64())) == [5]
-    assert values_of(DATE, pa.array([-719529], pa.int32()).cast(pa.date32())) == [-719529]
+    assert to_python_values(TIMESTAMP, pa.array([far], pa.int64()).cast(pa.timestamp("us"))) == [far]
+    assert to_python_values(TIMESTAMPTZ_NS, pa.array([-1], pa.int64()).cast(pa.timestamp("ns", "UTC"))) == [-1]
+    assert to_python_values(TIMESTAMP, pa.array([-1], pa.int64()).cast(pa.timestamp("ns"))) == [-1]
+    assert to_python_values(TIME, pa.array([5], pa.int64()).cast(pa.time64("us"))) == [5]
+    assert to_python_values(TIME, pa.array([5], pa.int64())) == [5]
+    assert to_python_values(DATE, pa.array([-719529], pa.int32()).cast(pa.date32())) == [-719529]
 
 
 def test_a_uuid_and_a_variant_are_values_of_the_spec():
     one = uuid.UUID(int=5)
     stored = pa.array([one.bytes, None], pa.binary(16))
-    assert values_of(UUID, pa.ExtensionArray.from_storage(pa.uuid(), stored)) == [one, None]
+    assert to_python_values(UUID, pa.ExtensionArray.from_storage(pa.uuid(), stored)) == [one, None]
     parts = pa.array([{"metadata": b"\x01\0\0", "value": b"\0"}, None])
-    assert values_of(VARIANT, parts) == [Variant(b"\x01\0\0", b"\0"), None]
+    assert to_python_values(VARIANT, parts) == [Variant(b"\x01\0\0", b"\0"), None]
 
 
 WRONG = [(ROW, pa.array([{"i": 1}])), (UUID, pa.array([b"short"])), (ROW, pa.array([1]))]
@@ -88,4 +88,4 @@ WRONG = [(ROW, pa.array([{"i": 1}])), (UUID, pa.array([b"short"])), (ROW, pa.arr
 @pytest.mark.parametrize(("type_", "array"), WRONG)
 def test_an_array_of_other_values_is_refused(type_, array):
     with pytest.raises(SpecError, match="DFL005"):
-        values_of(type_, array)
+        to_python_values(type_, array)

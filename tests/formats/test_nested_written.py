@@ -11,11 +11,11 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from conformance.strategies import values
-from spec_ref.columnar.arrow_values import values_of
+from spec_ref.columnar.arrow_values import to_python_values
 from spec_ref.columnar.schemas.column_projection import arrow_values
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
-from spec_ref.data_files.deferred_sink import DeferredSink, KnownParts, TailRecordingSink
+from spec_ref.data_files.deferred_sink import DeferredSink, PartialFile, TailRecordingSink
 from spec_ref.data_files.orc_metrics import orc_layout
 from spec_ref.data_files.orc_schema import attributes_of
 from spec_ref.data_files.orc_writer import OrcWriter
@@ -25,7 +25,7 @@ from spec_ref.data_files.parquet_metrics import parquet_metrics
 from spec_ref.data_files.parquet_schema import check_parquet_schema, struct_from_parquet
 from spec_ref.data_files.parquet_thrift import read_footer, read_parquet_schema
 from spec_ref.data_files.reader import open_rows
-from spec_ref.data_files.storage_arrays import stored_batch
+from spec_ref.data_files.storage_arrays import to_storage_batch
 from spec_ref.data_files.writer import open_writer
 from spec_ref.data_types.types import (
     INT,
@@ -94,7 +94,7 @@ def read(data: bytes, format_: FileFormat):
     names = [field.name for field in columns.fields]
     rows = []
     for batch in opened.batches(names):
-        made = [values_of(field.type, batch.column(field.name)) for field in columns.fields]
+        made = [to_python_values(field.type, batch.column(field.name)) for field in columns.fields]
         rows += [dict(zip([field.id for field in columns.fields], row, strict=True)) for row in zip(*made, strict=True)]
     return columns, rows
 
@@ -175,7 +175,7 @@ def bare(columns: StructType, rows) -> bytes:
     """A Parquet file as pyarrow writes it."""
     out = io.BytesIO()
     schema = arrow_schema(columns)
-    rows = stored_batch(columns, batch_of(columns, rows), schema)
+    rows = to_storage_batch(columns, batch_of(columns, rows), schema)
     pq.write_table(pa.Table.from_batches([rows]), out, **WRITER_OPTIONS)
     return out.getvalue()
 
@@ -299,7 +299,7 @@ def test_known_parts_are_those_before_the_places():
         out.write(text)
         out.remember()
     assert out.parts == [(0, b"01"), (3, b"3456"), (6, b"6789")]
-    known = KnownParts(out.parts)
+    known = PartialFile(out.parts)
     assert (len(known), known[3:7], known[6:10], known[-1], known[0:2]) == (10, b"3456", b"6789", 0x39, b"01")
     for start, stop in ((2, 4), (5, 8)):
         with pytest.raises(SpecError, match="ORC008"):
@@ -325,7 +325,7 @@ def test_a_timestamp_in_a_list_or_map_of_orc_is_read_as_it_was_written(type_: Ty
     writer.close()
     rows = open_rows(io.BytesIO(out.getvalue()), ORC)
     (batch,) = rows.batches(("c",))
-    assert values_of(type_, batch.column(0)) == [None, value]
+    assert to_python_values(type_, batch.column(0)) == [None, value]
 
 
 @pytest.mark.parametrize("type_", MOMENTS, ids=str)

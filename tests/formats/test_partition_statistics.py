@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from conformance.validator.partition_statistics import _total
-from spec_ref.columnar.arrow_values import values_of
+from spec_ref.columnar.arrow_values import to_python_values
 from spec_ref.core.errors import SpecError
 from spec_ref.core.versions import V1, V2, V3
 from spec_ref.data_files.parquet_schema import struct_from_parquet
@@ -62,7 +62,7 @@ def golden_rows():
     with path.open("rb") as file:
         struct = struct_from_parquet(read_parquet_schema(file))
     table = pq.read_table(path).combine_chunks()
-    columns = {field.id: values_of(field.type, table.column(field.name).chunk(0)) for field in struct.fields}
+    columns = {field.id: to_python_values(field.type, table.column(field.name).chunk(0)) for field in struct.fields}
     return struct, [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 

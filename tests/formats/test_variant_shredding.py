@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from spec_ref.columnar.arrow_values import values_of
+from spec_ref.columnar.arrow_values import to_python_values
 from spec_ref.columnar.schemas.column_projection import compile_projection
 from spec_ref.core.errors import SpecError
 from spec_ref.data_files.parquet_schema import struct_from_parquet
@@ -60,7 +60,7 @@ def read(data: bytes, column: NestedField | None = None, **options: Any) -> list
     for batch in opened.batches(project.columns, options.get("rows", 1000)):
         out = project(batch).column(0)
         out.validate(full=True)
-        made += values_of(column.type, out)
+        made += to_python_values(column.type, out)
     return made
 
 

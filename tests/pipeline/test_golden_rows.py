@@ -13,7 +13,7 @@ from conformance.operations.wire import to_exchange
 from conformance.pipeline.file_access import FileAccessError
 from conformance.pipeline.local import read_table
 from conformance.pipeline.tables import Table, load_table
-from spec_ref.columnar.arrow_values import values_of
+from spec_ref.columnar.arrow_values import to_python_values
 from spec_ref.core.errors import SpecError
 
 
@@ -40,7 +40,7 @@ def answer(table: Table, types: dict[str, Any], **asked: Any) -> dict[str, Any]:
     for name, json in types.items():
         type_ = read_type(json)
         chunks = read.column(name).chunks
-        values = [value for chunk in chunks for value in values_of(type_, chunk)]
+        values = [value for chunk in chunks for value in to_python_values(type_, chunk)]
         columns.append([to_exchange(type_, value) for value in values])
     return {"rows": [dict(zip(types, row, strict=True)) for row in zip(*columns, strict=True)]}
 

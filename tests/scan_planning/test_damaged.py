@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from planned_tables import LIST, Table, added, data_file
 
-from spec_ref.columnar.manifests.batched_manifests import joined_columns
+from spec_ref.columnar.manifests.batched_manifests import batched_columns
 from spec_ref.columnar.scan_planning.planner import plan
 from spec_ref.core.errors import SpecError
 from spec_ref.encodings.avro.container import open_container, write_container
@@ -92,7 +92,7 @@ def test_a_column_that_is_looked_for_is_what_all_columns_decoded_have(columns: i
 
     def batch() -> Any:
         manifests = [read_manifest(made.files[one.manifest_path], manifest_file=one) for one in made.listed]
-        (joined,) = joined_columns(manifests)
+        (joined,) = batched_columns(manifests)
         return joined
 
     looked, whole = batch(), batch().load()

@@ -10,7 +10,7 @@ import pytest
 from planned_tables import LIST, SCHEMA, SNAPSHOT, Table, added, data_file
 
 from spec_ref.columnar.manifests import batched_manifests
-from spec_ref.columnar.manifests.batched_manifests import joined_columns
+from spec_ref.columnar.manifests.batched_manifests import batched_columns
 from spec_ref.columnar.scan_planning.planner import plan
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
@@ -408,5 +408,5 @@ def test_manifests_without_a_list_have_the_spec_of_their_header() -> None:
 
 
 def test_columns_of_no_manifest_are_none() -> None:
-    assert not list(joined_columns([]))
+    assert not list(batched_columns([]))
     assert LONG in {field.type for field in SCHEMA.fields}

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.strategies import types, values
-from spec_ref.columnar.arrow_values import values_of
+from spec_ref.columnar.arrow_values import to_python_values
 from spec_ref.columnar.schemas.column_projection import arrow_values, compile_projection
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
@@ -97,7 +97,7 @@ def kernel(fields: Any, columns: WrittenColumns, rows: Any, constants: Any) -> l
     project = compile_projection(fields, columns, constants)
     made = project(batch_of(columns.struct, rows))
     made.validate(full=True)
-    listed = [values_of(f.type, made.column(place)) for place, f in enumerate(fields)]
+    listed = [to_python_values(f.type, made.column(place)) for place, f in enumerate(fields)]
     return [{f.id: values[row] for f, values in zip(fields, listed, strict=True)} for row in range(len(rows))]
 
 
@@ -242,8 +242,8 @@ def test_slices_of_nested_arrays_are_read_where_they_stand(sliced: tuple[int, in
     made = compile_projection(wanted, WrittenColumns(written), {})(batch)
     made.validate(full=True)
     expected = rows[sliced[0] : sliced[0] + sliced[1]]
-    assert values_of(wanted[0].type, made.column(0)) == [row[1] for row in expected]
-    assert values_of(wanted[1].type, made.column(1)) == [row[3] for row in expected]
+    assert to_python_values(wanted[0].type, made.column(0)) == [row[1] for row in expected]
+    assert to_python_values(wanted[1].type, made.column(1)) == [row[3] for row in expected]
 
 
 def test_required_element_that_is_null_is_refused() -> None:
@@ -328,7 +328,7 @@ def test_text_that_is_not_utf8_is_refused() -> None:
 def test_every_arrow_type_that_files_are_read_as(type_: Type, array: Any, read_as: list[Any]) -> None:
     project = compile_projection([field(1, "a", type_)], WrittenColumns(struct(field(1, "a", type_))), {})
     made = project(pa.RecordBatch.from_arrays([array], ["a"]))
-    assert values_of(type_, made.column(0)) == read_as
+    assert to_python_values(type_, made.column(0)) == read_as
 
 
 def test_column_of_type_unknown_is_null_whatever_the_file_has() -> None:
@@ -339,7 +339,7 @@ def test_column_of_type_unknown_is_null_whatever_the_file_has() -> None:
 
 def test_lists_and_maps_that_require_a_value_of_type_unknown_have_an_arrow_type() -> None:
     for type_ in (ListType(1, UNKNOWN, element_required=True), MapType(1, STRING, 2, UNKNOWN, value_required=True)):
-        assert values_of(type_, arrow_values(type_, [(), None])) == [(), None]
+        assert to_python_values(type_, arrow_values(type_, [(), None])) == [(), None]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from written import arrow_of, rows_of
 
 from conformance.strategies import values
 from conformance.strategies_metadata import partition_specs, schemas, sort_orders
-from spec_ref.columnar.partitioning.split_by_partition import by_partition, check_spec
+from spec_ref.columnar.partitioning.split_by_partition import check_spec, split_by_partition
 from spec_ref.columnar.schemas.written_rows import compile_input
 from spec_ref.columnar.sorting.comparator import sort_indices
 from spec_ref.core.errors import SpecError
@@ -250,7 +250,7 @@ def test_rows_are_told_apart_as_the_transforms_do_one_by_one(case: tuple[Any, ..
     (batch,) = compile_and_make(schema, rows)
     made = {
         value_key(type_, partition): [value_key(schema.as_struct(), row) for row in in_batch(schema, part)]
-        for partition, part in by_partition(spec, schema, batch)
+        for partition, part in split_by_partition(spec, schema, batch)
     }
     assert made == expected
 
@@ -272,7 +272,7 @@ def test_many_partitions_of_several_fields_are_told_apart() -> None:
     ))  # fmt: skip
     a, b = np.arange(3000) % 1000, np.arange(3000) % 999
     batch = pa.RecordBatch.from_arrays([pa.array(a), pa.array(b)], ["a", "b"])
-    made = {tuple(partition.values()): part.num_rows for partition, part in by_partition(spec, schema, batch)}
+    made = {tuple(partition.values()): part.num_rows for partition, part in split_by_partition(spec, schema, batch)}
     assert made == dict.fromkeys(zip(a.tolist(), b.tolist(), strict=True), 1)
 
 

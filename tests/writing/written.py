@@ -15,7 +15,7 @@ from conformance.validator.local import Local
 from conformance.validator.run import Snapshots, validate
 from conformance.writing import WritableTable
 from spec_ref.checks.findings import Finding, Severity
-from spec_ref.columnar.arrow_values import values_of
+from spec_ref.columnar.arrow_values import to_python_values
 from spec_ref.columnar.schemas.column_projection import arrow_field, arrow_values
 from spec_ref.data_types.types import INT, LONG, STRING, NestedField
 from spec_ref.data_types.values import value_key
@@ -43,7 +43,9 @@ def rows_of(schema: Schema, table: pa.Table) -> list[dict[int, Any]]:
     """An Arrow table as rows by field id."""
     rows: list[dict[int, Any]] = []
     for batch in table.combine_chunks().to_batches():
-        columns = [values_of(field.type, array) for field, array in zip(schema.fields, batch.columns, strict=True)]
+        columns = [
+            to_python_values(field.type, array) for field, array in zip(schema.fields, batch.columns, strict=True)
+        ]
         ids = [field.id for field in schema.fields]
         rows += [dict(zip(ids, row, strict=True)) for row in zip(*columns, strict=True)]
     return rows

@@ -293,7 +293,7 @@ def _bounds(rows: Rows) -> dict[str, list[tuple[bytes, bool]]]:
 def _suspected(type_: str, bounds: list[tuple[bytes, bool]]) -> bool:
     """Bounds of a second column that are none of its type are not overlooked where many are checked at once."""
     from spec_ref.columnar.manifests.entry_columns import column_batches
-    from spec_ref.columnar.manifests.rules import suspects
+    from spec_ref.columnar.manifests.rules import suspect_entries
     from spec_ref.core.versions import V3
     from spec_ref.manifest_lists.manifest_file import ManifestContent
     from spec_ref.manifests import read_manifest
@@ -311,7 +311,7 @@ def _suspected(type_: str, bounds: list[tuple[bytes, bool]]) -> bool:
         found: set[int] = set()
         with eager():
             for columns in column_batches(read_manifest(data)):
-                places = suspects(columns, Context(V3, ManifestContent.DATA), types)
+                places = suspect_entries(columns, Context(V3, ManifestContent.DATA), types)
                 found |= set((places + columns.first).tolist())
         if not found >= {number for number, (_, is_refused) in enumerate(bounds) if is_refused}:
             return False

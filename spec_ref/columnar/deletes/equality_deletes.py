@@ -24,7 +24,7 @@ from spec_ref.deletes.equality_deletes import DeleteColumn
 Bools = npt.NDArray[np.bool_]
 
 
-def column_values(column: DeleteColumn, batch: pa.RecordBatch, place: int) -> Any:
+def delete_column_array(column: DeleteColumn, batch: pa.RecordBatch, place: int) -> Any:
     """Find the values of a delete column.
 
     Args:

@@ -95,7 +95,7 @@ def _set_of(parts: list[Positions]) -> Positions:
     return joined if (joined[1:] > joined[:-1]).all() else np.unique(joined)
 
 
-def merged(deletes: Iterable[Deleted], path: str) -> PositionSet:
+def merge_deletes(deletes: Iterable[Deleted], path: str) -> PositionSet:
     """Merge the positions that several position delete files delete in one data file.
 
     Args:

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from spec_ref.columnar.arrow_types import Column, check_values, map_chunks
+from spec_ref.columnar.arrow_types import ArrowColumn, check_values, map_chunks
 from spec_ref.columnar.partitioning.transforms import transform_array
 from spec_ref.core.errors import spec_error
 from spec_ref.data_types.types import DecimalType, FixedType, Type, kind
@@ -90,7 +90,7 @@ def _evaluate(predicate: BoundPredicate, batch: Any) -> Any:
             return pc.fill_null(found, evaluate_leaf(predicate, None))
 
 
-def _test(operation: Operation, type_: Type, column: Column) -> Any:
+def _test(operation: Operation, type_: Type, column: ArrowColumn) -> Any:
     if operation in (_O.IS_NULL, _O.NOT_NULL):
         return pc.is_null(column) if operation is _O.IS_NULL else pc.is_valid(column)
     nan = pc.fill_null(map_chunks(type_, column, pa.bool_(), pc.is_nan), False)  # noqa: FBT003
@@ -125,7 +125,7 @@ def _scalar(type_: Type, value: Any, arrow_type: Any) -> Any:
     return pa.scalar(value.bytes if kind(type_) == "uuid" else value, arrow_type)
 
 
-def _compare(operation: Operation, type_: Type, left: Column, right: Column) -> Any:
+def _compare(operation: Operation, type_: Type, left: ArrowColumn, right: ArrowColumn) -> Any:
     """Compare two columns of one type; null equals null, and NaN equals NaN (EXP008, EXP010)."""
     left, right = _comparable(type_, left), _comparable(type_, right)
     found: Any = pc.fill_null(_KERNELS[operation](left, right), False)  # noqa: FBT003
@@ -171,7 +171,7 @@ def _arrow_type(type_: Any) -> Any:
             return _ARROW_TYPES[kind(type_)]
 
 
-def _comparable(type_: Type, column: Column) -> Any:
+def _comparable(type_: Type, column: ArrowColumn) -> Any:
     """Convert a column to the common layout of columns of its type."""
     check_values(type_, column)
     if pa.types.is_dictionary(column.type):
@@ -184,7 +184,7 @@ def _comparable(type_: Type, column: Column) -> Any:
 # Terms
 
 
-def _values(term: BoundTerm, batch: Any) -> Column:
+def _values(term: BoundTerm, batch: Any) -> ArrowColumn:
     match term:
         case BoundReference():
             return _column(term, batch)
@@ -204,7 +204,7 @@ def _values(term: BoundTerm, batch: Any) -> Column:
             return pc.if_else(_evaluate(condition, batch), first, second)
 
 
-def _column(reference: BoundReference, batch: Any) -> Column:
+def _column(reference: BoundReference, batch: Any) -> ArrowColumn:
     first, *rest = reference.names
     if first not in batch.schema.names:
         raise spec_error("EXP003", "the table has no column of the field", found=".".join(reference.names))

@@ -35,7 +35,7 @@ class _Pending:
         return sum(part.count for part in self.parts)
 
 
-def joined_columns(manifests: Iterable[Manifest]) -> Iterator[ManifestColumns]:
+def batched_columns(manifests: Iterable[Manifest]) -> Iterator[ManifestColumns]:
     """Decode the entries of manifests to columns, in their order, a batch at a time.
 
     No more is held than a batch, which may be of several manifests. The place in an error names the file and the number
@@ -51,10 +51,10 @@ def joined_columns(manifests: Iterable[Manifest]) -> Iterator[ManifestColumns]:
         SpecError: as `spec_ref.columnar.manifests.reader.decoded_batches` and `ManifestColumns`.
     """
     for _, alike in itertools.groupby(manifests, lambda manifest: (layouts_of(manifest).lazy, manifest.spec_id)):
-        yield from _joined(alike)
+        yield from _batched(alike)
 
 
-def _joined(manifests: Iterable[Manifest]) -> Iterator[ManifestColumns]:
+def _batched(manifests: Iterable[Manifest]) -> Iterator[ManifestColumns]:
     pending: list[_Pending] = []
     held = 0
     row_id: int | None = None  # of the manifest that the batch before ended in

@@ -18,15 +18,15 @@ from spec_ref.avro_mapping.rows import partition_record
 from spec_ref.avro_mapping.schema import split_optional, type_from_avro, value_reader
 from spec_ref.columnar.encodings.avro.columns import (
     BytesColumn,
-    Column,
+    DecodedColumn,
     LazyColumn,
     ListColumn,
     NullColumn,
     NumberColumn,
     RecordColumn,
     Rows,
-    forced,
-    optional,
+    decode_lazy,
+    split_nulls,
 )
 from spec_ref.columnar.manifests.nullable_arrays import Bounds, Longs, Mask, Nullable
 from spec_ref.core.errors import SpecError, spec_error
@@ -54,13 +54,13 @@ class Run:
     """The first row id that they inherit."""
 
 
-class StoredColumns:
+class EncodedEntryColumns:
     """The entries of a manifest, of a part of one or of several, in columns, without inherited values.
 
     Every property is an array over the entries, in their order.
     """
 
-    def __init__(self, runs: Sequence[Run], batches: Iterable[Column]) -> None:
+    def __init__(self, runs: Sequence[Run], batches: Iterable[DecodedColumn]) -> None:
         """Read the columns of some batches.
 
         Args:
@@ -75,7 +75,7 @@ class StoredColumns:
 
         self._batches: list[RecordColumn] = []
         for batch in batches:
-            root = forced(batch)
+            root = decode_lazy(batch)
             assert isinstance(root, RecordColumn)
             self._batches.append(root)
         self._length = sum(batch.length for batch in self._batches)
@@ -92,7 +92,7 @@ class StoredColumns:
 
     # Fields
 
-    def _field(self, attribute: str) -> list[Column | None]:
+    def _field(self, attribute: str) -> list[DecodedColumn | None]:
         """A field of the entries in each batch; None if the file does not have it."""
         place = self._places.get(_ENTRY[attribute].id or 0)
         return [None if place is None else batch.fields[place] for batch in self._batches]
@@ -102,7 +102,7 @@ class StoredColumns:
         made: list[RecordColumn] = []
         for column in self._field("data_file"):
             assert column is not None
-            rows, files = optional(column)
+            rows, files = split_nulls(column)
             if not isinstance(files, RecordColumn) or (rows is not None and len(rows) < column.length):
                 first = 0 if rows is None else int(np.setdiff1d(np.arange(column.length), rows)[0])
                 start = sum(files.length for files in made)
@@ -112,7 +112,7 @@ class StoredColumns:
             made.append(files)
         return made
 
-    def _file_field(self, attribute: str) -> list[Column | None]:
+    def _file_field(self, attribute: str) -> list[DecodedColumn | None]:
         place = self._file_places.get(_FILE[attribute].id or 0)
         return [None if place is None else files.fields[place] for files in self._files]
 
@@ -147,7 +147,7 @@ class StoredColumns:
         """Repeat a value of each manifest, or of each part, for its entries."""
         return np.repeat([value(run) for run in self._runs], [run.count for run in self._runs])
 
-    def _numbers(self, columns: Sequence[Column | None]) -> Nullable:
+    def _numbers(self, columns: Sequence[DecodedColumn | None]) -> Nullable:
         """Read a field of integers over all batches."""
         values = np.zeros(self._length, np.int64)
         valid = np.zeros(self._length, np.bool_)
@@ -157,7 +157,7 @@ class StoredColumns:
             start += batch.length
             if column is None:
                 continue
-            rows, numbers = optional(column)
+            rows, numbers = split_nulls(column)
             if isinstance(numbers, NullColumn):
                 continue
             assert isinstance(numbers, NumberColumn)
@@ -215,7 +215,7 @@ class StoredColumns:
         """
         return self._values(self._file_field("file_path"), rows)
 
-    def _values(self, columns: Sequence[Column | None], rows: Rows | None) -> list[Any]:
+    def _values(self, columns: Sequence[DecodedColumn | None], rows: Rows | None) -> list[Any]:
         made: list[Any] = []
         for column, batch, chosen in zip(columns, self._batches, self._by_batch(rows), strict=True):
             if column is None:
@@ -283,7 +283,7 @@ class StoredColumns:
         except AssertionError:
             raise spec_error("DFL004", "the partition values are no integers", found=field_id) from None
 
-    def _partition_field(self, field_id: int) -> tuple[list[Column | None], Any]:
+    def _partition_field(self, field_id: int) -> tuple[list[DecodedColumn | None], Any]:
         place = self._file_places.get(_FILE["partition"].id or 0)
         assert isinstance(self._file_record, Record)
         tuples = None if place is None else split_optional(self._file_record.fields[place].type)[0]
@@ -293,10 +293,10 @@ class StoredColumns:
             tuples = partition_record(tuples, ids)
             found = tuples.by_id().get(field_id)
             if found is not None:
-                columns: list[Column | None] = []
+                columns: list[DecodedColumn | None] = []
                 for column in self._file_field("partition"):
                     assert column is not None
-                    rows, inner = optional(column)
+                    rows, inner = split_nulls(column)
                     if not isinstance(inner, RecordColumn) or (rows is not None and len(rows) < column.length):
                         raise spec_error("DFL004", "an entry has no partition tuple", found=field_id)
                     columns.append(inner.fields[found])
@@ -363,7 +363,7 @@ class StoredColumns:
             part[files], valid[files] = len(data) - 1, True
         return Bounds(tuple(data), part, offsets, lengths, valid)
 
-    def _entries_of(self, attribute: str, field_id: int, rows: Rows | None) -> Iterator[tuple[Rows, Column]]:
+    def _entries_of(self, attribute: str, field_id: int, rows: Rows | None) -> Iterator[tuple[Rows, DecodedColumn]]:
         """Find the entries of maps with a key: the files that have it, as indexes of ``rows``, and their values."""
         swapped = self._swapped(attribute)
         start = 0
@@ -375,20 +375,22 @@ class StoredColumns:
                 continue
             found = column.find(field_id, swapped, mine) if isinstance(column, LazyColumn) else None
             if found is not None:
-                known, values = optional(found[1])
+                known, values = split_nulls(found[1])
                 yield (found[0] if known is None else found[0][known]) + here, values
                 continue
             yield from self._pairs_of(column if mine is None else column.take(mine), field_id, swapped, here)
 
-    def _pairs_of(self, column: Column, field_id: int, swapped: int, here: int) -> Iterator[tuple[Rows, Column]]:
-        holders, maps = optional(column)
+    def _pairs_of(
+        self, column: DecodedColumn, field_id: int, swapped: int, here: int
+    ) -> Iterator[tuple[Rows, DecodedColumn]]:
+        holders, maps = split_nulls(column)
         if not isinstance(maps, ListColumn):
             return
         for rows, entries in maps.slots:
-            inner, pairs = optional(entries)
+            inner, pairs = split_nulls(entries)
             if not isinstance(pairs, RecordColumn):
                 continue
-            keys, values = forced(pairs.fields[swapped]), pairs.fields[1 - swapped]
+            keys, values = decode_lazy(pairs.fields[swapped]), pairs.fields[1 - swapped]
             assert isinstance(keys, NumberColumn)
             hits = np.nonzero(keys.values == field_id)[0]
             if not len(hits):
@@ -396,7 +398,7 @@ class StoredColumns:
             files = hits
             for through in (inner, rows, holders):
                 files = files if through is None else through[files]
-            known, found = optional(values.take(hits) if len(hits) < keys.length else values)
+            known, found = split_nulls(values.take(hits) if len(hits) < keys.length else values)
             yield (files if known is None else files[known]) + here, found
 
     def _swapped(self, attribute: str) -> int:
@@ -459,14 +461,14 @@ class StoredColumns:
             here = slice(start, start + batch.length)
             start += batch.length
             if column is not None:
-                rows, _ = optional(column)
+                rows, _ = split_nulls(column)
                 if rows is None:
                     missing[here] = False
                 else:
                     missing[here][rows] = False
         return missing
 
-    def items(self, attribute: str) -> Iterator[tuple[Rows, Column]]:
+    def items(self, attribute: str) -> Iterator[tuple[Rows, DecodedColumn]]:
         """Read the elements of a list or map of the files; for a map they are the records of its entries.
 
         The elements of a file come in their order.
@@ -483,17 +485,17 @@ class StoredColumns:
             start += batch.length
             if column is None:
                 continue
-            holders, lists = optional(column)
+            holders, lists = split_nulls(column)
             if not isinstance(lists, ListColumn):
                 continue
             for rows, elements in lists.slots:
-                inner, found = optional(elements)
+                inner, found = split_nulls(elements)
                 files = np.arange(found.length, dtype=np.intp)
                 for through in (inner, rows, holders):
                     files = files if through is None else through[files]
                 yield files + here, found
 
-    def maps(self, attribute: str) -> Iterator[tuple[int, Rows, Column]]:
+    def maps(self, attribute: str) -> Iterator[tuple[int, Rows, DecodedColumn]]:
         """Read a map of the files, column by column. An id may be repeated, with other files each time.
 
         Args:
@@ -506,12 +508,12 @@ class StoredColumns:
         for files, pairs in self.items(attribute):
             if not isinstance(pairs, RecordColumn) or not pairs.length:
                 continue
-            keys, values = forced(pairs.fields[swapped]), forced(pairs.fields[1 - swapped])
+            keys, values = decode_lazy(pairs.fields[swapped]), decode_lazy(pairs.fields[1 - swapped])
             assert isinstance(keys, NumberColumn)
             for key, hits in _by_key(keys.values):
                 of_key = values if hits is None else values.take(hits)
                 here = files if hits is None else files[hits]
-                known, found = optional(of_key)
+                known, found = split_nulls(of_key)
                 yield key, here if known is None else here[known], found
 
     def rows(self, rows: Rows) -> list[tuple[Any, ...]]:

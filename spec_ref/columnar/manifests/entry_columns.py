@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 
 from spec_ref.columnar.encodings.avro.columns import (
-    Column,
+    DecodedColumn,
     NullColumn,
     NumberColumn,
     RecordColumn,
     Rows,
     UnionColumn,
-    forced,
+    decode_lazy,
 )
-from spec_ref.columnar.manifests.encoded_entry_columns import Run, StoredColumns
+from spec_ref.columnar.manifests.encoded_entry_columns import EncodedEntryColumns, Run
 from spec_ref.columnar.manifests.nullable_arrays import Longs, Mask, Nullable
 from spec_ref.columnar.manifests.reader import decoded_batches
 from spec_ref.core.errors import SpecError
@@ -40,7 +40,7 @@ _ENTRY = field_rules(ManifestEntry)
 _FILE = field_rules(DataFile)
 
 
-class ManifestColumns(StoredColumns):
+class ManifestColumns(EncodedEntryColumns):
     """The entries of a manifest, of a part of one or of several, in columns, with inherited values.
 
     Every property is an array over the entries, in their order.
@@ -152,7 +152,7 @@ class ManifestColumns(StoredColumns):
         """Decode all statistics now, and return the columns."""
         for files in self._files:
             for column in files.fields:
-                forced(column)
+                decode_lazy(column)
         return self
 
     # Entries
@@ -215,7 +215,7 @@ class ManifestColumns(StoredColumns):
     def _complete(self, batch: RecordColumn, rows: Rows, start: int, left_out: Collection[int | None]) -> RecordColumn:
         """Replace values of some entries of a batch by what they inherit, and set some fields to null."""
         at = self._places[2]
-        fields: list[Column] = []
+        fields: list[DecodedColumn] = []
         inherited = {self._places.get(_ENTRY[name].id or 0): name for name in _INHERITED}
         for place, field in enumerate(batch.fields):
             if place in inherited:
@@ -247,7 +247,7 @@ class ManifestColumns(StoredColumns):
 _INHERITED = ("snapshot_id", "sequence_number", "file_sequence_number")
 
 
-def _column_of(numbers: Nullable, rows: Rows) -> Column:
+def _column_of(numbers: Nullable, rows: Rows) -> DecodedColumn:
     """Make a column with nulls from the numbers of some rows."""
     values, valid = numbers.values[rows], numbers.valid[rows]
     if valid.all():

@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from spec_ref.columnar.encodings.avro.batches import Layout, Part, batches
-from spec_ref.columnar.encodings.avro.columns import Column
+from spec_ref.columnar.encodings.avro.columns import DecodedColumn
 from spec_ref.core.records import field_rules
 from spec_ref.encodings.avro.types import Record
 from spec_ref.manifests.data_file import DataFile
@@ -79,7 +79,7 @@ def layouts_of(manifest: Manifest) -> Layouts:
     return found
 
 
-def decoded_batches(manifest: Manifest, *, whole: bool = False) -> Iterator[Column]:
+def decoded_batches(manifest: Manifest, *, whole: bool = False) -> Iterator[DecodedColumn]:
     """Decode the entries to columns of records, a batch of blocks at a time.
 
     Args:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from spec_ref.checks import to_finding
 from spec_ref.checks.findings import MAX_EXAMPLES, Finding
-from spec_ref.columnar.encodings.avro.columns import BytesColumn, Column, NumberColumn
+from spec_ref.columnar.encodings.avro.columns import BytesColumn, DecodedColumn, NumberColumn
 from spec_ref.columnar.manifests.entry_columns import ManifestColumns
 from spec_ref.columnar.manifests.nullable_arrays import Mask
 from spec_ref.core.errors import SpecError
@@ -52,7 +52,7 @@ def entry_findings(columns: ManifestColumns, context: Context, types: Mapping[in
     Yields:
         Each finding, with a path that begins with the number of the entry in the manifest.
     """
-    chosen = suspects(columns, context, types)
+    chosen = suspect_entries(columns, context, types)
     yield from _without_scheme(columns, context, chosen)
     for number, row in zip((chosen + columns.first).tolist(), columns.rows(chosen), strict=True):
         try:
@@ -84,7 +84,7 @@ def _without_scheme(columns: ManifestColumns, context: Context, looked_at: npt.N
         yield evolve(to_finding(places[0]), count=len(rows), examples=examples)
 
 
-def suspects(columns: ManifestColumns, context: Context, types: Mapping[int, Type]) -> npt.NDArray[np.intp]:
+def suspect_entries(columns: ManifestColumns, context: Context, types: Mapping[int, Type]) -> npt.NDArray[np.intp]:
     """Find the entries that may break a rule; none that breaks one is left out.
 
     A path without a scheme alone does not make an entry suspicious.
@@ -247,7 +247,11 @@ def _undecodable(type_: Type, values: BytesColumn) -> Mask:
 
 
 def _crossed(
-    type_: Type, lower_files: npt.NDArray[np.intp], lower: BytesColumn, upper_files: npt.NDArray[np.intp], upper: Column
+    type_: Type,
+    lower_files: npt.NDArray[np.intp],
+    lower: BytesColumn,
+    upper_files: npt.NDArray[np.intp],
+    upper: DecodedColumn,
 ) -> npt.NDArray[np.intp]:
     """Find files whose lower bound may be above the upper one; those that cannot be decoded are suspicious already."""
     assert isinstance(upper, BytesColumn)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from spec_ref.columnar.arrow_values import values_of
+from spec_ref.columnar.arrow_values import to_python_values
 from spec_ref.columnar.manifests.computed_metrics import storage_of
 from spec_ref.columnar.partitioning.transforms import transform_array
 from spec_ref.columnar.schemas.written_rows import column_array, distinct
@@ -43,7 +43,7 @@ def check_spec(spec: PartitionSpec, schema: Schema) -> None:
             field.transform.result_type(source_type(field.sources[0], schema))
 
 
-def by_partition(
+def split_by_partition(
     spec: PartitionSpec, schema: Schema, batch: pa.RecordBatch
 ) -> Iterator[tuple[Mapping[int, Any], pa.RecordBatch]]:
     """Split the rows of a batch by partition, keeping their order.
@@ -76,7 +76,7 @@ def by_partition(
     ends = np.cumsum(counts[present])
     starts = ends - counts[present]
     firsts = pa.array(starts if order is None else order[starts])
-    columns = [(field_id, values_of(type_, array.take(firsts))) for field_id, type_, array in results]
+    columns = [(field_id, to_python_values(type_, array.take(firsts))) for field_id, type_, array in results]
     for place, (start, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
         partition = {field_id: values[place] for field_id, values in columns}
         yield partition, rows.slice(start, end - start)

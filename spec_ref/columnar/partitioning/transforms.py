@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from spec_ref.columnar.arrow_types import (
-    Column,
+    ArrowColumn,
     check_values,
     column_type,
     decimal_halves,
@@ -23,11 +23,11 @@ from spec_ref.columnar.arrow_types import (
     fixed_width,
     map_chunks,
     validity,
-    with_nulls_of,
+    with_same_nulls,
 )
-from spec_ref.columnar.decimal128 import exceeds, floor_multiples, integer, joined
+from spec_ref.columnar.decimal128 import exceeds, floor_multiples, integer, join_halves
 from spec_ref.columnar.hashing import plain_hashes
-from spec_ref.columnar.murmur3_vectorized import LANES, rounds
+from spec_ref.columnar.murmur3_vectorized import CHUNK_SIZE, chunk_slices
 from spec_ref.core.calendar import CYCLE_DAYS, CYCLE_YEARS, EPOCH, UNITS_PER_DAY
 from spec_ref.data_types.decimals import decimal_from_unscaled
 from spec_ref.data_types.types import Type, kind
@@ -64,7 +64,7 @@ _DAYS_PER_5_MONTHS = 153
 """From March on the months have 31, 30, 31, 30 and 31 days, and again."""
 
 
-def transform_array(transform: Transform, type_: Type, column: Column) -> Column:
+def transform_array(transform: Transform, type_: Type, column: ArrowColumn) -> ArrowColumn:
     """Apply a transform to every value of a column; null gives null (TRN001).
 
     The result is int32 for bucket, year, month and hour, date32 for day, and the Arrow type of the values for truncate
@@ -99,7 +99,7 @@ def transform_array(transform: Transform, type_: Type, column: Column) -> Column
             return map_chunks(type_, column, result_type, lambda array: _count(transform, type_, array, result_type))
 
 
-def _nulls(column: Column) -> Column:
+def _nulls(column: ArrowColumn) -> ArrowColumn:
     type_ = column_type(column)
     if isinstance(column, pa.ChunkedArray):
         return pa.chunked_array([pa.nulls(len(chunk), type_) for chunk in column.chunks], type=type_)
@@ -109,11 +109,11 @@ def _nulls(column: Column) -> Column:
 def _bucket(type_: Type, array: Any, num_buckets: int) -> Any:
     hashes = plain_hashes(type_, array)
     count = np.uint32(num_buckets)
-    for part in rounds(len(hashes)):
-        lanes = hashes[part]
-        lanes &= _SIGN_MASK
-        lanes -= lanes // count * count  # numpy divides by one number many times faster than it takes remainders
-    return with_nulls_of(array, hashes.view(np.int32), pa.int32())
+    for part in chunk_slices(len(hashes)):
+        chunk = hashes[part]
+        chunk &= _SIGN_MASK
+        chunk -= chunk // count * count  # numpy divides by one number many times faster than it takes remainders
+    return with_same_nulls(array, hashes.view(np.int32), pa.int32())
 
 
 def _refuse(transform: Transform, type_: Type, value: Any) -> NoReturn:
@@ -138,29 +138,29 @@ def _truncate_integers(transform: Truncate, type_: Type, array: Any) -> Any:
     values = fixed_width(type_, array)
     multiples = np.empty_like(values)
     width = values.dtype.type(transform.width)
-    for part in rounds(len(values)):
-        lanes = values[part]
-        np.floor_divide(lanes, width, out=multiples[part])
+    for part in chunk_slices(len(values)):
+        chunk = values[part]
+        np.floor_divide(chunk, width, out=multiples[part])
         multiples[part] *= width
-        wrapped = multiples[part] > lanes  # less is more: the multiple lies beyond the least integer
+        wrapped = multiples[part] > chunk  # less is more: the multiple lies beyond the least integer
         if wrapped.any():
             index = first_valid(array, wrapped, part.start)
             if index is not None:
                 _refuse(transform, type_, int(values[index]))
-    return with_nulls_of(array, multiples, array.type)
+    return with_same_nulls(array, multiples, array.type)
 
 
 def _truncate_decimals(transform: Truncate, type_: Any, array: Any) -> Any:
     low, high = decimal_halves(array)
     pairs = np.empty((len(array), 2), np.uint64)
-    for part in rounds(len(array)):
+    for part in chunk_slices(len(array)):
         multiples = floor_multiples(low[part], high[part], transform.width)
         flags = exceeds(*multiples, type_.precision)
         if flags.any():
             index = first_valid(array, flags, part.start)
             if index is not None:
                 _refuse(transform, type_, decimal_from_unscaled(type_, integer(low[index], high[index])))
-        pairs[part] = joined(*multiples)
+        pairs[part] = join_halves(*multiples)
     return pa.Array.from_buffers(array.type, len(array), [validity(array), pa.py_buffer(pairs.data)])
 
 
@@ -172,10 +172,10 @@ def _count(transform: Transform, type_: Type, array: Any, arrow_type: Any) -> An
         unit //= HOURS_PER_DAY
     values = fixed_width(type_, array)
     counts = np.empty(len(values), np.int32)
-    for part in rounds(len(values), _DIVIDED if of_days is None else LANES):
-        lanes = values[part].astype(np.int64, copy=False)
-        every_bit = int(np.bitwise_or.reduce(lanes))  # negative where a value is; else no value is larger
-        wide = _floored(lanes, unit, negative=every_bit < 0)
+    for part in chunk_slices(len(values), _DIVIDED if of_days is None else CHUNK_SIZE):
+        chunk = values[part].astype(np.int64, copy=False)
+        every_bit = int(np.bitwise_or.reduce(chunk))  # negative where a value is; else no value is larger
+        wide = _floored(chunk, unit, negative=every_bit < 0)
         if of_days is not None:
             wide = of_days(wide)
         counts[part] = wide
@@ -185,7 +185,7 @@ def _count(transform: Transform, type_: Type, array: Any, arrow_type: Any) -> An
         index = first_valid(array, counts[part] != wide, part.start)
         if index is not None:
             _refuse(transform, type_, int(values[index]))
-    return with_nulls_of(array, counts, arrow_type)
+    return with_same_nulls(array, counts, arrow_type)
 
 
 def _floored(values: Longs, unit: int, *, negative: bool) -> Longs:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from spec_ref.columnar.expressions.metrics_evaluation import matching_files
-from spec_ref.columnar.manifests.batched_manifests import joined_columns
+from spec_ref.columnar.manifests.batched_manifests import batched_columns
 from spec_ref.columnar.manifests.entry_columns import ManifestColumns
 from spec_ref.columnar.scan_planning.partition_filter import PartitionFilter, Selection
 from spec_ref.core.errors import SpecError, spec_error
@@ -124,9 +124,11 @@ class _Scan:
         deletes = self.deletes.manifests(listed, ManifestContent.DELETES, snapshot.manifest_list)
         if not data:
             return
-        index = self._index(joined_columns(read_manifests(deletes, self.specs, self.read_file, snapshot.manifest_list)))
+        index = self._index(
+            batched_columns(read_manifests(deletes, self.specs, self.read_file, snapshot.manifest_list))
+        )
         seen: set[str] = set()
-        for columns in joined_columns(read_manifests(data, self.specs, self.read_file, snapshot.manifest_list)):
+        for columns in batched_columns(read_manifests(data, self.specs, self.read_file, snapshot.manifest_list)):
             yield from self._tasks_of(columns, index, seen)
 
     # Data files
@@ -145,7 +147,7 @@ class _Scan:
         for place, entry in enumerate(columns.entries(rows, without=without)):
             assert entry.sequence_number is not None
             assert entry.file_sequence_number is not None
-            with _Told(columns, int(rows[place])):
+            with _ErrorsInEntry(columns, int(rows[place])):
                 path = entry.data_file.file_path
                 if path in seen:
                     raise spec_error("SCN007", "a data file is live twice", found=path, path="/data_file/file_path")
@@ -191,7 +193,7 @@ class _Scan:
             assert spec_id is not None
             for selection in self._kept(columns, FileContent.POSITION_DELETES):
                 for row, entry in zip(selection.rows.tolist(), columns.entries(selection.rows), strict=True):
-                    with _Told(columns, row):
+                    with _ErrorsInEntry(columns, row):
                         delete = scan_delete(entry, spec_id, self.metadata.format_version)
                         if may_delete_matching(delete.data_file, selection.residual):
                             index.add(delete)
@@ -203,12 +205,12 @@ def _matching(predicate: BoundPredicate, columns: ManifestColumns, rows: Rows) -
         return matching_files(predicate, columns, rows)
     except SpecError:
         for row in rows:  # to tell which file it is
-            with _Told(columns, int(row)):
+            with _ErrorsInEntry(columns, int(row)):
                 matching_files(predicate, columns, np.array([row]))
         raise
 
 
-class _Told:
+class _ErrorsInEntry:
     """Adds the manifest and the number of the entry to errors."""
 
     def __init__(self, columns: ManifestColumns, row: int) -> None:
@@ -236,6 +238,6 @@ def _check(columns: ManifestColumns, live: Rows, *, data: bool) -> None:
         wrong = ~numbers.valid[live] | (values < 0) | (values > greatest[live])
         if wrong.any():
             place = int(live[np.argmax(wrong)])
-            with _Told(columns, place):
+            with _ErrorsInEntry(columns, place):
                 number = int(numbers.values[place]) if numbers.valid[place] else None
                 check_number(attribute, number, int(greatest[place]))

@@ -235,7 +235,7 @@ class FileProjection:
         arrays = []
         for field, (name, make) in zip(self.schema, self._made, strict=True):
             with error_path(f"/{field.name}"):
-                arrays.append(make(batch.num_rows) if name is None else make(column_named(batch, name)))
+                arrays.append(make(batch.num_rows) if name is None else make(find_column(batch, name)))
         if not arrays:
             return batch.select([])
         return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
@@ -269,7 +269,7 @@ def compile_projection(fields: Sequence[NestedField], written: WrittenColumns, c
     return FileProjection(names, pa.schema(list(map(arrow_field, fields))), tuple(made))
 
 
-def column_named(batch: pa.RecordBatch, name: str) -> Array:
+def find_column(batch: pa.RecordBatch, name: str) -> Array:
     """Find a column by its name.
 
     Args:
@@ -314,13 +314,13 @@ def _field(field: NestedField, column: NestedField, constants: Constants, *, map
 
     def checked(array: Array) -> Array:
         made = read(array)
-        refuse_nulls(field.type, made, None, "TYP002")
+        check_no_nulls(field.type, made, None, "TYP002")
         return made
 
     return checked
 
 
-def refuse_nulls(type_: Type, array: Array, parent: Array | None, requirement: str) -> None:
+def check_no_nulls(type_: Type, array: Array, parent: Array | None, requirement: str) -> None:
     """Refuse nulls where the parent is not null.
 
     Args:
@@ -343,25 +343,25 @@ def _read(type_: Type, written: Type, constants: Constants, *, mapped: bool) -> 
     target = arrow_type(type_)
     match type_, written:
         case StructType(fields), StructType():
-            return _told(type_, _struct_reader(fields, written, target, constants, mapped=mapped))
+            return _with_arrow_errors(type_, _struct_reader(fields, written, target, constants, mapped=mapped))
         case ListType(_, element, required), ListType(_, old, _):
             with error_path("/element"):
                 inner = _read(element, old, constants, mapped=mapped)
-            return _told(type_, list_reader(target, element, inner, required=required))
+            return _with_arrow_errors(type_, list_reader(target, element, inner, required=required))
         case MapType(_, key, _, value, required), MapType(_, old_key, _, old_value, _):
             with error_path("/key"):
                 key_reader = _read(key, old_key, constants, mapped=mapped)
             with error_path("/value"):
                 value_reader = _read(value, old_value, constants, mapped=mapped)
-            return _told(type_, map_reader(target, type_, key_reader, value_reader, required=required))
+            return _with_arrow_errors(type_, map_reader(target, type_, key_reader, value_reader, required=required))
         case PrimitiveType("unknown"), _:
             return lambda array: pa.nulls(len(array))
         case _:
             check_readable(written, type_)
-            return _told(type_, _primitive_reader(type_, written, target))
+            return _with_arrow_errors(type_, _primitive_reader(type_, written, target))
 
 
-def _told(type_: Type, read: Read) -> Read:
+def _with_arrow_errors(type_: Type, read: Read) -> Read:
     target = arrow_type(type_)
 
     def told(array: Array) -> Array:
@@ -401,13 +401,13 @@ def _struct_reader(
                     raise spec_error("PRJ001", "the struct has no field, or several, of the name", found=name)
                 made.append(make(array.field(place)))
                 if field.required:
-                    refuse_nulls(field.type, made[-1], array, "TYP002")
+                    check_no_nulls(field.type, made[-1], array, "TYP002")
         return pa.StructArray.from_buffers(target, len(array), [validity(array)], children=made)
 
     return read
 
 
-def ranges(array: Array) -> tuple[Any, int, int]:
+def list_ranges(array: Array) -> tuple[Any, int, int]:
     """Find the offsets of a list or map array, counted from 0, and the range of its values.
 
     Args:
@@ -439,11 +439,11 @@ def list_reader(target: ArrowType, element: Type, inner: Read, *, required: bool
         array = storage_of(array)
         if not pa.types.is_list(array.type):
             array = array.cast(pa.list_(array.type.value_type))
-        offsets, first, count = ranges(array)
+        offsets, first, count = list_ranges(array)
         with error_path("/element"):
             values = inner(array.values.slice(first, count))
             if required:
-                refuse_nulls(element, values, None, "TYP003")
+                check_no_nulls(element, values, None, "TYP003")
         return pa.ListArray.from_buffers(target, len(array), [validity(array), offsets], children=[values])
 
     return read
@@ -470,16 +470,16 @@ def map_reader(
 
     def read(array: Array) -> Array:
         array = storage_of(array)
-        offsets, first, count = ranges(array)
+        offsets, first, count = list_ranges(array)
         with error_path("/key"):
             keys = read_keys(array.keys.slice(first, count))
-            refuse_nulls(type_.key, keys, None, "TYP004")
+            check_no_nulls(type_.key, keys, None, "TYP004")
             if check is not None:
                 check(keys, np.frombuffer(offsets, np.int32, len(array) + 1))
         with error_path("/value"):
             values = read_values(array.items.slice(first, count))
             if required:
-                refuse_nulls(type_.value, values, None, "TYP004")
+                check_no_nulls(type_.value, values, None, "TYP004")
         pairs = pa.StructArray.from_buffers(entries, count, [None], children=[keys, values])
         return pa.Array.from_buffers(target, len(array), [validity(array), offsets], children=[pairs])
 

@@ -23,15 +23,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from spec_ref.columnar.arrow_types import check_arrow_type, check_values, validity
-from spec_ref.columnar.arrow_values import values_of
+from spec_ref.columnar.arrow_values import to_python_values
 from spec_ref.columnar.manifests.computed_metrics import storage_of
 from spec_ref.columnar.schemas.column_projection import (
     arrow_field,
     arrow_type,
+    check_no_nulls,
     constant_array,
     list_reader,
     map_reader,
-    refuse_nulls,
 )
 from spec_ref.core.errors import SpecError, error_path, spec_error
 from spec_ref.core.records import record
@@ -175,7 +175,7 @@ def _field(field: NestedField, source: ArrowType) -> Convert:
 
     def checked(array: Array) -> Array:
         made = convert(array)
-        refuse_nulls(field.type, made, None, "TYP002")
+        check_no_nulls(field.type, made, None, "TYP002")
         return made
 
     return checked
@@ -235,7 +235,7 @@ def _struct(type_: Type, fields: Sequence[NestedField], source: ArrowType) -> Co
             with error_path(f"/{field.name}"):
                 made.append(make(len(array)) if place is None else make(parts[place]))
                 if field.required:
-                    refuse_nulls(field.type, made[-1], array, "TYP002")
+                    check_no_nulls(field.type, made[-1], array, "TYP002")
         return pa.StructArray.from_buffers(target, len(array), [validity(array)], children=made)
 
     return convert
@@ -270,7 +270,7 @@ def _map(type_: MapType, source: Any) -> Convert:
 def _refuse_twice(type_: MapType, keys: Array, offsets: Any) -> None:
     """Refuse a key that is repeated in one map."""
     if not is_primitive(type_.key):
-        values = values_of(type_.key, keys)
+        values = to_python_values(type_.key, keys)
         for start, end in pairwise(offsets.tolist()):
             check_unique_keys(type_, tuple(values[start:end]))
         return
@@ -310,7 +310,7 @@ def _variant(type_: Type, source: ArrowType) -> Convert:
         array = storage_of(array)
         parts = [array.field(names.index(name)).cast(pa.binary()) for name in ("metadata", "value")]
         for part in parts:
-            refuse_nulls(type_, part, array, "TYP006")
+            check_no_nulls(type_, part, array, "TYP006")
         for metadata, value, valid in zip(
             *(part.to_pylist() for part in parts), array.is_valid().to_pylist(), strict=True
         ):

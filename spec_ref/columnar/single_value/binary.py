@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from spec_ref.columnar.arrow_types import (
     BYTE_KINDS,
-    Column,
+    ArrowColumn,
     byte_strings,
     decimal_halves,
     fixed_bytes,
@@ -19,7 +19,7 @@ from spec_ref.columnar.arrow_types import (
     validity,
 )
 from spec_ref.columnar.decimal128 import minimal_rows
-from spec_ref.columnar.murmur3_vectorized import rounds
+from spec_ref.columnar.murmur3_vectorized import chunk_slices
 from spec_ref.core.errors import spec_error
 from spec_ref.data_types.types import Type, is_primitive, kind
 
@@ -27,7 +27,7 @@ RESULT = pa.large_binary()
 """The Arrow type of a column of binary single values, whatever their type: its offsets cannot overflow."""
 
 
-def binary_array(type_: Type, column: Column) -> Column:
+def binary_array(type_: Type, column: ArrowColumn) -> ArrowColumn:
     """Serialize every value of a column.
 
     The bits of a NaN are kept.
@@ -73,7 +73,7 @@ def _decimals(array: Any) -> Any:
     low, high = decimal_halves(array)
     lengths = np.zeros(len(array), np.uint8)
     pieces = []
-    for part in rounds(len(array)):
+    for part in chunk_slices(len(array)):
         words, lengths[part] = minimal_rows(low[part], high[part])
         rows = words.view(np.uint8)
         pieces.append(rows[np.arange(rows.shape[1]) < lengths[part, None]])

@@ -48,7 +48,7 @@ def sort_indices(order: SortOrder, schema: Schema, batch: pa.RecordBatch) -> Any
     return pc.sort_indices(pa.table(keys, names), sort_keys=list(zip(names, directions, strict=True)))
 
 
-def sorted_batch(order: SortOrder, schema: Schema, batch: pa.RecordBatch) -> pa.RecordBatch:
+def sort_batch(order: SortOrder, schema: Schema, batch: pa.RecordBatch) -> pa.RecordBatch:
     """Sort the rows of a batch.
 
     Args:

@@ -1,7 +1,7 @@
 """Batches of Avro blocks decoded into columns (Appendix A, Avro).
 
 The objects of a block are stored one after another, and where the next one begins is known only when the one before has
-been decoded. There are two ways to decode many objects in parallel lanes all the same:
+been decoded. There are two ways to decode many objects in parallel lanes nevertheless:
 
 - Every block is a lane, and the lanes pass over object after object in lockstep. Where the objects begin is then known,
   and every object becomes a lane.
@@ -23,9 +23,9 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from spec_ref.columnar.encodings.avro.columns import BytesColumn, Column, RecordColumn, UnionColumn, column_of
+from spec_ref.columnar.encodings.avro.columns import BytesColumn, DecodedColumn, RecordColumn, UnionColumn, build_column
 from spec_ref.columnar.encodings.avro.vectorized import Node, compile_field, compile_type, footprint
-from spec_ref.columnar.encodings.avro.vectorized_buffer import Lanes, Positions
+from spec_ref.columnar.encodings.avro.vectorized_buffer import Positions, VectorizedBuffer
 from spec_ref.encodings.avro.types import AvroType, Record, Union
 from spec_ref.encodings.avro.values import BlockDecoder, Decoder, Malformed, decoder, read_long
 
@@ -38,7 +38,7 @@ FEW_OBJECTS = 24
 LOCKSTEP_OBJECTS = 4
 """If no block has more objects than this, the blocks are the lanes."""
 
-LOCKSTEP_LANES = 256
+LOCKSTEP_WIDTH = 256
 """The least number of blocks for which lockstep is faster than one object at a time."""
 
 SAMPLES = 32
@@ -95,7 +95,7 @@ class Layout:
         """The path to the anchor, if there is one."""
         return _way(self.type, self.anchor, self.lazy) if self.anchor else None
 
-    def decode(self, parts: Sequence[Part], requirement: str, first: int = 0) -> Column:
+    def decode(self, parts: Sequence[Part], requirement: str, first: int = 0) -> DecodedColumn:
         """Decode the objects of some blocks to a column of records.
 
         Args:
@@ -109,15 +109,15 @@ class Layout:
         Raises:
             SpecError: ``requirement`` with the path of the first malformed value, such as ``/17/data_file``.
         """
-        made = self._in_lanes(parts)
+        made = self._decode_vectorized(parts)
         if made is not None:
             return made
         values: list[object] = []
         for part in parts:
             values += self.one_by_one.decode_all(part.count, part.payload, requirement, first + len(values))
-        return column_of(self.type, values)
+        return build_column(self.type, values)
 
-    def _in_lanes(self, parts: Sequence[Part]) -> Column | None:
+    def _decode_vectorized(self, parts: Sequence[Part]) -> DecodedColumn | None:
         total = sum(part.count for part in parts)
         if total <= FEW_OBJECTS or not self.least or self.footprint > MAX_FOOTPRINT:
             return None
@@ -128,13 +128,13 @@ class Layout:
             return self._lockstep(parts)
         start = self.way.anchor(parts, total) if self.way else None
         made = self._anchored(parts, start) if start else None
-        if made is None and len(parts) >= LOCKSTEP_LANES:
+        if made is None and len(parts) >= LOCKSTEP_WIDTH:
             made = self._lockstep(parts)
         return made
 
-    def _lockstep(self, parts: Sequence[Part]) -> Column | None:
+    def _lockstep(self, parts: Sequence[Part]) -> DecodedColumn | None:
         """Decode with each block as a lane, which passes over an object in each turn; then with each object as one."""
-        lanes, starts, ends, counts = self._lanes(parts)
+        buffer, starts, ends, counts = self._open_buffer(parts)
         order = np.argsort(-counts, kind="stable")
         firsts = (np.cumsum(counts) - counts)[order]
         pos, sorted_counts = starts[order], -counts[order]
@@ -143,41 +143,41 @@ class Layout:
             going = int(np.searchsorted(sorted_counts, -turn, side="left"))
             begins[firsts[:going] + turn] = pos[:going]
             if turn + 1 < counts.max():
-                pos[:going] = self.node.skip(lanes, pos[:going])
-        column, behind = self.node.run(lanes, begins)
+                pos[:going] = self.node.skip(buffer, pos[:going])
+        column, behind = self.node.run(buffer, begins)
         return column if _chained(begins, behind, starts, ends, counts) else None
 
-    def _anchored(self, parts: Sequence[Part], start: bytes) -> Column | None:
+    def _anchored(self, parts: Sequence[Part], start: bytes) -> DecodedColumn | None:
         """Decode with each object as a lane, found by the start of its anchor."""
         assert self.way is not None
-        lanes, starts, ends, counts = self._lanes(parts)
-        strings, sizes = _occurrences(lanes, start)
+        buffer, starts, ends, counts = self._open_buffer(parts)
+        strings, sizes = _occurrences(buffer, start)
         total = int(counts.sum())
         if not total <= len(strings) <= MOST_LOOKALIKES * total:
             return None
-        after, behind = self.way.tail(lanes, strings + sizes)
+        after, behind = self.way.tail(buffer, strings + sizes)
         if len(strings) > total:
-            chosen = self._follow(lanes, starts, counts, strings, sizes, behind)
+            chosen = self._follow(buffer, starts, counts, strings, sizes, behind)
             if chosen is None:
                 return None
             strings, sizes = strings[chosen], sizes[chosen]
-            after, behind = self.way.tail(lanes, strings + sizes)
+            after, behind = self.way.tail(buffer, strings + sizes)
         begins = np.empty(len(strings), np.intp)
         begins[1:] = behind[:-1]
         begins[(np.cumsum(counts) - counts)[counts > 0]] = starts[counts > 0]
-        before, found, found_sizes = self.way.head(lanes, begins)
+        before, found, found_sizes = self.way.head(buffer, begins)
         if (found != strings).any() or (found_sizes != sizes).any():
             return None
         if not _chained(begins, behind, starts, ends, counts):
             return None
-        return self.way.joined(before, BytesColumn(lanes.data, strings, sizes, text=True), after)
+        return self.way.joined(before, BytesColumn(buffer.data, strings, sizes, text=True), after)
 
     def _follow(
-        self, lanes: Lanes, starts: Ints, counts: Ints, strings: Ints, sizes: Ints, behind: Ints
+        self, buffer: VectorizedBuffer, starts: Ints, counts: Ints, strings: Ints, sizes: Ints, behind: Ints
     ) -> Ints | None:
         """Select the assumed strings that are reached from the starts of the blocks, object by object."""
         assert self.way is not None
-        _, found, found_sizes = self.way.head(lanes, np.concatenate((starts, behind)))
+        _, found, found_sizes = self.way.head(buffer, np.concatenate((starts, behind)))
         place = np.minimum(np.searchsorted(strings, found), len(strings) - 1)
         sound = (strings[place] == found) & (sizes[place] == found_sizes)
         following = np.where(sound, place, -1).tolist()
@@ -192,12 +192,12 @@ class Layout:
                 at = len(starts) + string
         return np.array(chosen, np.intp)
 
-    def _lanes(self, parts: Sequence[Part]) -> tuple[Lanes, Ints, Ints, Ints]:
+    def _open_buffer(self, parts: Sequence[Part]) -> tuple[VectorizedBuffer, Ints, Ints, Ints]:
         """Join the blocks: where each starts and ends, and how many objects it states."""
         sizes = np.fromiter((len(part.payload) for part in parts), np.intp, len(parts))
         ends = np.cumsum(sizes)
         counts = np.fromiter((part.count for part in parts), np.intp, len(parts))
-        return Lanes([part.payload for part in parts], self.footprint), ends - sizes, ends, counts
+        return VectorizedBuffer([part.payload for part in parts], self.footprint), ends - sizes, ends, counts
 
 
 def batches(parts: Iterable[Part], size: int = BATCH_BYTES) -> Iterator[list[Part]]:
@@ -232,16 +232,16 @@ def _chained(begins: Ints, behind: Ints, starts: Ints, ends: Ints, counts: Ints)
     return bool((behind == expected).all() and (starts[~filled] == ends[~filled]).all())
 
 
-def _occurrences(lanes: Lanes, start: bytes) -> tuple[Ints, Ints]:
+def _occurrences(buffer: VectorizedBuffer, start: bytes) -> tuple[Ints, Ints]:
     """Find where strings with this start may be, and the lengths that seem to precede them."""
-    gaps = lanes.data.split(start)
+    gaps = buffer.data.split(start)
     lengths = np.fromiter(map(len, gaps), np.intp, len(gaps))[:-1]
     strings = np.cumsum(lengths + len(start)) - len(start)
-    last = lanes.bytes[np.maximum(strings - 1, 0)].astype(np.intp)
-    first = lanes.bytes[np.maximum(strings - 2, 0)].astype(np.intp)
+    last = buffer.bytes[np.maximum(strings - 1, 0)].astype(np.intp)
+    first = buffer.bytes[np.maximum(strings - 2, 0)].astype(np.intp)
     # A length of two bytes has the high bit in the first of them. If that bit is of something else, the head will tell.
     sizes = np.where(first > 0x7F, (first & 0x7F) | (last << 7), last) >> 1
-    fits = (sizes >= len(start)) & (strings + sizes <= lanes.end) & (strings > 0)
+    fits = (sizes >= len(start)) & (strings + sizes <= buffer.end) & (strings > 0)
     return strings[fits], sizes[fits]
 
 
@@ -270,28 +270,30 @@ class _Way:
 
     whole: Decoder
 
-    def head(self, lanes: Lanes, pos: Positions) -> tuple[list[list[Column]], Positions, Ints]:
+    def head(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[list[list[DecodedColumn]], Positions, Ints]:
         """Decode objects up to their anchors: the columns of each level, and the anchors' positions and lengths."""
         made = []
         for level in self.levels:
-            pos = _enter(lanes, pos, level.branch)
-            columns, pos = _run(level.before, lanes, pos)
+            pos = _enter(buffer, pos, level.branch)
+            columns, pos = _run(level.before, buffer, pos)
             made.append(columns)
-        pos = _enter(lanes, pos, self.branch)
-        sizes, pos = lanes.size(pos)
+        pos = _enter(buffer, pos, self.branch)
+        sizes, pos = buffer.size(pos)
         return made, pos, sizes
 
-    def tail(self, lanes: Lanes, pos: Positions) -> tuple[list[list[Column]], Positions]:
+    def tail(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[list[list[DecodedColumn]], Positions]:
         """Decode objects from after their anchors to their ends: the columns of each level, and the ends."""
         made = []
         for level in reversed(self.levels):
-            columns, pos = _run(level.after, lanes, pos)
+            columns, pos = _run(level.after, buffer, pos)
             made.append(columns)
         return made[::-1], pos
 
-    def joined(self, before: list[list[Column]], anchor: BytesColumn, after: list[list[Column]]) -> Column:
+    def joined(
+        self, before: list[list[DecodedColumn]], anchor: BytesColumn, after: list[list[DecodedColumn]]
+    ) -> DecodedColumn:
         """Join the column of the objects."""
-        column: Column = _within(anchor, self.branch)
+        column: DecodedColumn = _within(anchor, self.branch)
         for level, head, tail in zip(reversed(self.levels), reversed(before), reversed(after), strict=True):
             column = _within(RecordColumn([*head, column, *tail], anchor.length), level.branch)
         return column
@@ -338,20 +340,20 @@ class _Way:
         return data[position : position + max(size, 0)]
 
 
-def _run(nodes: Iterable[Node], lanes: Lanes, pos: Positions) -> tuple[list[Column], Positions]:
+def _run(nodes: Iterable[Node], buffer: VectorizedBuffer, pos: Positions) -> tuple[list[DecodedColumn], Positions]:
     columns = []
     for node in nodes:
-        column, pos = node.run(lanes, pos)
+        column, pos = node.run(buffer, pos)
         columns.append(column)
     return columns, pos
 
 
-def _enter(lanes: Lanes, pos: Positions, branch: int | None) -> Positions:
-    """Enter a branch of a union; lanes that chose another one are lost."""
-    return pos if branch is None else lanes.lose(pos + 1, lanes.byte(pos) != branch << 1)
+def _enter(buffer: VectorizedBuffer, pos: Positions, branch: int | None) -> Positions:
+    """Enter a branch of a union; lanes that chose another one become invalid."""
+    return pos if branch is None else buffer.invalidate(pos + 1, buffer.byte(pos) != branch << 1)
 
 
-def _within(column: Column, branch: int | None) -> Column:
+def _within(column: DecodedColumn, branch: int | None) -> DecodedColumn:
     return column if branch is None else UnionColumn([(None, column)], column.length)
 
 

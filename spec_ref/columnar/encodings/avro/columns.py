@@ -1,7 +1,7 @@
 """Decoded Avro data as columns: arrays over many objects instead of an object for each (Appendix A, Avro).
 
-A column is made by the lanes of `spec_ref.columnar.encodings.avro.vectorized` or, with the same meaning, from single
-values by `column_of`. Text and bytes stay in the decompressed buffer and are an offset and a length until they are
+A column is made by `spec_ref.columnar.encodings.avro.vectorized` or, with the same meaning, from single
+values by `build_column`. Text and bytes stay in the decompressed buffer and are an offset and a length until they are
 needed; a lazy column is not even decoded until then.
 """
 
@@ -105,7 +105,7 @@ class RecordColumn:
 
     __slots__ = ("fields", "length")
 
-    def __init__(self, fields: Sequence[Column], length: int) -> None:
+    def __init__(self, fields: Sequence[DecodedColumn], length: int) -> None:
         self.fields = tuple(fields)
         self.length = length
 
@@ -123,7 +123,7 @@ class UnionColumn:
 
     __slots__ = ("branches", "length")
 
-    def __init__(self, branches: Sequence[tuple[Rows | None, Column]], length: int) -> None:
+    def __init__(self, branches: Sequence[tuple[Rows | None, DecodedColumn]], length: int) -> None:
         self.branches = tuple(branches)
         self.length = length
 
@@ -151,7 +151,7 @@ class ListColumn:
 
     __slots__ = ("length", "slots")
 
-    def __init__(self, slots: Sequence[tuple[Rows | None, Column]], length: int) -> None:
+    def __init__(self, slots: Sequence[tuple[Rows | None, DecodedColumn]], length: int) -> None:
         self.slots = tuple(slots)
         self.length = length
 
@@ -194,9 +194,9 @@ class LazyColumn:
 
     def __init__(
         self,
-        decode: Callable[[Rows | None], Column],
+        decode: Callable[[Rows | None], DecodedColumn],
         length: int,
-        find: Callable[[int, int, Rows | None], tuple[Rows, Column] | None] | None = None,
+        find: Callable[[int, int, Rows | None], tuple[Rows, DecodedColumn] | None] | None = None,
         rows: Rows | None = None,
     ) -> None:
         """Make a column that is not decoded yet.
@@ -210,16 +210,16 @@ class LazyColumn:
         self._decode = decode
         self._find = find
         self._rows = rows
-        self._column: Column | None = None
+        self._column: DecodedColumn | None = None
         self.length = length
 
-    def get(self) -> Column:
+    def get(self) -> DecodedColumn:
         """Decode the column, once."""
         if self._column is None:
             self._column = self._decode(self._rows)
         return self._column
 
-    def find(self, key: int, place: int, rows: Rows | None = None) -> tuple[Rows, Column] | None:
+    def find(self, key: int, place: int, rows: Rows | None = None) -> tuple[Rows, DecodedColumn] | None:
         """Find the values of one key of maps, without decoding the others.
 
         Args:
@@ -234,7 +234,7 @@ class LazyColumn:
             return None
         return self._find(key, place, self._chosen(rows))
 
-    def take(self, rows: Rows) -> Column:
+    def take(self, rows: Rows) -> DecodedColumn:
         if self._column is not None:
             return self._column.take(rows)
         return LazyColumn(self._decode, len(rows), self._find, self._chosen(rows))
@@ -248,7 +248,7 @@ class LazyColumn:
         return self.get().to_list()
 
 
-Column: TypeAlias = (
+DecodedColumn: TypeAlias = (
     NullColumn
     | NumberColumn
     | EnumColumn
@@ -261,7 +261,7 @@ Column: TypeAlias = (
 )
 
 
-def _pick(chosen: Rows | None, column: Column, rows: Rows, length: int) -> tuple[Rows | None, Column]:
+def _pick(chosen: Rows | None, column: DecodedColumn, rows: Rows, length: int) -> tuple[Rows | None, DecodedColumn]:
     """Select ``rows`` of a column that has values for the chosen rows, and renumber them."""
     if chosen is None:
         return None, column.take(rows)
@@ -272,7 +272,7 @@ def _pick(chosen: Rows | None, column: Column, rows: Rows, length: int) -> tuple
     return found[kept], column.take(kept)
 
 
-def forced(column: Column) -> Column:
+def decode_lazy(column: DecodedColumn) -> DecodedColumn:
     """Decode a lazy column.
 
     Args:
@@ -284,7 +284,7 @@ def forced(column: Column) -> Column:
     return column.get() if isinstance(column, LazyColumn) else column
 
 
-def optional(column: Column) -> tuple[Rows | None, Column]:
+def split_nulls(column: DecodedColumn) -> tuple[Rows | None, DecodedColumn]:
     """Separate the nulls of a column.
 
     Args:
@@ -293,14 +293,14 @@ def optional(column: Column) -> tuple[Rows | None, Column]:
     Returns:
         The rows that are not null (None for all) and their values.
     """
-    column = forced(column)
+    column = decode_lazy(column)
     if isinstance(column, NullColumn):
         return np.zeros(0, np.intp), column
     if not isinstance(column, UnionColumn):
         return None, column
     for rows, branch in column.branches:
         if not isinstance(branch, NullColumn):
-            return rows, forced(branch)
+            return rows, decode_lazy(branch)
     return np.zeros(0, np.intp), NullColumn(0)
 
 
@@ -322,7 +322,7 @@ def entry_record(values: AvroType) -> Record:
 _DTYPES = {"boolean": np.bool_, "int": np.int64, "long": np.int64, "float": np.float32, "double": np.float64}
 
 
-def column_of(type_: AvroType, values: Sequence[Any]) -> Column:
+def build_column(type_: AvroType, values: Sequence[Any]) -> DecodedColumn:
     """Make the column of values that were decoded one at a time.
 
     Args:
@@ -350,7 +350,9 @@ def column_of(type_: AvroType, values: Sequence[Any]) -> Column:
         case Map(entry):
             return _list_of(entry_record(entry), values)
         case Record(_, fields):
-            columns = [column_of(field.type, [value[place] for value in values]) for place, field in enumerate(fields)]
+            columns = [
+                build_column(field.type, [value[place] for value in values]) for place, field in enumerate(fields)
+            ]
             return RecordColumn(columns, len(values))
 
 
@@ -359,20 +361,20 @@ def _bytes_column(values: Sequence[bytes], *, text: bool) -> BytesColumn:
     return BytesColumn(b"".join(values), np.cumsum(lengths) - lengths, lengths, text=text)
 
 
-def _union_of(union: Union, values: Sequence[Any]) -> Column:
+def _union_of(union: Union, values: Sequence[Any]) -> DecodedColumn:
     inner = union.optional
     if inner is None:
         if len(union.branches) == 1:
-            return UnionColumn([(None, column_of(union.branches[0], values))], len(values))
+            return UnionColumn([(None, build_column(union.branches[0], values))], len(values))
         return ObjectColumn(values)
     chosen = [value for value in values if value is not None]
     if len(chosen) == len(values):
-        return UnionColumn([(None, column_of(inner, values))], len(values))
+        return UnionColumn([(None, build_column(inner, values))], len(values))
     if not chosen:
         return UnionColumn([(None, NullColumn(len(values)))], len(values))
     is_null = np.array([value is None for value in values])
     absent, present = is_null.nonzero()[0], (~is_null).nonzero()[0]
-    return UnionColumn([(absent, NullColumn(len(absent))), (present, column_of(inner, chosen))], len(values))
+    return UnionColumn([(absent, NullColumn(len(absent))), (present, build_column(inner, chosen))], len(values))
 
 
 def _list_of(items: AvroType, values: Sequence[Sequence[Any]]) -> ListColumn:
@@ -381,4 +383,4 @@ def _list_of(items: AvroType, values: Sequence[Sequence[Any]]) -> ListColumn:
     if not found:
         return ListColumn([], len(values))
     rows = np.repeat(np.arange(len(values)), np.fromiter(map(len, values), np.intp, len(values)))
-    return ListColumn([(rows, column_of(items, found))], len(values))
+    return ListColumn([(rows, build_column(items, found))], len(values))

@@ -3,8 +3,8 @@
 A lane is a position in one buffer. Every step - a length, an integer, the branch of a union - is taken by all lanes in
 one numpy call, so that the cost per step is that of the interpreter and the cost per value that of memory. The nodes of
 `compile_type` mirror those of `spec_ref.encodings.avro.values.decoder`, which is the definition. A lane that reads
-malformed data is *lost*: it ends after the end of the buffer, where no valid lane can end, and the caller, who compares
-the ends with the expected ones, decodes the data the plain way to report what is wrong.
+malformed data becomes *invalid*: it ends after the end of the buffer, where no valid lane can end. The caller compares
+the ends with the expected ones, and then decodes the data one value at a time to report what is wrong.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from spec_ref.columnar.encodings.avro.columns import (
     BytesColumn,
-    Column,
+    DecodedColumn,
     EnumColumn,
     LazyColumn,
     ListColumn,
@@ -27,10 +27,10 @@ from spec_ref.columnar.encodings.avro.columns import (
     RecordColumn,
     Rows,
     UnionColumn,
-    column_of,
+    build_column,
     entry_record,
 )
-from spec_ref.columnar.encodings.avro.vectorized_buffer import ONE64, STOPS64, Lanes, Longs, Positions
+from spec_ref.columnar.encodings.avro.vectorized_buffer import ONE64, STOPS64, Longs, Positions, VectorizedBuffer
 from spec_ref.core.errors import spec_error
 from spec_ref.encodings.avro.types import Array, AvroType, Enum, Field, Fixed, Map, Primitive, Record, Union, least_size
 from spec_ref.encodings.avro.values import MAX_EMPTY_ITEMS, Malformed, decoder
@@ -38,22 +38,22 @@ from spec_ref.encodings.avro.values import MAX_EMPTY_ITEMS, Malformed, decoder
 Mask: TypeAlias = npt.NDArray[np.bool_]
 
 LONG_LIST = 64
-FEW_LANES = 64
+MIN_VECTORIZED = 64
 
 
 def _too_few(active: int, count: int, steps: int) -> bool:
-    """Whether so few lanes are still in a long list that decoding it the plain way costs less. They are then lost."""
-    return steps >= LONG_LIST and active * FEW_LANES < max(count, steps)
+    """Whether too few positions are still in a long list to go on; they become invalid and are decoded one by one."""
+    return steps >= LONG_LIST and active * MIN_VECTORIZED < max(count, steps)
 
 
 class Node:
-    """Decodes a type in many lanes."""
+    """Decodes a type at many positions together."""
 
-    def run(self, lanes: Lanes, pos: Positions) -> tuple[Column, Positions]:
+    def run(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[DecodedColumn, Positions]:
         """Decode a value in each lane.
 
         Args:
-            lanes: the buffer.
+            buffer: the buffer.
             pos: the position of each lane.
 
         Returns:
@@ -61,86 +61,86 @@ class Node:
         """
         raise NotImplementedError
 
-    def skip(self, lanes: Lanes, pos: Positions) -> Positions:
+    def skip(self, buffer: VectorizedBuffer, pos: Positions) -> Positions:
         """Pass over a value in each lane, with only the checks that this needs.
 
         Args:
-            lanes: the buffer.
+            buffer: the buffer.
             pos: the position of each lane.
 
         Returns:
             The positions after the values.
         """
-        return self.run(lanes, pos)[1]
+        return self.run(buffer, pos)[1]
 
-    def find(self, lanes: Lanes, pos: Positions, key: int, place: int) -> tuple[Rows, Column] | None:
-        """Find the lanes whose map has a key, and the values.
+    def find(self, buffer: VectorizedBuffer, pos: Positions, key: int, place: int) -> tuple[Rows, DecodedColumn] | None:
+        """Find the positions whose map has a key, and the values.
 
-        The lanes have been passed over before and are valid. If a map repeats the key, its first value is taken.
+        The positions have been passed over before and are valid. If a map repeats the key, its first value is taken.
 
         Args:
-            lanes: the buffer.
+            buffer: the buffer.
             pos: the position of each lane.
             key: the key.
             place: the index of the key in the records of the entries: 0, or 1 if the value is first.
 
         Returns:
-            The numbers of the lanes and the values; None if this node cannot find keys.
+            The indices of the positions and the values; None if this node cannot find keys.
         """
         return None
 
 
 class _Null(Node):
-    def run(self, lanes: Lanes, pos: Positions) -> tuple[Column, Positions]:
+    def run(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[DecodedColumn, Positions]:
         return NullColumn(len(pos)), pos
 
 
 class _Boolean(Node):
-    def run(self, lanes: Lanes, pos: Positions) -> tuple[Column, Positions]:
-        value = lanes.byte(pos)
-        return NumberColumn(value == 1), lanes.lose(pos + 1, value > 1)
+    def run(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[DecodedColumn, Positions]:
+        value = buffer.byte(pos)
+        return NumberColumn(value == 1), buffer.invalidate(pos + 1, value > 1)
 
-    def skip(self, lanes: Lanes, pos: Positions) -> Positions:
+    def skip(self, buffer: VectorizedBuffer, pos: Positions) -> Positions:
         return pos + 1
 
 
 class _Long(Node):
-    def run(self, lanes: Lanes, pos: Positions) -> tuple[Column, Positions]:
-        value, pos = lanes.long(pos)
+    def run(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[DecodedColumn, Positions]:
+        value, pos = buffer.long(pos)
         return NumberColumn(value), pos
 
-    def skip(self, lanes: Lanes, pos: Positions) -> Positions:
-        return lanes.skip_long(pos)
+    def skip(self, buffer: VectorizedBuffer, pos: Positions) -> Positions:
+        return buffer.skip_long(pos)
 
 
 class _Int(_Long):
-    def run(self, lanes: Lanes, pos: Positions) -> tuple[Column, Positions]:
-        value, pos = lanes.long(pos)
+    def run(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[DecodedColumn, Positions]:
+        value, pos = buffer.long(pos)
         if len(value) and (value.max() > 0x7FFFFFFF or value.min() < -0x80000000):
-            pos = lanes.lose(pos, (value > 0x7FFFFFFF) | (value < -0x80000000))
+            pos = buffer.invalidate(pos, (value > 0x7FFFFFFF) | (value < -0x80000000))
         return NumberColumn(value), pos
 
 
 class _Float(Node):
-    def run(self, lanes: Lanes, pos: Positions) -> tuple[Column, Positions]:
-        return NumberColumn(lanes.fours[pos].view("<f4")), pos + 4
+    def run(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[DecodedColumn, Positions]:
+        return NumberColumn(buffer.fours[pos].view("<f4")), pos + 4
 
 
 class _Double(Node):
-    def run(self, lanes: Lanes, pos: Positions) -> tuple[Column, Positions]:
-        return NumberColumn(lanes.eights[pos].view("<f8")), pos + 8
+    def run(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[DecodedColumn, Positions]:
+        return NumberColumn(buffer.eights[pos].view("<f8")), pos + 8
 
 
 class _Bytes(Node):
     def __init__(self, *, text: bool) -> None:
         self.text = text
 
-    def run(self, lanes: Lanes, pos: Positions) -> tuple[Column, Positions]:
-        size, pos = lanes.size(pos)
-        return BytesColumn(lanes.data, pos, size, text=self.text), pos + size
+    def run(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[DecodedColumn, Positions]:
+        size, pos = buffer.size(pos)
+        return BytesColumn(buffer.data, pos, size, text=self.text), pos + size
 
-    def skip(self, lanes: Lanes, pos: Positions) -> Positions:
-        size, pos = lanes.size(pos)
+    def skip(self, buffer: VectorizedBuffer, pos: Positions) -> Positions:
+        size, pos = buffer.size(pos)
         return pos + size
 
 
@@ -148,103 +148,105 @@ class _Fixed(Node):
     def __init__(self, size: int) -> None:
         self.size = size
 
-    def run(self, lanes: Lanes, pos: Positions) -> tuple[Column, Positions]:
+    def run(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[DecodedColumn, Positions]:
         sizes = np.full(len(pos), self.size, np.int64)
-        return BytesColumn(lanes.data, pos, sizes, text=False), pos + self.size
+        return BytesColumn(buffer.data, pos, sizes, text=False), pos + self.size
 
 
 class _Enum(Node):
     def __init__(self, symbols: tuple[str, ...]) -> None:
         self.symbols = symbols
 
-    def run(self, lanes: Lanes, pos: Positions) -> tuple[Column, Positions]:
-        place, pos = lanes.long(pos)
+    def run(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[DecodedColumn, Positions]:
+        place, pos = buffer.long(pos)
         wrong = (place < 0) | (place >= len(self.symbols))
-        return EnumColumn(np.where(wrong, 0, place), self.symbols), lanes.lose(pos, wrong)
+        return EnumColumn(np.where(wrong, 0, place), self.symbols), buffer.invalidate(pos, wrong)
 
 
 class _Record(Node):
     def __init__(self, fields: Sequence[Node]) -> None:
         self.fields = fields
 
-    def run(self, lanes: Lanes, pos: Positions) -> tuple[Column, Positions]:
+    def run(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[DecodedColumn, Positions]:
         count = len(pos)
         columns = []
         for field in self.fields:
-            column, pos = field.run(lanes, pos)
+            column, pos = field.run(buffer, pos)
             columns.append(column)
         return RecordColumn(columns, count), pos
 
-    def skip(self, lanes: Lanes, pos: Positions) -> Positions:
+    def skip(self, buffer: VectorizedBuffer, pos: Positions) -> Positions:
         for field in self.fields:
-            pos = field.skip(lanes, pos)
+            pos = field.skip(buffer, pos)
         return pos
 
     def is_entry(self, place: int) -> bool:
         """Whether it is an entry of a map of integers, with the key at an index."""
         return len(self.fields) == 2 and isinstance(self.fields[place], _Long)
 
-    def entry(self, lanes: Lanes, pos: Positions, key: int, place: int) -> tuple[Mask, Positions, Positions]:
-        """Pass over an entry of a map: which lanes have a key, where its value is, and the positions after it."""
+    def entry(
+        self, buffer: VectorizedBuffer, pos: Positions, key: int, place: int
+    ) -> tuple[Mask, Positions, Positions]:
+        """Pass over an entry of a map: which positions have a key, where its value is, and the positions after it."""
         if place:
-            behind = self.fields[0].skip(lanes, pos)
-            keys, after = lanes.long(behind)
+            behind = self.fields[0].skip(buffer, pos)
+            keys, after = buffer.long(behind)
             return keys == key, pos, after
-        keys, values = lanes.long(pos)
-        return keys == key, values, self.fields[1].skip(lanes, values)
+        keys, values = buffer.long(pos)
+        return keys == key, values, self.fields[1].skip(buffer, values)
 
 
 class _Union(Node):
     def __init__(self, branches: Sequence[Node]) -> None:
         self.branches = branches
 
-    def _choices(self, lanes: Lanes, pos: Positions) -> tuple[int | None, Any, Positions]:
-        """Read the branch of all lanes, or None and the branch of each."""
-        first = lanes.byte(pos)
+    def _choices(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[int | None, Any, Positions]:
+        """Read the branch of all positions, or None and the branch of each."""
+        first = buffer.byte(pos)
         low, high = int(first.min()), int(first.max())
         if low == high and not low & 1 and low >> 1 < len(self.branches) and low < 0x80:
             return low >> 1, None, pos + 1
-        choice, after = lanes.long(pos)
+        choice, after = buffer.long(pos)
         wrong = (choice < 0) | (choice >= len(self.branches))
-        return None, np.where(wrong, 0, choice), lanes.lose(after, wrong)
+        return None, np.where(wrong, 0, choice), buffer.invalidate(after, wrong)
 
-    def run(self, lanes: Lanes, pos: Positions) -> tuple[Column, Positions]:
+    def run(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[DecodedColumn, Positions]:
         count = len(pos)
         if not count:
             return UnionColumn((), 0), pos
-        one, choices, pos = self._choices(lanes, pos)
+        one, choices, pos = self._choices(buffer, pos)
         if one is not None:
-            column, pos = self.branches[one].run(lanes, pos)
+            column, pos = self.branches[one].run(buffer, pos)
             return UnionColumn([(None, column)], count), pos
-        made: list[tuple[Rows | None, Column]] = []
+        made: list[tuple[Rows | None, DecodedColumn]] = []
         after = pos.copy()
         for number, branch in enumerate(self.branches):
             rows = np.nonzero(choices == number)[0]
             if len(rows):
-                column, after[rows] = branch.run(lanes, pos[rows])
+                column, after[rows] = branch.run(buffer, pos[rows])
                 made.append((rows, column))
         return UnionColumn(made, count), after
 
-    def skip(self, lanes: Lanes, pos: Positions) -> Positions:
+    def skip(self, buffer: VectorizedBuffer, pos: Positions) -> Positions:
         if not len(pos):
             return pos
-        one, choices, pos = self._choices(lanes, pos)
+        one, choices, pos = self._choices(buffer, pos)
         if one is not None:
-            return self.branches[one].skip(lanes, pos)
+            return self.branches[one].skip(buffer, pos)
         after = pos.copy()
         for number, branch in enumerate(self.branches):
             rows = np.nonzero(choices == number)[0]
             if len(rows):
-                after[rows] = branch.skip(lanes, pos[rows])
+                after[rows] = branch.skip(buffer, pos[rows])
         return after
 
-    def find(self, lanes: Lanes, pos: Positions, key: int, place: int) -> tuple[Rows, Column] | None:
-        choices, after = lanes.long(pos)
+    def find(self, buffer: VectorizedBuffer, pos: Positions, key: int, place: int) -> tuple[Rows, DecodedColumn] | None:
+        choices, after = buffer.long(pos)
         maps = [number for number, branch in enumerate(self.branches) if isinstance(branch, _Items)]
         if len(maps) != 1:
             return None
         rows = np.nonzero(choices == maps[0])[0]
-        found = self.branches[maps[0]].find(lanes, after[rows], key, place)
+        found = self.branches[maps[0]].find(buffer, after[rows], key, place)
         return None if found is None else (rows[found[0]], found[1])
 
 
@@ -255,50 +257,50 @@ class _Items(Node):
         self.item = item
         self.least = least
 
-    def run(self, lanes: Lanes, pos: Positions) -> tuple[Column, Positions]:
-        slots: list[tuple[Rows | None, Column]] = []
+    def run(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[DecodedColumn, Positions]:
+        slots: list[tuple[Rows | None, DecodedColumn]] = []
 
         def decode(rows: Rows | None, pos: Positions) -> Positions:
-            column, pos = self.item.run(lanes, pos)
+            column, pos = self.item.run(buffer, pos)
             slots.append((rows, column))
             return pos
 
-        after = self._blocks(lanes, pos, lambda count, rows, pos: self._each(lanes, count, rows, pos, decode))
+        after = self._blocks(buffer, pos, lambda count, rows, pos: self._each(buffer, count, rows, pos, decode))
         return ListColumn(slots, len(pos)), after
 
-    def skip(self, lanes: Lanes, pos: Positions) -> Positions:
-        return self._blocks(lanes, pos, lambda count, rows, pos: self._pass(lanes, count, pos), skipping=True)
+    def skip(self, buffer: VectorizedBuffer, pos: Positions) -> Positions:
+        return self._blocks(buffer, pos, lambda count, rows, pos: self._pass(buffer, count, pos), skipping=True)
 
     def _blocks(
         self,
-        lanes: Lanes,
+        buffer: VectorizedBuffer,
         pos: Positions,
         items: Callable[[Longs, Rows | None, Positions], Positions],
         *,
         skipping: bool = False,
     ) -> Positions:
-        """Pass through the blocks; ``items`` passes over the items of one block in the lanes that have it."""
-        rows: Rows | None = None  # the lanes that are not done; None for all
+        """Pass through the blocks; ``items`` passes over the items of one block at the positions that have it."""
+        rows: Rows | None = None  # the positions that are not done; None for all
         after = pos
         while True:
-            count, at = lanes.long(after if rows is None else after[rows])
+            count, at = buffer.long(after if rows is None else after[rows])
             stated = None
             if len(count) and count.min() < 0:
                 stated = np.full(len(count), -1, np.intp)
                 sized = np.nonzero(count < 0)[0]
-                size, behind = lanes.size(at[sized])
+                size, behind = buffer.size(at[sized])
                 count[sized] = -count[sized]
                 at[sized] = behind
                 stated[sized] = behind + size
-            room = np.int64(MAX_EMPTY_ITEMS) if self.least == 0 else (lanes.end - at) // self.least
+            room = np.int64(MAX_EMPTY_ITEMS) if self.least == 0 else (buffer.end - at) // self.least
             wrong = (count > room) | (count < 0)
             if wrong.any():
-                count, at = np.where(wrong, 0, count), np.where(wrong, lanes.lost, at)
+                count, at = np.where(wrong, 0, count), np.where(wrong, buffer.invalid, at)
             more = count > 0
             if more.all():
                 at = items(count, rows, at)
                 if stated is not None:
-                    at = lanes.lose(at, (stated >= 0) & (stated != at))
+                    at = buffer.invalidate(at, (stated >= 0) & (stated != at))
                 if rows is None:
                     after = at
                 else:
@@ -317,12 +319,12 @@ class _Items(Node):
             at = items(count[going], rows, at[going])
             if stated is not None:
                 stated = stated[going]
-                at = lanes.lose(at, (stated >= 0) & (stated != at))
+                at = buffer.invalidate(at, (stated >= 0) & (stated != at))
             after[rows] = at
 
     def _each(
         self,
-        lanes: Lanes,
+        buffer: VectorizedBuffer,
         count: Longs,
         rows: Rows | None,
         pos: Positions,
@@ -332,34 +334,34 @@ class _Items(Node):
         for place in range(most):
             if place < least:
                 if _too_few(len(count), len(count), place):
-                    return np.full(len(pos), lanes.lost)
-                pos = np.minimum(step(rows, pos), lanes.lost)
+                    return np.full(len(pos), buffer.invalid)
+                pos = np.minimum(step(rows, pos), buffer.invalid)
                 continue
             active = np.nonzero(count > place)[0]
             if _too_few(len(active), len(count), place):
-                pos[active] = lanes.lost
+                pos[active] = buffer.invalid
                 break
             pos = pos.copy() if place == least else pos
-            pos[active] = np.minimum(step(active if rows is None else rows[active], pos[active]), lanes.lost)
+            pos[active] = np.minimum(step(active if rows is None else rows[active], pos[active]), buffer.invalid)
         return pos
 
-    def _pass(self, lanes: Lanes, count: Longs, pos: Positions) -> Positions:
-        return self._each(lanes, count, None, pos, lambda _, pos: self.item.skip(lanes, pos))
+    def _pass(self, buffer: VectorizedBuffer, count: Longs, pos: Positions) -> Positions:
+        return self._each(buffer, count, None, pos, lambda _, pos: self.item.skip(buffer, pos))
 
-    def find(self, lanes: Lanes, pos: Positions, key: int, place: int) -> tuple[Rows, Column] | None:
+    def find(self, buffer: VectorizedBuffer, pos: Positions, key: int, place: int) -> tuple[Rows, DecodedColumn] | None:
         if not isinstance(self.item, _Record) or not self.item.is_entry(place):
             return None
-        count, at = lanes.long(pos)
+        count, at = buffer.long(pos)
         sized = np.nonzero(count < 0)[0]
         if len(sized):
             count[sized] = -count[sized]
-            at[sized] = lanes.size(at[sized])[1]
+            at[sized] = buffer.size(at[sized])[1]
         rows = np.nonzero(count > 0)[0]
         left, at = count[rows], at[rows]
         hit_rows: list[Rows] = []
         hits: list[Positions] = []
         while len(rows):
-            hit, values, at = self.item.entry(lanes, at, key, place)
+            hit, values, at = self.item.entry(buffer, at, key, place)
             if hit.any():
                 hit_rows.append(rows[hit])
                 hits.append(values[hit])
@@ -367,12 +369,12 @@ class _Items(Node):
             left = left - 1
             if len(left) and not left.min():
                 done = left == 0
-                if lanes.byte(at[done]).any():  # another block
+                if buffer.byte(at[done]).any():  # another block
                     return None
                 rows, left, at = rows[~done], left[~done], at[~done]
         found = np.concatenate(hit_rows) if hit_rows else np.zeros(0, np.intp)
         values = np.concatenate(hits) if hits else np.zeros(0, np.intp)
-        return found, self.item.fields[1 - place].run(lanes, values)[0]
+        return found, self.item.fields[1 - place].run(buffer, values)[0]
 
 
 class _Integers(_Items):
@@ -382,24 +384,24 @@ class _Integers(_Items):
         super().__init__(item, integers)
         self.integers = integers
 
-    def _pass(self, lanes: Lanes, count: Longs, pos: Positions) -> Positions:
+    def _pass(self, buffer: VectorizedBuffer, count: Longs, pos: Positions) -> Positions:
         left = (count * self.integers).astype(np.intp)  # integers still to pass
         steps = 0
         while True:
-            stops = ~lanes.eights[pos] & STOPS64
+            stops = ~buffer.eights[pos] & STOPS64
             inside = np.bitwise_count(stops)
             if int(left.min()) > int(inside.max()):
-                pos = np.minimum(pos + 8, lanes.lost)
+                pos = np.minimum(pos + 8, buffer.invalid)
                 left = left - inside
             else:
                 whole = left > inside
                 if not whole.any():
                     break
-                pos = np.minimum(pos + 8 * whole, lanes.lost)
+                pos = np.minimum(pos + 8 * whole, buffer.invalid)
                 left = left - inside * whole
             steps += 1
             if steps > LONG_LIST and _too_few(int(np.count_nonzero(left > 8)), len(left), steps):
-                return np.where(left > 8, lanes.lost, pos)
+                return np.where(left > 8, buffer.invalid, pos)
         for _ in range(int(left.max()) - 1):
             stops = np.where(left > 1, stops & (stops - ONE64), stops)
             left = left - 1
@@ -410,16 +412,18 @@ class _Integers(_Items):
 class _IntegerBytes(_Record):
     """An integer and bytes, such as the entries of bounds: passed over in one step if both are short."""
 
-    def skip(self, lanes: Lanes, pos: Positions) -> Positions:
-        both = lanes.halves[pos]
+    def skip(self, buffer: VectorizedBuffer, pos: Positions) -> Positions:
+        both = buffer.halves[pos]
         if (both & np.uint16(0x8180)).any():  # a second byte of the integer, or of the length, or a negative length
-            return super().skip(lanes, pos)
+            return super().skip(buffer, pos)
         return pos + ((both >> np.uint16(9)) + np.uint16(2))
 
-    def entry(self, lanes: Lanes, pos: Positions, key: int, place: int) -> tuple[Mask, Positions, Positions]:
-        both = lanes.halves[pos]
+    def entry(
+        self, buffer: VectorizedBuffer, pos: Positions, key: int, place: int
+    ) -> tuple[Mask, Positions, Positions]:
+        both = buffer.halves[pos]
         if place or not 0 <= key < 64 or (both & np.uint16(0x8180)).any():
-            return super().entry(lanes, pos, key, place)
+            return super().entry(buffer, pos, key, place)
         return both & np.uint16(0xFF) == np.uint16(2 * key), pos + 1, pos + ((both >> np.uint16(9)) + np.uint16(2))
 
 
@@ -430,28 +434,28 @@ class _Lazy(Node):
         self.node = node
         self.type = type_
 
-    def run(self, lanes: Lanes, pos: Positions) -> tuple[Column, Positions]:
-        after = self.node.skip(lanes, pos)
+    def run(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[DecodedColumn, Positions]:
+        after = self.node.skip(buffer, pos)
 
-        def decode(rows: Rows | None) -> Column:
+        def decode(rows: Rows | None) -> DecodedColumn:
             start, end = (pos, after) if rows is None else (pos[rows], after[rows])
-            column, behind = self.node.run(lanes, start)
+            column, behind = self.node.run(buffer, start)
             if (behind == end).all():
                 return column
-            # Lists that are long in few lanes are passed over and not decoded.
+            # Lists that are long at few positions are passed over and not decoded.
             one = decoder(self.type)
             try:
-                return column_of(self.type, [one(lanes.data, position)[0] for position in start.tolist()])
+                return build_column(self.type, [one(buffer.data, position)[0] for position in start.tolist()])
             except (Malformed, IndexError, struct.error):
                 raise spec_error("AVR014", "a field is no value of its type") from None
 
-        def find(key: int, place: int, rows: Rows | None) -> tuple[Rows, Column] | None:
-            return self.node.find(lanes, pos if rows is None else pos[rows], key, place)
+        def find(key: int, place: int, rows: Rows | None) -> tuple[Rows, DecodedColumn] | None:
+            return self.node.find(buffer, pos if rows is None else pos[rows], key, place)
 
         return LazyColumn(decode, len(pos), find), after
 
-    def skip(self, lanes: Lanes, pos: Positions) -> Positions:
-        return self.node.skip(lanes, pos)
+    def skip(self, buffer: VectorizedBuffer, pos: Positions) -> Positions:
+        return self.node.skip(buffer, pos)
 
 
 _PRIMITIVES: dict[str, Callable[[], Node]] = {

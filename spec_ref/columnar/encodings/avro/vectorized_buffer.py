@@ -14,12 +14,12 @@ import numpy.typing as npt
 from spec_ref.columnar.encodings.avro.columns import Rows
 
 Positions: TypeAlias = npt.NDArray[np.intp]
-"""A position of the buffer for each lane."""
+"""Positions in the buffer, one for each value that is decoded."""
 
 Longs: TypeAlias = npt.NDArray[np.int64]
 
 MARGIN = 64
-"""The number of bytes after the buffer that a step may read beyond the position of a lane."""
+"""The number of bytes after the buffer that a step may read beyond a position."""
 
 _U32 = np.uint32
 _U64 = np.uint64
@@ -32,15 +32,15 @@ _ZIGZAG = np.array([(byte >> 1) ^ -(byte & 1) for byte in range(256)], np.int64)
 """The value of an integer of one byte."""
 
 
-class Lanes:
-    """A buffer, with room after its end for lanes that are lost."""
+class VectorizedBuffer:
+    """A buffer, with room after its end for positions that are invalid."""
 
-    __slots__ = ("bytes", "data", "eights", "end", "fours", "halves", "lost")
+    __slots__ = ("bytes", "data", "eights", "end", "fours", "halves", "invalid")
 
     def __init__(self, parts: Sequence[bytes], footprint: int) -> None:
         """Join the parts; ``footprint`` is the bytes that a value of only zeros takes (`footprint`)."""
         self.end = sum(map(len, parts))
-        self.lost = self.end + MARGIN
+        self.invalid = self.end + MARGIN
         self.data = b"".join([*parts, bytes(2 * MARGIN + footprint)])
         self.bytes = np.frombuffer(self.data, np.uint8)
         room = len(self.data) - 8
@@ -73,7 +73,7 @@ class Lanes:
             return _ZIGZAG.take(first), pos + 1
         word = self.fours[pos]
         stops = ~word & _STOPS32
-        if stops.min():  # every lane has a last byte among its first four
+        if stops.min():  # every integer has its last byte among its first four
             below = (stops & (~stops + _ONE32)) - _ONE32
             word = word & below & _U32(0x7F7F7F7F)
             word = (word & _U32(0x007F007F)) | ((word >> _ONE32) & _U32(0x3F803F80))
@@ -94,18 +94,18 @@ class Lanes:
         after = pos + ((bits + 1) >> 3)
         large = np.nonzero(stops == 0)[0]
         if len(large):
-            self._finish(word, after, large)
+            self._read_long_tail(word, after, large)
         value = (word >> ONE64).view(np.int64) ^ -(word & ONE64).view(np.int64)
         return value, after
 
-    def _finish(self, word: npt.NDArray[np.uint64], after: Positions, large: Rows) -> None:
+    def _read_long_tail(self, word: npt.NDArray[np.uint64], after: Positions, large: Rows) -> None:
         """Read the ninth and tenth byte of the integers that have them."""
         at = after[large]  # behind eight bytes
         ninth = self.byte(at).astype(np.uint64)
         tenth = self.byte(at + 1).astype(np.uint64)
         more = ninth > 0x7F
         word[large] |= ((ninth & _U64(0x7F)) << _U64(56)) | np.where(more, tenth << _U64(63), _U64(0))
-        after[large] = np.where(more & (tenth > 1), self.lost, at + 1 + more)
+        after[large] = np.where(more & (tenth > 1), self.invalid, at + 1 + more)
 
     def skip_long(self, pos: Positions) -> Positions:
         """Pass over the integer at each position.
@@ -126,7 +126,7 @@ class Lanes:
         return self._long_word(pos)[1]
 
     def size(self, pos: Positions) -> tuple[Longs, Positions]:
-        """Read the length at each position; lanes that are not followed by as many bytes are lost.
+        """Read the length at each position; a position that is not followed by as many bytes becomes invalid.
 
         Args:
             pos: the positions.
@@ -138,17 +138,17 @@ class Lanes:
         room = self.end - after
         if len(size) and ((size > room).any() or size.min() < 0):
             wrong = (size > room) | (size < 0)
-            return np.where(wrong, 0, size), np.where(wrong, self.lost, after)
+            return np.where(wrong, 0, size), np.where(wrong, self.invalid, after)
         return size, after
 
-    def lose(self, pos: Positions, wrong: npt.NDArray[np.bool_]) -> Positions:
-        """Move the lanes that read something malformed to the position of lost lanes.
+    def invalidate(self, pos: Positions, wrong: npt.NDArray[np.bool_]) -> Positions:
+        """Replace the positions where something malformed was read by the invalid position.
 
         Args:
             pos: the positions.
-            wrong: a flag per lane.
+            wrong: a flag per position.
 
         Returns:
             The positions.
         """
-        return np.where(wrong, self.lost, pos) if wrong.any() else pos
+        return np.where(wrong, self.invalid, pos) if wrong.any() else pos

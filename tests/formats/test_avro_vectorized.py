@@ -14,9 +14,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from spec_ref.columnar.encodings.avro.batches import Layout, Part
-from spec_ref.columnar.encodings.avro.columns import forced
+from spec_ref.columnar.encodings.avro.columns import decode_lazy
 from spec_ref.columnar.encodings.avro.vectorized import compile_type, footprint
-from spec_ref.columnar.encodings.avro.vectorized_buffer import Lanes
+from spec_ref.columnar.encodings.avro.vectorized_buffer import VectorizedBuffer
 from spec_ref.core.errors import SpecError
 from spec_ref.encodings.avro.container import open_container
 from spec_ref.encodings.avro.types import Record, parse_schema
@@ -134,12 +134,12 @@ def test_lanes_decode_and_pass_over_every_value_to_the_same_end(file: tuple[Any,
             position += len(again)  # fastavro's encoding is the one of our writer, byte for byte
         assert position == base + len(payload)
         base = position
-    lanes = Lanes(parts, footprint(type_))
+    buffer = VectorizedBuffer(parts, footprint(type_))
     node = compile_type(type_)
-    column, ends = node.run(lanes, np.array(starts, np.intp))
+    column, ends = node.run(buffer, np.array(starts, np.intp))
     assert column.to_list() == expected
     assert ends.tolist() == [*starts[1:], base]
-    assert node.skip(lanes, np.array(starts, np.intp)).tolist() == ends.tolist()
+    assert node.skip(buffer, np.array(starts, np.intp)).tolist() == ends.tolist()
     rows = np.arange(0, len(expected), 2)
     assert column.take(rows).to_list() == expected[::2]
 
@@ -189,7 +189,7 @@ def test_objects_found_by_their_paths_are_all_objects(*, sync_interval: int, opt
     expected = [row for part in parts for row in decode_all(type_, part.count, part.payload, CODE)]
     for lazy in ((), {9}):
         layout = Layout(type_, ("file", "path"), lazy)
-        assert layout._in_lanes(parts) is not None
+        assert layout._decode_vectorized(parts) is not None
         assert layout.decode(parts, CODE).to_list() == expected
 
 
@@ -233,11 +233,11 @@ def test_integers_of_every_length_decode_in_lanes(value: int) -> None:
     for one in (value, 1, value, -value - 1):
         encoder(type_)(one, out)
         ends.append(len(out))
-    lanes = Lanes([bytes(out)], 1)
+    buffer = VectorizedBuffer([bytes(out)], 1)
     starts = np.array([0, *ends[:-1]], np.intp)
-    column, found = compile_type(type_).run(lanes, starts)
+    column, found = compile_type(type_).run(buffer, starts)
     assert column.to_list() == [value, 1, value, -value - 1]
-    assert found.tolist() == ends == compile_type(type_).skip(lanes, starts).tolist()
+    assert found.tolist() == ends == compile_type(type_).skip(buffer, starts).tolist()
 
 
 @pytest.mark.parametrize(
@@ -247,10 +247,10 @@ def test_integers_of_every_length_decode_in_lanes(value: int) -> None:
 )
 def test_integers_of_more_than_64_bits_lose_their_lane(malformed: bytes) -> None:
     type_ = parse_schema('"long"', CODE)
-    lanes = Lanes([b"\x02" + malformed], 1)
-    _, ends = compile_type(type_).run(lanes, np.array([0, 1], np.intp))
+    buffer = VectorizedBuffer([b"\x02" + malformed], 1)
+    _, ends = compile_type(type_).run(buffer, np.array([0, 1], np.intp))
     assert ends[0] == 1
-    assert ends[1] > lanes.end
+    assert ends[1] > buffer.end
 
 
 @pytest.mark.parametrize(
@@ -271,21 +271,21 @@ def test_items_in_several_blocks_and_blocks_with_sizes_decode(schema: Any, paylo
         tuple(plain(row).values()) if isinstance(row, dict) else row
         for row in decode_all(type_, 100, parts[0].payload, CODE)
     ]
-    lanes = Lanes([parts[0].payload], footprint(type_))
+    buffer = VectorizedBuffer([parts[0].payload], footprint(type_))
     starts = np.arange(100) * (len(payload) + 1)
     node = compile_type(type_)
-    column, ends = node.run(lanes, starts)
+    column, ends = node.run(buffer, starts)
     assert column.to_list() == expected
-    assert ends.tolist() == (starts + len(payload) + 1).tolist() == node.skip(lanes, starts).tolist()
+    assert ends.tolist() == (starts + len(payload) + 1).tolist() == node.skip(buffer, starts).tolist()
     reference = [fastavro.schemaless_reader(io.BytesIO(payload + b"\x0e"), record, None)["x"]]
     assert plain(reference) == [row[0] for row in expected[:1]]
 
 
 def test_a_lying_block_size_of_items_loses_the_lane() -> None:
     type_ = parse_schema('{"type": "array", "items": "long"}', CODE)
-    lanes = Lanes([b"\x05\x08\x02\x04\x06\x00" + b"\x05\x06\x02\x04\x06\x00"], 1)
-    _, ends = compile_type(type_).run(lanes, np.array([0, 6], np.intp))
-    assert ends[0] > lanes.end
+    buffer = VectorizedBuffer([b"\x05\x08\x02\x04\x06\x00" + b"\x05\x06\x02\x04\x06\x00"], 1)
+    _, ends = compile_type(type_).run(buffer, np.array([0, 6], np.intp))
+    assert ends[0] > buffer.end
     assert ends[1] == 12
 
 
@@ -309,7 +309,7 @@ def test_damaged_blocks_end_as_the_plain_decoder_ends(file: tuple[Any, list[Any]
     except SpecError:
         expected = None
     try:
-        found = forced(Layout(type_, ()).decode(parts, CODE)).to_list()
+        found = decode_lazy(Layout(type_, ()).decode(parts, CODE)).to_list()
     except SpecError:
         found = None
     assert repr(found) == repr(expected) or math.nan in (found or [])
