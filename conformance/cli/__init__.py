@@ -28,7 +28,7 @@ COMMANDS = {
     "replay": ("replay:replay", "Ask one case again and show all evidence."),
     "report": ("report:report", "Render results files for people and for other tools."),
     "explain": ("explain:explain", "Tell what a requirement asks for, and which vectors prove it."),
-    "list": ("listing:app", "List vectors, adapters, engines or requirements."),
+    "list": ("listing:app", "List vectors, suites, operations, adapters, engines, requirements or checks."),
     "vectors": ("vectors_command:app", "Exchange vectors with apache/iceberg-verification."),
     "race": ("race:app", "Race commits against each other, in every order or on a real table."),
     "check": ("check:app", "Check files: the linter of the vectors."),
@@ -74,6 +74,16 @@ def make_app() -> App:
     return app
 
 
+def _configured(given: Sequence[str]) -> App:
+    """The command line with the defaults of the configuration, which `doctor` and help do without."""
+    app = make_app()
+    if given and given[0] in COMMANDS and given[0] != "doctor":
+        from conformance.cli import configuration
+
+        configuration.apply(app)
+    return app
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit status."""
     streams: tuple[Any, Any] = Visible(sys.stdout), Visible(sys.stderr)
@@ -88,7 +98,7 @@ def _main(arguments: Sequence[str] | None) -> int:
         print(f"iceberg-conformance: the command {given[0]} is deprecated; its name is {name}", file=sys.stderr)
         given[0] = name
     try:
-        status = make_app()(
+        status = _configured(given)(
             given,
             exit_on_error=False,
             print_error=False,

@@ -49,7 +49,7 @@ def doctor(*, format: Literal["text", "json"] = "text") -> int:
     Args:
         format: Text for people, or JSON.
     """
-    findings = [_python(), *map(_library, LIBRARIES), _vectors(), _reference(), *_engines()]
+    findings = [_python(), *map(_library, LIBRARIES), _vectors(), _reference(), _configuration(), *_engines()]
     if format == "json":
         sys.stdout.write(json.dumps([_json(finding) for finding in findings], indent=2) + "\n")
     else:
@@ -74,6 +74,23 @@ def _json(finding: Finding) -> dict[str, Any]:
 def _python() -> Finding:
     fine = sys.version_info >= (3, 11)
     return Finding("python", fine, f"{platform.python_version()} on {platform.system()} {platform.machine()}")
+
+
+def _configuration() -> Finding:
+    """The file that gives options their defaults here, and the options that it names."""
+    from conformance.cli import configuration
+
+    try:
+        found = configuration.find()
+    except ToolError as error:
+        return Finding(
+            "configuration", fine=False, found=str(error), do=f"see docs/ci.md for the form of {configuration.OWN_FILE}"
+        )
+    if found is None:
+        return Finding("configuration", fine=True, found="no file")
+    path, tables = found
+    options = ", ".join(f"{command}.{option}" for command, table in tables.items() for option in table)
+    return Finding("configuration", fine=True, found=f"{path}: {options or 'no options'}")
 
 
 def _library(name: str) -> Finding:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -13,7 +14,9 @@ from cyclopts import App, Parameter
 from conformance.failures import ExitStatus
 
 app = App(
-    name="list", help="List vectors, operations, adapters, engines, requirements or checks.", help_format="plaintext"
+    name="list",
+    help="List vectors, suites, operations, adapters, engines, requirements, checks.",
+    help_format="plaintext",
 )
 
 Format = Literal["text", "json"]
@@ -51,6 +54,23 @@ def list_vectors(
         raise NothingSelected(f"nothing is selected, of {len(every)} vectors")
     rows = [(one.id, one.suite, one.operation.name, " ".join(one.requirements)) for one in chosen]
     return _show(rows, [sparse(Case.of(one)) for one in chosen], format)
+
+
+@app.command(name="suites")
+def list_suites(
+    *, vectors_: Annotated[Path | None, Parameter(name="--vectors")] = None, format: Format = "text"
+) -> int:
+    """List the suites of vectors, and how many vectors each has.
+
+    Args:
+        vectors_: A folder of vectors other than the one that comes with the tool.
+        format: Text for people, or JSON.
+    """
+    from conformance import vectors
+
+    found = Counter(one.suite for one in vectors.load(vectors_ or vectors.shipped()))
+    content = [{"name": name, "vectors": count} for name, count in sorted(found.items())]
+    return _show([(str(one["name"]), str(one["vectors"])) for one in content], content, format)
 
 
 @app.command(name="adapters")

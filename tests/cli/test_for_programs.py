@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -211,13 +212,15 @@ def test_bash_completes_commands_and_options(cli: Cli, tmp_path: Path) -> None:
     script = tmp_path / "completion.bash"
     script.write_text(cli("completion", "bash").stdout)
 
+    env = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+
     def completed(*words: str) -> set[str]:
         asked = " ".join(f"'{word}'" for word in words)
         text = (
             f"source {script}; COMP_WORDS=({asked}); COMP_CWORD={len(words) - 1}; COMPREPLY=(); "
-            "_iceberg_conformance; printf '%s\\n' \"${COMPREPLY[@]}\""
+            "_iceberg_conformance_with_names; printf '%s\\n' \"${COMPREPLY[@]}\""
         )
-        done = subprocess.run(["bash", "-c", text], capture_output=True, text=True, check=True, timeout=300)
+        done = subprocess.run(["bash", "-c", text], capture_output=True, text=True, check=True, timeout=300, env=env)
         assert done.stderr == ""
         return set(done.stdout.split())
 
@@ -225,6 +228,25 @@ def test_bash_completes_commands_and_options(cli: Cli, tmp_path: Path) -> None:
     assert {"--adapter", "--expect", "--update-expected"} <= completed("iceberg-conformance", "run", "--")
     assert completed("iceberg-conformance", "engines", "") >= {"list", "install", "prune"}
     assert completed("iceberg-conformance", "validate", "--level", "") >= {"metadata", "manifests", "files", "rows"}
+    assert completed("iceberg-conformance", "run", "--suite", "hash") == {"hashing"}
+    assert completed("iceberg-conformance", "run", "-a", "pyice") == {"pyiceberg", "pyiceberg-core"}
+    assert completed("iceberg-conformance", "explain", "HSH00") >= {"HSH001", "HSH007"}
+    assert "hash-uuid-high-bit" in completed("iceberg-conformance", "replay", "hash-uuid-")
+    assert "manifest-file-manifest-length-mismatch" in completed("iceberg-conformance", "validate", "--ignore", "manif")
+    assert completed("iceberg-conformance", "validate", "/tm") == set()  # so that bash completes file names
+    assert completed("iceberg-conformance", "run", "-a", "./tool") == set()
+
+
+def test_bash_completes_paths_as_it_does_for_other_commands(cli: Cli) -> None:
+    script = cli("completion", "bash").stdout
+    assert script.count("complete -") == 1
+    assert "complete -o filenames -o default -F" in script
+
+
+def test_suites_are_listed_with_their_vectors(cli: Cli) -> None:
+    listed = {one["name"]: one["vectors"] for one in json.loads(cli("list", "suites", "--format", "json").stdout)}
+    assert sum(listed.values()) == len(json.loads(cli("list", "vectors", "--format", "json").stdout))
+    assert [line.split()[0] for line in cli("list", "suites").stdout.splitlines()] == sorted(listed)
 
 
 @pytest.mark.parametrize(("shell", "sign"), [("zsh", "#compdef iceberg-conformance"), ("fish", "complete -c")])

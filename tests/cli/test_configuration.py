@@ -1,0 +1,103 @@
+"""Defaults of options from a configuration file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from conformance.cli import configuration, main
+from conformance.failures import UsageError
+
+TABLE = Path(__file__).parents[2] / "vectors" / "golden" / "writers" / "chdb-4.4.0" / "v1"
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a subfolder that is the current directory."""
+    (tmp_path / "sub").mkdir()
+    monkeypatch.chdir(tmp_path / "sub")
+    return tmp_path
+
+
+def checks(capsys: pytest.CaptureFixture[str], *options: str) -> tuple[int, set[str]]:
+    status = main(["validate", str(TABLE), "--format", "json", *options])
+    (table,) = json.loads(capsys.readouterr().out)["tables"]
+    return status, {finding["check"] for finding in table["findings"]}
+
+
+def test_options_come_from_the_nearest_file_and_the_command_line_wins(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, everything = checks(capsys, "--level", "metadata")
+    assert status == 1
+    (project / "pyproject.toml").write_text(
+        f"[tool.iceberg-conformance.validate]\nlevel = 'metadata'\nignore = {sorted(everything)}\n"
+    )
+    assert checks(capsys) == (0, set())
+    one = sorted(everything)[0]
+    assert checks(capsys, "--ignore", one)[1] == everything - {one}
+    (project / "sub" / configuration.OWN_FILE).write_text("[validate]\nlevel = 'metadata'\nfail-on = 'never'\n")
+    assert checks(capsys) == (0, everything)
+
+
+def test_files_are_relative_to_the_configuration(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / configuration.OWN_FILE).write_text(
+        "[run]\nadapter = ['reference']\nsuite = ['hashing']\nresults = 'run.jsonl'\n"
+    )
+    assert main(["run"]) == 0
+    assert "273 passed" in capsys.readouterr().out
+    assert (project / "run.jsonl").exists()
+    assert not (project / "sub" / "run.jsonl").exists()
+    (project / configuration.OWN_FILE).write_text("[run]\nsuite = ['hashing']\nexpect = 'known-deviations'\n")
+    assert main(["run"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        (configuration.OWN_FILE, "[validate", "not TOML"),
+        (configuration.OWN_FILE, "level = 'files'", "a table of options for each command"),
+        (configuration.OWN_FILE, "[validat]\n", "[validat] is no command"),
+        (configuration.OWN_FILE, "[validate]\nlevl = 'files'", "levl"),
+        (configuration.OWN_FILE, "[validate]\nlevel = 'deep'", "deep"),
+        (configuration.OWN_FILE, "[validate]\nlevel = 3", "3"),
+        ("pyproject.toml", "[tool]\niceberg-conformance = 3", "a table of options for each command"),
+        ("pyproject.toml", "[tool.iceberg-conformance.nothing]\n", "[nothing] is no command"),
+    ],
+)
+def test_a_wrong_file_is_refused_with_its_name(
+    name: str, text: str, message: str, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / name).write_text(text)
+    assert main(["validate", str(TABLE)]) == 2
+    told = capsys.readouterr().err
+    assert str(project / name) in told
+    assert message in told
+
+
+def test_a_file_that_is_not_text_is_refused(project: Path) -> None:
+    (project / configuration.OWN_FILE).write_bytes(b"\xff")
+    with pytest.raises(UsageError, match="cannot be read"):
+        configuration.find()
+
+
+@pytest.mark.parametrize("text", ["[tool.ruff]\n", "tool = 3\n", "not toml", ""])
+def test_a_pyproject_of_other_tools_alone_is_passed_over(text: str, project: Path) -> None:
+    (project / "sub" / "pyproject.toml").write_text(text)
+    (project / configuration.OWN_FILE).write_text("[validate]\nlevel = 'files'\n")
+    assert configuration.find() == (project / configuration.OWN_FILE, {"validate": {"level": "files"}})
+
+
+def test_the_doctor_shows_the_configuration(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = project / configuration.OWN_FILE
+
+    def shown() -> dict[str, object]:
+        main(["doctor", "--format", "json"])
+        return next(one for one in json.loads(capsys.readouterr().out) if one["what"] == "configuration")
+
+    path.write_text("[validate]\nlevel = 'files'\n[run]\nexpect = 'known.toml'\n")
+    assert shown()["found"] == f"{path}: validate.level, run.expect"
+    path.write_text("[validate")
+    assert shown()["fine"] is False
