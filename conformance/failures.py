@@ -8,6 +8,8 @@ is a result.
 from __future__ import annotations
 
 import enum
+from importlib import import_module
+from types import ModuleType
 
 
 class ExitStatus(enum.IntEnum):
@@ -54,3 +56,25 @@ class NotExamined(ToolError):
 
 class HarnessFault(ToolError):
     """A bug of this tool that it noticed: it broke its own protocol, or lost count."""
+
+
+def optional(module: str, extra: str) -> ModuleType:
+    """Import a module of a package that is installed only with an extra of this one.
+
+    Args:
+        module: the module.
+        extra: the name of the extra.
+
+    Returns:
+        The module.
+
+    Raises:
+        UsageError: it is not installed; says how to install it.
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        if error.name != module.partition(".")[0]:
+            raise
+        command = f"pip install 'iceberg-conformance[{extra}]'"
+        raise UsageError(f"{error.name} is not installed, and this needs it: {command}") from None

@@ -13,7 +13,7 @@ from typing import Any
 
 from attrs import frozen
 
-from conformance.failures import UsageError
+from conformance.failures import optional
 from conformance.properties.errors import Broken
 from conformance.properties.script_maker import SMALL, Size
 from conformance.properties.scripts import Maker
@@ -84,13 +84,7 @@ def hypothesis() -> Any:
     Raises:
         UsageError: it is not installed.
     """
-    try:
-        import hypothesis
-    except ImportError:
-        raise UsageError(
-            "Hypothesis is not installed, which draws and shrinks scripts: pip install 'iceberg-conformance[testing]'"
-        ) from None
-    return hypothesis
+    return optional("hypothesis", "testing")
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit, urlunsplit
 
-from conformance.failures import UsageError
+from conformance.failures import UsageError, optional
 from conformance.stores.file_system import FileSystemStore
 from conformance.stores.object_store import Bucket, ObjectStore
 from conformance.stores.rest import RestStore
@@ -41,7 +41,7 @@ def open_store(url: str) -> Store:
     ``catalog``.
 
     Raises:
-        UsageError: there is no such kind of store.
+        UsageError: there is no such kind of store, or what it needs is not installed.
     """
     check_url(url)
     parts = urlsplit(url)
@@ -58,6 +58,7 @@ def open_store(url: str) -> Store:
         case "sqlite":
             return SqliteStore(Path(parts.path), name)
         case "postgresql":
+            optional("psycopg", "postgresql")
             from conformance.stores.postgresql import PostgresStore
 
             return PostgresStore(urlunsplit(parts._replace(query="")), name)

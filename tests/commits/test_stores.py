@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -371,3 +372,9 @@ def test_a_runner_reads_no_file_twice(store: Store, location: str) -> None:
     runner.commit(SetProperties({"x": "z"}))
     metadata = [path for path in read if path.endswith(".json")]
     assert len(metadata) == len(set(metadata))
+
+
+def test_a_store_whose_client_is_not_installed_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(UsageError, match=r"pip install 'iceberg-conformance\[postgresql\]'"):
+        open_store("postgresql://user@localhost:1/db?table=t")
