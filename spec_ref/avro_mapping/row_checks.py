@@ -46,7 +46,7 @@ def schema_faults(
         elif field.id in RESERVED:
             yield _fault(RESERVED[field.id], "", "the field id is reserved", here, version)
         elif field.id in known and known[field.id].write(version) is OMITTED:
-            yield _fault("VER005", "", f"the version has no {known[field.id].name}", here, version)
+            yield _fault("VER005", "", f"{known[field.id].name} is not a field in the format version", here, version)
     for _, rule in written_fields(cls, version):
         place = places.get(rule.id or 0) if rule.id is not None else None
         here = f"{path}/{rule.name}"
@@ -74,7 +74,9 @@ def _type_faults(
             record = split_optional(type_.items)[0] if isinstance(type_, Array) else type_
             if isinstance(type_, Array) and type_.element_id != element_id:
                 expected = str(element_id)
-                yield _fault("AVR013", "element-id", "the element-id is wrong", path, version, expected=expected)
+                yield _fault(
+                    "AVR013", "element-id", "element-id differs from the spec", path, version, expected=expected
+                )
             if isinstance(record, Record):
                 yield from schema_faults(cls, record, version, partition, path)
         case PartitionTuple():
@@ -83,7 +85,7 @@ def _type_faults(
         case _:
             wanted = wire_type(rule.type, version, StructType(()))
             if isinstance(type_, Array) and isinstance(wanted, MapType) and not type_.logical_map:
-                message = "the array of a map has the logical type map"
+                message = "an array of map entries must not have the logical type map"
                 yield _fault("AVR004", "logical-type", message, path, version)
                 return
             try:
@@ -95,7 +97,9 @@ def _type_faults(
                 return
             if found != wanted:
                 told = {"found": _shape(found), "expected": _shape(wanted)}
-                yield _fault(rule.requirement, "wrong-type", "the Avro type is another", path, version, **told)
+                yield _fault(
+                    rule.requirement, "wrong-type", "the Avro type differs from the spec", path, version, **told
+                )
 
 
 def _shape(type_: Type) -> str:
@@ -118,7 +122,7 @@ def _partition_faults(record: Record, partition: StructType, version: FormatVers
             continue
         name = record.fields[place].name
         if sanitize_name(field.name) != name:
-            message = "the name of the partition field is another"
+            message = "the name of the partition field differs from the partition spec"
             yield _fault("DFL004", "field-name", message, here, version, found=name)
         if str(field.type) == "unknown":
             continue
@@ -128,9 +132,16 @@ def _partition_faults(record: Record, partition: StructType, version: FormatVers
         found = type_from_avro(inner)
         if found != field.type:
             told = {"found": str(found), "expected": str(field.type)}
-            message = "the type of the partition field is another"
+            message = "the type of the partition field differs from the partition spec"
             yield _fault("DFL004", "field-type", message, here, version, **told)
     extra = places.keys() - {field.id for field in partition.fields}
     if extra:
         told = {"found": ", ".join(map(str, sorted(extra)))}
-        yield _fault("DFL004", "unknown-field", "the partition spec has no such fields", path, version, **told)
+        yield _fault(
+            "DFL004",
+            "unknown-field",
+            "the partition tuple has fields that the partition spec does not have",
+            path,
+            version,
+            **told,
+        )

@@ -155,7 +155,7 @@ class RowWriter:
             if value is None:
                 if rule.write(self._version) is REQUIRED:
                     raise spec_error(
-                        rule.requirement, f"{rule.name} is null", expected=f"a required {rule.name}",
+                        rule.requirement, f"{rule.name} is null", expected=f"{rule.name}, which is required",
                         path=f"/{rule.name}", format_version=self._version, aspect="null",
                     )  # fmt: skip
                 values.append(None)
@@ -232,7 +232,7 @@ class RowReader:
         places = record.by_id()
         if not places and record.fields:
             raise spec_error(
-                "AVR013", "no field of the Avro schema has a field-id", found=[field.name for field in record.fields],
+                "AVR013", "the Avro schema has no field ids", found=[field.name for field in record.fields],
                 expected="ids, as fields are found by id",
             )  # fmt: skip
         fields: list[ReadField] = []
@@ -368,7 +368,7 @@ def partition_record(record: Record, ids: tuple[int, ...] | None) -> Record:
 def _unfit(rule: FieldRule, type_: AvroType, expected: str) -> SpecError:
     found = type_.name if isinstance(type_, Primitive) else type(type_).__name__.lower()
     return spec_error(
-        rule.requirement, f"the type of {rule.name} is another", found=found, expected=expected, aspect="wrong-type"
+        rule.requirement, f"{rule.name} has the wrong type", found=found, expected=expected, aspect="wrong-type"
     )
 
 
@@ -395,7 +395,7 @@ def _in_range(rule: FieldRule) -> Convert:
     def read(value: int) -> int:
         if not -(1 << 31) <= value < 1 << 31:
             raise spec_error(
-                rule.requirement, "the value is no int", found=value, expected="32 bits", aspect="wrong-type"
+                rule.requirement, "the value does not fit an int", found=value, expected="32 bits", aspect="wrong-type"
             )
         return value
 
@@ -409,7 +409,7 @@ def _choice(choices: Mapping[int, enum.IntEnum], rule: FieldRule) -> Convert:
             expected = ", ".join(f"{choice.value} {choice.name}" for choice in choices.values())
             raise spec_error(
                 rule.requirement,
-                "the value is not one of the known",
+                "the value is unknown",
                 found=value,
                 expected=expected,
                 aspect="unknown-value",
@@ -430,7 +430,7 @@ def _name(choices: type[enum.Enum], rule: FieldRule) -> Convert:
             expected = ", ".join(str(choice.value) for choice in choices)
             raise spec_error(
                 rule.requirement,
-                "the value is not one of the known",
+                "the value is unknown",
                 found=value,
                 expected=expected,
                 aspect="unknown-value",

@@ -297,7 +297,9 @@ def split_optional(type_: AvroType) -> tuple[AvroType, bool]:
         others = [branch for branch in type_.branches if branch != NULL]
         if len(others) == 1:
             return others[0], len(type_.branches) == 1
-        raise spec_error("AVR001", "a union is of null and one other type", found=f"{len(type_.branches)} branches")
+        raise spec_error(
+            "AVR001", "the union is not of null and one other type", found=f"{len(type_.branches)} branches"
+        )
     return inner, False
 
 
@@ -365,7 +367,7 @@ def entry_fields(items: AvroType) -> tuple[Any, Any]:
     """
     record = split_optional(items)[0]
     if not isinstance(record, Record) or len(record.fields) != 2:
-        raise spec_error("AVR004", "a map is an array of records of two fields", found=type(record).__name__)
+        raise spec_error("AVR004", "the map is not an array of records of two fields", found=type(record).__name__)
     return record.fields[0], record.fields[1]
 
 

@@ -122,9 +122,9 @@ def check_arrow_type(type_: Type, arrow_type: Any) -> None:
     """
     carrier = _CARRIERS.get(kind(type_))
     if carrier is None:
-        raise spec_error("TYP001", "not a primitive type, so there is no columnar form", found=str(type_))
+        raise spec_error("TYP001", "the type is not primitive and has no columnar form", found=str(type_))
     if not carrier.carries(type_, arrow_type):
-        message = f"the Arrow type does not hold {type_}"
+        message = f"the Arrow type cannot hold {type_}"
         raise spec_error(carrier.requirement, message, found=str(arrow_type), expected=carrier.expected)
 
 

@@ -98,7 +98,7 @@ def load(retries: int = 0, expected: TableMetadata | None = None) -> Steps[Base 
             if expected is not None:
                 check_same_table(expected, metadata)
             return Base(location, metadata)
-    raise spec_error("OCC002", "the metadata file that the table points to is not there", found=location)
+    raise spec_error("OCC002", "the current metadata file does not exist", found=location)
 
 
 def check_same_table(expected: TableMetadata, found: TableMetadata) -> None:
@@ -115,7 +115,7 @@ def check_same_table(expected: TableMetadata, found: TableMetadata) -> None:
     """
     if expected.table_uuid is not None and (found.table_uuid or "").lower() != expected.table_uuid.lower():
         raise commit_conflict(
-            "TMD002", "another table is in the place of the table", found=found.table_uuid,
+            "TMD002", "the table was replaced by another table", found=found.table_uuid,
             expected=expected.table_uuid,
         )  # fmt: skip
 
@@ -190,7 +190,7 @@ def commit(
         if attempt is not None:
             done = yield from _swap(work, attempt, policy)
             if done is None:
-                message = "whether the change was committed could not be found out"
+                message = "it is unknown whether the change was committed"
                 raise CommitStateUnknown(message)
             if done:
                 yield from _clean_up(work, attempt)
@@ -199,7 +199,7 @@ def commit(
         now = yield NonDeterministic.NOW
         if number > policy.num_retries or now - started > policy.total_timeout_ms:
             yield from _delete(work.manifests.paths)
-            message = f"others were faster at all {number} attempts"
+            message = f"the commit race was lost in each of {number} attempts"
             raise CommitFailed(message)
         yield Wait(policy.wait_ms(number - 1))
 
@@ -225,10 +225,10 @@ def _prepare(work: _Work, base: Base | None, current: Base | None, number: int) 
     lists: tuple[str, ...] = ()
     if isinstance(change, CreateTable):
         if current is not None:
-            raise commit_conflict("OCC005", "the table is there already", found=current.location)
+            raise commit_conflict("OCC005", "the table already exists", found=current.location)
         metadata = change.metadata
     elif current is None or base is None:
-        raise spec_error("OCC001", "there is no table to change")
+        raise spec_error("OCC001", "the table does not exist")
     elif isinstance(change, SnapshotChange):
         yield from _own_snapshot_id(work, current.metadata)
         made = yield from snapshots.next_snapshot(

@@ -40,8 +40,8 @@ def snapshots_since(change: SnapshotChange, planned: TableMetadata, current: Tab
         The snapshots.
 
     Raises:
-        CommitConflict: OCC004 if the branch does not lead back to that snapshot, so that the changes in between are
-            unknown.
+        CommitConflict: OCC004 if that snapshot is not an ancestor of the branch head, so that the changes in between
+            are unknown.
     """
     start = branch_head(planned, change.branch)
     found: list[Snapshot] = []
@@ -52,8 +52,8 @@ def snapshots_since(change: SnapshotChange, planned: TableMetadata, current: Tab
     if start is None and (not found or found[-1].parent_snapshot_id is None):
         return found
     raise commit_conflict(
-        "OCC004", "the branch does not lead back to the snapshot that the change was planned on, so that nothing is "
-        "known of what happened meanwhile", found=None if start is None else start.snapshot_id,
+        "OCC004", "the snapshot that the change was planned on is not an ancestor of the branch head, so concurrent "
+        "changes cannot be validated", found=None if start is None else start.snapshot_id,
     )  # fmt: skip
 
 
@@ -70,7 +70,10 @@ def check_branch(change: SnapshotChange, current: TableMetadata) -> None:
     ref = current.references.get(change.branch)
     if ref is not None and ref.type is not RefType.BRANCH:
         raise commit_conflict(
-            "REF007", "snapshots are not committed to a tag", found=change.branch, expected="a branch"
+            "REF007",
+            "the reference is a tag, to which snapshots cannot be committed",
+            found=change.branch,
+            expected="a branch",
         )
 
 
@@ -101,7 +104,7 @@ def validate_change(
     if vectors:
         repeated = [path for path, count in Counter(vectors).items() if count > 1]
         if repeated:
-            raise spec_error("DEL003", "two deletion vectors of one data file are added", found=repeated[0])
+            raise spec_error("DEL003", "two deletion vectors are added for one data file", found=repeated[0])
         yield from _check_vectors(change, set(vectors), current, files)
     asked = validation.no_new_data or validation.no_new_deletes or validation.data_specs is not None
     if not (asked or change.keeps_rows):
@@ -120,14 +123,16 @@ def validate_change(
                 and manifest.partition_spec_id not in validation.data_specs
             ):
                 raise commit_conflict(
-                    "OCC004", "others added a data file of a partition that the deletes are not for",
+                    "OCC004", "a concurrent commit added a data file of a partition that the deletes do not cover",
                     found=data_file.file_path,
                 )  # fmt: skip
             if replaced or not (validation.no_new_data if is_data else validation.no_new_deletes):
                 continue
             if may_match(predicate, data_file, current.spec_by_id(manifest.partition_spec_id)):
                 kind = "data" if is_data else "delete"
-                raise commit_conflict("OCC004", f"others added a {kind} file that may match", found=data_file.file_path)
+                raise commit_conflict(
+                    "OCC004", f"a concurrent commit added a {kind} file that may match", found=data_file.file_path
+                )
         if validation.no_new_deletes:
             removed = yield from files.changed_in(snapshot, EntryStatus.DELETED)
             for manifest, entry in removed:
@@ -136,7 +141,9 @@ def validate_change(
                     predicate, entry.data_file, spec
                 ):  # fmt: skip
                     raise commit_conflict(
-                        "OCC004", "others removed a data file that may match", found=entry.data_file.file_path
+                        "OCC004",
+                        "a concurrent commit removed a data file that may match",
+                        found=entry.data_file.file_path,
                     )
 
 
@@ -182,7 +189,9 @@ def check_new_deletes(
                     types,
                 ) and not _still_applies(entry, delete_spec, rewritten.data_file, change, planned, types):  # fmt: skip
                     raise commit_conflict(
-                        "OCC007", "others deleted rows of a file that is rewritten", found=rewritten.data_file.file_path
+                        "OCC007",
+                        "a concurrent commit deleted rows of a rewritten file",
+                        found=rewritten.data_file.file_path,
                     )
 
 
@@ -208,7 +217,9 @@ def check_row_ids(
         return
     old = [entry.data_file.file_path for _, entry in removed if entry.data_file.content is FileContent.DATA]
     if old and any(new.data_file.content is FileContent.DATA for new in change.added):
-        raise commit_conflict("LIN009", "the rows of a file that is written anew got ids meanwhile", found=old[0])
+        raise commit_conflict(
+            "LIN009", "a concurrent commit assigned row ids to the rows of a rewritten file", found=old[0]
+        )
 
 
 def _still_applies(
@@ -248,7 +259,7 @@ def _check_exist(change: SnapshotChange, current: TableMetadata, files: Metadata
     live = yield from files.live(tuple(one for one in manifests if one.content is ManifestContent.DATA))
     missing = set(change.validation.files_exist) - {entry.data_file.file_path for _, entry in live}
     if missing:
-        raise commit_conflict("OCC004", "others removed a file whose rows are deleted", found=min(missing))
+        raise commit_conflict("OCC004", "a concurrent commit removed a file whose rows are deleted", found=min(missing))
 
 
 def _check_vectors(
@@ -275,7 +286,7 @@ def _check_kinds(new: Iterable[DataFile], planned: TableMetadata, current: Table
         if not DELETE_FILES.is_supported(current.format_version):
             wrong = "DEL001", "v1 has no row-level deletes"
         elif data_file.file_format is FileFormat.PUFFIN and not DELETION_VECTORS.is_supported(current.format_version):
-            wrong = "DEL001", "there are no deletion vectors before v3"
+            wrong = "DEL001", "deletion vectors are not allowed before v3"
         elif (
             data_file.content is FileContent.POSITION_DELETES
             and not data_file.is_deletion_vector

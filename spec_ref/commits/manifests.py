@@ -179,7 +179,11 @@ def new_manifests(
         entries = (added_entry(new, made.snapshot_id) for new in group)
         spec = current.spec_by_id(spec_id)
         if not spec.writable:
-            raise spec_error("PAR007", "no file is committed under an unknown transform", found=spec_id)
+            raise spec_error(
+                "PAR007",
+                "the partition spec has an unknown transform, with which files cannot be committed",
+                found=spec_id,
+            )
         manifests.append(
             (yield from made.write(("new", spec_id, content), entries, spec, content, current, sequence_number))
         )
@@ -329,7 +333,9 @@ def _is_removed(data_file: DataFile, removal: Removal, spec: PartitionSpec) -> b
         return False
     outcome = evaluate_file(removal.where, data_file, spec)
     if outcome.might_match and outcome.might_fail:
-        raise commit_conflict("OCC008", "only some rows of a file match, or it is not known", found=data_file.file_path)
+        raise commit_conflict(
+            "OCC008", "some rows of a file may not match the delete filter", found=data_file.file_path
+        )
     return outcome.might_match
 
 
@@ -337,7 +343,7 @@ def _check_all_found(removal: Removal, removed: list[Listed]) -> None:
     keys = {file_key(entry.data_file) for _, entry in removed}
     missing = sorted(removal.data - {path for path, _ in keys}) + sorted(path for path, _ in removal.deletes - keys)
     if missing:
-        raise commit_conflict("OCC007", "a file that is removed is not in the table", found=missing[0])
+        raise commit_conflict("OCC007", "a removed file is not in the table", found=missing[0])
 
 
 # Merging

@@ -54,9 +54,7 @@ def _same(planned: TableMetadata, current: TableMetadata, *attributes: str) -> N
         before, now = getattr(planned, attribute), getattr(current, attribute)
         if before != now:
             name = attribute.replace("_", "-")
-            raise commit_conflict(
-                "OCC009", f"{name} has changed since the change was planned", found=now, expected=f"{before}"
-            )
+            raise commit_conflict("OCC009", f"a concurrent commit changed {name}", found=now, expected=f"{before}")
 
 
 SCHEMA = ("current_schema_id", "last_column_id")
@@ -87,13 +85,13 @@ def _reference(change: SetReference, planned: TableMetadata, current: TableMetad
     before, now = planned.references.get(change.name), current.references.get(change.name)
     if before != now:
         raise commit_conflict(
-            "REF007", f"the reference {change.name} was moved by others", found=now, expected=f"{before}"
+            "REF007", f"a concurrent commit moved the reference {change.name}", found=now, expected=f"{before}"
         )
     if change.ref is not None:
         _has_snapshot(current, change.ref.snapshot_id)
         return check_no_new_errors(current, with_reference(current, change.name, change.ref, now_ms))
     if change.name == MAIN:
-        raise commit_conflict("REF006", "the main branch is never removed")
+        raise commit_conflict("REF006", "the main branch cannot be removed")
     return evolve(current, refs={name: ref for name, ref in current.refs.items() if name != change.name})
 
 
@@ -123,7 +121,7 @@ def with_reference(metadata: TableMetadata, name: str, ref: SnapshotRef, timesta
         CommitConflict: REF006 if main would become a tag.
     """
     if name == MAIN and ref.type is not RefType.BRANCH:
-        raise commit_conflict("REF006", "main is a branch", found=ref.type.value)
+        raise commit_conflict("REF006", "main must be a branch", found=ref.type.value)
     if name != MAIN or metadata.refs or _REFS.write(metadata.format_version) is not OMITTED:
         metadata = evolve(metadata, refs={**metadata.references, name: ref})
     if name != MAIN or metadata.current_snapshot_id == ref.snapshot_id:

@@ -102,7 +102,7 @@ def encode(content: Payload, path: str) -> bytes:
                 content.entries, content.spec, schema, content.format_version, content.content,
                 partition=content.partition,
             )  # fmt: skip
-    message = "a manifest is written with a schema"
+    message = "the schema of the manifest is missing"
     raise ValueError(message)
 
 

@@ -114,7 +114,7 @@ class MetadataFileCache:
             else:
                 read: ManifestListPayload | None = yield ReadFile(snapshot.manifest_list, FileKind.MANIFEST_LIST)
                 if read is None:
-                    raise missing_file("SNP005", "the manifest list is not there", snapshot.manifest_list)
+                    raise missing_file("SNP005", "the manifest list does not exist", snapshot.manifest_list)
                 found = read.files
             self._lists[snapshot.snapshot_id] = found
         return self._lists[snapshot.snapshot_id]
@@ -203,7 +203,7 @@ class MetadataFileCache:
         if path not in self._manifests:
             read: ManifestPayload | None = yield ReadFile(path, FileKind.MANIFEST)
             if read is None:
-                raise missing_file("MLS003", "the manifest is not there", path)
+                raise missing_file("MLS003", "the manifest does not exist", path)
             self._manifests[path] = read
         return self._manifests[path]
 

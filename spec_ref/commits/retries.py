@@ -57,6 +57,6 @@ def read_retry_policy(properties: Mapping[str, str]) -> RetryPolicy:
         if text is None:
             continue
         if not (text.isascii() and text.isdigit() and len(text) < len(str(LONGEST_MS))):
-            raise spec_error("TMD014", "the property is a whole number", found=text, path=f"/properties/{name}")
+            raise spec_error("TMD014", "the property is not a whole number", found=text, path=f"/properties/{name}")
         policy = evolve(policy, **{attribute: int(text)})
     return policy

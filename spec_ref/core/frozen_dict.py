@@ -24,7 +24,7 @@ class FrozenDict(dict[K, V]):
         return self
 
     def _refuse(self, *_: object, **__: object) -> NoReturn:
-        message = "the mapping of a record does not change: make a new record with `evolve`"
+        message = "the mapping of a record is immutable: make a new record with `evolve`"
         raise TypeError(message)
 
     __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse

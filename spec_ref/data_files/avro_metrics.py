@@ -38,7 +38,9 @@ def avro_metrics(data: bytes, mode: MetricsMode = TRUNCATED) -> FileMetrics:
     schema = parse_schema(container.metadata[SCHEMA_KEY], REQUIREMENT)
     struct = type_from_avro(schema)
     if not isinstance(schema, Record) or not isinstance(struct, StructType):  # a union of one record is none
-        raise spec_error(REQUIREMENT, "the objects of a data file are records", found=str(struct), expected="a record")
+        raise spec_error(
+            REQUIREMENT, "the objects of the data file are not records", found=str(struct), expected="a record"
+        )
     made = metrics_of_rows(struct, _rows(container, schema, struct), mode)
     return evolve(made, file_size_in_bytes=len(data))
 

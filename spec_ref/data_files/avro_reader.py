@@ -72,7 +72,7 @@ def open_avro(file: Any, mapping: Sequence[MappedField] | None) -> tuple[Written
     schema = parse_schema(container.metadata[SCHEMA_KEY], REQUIREMENT)
     if not isinstance(schema, Record):
         found = type(schema).__name__
-        raise spec_error(REQUIREMENT, "the objects of a data file are records", found=found, expected="a record")
+        raise spec_error(REQUIREMENT, "the objects of the data file are not records", found=found, expected="a record")
     own = _has_ids(schema)
     ids = column_ids("AVR013", own, mapping)
     struct, places = _columns(schema, ids)
@@ -164,7 +164,7 @@ def _part(name: str, own: int | None, type_: AvroType, ids: ColumnIds) -> tuple[
     with error_path(f"/{name}"):
         part_id = ids.take(name, own)
         if part_id is None:
-            raise spec_error("AVR013", f"the name mapping has no id for the {name}")
+            raise spec_error("AVR013", f"the name mapping has no id for {name}")
         inner, required = split_optional(type_)
         return part_id, _type(inner, ids.inside(name)), required
 

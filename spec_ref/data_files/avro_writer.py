@@ -27,7 +27,7 @@ class AvroWriter:
     def __init__(self, out: OutputFile, struct: StructType, codec: str, name: str) -> None:
         if codec not in CODECS:
             raise spec_error(
-                REQUIREMENT, "Avro files are not written with the codec", found=codec, expected=", ".join(CODECS)
+                REQUIREMENT, "Avro files cannot be written with the codec", found=codec, expected=", ".join(CODECS)
             )
         self._out = out
         self._struct = struct

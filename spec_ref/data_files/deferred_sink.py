@@ -124,4 +124,4 @@ class PartialFile:
             first, data = self._parts[found]
             if stop <= first + len(data):
                 return data[start - first : stop - first]
-        raise spec_error("ORC008", "a part of the file is not known any more", found=f"{start} to {stop}")
+        raise spec_error("ORC008", "a part of the file was not recorded", found=f"{start} to {stop}")

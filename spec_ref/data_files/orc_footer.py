@@ -109,12 +109,15 @@ def _check_type(type_: dict[int, list[Any]], place: int) -> None:
     if _number(type_, 1) == DECIMAL and precision and not scale <= precision <= MAX_PRECISION:
         found = f"decimal({precision}, {scale}) in column {place}"
         raise spec_error(
-            "ORC008", "Iceberg has no such decimal", found=found, expected=f"at most {MAX_PRECISION} digits"
+            "ORC008",
+            "the precision of the decimal is too large",
+            found=found,
+            expected=f"at most {MAX_PRECISION} digits",
         )
     pairs = [text for pair in type_.get(7, []) for texts in _fields(pair).values() for text in texts]
     for text in (*type_.get(3, []), *pairs):
         if not isinstance(text, bytes) or not _is_utf8(text):
-            raise _broken(f"a name or attribute of column {place} is no text", text)
+            raise _broken(f"a name or attribute of column {place} is not UTF-8", text)
 
 
 def _is_utf8(text: bytes) -> bool:
@@ -201,7 +204,7 @@ class _Metadata:
             chunk = _slice(section, position + 3, header >> 1)
             self.chunks -= 1
             if self.chunks < 0:
-                raise _broken("the footers are of too many chunks", f"over {MAX_CHUNKS}")
+                raise _broken("the footers have too many chunks", f"over {MAX_CHUNKS}")
             made = chunk if header & 1 else self.decode(chunk)
             self.take(len(made))
             yield made
@@ -223,7 +226,7 @@ def _postscript(data: Content) -> tuple[Callable[[bytes], bytes], int, int]:
         raise _broken("the postscript has no magic", postscript.get(8000))
     decode = _CODECS.get(_number(postscript, 2))
     if decode is None:
-        raise _broken("the compression is not known", _number(postscript, 2))
+        raise _broken("the compression is unknown", _number(postscript, 2))
     return decode, end, _number(postscript, 1)
 
 
@@ -247,7 +250,7 @@ def _stripes(data: Content) -> Iterator[Stripe]:
         encodings = tuple(_number(_fields(encoding), 1) for encoding in footer.get(2, []))
         timezone = footer.get(3, [b""])[-1]
         if not isinstance(timezone, bytes):
-            raise _broken("the time zone of a stripe is no text", timezone)
+            raise _broken("the time zone of a stripe is not UTF-8", timezone)
         yield Stripe(offset, sizes, _number(stripe, 5), tuple(streams), encodings, timezone.decode("utf-8", "replace"))
 
 
@@ -257,7 +260,7 @@ _INDEX_STREAMS = (6, 7, 8)
 
 def _slice(data: Content, start: int, length: int) -> bytes:
     if start < 0 or length < 0 or start + length > len(data):
-        raise _broken("a part of the file lies outside of it", start)
+        raise _broken("a section extends beyond the file", start)
     return data[start : start + length]
 
 
@@ -294,7 +297,7 @@ def _number(fields: dict[int, list[Any]], field: int) -> int:
     """The last value of a numeric field; 0 if it is missing."""
     value = fields.get(field, [0])[-1]
     if not isinstance(value, int):
-        raise _broken("a number is no number", field)
+        raise _broken("a number is malformed", field)
     return value
 
 

@@ -196,7 +196,7 @@ def _own_id(attributes: Attributes) -> int | None:
     if not (
         text.removeprefix("-").isascii() and text.removeprefix("-").isdigit() and len(text) <= MAX_LENGTH_DIGITS + 1
     ):
-        raise spec_error("ORC001", f"{ID} is no id", found=text, expected="an integer")
+        raise spec_error("ORC001", f"{ID} is not an id", found=text, expected="an integer")
     return int(text)
 
 
@@ -220,7 +220,7 @@ def _part(field: ArrowField, name: str, ids: ColumnIds) -> tuple[int, Type, bool
         attributes = attributes_of(field)
         part_id = ids.take(name, _own_id(attributes))
         if part_id is None:
-            raise spec_error("ORC001", f"the name mapping has no id for the {name}")
+            raise spec_error("ORC001", f"the name mapping has no id for {name}")
         return part_id, _type(field.type, attributes, ids.inside(name)), _is_required(attributes)
 
 
@@ -249,13 +249,13 @@ def _type(arrow: pa.DataType, attributes: Attributes, ids: ColumnIds) -> Type:
     if isinstance(arrow, pa.TimestampType):
         unit = attributes.get(TIMESTAMP_UNIT, "MICROS")
         if unit not in ("MICROS", "NANOS"):
-            raise spec_error("ORC003", f"{TIMESTAMP_UNIT} is not known", found=unit, expected="MICROS or NANOS")
+            raise spec_error("ORC003", f"{TIMESTAMP_UNIT} is unknown", found=unit, expected="MICROS or NANOS")
         return _TIMESTAMPS[arrow.tz is not None, unit]
     if isinstance(arrow, pa.Decimal128Type):
         return DecimalType(arrow.precision, arrow.scale)
     made = _BARE.get(arrow)
     if made is None:
-        raise spec_error("ORC008", "Iceberg has no type for the column", found=str(arrow))
+        raise spec_error("ORC008", "the type of the column is not an Iceberg type", found=str(arrow))
     if made == LONG and attributes.get(LONG_TYPE) == "TIME":
         return TIME
     return _binary(attributes) if made == BINARY else made
@@ -266,7 +266,7 @@ def _binary(attributes: Attributes) -> Type:
     if name == "FIXED":
         length = attributes.get(LENGTH, "")
         if not (length.isascii() and length.isdigit() and len(length) <= MAX_LENGTH_DIGITS):
-            raise spec_error("ORC002", f"{LENGTH} is no length", found=length, expected="a count of bytes")
+            raise spec_error("ORC002", f"{LENGTH} is not a length", found=length, expected="a count of bytes")
         return FixedType(int(length))
     return BINARY if name is None else _BINARIES.get(name, BINARY)
 
@@ -274,7 +274,7 @@ def _binary(attributes: Attributes) -> Type:
 def _variant(arrow: pa.StructType) -> Type:
     parts = [(field.name, field.type) for field in children_of(arrow)]
     if sorted(name for name, _ in parts) != ["metadata", "value"] or any(type_ != pa.binary() for _, type_ in parts):
-        raise spec_error("ORC005", "a variant is a struct of metadata and value, both binary", found=str(arrow))
+        raise spec_error("ORC005", "the variant is not a struct of binary metadata and binary value", found=str(arrow))
     return VARIANT
 
 
@@ -322,5 +322,5 @@ def _arrow_type(type_: Type) -> pa.DataType:
         case PrimitiveType(name) if name in _ARROW:
             return _ARROW[name]
     raise spec_error(
-        type_requirement(type_), "there is no ORC type to write", found=str(type_), expected="a type with values"
+        type_requirement(type_), "the type has no ORC type", found=str(type_), expected="a type with values"
     )

@@ -57,7 +57,7 @@ def read_presence(
         bits = _bytes_rle(stream_bytes(data, found, MAX_STREAM), (count + 7) // 8)
         places[places] = np.unpackbits(bits)[:count].astype(bool)
     except (IndexError, ValueError) as error:
-        raise _broken("the stream of what is present is damaged", str(error)) from error
+        raise _broken("the PRESENT stream is damaged", str(error)) from error
     return places
 
 
@@ -82,10 +82,13 @@ def read_timestamps(
     """
     streams = {stream.kind: stream for stream in stripe.streams if stream.column == column}
     if column >= len(stripe.encodings) or stripe.encodings[column] != DIRECT_V2:
-        raise _broken("the encoding of timestamps is not known", stripe.encodings[column : column + 1])
+        raise _broken("the encoding of the timestamps is unknown", stripe.encodings[column : column + 1])
     zoned = type_ in (TIMESTAMPTZ, TIMESTAMPTZ_NS)
     if not zoned and stripe.timezone not in UTC:
-        raise _broken("timestamps far from now are read from writers in UTC alone", stripe.timezone)
+        raise _broken(
+            "timestamps out of the range of nanoseconds can only be read if the writer's time zone is UTC",
+            stripe.timezone,
+        )
     valid = read_presence(data, stripe, column, around)
     try:
         count = int(valid.sum())

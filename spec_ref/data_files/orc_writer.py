@@ -38,7 +38,7 @@ class OrcWriter:
         self._struct = struct
         self._schema = arrow_schema(struct)
         if not self._schema:
-            raise spec_error("ORC005", "an ORC file has a column at least, and columns of type unknown are left out")
+            raise spec_error("ORC005", "the ORC file would have no columns; columns of type unknown are not stored")
         columns = 1 + sum(map(width, self._schema))
         self._out = TailRecordingSink(out, FOOTER_BYTES + COLUMN_BYTES * columns)
         self._written = self._pending = 0
@@ -108,8 +108,8 @@ def _check_listed_timestamps(name: str, array: Any) -> None:
             for end in (ends["min"].as_py(), ends["max"].as_py()):
                 if end is not None and abs(end) >= NANOSECONDS_FROM_1970:
                     raise spec_error(
-                        "ORC008", "a timestamp that far from 1970 is not written to ORC inside of a list or map, as it"
-                        " could not be read back; Parquet and Avro hold it", found=f"{end} microseconds",
+                        "ORC008", "a timestamp inside a list or map is too far from 1970 to be read back from ORC; "
+                        "Parquet and Avro can store it", found=f"{end} microseconds",
                         path=f"/{name}",
                     )  # fmt: skip
 

@@ -107,5 +107,5 @@ def arrow_type(type_: Type) -> pa.DataType:
         case PrimitiveType(name) if name in _ARROW:
             return _ARROW[name]
     raise spec_error(
-        type_requirement(type_), "there is no Arrow type to write", found=str(type_), expected="a type with values"
+        type_requirement(type_), "the type has no Arrow type", found=str(type_), expected="a type with values"
     )

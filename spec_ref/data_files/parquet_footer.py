@@ -113,7 +113,9 @@ def _with_logical_types(footer: bytes, wanted: Sequence[bytes | None]) -> bytes:
     count = reader.varint() if head >> 4 == 15 else head >> 4
     if count != len(wanted):
         found = f"{count} elements"
-        raise spec_error("PQT007", "the schema in the footer has other columns", found=found, expected=str(len(wanted)))
+        raise spec_error(
+            "PQT007", "the schema in the footer has different columns", found=found, expected=str(len(wanted))
+        )
     parts, done = [], 0
     for logical in wanted:
         start = reader.at

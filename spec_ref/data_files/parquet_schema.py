@@ -204,7 +204,9 @@ def _struct(children: Sequence[ParquetNode], ids: ColumnIds) -> StructType:
 
 def _type(node: ParquetNode, ids: ColumnIds) -> Type:
     if node.repetition == "repeated":
-        raise spec_error("PQT002", "a repeated field is no list", found=node.name, expected="a group annotated LIST")
+        raise spec_error(
+            "PQT002", "the repeated field is not a list", found=node.name, expected="a group annotated LIST"
+        )
     if node.physical is not None:
         return primitive_from_parquet(node)
     match node.logical:
@@ -221,7 +223,7 @@ def _type(node: ParquetNode, ids: ColumnIds) -> Type:
 
 def _repeated(node: ParquetNode) -> ParquetNode:
     if len(node.children) != 1 or node.children[0].repetition != "repeated":
-        raise spec_error("PQT002", f"the group is no {node.logical}", found=node.name, expected="one repeated group")
+        raise spec_error("PQT002", f"the group is not a {node.logical}", found=node.name, expected="one repeated group")
     return node.children[0]
 
 
@@ -246,7 +248,7 @@ def _list(node: ParquetNode, ids: ColumnIds) -> Type:
 def _map(node: ParquetNode, ids: ColumnIds) -> Type:
     repeated = _repeated(node)
     if len(repeated.children) != 2:
-        raise spec_error("PQT002", "the group is no map", found=node.name, expected="a key and a value")
+        raise spec_error("PQT002", "the group is not a map", found=node.name, expected="a key and a value")
     key, value = repeated.children
     key_id, value_id = ids.take("key", key.field_id), ids.take("value", value.field_id)
     if key_id is None or value_id is None:
@@ -316,7 +318,7 @@ def primitive_from_parquet(node: ParquetNode) -> Type:
             made = _ANNOTATED.get((physical, logical))
     if made is None:
         found = f"{physical} {logical}{parameters or ''}"
-        raise spec_error("PQT007", "Iceberg has no type for the column", found=found)
+        raise spec_error("PQT007", "the type of the column is not an Iceberg type", found=found)
     return made
 
 
@@ -350,9 +352,9 @@ def _check_node(node: ParquetNode, path: str) -> Iterator[Violation]:
             return
         wanted = stored_type(type_)
         if type_ == UNKNOWN:
-            yield spec_error("PQT006", "a column of type unknown is written", path=path).violation
+            yield spec_error("PQT006", "a column of type unknown is stored", path=path).violation
         elif wanted is not None and not _is_stored(node, wanted):
-            message = f"{type_} is stored otherwise"
+            message = f"the physical type is wrong for {type_}"
             yield spec_error(
                 type_requirement(type_), message, found=_shown(node), expected=_shown(wanted), path=path
             ).violation

@@ -116,7 +116,7 @@ def read_footer(file: BinaryIO | bytes) -> bytes:
         raise _broken("not a Parquet file", tail[4:])
     (length,) = struct.unpack("<I", tail[:4])
     if not 0 < length <= min(size - 12, MAX_FOOTER):
-        raise _broken("the length of the footer does not fit the file", length)
+        raise _broken("the footer length exceeds the file size", length)
     if isinstance(file, bytes):
         return file[size - 8 - length : size - 8]
     file.seek(size - 8 - length)
@@ -201,7 +201,7 @@ class CompactReader:
         if kind == _DOUBLE:
             return struct.unpack("<d", self.take(8))[0]
         if depth >= MAX_DEPTH:
-            raise _broken("the footer nests too deep", depth)
+            raise _broken("the footer is nested too deeply", depth)
         if kind == _STRUCT:
             return {field_id: self.value(inner, depth + 1) for field_id, inner in self.fields()}
         if kind in (_LIST, _SET):
@@ -274,7 +274,7 @@ class CompactReader:
         try:
             value, self.at = read_varint(self.data, self.at)
         except IndexError as error:
-            raise _broken("a number of the footer does not end", self.at) from error
+            raise _broken("a variable-length integer of the footer is not terminated", self.at) from error
         return value
 
     def integer(self) -> int:
@@ -286,7 +286,7 @@ class CompactReader:
 def _tree(elements: list[dict[int, Any]], place: int, depth: int) -> tuple[ParquetNode, int]:
     """The node at an index of the list, which is in depth-first order, and the index after it."""
     if depth > MAX_DEPTH:
-        raise _broken("the schema nests too deep", depth)
+        raise _broken("the schema is nested too deeply", depth)
     element = elements[place]
     for key in _NUMBERS & element.keys():
         _number(element[key])
@@ -332,7 +332,7 @@ def _annotation(element: dict[int, Any]) -> tuple[str | None, tuple[Any, ...]]:
     for key, members in (element.get(10) or {}).items():
         name = LOGICAL_TYPES.get(key)
         if name is None:
-            raise _broken("the logical type is not known", key)
+            raise _broken("the logical type is unknown", key)
         if not isinstance(members, dict):
             raise _broken("the footer is damaged", name)
         return name, _parameters(name, members)

@@ -34,7 +34,7 @@ class ParquetWriter:
         self._codec = codec
         self._made: pq.ParquetWriter | None = None
         if not self._schema:
-            raise spec_error("PQT006", "a Parquet file has a column at least, and columns of type unknown are left out")
+            raise spec_error("PQT006", "the Parquet file would have no columns; columns of type unknown are not stored")
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Append a row group.

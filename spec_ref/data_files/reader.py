@@ -79,4 +79,6 @@ def open_rows(
         from spec_ref.data_files.avro_reader import open_avro
 
         return DataFileReader(*open_avro(file, mapping))
-    raise spec_error("DFL003", "the file format has no rows", found=file_format.value, expected="avro, orc or parquet")
+    raise spec_error(
+        "DFL003", "the file format does not store rows", found=file_format.value, expected="avro, orc or parquet"
+    )

@@ -82,12 +82,14 @@ def _check_typed(node: ParquetNode) -> None:
     elif node.logical is None:
         names = [child.name for child in node.children]
         if len(set(names)) < len(names):
-            raise _malformed("two shredded fields have one name", ", ".join(names), "a field of each name")
+            raise _malformed("two shredded fields have the same name", ", ".join(names), "a field of each name")
         for child in node.children:
             with error_path(f"/{child.name}"):
                 _check_pair(child)
     else:
-        raise _malformed("a variant is not shredded as such a group", _shown(node), "LIST, or no annotation")
+        raise _malformed(
+            "a shredded variant group has an unsupported annotation", _shown(node), "LIST, or no annotation"
+        )
 
 
 def _check_primitive(node: ParquetNode) -> None:
@@ -95,8 +97,8 @@ def _check_primitive(node: ParquetNode) -> None:
     is_decimal = node.logical == "DECIMAL" and node.physical in _DECIMALS and node.parameters[0] <= MAX_PRECISION
     is_uuid = shape == ("fixed_len_byte_array", "UUID", ()) and node.length == 16
     if shape not in _SHREDDED and not is_decimal and not is_uuid:
-        message = "a variant is not shredded as a column of this type"
-        raise _malformed(message, _shown(node), "a type of a variant's primitives")
+        message = "a shredded variant column has an unsupported type"
+        raise _malformed(message, _shown(node), "a type of the variant primitives")
 
 
 def _shown(node: ParquetNode) -> str:

@@ -40,4 +40,6 @@ def open_writer(
         from spec_ref.data_files.avro_writer import AvroWriter
 
         return AvroWriter(out, struct, codec or "deflate", name)
-    raise spec_error("DFL003", "the file format has no rows", found=file_format.value, expected="avro, orc or parquet")
+    raise spec_error(
+        "DFL003", "the file format does not store rows", found=file_format.value, expected="avro, orc or parquet"
+    )

@@ -85,7 +85,7 @@ class FixedType:
 
     def __attrs_post_init__(self) -> None:
         if self.length < 0:
-            raise spec_error("TYP023", "the length of a fixed is not negative", found=self.length)
+            raise spec_error("TYP023", "the length of a fixed is negative", found=self.length)
 
     @property
     def since(self) -> FormatVersion:
@@ -105,7 +105,7 @@ class DecimalType:
     def __attrs_post_init__(self) -> None:
         if not 1 <= self.precision <= MAX_DECIMAL_PRECISION:
             raise spec_error(
-                "TYP013", "the precision of a decimal is 1 to 38", found=self.precision, expected="1 to 38"
+                "TYP013", "the precision of a decimal is out of range", found=self.precision, expected="1 to 38"
             )
 
     @property

@@ -195,7 +195,7 @@ def _check_struct(type_: StructType, value: Any) -> None:
             _check_child(field.type, value.get(field.id), required=field.required, requirement="TYP002")
     unknown = value.keys() - {field.id for field in type_.fields}
     if unknown:
-        raise spec_error("TYP002", "a value for a field that the struct does not have", found=min(unknown, key=repr))
+        raise spec_error("TYP002", "the struct does not have the field of a value", found=min(unknown, key=repr))
 
 
 def _check_map(type_: MapType, value: Any) -> None:
@@ -223,7 +223,7 @@ def check_unique_keys(type_: MapType, keys: tuple[Any, ...]) -> None:
     for index, key in enumerate(keys):
         identity = value_key(type_.key, key)
         if identity in seen:
-            raise spec_error("TYP004", "a key stands twice in a map", found=key, path=f"/keys/{index}")
+            raise spec_error("TYP004", "the map has a repeated key", found=key, path=f"/keys/{index}")
         seen.add(identity)
 
 

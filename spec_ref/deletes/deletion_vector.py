@@ -107,7 +107,11 @@ def decode_deletion_vector(blob: bytes, count_positions: Callable[[bytes], int] 
     (length,) = struct.unpack_from(">I", blob)
     if length != len(blob) - 8:
         raise spec_error(
-            "PUF018", "the length is not that of the blob", found=length, expected=str(len(blob) - 8), aspect="length"
+            "PUF018",
+            "the length differs from that of the blob",
+            found=length,
+            expected=str(len(blob) - 8),
+            aspect="length",
         )
     if blob[4:8] != MAGIC:
         raise spec_error(
@@ -118,7 +122,7 @@ def decode_deletion_vector(blob: bytes, count_positions: Callable[[bytes], int] 
     if checksum != expected_checksum:
         expected = f"{expected_checksum:#010x}"
         raise spec_error(
-            "PUF018", "the checksum is wrong", found=f"{checksum:#010x}", expected=expected, aspect="checksum"
+            "PUF018", "the checksum does not match", found=f"{checksum:#010x}", expected=expected, aspect="checksum"
         )
     vector = blob[8:-4]
     cardinality = count_positions(vector)

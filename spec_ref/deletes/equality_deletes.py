@@ -52,18 +52,21 @@ def delete_column(field_id: int, schemas: Sequence[Schema]) -> DeleteColumn:
     column = next((found for schema in schemas if (found := schema.find(field_id)) is not None), None)
     if column is None:
         raise spec_error(
-            "DEL017", "no schema of the table has the field of an equality id", found=field_id, aspect="unknown-field"
+            "DEL017",
+            "no schema of the table has the field with the equality id",
+            found=field_id,
+            aspect="unknown-field",
         )
     if not is_primitive(column.type):
         raise spec_error(
             "DEL018",
-            "deletes compare primitive columns",
+            "the delete column is not primitive",
             found=f"{column.name}: {kind(column.type)}",
             aspect="not-primitive",
         )
     if any(isinstance(parent.type, (ListType, MapType)) for parent in column.parents):
         raise spec_error(
-            "DEL018", "a delete column does not stand in a list or map", found=column.name, aspect="in-list-or-map"
+            "DEL018", "the delete column is inside a list or map", found=column.name, aspect="in-list-or-map"
         )
     return DeleteColumn(field_id, column.type, _alone(column), column.path)
 
@@ -82,7 +85,7 @@ def float_problem(column: DeleteColumn) -> Violation | None:
     if kind(column.type) not in ("float", "double"):
         return None
     found = f"{'.'.join(column.names)}: {column.type}"
-    return spec_error("DEL018", "deletes do not compare floats", found=found, aspect="float").violation
+    return spec_error("DEL018", "the delete column is a float or double", found=found, aspect="float").violation
 
 
 def _alone(column: Column) -> NestedField:

@@ -107,7 +107,7 @@ def check_bitmap(data: bytes, start: int, path: str) -> tuple[int, int]:
         count = (cookie >> 16) + 1
         flags = bitmap.take((count + 7) // 8, "the flags of runs")
     else:
-        raise bitmap.broken("the cookie is not known", f"{cookie:#x}", f"{NO_RUNS:#x}, or {RUNS:#x} in 16 bits")
+        raise bitmap.broken("the cookie is unknown", f"{cookie:#x}", f"{NO_RUNS:#x}, or {RUNS:#x} in 16 bits")
     header = struct.unpack(f"<{2 * count}H", bitmap.take(4 * count, "the containers' keys"))
     keys, cardinalities = header[0::2], [one + 1 for one in header[1::2]]
     for place, (before, key) in enumerate(itertools.pairwise(keys)):
@@ -119,7 +119,7 @@ def check_bitmap(data: bytes, start: int, path: str) -> tuple[int, int]:
     for place, cardinality in enumerate(cardinalities):
         container = f"/containers/{place}"
         if offsets and offsets[place] != bitmap.at - start:
-            raise bitmap.broken("the offset is not that of the container", offsets[place], path=container)
+            raise bitmap.broken("the offset differs from that of the container", offsets[place], path=container)
         if flags and flags[place >> 3] >> (place & 7) & 1:
             found = _check_runs(bitmap, container)
         elif cardinality <= MAX_ARRAY:
@@ -127,7 +127,7 @@ def check_bitmap(data: bytes, start: int, path: str) -> tuple[int, int]:
         else:
             found = int.from_bytes(bitmap.take(BITSET_BYTES, "a container", container), "little").bit_count()
         if found != cardinality:
-            message = "the cardinality is not that of the container"
+            message = "the cardinality differs from that of the container"
             raise bitmap.broken(message, cardinality, str(found), container)
     return bitmap.at - start, sum(cardinalities)
 

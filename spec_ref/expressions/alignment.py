@@ -84,7 +84,7 @@ def align_terms(left: BoundTerm, right: BoundTerm) -> tuple[BoundTerm, BoundTerm
         wide = _promoted(left, type_), _promoted(right, type_)
         if wide[0] is not None and wide[1] is not None:
             return wide[0], wide[1]
-    raise spec_error("EXP006", "no promotion makes the types one", found=f"{left.type} and {right.type}")
+    raise spec_error("EXP006", "the types cannot be promoted to a common type", found=f"{left.type} and {right.type}")
 
 
 def _promoted(term: BoundTerm, type_: Type) -> BoundTerm | None:

@@ -108,7 +108,7 @@ class _Binder:
             case Test(operation, child):
                 term = self.term(child, depth)
                 if operation in (_O.IS_NAN, _O.NOT_NAN) and not has_nan(term.type):
-                    raise spec_error("EXP007", "only float and double have NaN", found=str(term.type))
+                    raise spec_error("EXP007", "the type has no NaN", found=str(term.type))
                 return BoundTest(operation, term)
             case Comparison():
                 return self._comparison(predicate, depth)
@@ -122,7 +122,7 @@ class _Binder:
         if isinstance(right, Literal):
             return bind_comparison(operation, self.term(left, depth), right)
         if operation in PREFIX:
-            raise spec_error("EXP007", "a prefix is a constant", found=right)
+            raise spec_error("EXP007", "the prefix is not a constant", found=right)
         if isinstance(left, Literal):
             return bind_comparison(_FLIPPED[operation], self.term(right, depth), left)
         first, second = self.term(left, depth), self.term(right, depth)
@@ -138,11 +138,11 @@ class _Binder:
             case IdReference(field_id):
                 column = self.schema.find(field_id)
                 if column is None:
-                    raise spec_error("EXP003", "the schema has no field with the id", found=field_id)
+                    raise spec_error("EXP003", "the schema does not have a field with the id", found=field_id)
                 return _reference(column)
             case Literal(value, type_):
                 if type_ is None:
-                    raise spec_error("EXP016", "the type of the constant is not told", found=value)
+                    raise spec_error("EXP016", "the type of the constant is missing", found=value)
                 return BoundConstant(from_json(type_, value), type_)
             case Apply(function, arguments):
                 return self._call(function, arguments, depth + 1)
@@ -155,14 +155,14 @@ class _Binder:
         else:
             found = [column for column in self.schema.columns() if column.name.lower() == name.lower()]
         if not found:
-            raise spec_error("EXP003", "the schema has no field with the name", found=name)
+            raise spec_error("EXP003", "the schema does not have a field with the name", found=name)
         if len(found) > 1:
-            raise spec_error("EXP003", "the schema has several fields with the name", found=name)
+            raise spec_error("EXP003", "several fields of the schema match the name", found=name)
         return found[0]
 
     def _call(self, function: FunctionReference, arguments: tuple[Any, ...], depth: int) -> BoundTerm:
         if function.catalog != ICEBERG_FUNCTIONS or len(function.identifier) != 1:
-            raise spec_error("EXP004", "the function is not known here", found=function, expected=ICEBERG_FUNCTIONS)
+            raise spec_error("EXP004", "the function is unknown", found=function, expected=ICEBERG_FUNCTIONS)
         (name,) = function.identifier
         match name, arguments:
             case "if_else", (condition, when_true, when_false):
@@ -173,7 +173,7 @@ class _Binder:
                 return self._transform(_PARAMETERIZED[name](parameter), value, depth)
             case _:
                 found = f"{name} of {len(arguments)} arguments"
-                raise spec_error("EXP014", "there is no such function", found=found)
+                raise spec_error("EXP014", "the function is unknown", found=found)
 
     def _transform(self, transform: Transform, value: Any, depth: int) -> BoundTerm:
         child = self.term(value, depth)
@@ -197,6 +197,6 @@ def _check_depth(depth: int) -> None:
 def _reference(column: Column) -> BoundReference:
     around = (*column.parents, column)
     if any(isinstance(parent.type, (ListType, MapType)) for parent in column.parents):
-        raise spec_error("EXP003", "a field inside a list or map has not one value for a row", found=column.name)
+        raise spec_error("EXP003", "the field is inside a list or map", found=column.name)
     names = tuple(one.field.name for one in around if one.field is not None)
     return BoundReference(tuple(one.id for one in around), names, column.type)

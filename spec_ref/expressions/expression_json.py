@@ -81,7 +81,7 @@ def _predicate(json: Json, depth: int) -> Predicate:
     operation = _OPERATIONS.get(type_)
     if operation is None:
         expected = ", ".join(["not", *_LOGICAL, *_OPERATIONS])
-        raise spec_error("EXP015", "the type of predicate is not known", found=type_, expected=expected, path="/type")
+        raise spec_error("EXP015", "the type of the predicate is unknown", found=type_, expected=expected, path="/type")
     return _tested(operation, json, depth)
 
 
@@ -100,7 +100,7 @@ def _tested(operation: Operation, json: dict[str, Json], depth: int) -> Predicat
         right = _member(json, "EXP015", "right", ("right",), _expression, depth, exact=False)
     for name, side in (("left", left), ("value" if deprecated else "right", right)):
         if isinstance(side, Literal) and side.value is None:
-            raise spec_error("EXP009", "a value is not compared with the constant null", path=f"/{name}")
+            raise spec_error("EXP009", "the constant of a comparison is null", path=f"/{name}")
     return Comparison(operation, left, right)
 
 
@@ -119,7 +119,9 @@ def _type_of(json: Json, requirement: str, what: str, depth: int) -> str:
         raise spec_error(requirement, f"not {what}", found=json, expected="an object with a type")
     type_ = json.get("type")
     if not isinstance(type_, str):
-        raise spec_error(requirement, f"{what} has a type", found=type_, expected="a string", path="/type")
+        raise spec_error(
+            requirement, f"the type of {what} is not a string", found=type_, expected="a string", path="/type"
+        )
     return type_
 
 
@@ -146,7 +148,7 @@ def _only(json: dict[str, Json], requirement: str, members: tuple[str, ...]) -> 
     unknown = json.keys() - set(members)
     if unknown:
         raise spec_error(
-            requirement, "the object has a member that its type does not", found=min(map(str, unknown)),
+            requirement, "the object has an unexpected member", found=min(map(str, unknown)),
             expected=", ".join(members),
         )  # fmt: skip
 
@@ -173,7 +175,7 @@ def _literal(json: Json, _: int) -> Literal:
         return Literal(json)
     _only(json, "EXP016", ("type", "value", "data-type"))
     if "value" not in json:
-        raise spec_error("EXP016", "a literal has a value", expected="value", path="/value")
+        raise spec_error("EXP016", "the literal has no value", expected="value", path="/value")
     return Literal(json["value"], _data_type(json))
 
 
@@ -192,13 +194,13 @@ def _literals(json: Json, depth: int) -> tuple[Literal, ...]:
         _only(json, "EXP016", ("type", "values", "data-type"))
         type_, json = _data_type(json), json.get("values")
     if not isinstance(json, list):
-        raise spec_error("EXP016", "literals are in a list", found=json)
+        raise spec_error("EXP016", "the literals are not a list", found=json)
     literals = []
     for index, item in enumerate(json):
         with error_path(f"/{index}"):
             literal = Literal(item, type_) if type_ is not None else _literal(item, depth)
             if literal.value is None:
-                raise spec_error("EXP007", "a constant of a set is not null")
+                raise spec_error("EXP007", "a constant of the set is null")
             literals.append(literal)
     return tuple(literals)
 
@@ -211,7 +213,7 @@ def _reference(json: dict[str, Json]) -> NamedReference | IdReference:
         case None, str(name):
             return NamedReference(name)
         case found:
-            raise spec_error("EXP017", "a reference has an integer id or a string name", found=found)
+            raise spec_error("EXP017", "the reference has neither an integer id nor a string name", found=found)
 
 
 def _function(json: Json, _: int) -> FunctionReference:
@@ -220,16 +222,16 @@ def _function(json: Json, _: int) -> FunctionReference:
         _only(json, "EXP018", ("catalog", "identifier"))
         catalog, json = json.get("catalog"), json.get("identifier")
         if catalog is not None and not isinstance(catalog, str):
-            raise spec_error("EXP018", "a catalog is a name", found=catalog, path="/catalog")
+            raise spec_error("EXP018", "the catalog is not a name", found=catalog, path="/catalog")
     parts = [json] if isinstance(json, str) else json
     if not isinstance(parts, list) or not parts or not all(isinstance(part, str) for part in parts):
-        raise spec_error("EXP004", "a function is told by one name or more", found=json)
+        raise spec_error("EXP004", "the function name is not one name or a list of names", found=json)
     return FunctionReference(tuple(parts), catalog)
 
 
 def _arguments(json: Json, depth: int) -> tuple[ValueExpression | Predicate, ...]:
     if not isinstance(json, list):
-        raise spec_error("EXP018", "the arguments are in a list", found=json)
+        raise spec_error("EXP018", "the arguments are not a list", found=json)
     arguments: list[ValueExpression | Predicate] = []
     for index, item in enumerate(json):
         with error_path(f"/{index}"):
@@ -254,7 +256,7 @@ def _term(json: Json, depth: int) -> ValueExpression:
 
 def _term_name(json: Json, _: int) -> NamedReference:
     if not isinstance(json, str):
-        raise spec_error("EXP021", "a term names a field", found=json, expected="a string")
+        raise spec_error("EXP021", "the term does not name a field", found=json, expected="a string")
     return NamedReference(json)
 
 
@@ -327,7 +329,9 @@ def predicate_to_term_json(predicate: Predicate) -> Json:
         case SetTest(operation, child, values):
             return {"type": operation.value, "term": _term_json(child), "values": _literals_json(values)}
         case _:
-            raise spec_error("EXP021", "the form with terms has constants on the right only", found=predicate)
+            raise spec_error(
+                "EXP021", "the right side is not a constant, so the predicate has no form with terms", found=predicate
+            )
 
 
 def _expression_json(expression: ValueExpression | Predicate) -> Json:

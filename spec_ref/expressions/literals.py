@@ -56,7 +56,7 @@ def check_comparable(type_: Type) -> None:
         SpecError: EXP008 for nested types, variant, geometry and geography.
     """
     if not is_primitive(type_) or kind(type_) in _NO_ORDER:
-        raise spec_error("EXP008", "values of the type are not compared", found=str(type_), expected="a primitive type")
+        raise spec_error("EXP008", "the type is not comparable", found=str(type_), expected="a primitive type")
 
 
 def bind_comparison(operation: Operation, term: BoundTerm, literal: Literal) -> BoundPredicate:
@@ -76,9 +76,9 @@ def bind_comparison(operation: Operation, term: BoundTerm, literal: Literal) -> 
             value of it.
     """
     if literal.value is None:
-        raise spec_error("EXP009", "a value is not compared with the constant null")
+        raise spec_error("EXP009", "the constant of a comparison is null")
     if operation in PREFIX and term.type != STRING:
-        raise spec_error("EXP007", "only a string has a prefix", found=str(term.type), expected="string")
+        raise spec_error("EXP007", "the type has no prefix", found=str(term.type), expected="string")
     check_comparable(term.type)
     if kind(term.type) == "unknown":  # always null
         return TRUE if operation in (_O.NOT_EQ, _O.NOT_STARTS_WITH) else FALSE
@@ -102,9 +102,11 @@ def bind_set_test(operation: Operation, term: BoundTerm, literals: tuple[Literal
             `bind_comparison`.
     """
     if any(literal.value is None for literal in literals):
-        raise spec_error("EXP007", "a constant of a set is not null")
+        raise spec_error("EXP007", "a constant of the set is null")
     if len({literal.type for literal in literals}) > 1:
-        raise spec_error("EXP007", "the constants of a set have one type", found=[str(one.type) for one in literals])
+        raise spec_error(
+            "EXP007", "the constants of the set have different types", found=[str(one.type) for one in literals]
+        )
     check_comparable(term.type)
     among = operation is _O.IN
     if kind(term.type) == "unknown":
@@ -145,7 +147,9 @@ def _aligned(type_: Any, literal: Literal) -> Any:
     if literal.type == type_:
         return from_json(type_, literal.value)
     if family is None or not (family == kind(literal.type) or can_align(literal.type, type_)):
-        raise spec_error("EXP006", f"a constant of {literal.type} is not aligned with {type_}", found=literal.value)
+        raise spec_error(
+            "EXP006", f"a constant of type {literal.type} cannot be compared with {type_}", found=literal.value
+        )
     exact = _NUMBER[family](literal.type, from_json(literal.type, literal.value))
     return _on_grid(type_, exact)
 

@@ -98,7 +98,7 @@ class FunctionReference:
 
     def __attrs_post_init__(self) -> None:
         if not self.identifier:
-            raise spec_error("EXP004", "a function identifier has at least one part", found=self.identifier)
+            raise spec_error("EXP004", "the function identifier is empty", found=self.identifier)
 
 
 @record
@@ -168,7 +168,7 @@ class Or(_Operators):
 def _check_operation(requirement: str, operation: Operation, known: frozenset[Operation]) -> None:
     if operation not in known:
         expected = ", ".join(sorted(member.value for member in known))
-        raise spec_error(requirement, "the operation is one of another kind", found=operation.value, expected=expected)
+        raise spec_error(requirement, "the operation is not allowed here", found=operation.value, expected=expected)
 
 
 @record

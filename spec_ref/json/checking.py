@@ -165,7 +165,10 @@ def writer_deviations(kind: Kind, value: Any, version: FormatVersion, path: str 
                     )
                 elif found is not None and row.write is Presence.OMITTED:
                     yield _writer_deviation(
-                        "VER005", f"the version has no {row.rule.name} in {kind.title}", property_path, version
+                        "VER005",
+                        f"{row.rule.name} is not a field of {kind.title} in the format version",
+                        property_path,
+                        version,
                     )
                 elif found is not None:
                     yield from writer_deviations(row.kind, found, version, property_path)

@@ -53,7 +53,7 @@ def loads(text: bytes | str) -> Any:
     try:
         data = text.encode() if isinstance(text, str) else bytes(text)
     except UnicodeEncodeError as error:
-        raise spec_error(DOCUMENT, "the text holds a lone surrogate, which UTF-8 cannot write") from error
+        raise spec_error(DOCUMENT, "the text has a lone surrogate, which UTF-8 cannot encode") from error
     if len(data) >= COUNTED:
         most = 1 + sum(data.count(mark) for mark in (b",", b"[", b"{"))  # those in strings too, which are few
         if most > MAX_VALUES:
@@ -79,16 +79,18 @@ def check_document(value: Any) -> None:
     while pending:
         item, depth, path = pending.pop()
         if depth > MAX_DEPTH:
-            raise spec_error(DOCUMENT, "the document nests too deep", expected=f"at most {MAX_DEPTH} levels", path=path)
+            raise spec_error(
+                DOCUMENT, "the document is nested too deeply", expected=f"at most {MAX_DEPTH} levels", path=path
+            )
         if type(item) is dict:
             for name, child in item.items():
                 if type(name) is not str:
-                    raise spec_error(DOCUMENT, "the name of a member is a string", found=name, path=path)
+                    raise spec_error(DOCUMENT, "the name of a member is not a string", found=name, path=path)
                 pending.append((child, depth + 1, child_pointer(path, name)))
         elif type(item) is list:
             pending.extend((child, depth + 1, f"{path}/{place}") for place, child in enumerate(item))
         elif type(item) is float and not math.isfinite(item):
-            raise spec_error(DOCUMENT, "a number is finite", found=item, path=path)
+            raise spec_error(DOCUMENT, "a number is not finite", found=item, path=path)
         elif type(item) not in (str, int, float, bool, type(None)):
             raise spec_error(DOCUMENT, "the value has no JSON form", found=type(item).__name__, path=path)
 

@@ -100,9 +100,7 @@ def wrong_type(kind_name: str, requirement: str, value: Any) -> SpecError:
     Returns:
         The error.
     """
-    return spec_error(
-        requirement, "the value is of the wrong kind", found=value, expected=kind_name, aspect="wrong-type"
-    )
+    return spec_error(requirement, "the value has the wrong type", found=value, expected=kind_name, aspect="wrong-type")
 
 
 def check_finite(value: Any) -> Any:
@@ -279,7 +277,7 @@ def check_constants(kind: RecordOf, document: dict[str, Any]) -> None:
     for name, expected in kind.constants.items():
         if document.get(name) != expected:
             found = document.get(name)
-            message = f"{name} is {expected} in {kind.title}"
+            message = f"{name} of {kind.title} is wrong"
             raise spec_error(kind.requirement, message, found=found, expected=expected, path=f"/{name}")
 
 

@@ -129,7 +129,7 @@ def enum_of(choices: type[enum.Enum], requirement: str) -> Converted:
             return choices(value)
         except ValueError:
             raise spec_error(
-                requirement, "the value is not one of the known", found=value, expected=expected, aspect="unknown-value"
+                requirement, "the value is unknown", found=value, expected=expected, aspect="unknown-value"
             ) from None
 
     def write(value: enum.Enum, _: FormatVersion) -> Any:

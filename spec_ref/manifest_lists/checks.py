@@ -96,7 +96,7 @@ def _in_table(manifest: ManifestFile, specs: Mapping[int, PartitionSpec] | None)
         found = str(manifest.partition_spec_id)
         yield _broken(
             "MLS005",
-            "the table has no such partition spec",
+            "the table does not have the partition spec",
             "/partition_spec_id",
             found,
             expected,
@@ -104,7 +104,14 @@ def _in_table(manifest: ManifestFile, specs: Mapping[int, PartitionSpec] | None)
         )
     elif manifest.partitions is not None and len(manifest.partitions) != len(spec.fields):
         found, expected = str(len(manifest.partitions)), str(len(spec.fields))
-        yield _broken("MLS016", "there is not a summary for each field", "/partitions", found, expected, aspect="count")
+        yield _broken(
+            "MLS016",
+            "the number of field summaries differs from the number of partition fields",
+            "/partitions",
+            found,
+            expected,
+            aspect="count",
+        )
 
 
 def _repeated(manifests: tuple[ManifestFile, ...]) -> Iterator[Violation]:
@@ -115,7 +122,7 @@ def _repeated(manifests: tuple[ManifestFile, ...]) -> Iterator[Violation]:
         if first != number:
             path = f"/{number}/manifest_path"
             yield _broken(
-                "MLS003", f"the manifest is listed at /{first} already", path, manifest.manifest_path, aspect="repeated"
+                "MLS003", f"the manifest is already listed at /{first}", path, manifest.manifest_path, aspect="repeated"
             )
 
 
@@ -125,4 +132,4 @@ def _row_ids(manifests: tuple[ManifestFile, ...], first_row_id: int | None) -> I
         return
     for number, manifest in enumerate(manifests):
         if manifest.content is ManifestContent.DATA and manifest.first_row_id is None:
-            yield _broken("LIN027", "a data manifest has no first row id", f"/{number}/first_row_id")
+            yield _broken("LIN027", "the first row id of a data manifest is missing", f"/{number}/first_row_id")

@@ -36,19 +36,23 @@ def list_rules(manifest: ManifestFile, version: FormatVersion) -> Iterator[SpecE
     if manifest.content is ManifestContent.DELETES:
         if not DELETE_FILES.is_supported(version):
             yield spec_error(
-                "MLS006", "v1 has no delete manifests", path="/content", format_version=version, aspect="deletes-in-v1"
+                "MLS006",
+                "delete manifests are not allowed in v1",
+                path="/content",
+                format_version=version,
+                aspect="deletes-in-v1",
             )
         if manifest.first_row_id is not None:
             found = manifest.first_row_id
             yield spec_error(
                 "LIN026",
-                "a delete manifest has no first row id",
+                "a delete manifest must not have a first row id",
                 found=found,
                 path="/first_row_id",
                 aspect="of-deletes",
             )
     if manifest.min_sequence_number > manifest.sequence_number:
         yield spec_error(
-            "MLS008", "a file has a later sequence number than the manifest", found=manifest.min_sequence_number,
+            "MLS008", "min_sequence_number is greater than sequence_number", found=manifest.min_sequence_number,
             expected=f"at most {manifest.sequence_number}", path="/min_sequence_number", aspect="too-high",
         )  # fmt: skip

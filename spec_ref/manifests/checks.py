@@ -107,12 +107,22 @@ def _findings(manifest: Manifest, length: int, given: Schema | None) -> Iterator
     if listed is None:
         return
     if other is not None:
-        yield finding_at("MAN016", "an added file is of another snapshot", "/added_snapshot_id", other)
+        yield finding_at(
+            "MAN016",
+            "snapshot_id of an added entry differs from added_snapshot_id of the manifest",
+            "/added_snapshot_id",
+            other,
+        )
     yield from manifest_file_findings(listed, manifest, length, totals)
     if listed.partitions is not None and partition is not None and len(listed.partitions) != len(partition.fields):
         found, expected = len(listed.partitions), str(len(partition.fields))
         yield finding_at(
-            "MLS016", "there is not a summary for each partition field", "/partitions", found, expected, aspect="count"
+            "MLS016",
+            "the number of field summaries differs from the number of partition fields",
+            "/partitions",
+            found,
+            expected,
+            aspect="count",
         )
 
 
@@ -168,7 +178,7 @@ def _header(header: Header) -> Iterator[Finding]:
         if key.name not in properties and key.write(version) is REQUIRED:
             missing = violation_at(
                 key.requirement,
-                f"the header has no {key.name}",
+                f"{key.name} is missing from the header",
                 f"/{key.name}",
                 format_version=version,
                 aspect="missing",
@@ -177,7 +187,7 @@ def _header(header: Header) -> Iterator[Finding]:
     if "content" in properties and properties["content"] not in CONTENTS:
         yield finding_at(
             "MAN010",
-            "the content is not one of the known",
+            "the content is unknown",
             "/content",
             properties["content"],
             "data, deletes",
@@ -191,7 +201,7 @@ def _header(header: Header) -> Iterator[Finding]:
             expected = "the list of its fields"
             yield finding_at(
                 "MAN007",
-                "the whole partition spec is stored",
+                "partition-spec is the whole spec",
                 "/partition-spec",
                 expected=expected,
                 aspect="whole-spec",

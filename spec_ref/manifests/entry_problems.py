@@ -58,7 +58,7 @@ def _nulls(entry: ManifestEntry) -> Iterator[Violation]:
     for column, count in values.items():
         if 0 <= count < nulls.get(column, 0):  # a negative count is told as such
             yield Violation(
-                requirement="DFL013", message="a column has more nulls than values",
+                requirement="DFL013", message="the null count of a column is greater than its value count",
                 path=f"/data_file/null_value_counts/{column}", found=str(nulls[column]), expected=f"at most {count}",
                 aspect="more-nulls-than-values",
             )  # fmt: skip
@@ -82,7 +82,7 @@ def _bounds(entry: ManifestEntry, types: Mapping[int, Type]) -> Iterator[Violati
                 continue
             if isinstance(value, float) and value != value:
                 path = f"/data_file/{name}/{column}"
-                yield Violation(requirement="DFL027", message="NaN is a bound", path=path, found="NaN")
+                yield Violation(requirement="DFL027", message="a bound is NaN", path=path, found="NaN")
             data = getattr(entry.data_file, name)[column]
             if not is_minimal(type_, data):
                 path = f"/data_file/{name}/{column}"
@@ -117,9 +117,12 @@ def not_minimal(data: bytes, path: str) -> Violation:
         The violation of SVB008.
     """
     return Violation(
-        requirement="SVB008", message="a decimal has more bytes than it takes", path=path, found=abbreviated_repr(data),
+        requirement="SVB008",
+        message="a decimal is not stored in the fewest bytes",
+        path=path,
+        found=abbreviated_repr(data),
         expected="the fewest bytes that hold the number",
-    )  # fmt: skip
+    )
 
 
 def _crossed(type_: Type, low: Any, high: Any, path: str) -> Iterator[Violation]:

@@ -36,9 +36,13 @@ def header_contradictions(
     """
     if "format-version" in header.properties and not version.includes(header.format_version):
         yield violation_at(
-            "MAN009", "the manifest is newer than the table", "/format-version", str(int(header.format_version)),
-            f"at most {int(version)}", aspect="newer-than-table",
-        )  # fmt: skip
+            "MAN009",
+            "the format version of the manifest is newer than that of the table",
+            "/format-version",
+            str(int(header.format_version)),
+            f"at most {int(version)}",
+            aspect="newer-than-table",
+        )
     yield from _schema(header, schemas, version)
     known = None if header.spec_id is None else specs.get(header.spec_id)
     try:
@@ -47,7 +51,7 @@ def header_contradictions(
         return
     if known is not None and spec.fields != known.fields:
         yield violation_at(
-            "MAN007", f"the fields are not those of the table's partition spec {header.spec_id}", "/partition-spec",
+            "MAN007", f"the fields differ from the table's partition spec {header.spec_id}", "/partition-spec",
             abbreviated_repr(header.properties["partition-spec"]), aspect="mismatch",
         )  # fmt: skip
 
@@ -65,7 +69,7 @@ def _schema(header: Header, schemas: Sequence[Schema], version: FormatVersion) -
     if key is not None and holds is not None and key != str(holds):
         yield violation_at(
             "MAN006",
-            "the header holds another schema",
+            "schema-id differs from the id in the schema",
             "/schema-id",
             abbreviated_repr(key),
             str(holds),
@@ -74,7 +78,7 @@ def _schema(header: Header, schemas: Sequence[Schema], version: FormatVersion) -
     same = next((one for one in schemas if one.schema_id == holds), None)
     if same is not None and _stored(same.fields) != _stored(schema.fields):
         yield violation_at(
-            "MAN005", f"the columns are not those of the table's schema {holds}", "/schema",
+            "MAN005", f"the columns differ from the table's schema {holds}", "/schema",
             abbreviated_repr(header.properties["schema"]), aspect="mismatch",
         )  # fmt: skip
     elif same is None:
@@ -96,7 +100,7 @@ def _types(schema: Schema, schemas: Sequence[Schema], version: FormatVersion) ->
         types = known.get(column.id, [])
         if types and not any(_related(column.type, one, version) for one in types):
             yield violation_at(
-                "MAN005", "a column has a type that the table's column never had", "/schema",
+                "MAN005", "the type of a column was never the type of the table's column", "/schema",
                 f"{column.name}: {column.type}", abbreviated_repr(str(types[-1])), aspect="foreign-type",
             )  # fmt: skip
 

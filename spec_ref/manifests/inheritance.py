@@ -41,7 +41,7 @@ def check_row_id(row_id: int) -> None:
         SpecError: LIN019 if it is not from 0 to 2**63 - 1.
     """
     if not 0 <= row_id <= LONG_MAX:
-        raise spec_error("LIN019", "an inherited row id is no long", found=row_id, expected="0 to 2^63 - 1")
+        raise spec_error("LIN019", "an inherited row id does not fit a long", found=row_id, expected="0 to 2^63 - 1")
 
 
 def inherit(

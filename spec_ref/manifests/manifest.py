@@ -124,7 +124,7 @@ class Header:
 
     def _json(self, key: str, requirement: str) -> Any:
         if key not in self.properties:
-            raise spec_error(requirement, f"the header has no {key}", aspect="missing")
+            raise spec_error(requirement, f"{key} is missing from the header", aspect="missing")
         return documents.loads(self.properties[key])
 
 
@@ -160,7 +160,7 @@ def _version(text: str | None, record: Record) -> FormatVersion:
     if text is not None:
         raise spec_error(
             "MAN009",
-            "the format version is not known",
+            "the format version is unknown",
             found=text,
             expected=", ".join(_VERSIONS),
             aspect="unknown-value",

@@ -199,7 +199,7 @@ def manifest_file_findings(
     if listed.manifest_length != length:
         yield finding_at(
             "MLS004",
-            "the length is another",
+            "manifest_length differs from the file's size",
             "/manifest_length",
             listed.manifest_length,
             str(length),
@@ -208,26 +208,40 @@ def manifest_file_findings(
     if header.spec_id is not None and header.spec_id != listed.partition_spec_id:
         found = listed.partition_spec_id
         yield finding_at(
-            "MAN003", "the header has another partition spec", "/partition_spec_id", found, f"{header.spec_id}"
+            "MAN003",
+            "partition_spec_id differs from the manifest's header",
+            "/partition_spec_id",
+            found,
+            f"{header.spec_id}",
         )
     if header.content is not None and header.content is not listed.content:
         expected = header.content.name
         yield finding_at(
-            "MAN010", "the header has another content", "/content", listed.content.name, expected, aspect="mismatch"
+            "MAN010",
+            "content differs from the manifest's header",
+            "/content",
+            listed.content.name,
+            expected,
+            aspect="mismatch",
         )
     for attribute, requirement, status in _COMPARED:
         told = getattr(listed, attribute)
         counted = totals.rows[status] if "rows" in attribute else totals.files[status]
         if told is not None and counted is not None and told != counted:
             yield finding_at(
-                requirement, f"the {attribute} is another", f"/{attribute}", told, str(counted), aspect="mismatch"
+                requirement,
+                f"{attribute} differs from the manifest's entries",
+                f"/{attribute}",
+                told,
+                str(counted),
+                aspect="mismatch",
             )
     least = totals.least if SEQUENCE_NUMBERS.is_supported(manifest.format_version) else None
     if least is not None and listed.min_sequence_number > least:
         found = listed.min_sequence_number
         yield finding_at(
             "MLS008",
-            "a live file has a lower sequence number",
+            "min_sequence_number is greater than that of a live file",
             "/min_sequence_number",
             found,
             f"{least}",
@@ -235,7 +249,7 @@ def manifest_file_findings(
         )
     if least is not None and listed.min_sequence_number < least:
         found = listed.min_sequence_number
-        message = "no live file has a sequence number so low"
+        message = "min_sequence_number is lower than that of every live file"
         yield finding_at("MLS008", message, "/min_sequence_number", found, f"{least}", aspect="below-least")
     if listed.partitions is None or totals.partition is None or len(listed.partitions) != len(totals.partition):
         return  # another number of summaries is told by the check of the list
@@ -247,17 +261,27 @@ def _summary(summary: FieldSummary, values: PartitionValues, path: str) -> Itera
     """Find a summary that excludes a value of a live file: readers would not find the file (MLS019 to MLS023)."""
     if values.null and not summary.contains_null:
         yield finding_at(
-            "MLS019", "a file has null", f"{path}/contains_null", summary.contains_null, "true", aspect="mismatch"
+            "MLS019",
+            "contains_null is false, but a file has null",
+            f"{path}/contains_null",
+            summary.contains_null,
+            "true",
+            aspect="mismatch",
         )
     if values.nan and summary.contains_nan is False:
         yield finding_at(
-            "MLS020", "a file has NaN", f"{path}/contains_nan", summary.contains_nan, "true", aspect="mismatch"
+            "MLS020",
+            "contains_nan is false, but a file has NaN",
+            f"{path}/contains_nan",
+            summary.contains_nan,
+            "true",
+            aspect="mismatch",
         )
     if not values.value:
         for attribute, code in (("lower_bound", "MLS021"), ("upper_bound", "MLS022")):
             data = getattr(summary, attribute)
             if data is not None:
-                message = "there is a bound, and no file has a value"
+                message = "the bound is set, but no file has a value"
                 yield finding_at(code, message, f"{path}/{attribute}", data, "null", aspect="of-no-value")
     if kind(values.type) == "unknown" or values.least is None:
         return
@@ -268,7 +292,11 @@ def _summary(summary: FieldSummary, values: PartitionValues, path: str) -> Itera
         data, where = getattr(summary, attribute), f"{path}/{attribute}"
         if data is None:
             yield finding_at(
-                code, "there are values and no bound", where, expected=abbreviated_repr(extreme), aspect="missing"
+                code,
+                "the bound is missing, but files have values",
+                where,
+                expected=abbreviated_repr(extreme),
+                aspect="missing",
             )
             continue
         try:

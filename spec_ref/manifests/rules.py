@@ -94,14 +94,19 @@ def _same_content(entry: ManifestEntry, context: Context) -> BrokenPlace | None:
     if entry.data_file.content in allowed:
         return None
     expected = " or ".join(sorted(content.name for content in allowed))
-    return BrokenPlace("/data_file/content", "the manifest holds other files", entry.data_file.content.name, expected)
+    return BrokenPlace(
+        "/data_file/content",
+        "the content of the file does not fit the manifest",
+        entry.data_file.content.name,
+        expected,
+    )
 
 
 def _no_deletes_in_v1(entry: ManifestEntry, context: Context) -> BrokenPlace | None:
     if DELETE_FILES.is_supported(context.version) or entry.data_file.content is FileContent.DATA:
         return None
     return BrokenPlace(
-        "/data_file/content", "all files of v1 are data", entry.data_file.content.name, aspect="deletes-in-v1"
+        "/data_file/content", "delete files are not allowed in v1", entry.data_file.content.name, aspect="deletes-in-v1"
     )
 
 
@@ -119,7 +124,7 @@ def _explicit_numbers(entry: ManifestEntry, context: Context) -> BrokenPlace | N
 def _new_file_inherits(entry: ManifestEntry, context: Context) -> BrokenPlace | None:
     if entry.status is not EntryStatus.ADDED or entry.file_sequence_number is None:
         return None
-    message = "an added file inherits its file sequence number"
+    message = "an added file must inherit its file sequence number"
     return BrokenPlace("/file_sequence_number", message, entry.file_sequence_number, "null")
 
 
@@ -128,7 +133,7 @@ def _deleted_has_snapshot(entry: ManifestEntry, context: Context) -> BrokenPlace
         return None
     return BrokenPlace(
         "/snapshot_id",
-        "a deleted entry has the id of the deleting snapshot",
+        "the snapshot id of a deleted entry is null",
         expected="a snapshot id",
         aspect="no-snapshot-id",
     )
@@ -138,14 +143,14 @@ def _new_file_without_row_id(entry: ManifestEntry, context: Context) -> BrokenPl
     row_id = entry.data_file.first_row_id
     if entry.status is not EntryStatus.ADDED or row_id is None or entry.data_file.content is not FileContent.DATA:
         return None
-    return BrokenPlace("/data_file/first_row_id", "a new file inherits its first row id", row_id, "null")
+    return BrokenPlace("/data_file/first_row_id", "a new file must inherit its first row id", row_id, "null")
 
 
 def _delete_file_without_row_id(entry: ManifestEntry, context: Context) -> BrokenPlace | None:
     row_id = entry.data_file.first_row_id
     if entry.data_file.content is FileContent.DATA or row_id is None:
         return None
-    return BrokenPlace("/data_file/first_row_id", "a delete file has no first row id", row_id, "null")
+    return BrokenPlace("/data_file/first_row_id", "a delete file must not have a first row id", row_id, "null")
 
 
 def _equality_ids(entry: ManifestEntry, context: Context) -> BrokenPlace | None:
@@ -153,7 +158,7 @@ def _equality_ids(entry: ManifestEntry, context: Context) -> BrokenPlace | None:
     ids = entry.data_file.equality_ids
     if equality and not ids:
         return BrokenPlace(
-            "/data_file/equality_ids", "an equality delete file says the fields it compares", ids, aspect="missing"
+            "/data_file/equality_ids", "the equality ids of an equality delete file are missing", ids, aspect="missing"
         )
     return None
 
@@ -163,7 +168,11 @@ def _no_equality_ids(entry: ManifestEntry, context: Context) -> BrokenPlace | No
     if entry.data_file.content is FileContent.EQUALITY_DELETES or ids is None:
         return None
     return BrokenPlace(
-        "/data_file/equality_ids", "only an equality delete file has equality ids", ids, "null", aspect="of-other-files"
+        "/data_file/equality_ids",
+        "equality ids are only allowed in equality delete files",
+        ids,
+        "null",
+        aspect="of-other-files",
     )
 
 
@@ -171,7 +180,9 @@ def _sort_order_of_position_deletes(entry: ManifestEntry, context: Context) -> B
     sort_order = entry.data_file.sort_order_id
     if entry.data_file.content is not FileContent.POSITION_DELETES or sort_order is None:
         return None
-    return BrokenPlace("/data_file/sort_order_id", "position deletes have no sort order", sort_order, "null")
+    return BrokenPlace(
+        "/data_file/sort_order_id", "position delete files must not have a sort order", sort_order, "null"
+    )
 
 
 def _ascending_offsets(entry: ManifestEntry, context: Context) -> BrokenPlace | None:
@@ -184,7 +195,7 @@ def _ascending_offsets(entry: ManifestEntry, context: Context) -> BrokenPlace | 
 def _empty_offsets(entry: ManifestEntry, context: Context) -> BrokenPlace | None:
     if entry.data_file.split_offsets != ():
         return None
-    return BrokenPlace("/data_file/split_offsets", "there are no split offsets", (), "null", aspect="empty")
+    return BrokenPlace("/data_file/split_offsets", "the list of split offsets is empty", (), "null", aspect="empty")
 
 
 def _not_negative(name: str) -> Find:
@@ -215,7 +226,7 @@ def _vector(name: str) -> Find:
         if not entry.data_file.is_deletion_vector or getattr(entry.data_file, name) is not None:
             return None
         return BrokenPlace(
-            f"/data_file/{name}", f"a deletion vector has no {name}", expected=f"a {name}", aspect="missing"
+            f"/data_file/{name}", f"{name} of a deletion vector is missing", expected=f"a {name}", aspect="missing"
         )
 
     return find
@@ -227,7 +238,7 @@ def _puffin_is_vector(entry: ManifestEntry, context: Context) -> BrokenPlace | N
         data_file.is_deletion_vector and DELETION_VECTORS.is_supported(context.version)
     ):
         return None
-    message = "only deletion vectors are in Puffin files, from v3"
+    message = "a Puffin file must contain a deletion vector, which v3 added"
     return BrokenPlace("/data_file/file_format", message, data_file.file_format.value, aspect="puffin-without-vector")
 
 
@@ -237,7 +248,7 @@ def _size_with_offset(entry: ManifestEntry, context: Context) -> BrokenPlace | N
         return None
     return BrokenPlace(
         "/data_file/content_size_in_bytes",
-        "the content has an offset and no size",
+        "content_size_in_bytes is missing, but content_offset is set",
         expected="a size",
         aspect="missing-beside-offset",
     )

@@ -103,12 +103,12 @@ def _find(fields: Sequence[PartitionField], name: str) -> int:
     for place, field in enumerate(fields):
         if field.name == name:
             return place
-    raise spec_error("PAR002", "the spec has no field with the name", found=name)
+    raise spec_error("PAR002", "the partition spec does not have a field with the name", found=name)
 
 
 def _check_name(fields: Sequence[PartitionField], name: str) -> None:
     if not name or any(field.name == name for field in fields):
-        raise spec_error("PAR002", "the name of a partition field is its own", found=name)
+        raise spec_error("PAR002", "the name of the partition field is already used", found=name)
 
 
 def new_field_id(field: PartitionField, fields: Sequence[PartitionField], table: SpecHistory) -> int:
@@ -139,9 +139,11 @@ def _add(
 ) -> tuple[PartitionField, ...]:
     _check_name(fields, change.name)
     if isinstance(change.transform, UnknownTransform):
-        raise spec_error("PAR007", "no data is committed under an unknown transform", found=str(change.transform))
+        raise spec_error(
+            "PAR007", "a partition field with an unknown transform cannot be added", found=str(change.transform)
+        )
     if len(change.sources) != 1:
-        raise spec_error("PAR022", f"{change.transform} has one argument", found=list(change.sources))
+        raise spec_error("PAR022", f"{change.transform} takes one argument", found=list(change.sources))
     change.transform.result_type(source_type(change.sources[0], table.schema))
     field = PartitionField(source_id=change.sources[0], field_id=0, name=change.name, transform=change.transform)
     return (*fields, evolve(field, field_id=new_field_id(field, fields, table)))
@@ -169,11 +171,13 @@ def _move(
     place = _find(fields, change.name)
     if table.counted:
         raise spec_error(
-            "PAR015", "partition fields of v1 are not reordered: their ids are their places", found=change.name
+            "PAR015",
+            "partition fields cannot be reordered in v1, as their ids follow from their positions",
+            found=change.name,
         )
     others = (*fields[:place], *fields[place + 1 :])
     if not 0 <= change.place <= len(others):
-        raise spec_error("PAR010", "the spec has no such place", found=change.place, expected=f"0 to {len(others)}")
+        raise spec_error("PAR010", "the position is out of range", found=change.place, expected=f"0 to {len(others)}")
     return (*others[: change.place], fields[place], *others[change.place :])
 
 
@@ -246,8 +250,8 @@ def check_schema_change(
     for field in fields:
         for source in field.sources:
             if source in dropped and not isinstance(field.transform, Void):
-                message = "a source of the partition spec is dropped"
+                message = "the dropped column is a source of the partition spec"
                 raise spec_error("PAR004", message, found=f"{dropped[source]}, source of partition field {field.name}")
     for field, old, new in altered_partition_fields((*fields, *old_fields), types, types_after):
-        message = "the promotion changes the values of a partition field"
+        message = "the promotion would change the values of a partition field"
         raise spec_error("EVO008", message, found=f"{old} to {new}, for {field.transform} {field.name}")

@@ -41,7 +41,7 @@ def check_sources(requirement: str, source_id: int | None, source_ids: tuple[int
         found = {"source-id": source_id, "source-ids": source_ids}
         raise spec_error(
             requirement,
-            "a field has either source-id or source-ids",
+            "the field does not have exactly one of source-id and source-ids",
             found=found,
             expected="one of them",
             aspect="source-and-sources",
@@ -213,13 +213,13 @@ def source_type(source_id: int, schema: Schema) -> Type:
     column = schema.find(source_id)
     if column is None:
         raise spec_error(
-            "PAR004", "the schema has no column with the source id", found=source_id, aspect="unknown-source"
+            "PAR004", "the schema does not have a column with the source id", found=source_id, aspect="unknown-source"
         )
     if not is_primitive(column.type):
-        raise spec_error("PAR004", "a source column is primitive", found=str(column.type), aspect="not-primitive")
+        raise spec_error("PAR004", "the source column is not primitive", found=str(column.type), aspect="not-primitive")
     if any(isinstance(parent.type, (ListType, MapType)) for parent in column.parents):
         raise spec_error(
-            "PAR004", "a source column does not stand inside a list or map", found=column.name, aspect="in-list-or-map"
+            "PAR004", "the source column is inside a list or map", found=column.name, aspect="in-list-or-map"
         )
     return column.type
 

@@ -57,7 +57,7 @@ class _Transform:
         """
         if self.sources is not None and kind(source) not in self.sources:
             expected = ", ".join(sorted(self.sources))
-            raise spec_error(self.requirement, f"{self} does not take the type", found=str(source), expected=expected)
+            raise spec_error(self.requirement, f"{self} does not accept the type", found=str(source), expected=expected)
         return source if self.result is None else self.result
 
     def apply(self, source: Type, value: Any) -> Any:
@@ -95,7 +95,7 @@ class _Transform:
 
 def _check_parameter(requirement: str, name: str, number: object) -> None:
     if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= MAX_PARAMETER:
-        message = f"the parameter of {name} is a positive int"
+        message = f"the parameter of {name} is not a positive int"
         raise spec_error(requirement, message, found=number, expected=f"1 to {MAX_PARAMETER}")
 
 
@@ -265,7 +265,7 @@ class UnknownTransform(_Transform):
     text: str
 
     def result_type(self, source: Type) -> NoReturn:
-        raise spec_error(self.requirement, "the transform is not known", found=self.text)
+        raise spec_error(self.requirement, "the transform is unknown", found=self.text)
 
     def __str__(self) -> str:
         return self.text
@@ -300,11 +300,11 @@ def parse_transform(text: str) -> Transform:
         SpecError: PAR021 for an empty or a malformed text; TRN003 or TRN005 if the parameter is out of range.
     """
     if not isinstance(text, str) or not text:
-        raise spec_error("PAR021", "a transform is a text", found=text, expected="a JSON string, not empty")
+        raise spec_error("PAR021", "the transform is not a string", found=text, expected="a JSON string, not empty")
     name, bracket, _ = text.partition("[")
     if name in _PLAIN:
         if bracket:
-            raise spec_error("PAR021", f"{name} has no parameter", found=text, expected=name)
+            raise spec_error("PAR021", f"{name} does not take a parameter", found=text, expected=name)
         return _PLAIN[name]
     if name in _PARAMETERIZED:
         parameter = _PARAMETER.fullmatch(text, len(name))

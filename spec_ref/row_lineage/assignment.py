@@ -28,7 +28,7 @@ def assign_first_row_ids(files: Iterable[ManifestFile], first_row_id: int) -> tu
             made.append(manifest)
             continue
         if manifest.added_rows_count is None or manifest.existing_rows_count is None:
-            raise spec_error("LIN029", "the rows of a manifest are not known", path=f"/{place}/added_rows_count")
+            raise spec_error("LIN029", "the row counts of a manifest are missing", path=f"/{place}/added_rows_count")
         made.append(evolve(manifest, first_row_id=first_row_id))
         first_row_id += manifest.added_rows_count + manifest.existing_rows_count
     return tuple(made), first_row_id

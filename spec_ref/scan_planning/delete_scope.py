@@ -172,9 +172,13 @@ def check_delete(delete: DataFile) -> None:
             that they compare.
     """
     if delete.content is FileContent.EQUALITY_DELETES and not delete.equality_ids:
-        raise spec_error("DFL020", "equality deletes without columns to compare", path="/data_file/equality_ids")
+        raise spec_error(
+            "DFL020", "the equality ids of an equality delete file are missing", path="/data_file/equality_ids"
+        )
     if delete.is_deletion_vector and delete.referenced_data_file is None:
-        raise spec_error("DFL023", "a deletion vector without its data file", path="/data_file/referenced_data_file")
+        raise spec_error(
+            "DFL023", "the referenced data file of a deletion vector is missing", path="/data_file/referenced_data_file"
+        )
 
 
 def applicable_deletes(

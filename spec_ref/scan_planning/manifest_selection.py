@@ -86,7 +86,7 @@ def _manifest_without_list(
     spec_id = header.spec_id
     if spec_id is None:
         if len(specs) != 1:
-            error = spec_error("MAN008", "the header does not say which partition spec it is")
+            error = spec_error("MAN008", "partition-spec-id is missing from the header")
             raise SpecError(attrs.evolve(error.violation, file=path))
         spec_id = next(iter(specs))
     return ManifestFile(
@@ -153,11 +153,11 @@ class ManifestSelection:
         spec_id = manifest.partition_spec_id
         if spec_id not in self._specs:
             raise spec_error(
-                "MLS005", "the table has no such partition spec", found=spec_id,
+                "MLS005", "the table does not have the partition spec", found=spec_id,
                 expected=", ".join(map(str, sorted(self._specs))), path="/partition_spec_id",
             )  # fmt: skip
         if manifest.content is ManifestContent.DELETES and not DELETE_FILES.is_supported(self._version):
-            raise spec_error("DEL001", "there are no deletes in v1", path="/content", format_version=self._version)
+            raise spec_error("DEL001", "deletes are not allowed in v1", path="/content", format_version=self._version)
         if not manifest.may_have_live_files:
             return False
         if manifest.partitions is None:

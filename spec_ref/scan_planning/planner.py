@@ -120,7 +120,9 @@ class _Scan:
                         continue
                     if data_file.file_path in seen:
                         path = "/data_file/file_path"
-                        raise spec_error("SCN007", "a data file is live twice", found=data_file.file_path, path=path)
+                        raise spec_error(
+                            "SCN007", "the data file is live in two entries", found=data_file.file_path, path=path
+                        )
                     seen.add(data_file.file_path)
                     assert entry.sequence_number is not None
                     assert entry.file_sequence_number is not None
@@ -233,11 +235,11 @@ def check_number(attribute: str, number: int | None, greatest: int) -> None:
         SpecError: MAN013 or MAN014 if it is missing, negative, or greater than that of the manifest.
     """
     if number is None:
-        message = "the entry of an old file has no sequence number"
+        message = "the sequence number of an existing file is missing"
         raise spec_error(NUMBERS[attribute], message, path=f"/{attribute}")
     if not 0 <= number <= greatest:
         raise spec_error(
-            NUMBERS[attribute], "the number is not one of a commit before the manifest", found=number,
+            NUMBERS[attribute], "the sequence number is negative or greater than that of the manifest", found=number,
             expected=f"0 to {greatest}, the number of the manifest", path=f"/{attribute}",
         )  # fmt: skip
 
@@ -257,7 +259,7 @@ def scan_delete(entry: ManifestEntry, spec_id: int, version: FormatVersion) -> S
         SpecError: DEL001 for a deletion vector in a table before v3.
     """
     if entry.data_file.is_deletion_vector and not DELETION_VECTORS.is_supported(version):
-        message, path = "there are no deletion vectors before v3", "/data_file/file_format"
+        message, path = "deletion vectors are not allowed before v3", "/data_file/file_format"
         raise spec_error("DEL001", message, path=path, format_version=version)
     assert entry.sequence_number is not None
     return ScanDelete(entry.data_file, spec_id, entry.sequence_number)

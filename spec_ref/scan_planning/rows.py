@@ -158,7 +158,7 @@ class RowReader:
 
     def _constants(self, spec_id: int, file: DataFile) -> Constants:
         if spec_id not in self.specs:
-            raise spec_error("TMD010", "the table has no partition spec with the id", found=spec_id)
+            raise spec_error("TMD010", "the table does not have a partition spec with the id", found=spec_id)
         return identity_values(self.specs[spec_id], file.partition)
 
     def _vector(self, task: FileScanTask) -> DeletionVector | None:
@@ -275,14 +275,16 @@ def check_vector_entry(file: DataFile, path: str) -> None:
             negative.
     """
     if file.referenced_data_file != path:
-        message = "the deletion vector is for another data file"
+        message = "referenced_data_file of the deletion vector is a different data file"
         raise spec_error("DFL023", message, found=file.referenced_data_file, expected=path)
     for code, value, name in (
         ("DFL024", file.content_offset, "content_offset"),
         ("DFL025", file.content_size_in_bytes, "content_size_in_bytes"),
     ):
         if value is None or value < 0:
-            raise spec_error(code, f"a deletion vector has a {name}", found=value, expected="0 or more")
+            raise spec_error(
+                code, f"{name} of a deletion vector is missing or negative", found=value, expected="0 or more"
+            )
 
 
 def check_vector_range(file: DataFile, size: int) -> None:
@@ -297,7 +299,9 @@ def check_vector_range(file: DataFile, size: int) -> None:
     """
     if (file.content_offset or 0) + (file.content_size_in_bytes or 0) > size:
         found = f"{file.content_offset} + {file.content_size_in_bytes}"
-        raise spec_error("DFL025", "the deletion vector ends after the file", found=found, expected=f"at most {size}")
+        raise spec_error(
+            "DFL025", "the deletion vector extends beyond the file", found=found, expected=f"at most {size}"
+        )
 
 
 def check_cardinality(file: DataFile, vector: DeletionVector) -> None:
@@ -311,7 +315,7 @@ def check_cardinality(file: DataFile, vector: DeletionVector) -> None:
         SpecError: DFL005 if it has not.
     """
     if vector.cardinality != file.record_count:
-        message = "the deletion vector has another cardinality than its entry"
+        message = "the cardinality of the deletion vector differs from record_count"
         raise spec_error("DFL005", message, found=vector.cardinality, expected=str(file.record_count))
 
 
@@ -329,7 +333,7 @@ def check_delete_columns(columns: Sequence[DeleteColumn], written: WrittenColumn
     check_selected([column.field for column in columns], written)
     for column in columns:
         if column.id not in constants and not _has(written, column.field.id, column.id):
-            message = "an equality delete file has the columns that it compares"
+            message = "a column of the equality ids is missing from the equality delete file"
             raise spec_error("DFL020", message, found=f"no field {column.id}", expected=".".join(column.names))
 
 

@@ -61,7 +61,9 @@ def table_state(
         return TableState(snapshot=snapshot, schema=metadata.current_schema)
     if name == MAIN:
         return TableState(snapshot=None, schema=metadata.current_schema)
-    raise spec_error("TMD021", "the table has no such reference", found=name, expected=", ".join(sorted(references)))
+    raise spec_error(
+        "TMD021", "the table does not have the reference", found=name, expected=", ".join(sorted(references))
+    )
 
 
 def _past(metadata: TableMetadata, snapshot_id: int) -> TableState:

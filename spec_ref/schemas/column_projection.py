@@ -157,7 +157,7 @@ def missing_value(field: NestedField, constants: Constants) -> Any:
     else:
         value = field.initial_default
     if value is None and field.required:
-        message = f"the file has no column for the required field {field.name} ({field.id}), which has no default"
+        message = f"the required field {field.name} ({field.id}) has no column in the file and no default"
         raise spec_error("PRJ005", message, expected="a column, a partition value or an initial default")
     return value
 
@@ -271,7 +271,7 @@ def check_readable(written: Type, type_: Type) -> None:
         SpecError: EVO003 if the type is neither that of the field nor promoted to it.
     """
     if not any(reads(written, type_) for reads in _READ_AS):
-        message = "the file's column is not of the field's type and is not promoted to it"
+        message = "the type of the file's column cannot be promoted to the field's type"
         raise spec_error("EVO003", message, found=str(written), expected=str(type_))
 
 

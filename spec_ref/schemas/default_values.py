@@ -56,11 +56,16 @@ def check_default(type_: Type, value: Any) -> None:
     if value is None:
         return
     if kind(type_) in NULL_ONLY:
-        raise spec_error("DEF008", f"a column of type {kind(type_)} defaults to null", found=value, expected="null")
+        raise spec_error(
+            "DEF008", f"the default of a column of type {kind(type_)} is not null", found=value, expected="null"
+        )
     if isinstance(type_, StructType):
         if value != {}:
             raise spec_error(
-                "DEF009", "a struct defaults to null or to an empty struct", found=value, expected="null or {}"
+                "DEF009",
+                "the default of a struct is neither null nor an empty struct",
+                found=value,
+                expected="null or {}",
             )
         return
     check_value(type_, value)
@@ -79,7 +84,7 @@ def effective_write(field: NestedField) -> Any:
         SpecError: DEF007 if the field, or a field inside of its default, is required and has no write default.
     """
     if field.required and field.write_default is None:
-        raise spec_error("DEF007", f"no value and no write default for the required field {field.name}")
+        raise spec_error("DEF007", f"the required field {field.name} has no value and no write default")
     if field.write_default is None or not isinstance(field.type, StructType):
         return field.write_default
     filled = {}

@@ -141,7 +141,7 @@ def evolve_schema(schema: Schema, changes: Iterable[Change], table: Evolution, *
     for change in changes:
         schema, last = _CHANGES[type(change)](schema, change, evolve(table, last_column_id=last))
     if last > MAX_TABLE_FIELD_ID:
-        message = "the table has no id left for a column: those above are reserved for metadata columns"
+        message = "no field id is left for a column: higher ids are reserved for metadata columns"
         raise spec_error("RES001", message, found=last, expected=f"at most {MAX_TABLE_FIELD_ID}")
     for problem in identifier_problems(schema):
         raise SpecError(problem)
@@ -151,14 +151,14 @@ def evolve_schema(schema: Schema, changes: Iterable[Change], table: Evolution, *
 def _column(schema: Schema, name: str) -> Column:
     column = schema.find_name(name)
     if column is None:
-        raise spec_error("EVO001", "the schema has no field with the name", found=name)
+        raise spec_error("EVO001", "the schema does not have a field with the name", found=name)
     return column
 
 
 def _struct_field(schema: Schema, name: str) -> tuple[Column, NestedField]:
     column = _column(schema, name)
     if column.field is None:
-        raise spec_error("EVO001", "only fields of structs are dropped, renamed, moved or have defaults", found=name)
+        raise spec_error("EVO001", "the column is not a field of a struct", found=name)
     return column, column.field
 
 
@@ -187,7 +187,7 @@ def _edit_fields(
 ) -> Schema:
     def edit_struct(type_: Type) -> Type:
         if not isinstance(type_, StructType):
-            raise spec_error("EVO001", "only a struct has fields", found=str(type_))
+            raise spec_error("EVO001", "the parent is not a struct", found=str(type_))
         return evolve(type_, fields=edit(type_.fields))
 
     made = _edit(schema.as_struct(), struct_id, edit_struct, ROOT)
@@ -201,9 +201,9 @@ def _parent(column: Column) -> int | None:
 
 def _check_name(fields: Sequence[NestedField], name: str) -> None:
     if not name:
-        raise spec_error("TYP002", "a field has a name", found=name)
+        raise spec_error("TYP002", "the name of the field is empty", found=name)
     if any(field.name == name for field in fields):
-        raise spec_error("TYP002", "the struct has a field with the name", found=name)
+        raise spec_error("TYP002", "the struct already has a field with the name", found=name)
 
 
 def with_new_ids(type_: Type, last: int) -> tuple[Type, int]:
@@ -241,9 +241,13 @@ def with_new_ids(type_: Type, last: int) -> tuple[Type, int]:
 
 def _check_version(type_: Type, default: Any, version: FormatVersion) -> None:
     if not version.includes(type_.since):
-        raise spec_error("VER004", "the type is newer than the table", found=str(type_), format_version=version)
+        raise spec_error(
+            "VER004", "the type is not allowed in the format version", found=str(type_), format_version=version
+        )
     if default is not None and not DEFAULT_VALUES.is_supported(version):
-        raise spec_error("VER004", "the table has no default values", found=default, format_version=version)
+        raise spec_error(
+            "VER004", "default values are not allowed in the format version", found=default, format_version=version
+        )
 
 
 def _add(schema: Schema, change: AddColumn, table: Evolution) -> tuple[Schema, int]:
@@ -255,9 +259,9 @@ def _add(schema: Schema, change: AddColumn, table: Evolution) -> tuple[Schema, i
             _check_version(part.type, default, table.version)
             check_default(part.type, default)
         if part.type == UNKNOWN and part.required:
-            raise spec_error("TYP025", "a field of type unknown is optional", found=part.name, aspect="required")
+            raise spec_error("TYP025", "a field of type unknown must be optional", found=part.name, aspect="required")
     if change.required and change.default is None:
-        raise spec_error("EVO015", "a required field is added with a default that is not null", found=change.name)
+        raise spec_error("EVO015", "the default of an added required field is null", found=change.name)
     _check_filled(column, change.name)
 
     def append(fields: tuple[NestedField, ...]) -> tuple[NestedField, ...]:
@@ -275,7 +279,7 @@ def _check_filled(field: NestedField, name: str) -> None:
     for child in field.type.fields:
         full = f"{name}.{child.name}"
         if child.required and child.initial_default is None:
-            message = "a required field of a struct whose default is not null has a default that is not null"
+            message = "the default of a required field is null, in a struct whose default is not null"
             raise spec_error("EVO015", message, found=full)
         _check_filled(child, full)
 
@@ -303,7 +307,7 @@ def _move(schema: Schema, change: MoveColumn, table: Evolution) -> tuple[Schema,
         others = [one for one in fields if one.id != field.id]
         if not 0 <= change.place <= len(others):
             raise spec_error(
-                "EVO001", "the struct has no such place", found=change.place, expected=f"0 to {len(others)}"
+                "EVO001", "the position is out of range", found=change.place, expected=f"0 to {len(others)}"
             )
         return (*others[: change.place], field, *others[change.place :])
 
@@ -314,7 +318,7 @@ def _promote(schema: Schema, change: PromoteColumn, table: Evolution) -> tuple[S
     column = _column(schema, change.name)
     old, new = column.type, change.type
     if not is_promotable(old, new, table.version):
-        message = "the type may not become the other"
+        message = "the type cannot be promoted to the new type"
         raise spec_error("EVO003", message, found=f"{old} to {new}", format_version=table.version)
     if column.field is None:
         return _edit_root(schema, column.id, lambda _: new), table.last_column_id
@@ -342,7 +346,7 @@ def _set_default(schema: Schema, change: SetWriteDefault, table: Evolution) -> t
     _check_version(field.type, change.default, table.version)
     check_default(field.type, change.default)
     if field.required and field.initial_default is not None and change.default is None:
-        raise spec_error("EVO015", "a required field that was added keeps a write default", found=change.name)
+        raise spec_error("EVO015", "the write default of an added required field cannot be removed", found=change.name)
 
     def replace(fields: tuple[NestedField, ...]) -> tuple[NestedField, ...]:
         return tuple(evolve(one, write_default=change.default) if one.id == field.id else one for one in fields)
@@ -400,10 +404,10 @@ def history_problems(schemas: Sequence[Schema], version: FormatVersion) -> Itera
 def _change_problem(old: Column, new: Column, version: FormatVersion) -> SpecError | None:
     told = f"{new.name}: {old.type} became {new.type}"
     if is_primitive(old.type) != is_primitive(new.type):
-        return spec_error("EVO013", "a primitive became a nested field, or the reverse", found=told)
+        return spec_error("EVO013", "a field changed between primitive and nested", found=told)
     same = old.type == new.type if is_primitive(old.type) else kind(old.type) == kind(new.type)
     if not same and not is_promotable(old.type, new.type, version) and not is_promotable(new.type, old.type, version):
-        return spec_error("EVO003", "the type of a field changed to one that it may not become", found=told)
+        return spec_error("EVO003", "the type of a field changed to one that it cannot be promoted to", found=told)
     if [parent.id for parent in old.parents] != [parent.id for parent in new.parents]:
         return spec_error("EVO012", "a field moved to another struct", found=f"{old.name} became {new.name}")
     if old.field and new.field and not keeps_initial_default(old, new):

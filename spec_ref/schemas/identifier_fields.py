@@ -22,20 +22,26 @@ def _problem(field_id: int, column: Column | None) -> SpecError | None:
         )
     if not is_primitive(column.type):
         return spec_error(
-            "IDF001", "an identifier field is primitive", found=f"{column.name}: {column.type}", aspect="not-primitive"
+            "IDF001",
+            "an identifier field is not primitive",
+            found=f"{column.name}: {column.type}",
+            aspect="not-primitive",
         )
     if any(isinstance(parent.type, (ListType, MapType)) for parent in column.parents):
-        return spec_error("IDF002", "an identifier field does not stand inside a list or map", found=column.name)
+        return spec_error("IDF002", "an identifier field is inside a list or map", found=column.name)
     if column.type in NEVER_IDENTIFY:
         return spec_error(
             "IDF003",
-            "an identifier field is no float or double",
+            "an identifier field is a float or double",
             found=f"{column.name}: {column.type}",
             aspect="floating-point",
         )
     if not all(around.required for around in (*column.parents, column)):
         return spec_error(
-            "IDF003", "an identifier field and the structs around it are required", found=column.name, aspect="optional"
+            "IDF003",
+            "an identifier field, or a struct that contains it, is optional",
+            found=column.name,
+            aspect="optional",
         )
     return None
 
@@ -81,7 +87,7 @@ def with_identifier_fields(schema: Schema, names: tuple[str, ...]) -> Schema:
     for name in names:
         column = schema.find_name(name)
         if column is None:
-            raise spec_error("IDF001", "the schema has no field with the name", found=name)
+            raise spec_error("IDF001", "the schema does not have a field with the name", found=name)
         problem = _problem(column.id, column)
         if problem is not None:
             raise problem

@@ -83,9 +83,9 @@ def read_name_mapping(source: str | list[Any]) -> tuple[MappedField, ...]:
 
 def _read_fields(source: Any, depth: int) -> tuple[MappedField, ...]:
     if type(source) is not list:
-        raise spec_error("NAM009", "a name mapping is a list", found=source)
+        raise spec_error("NAM009", "the name mapping is not a list", found=source)
     if depth == 0:
-        raise spec_error("NAM009", "the name mapping nests too deep", expected=f"at most {MAX_DEPTH} levels")
+        raise spec_error("NAM009", "the name mapping is nested too deeply", expected=f"at most {MAX_DEPTH} levels")
     fields = []
     seen: dict[str, int] = {}
     for place, item in enumerate(source):
@@ -99,7 +99,7 @@ def _read_fields(source: Any, depth: int) -> tuple[MappedField, ...]:
             fields.append(evolve(field, fields=children or (), extra=rest))
             for name in field.names:
                 if seen.setdefault(name, place) != place:
-                    raise spec_error("NAM007", "two mappings have the name", found=name, path="/names")
+                    raise spec_error("NAM007", "two mappings have the same name", found=name, path="/names")
     return tuple(fields)
 
 

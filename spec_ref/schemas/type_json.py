@@ -130,7 +130,7 @@ def _type(json: Json, depth: int) -> Type:
     if isinstance(json, str):
         return _from_text(json)
     if not isinstance(json, dict):
-        raise spec_error("JSC003", "a type is a string or an object", found=json)
+        raise spec_error("JSC003", "the type is not a string or an object", found=json)
     name = json.get("type")
     read = _NESTED.get(name) if isinstance(name, str) else None
     if read is None:
@@ -268,12 +268,12 @@ def _struct(json: dict[str, Json], depth: int) -> StructType:
 
 def _field(json: Json, depth: int) -> NestedField:
     if not isinstance(json, dict):
-        raise spec_error("JSC006", "a field is an object", found=json)
+        raise spec_error("JSC006", "the field is not an object", found=json)
     type_ = _member_type(json, "type", depth, "JSC006")
     required = _member(json, "required", bool, "JSC006")
     if required and type_ == UNKNOWN:
         raise spec_error(
-            "TYP025", "a field of type unknown is optional", found=True, path="/required", aspect="required"
+            "TYP025", "a field of type unknown must be optional", found=True, path="/required", aspect="required"
         )
     return NestedField(
         id=_member(json, "id", int, "JSC006"),

@@ -152,7 +152,7 @@ def from_binary(type_: Type, data: bytes) -> Any:
     """
     form = _form(type_)
     if not isinstance(data, bytes):
-        raise spec_error(form.requirement, "a binary single value is bytes", found=data, expected="bytes")
+        raise spec_error(form.requirement, "the binary single value is not bytes", found=data, expected="bytes")
     value = form.decode(type_, data)
     check_value(type_, value)
     return value

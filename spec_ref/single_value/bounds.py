@@ -80,7 +80,7 @@ def encode_bound(type_: Type, value: Any) -> bytes:
         case VariantType():
             return encode_variant_bound(value)
     if isinstance(value, float) and math.isnan(value):
-        raise spec_error("DFL027", "NaN is not a bound", found=value)
+        raise spec_error("DFL027", "the bound is NaN", found=value)
     return to_binary(type_, value)
 
 
@@ -164,10 +164,12 @@ def truncate_upper(type_: Type, value: Any, width: int) -> Any:
 def _check_truncation(requirement: str, type_: Type, value: Any, width: int) -> None:
     if type_ not in (STRING, BINARY):
         raise spec_error(
-            requirement, f"a bound of {kind(type_)} is not cut", found=str(type_), expected="string or binary"
+            requirement, f"a bound of {kind(type_)} cannot be truncated", found=str(type_), expected="string or binary"
         )
     if isinstance(width, bool) or not isinstance(width, int) or width < 1:
-        raise spec_error(requirement, "the width of a bound is positive", found=width, expected="an int of at least 1")
+        raise spec_error(
+            requirement, "the width of a bound is not positive", found=width, expected="an int of at least 1"
+        )
     check_value(type_, value)
 
 

@@ -84,7 +84,7 @@ def decode_point(data: bytes) -> GeoPoint:
         SpecError: SVB011 if there are not 16, 24 or 32 bytes, or x or y is NaN.
     """
     if not isinstance(data, bytes):
-        raise spec_error("SVB011", "a bound is bytes", found=data, expected="bytes")
+        raise spec_error("SVB011", "the bound is not bytes", found=data, expected="bytes")
     if len(data) not in (16, 24, 32):
         message = "the length does not fit a geospatial bound"
         raise spec_error("SVB011", message, found=f"{len(data)} bytes", expected="16, 24 or 32 bytes")

@@ -130,7 +130,7 @@ class JsonCodec:
 
     def _read_struct(self, type_: StructType, json: Json) -> dict[int, Any]:
         if not isinstance(json, dict):
-            raise spec_error("SVJ007", "a struct is an object by field id", found=json)
+            raise spec_error("SVJ007", "the struct is not an object by field id", found=json)
         value = {}
         for field in type_.fields:
             with error_path(f"/{field.id}"):
@@ -153,14 +153,14 @@ class JsonCodec:
 
     def _read_map(self, type_: MapType, json: Json) -> tuple[tuple[Any, Any], ...]:
         if not isinstance(json, dict) or json.keys() != {"keys", "values"}:
-            raise spec_error("SVJ007", "a map is an object of two arrays", found=json, expected="keys and values")
+            raise spec_error("SVJ007", "the map is not an object of two arrays", found=json, expected="keys and values")
         with error_path("/keys"):
             keys = self._read_items(type_.key, json["keys"], required=True, requirement="TYP004")
         with error_path("/values"):
             values = self._read_items(type_.value, json["values"], required=type_.value_required, requirement="TYP004")
         if len(keys) != len(values):
             found = f"{len(keys)} keys, {len(values)} values"
-            raise spec_error("SVJ007", "a map has not as many values as keys", found=found)
+            raise spec_error("SVJ007", "the map has a different number of keys and values", found=found)
         check_unique_keys(type_, keys)
         return tuple(zip(keys, values, strict=True))
 
@@ -208,7 +208,7 @@ def write_float(_: Type, value: float) -> float:
         SpecError: SVJ001 for NaN and the infinities, which JSON has no number for.
     """
     if not math.isfinite(value):
-        raise spec_error("SVJ001", "JSON has no number for the value", found=value, expected="a finite number")
+        raise spec_error("SVJ001", "the value has no JSON number", found=value, expected="a finite number")
     return value
 
 

@@ -123,10 +123,10 @@ def decode_variant_bound(data: bytes) -> dict[str, tuple[Type, Any]]:
             normalized, or a bound that is null or not primitive; BND010 for a bound of the root beside others.
     """
     if not isinstance(data, bytes):
-        raise spec_error("SVB012", "a bound is bytes", found=data, expected="bytes")
+        raise spec_error("SVB012", "the bound is not bytes", found=data, expected="bytes")
     node = decode_variant(split_variant(data))
     if not isinstance(node, dict):
-        raise spec_error("SVB012", "a bound of variant is an object", found=node, expected="an object by path")
+        raise spec_error("SVB012", "the bound of a variant is not an object", found=node, expected="an object by path")
     _check_paths(node)
     bound = {}
     for path, child in node.items():
@@ -173,14 +173,14 @@ def _check_paths(paths: Iterable[str]) -> None:
     for path in found:
         parse_normalized_path(path)
     if ROOT in found and len(found) > 1:
-        message = "bounds of the root say that all values are primitive, so no field has bounds"
+        message = "a field has bounds besides the root, whose bounds mean that all values are primitive"
         raise spec_error("BND010", message, found=max(found), expected="the path $ alone")
 
 
 def _scalar(type_: Type, value: Any) -> VariantPrimitive:
     check_value(type_, value)
     if isinstance(value, float) and math.isnan(value):
-        raise spec_error("DFL027", "NaN is not a bound", found=value)
+        raise spec_error("DFL027", "the bound is NaN", found=value)
     match type_:
         case DecimalType(precision):
             return VariantPrimitive(next(p for p, digits in DECIMAL_DIGITS.items() if precision <= digits), value)
@@ -213,5 +213,5 @@ def primitive_type_and_value(node: VariantValue) -> tuple[Type, Any]:
 
 def _not_primitive(found: Any) -> SpecError:
     return spec_error(
-        "BND005", "a bound in a variant is a primitive value", found=found, expected="not null, not nested"
+        "BND005", "a bound in a variant is not a primitive value", found=found, expected="not null, not nested"
     )

@@ -52,7 +52,7 @@ def read_retention_policy(properties: Mapping[str, str]) -> RetentionPolicy:
             number = int(text) if text.isascii() and text.isdigit() and len(text) <= len(str(LONG_MAX)) else 0
             if not 0 < number <= most:
                 path = f"/properties/{name}"
-                raise spec_error(requirement, "the property is a positive number", found=text, path=path)
+                raise spec_error(requirement, "the property is not a positive number", found=text, path=path)
             given[attribute] = number
     return RetentionPolicy(**given)
 

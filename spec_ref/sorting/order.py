@@ -115,5 +115,5 @@ def check_schema_change(before: Schema, after: Schema, fields: Iterable[SortFiel
     for field in fields:
         for source in field.sources:
             if source in dropped and not isinstance(field.transform, Void):
-                message = "a source of the sort order is dropped"
+                message = "the dropped column is a source of the sort order"
                 raise spec_error("PAR004", message, found=f"{dropped[source]}, source of sort field {field.transform}")

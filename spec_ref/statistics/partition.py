@@ -200,7 +200,7 @@ def check_rows(
         key = _tuple_key(partition, row.partition)
         yield from check_row(row, f"/{place}", version)
         if key in seen:
-            message, path = "the partition has another row", f"/{place}/partition"
+            message, path = "the partition has a second row", f"/{place}/partition"
             yield spec_error("STA038", message, found=dict(row.partition), path=path, aspect="repeated").violation
         elif previous is not None and key < previous:
             yield _unsorted(row, f"/{place}")

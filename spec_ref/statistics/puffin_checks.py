@@ -49,7 +49,7 @@ def check_puffin(data: bytes) -> Iterator[Violation]:
         found, expected = f"{file.flags:#010x}", "0 in all bits but the lowest"
         yield spec_error("PUF005", "a reserved flag is set", found=found, expected=expected).violation
     if type(document) is not dict:
-        yield spec_error("PUF006", "the payload is no object", found=document, expected="an object").violation
+        yield spec_error("PUF006", "the payload is not an object", found=document, expected="an object").violation
         return
     found_rows: list[Violation] = []
     collect_record_violations(FILE_METADATA, document, V3, "", found_rows)
@@ -72,7 +72,7 @@ def check_puffin(data: bytes) -> Iterator[Violation]:
         except SpecError as error:
             yield from _prefixed(path, iter([error.violation]))
     if left < 0:
-        message = f"the blobs hold more than {MAX_LOOKED_AT} bytes together, so not all were looked at"
+        message = f"the blobs have more than {MAX_LOOKED_AT} bytes together, so that some were not checked"
         yield spec_error("PUF027", message, path="/blobs").violation
     yield from _layout(file, sound)
 
@@ -111,13 +111,13 @@ def check_reference(
         ).violation
         return
     if blob.length != length:
-        message, expected = "the size is not that of the blob", str(blob.length)
+        message, expected = "the size differs from that of the blob", str(blob.length)
         yield spec_error(
             "DFL025", message, found=length, expected=expected, path="/content_size_in_bytes", aspect="mismatch"
         ).violation
     stated = (blob.properties or {}).get("referenced-data-file")
     if stated != referenced_data_file:
-        message, path = "the blob is about another data file", "/referenced_data_file"
+        message, path = "the blob references a different data file", "/referenced_data_file"
         yield spec_error(
             "PUF021",
             message,
@@ -132,7 +132,7 @@ def check_reference(
         yield error.violation
         return
     if cardinality != record_count:
-        message = "the record count is not the cardinality of the deletion vector"
+        message = "record_count differs from the cardinality of the deletion vector"
         yield spec_error(
             "DFL005",
             message,
@@ -150,7 +150,7 @@ def _check_deletion_vector(blob: BlobMetadata, contents: bytes) -> None:
         expected, path = str(vector.cardinality), "/properties/cardinality"
         raise spec_error(
             "PUF022",
-            "cardinality is not that of the vector",
+            "cardinality differs from that of the vector",
             found=stated,
             expected=expected,
             path=path,
@@ -167,7 +167,7 @@ def _check_theta(blob: BlobMetadata, contents: bytes) -> None:
         message, expected = "ndv is not a count", "decimal digits without spaces"
         raise spec_error("PUF017", message, found=stated, expected=expected, path="/properties/ndv")
     if sketch.is_exact and stated != str(len(sketch.hashes)):
-        message, expected = "ndv is not derived from the sketch, which is exact", str(len(sketch.hashes))
+        message, expected = "ndv differs from the sketch, which is exact", str(len(sketch.hashes))
         raise spec_error("PUF017", message, found=stated, expected=expected, path="/properties/ndv")
 
 

@@ -31,24 +31,32 @@ def check_statistics_file(statistics: StatisticsFile, data: bytes) -> Iterator[V
     except SpecError as error:
         file = None
         found = f"{error.violation.requirement}: {error.violation.message}"
-        yield spec_error("STA034", "a statistics file is a Puffin file", found=found).violation
+        yield spec_error("STA034", "the statistics file is not a Puffin file", found=found).violation
     else:
         yield from check_puffin(data)
     if statistics.file_size_in_bytes != len(data):
         yield spec_error(
-            "STA003", "the size is not that of the file", found=statistics.file_size_in_bytes, expected=str(len(data)),
-            path="/file-size-in-bytes", aspect="mismatch",
-        ).violation  # fmt: skip
+            "STA003",
+            "file-size-in-bytes differs from the file's size",
+            found=statistics.file_size_in_bytes,
+            expected=str(len(data)),
+            path="/file-size-in-bytes",
+            aspect="mismatch",
+        ).violation
     if file is None:
         return
     if statistics.file_footer_size_in_bytes != file.footer_size:
         yield spec_error(
-            "STA004", "the size is not that of the whole footer", found=statistics.file_footer_size_in_bytes,
-            expected=str(file.footer_size), path="/file-footer-size-in-bytes", aspect="mismatch",
-        ).violation  # fmt: skip
+            "STA004",
+            "file-footer-size-in-bytes differs from the size of the whole footer",
+            found=statistics.file_footer_size_in_bytes,
+            expected=str(file.footer_size),
+            path="/file-footer-size-in-bytes",
+            aspect="mismatch",
+        ).violation
     for place, blob in enumerate(statistics.blob_metadata):
         if not any(_describes(blob, stored) for stored in file.blobs):
-            message, path = "the file has no blob of this description", f"/blob-metadata/{place}"
+            message, path = "the file does not have the described blob", f"/blob-metadata/{place}"
             yield spec_error("STA006", message, found=blob, path=path, aspect="unknown-blob").violation
 
 

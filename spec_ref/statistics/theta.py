@@ -128,17 +128,17 @@ def decode_theta(data: bytes) -> ThetaSketch:
         found = f"version {version}, family {family}, flags {flags:#04x}"
         raise _broken("not a compact Theta sketch", found, "version 3, family 3, compact, little-endian")
     if not 1 <= words <= 3 or len(data) < 8 * words:
-        raise _broken("the header does not fit", f"{words} words in {len(data)} bytes", "1 to 3 words")
+        raise _broken("the header has a wrong length", f"{words} words in {len(data)} bytes", "1 to 3 words")
     if flags & _EMPTY:
         if len(data) != 8 * words or (words > 1 and _COUNT.unpack_from(data, 8)[0]):
             raise _broken("an empty sketch has hashes", f"{len(data)} bytes", "none")
         return ThetaSketch(())
     if seed_hash != SEED_HASH:
-        raise _broken("the sketch was made with another seed", f"{seed_hash:#06x}", f"{SEED_HASH:#06x}")
+        raise _broken("the sketch was made with a different seed", f"{seed_hash:#06x}", f"{SEED_HASH:#06x}")
     count = _COUNT.unpack_from(data, 8)[0] if words > 1 else 1
     theta = struct.unpack_from("<Q", data, 16)[0] if words > 2 else MAX_THETA
     if count > MAX_HASHES or len(data) != 8 * (words + count):
-        raise _broken("the length does not fit the number of hashes", f"{len(data)} bytes", f"{8 * (words + count)}")
+        raise _broken("the length does not match the number of hashes", f"{len(data)} bytes", f"{8 * (words + count)}")
     if not 0 < theta <= MAX_THETA:
         raise _broken("theta is out of range", theta, f"1 to {MAX_THETA}")
     hashes = struct.unpack_from(f"<{count}Q", data, 8 * words)

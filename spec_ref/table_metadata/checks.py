@@ -35,7 +35,7 @@ REFUSALS: tuple[MetadataRule, ...] = tuple(rule for rule in RULES if rule.refuse
 
 _NO_SNAPSHOT = Violation(
     requirement="NOT008",
-    message="no current snapshot is written as null",
+    message="a missing current snapshot is not written as null",
     path="/current-snapshot-id",
     found=str(NO_SNAPSHOT),
     expected="null",
@@ -106,7 +106,7 @@ def _nested_defaults(document: Mapping[str, Any], version: FormatVersion) -> Ite
                     for name in DEFAULTS:
                         if value.get(name) is not None:
                             yield Violation(
-                                requirement="VER005", message=f"the version has no {name} in field",
+                                requirement="VER005", message=f"{name} is not allowed in the format version, in field",
                                 path=f"{path}/{name}", format_version=version,
                             )  # fmt: skip
 

@@ -72,10 +72,12 @@ def decompress(data: bytes, limit: int = MAX_METADATA_BYTES) -> bytes:
             data = member.unconsumed_tail
             total += len(part)
             if total > limit:
-                raise spec_error("TMD030", "the metadata unpacks to too much", expected=f"at most {limit} bytes")
+                raise spec_error(
+                    "TMD030", "the metadata is too large when decompressed", expected=f"at most {limit} bytes"
+                )
             parts.append(part)
             if not part and not data and not member.eof:
-                raise spec_error("TMD030", "the gzip data is cut off")
+                raise spec_error("TMD030", "the gzip data is truncated")
         data = member.unused_data.lstrip(b"\0")  # members may be padded with zeros
     return b"".join(parts)
 
@@ -127,7 +129,7 @@ def parse_name(location: str) -> MetadataFileName:
     suffix = next((end for end in (*GZIP_SUFFIXES, METADATA_SUFFIX) if name.endswith(end)), None)
     match = _NAME.fullmatch(name.removesuffix(suffix)) if suffix else None
     if match is None:
-        raise spec_error("NOT009", "the name is not one of a metadata file", found=name, expected="*.metadata.json")
+        raise spec_error("NOT009", "the name is not that of a metadata file", found=name, expected="*.metadata.json")
     number = match["v"] or match["n"]
     return MetadataFileName(int(number) if number else None, match["unique"], suffix in GZIP_SUFFIXES)
 

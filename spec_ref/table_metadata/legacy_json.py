@@ -69,10 +69,10 @@ def _map_of(value: Kind) -> Converted:
     def read(pairs: _Pairs, _: FormatVersion) -> dict[int, Any]:
         if len(pairs.keys) != len(pairs.values):
             found = f"{len(pairs.keys)} keys, {len(pairs.values)} values"
-            raise spec_error(LEGACY, "a map has as many values as keys", found=found)
+            raise spec_error(LEGACY, "the map has a different number of keys and values", found=found)
         made = dict(zip(pairs.keys, pairs.values, strict=True))
         if len(made) != len(pairs.keys):
-            raise spec_error(LEGACY, "a map has every key once", found=pairs.keys)
+            raise spec_error(LEGACY, "the map has a repeated key", found=pairs.keys)
         return made
 
     def write(made: Mapping[int, Any], _: FormatVersion) -> _Pairs:
@@ -209,7 +209,7 @@ def partition_values(file: LegacyContentFile, partition_type: StructType) -> dic
     """
     given = file.partition or {}
     if type(given) is not dict:
-        raise spec_error(LEGACY, "the partition is an object", found=given, path="/partition")
+        raise spec_error(LEGACY, "the partition is not an object", found=given, path="/partition")
     values = {}
     for field in partition_type.fields:
         value = given.get(str(field.id))

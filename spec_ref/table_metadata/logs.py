@@ -71,7 +71,7 @@ def snapshot_at(log: Sequence[SnapshotLogEntry], timestamp_ms: int) -> int:
         known = (
             f"the log starts at {min(entry.timestamp_ms for entry in log)}" if log else "the table has no snapshot log"
         )
-        raise spec_error("NOT004", f"no snapshot is known for the time: {known}", found=timestamp_ms)
+        raise spec_error("NOT004", f"the table has no snapshot for the time: {known}", found=timestamp_ms)
     last = max(entry.timestamp_ms for entry in entries)
     return [entry for entry in entries if entry.timestamp_ms == last][-1].snapshot_id
 

@@ -195,7 +195,7 @@ class TableMetadata:
         for schema in self.schemas:
             if schema.schema_id == schema_id:
                 return schema
-        raise spec_error("TMD009", "the table has no schema with the id", found=schema_id, aspect="unknown")
+        raise spec_error("TMD009", "the table does not have a schema with the id", found=schema_id, aspect="unknown")
 
     def spec_by_id(self, spec_id: int) -> PartitionSpec:
         """Find a partition spec by its id.
@@ -212,7 +212,9 @@ class TableMetadata:
         for spec in self.partition_specs:
             if spec.spec_id == spec_id:
                 return spec
-        raise spec_error("TMD012", "the table has no partition spec with the id", found=spec_id, aspect="unknown")
+        raise spec_error(
+            "TMD012", "the table does not have a partition spec with the id", found=spec_id, aspect="unknown"
+        )
 
     def sort_order_by_id(self, order_id: int) -> SortOrder:
         """Find a sort order by its id.
@@ -229,7 +231,7 @@ class TableMetadata:
         for order in self.sort_orders:
             if order.order_id == order_id:
                 return order
-        raise spec_error("TMD020", "the table has no sort order with the id", found=order_id, aspect="unknown")
+        raise spec_error("TMD020", "the table does not have a sort order with the id", found=order_id, aspect="unknown")
 
     def snapshot_by_id(self, snapshot_id: int) -> Snapshot:
         """Find a snapshot by its id.
@@ -246,7 +248,9 @@ class TableMetadata:
         for snapshot in self.snapshots:
             if snapshot.snapshot_id == snapshot_id:
                 return snapshot
-        raise spec_error("TMD015", "the table has no snapshot with the id", found=snapshot_id, aspect="unknown")
+        raise spec_error(
+            "TMD015", "the table does not have a snapshot with the id", found=snapshot_id, aspect="unknown"
+        )
 
     @property
     def current_schema(self) -> Schema:

@@ -361,12 +361,12 @@ SNAPSHOTS = ("snapshots",)
 
 RULES: tuple[MetadataRule, ...] = (
     MetadataRule(
-        "SNP001", "two snapshots have one id", SNAPSHOTS, _repeated_snapshots, refused=True, aspect="repeated"
+        "SNP001", "two snapshots have the same id", SNAPSHOTS, _repeated_snapshots, refused=True, aspect="repeated"
     ),
     MetadataRule("NOT007", "the id of a snapshot is not positive", SNAPSHOTS, _positive_ids),
     MetadataRule(
         "TMD015",
-        "the current snapshot is not among the snapshots",
+        "the table does not have the current snapshot",
         ("current_snapshot_id", "snapshots"),
         _current_snapshot,
         refused=True,
@@ -374,16 +374,16 @@ RULES: tuple[MetadataRule, ...] = (
     ),
     MetadataRule(
         "TMD015",
-        "the main branch is not at the current snapshot",
+        "the snapshot of main differs from current-snapshot-id",
         ("current_snapshot_id", "refs"),
         _main,
         refused=True,
         aspect="main-differs",
     ),
-    MetadataRule("REF002", "main is no branch", ("refs",), _main_is_branch, aspect="main-is-tag"),
+    MetadataRule("REF002", "main is not a branch", ("refs",), _main_is_branch, aspect="main-is-tag"),
     MetadataRule(
         "SNP005",
-        "a snapshot has no manifests",
+        "a snapshot has neither manifests nor manifest-list",
         ("snapshots", "format_version"),
         _no_manifests,
         refused=True,
@@ -398,31 +398,49 @@ RULES: tuple[MetadataRule, ...] = (
         aspect="missing",
     ),
     MetadataRule(
-        "SNP006", "a snapshot has manifests twice", ("snapshots", "format_version"), _both_manifests, aspect="twice"
+        "SNP006",
+        "both manifests and manifest-list of a snapshot are set",
+        ("snapshots", "format_version"),
+        _both_manifests,
+        aspect="twice",
     ),
     MetadataRule(
         "TMD004",
-        "a snapshot is newer than the last sequence number",
+        "the sequence number of a snapshot is greater than last-sequence-number",
         ("snapshots", "last_sequence_number"),
         _last_sequence_number,
         aspect="exceeded-by-snapshot",
     ),
     MetadataRule(
-        "SNP003", "a snapshot is no newer than its parent", SNAPSHOTS, _sequence_order, aspect="not-increasing"
+        "SNP003",
+        "the sequence number of a snapshot is not greater than its parent's",
+        SNAPSHOTS,
+        _sequence_order,
+        aspect="not-increasing",
     ),
     MetadataRule(
-        "SNP003", "two snapshots have one sequence number", SNAPSHOTS, _repeated_sequence_numbers, aspect="repeated"
+        "SNP003",
+        "two snapshots have the same sequence number",
+        SNAPSHOTS,
+        _repeated_sequence_numbers,
+        aspect="repeated",
     ),
     MetadataRule(
         "TMD005",
-        "the table was updated before its last snapshot",
+        "last-updated-ms is before the last snapshot",
         ("snapshots", "snapshot_log", "metadata_log", "last_updated_ms"),
         _last_updated,
         aspect="before-snapshot",
     ),
     MetadataRule("SNP002", "a snapshot is its own ancestor", SNAPSHOTS, _cycles, aspect="cycle"),
-    MetadataRule("SNP002", "a snapshot without a parent names one", SNAPSHOTS, _no_parent, aspect="negative"),
-    MetadataRule("SNP008", "a summary does not tell a known operation", SNAPSHOTS, _operations),
+    MetadataRule(
+        "SNP002",
+        "parent-snapshot-id of a snapshot without a parent is not null",
+        SNAPSHOTS,
+        _no_parent,
+        aspect="negative",
+    ),
+    MetadataRule("SNP008", "the operation of a summary is missing or unknown", SNAPSHOTS, _operations),
     MetadataRule(
         "SNP007",
         "a snapshot has no summary",
@@ -434,14 +452,14 @@ RULES: tuple[MetadataRule, ...] = (
     MetadataRule("NOT005", "a metric of a summary is not a number", SNAPSHOTS, _metrics, aspect="not-a-number"),
     MetadataRule(
         "SNP009",
-        "the schema of a snapshot is not among the schemas",
+        "the table does not have the schema of a snapshot",
         ("snapshots", "schemas"),
         _snapshot_schemas,
         aspect="unknown-schema",
     ),
     MetadataRule(
         "SNP012",
-        "the key of a snapshot is not among the keys",
+        "the table does not have the encryption key of a snapshot",
         ("snapshots", "encryption_keys"),
         _snapshot_keys,
         aspect="unknown-key",
@@ -454,19 +472,21 @@ RULES: tuple[MetadataRule, ...] = (
         since=SNAPSHOT_RULES["first_row_id"].required_since,
         aspect="unassigned",
     ),
-    MetadataRule("SNP011", "a snapshot has half of its row ids", SNAPSHOTS, _added_rows, aspect="half"),
+    MetadataRule(
+        "SNP011", "only one of first-row-id and added-rows of a snapshot is set", SNAPSHOTS, _added_rows, aspect="half"
+    ),
     MetadataRule("SNP010", "row ids are negative", SNAPSHOTS, _negative_rows, aspect="negative"),
     MetadataRule(
         "TMD024",
-        "the next row id was given already",
+        "next-row-id was already assigned to a row",
         ("snapshots", "next_row_id"),
         _next_row_id,
         aspect="given-already",
     ),
-    MetadataRule("LIN023", "two snapshots were given the same row ids", SNAPSHOTS, _overlapping_rows, aspect="overlap"),
+    MetadataRule("LIN023", "two snapshots have overlapping row ids", SNAPSHOTS, _overlapping_rows, aspect="overlap"),
     MetadataRule(
         "TMD021",
-        "the snapshot of a reference is not among the snapshots",
+        "the table does not have the snapshot of a reference",
         ("refs", "snapshots"),
         _dangling,
         aspect="unknown-snapshot",
@@ -477,49 +497,49 @@ RULES: tuple[MetadataRule, ...] = (
     ),
     *(
         MetadataRule(
-            code, "a tag has the retention of a branch", ("refs",), _tag_limit(name, attribute), aspect="of-tag"
+            code, "a tag has a retention property of branches", ("refs",), _tag_limit(name, attribute), aspect="of-tag"
         )
         for code, name, attribute in REF_LIMITS[:2]
     ),
-    MetadataRule("REF005", "main never expires", ("refs",), _main_limit, aspect="main"),
+    MetadataRule("REF005", "max-ref-age-ms is set on main, which never expires", ("refs",), _main_limit, aspect="main"),
     MetadataRule(
         "TMD017",
-        "the snapshot log is not in the order of time",
+        "the entries of snapshot-log are not sorted by time",
         ("snapshot_log",),
         _snapshot_log_order,
         aspect="unordered",
     ),
     MetadataRule(
         "TMD017",
-        "a snapshot was current before it was made",
+        "a snapshot-log entry is older than its snapshot",
         ("snapshot_log", "snapshots"),
         _snapshot_log_times,
         aspect="before-snapshot",
     ),
     MetadataRule(
         "TMD017",
-        "the snapshot log does not end with the current snapshot",
+        "the last entry of snapshot-log is not the current snapshot",
         ("snapshot_log", "current_snapshot_id"),
         _snapshot_log_end,
         aspect="wrong-end",
     ),
     MetadataRule(
         "TMD017",
-        "the snapshot log tells of an expired snapshot",
+        "snapshot-log has an entry for an expired snapshot",
         ("snapshot_log", "snapshots"),
         _snapshot_log_known,
         aspect="unknown-snapshot",
     ),
     MetadataRule(
         "TMD018",
-        "the metadata log is not in the order of time",
+        "the entries of metadata-log are not sorted by time",
         ("metadata_log",),
         _metadata_log_order,
         aspect="unordered",
     ),
     MetadataRule(
         "STA001",
-        "statistics tell of a snapshot that is not there",
+        "the table does not have the snapshot of a statistics file",
         ("statistics", "partition_statistics", "snapshots"),
         _statistics_snapshots,
         aspect="unknown-snapshot",
@@ -527,10 +547,10 @@ RULES: tuple[MetadataRule, ...] = (
     MetadataRule(
         "STA016", "a snapshot has several partition statistics files", ("partition_statistics",), _partition_statistics
     ),
-    MetadataRule("STA005", "key metadata is no base64", ("statistics",), _statistics_keys, aspect="not-base64"),
+    MetadataRule("STA005", "key-metadata is not base64", ("statistics",), _statistics_keys, aspect="not-base64"),
     MetadataRule(
-        "ENC002", "encrypted key metadata is no base64", ("encryption_keys",), _key_metadata, aspect="not-base64"
+        "ENC002", "encrypted-key-metadata is not base64", ("encryption_keys",), _key_metadata, aspect="not-base64"
     ),
-    MetadataRule("ENC001", "two keys have one id", ("encryption_keys",), _repeated_keys, aspect="repeated"),
+    MetadataRule("ENC001", "two keys have the same id", ("encryption_keys",), _repeated_keys, aspect="repeated"),
 )
 """The rules over the table's history."""

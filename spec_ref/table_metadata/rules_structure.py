@@ -304,11 +304,11 @@ def _unsorted(metadata: TableMetadata) -> FoundPlaces:
 
 
 RULES: tuple[MetadataRule, ...] = (
-    MetadataRule("TMD002", "the table's id is no UUID", ("table_uuid",), _uuid, aspect="not-a-uuid"),
+    MetadataRule("TMD002", "table-uuid is not a UUID", ("table_uuid",), _uuid, aspect="not-a-uuid"),
     MetadataRule("LOC001", "the location has no URI scheme", ("location",), _location),
     MetadataRule(
         "TMD008",
-        "two schemas have one id",
+        "two schemas have the same id",
         ("schemas",),
         _ambiguous("/schemas", "schemas", "schema_id"),
         refused=True,
@@ -316,7 +316,7 @@ RULES: tuple[MetadataRule, ...] = (
     ),
     MetadataRule(
         "TMD009",
-        "the current schema is not among the schemas",
+        "the table does not have the current schema",
         ("schemas", "current_schema_id"),
         _unresolved("/current-schema-id", "current_schema_id", "schemas", "schema_id"),
         refused=True,
@@ -324,41 +324,44 @@ RULES: tuple[MetadataRule, ...] = (
     ),
     MetadataRule(
         "TYP002",
-        "two fields of a schema have one id",
+        "two fields of a schema have the same id",
         ("schemas",),
         _repeated_field_ids,
         refused=True,
         aspect="repeated-id",
     ),
     MetadataRule(
-        "TYP002", "two fields of a struct have one name", ("schemas",), _repeated_names, aspect="repeated-name"
+        "TYP002", "two fields of a struct have the same name", ("schemas",), _repeated_names, aspect="repeated-name"
     ),
-    MetadataRule("RES001", "a field id is reserved for metadata columns", ("schemas",), _reserved_ids),
+    MetadataRule("RES001", "a field has an id that is reserved for metadata columns", ("schemas",), _reserved_ids),
     MetadataRule(
         "TMD006",
-        "a field has a higher id than the last",
+        "a field id is greater than last-column-id",
         ("schemas", "last_column_id"),
         _last_column_id,
         aspect="exceeded-by-field",
     ),
     MetadataRule("IDF001", None, ("schemas",), _identifiers),
-    MetadataRule("VER004", "a type is newer than the table", ("schemas", "format_version"), _new_types),
-    MetadataRule("TYP032", "a reference system is a definition", ("schemas",), _inline_definitions),
+    MetadataRule("VER004", "a type is not allowed in the format version", ("schemas", "format_version"), _new_types),
+    MetadataRule("TYP032", "a coordinate reference system is an inline definition", ("schemas",), _inline_definitions),
     MetadataRule(
-        "TYP033", "the definition of a reference system is not there", ("schemas", "properties"), _missing_definitions
+        "TYP033",
+        "the definition of a coordinate reference system is missing",
+        ("schemas", "properties"),
+        _missing_definitions,
     ),
     MetadataRule("TYP025", "a field of type unknown is required", ("schemas",), _unknown_required, aspect="required"),
     MetadataRule("EVO001", None, ("schemas", "format_version"), _history),
     MetadataRule(
         "TMD007",
-        "the deprecated schema is not the current one",
+        "the deprecated field schema differs from the current schema",
         ("schema", "schemas", "current_schema_id"),
         _deprecated_schema,
         aspect="mismatch",
     ),
     MetadataRule(
         "TMD010",
-        "the deprecated partition spec is not the default one",
+        "the deprecated field partition-spec differs from the default spec",
         ("partition_spec", "partition_specs", "default_spec_id"),
         _deprecated_spec,
         aspect="mismatch",
@@ -366,32 +369,36 @@ RULES: tuple[MetadataRule, ...] = (
     MetadataRule("NAM009", "the name mapping cannot be read", ("properties",), _name_mapping),
     MetadataRule(
         "TMD011",
-        "two partition specs have one id",
+        "two partition specs have the same id",
         ("partition_specs",),
         _ambiguous("/partition-specs", "partition_specs", "spec_id"),
         refused=True,
         aspect="repeated-id",
     ),
     MetadataRule(
-        "PAR025", "two fields of a spec have one id", ("partition_specs",), _repeated_partition_ids, refused=True
+        "PAR025",
+        "two fields of a partition spec have the same id",
+        ("partition_specs",),
+        _repeated_partition_ids,
+        refused=True,
     ),
     MetadataRule(
         "PAR002",
-        "two fields of a spec have one name",
+        "two fields of a partition spec have the same name",
         ("partition_specs",),
         _repeated_partition_names,
         aspect="repeated",
     ),
     MetadataRule(
         "PAR003",
-        "two partition fields have one id",
+        "different partition fields have the same id",
         ("partition_specs",),
         _shared_partition_ids,
         since=UNIQUE_PARTITION_FIELD_IDS.since,
     ),
     MetadataRule(
         "PAR022",
-        "a transform of one argument has a list of sources",
+        "source-ids is set for a transform of one argument",
         ("partition_specs",),
         _argument_forms("/partition-specs", "partition_specs"),
         since=MULTI_ARGUMENT_TRANSFORMS.since,
@@ -399,14 +406,14 @@ RULES: tuple[MetadataRule, ...] = (
     MetadataRule("PAR008", "two partition specs are equivalent", ("partition_specs",), _equivalent_specs),
     MetadataRule(
         "TMD012",
-        "the default spec is not among the specs",
+        "the table does not have the default spec",
         ("partition_specs", "default_spec_id"),
         _unresolved("/default-spec-id", "default_spec_id", "partition_specs", "spec_id"),
         aspect="unknown",
     ),
     MetadataRule(
         "TMD013",
-        "a partition field has a higher id than the last",
+        "a partition field id is greater than last-partition-id",
         ("partition_specs", "last_partition_id"),
         _last_partition_id,
         aspect="exceeded",
@@ -414,7 +421,7 @@ RULES: tuple[MetadataRule, ...] = (
     MetadataRule("PAR004", None, ("partition_specs", "default_spec_id", "schemas", "current_schema_id"), _spec_sources),
     MetadataRule(
         "PAR004",
-        "no schema has the source",
+        "no schema has the source column",
         ("partition_specs", "sort_orders", "schemas"),
         _old_sources,
         aspect="lost-source",
@@ -428,26 +435,26 @@ RULES: tuple[MetadataRule, ...] = (
     ),
     MetadataRule(
         "TMD019",
-        "two sort orders have one id",
+        "two sort orders have the same id",
         ("sort_orders",),
         _ambiguous("/sort-orders", "sort_orders", "order_id"),
         aspect="repeated-id",
     ),
     MetadataRule(
         "TMD020",
-        "the default sort order is not among the orders",
+        "the table does not have the default sort order",
         ("sort_orders", "default_sort_order_id"),
         _unresolved("/default-sort-order-id", "default_sort_order_id", "sort_orders", "order_id"),
         aspect="unknown",
     ),
     MetadataRule(
         "SRT008",
-        "a transform of one argument has a list of sources",
+        "source-ids is set for a transform of one argument",
         ("sort_orders",),
         _argument_forms("/sort-orders", "sort_orders"),
         since=MULTI_ARGUMENT_TRANSFORMS.since,
     ),
-    MetadataRule("SRT002", "the unsorted order sorts", ("sort_orders",), _unsorted),
+    MetadataRule("SRT002", "sort order 0 has fields", ("sort_orders",), _unsorted),
     MetadataRule(
         "SRT001", None, ("sort_orders", "default_sort_order_id", "schemas", "current_schema_id"), _order_sources
     ),

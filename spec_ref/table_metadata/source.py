@@ -56,7 +56,7 @@ def read_format_version(document: dict[str, Any]) -> FormatVersion:
         )
     if type(found) is not int:
         raise spec_error(
-            "TMD001", "format-version is an integer", found=found, path="/format-version", aspect="wrong-type"
+            "TMD001", "format-version is not an integer", found=found, path="/format-version", aspect="wrong-type"
         )
     if found not in FormatVersion._value2member_map_:
         expected = "1, 2 or 3"

@@ -14,7 +14,7 @@ from spec_ref.table_metadata.metadata import TableMetadata
 def _to_v2(metadata: TableMetadata) -> TableMetadata:
     """Upgrade to v2. Reading already filled in everything that v2 requires, with sequence numbers of 0 (UPG003)."""
     if metadata.table_uuid is None:
-        raise spec_error("TMD002", "a v2 table has a table-uuid; give the table one to upgrade it", expected="a UUID")
+        raise spec_error("TMD002", "table-uuid is missing, which v2 requires", expected="a UUID")
     return evolve(metadata, format_version=V2, schema=None, partition_spec=None)
 
 
@@ -50,7 +50,7 @@ def upgrade(metadata: TableMetadata, version: FormatVersion | int, *, table_uuid
     target = FormatVersion(version)
     if not target.includes(metadata.format_version):
         found = f"version {metadata.format_version} to {version}"
-        raise spec_error("VER003", "a table is not downgraded: older versions cannot hold what it has", found=found)
+        raise spec_error("VER003", "the table cannot be downgraded", found=found)
     if metadata.table_uuid is None and table_uuid is not None:
         metadata = evolve(metadata, table_uuid=table_uuid)
     upgraded = metadata

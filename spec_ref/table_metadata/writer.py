@@ -83,5 +83,5 @@ def to_bytes(metadata: TableMetadata, *, compressed: bool = False) -> bytes:
     try:
         data = dumps(metadata).encode()
     except UnicodeEncodeError as error:
-        raise spec_error(DOCUMENT, "a string holds a lone surrogate, which UTF-8 cannot write") from error
+        raise spec_error(DOCUMENT, "a string has a lone surrogate, which UTF-8 cannot encode") from error
     return compress(data) if compressed else data

@@ -66,7 +66,7 @@ def test_every_aspect_of_the_registry_is_one_that_the_sources_check() -> None:
     assert {check.aspect for check in registry().values()} - named - {""} == set()
 
 
-MAKERS = {"finding", "told", "Rule", "finding_at", "broken_at", "_broken"}
+MAKERS = {"finding", "told", "MetadataRule", "finding_at", "violation_at", "_broken"}
 """What makes a finding of a code, a message and perhaps an aspect."""
 
 
@@ -80,7 +80,8 @@ def made() -> Iterator[tuple[str, str, str]]:
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in MAKERS and node.args:
                 aspect = next((one.value for one in node.keywords if one.arg == "aspect"), ast.Constant(""))
                 code = node.args[0]
-                if node.func.id == "Rule" and isinstance(node.args[1], ast.Constant) and node.args[1].value is None:
+                message = node.args[1] if len(node.args) > 1 else None
+                if node.func.id == "MetadataRule" and isinstance(message, ast.Constant) and message.value is None:
                     continue  # what the rule finds has other codes
                 if isinstance(code, ast.Constant) and isinstance(aspect, ast.Constant):
                     yield str(code.value), str(aspect.value), f"{path.name}:{node.lineno}"

@@ -51,7 +51,7 @@ class _Bitmap:
             flags = np.frombuffer(self.take((count + 7) // 8, "the flags of runs"), dtype=np.uint8)
             has_runs = np.unpackbits(flags, bitorder="little")[:count].astype(bool)
         else:
-            raise self.broken("the cookie is not known", f"{cookie:#x}", f"{NO_RUNS:#x}, or {RUNS:#x} in 16 bits")
+            raise self.broken("the cookie is unknown", f"{cookie:#x}", f"{NO_RUNS:#x}, or {RUNS:#x} in 16 bits")
         if count == 0:
             return self.at - self.start, 0
         if count > MAX_CONTAINERS:
@@ -78,7 +78,7 @@ class _Bitmap:
             self.refuse(~within, "the offset of a container is outside of the bitmap")
             sizes[has_runs] = 2 + 4 * self.words(runs_end - 2)
             expected = self.at + np.cumsum(sizes) - sizes
-            self.refuse(starts != expected, "the offset is not that of the container")
+            self.refuse(starts != expected, "the offset differs from that of the container")
         ends = starts + sizes
         self.refuse(ends > len(self.data), "the container is truncated")
         first, self.at = self.at, int(ends[-1])
@@ -156,7 +156,7 @@ class _Bitmap:
             raise self.broken(message, path=f"/containers/{places[0]}")
 
     def wrong_cardinality(self, place: int, stated: int, found: int) -> None:
-        message = "the cardinality is not that of the container"
+        message = "the cardinality differs from that of the container"
         raise self.broken(message, stated, str(found), f"/containers/{place}")
 
     def broken(self, message: str, found: object = NOT_GIVEN, expected: str | None = None, path: str = "") -> SpecError:

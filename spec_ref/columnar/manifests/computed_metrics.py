@@ -122,7 +122,7 @@ def leaf_array(batch: pa.RecordBatch, names: tuple[str, ...]) -> pa.Array[Any]:
         # The field of a null struct is null, whatever stands below.
         array = pc.struct_field(array, [place]) if place >= 0 else None
     if array is None:
-        raise spec_error("DFL012", "a column is missing, or there more than once", found=".".join(names))
+        raise spec_error("DFL012", "the column is missing or repeated", found=".".join(names))
     return array
 
 

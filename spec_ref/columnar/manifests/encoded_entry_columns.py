@@ -199,7 +199,7 @@ class EncodedEntryColumns:
         if wrong.any():
             number = int(np.argmax(wrong))
             value = int(found.values[number]) if found.valid[number] else None
-            message = "the value is not one of the known" if found.valid[number] else "the value is null"
+            message = "the value is unknown" if found.valid[number] else "the value is null"
             aspect = "unknown-value" if found.valid[number] else "null"
             error = spec_error(requirement, message, found=value, path=path, aspect=aspect)
             raise self.located(error, number)
@@ -281,7 +281,7 @@ class EncodedEntryColumns:
         try:
             return self._numbers(columns)
         except AssertionError:
-            raise spec_error("DFL004", "the partition values are no integers", found=field_id) from None
+            raise spec_error("DFL004", "the partition values are not integers", found=field_id) from None
 
     def _partition_field(self, field_id: int) -> tuple[list[DecodedColumn | None], Any]:
         place = self._file_places.get(_FILE["partition"].id or 0)
@@ -301,7 +301,7 @@ class EncodedEntryColumns:
                         raise spec_error("DFL004", "an entry has no partition tuple", found=field_id)
                     columns.append(inner.fields[found])
                 return columns, split_optional(tuples.fields[found].type)[0]
-        raise spec_error("DFL004", "the partition tuples have no such field", found=field_id)
+        raise spec_error("DFL004", "the partition tuples do not have the field", found=field_id)
 
     # Statistics
 

@@ -38,7 +38,11 @@ def check_spec(spec: PartitionSpec, schema: Schema) -> None:
     """
     for field in spec.fields:
         if not spec.writable or len(field.sources) != 1:
-            raise spec_error("PAR007", "no file is written under an unknown transform", found=str(field.transform))
+            raise spec_error(
+                "PAR007",
+                "the partition spec has an unknown transform, with which files cannot be written",
+                found=str(field.transform),
+            )
         if not isinstance(field.transform, Void):  # a field that was removed in v1, whose source may be gone
             field.transform.result_type(source_type(field.sources[0], schema))
 

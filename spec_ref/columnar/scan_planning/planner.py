@@ -150,7 +150,9 @@ class _Scan:
             with _ErrorsInEntry(columns, int(rows[place])):
                 path = entry.data_file.file_path
                 if path in seen:
-                    raise spec_error("SCN007", "a data file is live twice", found=path, path="/data_file/file_path")
+                    raise spec_error(
+                        "SCN007", "the data file is live in two entries", found=path, path="/data_file/file_path"
+                    )
                 seen.add(path)
                 deletes = index.deletes_for(entry.data_file, entry.sequence_number, spec)
             yield FileScanTask(

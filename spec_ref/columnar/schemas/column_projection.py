@@ -284,7 +284,7 @@ def find_column(batch: pa.RecordBatch, name: str) -> Array:
     """
     place = batch.schema.get_field_index(name)
     if place < 0:
-        raise spec_error("PRJ001", "the file has no column, or several, of the name", found=name)
+        raise spec_error("PRJ001", "the file does not have exactly one column with the name", found=name)
     return batch.column(place)
 
 
@@ -398,7 +398,7 @@ def _struct_reader(
                     continue
                 place = array.type.get_field_index(name)
                 if place < 0:
-                    raise spec_error("PRJ001", "the struct has no field, or several, of the name", found=name)
+                    raise spec_error("PRJ001", "the struct does not have exactly one field with the name", found=name)
                 made.append(make(array.field(place)))
                 if field.required:
                     check_no_nulls(field.type, made[-1], array, "TYP002")

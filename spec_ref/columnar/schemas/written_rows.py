@@ -140,10 +140,10 @@ def _check_names(known: Sequence[str], given: Sequence[str]) -> None:
     seen: set[str] = set()
     for name in given:
         if name not in known:
-            message = "the schema has no such column"
+            message = "the schema does not have the column"
             raise spec_error("TYP002", message, found=name, expected=", ".join(known) or "no columns")
         if name in seen:
-            raise spec_error("TYP002", "the input has two columns of one name", found=name)
+            raise spec_error("TYP002", "the input has two columns with one name", found=name)
         seen.add(name)
 
 
@@ -208,7 +208,7 @@ def _plain(source: ArrowType) -> ArrowType:
 
 
 def _refused(requirement: str, type_: Type, source: ArrowType) -> SpecError:
-    return spec_error(requirement, f"the Arrow type does not hold a {kind(type_)}", found=str(source))
+    return spec_error(requirement, f"the Arrow type cannot hold {kind(type_)}", found=str(source))
 
 
 def _struct(type_: Type, fields: Sequence[NestedField], source: ArrowType) -> Convert:
@@ -280,7 +280,7 @@ def _refuse_twice(type_: MapType, keys: Array, offsets: Any) -> None:
     if (ordered[1:] == ordered[:-1]).any():
         twice = int(ordered[1:][ordered[1:] == ordered[:-1]][0]) % len(keys)
         found = keys[int(np.flatnonzero(codes == twice)[0])]
-        raise spec_error("TYP004", "a key stands twice in a map", found=str(found))
+        raise spec_error("TYP004", "the map has a repeated key", found=str(found))
 
 
 def distinct(array: Array) -> Array:
@@ -303,7 +303,7 @@ def distinct(array: Array) -> Array:
 def _variant(type_: Type, source: ArrowType) -> Convert:
     names = [source.field(place).name for place in range(source.num_fields)] if pa.types.is_struct(source) else []
     if sorted(names) != ["metadata", "value"]:
-        raise spec_error("TYP006", "a variant is a struct of metadata and value", found=str(source))
+        raise spec_error("TYP006", "the variant is not a struct of metadata and value", found=str(source))
     target = arrow_type(type_)
 
     def convert(array: Array) -> Array:

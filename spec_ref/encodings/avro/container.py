@@ -113,7 +113,9 @@ class Container:
         block = self.blocks[index]
         limit = self.limits.block_bytes
         too_large = self._wrong(
-            f"block {index} decompresses to too much", found=f"{block.size} bytes", expected=f"at most {limit} bytes"
+            f"block {index} is too large when decompressed",
+            found=f"{block.size} bytes",
+            expected=f"at most {limit} bytes",
         )
         if block.size > MOST_PACKED * limit:  # before it is read
             raise too_large
@@ -140,7 +142,7 @@ class Container:
             total += len(payload)
             if total > self.limits.total_bytes:
                 expected = f"at most {self.limits.total_bytes} bytes"
-                raise self._wrong("the blocks decompress to too much", found=total, expected=expected)
+                raise self._wrong("the blocks are too large when decompressed", found=total, expected=expected)
             yield block.count, payload
 
     def _wrong(self, message: str, **told: object) -> SpecError:
@@ -170,9 +172,9 @@ def open_container(data: Data | RandomAccessBytes, requirement: str, limits: Lim
     metadata = frames.header(limits)
     codec = metadata.get(CODEC_KEY, b"null").decode("utf-8", "replace")
     if codec not in _DECODERS:
-        raise frames.wrong("the codec is not known", found=codec, expected=", ".join(_DECODERS))
+        raise frames.wrong("the codec is unknown", found=codec, expected=", ".join(_DECODERS))
     if SCHEMA_KEY not in metadata:
-        raise frames.wrong("the header lacks the schema", expected=SCHEMA_KEY)
+        raise frames.wrong("the schema is missing from the header", expected=SCHEMA_KEY)
     sync = frames.take(SYNC_LENGTH, "the sync marker")
     return Container(frames.data, metadata, codec, sync, tuple(frames.blocks(sync)), requirement, limits)
 
@@ -201,12 +203,12 @@ class _Frames:
                 shift += 7
                 position += 1
                 if shift > 63:  # at once: a number of a million bytes takes as many steps with ever longer integers
-                    raise self.wrong(f"{what} is too large an integer", expected="at most 64 bits")
+                    raise self.wrong(f"{what} exceeds 64 bits", expected="at most 64 bits")
         except IndexError:
             raise self.wrong(f"the file ends inside {what}") from None
         number |= byte << shift
         if number >= 1 << 64:
-            raise self.wrong(f"{what} is too large an integer", expected="at most 64 bits")
+            raise self.wrong(f"{what} exceeds 64 bits", expected="at most 64 bits")
         self.position = position + 1
         return (number >> 1) ^ -(number & 1)
 
@@ -304,7 +306,7 @@ def _snappy(packed: Data, limit: int) -> bytes:
         raise _TooLarge
     data = bytes(cramjam.snappy.decompress_raw(packed[:-4]))
     if zlib.crc32(data).to_bytes(4, "big") != packed[-4:]:
-        raise _Damaged("the checksum is wrong")
+        raise _Damaged("the checksum does not match")
     return data
 
 

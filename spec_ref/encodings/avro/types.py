@@ -165,7 +165,7 @@ def root_record(schema: bytes, requirement: str) -> Record:
     """
     type_ = parse_schema(schema, requirement)
     if not isinstance(type_, Record):
-        raise spec_error(requirement, "the objects of the file are no records")
+        raise spec_error(requirement, "the objects of the file are not records")
     return type_
 
 
@@ -199,7 +199,7 @@ class _Parser:
     def grow(self, nodes: int) -> None:
         self.nodes += nodes
         if self.nodes > MAX_NODES:
-            raise self.wrong("it stands for too many types", expected=f"at most {MAX_NODES}")
+            raise self.wrong("it defines too many types", expected=f"at most {MAX_NODES}")
 
     def type(self, json: Any, depth: int, namespace: str) -> AvroType:
         if depth == 0:
@@ -216,7 +216,7 @@ class _Parser:
                 raise self.wrong("a union has no branches")
             return Union(tuple(branches))
         if not isinstance(json, dict):
-            raise self.wrong("a type is a string, an object or a list", found=json)
+            raise self.wrong("a type is not a string, an object or a list", found=json)
         name = json.get("type")
         if isinstance(name, str):
             if name in PRIMITIVES:
@@ -236,7 +236,7 @@ class _Parser:
                     raise self.wrong("a type is nested in itself", found=name)
                 self.grow(known[1])
                 return known[0]
-        raise self.wrong("the type is not known", found=name)
+        raise self.wrong("the type is unknown", found=name)
 
     def logical(self, json: dict[str, Any]) -> LogicalType | None:
         name = json.get("logicalType")
@@ -253,7 +253,7 @@ class _Parser:
     def id(self, json: dict[str, Any], name: str) -> int | None:
         value = json.get(name)
         if value is not None and not (_is_int(value) and abs(value) < 1 << 31):
-            raise spec_error("AVR013", f"{name} is an integer", found=value, path=f"/{name}")
+            raise spec_error("AVR013", f"{name} is not an integer", found=value, path=f"/{name}")
         return value
 
     def name(self, json: dict[str, Any], namespace: str) -> tuple[str, str]:
@@ -265,7 +265,7 @@ class _Parser:
             return name, name.rpartition(".")[0]
         given = json.get("namespace", namespace)
         if not isinstance(given, str):
-            raise self.wrong("a namespace is a string", found=given, path="/namespace")
+            raise self.wrong("the namespace is not a string", found=given, path="/namespace")
         return (f"{given}.{name}" if given else name), given
 
     def define(self, name: str, made: AvroType | None, nodes: int = 1) -> None:
@@ -288,7 +288,7 @@ class _Parser:
 
     def field(self, json: Any, depth: int, namespace: str) -> Field:
         if not isinstance(json, dict) or not isinstance(json.get("name"), str):
-            raise self.wrong("a field is an object with a name", found=json)
+            raise self.wrong("a field is not an object with a name", found=json)
         with error_path("/type"):
             type_ = self.type(json.get("type"), depth, namespace)
         return Field(json["name"], type_, self.id(json, FIELD_ID))
@@ -300,19 +300,19 @@ class _Parser:
         ):
             if len(set(values)) != len(values):
                 repeated = next(value for place, value in enumerate(values) if value in values[:place])
-                raise self.wrong(f"{what} stands twice in {record.name}", found=repeated, path="/fields")
+                raise self.wrong(f"{what} is repeated in {record.name}", found=repeated, path="/fields")
 
     def members(self, json: dict[str, Any], name: str) -> list[Any]:
         members = json.get(name)
         if not isinstance(members, list):
-            raise self.wrong(f"{name} is a list", found=members, path=f"/{name}")
+            raise self.wrong(f"{name} is not a list", found=members, path=f"/{name}")
         return members
 
     def enum(self, json: dict[str, Any], depth: int, namespace: str) -> Enum:
         name, _ = self.name(json, namespace)
         symbols = self.members(json, "symbols")
         if not symbols or not all(isinstance(symbol, str) for symbol in symbols):
-            raise self.wrong("symbols are strings", found=symbols, path="/symbols")
+            raise self.wrong("a symbol is not a string", found=symbols, path="/symbols")
         self.define(name, None)
         made = Enum(name, tuple(symbols))
         self.define(name, made)
@@ -322,7 +322,9 @@ class _Parser:
         name, _ = self.name(json, namespace)
         size = json.get("size")
         if type(size) is not int or not 0 <= size <= MAX_FIXED:
-            raise self.wrong("the size of a fixed is wrong", found=size, expected=f"0 to {MAX_FIXED}", path="/size")
+            raise self.wrong(
+                "the size of a fixed is out of range", found=size, expected=f"0 to {MAX_FIXED}", path="/size"
+            )
         self.define(name, None)
         made = Fixed(name, size, self.logical(json))
         self.define(name, made)

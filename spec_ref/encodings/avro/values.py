@@ -270,8 +270,8 @@ class BlockDecoder:
         if position != len(data):
             left = len(data) - position
             raise spec_error(
-                requirement, "bytes are left in a block behind its objects", found=f"{left} bytes",
-                expected=f"nothing behind {count} objects", path=f"/{first + count}",
+                requirement, "the block has bytes after its last object", found=f"{left} bytes",
+                expected=f"no bytes after {count} objects", path=f"/{first + count}",
             )  # fmt: skip
         return objects
 
@@ -468,7 +468,7 @@ def _union_encoder(union: Union, branches: tuple[AvroType, ...]) -> Encoder:
     """Make the function that writes an optional value; Iceberg has no other unions (AVR001)."""
     inner = union.optional
     if inner is None:
-        raise spec_error("AVR001", "only unions of null and one type are written", found=str(union))
+        raise spec_error("AVR001", "the union is not of null and one other type", found=str(union))
     place = branches.index(inner)
     null, chosen = long_bytes(1 - place), long_bytes(place)
     write = encoder(inner)

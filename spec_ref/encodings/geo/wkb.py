@@ -97,7 +97,7 @@ class _WkbReader:
     def need(self, size: int, what: str) -> None:
         if size > len(self.data) - self.position:
             left = len(self.data) - self.position
-            raise self.error(f"{what} needs {size} bytes, and {left} are left")
+            raise self.error(f"{what} needs {size} bytes, but only {left} are left")
 
     def unsigned(self, what: str) -> int:
         self.need(4, what)
@@ -146,7 +146,7 @@ class _WkbReader:
             case Kind.POLYGON:
                 return Polygon(dimensions, tuple(self.line(dimensions) for _ in range(self.count("rings", 4))))
         if depth == MAX_DEPTH:
-            raise self.error("collections nest too deep", expected=f"at most {MAX_DEPTH} levels")
+            raise self.error("collections are nested too deeply", expected=f"at most {MAX_DEPTH} levels")
         # 9 bytes is a geometry without positions: byte order, type and a count of 0.
         number = self.count("members", 9)
         return Collection(kind, dimensions, tuple(self.member(kind, dimensions, depth) for _ in range(number)))
@@ -155,7 +155,7 @@ class _WkbReader:
         member = self.geometry(depth + 1)
         if geometry_kind(member) not in MEMBER_KINDS[kind] or member.dimensions is not dimensions:
             raise self.error(
-                f"a {kind.name} {dimensions.name} holds a {geometry_kind(member).name} {member.dimensions.name}",
+                f"a {kind.name} {dimensions.name} has a member {geometry_kind(member).name} {member.dimensions.name}",
                 expected="members of its own kind and dimensions",
             )
         return member

@@ -81,7 +81,7 @@ class _WktReader:
         match = _TOKEN.match(self.text, self.end)
         if match is None:
             if self.text[self.end :].strip():
-                self.refuse("this is not a word, a number, a parenthesis or a comma")
+                self.refuse("the character does not begin a word, number, parenthesis or comma")
             self.next, self.is_number = "", False
             return left
         self.end = match.end()
@@ -138,13 +138,13 @@ class _WktReader:
         if kind is not Kind.GEOMETRYCOLLECTION:
             return self.body(kind, dimensions)
         if depth == MAX_DEPTH:
-            self.refuse("collections nest too deep", expected=f"at most {MAX_DEPTH} levels")
+            self.refuse("collections are nested too deeply", expected=f"at most {MAX_DEPTH} levels")
         return Collection(kind, dimensions, self.items(lambda: self.member(dimensions, depth)))
 
     def member(self, dimensions: Dimensions, depth: int) -> Geometry:
         member = self.geometry(depth + 1)
         if member.dimensions is not dimensions:
-            self.refuse(f"a collection {dimensions.name} holds a member {member.dimensions.name}")
+            self.refuse(f"a collection {dimensions.name} has a member {member.dimensions.name}")
         return member
 
     def body(self, kind: Kind, dimensions: Dimensions) -> Geometry:
@@ -163,7 +163,7 @@ class _WktReader:
     def point(self, dimensions: Dimensions) -> Point:
         found = self.items(lambda: self.coordinate(dimensions))
         if len(found) > 1:
-            self.refuse("a point has one position")
+            self.refuse("the point does not have one position")
         return Point(dimensions, None if not found or is_empty(found[0]) else found[0])
 
     def multipoint_member(self, dimensions: Dimensions) -> Point:

@@ -102,7 +102,7 @@ def codec(name: str) -> Codec:
     try:
         return CODECS[name]
     except KeyError:
-        raise spec_error(CODEC_REQUIREMENT, "the codec is not known", found=name, expected="lz4 or zstd") from None
+        raise spec_error(CODEC_REQUIREMENT, "the codec is unknown", found=name, expected="lz4 or zstd") from None
 
 
 def compress(name: str, data: bytes) -> bytes:
@@ -164,7 +164,7 @@ def decompress(name: str, data: bytes, *, limit: int = MAX_CONTENT, requirement:
     if not decompressor.eof:
         raise broken("the frame is truncated", f"{made} of {size} bytes", "one whole frame")
     if decompressor.unused_data:
-        raise broken("something follows the frame", decompressor.unused_data, "a single frame")
+        raise broken("bytes follow the frame", decompressor.unused_data, "a single frame")
     return b"".join(parts)
 
 

@@ -211,7 +211,7 @@ def read_layout(data: bytes) -> tuple[PuffinFile, Any]:
     start = len(data) - _TAIL.size - size
     if size < 0 or start < 2 * len(MAGIC):
         expected = f"0 to {len(data) - _TAIL.size - 2 * len(MAGIC)}"
-        raise spec_error("PUF003", "the payload's size does not fit the file", found=size, expected=expected)
+        raise spec_error("PUF003", "the payload size exceeds the file", found=size, expected=expected)
     magic = data[start - 4 : start]
     if magic != MAGIC:
         raise spec_error("PUF002", "the footer does not start with the magic", found=magic, expected=repr(MAGIC))
@@ -249,7 +249,7 @@ def check_place(blob: BlobMetadata, end: int) -> None:
         ("PUF013", "length", blob.length, 0, end - blob.offset),
     ):
         if not low <= value <= high:
-            message, expected = f"the {name} leads out of the part of the file that has blobs", f"{low} to {high}"
+            message, expected = f"{name} points outside of the blobs", f"{low} to {high}"
             raise spec_error(requirement, message, found=value, expected=expected, path=f"/{name}")
 
 
@@ -313,7 +313,7 @@ def write_puffin(
     try:
         payload = dumps(document).encode()
     except UnicodeEncodeError as error:
-        raise spec_error("PUF006", "the payload holds a lone surrogate, which UTF-8 cannot write") from error
+        raise spec_error("PUF006", "the payload has a lone surrogate, which UTF-8 cannot encode") from error
     if len(payload) > MAX_PAYLOAD:
         expected = f"at most {MAX_PAYLOAD} bytes"
         raise spec_error("PUF006", "the payload is too large", found=len(payload), expected=expected)
@@ -364,10 +364,12 @@ def deletion_vector_faults(blob: BlobMetadata) -> Iterable[SpecError]:
         )
     if blob.compression_codec is not None:
         found, path = blob.compression_codec, "/compression-codec"
-        yield spec_error("PUF023", "a deletion vector is not compressed", found=found, path=path)
+        yield spec_error("PUF023", "the deletion vector is compressed", found=found, path=path)
     for name, value in (("snapshot-id", blob.snapshot_id), ("sequence-number", blob.sequence_number)):
         if value != UNASSIGNED:
-            yield spec_error("PUF024", f"{name} is not known yet", found=value, expected="-1", path=f"/{name}")
+            yield spec_error(
+                "PUF024", f"{name} must be -1 in a deletion vector blob", found=value, expected="-1", path=f"/{name}"
+            )
 
 
 _LONGEST_COUNT = 19

@@ -54,13 +54,15 @@ def parse_normalized_path(path: str) -> tuple[str, ...]:
         SpecError: BND005 if the text is not in normalized form, or selects by index.
     """
     if not path.startswith("$"):
-        raise spec_error("BND005", "a JSON path begins with $", found=path, expected="for example $['a']['b']")
+        raise spec_error(
+            "BND005", "the JSON path does not begin with $", found=path, expected="for example $['a']['b']"
+        )
     names = []
     position = 1
     while position < len(path):
         match = _SEGMENT.match(path, position)
         if match is None:
-            message = f"this is not a step of a normalized JSON path (at character {position})"
+            message = f"the text is not a segment of a normalized JSON path (at character {position})"
             raise spec_error("BND005", message, found=path, expected="['name'], with ', \\ and controls escaped")
         names.append(_unescaped(match[1], path))
         position = match.end()

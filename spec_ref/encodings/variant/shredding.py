@@ -46,12 +46,12 @@ def reconstruct(
     if typed is None or value is None:
         return value if typed is None else typed
     if not isinstance(typed, dict):
-        message = "a variant has a value and a typed value"
+        message = "the variant has both a value and a typed value"
         raise spec_error(REQUIREMENT, message, aspect="two-values", expected="one of them, or an object")
     if not isinstance(value, dict):
-        message = "a variant has shredded fields and a value that is not an object"
+        message = "the variant has shredded fields and a value that is not an object"
         raise spec_error(REQUIREMENT, message, aspect="value-not-object", expected="an object")
     if both := shredded & value.keys():
-        message = "a field of a variant is shredded, and in the value too"
+        message = "a shredded field of the variant is also in the value"
         raise spec_error(REQUIREMENT, message, aspect="field-twice", found=min(both), expected="either")
     return {**value, **typed}

@@ -232,7 +232,7 @@ def encode_value(node: VariantValue, ids: Mapping[str, int]) -> bytes:
     try:
         return _encode_node(node, ids)
     except KeyError as cause:
-        message = "variant: a field of an object is not in the dictionary"
+        message = "variant: the name of an object field is not in the dictionary"
         raise spec_error("TYP006", message, found=cause.args[0], expected="a name of the metadata") from cause
 
 
@@ -273,24 +273,24 @@ def _read_metadata(data: bytes) -> tuple[tuple[str, ...], int]:
         raise _error("metadata", f"header 0x{header:02X} is not of version 1", 0, data, "low bits 1, bit 5 clear")
     size = (header >> 6) + 1
     if len(data) < 1 + size:
-        raise _error("metadata", "the size of the dictionary is cut off", 1, data)
+        raise _error("metadata", "the size of the dictionary is truncated", 1, data)
     (count,) = _numbers(data, 1, size, 1)
     names_at = 1 + size + (count + 1) * size
     if names_at > len(data):
-        raise _error("metadata", f"the offsets of {count} names go beyond the end", 1, data)
+        raise _error("metadata", f"the offsets of {count} names extend beyond the end", 1, data)
     offsets = _numbers(data, 1 + size, size, count + 1)
     if offsets[0] != 0 or any(a > b for a, b in itertools.pairwise(offsets)):
         raise _error("metadata", "the offsets of the names do not ascend from 0", 1 + size, data)
     end = names_at + offsets[-1]
     if end > len(data):
-        raise _error("metadata", "the names go beyond the end", names_at, data, f"{end} bytes")
+        raise _error("metadata", "the names extend beyond the end", names_at, data, f"{end} bytes")
     try:
         names = tuple(data[names_at + a : names_at + b].decode() for a, b in itertools.pairwise(offsets))
     except UnicodeDecodeError as cause:
         raise _error("metadata", "a name is not UTF-8", names_at, data) from cause
     # Strings compare by code point, which is the order of their UTF-8 bytes.
     if header & 0b1_0000 and any(a >= b for a, b in itertools.pairwise(names)):
-        raise _error("metadata", "names that are flagged as sorted and unique are not", names_at, data)
+        raise _error("metadata", "the names are not sorted and unique, although they are flagged so", names_at, data)
     return names, end
 
 
@@ -320,7 +320,7 @@ class _ValueReader:
 
     def fill(self, start: int, size: int, end: int, what: str) -> None:
         if start + size != end:
-            raise self.error(f"{what} takes {size} bytes, and {end - start} are there", start)
+            raise self.error(f"{what} takes {size} bytes, but only {end - start} are left", start)
 
     def text(self, start: int, end: int) -> str:
         try:
@@ -340,7 +340,7 @@ class _ValueReader:
             self.fill(start, struct.calcsize(_FORMATS[physical]), end, what)
             (number,) = struct.unpack(_FORMATS[physical], self.data[start:end])
             if physical is PhysicalType.TIME_NTZ and not 0 <= number < MICROS_PER_DAY:
-                raise self.error(f"time {number} is not within a day", start, "0 to 86399999999 microseconds")
+                raise self.error(f"time {number} is outside of a day", start, "0 to 86399999999 microseconds")
             return VariantPrimitive(physical, number)
         if physical in DECIMAL_DIGITS:
             return self.decimal(physical, start, end)
@@ -348,7 +348,7 @@ class _ValueReader:
             self.fill(start, 16, end, what)
             return VariantPrimitive(physical, uuid.UUID(bytes=self.data[start:end]))
         if end - start < 4:
-            raise self.error(f"the size of {what} is cut off", start)
+            raise self.error(f"the size of {what} is truncated", start)
         self.fill(start + 4, int.from_bytes(self.data[start : start + 4], "little"), end, what)
         is_text = physical is PhysicalType.STRING
         return VariantPrimitive(physical, self.text(start + 4, end) if is_text else self.data[start + 4 : end])
@@ -361,7 +361,9 @@ class _ValueReader:
         number = int.from_bytes(self.data[start + 1 : end], "little", signed=True)
         if abs(number) >= 10 ** DECIMAL_DIGITS[physical]:
             expected = f"at most {DECIMAL_DIGITS[physical]} digits"
-            raise self.error(f"a {physical.name.lower()} has the digits {number}", start, expected)
+            raise self.error(
+                f"the unscaled value {number} has too many digits for a {physical.name.lower()}", start, expected
+            )
         return VariantPrimitive(physical, Decimal((int(number < 0), tuple(map(int, str(abs(number)))), -scale)))
 
     def object(self, header: int, start: int, end: int, depth: int) -> dict[str, VariantValue]:
@@ -387,25 +389,25 @@ class _ValueReader:
     def count(self, is_large: int, start: int, end: int) -> tuple[int, int]:
         """Read the number of elements, and the offset after it."""
         if is_large > 1:
-            raise self.error(f"header 0x{self.data[start]:02X} has bits without a meaning", start, "0")
+            raise self.error(f"header 0x{self.data[start]:02X} has reserved bits set", start, "0")
         after = start + (5 if is_large else 2)
         if after > end:
-            raise self.error("the number of elements is cut off", start + 1)
+            raise self.error("the number of elements is truncated", start + 1)
         return int.from_bytes(self.data[start + 1 : after], "little"), after
 
     def values(self, count: int, size_bits: int, offsets_at: int, end: int, depth: int) -> list[VariantValue]:
         """Read the elements of a container, whose offsets begin at ``offsets_at`` and whose values end at ``end``."""
         if depth == MAX_DEPTH:
-            raise self.error(f"objects and arrays nest deeper than {MAX_DEPTH}", offsets_at)
+            raise self.error(f"objects and arrays are nested deeper than {MAX_DEPTH}", offsets_at)
         values_at = offsets_at + (count + 1) * (size_bits + 1)
         # A value takes a byte at least; this holds the count against the bytes before anything is built from it.
         if values_at + count > end:
-            raise self.error(f"{count} elements go beyond the end", offsets_at)
+            raise self.error(f"{count} elements extend beyond the end", offsets_at)
         offsets = _numbers(self.data, offsets_at, size_bits + 1, count + 1)
         edges = sorted(offsets)
         ends = dict(itertools.pairwise(edges))
         if edges[0] != 0 or edges[-1] != offsets[-1] or offsets[-1] != end - values_at or len(ends) != count:
-            raise self.error("the offsets do not divide the values, one for each", offsets_at)
+            raise self.error("the offsets do not partition the values", offsets_at)
         found: list[VariantValue] = []
         for offset in offsets[:-1]:
             found.append(self.node(values_at + offset, values_at + ends[offset], depth + 1))  # noqa: PERF401 (a frame per level)
@@ -416,7 +418,7 @@ def _collect_names(node: VariantValue, names: set[str], depth: int) -> None:
     if isinstance(node, VariantPrimitive):
         return
     if depth == MAX_DEPTH:
-        raise spec_error("TYP006", f"objects and arrays nest deeper than {MAX_DEPTH}")
+        raise spec_error("TYP006", f"objects and arrays are nested deeper than {MAX_DEPTH}")
     if isinstance(node, dict):
         names.update(node)
     for child in node.values() if isinstance(node, dict) else node:
@@ -506,4 +508,4 @@ def _unsigned(numbers: list[int], size: int) -> bytes:
     try:
         return b"".join(number.to_bytes(size, "little") for number in numbers)
     except OverflowError as cause:
-        raise spec_error("TYP006", "variant: sizes and counts have at most 4 bytes", found=max(numbers)) from cause
+        raise spec_error("TYP006", "variant: a size or count needs more than 4 bytes", found=max(numbers)) from cause

@@ -447,7 +447,7 @@ class _Lazy(Node):
             try:
                 return build_column(self.type, [one(buffer.data, position)[0] for position in start.tolist()])
             except (Malformed, IndexError, struct.error):
-                raise spec_error("AVR014", "a field is no value of its type") from None
+                raise spec_error("AVR014", "a value cannot be decoded as its type") from None
 
         def find(key: int, place: int, rows: Rows | None) -> tuple[Rows, DecodedColumn] | None:
             return self.node.find(buffer, pos if rows is None else pos[rows], key, place)
