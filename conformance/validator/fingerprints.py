@@ -73,8 +73,9 @@ def _known(evidence: Evidence) -> str | None:
                 return name
     summary = evidence.summary
     version = summary.get("iceberg-version", "")
-    if version.startswith("Apache Iceberg "):
+    if library_version := re.match(r"Apache Iceberg (?:(?P<library>[A-Za-z]+) )?v?(?P<version>\d\S*)", version):
         engine = summary.get("engine-name") or ("Spark" if "spark.app.id" in summary else None)
-        library = f"Iceberg-Java {version.split()[2]}"
+        named = library_version["library"]  # of iceberg-go alone, as "Apache Iceberg Go v0.7.0"
+        library = f"{f'iceberg-{named.lower()}' if named else 'Iceberg-Java'} {library_version['version']}"
         return f"{library} ({engine})" if engine else library
     return summary.get("engine-name")

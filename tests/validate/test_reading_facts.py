@@ -150,8 +150,9 @@ def test_what_is_tolerated_is_of_the_register_and_matches_only_itself() -> None:
         (Evidence(created_by="DuckDB version v1.5.5"), "DuckDB"),
         (
             Evidence(summary={"iceberg-version": "Apache Iceberg 1.10.2 (commit 1)", "engine-name": "spark"}),
-            "1.10.2 (spark)",
+            "Iceberg-Java 1.10.2 (spark)",
         ),
+        (Evidence(summary={"iceberg-version": "Apache Iceberg Go v0.7.0"}), "iceberg-go 0.7.0"),
     ],
 )
 def test_writers_are_suspected_by_what_they_leave(evidence: Evidence, writer: str) -> None:
