@@ -14,7 +14,7 @@ from cyclopts import Parameter
 from conformance import expectations, vectors
 from conformance.expectations import Deviation, Kind
 from conformance.failures import ExitStatus, UsageError
-from conformance.rules import checks_of, registry
+from conformance.rules import checks_of, registry, retired
 from conformance.validator.advice import advice, own_advice
 from conformance.vectors import Vector
 from spec_ref.checks import Check
@@ -214,6 +214,8 @@ def find(code: str) -> Requirement:
     rules = register()
     by_name = {name.lower(): rule for rule in rules.values() for name in (rule.slug, rule.code)}
     found = by_name.get(code.lower())
+    if found is None and code.lower() in retired():
+        raise UsageError(f"the check {code} is retired, as nothing was ever found by it: {retired()[code.lower()]}")
     if found is None:
         from difflib import get_close_matches
 

@@ -27,10 +27,10 @@ def registry() -> Mapping[str, Check]:
 
 
 @functools.cache
-def retired() -> frozenset[str]:
-    """Ids of checks that an earlier version had and that never found anything."""
+def retired() -> Mapping[str, str]:
+    """Ids of checks that an earlier version had and that never found anything, each with the reason."""
     text = resources.files(__package__).joinpath("retired.toml").read_text(encoding="utf-8")
-    return frozenset(check for row in tomllib.loads(text)["retired"] for check in row["checks"])
+    return {check: row["reason"] for row in tomllib.loads(text)["retired"] for check in row["checks"]}
 
 
 def check_of(violation: Violation) -> Check | None:

@@ -15,6 +15,7 @@ import corruptions
 import pytest
 
 from conformance import rules
+from conformance.cli.explain import find
 from conformance.failures import UsageError
 from conformance.golden_tables import materialize
 from conformance.rules import registry
@@ -54,7 +55,10 @@ def test_ids_are_lower_case_words_with_hyphens_and_severities_have_reasons() -> 
 
 def test_retired_ids_are_of_no_check_and_may_still_be_selected() -> None:
     assert len(rules.retired()) >= 30
-    assert rules.retired() & registry().keys() == set()
+    assert rules.retired().keys() & registry().keys() == set()
+    assert all(reason.endswith(".") for reason in rules.retired().values())
+    with pytest.raises(UsageError, match="is retired"):
+        find("data-file-content-null")
     assert acceptance(("sort-order-parts",), ("data-file-content-null",), "error", None).select == ("sort-order-parts",)
 
 
