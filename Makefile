@@ -102,6 +102,7 @@ lint: $(READY) trace-check docs    ## ruff, the linter of the vectors, their der
 	$(BIN)/python -m tools.index --check
 	$(BIN)/python -m tools.mutants check
 	$(BIN)/python -m tools.docstrings
+	$(BIN)/python -m tools.words
 	$(BIN)/python -m tools.derive.build --check
 	$(BIN)/python -m tools.schemas --check
 

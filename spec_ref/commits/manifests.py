@@ -90,7 +90,7 @@ class CommitManifests:
         Yields:
             The effects to perform; their answers are sent back.
         """
-        # A manifest of v1 gives its new files the sequence number 0, whatever the table is upgraded to meanwhile.
+        # A manifest of v1 gives its new files the sequence number 0, even if the table has been upgraded since.
         key = (key, SEQUENCE_NUMBERS.is_supported(metadata.format_version))
         schema = metadata.current_schema
         if key not in self._written:

@@ -217,7 +217,7 @@ def _delta(data: bytes, position: int, signed: bool) -> tuple[Ints, int]:
 
 def _patched_base(data: bytes, position: int, signed: bool) -> tuple[Ints, int]:
     """Decode values above a base, of which a few have more bits, in a list of their distances and upper bits."""
-    del signed  # the base has a sign of its own
+    del signed  # the base has a separate sign bit
     width, count = _width(data, position), _length(data, position)
     base_width = (data[position + 2] >> 5) + 1
     patch_width = _WIDTHS[data[position + 2] & 31]

@@ -348,7 +348,7 @@ def _check_node(node: ParquetNode, path: str) -> Iterator[Violation]:
     if node.physical is not None:
         try:
             type_ = primitive_from_parquet(node)
-        except SpecError:  # told as a column that cannot be read
+        except SpecError:  # reported as a column that cannot be read
             return
         wanted = stored_type(type_)
         if type_ == UNKNOWN:

@@ -1,7 +1,7 @@
 """Rows of data files in any format, as values of Python (Appendix A).
 
-What stands in a column is decoded as pyarrow decodes it, and is a value of the spec from then on: nothing is projected,
-promoted or left out.
+The values of a column are decoded as pyarrow decodes them, and is a value of the spec from then on: nothing is
+projected, promoted or left out.
 """
 
 from __future__ import annotations

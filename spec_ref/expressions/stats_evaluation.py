@@ -6,7 +6,7 @@ then has an `Outcome` of two flags, whether some row might match and whether som
 ===========  ==========  ==========================================
 might match  might fail  meaning
 ===========  ==========  ==========================================
-yes          yes         cannot tell
+yes          yes         unknown
 yes          no          every row matches
 no           yes         no row matches
 no           no          there are no rows

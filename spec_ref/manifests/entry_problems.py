@@ -56,7 +56,7 @@ def _nulls(entry: ManifestEntry) -> Iterator[Violation]:
     """Find statistics that contradict each other: more nulls than values."""
     nulls, values = entry.data_file.null_value_counts or {}, entry.data_file.value_counts or {}
     for column, count in values.items():
-        if 0 <= count < nulls.get(column, 0):  # a negative count is told as such
+        if 0 <= count < nulls.get(column, 0):  # a negative count is reported by another rule
             yield Violation(
                 requirement="DFL013", message="the null count of a column is greater than its value count",
                 path=f"/data_file/null_value_counts/{column}", found=str(nulls[column]), expected=f"at most {count}",

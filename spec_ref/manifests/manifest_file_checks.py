@@ -252,7 +252,7 @@ def manifest_file_findings(
         message = "min_sequence_number is lower than that of every live file"
         yield finding_at("MLS008", message, "/min_sequence_number", found, f"{least}", aspect="below-least")
     if listed.partitions is None or totals.partition is None or len(listed.partitions) != len(totals.partition):
-        return  # another number of summaries is told by the check of the list
+        return  # the check of the manifest list reports a wrong number of summaries
     for place, (summary, values) in enumerate(zip(listed.partitions, totals.partition, strict=True)):
         yield from _summary(summary, values, f"/partitions/{place}")
 
@@ -321,6 +321,8 @@ def _summary(summary: FieldSummary, values: PartitionValues, path: str) -> Itera
 def _is_beyond(beyond: Callable[[Any, Any], bool], bound: Any, extreme: Any) -> bool:
     if isinstance(bound, float) and bound != bound:
         return False
-    if type(bound) is not type(extreme):  # values of another type than the spec's, which is told with the Avro schema
+    if type(bound) is not type(
+        extreme
+    ):  # the values are not of the spec's type, which the check of the Avro schema reports
         return False
     return bool(beyond(bound, extreme))

@@ -164,7 +164,7 @@ class ManifestSelection:
             return True
         fields = self._specs[spec_id].fields
         if len(manifest.partitions) != len(fields):
-            return True  # which summary is of which field cannot be told
+            return True  # it is unknown which summary belongs to which field
         if spec_id not in self._projected:
             self._projected[spec_id] = inclusive_projection(
                 self._predicate, self._specs[spec_id], tolerate_truncated_times=self._tolerate

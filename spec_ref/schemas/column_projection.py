@@ -257,7 +257,7 @@ _READ_AS: tuple[Callable[[Type, Type], bool], ...] = (
     lambda old, new: old == BINARY and new == STRING,
     lambda old, new: old == FixedType(16) and new == UUID,
 )
-"""The cases in which a column may be read as a type, some because formats or writers do not tell types apart."""
+"""The cases in which a column may be read as a type, some because formats or writers do not distinguish the types."""
 
 
 def check_readable(written: Type, type_: Type) -> None:

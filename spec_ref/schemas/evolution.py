@@ -397,7 +397,7 @@ def history_problems(schemas: Sequence[Schema], version: FormatVersion) -> Itera
             problem = None if old is None else _change_problem(old, column, version)
             if problem is not None:
                 yield place, problem
-        # Only now: an id that one schema has twice is no change from one schema to the next.
+        # Only now: an id that one schema has twice is not a change from one schema to the next.
         before.update((column.id, column) for column in columns)
 
 
@@ -432,6 +432,6 @@ def keeps_initial_default(one: Column, other: Column) -> bool:
         try:
             if is_primitive(old.type) and promote_value(old.type, new.type, before) == after:
                 return True
-        except (KeyError, SpecError):  # the types are no promotion, or the value is out of its range
+        except (KeyError, SpecError):  # the type cannot be promoted, or the value is out of range
             continue
     return first == second and not (is_primitive(one.type) and one.type != other.type)

@@ -40,7 +40,7 @@ def _widens(old: Type, new: Type) -> bool:
 
 
 PROMOTIONS: tuple[Promotion, ...] = (
-    # "Any type" stands in a table of primitive types; whether it means struct, list, map and variant is open (B36).
+    # "Any type" is in a table of primitive types; whether it means struct, list, map and variant is open (B36).
     Promotion("EVO004", PROMOTION_OF_UNKNOWN.since, lambda old, new: old == UNKNOWN != new and is_primitive(new)),
     Promotion("EVO003", V1, lambda old, new: (old, new) == (INT, LONG)),
     Promotion("EVO005", PROMOTION_OF_DATE.since, lambda old, new: old == DATE and new in (TIMESTAMP, TIMESTAMP_NS)),

@@ -180,7 +180,7 @@ def _decimal(text: str, parameters: str) -> DecimalType:
 
 
 def _crs(text: str, crs: str) -> str:
-    # Any string may identify a coordinate reference system; it is kept as it stands, never looked into (TYP032).
+    # Any string may identify a coordinate reference system; it is kept unchanged and never parsed (TYP032).
     if not crs:
         raise spec_error("TYP031", "the coordinate reference system is empty", found=text)
     check_value(STRING, crs)
@@ -192,7 +192,7 @@ def _geometry(text: str, parameters: str) -> GeometryType:
 
 
 def _geography(text: str, parameters: str) -> GeographyType:
-    # A name of a system may hold commas; the algorithm is what stands after the last one.
+    # A name of a system may hold commas; the algorithm follows the last one.
     crs, comma, algorithm = parameters.rpartition(",")
     if not comma:
         return GeographyType(_crs(text, parameters))

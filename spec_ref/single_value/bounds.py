@@ -178,7 +178,7 @@ def _next_text(prefix: str) -> str | None:
     kept = prefix.rstrip("\U0010ffff")
     if not kept:
         return None
-    # The surrogates U+D800 to U+DFFF are no characters: what follows U+D7FF is U+E000.
+    # The surrogates U+D800 to U+DFFF are not characters: U+E000 follows U+D7FF.
     last = "\ue000" if kept[-1] == "\ud7ff" else chr(ord(kept[-1]) + 1)
     return kept[:-1] + last
 

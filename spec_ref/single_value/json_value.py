@@ -306,7 +306,7 @@ def _write_clock(units: int, digits: int) -> str:
 def _read_clock(requirement: str, text: str, digits: int, clock: tuple[str, str, str, str | None]) -> int:
     hour, minute, second = map(int, clock[:3])
     if hour > 23 or minute > 59 or second > 59:
-        # No 24:00 and no leap second: neither has a value of its own in the type.
+        # No 24:00 and no leap second: neither has a separate value in the type.
         raise spec_error(
             requirement, "not a time of day", found=text, expected="00:00:00 to 23:59:59 and its fractions"
         )

@@ -105,7 +105,7 @@ def find_retained(
     Args:
         snapshots: those of the table.
         references: its branches and tags by name, main among them where the table has a current snapshot.
-        policy: the table's policy, for references that have none of their own.
+        policy: the table's policy, for references that do not set one.
         now_ms: the time, in milliseconds from the Unix epoch.
 
     Returns:

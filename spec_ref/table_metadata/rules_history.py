@@ -84,7 +84,7 @@ def _sequence_order(metadata: TableMetadata) -> FoundPlaces:
         parent = known.get(snapshot.parent_snapshot_id) if snapshot.parent_snapshot_id is not None else None
         # Both are 0 where the snapshots were made in v1.
         if parent is snapshot:
-            continue  # its own parent: told as such
+            continue  # its own parent, which another rule reports
         if parent and snapshot.sequence_number <= parent.sequence_number and (parent.sequence_number or 0) > 0:
             expected = f"more than the parent's {parent.sequence_number}"
             yield Place(f"/snapshots/{place}/sequence-number", snapshot.sequence_number, expected)
@@ -107,7 +107,7 @@ def _repeated_sequence_numbers(metadata: TableMetadata) -> FoundPlaces:
 def _last_updated(metadata: TableMetadata) -> FoundPlaces:
     times = [snapshot.timestamp_ms for snapshot in metadata.snapshots]
     log = metadata.snapshot_log
-    if log and log[-1].snapshot_id == metadata.current_snapshot_id:  # another end of the log is told by TMD017
+    if log and log[-1].snapshot_id == metadata.current_snapshot_id:  # TMD017 reports a different end of the log
         times.append(log[-1].timestamp_ms)
     times += [entry.timestamp_ms for entry in metadata.metadata_log]
     latest = max(times, default=metadata.last_updated_ms)

@@ -197,7 +197,7 @@ def _shared_partition_ids(metadata: TableMetadata) -> FoundPlaces:
         ids = [field.field_id for field in spec.fields]
         for number, field in enumerate(spec.fields):
             if field.field_id in ids[:number]:
-                continue  # twice in one spec: told as such
+                continue  # twice in one spec, which another rule reports
             other = first.setdefault(field.field_id, field)
             if isinstance(other.transform, Void):
                 first[field.field_id] = field

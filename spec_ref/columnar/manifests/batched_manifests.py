@@ -89,7 +89,7 @@ def _decoded(pending: list[_Pending], row_id: int | None) -> ManifestColumns:
     try:
         column = layout.decode(parts, REQUIREMENT)
     except SpecError:
-        for one in pending:  # to tell which file it is, and which entry of it
+        for one in pending:  # to add the file and the entry to the error
             with one.manifest.told():
                 layout.decode(one.parts, REQUIREMENT, one.first)
         raise

@@ -119,7 +119,7 @@ def leaf_array(batch: pa.RecordBatch, names: tuple[str, ...]) -> pa.Array[Any]:
         if array is None:
             break
         place = array.type.get_field_index(name)
-        # The field of a null struct is null, whatever stands below.
+        # The field of a null struct is null, whatever its child array has there.
         array = pc.struct_field(array, [place]) if place >= 0 else None
     if array is None:
         raise spec_error("DFL012", "the column is missing or repeated", found=".".join(names))

@@ -206,7 +206,7 @@ def _matching(predicate: BoundPredicate, columns: ManifestColumns, rows: Rows) -
     try:
         return matching_files(predicate, columns, rows)
     except SpecError:
-        for row in rows:  # to tell which file it is
+        for row in rows:  # to add the file to the error
             with _ErrorsInEntry(columns, int(row)):
                 matching_files(predicate, columns, np.array([row]))
         raise

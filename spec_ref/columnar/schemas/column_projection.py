@@ -181,7 +181,7 @@ def canonical_array(type_: Type, array: Array) -> Array:
         The values in the type that `arrow_type` gives.
 
     Raises:
-        SpecError: it holds what is no value of the type.
+        SpecError: the column has a value that is not of the type.
     """
     optional = optional_parts(type_)
     return _with_dictionaries(_read(optional, optional, {}, mapped=False))(array)

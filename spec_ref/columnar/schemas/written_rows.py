@@ -226,7 +226,7 @@ def _struct(type_: Type, fields: Sequence[NestedField], source: ArrowType) -> Co
 
     def convert(array: Array) -> Array:
         array = storage_of(array)
-        # What stands below a null is no value, and may be anything.
+        # The child values of a null are not values of the column, and may be anything.
         parts = (
             array.flatten() if array.null_count else [array.field(number) for number in range(array.type.num_fields)]
         )

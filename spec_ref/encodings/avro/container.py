@@ -288,7 +288,7 @@ def _null(packed: Data, limit: int) -> bytes:
 
 def _inflate(packed: Data, limit: int) -> bytes:
     if len(packed) * DEFLATE_RATIO <= limit:
-        # Too short to reach the limit: the plain function, told about how much will come, takes half the time.
+        # Too short to reach the limit: the plain function, given the expected size, takes half the time.
         return zlib.decompress(packed, -15, max(INFLATE_BUFFER, 16 * len(packed)))
     stream = zlib.decompressobj(-15)
     data = stream.decompress(packed, limit + 1)

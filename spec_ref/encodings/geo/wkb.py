@@ -156,7 +156,7 @@ class _WkbReader:
         if geometry_kind(member) not in MEMBER_KINDS[kind] or member.dimensions is not dimensions:
             raise self.error(
                 f"a {kind.name} {dimensions.name} has a member {geometry_kind(member).name} {member.dimensions.name}",
-                expected="members of its own kind and dimensions",
+                expected="members of the same kind and dimensions",
             )
         return member
 

@@ -106,7 +106,7 @@ class _WktReader:
     def coordinate(self, dimensions: Dimensions) -> Coordinate:
         position = tuple(self.number() for _ in range(dimensions.size))
         if self.is_number:
-            expected = f"{dimensions.size} ordinates; Z and M are told by a tag after the kind"
+            expected = f"{dimensions.size} ordinates; Z and M need a tag after the kind"
             self.refuse("a position has too many ordinates", expected=expected)
         return position
 

@@ -239,7 +239,8 @@ def _occurrences(buffer: VectorizedBuffer, start: bytes) -> tuple[Ints, Ints]:
     strings = np.cumsum(lengths + len(start)) - len(start)
     last = buffer.bytes[np.maximum(strings - 1, 0)].astype(np.intp)
     first = buffer.bytes[np.maximum(strings - 2, 0)].astype(np.intp)
-    # A length of two bytes has the high bit in the first of them. If that bit is of something else, the head will tell.
+    # A length of two bytes has the high bit in the first of them. If that bit belongs to something else, decoding the
+    # head shows it.
     sizes = np.where(first > 0x7F, (first & 0x7F) | (last << 7), last) >> 1
     fits = (sizes >= len(start)) & (strings + sizes <= buffer.end) & (strings > 0)
     return strings[fits], sizes[fits]

@@ -1,0 +1,54 @@
+"""The words that the house style avoids: `tools.words` finds them in prose, and in ``spec_ref`` finds none."""
+
+import pytest
+
+from tools.words import ROOT, RULES, Allowed, check, load, problems, prose
+
+STYLE = load(RULES.read_text(encoding="utf-8"))
+
+
+def found(source: str, *allowed: Allowed) -> list[str]:
+    style = type(STYLE)(STYLE.paths, STYLE.rules, allowed)
+    return [one.split(": ")[1] for one in problems("a.py", source, style)[0]]
+
+
+def test_the_checked_paths_have_no_word_to_avoid() -> None:
+    files = [file for path in STYLE.paths for file in (ROOT / path).rglob("*.py")]
+    assert len(files) > 200
+    assert list(check(STYLE, files)) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ('"""What the file tells."""\n', ["'tells'"]),
+        ("x = 1  # told by the caller\n", ["'told'"]),
+        ('f("the length is another")\n', ["'is another'"]),
+        ('f(f"{name} is no id")\n', ["'is no id'"]),
+        ('"""A key\n    stands twice."""\n', ["'stands'"]),
+        ('"""There is no snapshot, and it is no longer than that."""\n', []),
+        ('"""Calls `tell` and ``told``."""\n', []),
+        ('told = "tells"\n', []),
+        ('f(f"in {told.path} of it")\n', []),
+    ],
+)
+def test_words_are_found_in_docstrings_comments_and_messages(source: str, words: list[str]) -> None:
+    assert found(source) == words
+
+
+def test_lines_are_counted_from_the_start_of_the_module() -> None:
+    assert [number for number, line in prose('x = 1\n"""One.\n\nIt tells.\n"""\n') if "tells" in line] == [4]
+
+
+def test_an_exception_excuses_its_text_alone_and_must_have_a_reason() -> None:
+    allowed = Allowed("a.py", "a stream's position, as tell does", "the name of a method")
+    assert found("# a stream's position, as tell does\n", allowed) == []
+    assert found("# what they tell\n", allowed) == ["'tell'"]
+    assert found("# a stream's position, as tell does\n", Allowed("b.py", allowed.text, allowed.reason)) == ["'tell'"]
+    with pytest.raises(AssertionError, match="reason"):
+        load('paths = []\nword = []\nallowed = [{ path = "a.py", text = "tell", reason = "" }]\n')
+
+
+def test_an_exception_that_excuses_nothing_is_reported() -> None:
+    unused = type(STYLE)(STYLE.paths, STYLE.rules, (Allowed("tools/words.py", "they tell", "a sentence that is gone"),))
+    assert any("excuses nothing" in one for one in check(unused, [ROOT / "tools/words.py"]))
