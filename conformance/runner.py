@@ -18,7 +18,7 @@ from attrs.validators import ge, optional
 from conformance.adapters.asking import Adapter, Request
 from conformance.expectations import Deviation, Expectations
 from conformance.failures import ExitStatus, HarnessFault, NotExamined, ToolError
-from conformance.golden_tables import materialize_for
+from conformance.golden_tables import Located, materialize_for, own_place
 from conformance.judge import Outcome, Verdict, judge
 from conformance.operations.comparison import ABSENT, Difference
 from conformance.protocol import Answer, Started, Unsupported
@@ -78,8 +78,8 @@ def execute(plan: Plan, header: dict[str, object], writer: Writer, progress: Pro
     run = Run(header, cases={vector.id: Case.of(vector) for vector in plan.vectors})
     writer.header(header, run.cases.values())
     try:
-        materialize_for(plan.vectors)
-        _Running(plan, run, writer, progress).all_targets()
+        golden = materialize_for(plan.vectors, own_place())
+        _Running(plan, run, writer, progress, golden).all_targets()
         run.complete = True
         run.exit_status = exit_status(run)
     except _Stop:
@@ -114,6 +114,7 @@ class _Running:
     run: Run
     writer: Writer
     progress: Progress
+    golden: Located
     started: list[Adapter] = Factory(list)
     """Every adapter that was started; those that ended take an interruption without harm."""
 
@@ -166,7 +167,7 @@ class _Running:
                     language=started.language,
                 )
                 expected = plan.expectations.of(target.name, started)
-                for done, (vector, answer) in enumerate(answers(adapter, started, vectors), 1):
+                for done, (vector, answer) in enumerate(answers(adapter, started, vectors, self.golden), 1):
                     self._go_on()
                     verdict = judge(vector, answer)
                     clear(vector)
@@ -202,11 +203,13 @@ def _since(began: float) -> float:
     return round(time.monotonic() - began, 3)
 
 
-def answers(adapter: Adapter, started: Started, vectors: Sequence[Vector]) -> Iterator[tuple[Vector, Answer]]:
+def answers(
+    adapter: Adapter, started: Started, vectors: Sequence[Vector], golden: Located
+) -> Iterator[tuple[Vector, Answer]]:
     """Each vector with its answer, in order. What the adapter says it does not have is not asked."""
     told = [undeclared(started, vector) for vector in vectors]
     asked = (
-        Request(vector.operation.name, vector.args)
+        Request(vector.operation.name, golden.request(vector.args))
         for vector, unsupported in zip(vectors, told, strict=True)
         if unsupported is None
     )
@@ -215,7 +218,7 @@ def answers(adapter: Adapter, started: Started, vectors: Sequence[Vector]) -> It
         answer = unsupported or next(answers, None)
         if answer is None:
             raise HarnessFault(f"no answer came of {adapter.name} for {vector.id}: this tool lost it")
-        yield vector, answer
+        yield vector, golden.answer(answer)
     if next(answers, None) is not None:
         raise HarnessFault(f"more answers of {adapter.name} than requests: this tool lost count")
 

@@ -19,6 +19,7 @@ import jsonschema_rs
 from attrs import field, frozen
 
 from conformance.awkward_values import TABLE, awkward_values, complaints
+from conformance.json_places import JsonPath, offset
 from conformance.operations.registry import OPERATIONS, ROLES
 from conformance.protocol import parse_json, shorten
 from conformance.vectors import SCHEMA, shipped
@@ -45,9 +46,6 @@ answer is right either. Accepting such input is leniency, and no deviation (`too
 _OUR_OWN = re.compile(r"spec_ref|conformance|reference implementation|own code", re.IGNORECASE)
 _TOPIC = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _PLACE = re.compile(r"(.*) at line (\d+) column (\d+)", re.DOTALL)
-_DECODER = json.JSONDecoder()
-
-JsonPath = tuple[str | int, ...]
 
 
 @frozen(order=True)
@@ -78,9 +76,9 @@ class VectorFile:
 
     def finding(self, path: JsonPath, message: str) -> Finding:
         """A finding at a place of the document."""
-        offset = _locate(self.text, path)
-        line_start = self.text.rfind("\n", 0, offset) + 1
-        return Finding(str(self.path), self.text.count("\n", 0, offset) + 1, offset - line_start + 1, message)
+        at = offset(self.text, path)
+        line_start = self.text.rfind("\n", 0, at) + 1
+        return Finding(str(self.path), self.text.count("\n", 0, at) + 1, at - line_start + 1, message)
 
 
 def canonical(document: dict[str, Any]) -> str:
@@ -227,43 +225,6 @@ def uncovered_values(paths: Iterable[Path]) -> list[Finding]:
     documents = [parse_json(path.read_bytes()) for path in paths]
     vectors = [(document["operation"], vector) for document in documents for vector in document["vectors"]]
     return [Finding(str(TABLE), 1, 1, complaint) for complaint in complaints(vectors, awkward_values())]
-
-
-def _locate(text: str, path: JsonPath) -> int:
-    """The offset of a value in JSON text, or of the innermost value around it that exists."""
-    offset = _skip_space(text, 0)
-    for step in path:
-        inner = _child(text, offset, step)
-        if inner is None:
-            break
-        offset = inner
-    return offset
-
-
-def _child(text: str, offset: int, step: str | int) -> int | None:
-    """The offset of a member or item of the object or array at an offset."""
-    is_object = text[offset] == "{"
-    position = _skip_space(text, offset + 1)
-    index: str | int = 0
-    while text[position] not in "}]":
-        if is_object:
-            index, position = _DECODER.raw_decode(text, position)
-            position = _skip_space(text, _skip_space(text, position) + 1)
-        if index == step:
-            return position
-        _, position = _DECODER.raw_decode(text, position)
-        position = _skip_space(text, position)
-        if text[position] == ",":
-            position = _skip_space(text, position + 1)
-        if not is_object:
-            index = int(index) + 1
-    return None
-
-
-def _skip_space(text: str, position: int) -> int:
-    while text[position] in " \t\r\n":
-        position += 1
-    return position
 
 
 def _vector_files(targets: list[Path]) -> Iterator[Path]:

@@ -152,7 +152,7 @@ def _form_complaint(vector: Vector) -> str | None:
     if isinstance(location, str):
         from conformance.golden_tables import location_complaint  # which imports this module
 
-        wrong = location_complaint(location)
+        wrong = location_complaint(location, Path(vector.file).parent.parent)
         if wrong is not None:
             return f"/args/table: {wrong}"
     for one in vector.permitted:

@@ -29,7 +29,7 @@ COMMANDS = {
     "report": ("report:report", "Render results files for people and for other tools."),
     "explain": ("explain:explain", "Tell what a requirement asks for, and which vectors prove it."),
     "list": ("listing:app", "List vectors, suites, operations, adapters, engines, requirements or checks."),
-    "vectors": ("vectors_command:app", "Exchange vectors with apache/iceberg-verification."),
+    "vectors": ("vectors_command:app", "Put the vectors into a folder; import and export some of them."),
     "race": ("race:app", "Race commits against each other, in every order or on a real table."),
     "check": ("check:app", "Check files: the linter of the vectors."),
     "new-adapter": ("new_adapter:new_adapter", "Begin an adapter for an engine: a folder with one that runs."),

@@ -15,7 +15,7 @@ from conformance.adapters.asking import Request
 from conformance.adapters.process import Limits, Process
 from conformance.cli.targets import REFERENCE, limits_of, target
 from conformance.failures import ExitStatus, UsageError
-from conformance.golden_tables import materialize_for
+from conformance.golden_tables import materialize_for, own_place
 from conformance.judge import Outcome, Verdict, judge
 from conformance.protocol import Answer, dump_json, shorten
 from conformance.reports.evidence import evidence
@@ -53,7 +53,7 @@ def replay(
     """
     folder = vectors_ or vectors.shipped()
     vector = _find(vectors.load(folder), id_, folder)
-    materialize_for([vector])
+    golden = materialize_for([vector], own_place())
     transcript: list[tuple[str, bytes]] = []
     limits = limits_of(start_timeout, timeout)
     chosen = target(adapter, limits, lambda direction, line: transcript.append((direction, line)))
@@ -62,7 +62,7 @@ def replay(
         answer: Answer | None = undeclared(started, vector)
         stderr = ""
         if answer is None:
-            answer = next(opened.ask([Request(vector.operation.name, vector.args)]))
+            answer = golden.answer(next(opened.ask([Request(vector.operation.name, golden.request(vector.args))])))
             stderr = opened.stderr if isinstance(opened, Process) else ""
         verdict = judge(vector, answer)
     case, found = Case.of(vector), AdapterRun(chosen.name, chosen.reproduce or chosen.name)

@@ -1,4 +1,4 @@
-"""``iceberg-conformance vectors``: exchanging them with apache/iceberg-verification."""
+"""``iceberg-conformance vectors``: taking them elsewhere, and exchanging them with apache/iceberg-verification."""
 
 from __future__ import annotations
 
@@ -15,7 +15,11 @@ from conformance.failures import ExitStatus, UsageError
 
 Documents = dict[str, dict[str, Any]]
 
-app = App(name="vectors", help="Import and export vectors of types and schemas.", help_format="plaintext")
+app = App(
+    name="vectors",
+    help="Put the vectors into a folder; import and export some of them.",
+    help_format="plaintext",
+)
 
 
 @app.command(name="import")
@@ -56,6 +60,44 @@ def export_(folder: Annotated[Path, Parameter(name="FOLDER")], /, *, format: Lit
 
     documents = exported(vectors.load(vectors.shipped()))
     return _written(write_cases, folder, documents, counted(documents.values(), "cases"), format)
+
+
+@app.command(name="extract")
+def extract_(
+    folder: Annotated[Path, Parameter(name="DIR")],
+    /,
+    *,
+    location: str | None = None,
+    vectors_: Annotated[Path | None, Parameter(name="--vectors")] = None,
+    format: Literal["text", "json"] = "text",
+) -> int:
+    """Write the vectors and their golden tables into a folder, for tools that read them without this one.
+
+    The locations inside of the tables and in the vectors are rewritten to the folder. Everything else stays byte for
+    byte, and each file that changed is compared with the one it was made of: only locations may differ, and the
+    lengths, offsets and checksums that follow. run takes the folder as --vectors.
+
+    Args:
+        folder: An empty folder, or one that is not there.
+        location: What the tables are called in their files, for a folder that is mounted or copied elsewhere.
+        vectors_: A folder of vectors other than the one that comes with the tool.
+        format: Text for people, or JSON.
+    """
+    from attrs import asdict
+
+    from conformance import vectors
+    from conformance.extraction import extract
+
+    try:
+        found = extract(vectors_ or vectors.shipped(), folder, location)
+    except OSError as error:
+        raise UsageError(f"{folder}: cannot be written: {error.strerror}") from None
+    if format == "json":
+        sys.stdout.write(json.dumps(asdict(found), indent=2) + "\n")
+    else:
+        print(f"{found.vectors} vectors in {folder}, {found.tables} tables at {found.location}")
+        print(f"{found.rewritten} of their {found.files} files were rewritten, and differ in locations alone")
+    return ExitStatus.CONFORMANT
 
 
 def _written(

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from conformance.golden_tables import PLACE, index, materialize
+from conformance.golden_tables import PLACE, index, location_of, materialize, own_place
 from conformance.matrix.cells import GOLDEN, MadeTable
 from conformance.matrix.features import features_of, formats_of
 from conformance.pipeline.tables import load_table
@@ -33,7 +33,7 @@ def golden_cases(vectors: Sequence[Vector]) -> dict[str, list[Vector]]:
 
 
 def golden_tables(vectors: Sequence[Vector], wanted: Sequence[str] | None = None) -> Iterator[MadeTable]:
-    """The golden tables, put where their files say they are.
+    """The golden tables, put where a run reads them.
 
     Args:
         vectors: those that come with the tool.
@@ -42,10 +42,11 @@ def golden_tables(vectors: Sequence[Vector], wanted: Sequence[str] | None = None
     cases = golden_cases(vectors)
     names = [name for name in cases if wanted is None or name in wanted]
     indexes = {name: known for name in names if "engine" in (known := index(name))}  # the others no engine wrote
-    materialize(indexes)
+    place = own_place()
+    materialize(indexes, place=place)
     for name in sorted(indexes, key=lambda one: (indexes[one]["engine"], indexes[one]["version"], one)):
         known = indexes[name]
-        table = load_table(str(PLACE / name / known["metadata"]))
+        table = load_table(f"{location_of(place)}/{name}/{known['metadata']}")
         yield MadeTable(
             producer=f"{GOLDEN}/{known['engine']}@{known['version']}",
             name=name,

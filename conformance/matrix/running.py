@@ -17,6 +17,7 @@ from conformance.adapters.asking import Adapter, Request
 from conformance.adapters.table_requests import TIMES
 from conformance.expectations import Expectations
 from conformance.failures import ExitStatus, NotExamined
+from conformance.golden_tables import located, own_place
 from conformance.judge import judge
 from conformance.matrix.catalogue import Variant
 from conformance.matrix.cells import GOLDEN, Cell, MadeTable, Matrix, Participant, State, state_of, worst
@@ -250,13 +251,14 @@ def _asked(
 def _answers(adapter: Adapter, started: Started, vectors: Sequence[Vector]) -> Iterator[Answer]:
     """The answers, in order; what the adapter says it does not have is not asked."""
     told = [undeclared(started, vector) for vector in vectors]
+    golden = located(own_place())
     answers = adapter.ask(
-        Request(vector.operation.name, vector.args)
+        Request(vector.operation.name, golden.request(vector.args))
         for vector, unsupported in zip(vectors, told, strict=True)
         if unsupported is None
     )
     for unsupported in told:
-        yield unsupported or next(answers)
+        yield unsupported or golden.answer(next(answers))
 
 
 def _replayed(

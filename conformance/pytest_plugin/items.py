@@ -15,7 +15,7 @@ from conformance.adapters.process import Limits
 from conformance.cli.targets import target
 from conformance.expectations import Expectations, Expected
 from conformance.failures import NotExamined, ToolError, UsageError
-from conformance.golden_tables import materialize_for
+from conformance.golden_tables import materialize_for, own_place
 from conformance.judge import Outcome, judge
 from conformance.protocol import Answer, Started
 from conformance.reports.evidence import evidence, short_evidence
@@ -123,8 +123,8 @@ class Engine:
             self._answered.update(self._until(vector.id))
         if vector.id not in self._answered:  # nothing more is under way, or it was not asked ahead
             asked = self._open.enter_context(places([vector, *following()]))
-            materialize_for(asked)
-            self._pending = answers(adapter, started, asked)
+            golden = materialize_for(asked, own_place())
+            self._pending = answers(adapter, started, asked, golden)
             self._answered.update(self._until(vector.id))
         return *self._answered.pop(vector.id), expected
 

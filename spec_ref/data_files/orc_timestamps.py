@@ -92,8 +92,8 @@ def read_timestamps(
     valid = read_presence(data, stripe, column, around)
     try:
         count = int(valid.sum())
-        seconds = _integers(stream_bytes(data, streams[DATA], MAX_STREAM), count, signed=True) + EPOCH
-        packed = _integers(stream_bytes(data, streams[SECONDARY], MAX_STREAM), count, signed=False)
+        seconds = decode_integers(stream_bytes(data, streams[DATA], MAX_STREAM), count, signed=True) + EPOCH
+        packed = decode_integers(stream_bytes(data, streams[SECONDARY], MAX_STREAM), count, signed=False)
     except SpecError:
         raise
     except (IndexError, KeyError, ValueError, OverflowError) as error:
@@ -145,8 +145,20 @@ _WIDTHS: tuple[int, ...] = (*range(1, 25), 26, 28, 30, 32, 40, 48, 56, 64)
 """The widths of packed integers in bits, by their code."""
 
 
-def _integers(data: bytes, count: int, *, signed: bool) -> Ints:
-    """Decode integers in the second version of run-length encoding."""
+def decode_integers(data: bytes, count: int, *, signed: bool) -> Ints:
+    """Decode integers in the second version of run-length encoding.
+
+    Args:
+        data: the bytes of the stream.
+        count: the number of integers.
+        signed: whether they are zigzag-encoded.
+
+    Returns:
+        The integers.
+
+    Raises:
+        IndexError: the stream is cut off.
+    """
     parts: list[Ints] = [np.zeros(0, np.int64)]
     position = made = 0
     while made < count:

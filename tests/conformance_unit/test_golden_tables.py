@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from conformance.failures import UsageError
-from conformance.golden_tables import FOLDER, PLACE, index, materialize, materialize_for, named_in, names
+from conformance.golden_tables import FOLDER, PLACE, index, materialize, materialize_for, named_in, names, own_place
 from conformance.operations.registry import OPERATIONS
 from conformance.vectors import Vector
 
@@ -114,14 +114,15 @@ def test_a_table_that_is_not_kept_is_told(source: Path, place: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["writable", "link", "file"])
 def test_a_place_that_others_write_to_is_refused(kind: str, source: Path, place: Path, tmp_path: Path) -> None:
+    place.parent.mkdir(mode=0o700)
     if kind == "writable":
-        place.parent.mkdir(mode=0o700)
-        place.parent.chmod(0o777)
+        place.mkdir()
+        place.chmod(0o777)
     elif kind == "link":
         (tmp_path / "elsewhere").mkdir(mode=0o700)
-        place.parent.symlink_to(tmp_path / "elsewhere")
+        place.symlink_to(tmp_path / "elsewhere")
     else:
-        place.parent.write_text("")
+        place.write_text("")
     with pytest.raises(UsageError, match="only this user"):
         materialize(["one"], source, place)
 
@@ -133,13 +134,12 @@ def test_a_place_of_another_user_is_refused(source: Path, place: Path, monkeypat
         materialize(["one"], source, place)
 
 
-def test_a_system_that_has_no_such_place_is_told(source: Path, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("conformance.golden_tables.os.name", "nt")
-    try:
-        with pytest.raises(UsageError, match="this system does not have"):
-            materialize(["one"], source, place)
-    finally:
-        monkeypatch.undo()
+def test_the_place_of_a_run_is_its_users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ICEBERG_CONFORMANCE_TABLES", raising=False)
+    monkeypatch.setenv("ICEBERG_CONFORMANCE_HOME", str(tmp_path))
+    assert own_place() == tmp_path / "golden-tables"
+    monkeypatch.setenv("ICEBERG_CONFORMANCE_TABLES", str(tmp_path / "mine"))
+    assert own_place() == tmp_path / "mine"
 
 
 def test_several_may_do_it_at_a_time(source: Path, place: Path) -> None:
