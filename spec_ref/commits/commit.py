@@ -86,7 +86,7 @@ def load(retries: int = 0, expected: TableMetadata | None = None) -> Steps[Base 
         The effects to perform; their answers are sent back.
 
     Raises:
-        CommitConflict: TMD002 if another table replaced the expected one.
+        CommitConflict: TMD035 if another table replaced the expected one.
         SpecError: OCC002 if the metadata file does not exist; the codes of `read_metadata`.
     """
     for _ in range(retries + 1):
@@ -102,7 +102,7 @@ def load(retries: int = 0, expected: TableMetadata | None = None) -> Steps[Base 
 
 
 def check_same_table(expected: TableMetadata, found: TableMetadata) -> None:
-    """Check that a table that was read again is the one that was read before (TMD002).
+    """Check that a table that was read again is the one that was read before (TMD035).
 
     A table of v1 may have no UUID, and get one later.
 
@@ -111,11 +111,11 @@ def check_same_table(expected: TableMetadata, found: TableMetadata) -> None:
         found: the table as it was read now.
 
     Raises:
-        CommitConflict: TMD002 if the UUIDs differ, because the name leads to another table by now.
+        CommitConflict: TMD035 if the UUIDs differ, because the name leads to another table by now.
     """
     if expected.table_uuid is not None and (found.table_uuid or "").lower() != expected.table_uuid.lower():
         raise commit_conflict(
-            "TMD002", "the table was replaced by another table", found=found.table_uuid,
+            "TMD035", "the table was replaced by another table", found=found.table_uuid,
             expected=expected.table_uuid,
         )  # fmt: skip
 
@@ -164,7 +164,7 @@ def commit(
         The effects to perform; their answers are sent back.
 
     Raises:
-        CommitConflict: the code of a check that the change relies on and that no longer holds, or TMD002 if another
+        CommitConflict: the code of a check that the change relies on and that no longer holds, or TMD035 if another
             table replaced the one that the change was planned on. Nothing was changed.
         SpecError: the code of a rule that the change breaks, or of a file that cannot be read. Nothing was changed.
         CommitFailed: if every attempt lost the race. Nothing was changed.

@@ -65,12 +65,12 @@ def check_branch(change: SnapshotChange, current: TableMetadata) -> None:
         current: the table that it is applied to.
 
     Raises:
-        CommitConflict: REF007 if the name is that of a tag, which others may have created in the meantime.
+        CommitConflict: REF008 if the name is that of a tag, which others may have created in the meantime.
     """
     ref = current.references.get(change.branch)
     if ref is not None and ref.type is not RefType.BRANCH:
         raise commit_conflict(
-            "REF007",
+            "REF008",
             "the reference is a tag, to which snapshots cannot be committed",
             found=change.branch,
             expected="a branch",

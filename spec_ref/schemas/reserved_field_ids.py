@@ -44,4 +44,4 @@ BY_ID: dict[int, MetadataColumn] = {column.id: column for column in METADATA_COL
 BY_NAME: dict[str, MetadataColumn] = {column.name: column for column in METADATA_COLUMNS}
 
 CHANGE_TYPES = ("INSERT", "DELETE", "UPDATE_BEFORE", "UPDATE_AFTER")
-"""The values of ``_change_type`` (RES004)."""
+"""The values of ``_change_type`` (RES006)."""

@@ -26,7 +26,7 @@ class RefType(enum.Enum):
 
 @record(kw_only=True)
 class SnapshotRef:
-    """A name for a snapshot: a tag labels one, a branch moves by commits (REF007)."""
+    """A name for a snapshot: a tag labels one, a branch moves by commits (REF007, REF008)."""
 
     snapshot_id: int = spec_field("snapshot-id", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="REF001", type=LONG)
     """The tagged snapshot, or the latest of the branch."""

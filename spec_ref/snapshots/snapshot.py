@@ -21,7 +21,7 @@ class SnapshotOperation(enum.Enum):
     """The kind of change that a snapshot made."""
 
     APPEND = "append"
-    """Only data files were added, and none removed (SNP013)."""
+    """Only data files were added, and none removed (SNP013, SNP018)."""
 
     REPLACE = "replace"
     """Files were added and removed without changing the table's data (SNP014)."""

@@ -130,9 +130,9 @@ def test_nothing_is_committed_where_the_name_leads_to_another_table(
     other.write(made, to_bytes(evolve(base.metadata, table_uuid=OTHER_UUID)))
     assert other.swap_pointer(base.location, made) is Swap.DONE
     for change in (SetProperties({"x": "y"}), fast_append([data("a", location=location)])):
-        with pytest.raises(CommitConflict, match="TMD002"):
+        with pytest.raises(CommitConflict, match="TMD035"):
             commit(change, store, base=base)
-    with pytest.raises(CommitConflict, match="TMD002"):
+    with pytest.raises(CommitConflict, match="TMD035"):
         load(store, base.metadata)
     now = load(store)
     assert now is not None
@@ -147,7 +147,7 @@ def test_a_table_that_was_made_anew_in_one_directory_is_another(tmp_path: Path) 
     assert base is not None
     shutil.rmtree(tmp_path / "metadata")
     runner.commit(CreateTable(evolve(empty_table(2, tmp_path.as_uri()), table_uuid=OTHER_UUID)))
-    with pytest.raises(CommitConflict, match="TMD002"):
+    with pytest.raises(CommitConflict, match="TMD035"):
         runner.commit(SetProperties({"x": "y"}), base=base)
 
 

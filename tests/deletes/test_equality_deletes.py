@@ -162,7 +162,7 @@ def test_columns_that_cannot_be_compared_are_refused(field_id: int) -> None:
         delete_column(field_id, (schema,))
 
 
-def test_column_is_null_where_a_parent_is_null() -> None:
+def test_column_is_null_where_a_parent_is_null() -> None:  # DEL027
     column = delete_column(3, (NOW,))
     array = arrow_values(column.field.type, [{3: 5}, None, {3: None}])
     batch = pa.RecordBatch.from_arrays([array], schema=pa.schema([("s", arrow_type(column.field.type))]))

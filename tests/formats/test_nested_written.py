@@ -110,7 +110,7 @@ def without_algorithm(type_: Type) -> Type:
     ))  # fmt: skip
 
 
-def test_maps_and_variants_at_every_depth_come_back():
+def test_maps_and_variants_at_every_depth_come_back():  # TYP037
     for format_ in (PARQUET, ORC):
         columns, rows = read(file_of(DEEP, ROWS, format_), format_)
         assert columns == (DEEP if format_ is PARQUET else without_algorithm(DEEP))

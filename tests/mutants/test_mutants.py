@@ -10,7 +10,7 @@ import pytest
 from tools.mutants import commits, metrics, values
 from tools.mutants.arena import CHECKS, Preloaded, dies, materialize
 from tools.mutants.drawing import changes
-from tools.mutants.mutant import SCORE, Mutant, equivalents, everything, parsed
+from tools.mutants.mutant import ROOT, SCORE, Mutant, equivalents, everything, parsed
 
 SCORED = tomllib.loads(SCORE.read_text(encoding="utf-8"))
 KILLED_BY = SCORED["killed_by"]
@@ -22,6 +22,7 @@ QUICK = {"metrics": metrics.metrics, "value": values.values, "commit": commits.c
 SAMPLE = (
     sorted(id_ for id_, killer in KILLED_BY.items() if killer.startswith("vector:"))[:: max(1, len(KILLED_BY) // 14)]
     + sorted(id_ for id_, killer in KILLED_BY.items() if killer.partition(":")[0] in QUICK)[::6]
+    + sorted(id_ for id_, killer in KILLED_BY.items() if killer.startswith("test:"))[::8]
 )
 
 
@@ -72,9 +73,16 @@ def test_the_score_is_the_sum_of_what_it_tells() -> None:
 def test_killers_are_vectors_and_checks_that_exist(preloaded: Preloaded) -> None:
     for killer in KILLED_BY.values():
         kind, _, name = killer.partition(":")
-        assert kind in (*CHECKS, "vector", "hangs")
+        assert kind in (*CHECKS, "vector", "test", "hangs")
+        assert kind != "test" or is_test(name), killer
         assert kind not in ("vector", "first") or name in preloaded.rows
         assert kind not in QUICK or name in QUICK[kind]()
+
+
+def is_test(name: str) -> bool:
+    """Whether there is a test of a name in the form of pytest; a file alone is one too."""
+    file, _, function = name.partition("::")
+    return f"def {function}" in (ROOT / file).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("kind", QUICK)

@@ -13,9 +13,11 @@ import fastavro
 import pytest
 
 from conformance.pipeline.local import read_table
+from conformance.stores.file_system import FileSystemStore
 from conformance.validator.context import Level
 from conformance.validator.local import Local
 from conformance.validator.run import validate
+from conformance.writing import Mode, delete, open_stored
 from spec_ref.avro_mapping.schema import schema_json, type_from_avro
 from spec_ref.checks.findings import Severity
 from spec_ref.core.errors import SpecError
@@ -35,6 +37,7 @@ from spec_ref.data_types.types import (
 from spec_ref.data_types.values import check_value
 from spec_ref.encodings.avro.types import from_json
 from spec_ref.encodings.geo.wkb import wkt_to_wkb
+from spec_ref.expressions.predicates import Comparison, Literal, NamedReference, Operation
 from spec_ref.manifest_lists.manifest_file import ManifestContent
 from spec_ref.manifest_lists.writer import write_manifest_list
 from spec_ref.manifests import read_manifest, write_manifest
@@ -208,7 +211,7 @@ def test_reserved_columns_have_their_ids_and_types(field_id: int, name: str, typ
     assert (BY_ID[field_id].name, str(BY_ID[field_id].type)) == (name, type_)
 
 
-def test_changelogs_know_four_types_of_changes() -> None:  # RES004
+def test_changelogs_know_four_types_of_changes() -> None:  # RES006
     assert set(CHANGE_TYPES) == {"INSERT", "DELETE", "UPDATE_BEFORE", "UPDATE_AFTER"}
 
 
@@ -256,6 +259,19 @@ def test_a_delete_file_of_several_files_deletes_until_it_is_gone(tmp_path: Path)
     kit.version = V3
     kit.commit(kit.deletion_vector(files[0], [0, 1]))
     assert read_table(kit.table()).read_all().column("id").to_pylist() == [12]
+
+
+def test_the_first_vector_leaves_the_deletes_of_other_files(tmp_path: Path) -> None:  # UPG007
+    kit = TableKit(tmp_path.as_uri(), (ID, TEXT))
+    files = [kit.file([{1: number}, {1: number + 10}, {1: number + 20}]) for number in (1, 2)]
+    kit.commit(*files)
+    kit.commit(kit.position_deletes([(file.file_path, 0) for file in files]))
+    kit.version = V3
+    kit.table()
+    store = FileSystemStore(kit.location)
+    delete(open_stored(store), Comparison(Operation.EQ, NamedReference("id"), Literal(11)), mode=Mode.MERGE_ON_READ)
+    left = read_table(open_stored(store).table).read_all().column("id").to_pylist()
+    assert sorted(left) == [12, 21, 22]
 
 
 def test_statistics_may_be_of_many_snapshots() -> None:  # STA035

@@ -176,7 +176,7 @@ def transforms() -> Iterator[Case]:
             "/partition-specs/-": {"spec-id": 1, "fields": [{**several, **sources_}]}, "/last-partition-id": 1000,
         }, REFUSED if name in ("no-sources", "empty-sources") else EITHER, note, near=near,
             why=("B21",) if name in ("no-sources", "empty-sources") else ("B21", "E17"),
-            more=("PAR018",) if name in ("no-sources", "empty-sources") else ())  # fmt: skip
+            more=("PAR018", "PAR027") if name in ("no-sources", "empty-sources") else ("PAR027",))  # fmt: skip
     yield Case("spec-sources-strings", "v3-minimal", ("PAR018",), {
         "/partition-specs/-": {"spec-id": 1, "fields": [{**several, "source-ids": ["1", "2"]}]},
         "/last-partition-id": 1000,

@@ -1,4 +1,4 @@
-"""Mutants of the reference: `spec_ref` with one small thing wrong, each to be killed by vectors or checks alone.
+"""Mutants of the reference: `spec_ref` with one small thing wrong, each to be killed by vectors or checks.
 
 A faulty adapter (`tests.faulty_adapters`) changes answers; a mutant changes the code. One that nothing notices is a
 rule that nothing proves::
@@ -7,6 +7,8 @@ rule that nothing proves::
     python -m tools.mutants run hashing        # those whose name has a word in it
     python -m tools.mutants draw               # draw mutants anew where the code of a module changed
     python -m tools.mutants check              # only see that each still fits the code
+
+What no vector and no check asks for, a test kills (`tools.mutants.in_tests`); a mutant that was drawn is never left to one.
 
 A mutant names a part of the syntax tree of a module (`tools.mutants.syntax`), not its text: comments and formatting do
 not matter to it.

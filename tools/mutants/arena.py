@@ -19,6 +19,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from tools.apart import BROKEN, DONE, HANGS, apart
+from tools.mutants import in_tests
 from tools.mutants.coverage import Coverage
 from tools.mutants.judging import CHECKS, READING, Judges, Preloaded, failing, forget, quiet
 from tools.mutants.mutant import ROOT, Mutant
@@ -101,6 +102,8 @@ def fight(
 
 def dies(preloaded: Preloaded, mutant: Mutant, killer: str, function: str | None = None) -> bool:
     """Whether one case kills a mutant; ``function`` as `_try` takes it."""
+    if killer.startswith(in_tests.KIND):
+        return in_tests.fails(mutant, killer)
     status, found = apart(lambda: _try(preloaded, mutant, [killer], function), TIMEOUT)
     return status == HANGS if killer == "hangs" else status == DONE and found is not None
 

@@ -179,7 +179,7 @@ def _counts_left_out() -> bool:
 
 
 def _tag() -> bool:
-    """A tag stays with its snapshot (REF007), and has no retention of snapshots (REF003)."""
+    """A tag stays with its snapshot (REF008), and has no retention of snapshots (REF003)."""
     from conformance.races.fixtures import data
     from spec_ref.commits import changes
     from spec_ref.snapshots.references import RefType, SnapshotRef
@@ -190,7 +190,7 @@ def _tag() -> bool:
     before = store.pointer
     kept = SnapshotRef(snapshot_id=tag.snapshot_id, type=RefType.TAG, min_snapshots_to_keep=1)
     return (
-        refused(lambda: runner.commit(changes.fast_append([data("b")], branch="v1")), "REF007")
+        refused(lambda: runner.commit(changes.fast_append([data("b")], branch="v1")), "REF008")
         and refused(lambda: runner.commit(changes.SetReference("v2", kept)), "REF003")
         and store.pointer == before
     )
@@ -208,7 +208,7 @@ def _two_vectors() -> bool:
 
 
 def _another_table() -> bool:
-    """Nothing is committed to a table of another UUID than that of the one that was planned on (TMD002)."""
+    """Nothing is committed to a table of another UUID than that of the one that was planned on (TMD035)."""
     from conformance.races.fixtures import UUID, data
     from spec_ref.commits import changes
     from spec_ref.core.records import evolve
@@ -219,7 +219,7 @@ def _another_table() -> bool:
     store.files[store.pointer] = evolve(base.metadata, table_uuid=UUID[::-1])
     before = store.pointer
     change = changes.fast_append([data("b")])
-    return refused(lambda: runner.commit(change, base=base), "TMD002") and store.pointer == before
+    return refused(lambda: runner.commit(change, base=base), "TMD035") and store.pointer == before
 
 
 def commits() -> dict[str, Check]:

@@ -2,12 +2,13 @@
 
 A requirement is proved where something fails when the rule is broken. There are five kinds of that, all of them data:
 
-- a *mutant*: the reference with the rule wrong in its code (`tools.mutants`), which a vector, check or script kills;
+- a *mutant*: the reference with the rule wrong in its code (`tools.mutants`), which vectors, checks, scripts or
+  tests kill;
 - a *fault*: a faulty adapter of the kit, which gets the rule wrong, and which a vector that names the rule refutes;
-- a *planted* fault: the reference with the rule wrong while a test runs, which the race explorer or that test finds;
+- a *planted* fault: the reference with the rule wrong while commits race, which the race explorer finds;
 - a *corruption*: a table that breaks the rule, which a check of the validator finds;
-- a *refusal*: the input of a vector, or the wrong example of the register, which breaks the rule, and which the
-  reference refuses with the code of the rule.
+- a *refusal*: the input of a vector or a test, or the wrong example of the register, which breaks the rule, and which
+  the reference refuses with the code of the rule.
 
 What only vectors, checks or tests name, without something that is wrong, is covered and not proved.
 """
@@ -121,9 +122,9 @@ def _planted() -> Iterator[tuple[str, Proof]]:
     for name, codes in content["races"].items():
         for code in codes:
             yield code, Proof("planted fault", name, "the race explorer")
-    for row in content.get("test", ()):
+    for row in content["refusal"]:
         for code in row["codes"]:
-            yield code, Proof("planted fault", row["broken"], row["test"])
+            yield code, Proof("refusal", row["broken"], row["test"])
 
 
 # A table or a document is wrong
@@ -140,16 +141,19 @@ def _corruptions() -> Iterator[tuple[str, Proof]]:
         pairs = importlib.import_module("test_diff")
     finally:
         sys.path.pop(0)
+    checks = registry()
+    shown = _load(SHOWN_CHECKS)
     for one in kit:
         yield one.code, Proof("corruption", one.id, "the validator")
-    checks = registry()
+    for check, corruption in shown["corruptions"].items():
+        for code in checks[check].requirements:
+            yield code, Proof("corruption", corruption, check)
     for cell, by_table in kept().items():
         for outcome in by_table.values():
             check = outcome.split()[1]
             if check in checks:
                 for code in checks[check].requirements:
                     yield code, Proof("corruption", f"grid: {cell}", check)
-    shown = _load(SHOWN_CHECKS)
     broken = [(check, f"golden table {table}") for check, table in shown["golden"].items()]
     broken += [(check, row["test"]) for row in shown["elsewhere"] for check in row["checks"]]
     for check, what in broken:

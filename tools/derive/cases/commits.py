@@ -439,7 +439,7 @@ def _tags() -> Iterator[Vector]:
             ("remove-a-tag-then-append", race(drop, append), "removing a tag is nothing to who appends"),
             ("expire-beside-a-tag", race(append, {"op": "expire"}), "the snapshot of a tag stays"),
         ):
-            yield case(f"tags-{name}", ("REF007", "REF002"), version, log, note, begins=begins)
+            yield case(f"tags-{name}", ("REF008", "REF002"), version, log, note, begins=begins)
 
 
 LISTED: list[Change] = [

@@ -79,9 +79,15 @@ def _sound() -> Iterator[tuple[str, str, bytes, Ranges, str]]:
     )
     yield "last-container", "PUF019", _one((65535, array([65535]))), [((1 << 32) - 1,) * 2], "the last 32-bit position"
     two = vector([(0, bitmap([(65535, array([65535]))])), (1, bitmap([(0, array([0]))]))])
-    yield "key-border", "PUF019", deletion_vector(two), [((1 << 32) - 1, 1 << 32)], "positions on both sides of 2**32"
+    yield (
+        "key-border",
+        "PUF019 DEL009",
+        deletion_vector(two),
+        [((1 << 32) - 1, 1 << 32)],
+        "positions on both sides of 2**32",
+    )
     high = vector([(1 << 12, bitmap([(0, array([4]))]))])
-    yield "high-key", "PUF019", deletion_vector(high), [((1 << 44) + 4,) * 2], "the key is the upper 4 bytes"
+    yield "high-key", "PUF019 DEL009", deletion_vector(high), [((1 << 44) + 4,) * 2], "the key is the upper 4 bytes"
     gaps = vector([(0, bitmap([(0, array([2]))])), (1, bitmap([])), (2, bitmap([(0, array([3]))]))])
     yield (
         "empty-bitmap",
@@ -230,7 +236,15 @@ def files() -> Iterator[VectorFile]:
         return VectorFile(f"deletion-vectors/{topic}.json", operation, SECTION, tuple(vectors))
 
     yield of("decode", (
-        Vector(f"dv-decode-{name}", (code,), {"bytes": data.hex().upper()}, _answer(ranges), LAYOUT, note, only=V3)
+        Vector(
+            f"dv-decode-{name}",
+            tuple(code.split()),
+            {"bytes": data.hex().upper()},
+            _answer(ranges),
+            LAYOUT,
+            note,
+            only=V3,
+        )
         for name, code, data, ranges, note in _sound()
     ))  # fmt: skip
     yield of("decode-open", _open())

@@ -218,7 +218,7 @@ def _upgrades() -> Iterator[Case]:
         "ids are given, then kept",
     )  # fmt: skip
     yield Case(
-        "upgrade-position-deletes", ("DEL002", "DEL003", "DEL011", "UPG007"),
+        "upgrade-position-deletes", ("DEL002", "DEL003", "DEL011", "DEL026", "UPG007"),
         (create(2, COLUMNS), FIRST, delete(where("eq", "id", 1), MOR), to3, delete(where("eq", "id", 2), MOR)),
         "a vector takes in the position deletes of its file",
     )  # fmt: skip

@@ -1,0 +1,57 @@
+"""A pytest plugin that puts a mutant in the place of its module, and what runs it: tests kill what no vector asks for.
+
+A killer ``test:tests/x/test_y.py::test_z`` is a test that passes, and fails with the mutant. It runs in its own
+process, where the mutant is there before anything of the reference is imported.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import asdict
+
+from tools.mutants.mutant import ROOT, Mutant
+
+VARIABLE = "ICEBERG_CONFORMANCE_MUTANT"
+"""The environment variable with the mutant as JSON."""
+
+KIND = "test:"
+PYTEST = (sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider")
+FAILED = 1
+"""The exit status of pytest where a test failed; other ones say that none could be run."""
+
+
+def fails(mutant: Mutant | None, killer: str, seconds: int = 600) -> bool:
+    """Whether a test fails with a mutant, or without one.
+
+    Raises:
+        ValueError: the test could not be run.
+    """
+    variables = {**os.environ, "PYTHONPATH": str(ROOT)}
+    plugin: tuple[str, ...] = ()
+    if mutant is not None:
+        variables[VARIABLE] = json.dumps(asdict(mutant))
+        plugin = ("-p", "tools.mutants.in_tests")
+    command = [*PYTEST, *plugin, killer.removeprefix(KIND)]
+    try:
+        done = subprocess.run(
+            command, cwd=ROOT, env=variables, capture_output=True, text=True, timeout=seconds, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return True
+    if done.returncode not in (0, FAILED):
+        raise ValueError(f"{killer} could not be run: {done.stdout[-500:]}{done.stderr[-500:]}")
+    return done.returncode == FAILED
+
+
+def _begin() -> None:
+    from tools.mutants.arena import in_place_of
+
+    fields = json.loads(os.environ[VARIABLE])
+    in_place_of(Mutant(**{**fields, "codes": tuple(fields["codes"])}), patches=False)
+
+
+if VARIABLE in os.environ:
+    _begin()
