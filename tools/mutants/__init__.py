@@ -8,7 +8,7 @@ rule that nothing proves::
     python -m tools.mutants draw               # draw mutants anew where the code of a module changed
     python -m tools.mutants check              # only see that each still fits the code
 
-What no vector and no check asks for, a test kills (`tools.mutants.in_tests`); a mutant that was drawn is never left to one.
+A test may kill what no vector or check asks for (`tools.mutants.in_tests`); a mutant that was drawn is not left to one.
 
 A mutant names a part of the syntax tree of a module (`tools.mutants.syntax`), not its text: comments and formatting do
 not matter to it.
