@@ -315,12 +315,27 @@ def _annotated() -> bool:
     )
 
 
+def _header_of_v1() -> bool:
+    """A manifest of v1 has no key that says what its files are, and one of v2 has (MAN010)."""
+    from spec_ref.core.versions import V1, V2
+    from spec_ref.manifest_lists.manifest_file import ManifestContent
+    from spec_ref.manifests.writer import header
+    from spec_ref.partitioning.spec import UNPARTITIONED
+    from spec_ref.schemas.schema import Schema
+
+    def keys(version: Any) -> set[str]:
+        return {*header(UNPARTITIONED, Schema(()), version, ManifestContent.DATA)}
+
+    return "content" not in keys(V1) and "content" in keys(V2)
+
+
 def values() -> dict[str, Check]:
     """Values of every type, and schemas of files."""
     return {
         **{f"of {one}": lambda one=one: _of_type(one) for one in TAKES},  # type: ignore[misc]
         **{f"as Avro's {one}": lambda one=one: _encoded(one) for one in ENCODED},  # type: ignore[misc]
         "lone surrogates": _lone_surrogates, "no variant": _no_variant, "no text": _no_text,
+        "header of v1": _header_of_v1,
         "nothing but null": _nothing_but_null, "readable": _readable, "row ids": _row_ids, "no JSON": _no_json,
         "limit of headers": _large_headers, "limit of types": _many_types, "depth of types": _deep_types,
         "limit of empty items": _empty_items, "limit of footers": _large_footers,
