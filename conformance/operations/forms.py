@@ -4,8 +4,9 @@ Nearly all code of the reference is there once, and both adapters run it. Where 
 that computes the same faster, `FAST` (the adapter ``reference``) calls the kernel and `PLAIN` (``reference:plain``) the
 definition. `FUNCTIONS` is the whole difference.
 
-What is plain imports neither `spec_ref.columnar` nor `spec_ref.data_files`, numpy or pyarrow, but for data files: what
-their bytes say is asked of `spec_ref.data_files.records`, through pyarrow, and is values of Python from there on.
+What is plain imports neither `spec_ref.columnar` nor `spec_ref.data_files`, numpy or pyarrow, but for data files: their
+bytes are decoded and encoded by `spec_ref.data_files`, through pyarrow, and their rows are values of Python. Where
+tables are written, kernels are imported by what both forms share, and are not run.
 """
 
 from __future__ import annotations
@@ -38,6 +39,20 @@ FUNCTIONS: dict[str, dict[str, str]] = {
         FAST: "conformance.pipeline.local:read_rows",
         PLAIN: "conformance.pipeline.records:read_rows",
     },
+    "rows to write": {
+        FAST: "conformance.writing.write_tasks:arrow_rows",
+        PLAIN: "conformance.writing.records:named_rows",
+    },
+    "append": {FAST: "conformance.writing.operations:append", PLAIN: "conformance.writing.records:append"},
+    "overwrite": {FAST: "conformance.writing.operations:overwrite", PLAIN: "conformance.writing.records:overwrite"},
+    "delete": {FAST: "conformance.writing.operations:delete", PLAIN: "conformance.writing.records:delete"},
+    "delete keys": {
+        FAST: "conformance.writing.operations:delete_keys",
+        PLAIN: "conformance.writing.records:delete_keys",
+    },
+    "update": {FAST: "conformance.writing.operations:update", PLAIN: "conformance.writing.records:update"},
+    "merge": {FAST: "conformance.writing.merging:merge", PLAIN: "conformance.writing.records:merge"},
+    "compact": {FAST: "conformance.writing.compaction:compact", PLAIN: "conformance.writing.records:compact"},
 }
 """What the operations call, in each form, as ``module:name``."""
 

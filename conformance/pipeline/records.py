@@ -34,7 +34,16 @@ def read_rows(
     """
     state = table_state(table.metadata, snapshot_id=snapshot_id, ref=ref, timestamp_ms=timestamp_ms)
     reading = reading_of(table, state.schema, select)
-    reader = RowReader(
+    reader = row_reader(reading)
+    for task in plan(table.metadata, state.snapshot, filter, read_bytes, schema=state.schema):
+        with in_file(task.data_file.file_path):
+            for row in reader.rows(task):
+                yield _named(reading, task, row)
+
+
+def row_reader(reading: Reading) -> RowReader:
+    """What reads the rows of scan tasks."""
+    return RowReader(
         schema=reading.schema,
         fields=reading.fields,
         schemas=reading.schemas,
@@ -43,10 +52,6 @@ def read_rows(
         lineage=not {"_row_id", "_last_updated_sequence_number"}.isdisjoint(reading.metadata_columns),
         deleted="_deleted" in reading.metadata_columns,
     )
-    for task in plan(table.metadata, state.snapshot, filter, read_bytes, schema=state.schema):
-        with in_file(task.data_file.file_path):
-            for row in reader.rows(task):
-                yield _named(reading, task, row)
 
 
 def _named(reading: Reading, task: FileScanTask, row: Row) -> dict[str, Any]:

@@ -26,13 +26,13 @@ def write_literal(type_: Type, value: Any) -> Json:
 
 
 def with_ids(type_: Type, json: Json) -> Json:
-    """A literal with structs by field id, as the exchange form has them."""
+    """A literal with structs by field id, as the exchange form has them; a field that it does not have is null."""
     match type_, json:
         case StructType(fields), dict():
             unknown = json.keys() - {field.name for field in fields}
             if unknown:
                 raise spec_error("EXP003", "the struct has no such field", found=min(unknown))
-            return {str(field.id): with_ids(field.type, json[field.name]) for field in fields if field.name in json}
+            return {str(field.id): with_ids(field.type, json.get(field.name)) for field in fields}
         case ListType(_, element), list():
             return [with_ids(element, item) for item in json]
         case MapType(_, key, _, value), {"keys": list() as keys, "values": list() as values}:

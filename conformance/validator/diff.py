@@ -18,10 +18,10 @@ from spec_ref.checks.findings import Finding, Tally
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import SEQUENCE_NUMBERS, UNIQUE_PARTITION_FIELD_IDS
+from spec_ref.data_types.promotion import is_promotable
 from spec_ref.data_types.types import is_primitive, kind
 from spec_ref.partitioning.evolution import altered_partition_fields
 from spec_ref.schemas.evolution import keeps_initial_default
-from spec_ref.schemas.promotion import is_promotable
 from spec_ref.schemas.schema import Column
 from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.table_metadata import TableMetadata, read_metadata

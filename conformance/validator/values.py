@@ -10,9 +10,9 @@ import attrs
 from spec_ref.columnar.manifests.entry_columns import ManifestColumns
 from spec_ref.core.errors import SpecError, Violation
 from spec_ref.core.versions import FormatVersion
+from spec_ref.data_types.promotion import is_promotable
 from spec_ref.data_types.types import Type, is_primitive, kind
 from spec_ref.manifests.data_file import FileFormat
-from spec_ref.schemas.promotion import is_promotable
 
 
 def partition_values(columns: ManifestColumns, field_id: int) -> list[Any]:

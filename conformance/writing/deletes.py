@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -46,8 +46,22 @@ class DeletedRows:
     """Rows to be deleted of one data file."""
 
     task: FileScanTask
-    positions: Positions
+    positions: Sequence[int] | Positions
     """Ascending, each once; rows that are deleted already are not among them."""
+
+
+@attrs.frozen
+class DeleteEncoding:
+    """How deleted positions become the contents of files: all together, or one at a time."""
+
+    open: Callable[[WritePlan, Mapping[int, Any], str, NewFiles], FileWriter]
+    """Opens a position delete file, as `FileWriter`."""
+
+    rows: Callable[[DeletedRows], Any]
+    """Makes the rows of a position delete file, in the form that the writer takes."""
+
+    vector: Callable[[DeletedRows], tuple[int, bytes]]
+    """The cardinality and the blob of the deletion vector of a data file, with what was deleted before."""
 
 
 @attrs.frozen
@@ -59,14 +73,14 @@ class NewDeletes:
 
 
 def write_positions(
-    metadata: TableMetadata, deleted: Sequence[DeletedRows], deletes: DeleteFiles, plan: WritePlan, files: NewFiles
+    metadata: TableMetadata, deleted: Sequence[DeletedRows], encoding: DeleteEncoding, plan: WritePlan, files: NewFiles
 ) -> NewDeletes:
     """Delete rows by their positions, in the form that the table's version has (DEL001, DEL002).
 
     Args:
         metadata: the table.
         deleted: the rows, by data file.
-        deletes: what reads the deletes that the files have already.
+        encoding: what makes the contents of the files.
         plan: the plan of the write.
         files: the files of the write.
 
@@ -75,7 +89,7 @@ def write_positions(
     """
     if not deleted:
         return NewDeletes(())
-    return FORMS[metadata.format_version](metadata, deleted, deletes, plan, files)
+    return FORMS[metadata.format_version](metadata, deleted, encoding, plan, files)
 
 
 def _refused(metadata: TableMetadata, *_: Any) -> NewDeletes:
@@ -86,7 +100,7 @@ def _refused(metadata: TableMetadata, *_: Any) -> NewDeletes:
 
 
 def _position_files(
-    metadata: TableMetadata, deleted: Sequence[DeletedRows], _: DeleteFiles, plan: WritePlan, files: NewFiles
+    metadata: TableMetadata, deleted: Sequence[DeletedRows], encoding: DeleteEncoding, plan: WritePlan, files: NewFiles
 ) -> NewDeletes:
     added = []
     for number, group in enumerate(_groups(metadata, deleted)):
@@ -97,11 +111,11 @@ def _position_files(
         )
         partition = first.data_file.partition
         location = own.file_location(partition, f"00000-{plan.write_id}-{number:05d}-deletes")
-        writer = FileWriter(own, partition, location, files)
+        writer = encoding.open(own, partition, location, files)
         try:
             # Sorted by path, whose bytes decide, and then by position (DEL014).
             for one in sorted(group, key=lambda one: one.task.data_file.file_path.encode()):
-                writer.write(_batch(one))
+                writer.write(encoding.rows(one))
             alone = group[0].task.data_file.file_path if len(group) == 1 else None
             added.append(writer.finish(referenced_data_file=alone))
         finally:
@@ -129,16 +143,14 @@ def _batch(one: DeletedRows) -> pa.RecordBatch:
 
 
 def _vectors(
-    _: TableMetadata, deleted: Sequence[DeletedRows], deletes: DeleteFiles, plan: WritePlan, files: NewFiles
+    _: TableMetadata, deleted: Sequence[DeletedRows], encoding: DeleteEncoding, plan: WritePlan, files: NewFiles
 ) -> NewDeletes:
     """One vector for each data file, with all that was deleted before, in one Puffin file."""
     blobs, replaced = [], []
     for one in deleted:
-        positions = np.union1d(one.positions, earlier_positions(one.task, deletes))
-        told = {"referenced-data-file": one.task.data_file.file_path, "cardinality": str(len(positions))}
-        blobs.append(
-            (len(positions), Blob(DELETION_VECTOR, OF_POSITIONS, encode_positions(positions), properties=told))
-        )
+        cardinality, blob = encoding.vector(one)
+        told = {"referenced-data-file": one.task.data_file.file_path, "cardinality": str(cardinality)}
+        blobs.append((cardinality, Blob(DELETION_VECTOR, OF_POSITIONS, blob, properties=told)))
         replaced += [file_key(delete) for delete in own_deletes(one.task)]
     data = write_puffin([blob for _, blob in blobs], {"created-by": f"iceberg-conformance version {tool_version()}"})
     location = f"{plan.location}/00000-{plan.write_id}-deletes.puffin"
@@ -169,6 +181,20 @@ FORMS: dict[FormatVersion, Callable[..., NewDeletes]] = {V1: _refused, V2: _posi
 def deletes_rows(version: FormatVersion) -> bool:
     """Whether a version has row-level deletes."""
     return FORMS[version] is not _refused
+
+
+def columnar_encoding(deletes: DeleteFiles) -> DeleteEncoding:
+    """The encoding of positions in arrays.
+
+    Args:
+        deletes: what reads the deletes that the files have already.
+    """
+
+    def vector(one: DeletedRows) -> tuple[int, bytes]:
+        positions = np.union1d(one.positions, earlier_positions(one.task, deletes))
+        return len(positions), encode_positions(positions)
+
+    return DeleteEncoding(FileWriter, _batch, vector)
 
 
 def earlier_positions(task: FileScanTask, deletes: DeleteFiles) -> Positions:

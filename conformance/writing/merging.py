@@ -90,7 +90,7 @@ class Merging:
     ) -> None:
         """Know the source; arguments and errors are those of `merge`."""
         taken = dict(assignments) if assignments is not None else {name: name for name in source.schema.names}
-        _check_names(schema, source, on, taken)
+        check_source(schema, source.schema.names, on, taken)
         self._rows = source.combine_chunks()
         self._taken = taken
         self._on = tuple(on)
@@ -137,13 +137,18 @@ class Merging:
         return pa.table([fresh.column(of) for of in self._taken.values()], list(self._taken)).combine_chunks()
 
 
-def _check_names(schema: Schema, source: pa.Table, on: Sequence[str], taken: Mapping[str, str]) -> None:
+def check_source(schema: Schema, names: Sequence[str], on: Sequence[str], taken: Mapping[str, str]) -> None:
+    """Check the columns of a source; arguments are those of `merge`, with the names of the source's columns.
+
+    Raises:
+        SpecError: TYP002, for a column that the schema or the source does not have, or that the source has twice.
+    """
     known = {field.name for field in schema.fields}
     for name in (*on, *taken):
         if name not in known:
             raise spec_error("TYP002", "the schema has no such column", found=name, expected=", ".join(sorted(known)))
     for name in (*on, *taken.values()):
-        if source.schema.names.count(name) != 1:
+        if names.count(name) != 1:
             raise spec_error("TYP002", "the source has no such column, or two", found=name)
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pyarrow as pa
 
 from spec_ref.columnar.manifests.computed_metrics import leaf_array, leaf_names, metrics_of_array
 from spec_ref.core.errors import spec_error
-from spec_ref.core.records import evolve
 from spec_ref.data_types.types import StructType
 from spec_ref.manifests.computed_metrics import (
     COUNTS,
@@ -21,6 +21,7 @@ from spec_ref.manifests.computed_metrics import (
     MetricsMode,
     file_metrics,
     leaves,
+    metrics_of_rows,
 )
 from spec_ref.schemas.reserved_field_ids import MAX_TABLE_FIELD_ID
 from spec_ref.schemas.schema import Schema
@@ -93,19 +94,21 @@ class Collected:
 
     def metrics(self) -> FileMetrics:
         """The metrics of all rows."""
-        made = FileMetrics(record_count=self.rows)
-        for mode in dict.fromkeys(mode for _, mode in self._modes if mode.counts):
-            columns = {
-                field_id: self._columns[field_id]
-                for field_id, own in self._modes
-                if own == mode and field_id in self._columns
-            }
-            made = _joined(made, file_metrics(self.rows, columns, mode))
-        return made
+        return file_metrics(self.rows, self._columns, dict(self._modes))
 
 
-_MAPS = ("value_counts", "null_value_counts", "nan_value_counts", "lower_bounds", "upper_bounds")
+class CollectedRows:
+    """As `Collected`, of rows by field id."""
 
+    def __init__(self, fields: StructType, modes: Modes) -> None:
+        self._struct = fields
+        self._modes = modes
+        self._rows: list[Mapping[int, Any]] = []
 
-def _joined(one: FileMetrics, other: FileMetrics) -> FileMetrics:
-    return evolve(one, **{name: {**getattr(one, name), **getattr(other, name)} for name in _MAPS})
+    def add(self, rows: Sequence[Mapping[int, Any]]) -> None:
+        """Take more rows into account."""
+        self._rows += rows
+
+    def metrics(self) -> FileMetrics:
+        """The metrics of all rows."""
+        return metrics_of_rows(self._struct, self._rows, dict(self._modes))

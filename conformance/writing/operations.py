@@ -35,6 +35,7 @@ from spec_ref.scan_planning.manifest_selection import list_manifests
 from spec_ref.scan_planning.rows import referenced_ids
 from spec_ref.schemas.schema import Schema
 from spec_ref.snapshots.references import MAIN
+from spec_ref.table_metadata import TableMetadata
 
 THREADS = 2
 TASK = "00000"
@@ -185,7 +186,7 @@ def _deleted_by_equality(
     """Deletes by the columns that the predicate looks at: whatever row has their values matches too."""
     metadata = source.metadata
     pieces = Pieces()
-    names = _columns_of(where, source)
+    names = compared_columns(where, metadata)
     partial: dict[int, list[FileScanTask]] = {}
     for one in matched:
         if one.positions is None:
@@ -207,10 +208,14 @@ def _deleted_by_equality(
     return pieces
 
 
-def _columns_of(where: Predicate, source: Source) -> list[str]:
-    """The names of the top-level columns that a predicate looks at."""
-    ids = set(referenced_ids(bound_filter(where, source.metadata)))
-    names = [field.name for field in source.metadata.current_schema.fields if field.id in ids]
+def compared_columns(where: Predicate, metadata: TableMetadata) -> list[str]:
+    """The names of the top-level columns that a predicate looks at, which deletes by equality compare.
+
+    Raises:
+        SpecError: DEL017, where it looks at others, or at none.
+    """
+    ids = set(referenced_ids(bound_filter(where, metadata)))
+    names = [field.name for field in metadata.current_schema.fields if field.id in ids]
     if len(names) != len(ids) or not names:
         raise spec_error("DEL017", "the predicate does not look at top-level columns alone", found=str(where))
     return names
@@ -271,9 +276,9 @@ def delete_keys(
         plan = plan_write(metadata)
         added = [] if rows is None else list(write_to(files, plan, rows, TASK, threads=threads))
         specs: frozenset[int] | None = frozenset()
-        for spec_id in _specs_of(table, branch):
+        for spec_id in specs_with_data(metadata, branch):
             own = plan_equality_deletes(metadata, names, plan, spec_id)
-            if _tells_partitions(own):
+            if determines_partition(own):
                 specs = None if specs is None or own.spec.unpartitioned else specs | {spec_id}
                 added += write_to(files, own, wanted, f"{TASK}-{spec_id}-deletes", threads=threads)
             else:
@@ -282,7 +287,7 @@ def delete_keys(
         return table.commit(evolve(changes.row_delta(added, branch=branch, validation=validation), summary=summary))
 
 
-def _tells_partitions(plan: WritePlan) -> bool:
+def determines_partition(plan: WritePlan) -> bool:
     """Whether the columns that equality deletes compare say which partition a row is in."""
     fields = [field for field in plan.spec.fields if not isinstance(field.transform, Void)]
     sources = {source for field in fields for source in field.sources}
@@ -304,9 +309,8 @@ def _for_each_partition(
         yield _equality_file(plan, partition, made, name, files)
 
 
-def _specs_of(table: WritableTable, branch: str) -> list[int]:
+def specs_with_data(metadata: TableMetadata, branch: str) -> list[int]:
     """The specs that equality deletes are written with to be for all data files: one without partitions is enough."""
-    metadata = table.metadata
     snapshot = branch_head(metadata, branch)
     used = {metadata.default_spec_id}
     if snapshot is not None:

@@ -11,7 +11,6 @@ import attrs
 
 from conformance.writing.files import files_below, remove_directories, remove_files
 from conformance.writing.metrics import Modes, modes_of
-from spec_ref.columnar.partitioning.split_by_partition import check_spec
 from spec_ref.commits.changes import NewFile
 from spec_ref.core.errors import spec_error
 from spec_ref.core.records import field_rules
@@ -20,6 +19,7 @@ from spec_ref.data_types.types import UNKNOWN, NestedField, StructType, Type
 from spec_ref.manifests.computed_metrics import FULL
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.partitioning.spec import PartitionSpec
+from spec_ref.partitioning.split_by_partition import check_spec
 from spec_ref.row_lineage.reading import LAST_UPDATED, ROW_ID
 from spec_ref.schemas.schema import Schema
 from spec_ref.single_value.json_value import to_json

@@ -11,7 +11,14 @@ import numpy as np
 import pyarrow as pa
 
 from conformance.failures import UsageError
-from conformance.writing.deletes import DeletedRows, deletes_rows, earlier_positions, own_deletes, write_positions
+from conformance.writing.deletes import (
+    DeletedRows,
+    columnar_encoding,
+    deletes_rows,
+    earlier_positions,
+    own_deletes,
+    write_positions,
+)
 from conformance.writing.files import NewFiles
 from conformance.writing.matching import LINEAGE, PLACE, Matched, Source, without_places
 from conformance.writing.plans import WritePlan
@@ -121,7 +128,7 @@ def change_rows(
             sink.add(without_places(batch.filter(pa.array(~matches))))
         if make is not None and matches.any():
             sink.add(without_places(make(task, batch.filter(pa.array(matches)))))
-    deletes = write_positions(source.metadata, kept, source.deletes, plan, files)
+    deletes = write_positions(source.metadata, kept, columnar_encoding(source.deletes), plan, files)
     pieces.added += deletes.added
     pieces.removed_deletes |= set(deletes.replaced)
     return pieces

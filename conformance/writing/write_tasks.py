@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any, TypeAlias
@@ -18,15 +18,17 @@ import pyarrow as pa
 
 from conformance.failures import UsageError
 from conformance.writing.files import NewFiles, settle, taken_back
-from conformance.writing.metrics import Collected
+from conformance.writing.metrics import Collected, CollectedRows
 from conformance.writing.plans import WritePlan
 from spec_ref.columnar.expressions.evaluation import evaluate_array
 from spec_ref.columnar.partitioning.split_by_partition import split_by_partition
+from spec_ref.columnar.schemas.column_projection import arrow_field, arrow_values
 from spec_ref.columnar.schemas.written_rows import InputRows, compile_input
 from spec_ref.columnar.sorting.comparator import sort_batch
 from spec_ref.commits.changes import NewFile
 from spec_ref.core.errors import spec_error
 from spec_ref.data_files.writer import open_writer
+from spec_ref.data_types.types import NestedField
 from spec_ref.data_types.values import value_key
 from spec_ref.expressions.bound import BoundPredicate
 from spec_ref.manifests.data_file import DataFile, FileContent
@@ -64,6 +66,14 @@ def batches_of(rows: Rows) -> Iterator[pa.RecordBatch]:
         yield rows
     else:
         yield from rows
+
+
+def arrow_rows(fields: Sequence[NestedField], rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+    """Values of Python, by the names of columns, as rows to be written."""
+    columns = [arrow_values(field.type, [row[field.name] for row in rows]) for field in fields]
+    return pa.Table.from_arrays(
+        columns, schema=pa.schema([arrow_field(field).with_nullable(nullable=True) for field in fields])
+    )
 
 
 def no_rows(schema: pa.Schema) -> pa.RecordBatch:
@@ -114,6 +124,9 @@ def write_to(
 class FileWriter:
     """Writes one file of a plan."""
 
+    _collect: type[Collected] | type[CollectedRows] = Collected
+    """What computes the metrics of the rows."""
+
     def __init__(self, plan: WritePlan, partition: Mapping[int, Any], location: str, files: NewFiles) -> None:
         self._plan = plan
         self._partition = partition
@@ -124,12 +137,12 @@ class FileWriter:
         except BaseException:
             self._out.close()
             raise
-        self._metrics = Collected(plan.struct, plan.modes)
+        self._collected: Any = self._collect(plan.struct, plan.modes)
 
-    def write(self, batch: pa.RecordBatch) -> None:
-        """Append rows of the plan's schema."""
+    def write(self, batch: Any) -> None:
+        """Append rows of the plan's schema, an Arrow batch."""
         self._rows.write(batch)
-        self._metrics.add(batch)
+        self._collected.add(batch)
 
     def size(self) -> int:
         """About how many bytes the file has."""
@@ -141,7 +154,7 @@ class FileWriter:
         size = int(self._out.tell())
         self._out.close()
         settle(self._location)
-        plan, metrics = self._plan, self._metrics.metrics()
+        plan, metrics = self._plan, self._collected.metrics()
         entry = DataFile(
             content=plan.content,
             file_path=self._location,

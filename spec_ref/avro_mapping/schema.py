@@ -16,20 +16,10 @@ from spec_ref.core.decimals import unscaled_value
 from spec_ref.core.errors import error_path, spec_error
 from spec_ref.data_types.decimals import decimal_from_unscaled
 from spec_ref.data_types.types import (
-    BINARY,
-    BOOLEAN,
-    DATE,
-    DOUBLE,
-    FLOAT,
-    INT,
-    LONG,
+    PLAIN_PRIMITIVES,
     STRING,
-    TIME,
     TIMESTAMP,
     TIMESTAMP_NS,
-    TIMESTAMPTZ,
-    TIMESTAMPTZ_NS,
-    UNKNOWN,
     UUID,
     VARIANT,
     DecimalType,
@@ -309,31 +299,31 @@ def _id(value: int | None, name: str) -> int:
     return value
 
 
-_LOGICAL: dict[tuple[str, str], Callable[[LogicalType], Type]] = {
-    ("int", "date"): lambda _: DATE,
-    ("long", "time-micros"): lambda _: TIME,
-    ("long", "timestamp-micros"): lambda logical: TIMESTAMPTZ if logical.adjust_to_utc else TIMESTAMP,
-    ("long", "timestamp-nanos"): lambda logical: TIMESTAMPTZ_NS if logical.adjust_to_utc else TIMESTAMP_NS,
-    ("long", "local-timestamp-micros"): lambda _: TIMESTAMP,
-    ("long", "local-timestamp-nanos"): lambda _: TIMESTAMP_NS,
-    ("bytes", "decimal"): lambda logical: _decimal(logical),
+_STORED: list[tuple[Any, Type]] = [
+    (json, PLAIN_PRIMITIVES[name]) for name, json in _PLAIN.items() if name in PLAIN_PRIMITIVES
+]
+_BARE: dict[str, Type] = {json: type_ for json, type_ in _STORED if isinstance(json, str)}
+_LOGICAL: dict[tuple[str, str, bool | None], Type] = {
+    **{
+        (json["type"], json["logicalType"], json.get(ADJUST_TO_UTC)): type_
+        for json, type_ in _STORED
+        if isinstance(json, dict)
+    },
+    # What other writers store.
+    ("long", "local-timestamp-micros", None): TIMESTAMP,
+    ("long", "local-timestamp-nanos", None): TIMESTAMP_NS,
 }
-
-_BARE: dict[str, Type] = {
-    "null": UNKNOWN,
-    "boolean": BOOLEAN,
-    "int": INT,
-    "long": LONG,
-    "float": FLOAT,
-    "double": DOUBLE,
-    "bytes": BINARY,
-    "string": STRING,
-}
+"""The types of `_PLAIN`; None where it does not matter whether values are adjusted to UTC."""
 
 
 def _primitive(name: str, logical: LogicalType | None) -> Type:
-    made = logical and _LOGICAL.get((name, logical.name))
-    return made(logical) if made and logical else _BARE[name]
+    if logical is not None:
+        if (name, logical.name) == ("bytes", "decimal"):
+            return _decimal(logical)
+        for adjusted in (logical.adjust_to_utc, None):
+            if (name, logical.name, adjusted) in _LOGICAL:
+                return _LOGICAL[name, logical.name, adjusted]
+    return _BARE[name]
 
 
 def _decimal(logical: LogicalType) -> DecimalType:

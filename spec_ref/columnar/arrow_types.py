@@ -49,11 +49,14 @@ class _Carrier:
     """The numpy type of the values, for types of a fixed width."""
 
 
-def _exactly(requirement: str, arrow_type: Any, dtype: str | None = None) -> _Carrier:
+def _exactly(requirement: str, name: str, dtype: str | None = None) -> _Carrier:
+    arrow_type = ARROW_TYPES[name]
     return _Carrier(requirement, str(arrow_type), lambda _, found: bool(found == arrow_type), dtype)
 
 
-def _timestamp(requirement: str, unit: str, *, zoned: bool) -> _Carrier:
+def _timestamp(requirement: str, name: str) -> _Carrier:
+    unit, zoned = ARROW_TYPES[name].unit, ARROW_TYPES[name].tz is not None
+
     def carries(_: Type, found: Any) -> bool:
         return pa.types.is_timestamp(found) and found.unit == unit and (found.tz is not None) is zoned
 
@@ -79,20 +82,29 @@ def _is_uuid(_: Type, found: Any) -> bool:
 
 _BINARY = "binary, large_binary or binary_view"
 
+ARROW_TYPES: dict[str, Any] = {
+    "unknown": pa.null(), "boolean": pa.bool_(), "int": pa.int32(), "long": pa.int64(), "float": pa.float32(),
+    "double": pa.float64(), "date": pa.date32(), "time": pa.time64("us"), "timestamp": pa.timestamp("us"),
+    "timestamptz": pa.timestamp("us", "UTC"), "timestamp_ns": pa.timestamp("ns"),
+    "timestamptz_ns": pa.timestamp("ns", "UTC"), "string": pa.string(), "uuid": pa.uuid(), "binary": pa.binary(),
+    "geometry": pa.binary(), "geography": pa.binary(),
+}  # fmt: skip
+"""The Arrow types in which values of types without parameters are made; they may come in those of `_CARRIERS`."""
+
 _CARRIERS: dict[str, _Carrier] = {
-    "unknown": _exactly("TYP025", pa.null()),
-    "boolean": _exactly("TYP008", pa.bool_()),
-    "int": _exactly("TYP009", pa.int32(), "i4"),
-    "long": _exactly("TYP010", pa.int64(), "i8"),
-    "float": _exactly("TYP011", pa.float32(), "f4"),
-    "double": _exactly("TYP012", pa.float64(), "f8"),
+    "unknown": _exactly("TYP025", "unknown"),
+    "boolean": _exactly("TYP008", "boolean"),
+    "int": _exactly("TYP009", "int", "i4"),
+    "long": _exactly("TYP010", "long", "i8"),
+    "float": _exactly("TYP011", "float", "f4"),
+    "double": _exactly("TYP012", "double", "f8"),
     "decimal": _Carrier("TYP013", "a decimal of the same precision and scale", _is_decimal),
-    "date": _exactly("TYP015", pa.date32(), "i4"),
-    "time": _exactly("TYP016", pa.time64("us"), "i8"),
-    "timestamp": _timestamp("TYP017", "us", zoned=False),
-    "timestamptz": _timestamp("TYP018", "us", zoned=True),
-    "timestamp_ns": _timestamp("TYP019", "ns", zoned=False),
-    "timestamptz_ns": _timestamp("TYP020", "ns", zoned=True),
+    "date": _exactly("TYP015", "date", "i4"),
+    "time": _exactly("TYP016", "time", "i8"),
+    "timestamp": _timestamp("TYP017", "timestamp"),
+    "timestamptz": _timestamp("TYP018", "timestamptz"),
+    "timestamp_ns": _timestamp("TYP019", "timestamp_ns"),
+    "timestamptz_ns": _timestamp("TYP020", "timestamptz_ns"),
     "string": _Carrier("TYP021", "string, large_string or string_view", _is_text),
     "uuid": _Carrier("TYP022", "uuid or fixed_size_binary[16]", _is_uuid),
     "fixed": _Carrier(

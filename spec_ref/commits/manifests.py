@@ -21,6 +21,7 @@ from spec_ref.commits.tables import metadata_directory
 from spec_ref.core.errors import spec_error
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import SEQUENCE_NUMBERS
+from spec_ref.data_types.promotion import is_promotable
 from spec_ref.data_types.types import UNKNOWN, StructType, Type
 from spec_ref.expressions.metrics_evaluation import evaluate_summaries
 from spec_ref.expressions.projection import inclusive_projection
@@ -29,7 +30,6 @@ from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.writer import manifest_file
 from spec_ref.partitioning.spec import PartitionSpec
-from spec_ref.schemas.promotion import is_promotable
 from spec_ref.table_metadata.metadata import TableMetadata
 
 MERGE_ENABLED = "commit.manifest-merge.enabled"

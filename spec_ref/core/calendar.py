@@ -8,17 +8,26 @@ from __future__ import annotations
 
 import datetime
 
-MICROS_PER_DAY = 86_400_000_000
-NANOS_PER_DAY = 86_400_000_000_000
+SECONDS_PER_DAY = 86_400
+UNITS_PER_SECOND: dict[str, int] = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+"""The units of time, by their symbols."""
+
+UNITS: dict[str, str] = {
+    "time": "us",
+    "timestamp": "us",
+    "timestamptz": "us",
+    "timestamp_ns": "ns",
+    "timestamptz_ns": "ns",
+}
+"""The unit in which the values of a type count, by its name (Primitive Types)."""
 
 UNITS_PER_DAY: dict[str, int] = {
     "date": 1,
-    "timestamp": MICROS_PER_DAY,
-    "timestamptz": MICROS_PER_DAY,
-    "timestamp_ns": NANOS_PER_DAY,
-    "timestamptz_ns": NANOS_PER_DAY,
+    **{name: SECONDS_PER_DAY * UNITS_PER_SECOND[unit] for name, unit in UNITS.items() if name != "time"},
 }
 """How many units of the values of a type make a day, by its name."""
+
+MICROS_PER_DAY = SECONDS_PER_DAY * UNITS_PER_SECOND["us"]
 
 EPOCH = datetime.date(1970, 1, 1)
 CYCLE_YEARS = 400

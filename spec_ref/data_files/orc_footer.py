@@ -16,8 +16,8 @@ import numpy as np
 from spec_ref.core.errors import SpecError, spec_error
 from spec_ref.core.records import record
 from spec_ref.data_files.deferred_sink import PartialFile
-from spec_ref.data_files.varint import read_varint
 from spec_ref.encodings.random_access_bytes import ByteSource
+from spec_ref.encodings.varint import read_varint
 
 Content: TypeAlias = ByteSource | PartialFile
 """The content of a file, or the parts of it that are known."""

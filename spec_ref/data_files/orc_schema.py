@@ -7,29 +7,22 @@ attributes, from which pyarrow writes a file.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
 import pyarrow as pa
 
 from spec_ref.core.errors import error_path, spec_error
+from spec_ref.core.frozen_dict import EMPTY
+from spec_ref.core.records import record
 from spec_ref.data_files.nested_arrow_types import arrow_fields, nested_type
 from spec_ref.data_types.types import (
     BINARY,
-    BOOLEAN,
-    DATE,
-    DOUBLE,
-    FLOAT,
     INT,
     LONG,
+    PLAIN_PRIMITIVES,
     STRING,
-    TIME,
-    TIMESTAMP,
-    TIMESTAMP_NS,
-    TIMESTAMPTZ,
-    TIMESTAMPTZ_NS,
-    UUID,
     VARIANT,
     DecimalType,
     FixedType,
@@ -38,7 +31,6 @@ from spec_ref.data_types.types import (
     ListType,
     MapType,
     NestedField,
-    PrimitiveType,
     StructType,
     Type,
     VariantType,
@@ -60,6 +52,38 @@ Attributes: TypeAlias = dict[str, str]
 ArrowField: TypeAlias = "pa.Field[Any]"
 
 MAX_LENGTH_DIGITS = 10
+
+
+@record
+class OrcType:
+    """The storage of a type without parameters."""
+
+    arrow: pa.DataType
+    """The type as which pyarrow reads and writes the ORC type."""
+
+    attributes: Mapping[str, str] = EMPTY
+    """What distinguishes it from others of the same ORC type."""
+
+
+_STORED: dict[str, OrcType] = {
+    "boolean": OrcType(pa.bool_()),
+    "int": OrcType(pa.int32()),
+    "long": OrcType(pa.int64()),
+    "float": OrcType(pa.float32()),
+    "double": OrcType(pa.float64()),
+    "date": OrcType(pa.date32()),
+    "time": OrcType(pa.int64(), {LONG_TYPE: "TIME"}),
+    "timestamp": OrcType(pa.timestamp("us"), {TIMESTAMP_UNIT: "MICROS"}),
+    "timestamptz": OrcType(pa.timestamp("us", "UTC"), {TIMESTAMP_UNIT: "MICROS"}),
+    "timestamp_ns": OrcType(pa.timestamp("ns"), {TIMESTAMP_UNIT: "NANOS"}),
+    "timestamptz_ns": OrcType(pa.timestamp("ns", "UTC"), {TIMESTAMP_UNIT: "NANOS"}),
+    "string": OrcType(pa.string()),
+    "uuid": OrcType(pa.binary(), {BINARY_TYPE: "UUID"}),
+    "binary": OrcType(pa.binary()),
+    "geometry": OrcType(pa.binary(), {BINARY_TYPE: "GEOMETRY"}),
+    "geography": OrcType(pa.binary(), {BINARY_TYPE: "GEOGRAPHY"}),
+}
+"""The storage of types by their names; `_CODES` has the requirements."""
 
 _CODES: dict[str, str] = {
     **dict.fromkeys(("time", "uuid", "fixed"), "ORC002"),
@@ -93,20 +117,11 @@ def type_attributes(type_: Type) -> Attributes:
     match type_:
         case FixedType(length):
             return {BINARY_TYPE: "FIXED", LENGTH: str(length)}
-        case GeometryType() | GeographyType():
-            return {BINARY_TYPE: kind(type_).upper()}
         case VariantType():
             return {STRUCT_TYPE: "VARIANT"}
-        case PrimitiveType("time"):
-            return {LONG_TYPE: "TIME"}
-        case PrimitiveType("uuid"):
-            return {BINARY_TYPE: "UUID"}
-        case PrimitiveType("timestamp" | "timestamptz"):
-            return {TIMESTAMP_UNIT: "MICROS"}
-        case PrimitiveType("timestamp_ns" | "timestamptz_ns"):
-            return {TIMESTAMP_UNIT: "NANOS"}
         case _:
-            return {}
+            stored = _STORED.get(kind(type_))
+            return {} if stored is None else dict(stored.attributes)
 
 
 # From ORC
@@ -224,16 +239,22 @@ def _part(field: ArrowField, name: str, ids: ColumnIds) -> tuple[int, Type, bool
         return part_id, _type(field.type, attributes, ids.inside(name)), _is_required(attributes)
 
 
+def _named(attribute: str) -> dict[tuple[bool, str], Type]:
+    """The types that an attribute distinguishes, by whether they have a time zone, and its value."""
+    return {
+        (getattr(stored.arrow, "tz", None) is not None, stored.attributes[attribute]): _UNPARAMETERIZED[name]
+        for name, stored in _STORED.items()
+        if attribute in stored.attributes
+    }
+
+
+_UNPARAMETERIZED: dict[str, Type] = {**PLAIN_PRIMITIVES, "geometry": GeometryType(), "geography": GeographyType()}
 _BARE: dict[pa.DataType, Type] = {
-    pa.bool_(): BOOLEAN, pa.int8(): INT, pa.int16(): INT, pa.int32(): INT, pa.int64(): LONG, pa.float32(): FLOAT,
-    pa.float64(): DOUBLE, pa.date32(): DATE, pa.string(): STRING, pa.large_string(): STRING, pa.binary(): BINARY,
-    pa.large_binary(): BINARY,
+    **{stored.arrow: _UNPARAMETERIZED[name] for name, stored in _STORED.items() if not stored.attributes},
+    # What other writers store.
+    pa.int8(): INT, pa.int16(): INT, pa.large_string(): STRING, pa.large_binary(): BINARY,
 }  # fmt: skip
-_BINARIES: dict[str, Type] = {"UUID": UUID, "GEOMETRY": GeometryType(), "GEOGRAPHY": GeographyType()}
-_TIMESTAMPS = {
-    (False, "MICROS"): TIMESTAMP, (True, "MICROS"): TIMESTAMPTZ, (False, "NANOS"): TIMESTAMP_NS,
-    (True, "NANOS"): TIMESTAMPTZ_NS,
-}  # fmt: skip
+_LONGS, _BINARIES, _TIMESTAMPS = _named(LONG_TYPE), _named(BINARY_TYPE), _named(TIMESTAMP_UNIT)
 
 
 def _type(arrow: pa.DataType, attributes: Attributes, ids: ColumnIds) -> Type:
@@ -248,7 +269,7 @@ def _type(arrow: pa.DataType, attributes: Attributes, ids: ColumnIds) -> Type:
         return ListType(*_part(arrow.value_field, "element", ids))
     if isinstance(arrow, pa.TimestampType):
         unit = attributes.get(TIMESTAMP_UNIT, "MICROS")
-        if unit not in ("MICROS", "NANOS"):
+        if (arrow.tz is not None, unit) not in _TIMESTAMPS:
             raise spec_error("ORC003", f"{TIMESTAMP_UNIT} is unknown", found=unit, expected="MICROS or NANOS")
         return _TIMESTAMPS[arrow.tz is not None, unit]
     if isinstance(arrow, pa.Decimal128Type):
@@ -256,8 +277,8 @@ def _type(arrow: pa.DataType, attributes: Attributes, ids: ColumnIds) -> Type:
     made = _BARE.get(arrow)
     if made is None:
         raise spec_error("ORC008", "the type of the column is not an Iceberg type", found=str(arrow))
-    if made == LONG and attributes.get(LONG_TYPE) == "TIME":
-        return TIME
+    if made == LONG:
+        return _LONGS.get((False, attributes.get(LONG_TYPE, "")), LONG)
     return _binary(attributes) if made == BINARY else made
 
 
@@ -268,7 +289,7 @@ def _binary(attributes: Attributes) -> Type:
         if not (length.isascii() and length.isdigit() and len(length) <= MAX_LENGTH_DIGITS):
             raise spec_error("ORC002", f"{LENGTH} is not a length", found=length, expected="a count of bytes")
         return FixedType(int(length))
-    return BINARY if name is None else _BINARIES.get(name, BINARY)
+    return _BINARIES.get((False, name or ""), BINARY)
 
 
 def _variant(arrow: pa.StructType) -> Type:
@@ -279,13 +300,6 @@ def _variant(arrow: pa.StructType) -> Type:
 
 
 # To Arrow, for pyarrow to write
-
-_ARROW: dict[str, pa.DataType] = {
-    "boolean": pa.bool_(), "int": pa.int32(), "long": pa.int64(), "float": pa.float32(), "double": pa.float64(),
-    "date": pa.date32(), "time": pa.int64(), "timestamp": pa.timestamp("us"), "timestamptz": pa.timestamp("us", "UTC"),
-    "timestamp_ns": pa.timestamp("ns"), "timestamptz_ns": pa.timestamp("ns", "UTC"), "string": pa.string(),
-    "uuid": pa.binary(), "binary": pa.binary(),
-}  # fmt: skip
 
 
 def arrow_schema(struct: StructType) -> pa.Schema:
@@ -317,10 +331,10 @@ def _arrow_type(type_: Type) -> pa.DataType:
     match type_:
         case DecimalType(precision, scale):
             return pa.decimal128(precision, scale)
-        case FixedType() | GeometryType() | GeographyType():
+        case FixedType():
             return pa.binary()
-        case PrimitiveType(name) if name in _ARROW:
-            return _ARROW[name]
+        case _ if kind(type_) in _STORED:
+            return _STORED[kind(type_)].arrow
     raise spec_error(
         type_requirement(type_), "the type has no ORC type", found=str(type_), expected="a type with values"
     )

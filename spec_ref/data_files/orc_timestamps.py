@@ -14,11 +14,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from spec_ref.core.calendar import UNITS, UNITS_PER_SECOND
 from spec_ref.core.errors import SpecError, spec_error
 from spec_ref.data_files.orc_footer import Stripe, stream_bytes
-from spec_ref.data_files.varint import read_varint
-from spec_ref.data_types.types import TIMESTAMP_NS, TIMESTAMPTZ, TIMESTAMPTZ_NS, Type
+from spec_ref.data_types.types import TIMESTAMP_NS, TIMESTAMPTZ, TIMESTAMPTZ_NS, Type, kind
 from spec_ref.encodings.random_access_bytes import ByteSource
+from spec_ref.encodings.varint import read_varint
 
 EPOCH = 1_420_070_400
 """Seconds from 1970-01-01 to 2015-01-01, from which ORC counts."""
@@ -107,7 +108,7 @@ def read_timestamps(
 
 def _array(type_: Type, seconds: Ints, nanos: Ints, valid: npt.NDArray[np.bool_]) -> Any:
     fine = type_ in (TIMESTAMP_NS, TIMESTAMPTZ_NS)
-    unit = 1_000_000_000 if fine else 1_000_000
+    unit = UNITS_PER_SECOND[UNITS[kind(type_)]]
     fraction = nanos if fine else nanos // 1000
     first, last = -(1 << 63) // unit, ((1 << 63) - 1) // unit  # the seconds that the type has some part of
     beyond = (seconds < first) | ((seconds == first) & (fraction < -(1 << 63) - first * unit))

@@ -12,11 +12,13 @@ from typing import Any
 
 import pyarrow as pa
 
+from spec_ref.columnar.arrow_types import ARROW_TYPES
 from spec_ref.core.errors import spec_error
 from spec_ref.data_files.nested_arrow_types import arrow_fields, nested_type
 from spec_ref.data_files.parquet_schema import type_requirement
 from spec_ref.data_types.types import (
     DEFAULT_CRS,
+    UNKNOWN,
     DecimalType,
     FixedType,
     GeographyType,
@@ -49,14 +51,6 @@ class _GeoArrow(pa.ExtensionType):
     @classmethod
     def __arrow_ext_deserialize__(cls, storage_type: pa.DataType, serialized: bytes) -> _GeoArrow:
         return cls(json.loads(serialized))
-
-
-_ARROW: dict[str, pa.DataType] = {
-    "boolean": pa.bool_(), "int": pa.int32(), "long": pa.int64(), "float": pa.float32(), "double": pa.float64(),
-    "date": pa.date32(), "time": pa.time64("us"), "timestamp": pa.timestamp("us"),
-    "timestamptz": pa.timestamp("us", "UTC"), "timestamp_ns": pa.timestamp("ns"),
-    "timestamptz_ns": pa.timestamp("ns", "UTC"), "string": pa.string(), "uuid": pa.uuid(), "binary": pa.binary(),
-}  # fmt: skip
 
 
 def arrow_schema(struct: StructType) -> pa.Schema:
@@ -104,8 +98,9 @@ def arrow_type(type_: Type) -> pa.DataType:
             return _GeoArrow({} if crs == DEFAULT_CRS else {"crs": crs})
         case GeographyType(crs):
             return _GeoArrow({"edges": "spherical"} if crs == DEFAULT_CRS else {"edges": "spherical", "crs": crs})
-        case PrimitiveType(name) if name in _ARROW:
-            return _ARROW[name]
+        case PrimitiveType(name) if type_ != UNKNOWN:
+            found: pa.DataType = ARROW_TYPES[name]
+            return found
     raise spec_error(
         type_requirement(type_), "the type has no Arrow type", found=str(type_), expected="a type with values"
     )

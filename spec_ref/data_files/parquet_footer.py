@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 
 from spec_ref.core.errors import spec_error
 from spec_ref.data_files.parquet_thrift import EDGE_ALGORITHMS, LOGICAL_TYPES, MAGIC, CompactReader, read_footer
-from spec_ref.data_files.varint import write_varint
 from spec_ref.data_types.types import (
     DEFAULT_CRS,
     UNKNOWN,
@@ -24,6 +23,7 @@ from spec_ref.data_types.types import (
     VariantType,
     children,
 )
+from spec_ref.encodings.varint import write_varint
 
 SCHEMA = 2
 """The field of the footer with the schema elements, in depth-first order."""

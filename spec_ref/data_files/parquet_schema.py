@@ -22,21 +22,15 @@ from spec_ref.data_files.parquet_thrift import ParquetNode
 from spec_ref.data_files.variant_shredding_schema import check_shredding
 from spec_ref.data_types.types import (
     BINARY,
-    BOOLEAN,
-    DATE,
     DEFAULT_CRS,
-    DOUBLE,
-    FLOAT,
     INT,
     LONG,
+    PLAIN_PRIMITIVES,
     STRING,
     TIME,
     TIMESTAMP,
-    TIMESTAMP_NS,
     TIMESTAMPTZ,
-    TIMESTAMPTZ_NS,
     UNKNOWN,
-    UUID,
     VARIANT,
     DecimalType,
     EdgeAlgorithm,
@@ -259,22 +253,18 @@ def _map(node: ParquetNode, ids: ColumnIds) -> Type:
         return MapType(key_id, key_type, value_id, _type(value, ids.inside("value")), value.repetition == "required")
 
 
-_BARE: dict[str, Type] = {
-    "boolean": BOOLEAN, "int32": INT, "int64": LONG, "int96": TIMESTAMPTZ, "float": FLOAT, "double": DOUBLE,
-    "byte_array": BINARY,
-}  # fmt: skip
-
-_ANNOTATED: dict[tuple[str, str], Type] = {
-    ("int32", "DATE"): DATE,
-    ("byte_array", "STRING"): STRING,
-    ("byte_array", "ENUM"): STRING,
-    ("byte_array", "JSON"): STRING,
-    ("byte_array", "BSON"): BINARY,
+_READ: dict[tuple[str, str | None, tuple[Any, ...]], Type] = {
+    **{(one.physical, one.logical, one.parameters): PLAIN_PRIMITIVES[name] for name, one in _STORED.items()},
+    # What other writers store, beside what the appendix asks for.
+    ("int96", None, ()): TIMESTAMPTZ,
+    ("byte_array", "ENUM", ()): STRING,
+    ("byte_array", "JSON", ()): STRING,
+    ("byte_array", "BSON", ()): BINARY,
+    ("int64", "TIMESTAMP", ("MILLIS", False)): TIMESTAMP,
+    ("int64", "TIMESTAMP", ("MILLIS", True)): TIMESTAMPTZ,
 }
-_TIMESTAMPS = {
-    ("MILLIS", False): TIMESTAMP, ("MILLIS", True): TIMESTAMPTZ, ("MICROS", False): TIMESTAMP,
-    ("MICROS", True): TIMESTAMPTZ, ("NANOS", False): TIMESTAMP_NS, ("NANOS", True): TIMESTAMPTZ_NS,
-}  # fmt: skip
+"""The types of columns, by their storage (`_STORED`)."""
+
 _INTEGERS: dict[tuple[str, int, bool], Type] = {
     ("int32", 8, True): INT, ("int32", 16, True): INT, ("int32", 32, True): INT, ("int32", 8, False): INT,
     ("int32", 16, False): INT, ("int32", 32, False): LONG, ("int64", 64, True): LONG,
@@ -297,7 +287,8 @@ def primitive_from_parquet(node: ParquetNode) -> Type:
     made: Type | None = None
     match logical:
         case None:
-            made = FixedType(node.length or 0) if physical == "fixed_len_byte_array" else _BARE[physical]
+            bare = physical != "fixed_len_byte_array"
+            made = _READ[physical, None, ()] if bare else FixedType(node.length or 0)
         case "UNKNOWN":
             made = UNKNOWN
         case "DECIMAL" if physical in ("int32", "int64", "fixed_len_byte_array", "byte_array"):
@@ -306,16 +297,14 @@ def primitive_from_parquet(node: ParquetNode) -> Type:
             made = _INTEGERS.get((physical, *parameters))
         case "TIME" if parameters[0] != "NANOS" and physical in ("int32", "int64"):
             made = TIME
-        case "TIMESTAMP" if physical == "int64":
-            made = _TIMESTAMPS[parameters]
-        case "UUID" if physical == "fixed_len_byte_array" and node.length == 16:
-            made = UUID
+        case "UUID" if node.length != _STORED["uuid"].length:
+            made = None
         case "GEOMETRY" if physical == "byte_array":
             made = GeometryType(parameters[0] or DEFAULT_CRS)
         case "GEOGRAPHY" if physical == "byte_array":
             made = GeographyType(parameters[0] or DEFAULT_CRS, EdgeAlgorithm(parameters[1] or "spherical"))
         case str():
-            made = _ANNOTATED.get((physical, logical))
+            made = _READ.get((physical, logical, parameters))
     if made is None:
         found = f"{physical} {logical}{parameters or ''}"
         raise spec_error("PQT007", "the type of the column is not an Iceberg type", found=found)

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 from spec_ref.core.errors import SpecError, spec_error
 from spec_ref.core.records import record
-from spec_ref.data_files.varint import read_varint
+from spec_ref.encodings.varint import read_varint, unzigzag
 
 MAGIC = b"PAR1"
 ENCRYPTED_MAGIC = b"PARE"
@@ -279,8 +279,7 @@ class CompactReader:
 
     def integer(self) -> int:
         """Read a zig-zag integer."""
-        value = self.varint()
-        return value >> 1 ^ -(value & 1)
+        return unzigzag(self.varint())
 
 
 def _tree(elements: list[dict[int, Any]], place: int, depth: int) -> tuple[ParquetNode, int]:

@@ -1,7 +1,7 @@
 """Rows of data files in any format, as values of Python (Appendix A).
 
-The values of a column are decoded as pyarrow decodes them, and is a value of the spec from then on: nothing is
-projected, promoted or left out.
+The values of a column are decoded as pyarrow decodes them, and are values of the spec from then on: nothing is
+projected, promoted or left out. What is written is encoded as pyarrow encodes it.
 """
 
 from __future__ import annotations
@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import pyarrow as pa
+
 from spec_ref.columnar.arrow_values import to_python_values
-from spec_ref.columnar.schemas.column_projection import canonical_array, find_column
+from spec_ref.columnar.schemas.column_projection import arrow_field, arrow_values, canonical_array, find_column
 from spec_ref.core.errors import error_path
 from spec_ref.data_files.batches import InputFile
 from spec_ref.data_files.reader import open_rows
+from spec_ref.data_files.row_writer import DataFileWriter
 from spec_ref.data_types.types import NestedField
 from spec_ref.manifests.data_file import FileFormat
 from spec_ref.scan_planning.rows import RecordFile
@@ -51,3 +54,18 @@ def open_records(file: InputFile, file_format: FileFormat, mapping: Sequence[Map
                 yield {column.id: own[place] for column, own in zip(columns, values, strict=True)}
 
     return RecordFile(reader.written, rows)
+
+
+def write_records(writer: DataFileWriter, fields: Sequence[NestedField], rows: Sequence[Mapping[int, Any]]) -> None:
+    """Append rows to a file.
+
+    Args:
+        writer: the writer of the file, as `spec_ref.data_files.writer.open_writer` returns it.
+        fields: the columns of the file.
+        rows: the rows, with values by field id.
+
+    Raises:
+        SpecError: the code of the type of a value that the format cannot represent.
+    """
+    columns = [arrow_values(field.type, [row.get(field.id) for row in rows]) for field in fields]
+    writer.write(pa.RecordBatch.from_arrays(columns, schema=pa.schema(list(map(arrow_field, fields)))))

@@ -6,52 +6,24 @@ is aligned with float and double in comparisons only (contradiction B28), as dou
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from itertools import permutations
 
-from spec_ref.core.calendar import MICROS_PER_DAY, NANOS_PER_DAY
 from spec_ref.core.errors import spec_error
-from spec_ref.data_types.types import (
-    DATE,
-    DOUBLE,
-    FLOAT,
-    INT,
-    LONG,
-    TIMESTAMP,
-    TIMESTAMP_NS,
-    UNKNOWN,
-    DecimalType,
-    PrimitiveType,
-    Type,
-    kind,
-)
-from spec_ref.data_types.values import check_value
+from spec_ref.data_types.promotion import is_promotion
+from spec_ref.data_types.types import DOUBLE, INT, PLAIN_PRIMITIVES, UNKNOWN, Type, kind
 from spec_ref.expressions.bound import BoundPromotion, BoundTerm
 
 
-def _as_is(value: Any) -> Any:
-    return value
+def _aligns(type_: Type, wide: Type) -> bool:
+    """Decide whether values of a type can be compared as another one; null is a value of any type."""
+    return type_ in (wide, UNKNOWN) or is_promotion(type_, wide) or (type_, wide) == (INT, DOUBLE)
 
 
-def _days(type_: Type, units: int) -> Callable[[int], int]:
-    def promote(days: int) -> int:
-        value = days * units
-        check_value(type_, value)
-        return value
-
-    return promote
-
-
-_PROMOTIONS: dict[tuple[PrimitiveType, PrimitiveType], Callable[[Any], Any]] = {
-    (INT, LONG): _as_is,
-    (INT, DOUBLE): float,
-    (FLOAT, DOUBLE): _as_is,
-    (DATE, TIMESTAMP): _days(TIMESTAMP, MICROS_PER_DAY),
-    (DATE, TIMESTAMP_NS): _days(TIMESTAMP_NS, NANOS_PER_DAY),
+_KINDS = {
+    frozenset((kind(one), kind(other)))
+    for one, other in permutations((type_ for type_ in PLAIN_PRIMITIVES.values() if type_ != UNKNOWN), 2)
+    if any(_aligns(one, wide) and _aligns(other, wide) for wide in (one, other, DOUBLE))
 }
-"""The conversion of a value, by its type and the type that it is promoted to."""
-
-_KINDS = {frozenset((narrow.name, wide.name)) for narrow, wide in _PROMOTIONS} | {frozenset(("int", "float"))}
 
 
 def can_align(left: Type, right: Type) -> bool:
@@ -91,13 +63,4 @@ def _promoted(term: BoundTerm, type_: Type) -> BoundTerm | None:
     """Promote a term to a type; None if there is no such promotion."""
     if term.type == type_:
         return term
-    if term.type == UNKNOWN:  # null, as a value of any type
-        return BoundPromotion(term, _as_is, type_)
-    match term.type, type_:
-        case DecimalType(narrow, scale), DecimalType(wide, same) if narrow < wide and scale == same:
-            return BoundPromotion(term, _as_is, type_)
-        case PrimitiveType(), PrimitiveType():
-            promote = _PROMOTIONS.get((term.type, type_))
-            return None if promote is None else BoundPromotion(term, promote, type_)
-        case _:
-            return None
+    return BoundPromotion(term, type_) if _aligns(term.type, type_) else None

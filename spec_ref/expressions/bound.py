@@ -27,6 +27,7 @@ from typing import Any, TypeAlias
 import attrs
 
 from spec_ref.core.records import record
+from spec_ref.data_types.promotion import promote_value
 from spec_ref.data_types.types import DOUBLE, FLOAT, Type
 from spec_ref.expressions.predicates import And, Constant, Not, Operation, Or
 from spec_ref.partitioning.transforms import Transform
@@ -75,8 +76,23 @@ class BoundPromotion:
     """A value as a wider type (Value expression types)."""
 
     child: BoundTerm
-    promote: Callable[[Any], Any]
     type: Type
+
+    def promote(self, value: Any) -> Any:
+        """Convert a value of the child.
+
+        Args:
+            value: a value of the child's type, or None.
+
+        Returns:
+            The value of the type; an int that is compared with a float or double is a double (contradiction B28).
+
+        Raises:
+            SpecError: EVO006 if a date is outside the range of the timestamp.
+        """
+        if value is not None and self.type == DOUBLE:
+            return float(value)
+        return promote_value(self.child.type, self.type, value)
 
 
 @record
@@ -290,8 +306,7 @@ def evaluate_term(term: BoundTerm, row: Row) -> Any:
             return transform.apply(child.type, evaluate_term(child, row))
         case BoundConstant(constant):
             return constant
-        case BoundPromotion(child, promote):
-            narrow = evaluate_term(child, row)
-            return None if narrow is None else promote(narrow)
+        case BoundPromotion(child):
+            return term.promote(evaluate_term(child, row))
         case BoundChoice(condition, when_true, when_false):
             return evaluate_term(when_true if evaluate(condition, row) else when_false, row)

@@ -211,8 +211,8 @@ def _term_stats(term: BoundTerm, facts_of: Callable[[BoundReference], TermStats]
             if isinstance(transform, Bucket):
                 return evolve(inner, lower=None, upper=None)
             return _mapped(inner, lambda value: transform.apply(child.type, value))
-        case BoundPromotion(child, promote):
-            return _mapped(_term_stats(child, facts_of), promote)
+        case BoundPromotion(child):
+            return _mapped(_term_stats(child, facts_of), term.promote)
         case BoundConstant(value):
             if value is None or is_nan(value):
                 return TermStats(null=value is None, nan=value is not None, ordinary=False)

@@ -192,14 +192,14 @@ def metrics_of_values(type_: Type, values: Iterable[Any]) -> FieldMetrics:
 
 
 def metrics_of_rows(
-    struct: StructType, rows: Iterable[Mapping[int, Any]], mode: MetricsMode = TRUNCATED
+    struct: StructType, rows: Iterable[Mapping[int, Any]], mode: MetricsMode | Mapping[int, MetricsMode] = TRUNCATED
 ) -> FileMetrics:
     """Compute the metrics of rows.
 
     Args:
         struct: the columns of the file.
         rows: the rows, each with values by field id.
-        mode: what to keep of every column.
+        mode: what to keep of every column, or of each by its field id.
 
     Returns:
         The metrics.
@@ -229,23 +229,25 @@ def _reach(row: Any, ids: tuple[int, ...]) -> Any:
     return row
 
 
-def file_metrics(record_count: int, columns: Mapping[int, FieldMetrics], mode: MetricsMode) -> FileMetrics:
+def file_metrics(
+    record_count: int, columns: Mapping[int, FieldMetrics], mode: MetricsMode | Mapping[int, MetricsMode]
+) -> FileMetrics:
     """Collect the metrics of a file from those of its columns.
 
     Args:
         record_count: the number of rows.
         columns: the metrics by field id.
-        mode: what to keep of every column.
+        mode: what to keep of every column, or of each by its field id; nothing of a column without a mode.
 
     Returns:
         The metrics.
     """
-    if not mode.counts:
-        return FileMetrics(record_count=record_count)
+    modes = dict.fromkeys(columns, mode) if isinstance(mode, MetricsMode) else mode
+    columns = {id_: column for id_, column in columns.items() if modes.get(id_, NO_METRICS).counts}
     lowers, uppers = {}, {}
-    if mode.bounds:
-        for field_id, column in columns.items():
-            lower, upper = encode_bounds(column, mode.width)
+    for field_id, column in columns.items():
+        if modes[field_id].bounds:
+            lower, upper = encode_bounds(column, modes[field_id].width)
             if lower is not None:
                 lowers[field_id] = lower
             if upper is not None:

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from spec_ref.core.errors import SpecError, Violation, abbreviated_repr
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import FormatVersion
+from spec_ref.data_types.promotion import is_promotable
 from spec_ref.data_types.types import NestedField, Type, is_primitive, kind
 from spec_ref.manifests.manifest import Header
 from spec_ref.manifests.manifest_file_checks import violation_at
 from spec_ref.partitioning.spec import PartitionSpec
-from spec_ref.schemas.promotion import is_promotable
 from spec_ref.schemas.schema import Schema
 
 

@@ -156,6 +156,21 @@ class RowReader:
                     last_updated_sequence_number=last_updated(own.get(LAST_UPDATED.id), entry.first_row_id, number),
                 )
 
+    def deleted_positions(self, task: FileScanTask) -> frozenset[int]:
+        """Find the rows of a data file that are deleted by their positions, as a new deletion vector has to (DEL003).
+
+        Args:
+            task: a task that has all deletes of the file.
+
+        Returns:
+            The positions, from 0.
+
+        Raises:
+            SpecError: a delete file is damaged, or is not what its manifest entry says.
+        """
+        vector = self._vector(task)
+        return self._positions(task) | frozenset(() if vector is None else vector.positions())
+
     def _constants(self, spec_id: int, file: DataFile) -> Constants:
         if spec_id not in self.specs:
             raise spec_error("TMD010", "the table does not have a partition spec with the id", found=spec_id)

@@ -23,6 +23,7 @@ from typing import Any
 from spec_ref.core.errors import SpecError, Violation, error_path, spec_error
 from spec_ref.core.records import evolve, record
 from spec_ref.core.versions import NEWEST
+from spec_ref.data_types.promotion import is_promotable, promote_value
 from spec_ref.data_types.types import (
     BINARY,
     STRING,
@@ -40,7 +41,6 @@ from spec_ref.data_types.types import (
     children,
 )
 from spec_ref.data_types.values import check_required
-from spec_ref.schemas.promotion import is_promotable, promote_value
 from spec_ref.schemas.schema import Schema
 
 Constants = Mapping[int, Any]

@@ -10,36 +10,11 @@ from __future__ import annotations
 from typing import Any
 
 from spec_ref.core.errors import error_path, spec_error
-from spec_ref.core.records import evolve
-from spec_ref.data_types.types import ListType, MapType, NestedField, StructType, Type, kind
+from spec_ref.data_types.types import NestedField, StructType, Type, kind
 from spec_ref.data_types.values import check_value
 
 NULL_ONLY = frozenset({"unknown", "variant", "geometry", "geography"})
 """The types whose columns all default to null (DEF008)."""
-
-
-def without_defaults(type_: Type) -> Type:
-    """Remove all default values, as format versions before `DEFAULTS_SINCE` have none.
-
-    Args:
-        type_: any type.
-
-    Returns:
-        The type without defaults at any depth.
-    """
-    match type_:
-        case StructType(fields):
-            bare = (
-                evolve(field, type=without_defaults(field.type), initial_default=None, write_default=None)
-                for field in fields
-            )
-            return evolve(type_, fields=tuple(bare))
-        case ListType(_, element):
-            return evolve(type_, element=without_defaults(element))
-        case MapType(_, key, _, value):
-            return evolve(type_, key=without_defaults(key), value=without_defaults(value))
-        case _:
-            return type_
 
 
 def check_default(type_: Type, value: Any) -> None:

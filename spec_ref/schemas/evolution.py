@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 from spec_ref.core.errors import SpecError, spec_error
 from spec_ref.core.records import evolve, record
 from spec_ref.core.versions import DEFAULT_VALUES, FormatVersion
+from spec_ref.data_types.promotion import is_promotable, promote_value
 from spec_ref.data_types.types import (
     UNKNOWN,
     ListType,
@@ -24,7 +25,6 @@ from spec_ref.data_types.types import (
 )
 from spec_ref.schemas.default_values import check_default
 from spec_ref.schemas.identifier_fields import identifier_problems
-from spec_ref.schemas.promotion import is_promotable, promote_value
 from spec_ref.schemas.reserved_field_ids import MAX_TABLE_FIELD_ID
 from spec_ref.schemas.schema import Column, Schema
 

@@ -5,94 +5,22 @@ A schema is the struct of a table's columns, with an id and, optionally, the ids
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import attrs
 
-from spec_ref.core.errors import SpecError
 from spec_ref.core.frozen_dict import EMPTY
-from spec_ref.core.records import evolve, record, spec_field
-from spec_ref.core.versions import DEFAULT_VALUES, OPTIONAL, REQUIRED, FormatVersion
+from spec_ref.core.records import record, spec_field
+from spec_ref.core.versions import OPTIONAL, REQUIRED, FormatVersion
 from spec_ref.data_types.types import ListType, MapType, NestedField, StructType, Type, children
-from spec_ref.json.wire_types import ANY, BOOLEAN, INT, STRING, Converted, ListOf, RecordOf
-from spec_ref.schemas.default_values import without_defaults
-from spec_ref.schemas.type_json import type_from_json, type_to_json
-
-LONGEST_REMEMBERED = 64
-"""The longest type string, in characters, whose type is cached."""
-
-
-@functools.lru_cache(maxsize=1024)
-def _remembered(text: str) -> Type:
-    return type_from_json(text)
-
-
-def _read_type(json: Any, version: FormatVersion) -> Type:
-    if type(json) is str:
-        return _remembered(json) if len(json) <= LONGEST_REMEMBERED else type_from_json(json)
-    type_ = type_from_json(json)
-    return type_ if DEFAULT_VALUES.is_supported(version) else without_defaults(type_)
-
-
-def _write_type(type_: Type, version: FormatVersion) -> Any:
-    return type_to_json(type_ if DEFAULT_VALUES.is_supported(version) else without_defaults(type_))
-
-
-def _alone(json: dict[str, Any]) -> NestedField:
-    """Read a field by itself, because the values of its defaults depend on its type."""
-    try:
-        struct = type_from_json({"type": "struct", "fields": [json]})
-    except SpecError as error:
-        place = error.violation.path.removeprefix("/fields/0")
-        raise SpecError(attrs.evolve(error.violation, path=place)) from None
-    assert isinstance(struct, StructType)
-    return struct.fields[0]
-
-
-def _read_defaults(field: NestedField, _: FormatVersion) -> NestedField:
-    """Convert the defaults from JSON to values of the field's type (JSC008)."""
-    if field.initial_default is None and field.write_default is None:
-        return field
-    given = {"initial-default": field.initial_default, "write-default": field.write_default}
-    bare = {"id": field.id, "name": field.name, "required": field.required, "type": type_to_json(field.type)}
-    read = _alone({**bare, **given})
-    return evolve(field, initial_default=read.initial_default, write_default=read.write_default)
-
-
-TYPE = Converted(ANY, _read_type, _write_type)
-"""A type as a field stores it."""
-
-FIELD = RecordOf(
-    NestedField,
-    "a field",
-    requirement="JSC006",
-    kinds={
-        "id": INT,
-        "name": STRING,
-        "required": BOOLEAN,
-        "type": TYPE,
-        "doc": STRING,
-        "initial_default": ANY,
-        "write_default": ANY,
-    },
-    post_read=_read_defaults,
-)
+from spec_ref.json.wire_types import INT, Converted, ListOf, RecordOf
+from spec_ref.schemas.type_json import FIELD, default_json
 
 
 def _write_fields(fields: tuple[NestedField, ...], _: FormatVersion) -> tuple[NestedField, ...]:
     """Convert the defaults back to JSON."""
-    return tuple(map(_default_json, fields))
-
-
-def _default_json(field: NestedField) -> NestedField:
-    if field.initial_default is None and field.write_default is None:
-        return field
-    struct = type_to_json(StructType((field,)))
-    assert isinstance(struct, dict)
-    json = struct["fields"][0]
-    return evolve(field, initial_default=json.get("initial-default"), write_default=json.get("write-default"))
+    return tuple(map(default_json, fields))
 
 
 FIELDS = Converted(ListOf(FIELD), lambda fields, _: fields, _write_fields)
@@ -118,6 +46,22 @@ class Column:
     def name(self) -> str:
         """The full name, with dots between the parts."""
         return ".".join(self.path)
+
+
+def value_in_row(column: Column, row: Mapping[int, Any]) -> Any:
+    """Find the value of a column in a row.
+
+    Args:
+        column: a column that is not inside of a list or map.
+        row: the row, values by field id.
+
+    Returns:
+        The value; None if it or a struct that contains it is null.
+    """
+    value: Any = row
+    for one in (*column.parents, column):
+        value = None if value is None else value.get(one.id)
+    return value
 
 
 @record

@@ -8,12 +8,14 @@ version, and are kept for the writers that define them.
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from spec_ref.core.errors import error_path, spec_error
-from spec_ref.core.records import field_rules
+from spec_ref.core.records import evolve
+from spec_ref.core.versions import NEWEST, FormatVersion
 from spec_ref.data_types.types import (
     PLAIN_PRIMITIVES,
     STRING,
@@ -32,7 +34,10 @@ from spec_ref.data_types.types import (
     kind,
 )
 from spec_ref.data_types.values import check_value
-from spec_ref.json.reading import unknown_members
+from spec_ref.json.reading import record_reader, unknown_members
+from spec_ref.json.wire_types import ANY, BOOLEAN, INT, Converted, Kind, RecordOf
+from spec_ref.json.wire_types import STRING as STRING_KIND
+from spec_ref.json.writing import record_writer
 from spec_ref.schemas.default_values import NULL_ONLY, check_default
 from spec_ref.single_value.json_value import from_json, to_json
 
@@ -47,12 +52,16 @@ MAX_SCALE = 999
 
 MAX_INT = 2**31 - 1
 
+LONGEST_REMEMBERED = 64
+"""The longest type string, in characters, whose type is cached."""
 
-def type_to_json(type_: Type) -> str | dict[str, Any]:
+
+def type_to_json(type_: Type, version: FormatVersion = NEWEST) -> str | dict[str, Any]:
     """Write a type as canonical JSON.
 
     Args:
         type_: any type.
+        version: the format version, whose rules decide which properties of nested fields are written.
 
     Returns:
         A string for a primitive type or variant, an object for a nested type.
@@ -63,43 +72,32 @@ def type_to_json(type_: Type) -> str | dict[str, Any]:
     """
     match type_:
         case StructType(fields, extra):
-            return {"type": "struct", "fields": [_field_to_json(field) for field in fields], **_extra("struct", extra)}
+            write = record_writer(FIELD, version)
+            return {
+                "type": "struct",
+                "fields": [write(default_json(field)) for field in fields],
+                **_extra("struct", extra),
+            }
         case ListType(element_id, element, required, extra):
             return {
                 "type": "list",
                 "element-id": element_id,
                 "element-required": required,
-                "element": type_to_json(element),
+                "element": type_to_json(element, version),
                 **_extra("list", extra),
             }
         case MapType(key_id, key, value_id, value, required, extra):
             return {
                 "type": "map",
                 "key-id": key_id,
-                "key": type_to_json(key),
+                "key": type_to_json(key, version),
                 "value-id": value_id,
                 "value-required": required,
-                "value": type_to_json(value),
+                "value": type_to_json(value, version),
                 **_extra("map", extra),
             }
         case _:
             return str(type_)
-
-
-def _field_to_json(field: NestedField) -> dict[str, Any]:
-    json: dict[str, Any] = {
-        "id": field.id,
-        "name": field.name,
-        "required": field.required,
-        "type": type_to_json(field.type),
-    }
-    if field.doc is not None:
-        json["doc"] = field.doc
-    for name, default in (("initial-default", field.initial_default), ("write-default", field.write_default)):
-        if default is not None:
-            with error_path(f"/{name}"):
-                json[name] = _default_to_json(field.type, default)
-    return {**json, **_extra("field", field.extra)} if field.extra else json
 
 
 def _extra(name: str, extra: Mapping[str, Json]) -> dict[str, Json]:
@@ -107,35 +105,53 @@ def _extra(name: str, extra: Mapping[str, Json]) -> dict[str, Json]:
     return unknown_members(_KNOWN[name], dict(extra)) if extra else {}
 
 
-def type_from_json(json: Json) -> Type:
+def type_from_json(json: Json, version: FormatVersion = NEWEST) -> Type:
     """Read a type from JSON.
 
     Args:
         json: the parsed JSON.
+        version: the format version, whose rules decide which properties of nested fields are read.
 
     Returns:
         The type.
 
     Raises:
-        SpecError: JSC003 if it is not a type; JSC006 or JSC007 for a malformed nested type; TYP013, TYP023, TYP031 or
-            TYP035 for an invalid parameter; TYP025 for a required field of type unknown; DEF008, DEF009 or a code of
-            JSON single values for a default.
+        SpecError: JSC003 if it is not a type; JSC006 or JSC007 for a malformed nested type; TYP002 for a malformed
+            field; TYP013, TYP023, TYP031 or TYP035 for an invalid parameter; TYP025 for a required field of type
+            unknown; DEF008, DEF009 or a code of JSON single values for a default.
     """
-    return _type(json, MAX_DEPTH)
+    if type(json) is str:
+        return _remembered(json) if len(json) <= LONGEST_REMEMBERED else _from_text(json)
+    _check_depth(json)
+    return _type(json, version)
 
 
-def _type(json: Json, depth: int) -> Type:
-    if depth == 0:
-        raise spec_error("JSC006", "types are nested too deeply", expected=f"at most {MAX_DEPTH} levels")
-    if isinstance(json, str):
+def _check_depth(json: Json) -> None:
+    """Refuse JSON whose types nest too deeply, before it is walked recursively."""
+    level, depth = [json], 0
+    while level := [inner for one in level if type(one) is dict for inner in _inner_types(one)]:
+        depth += 1
+        if depth >= MAX_DEPTH:
+            raise spec_error("JSC006", "types are nested too deeply", expected=f"at most {MAX_DEPTH} levels")
+
+
+def _inner_types(json: dict[str, Json]) -> Iterator[Json]:
+    fields = json.get("fields")
+    if type(fields) is list:
+        yield from (field["type"] for field in fields if type(field) is dict and "type" in field)
+    yield from (json[name] for name in ("element", "key", "value") if name in json)
+
+
+def _type(json: Json, version: FormatVersion) -> Type:
+    if type(json) is str:
         return _from_text(json)
-    if not isinstance(json, dict):
+    if type(json) is not dict:
         raise spec_error("JSC003", "the type is not a string or an object", found=json)
     name = json.get("type")
-    read = _NESTED.get(name) if isinstance(name, str) else None
+    read = _NESTED.get(name) if type(name) is str else None
     if read is None:
         raise spec_error("JSC003", "not a nested type", found=name, expected="struct, list or map", path="/type")
-    return read(json, depth - 1)
+    return read(json, version)
 
 
 # Strings
@@ -144,6 +160,11 @@ def _type(json: Json, depth: int) -> Type:
 WHITESPACE = " \t\r\n"
 
 _NUMBER = re.compile(r"0|-?[1-9][0-9]{0,9}")
+
+
+@functools.lru_cache(maxsize=1024)
+def _remembered(text: str) -> Type:
+    return _from_text(text)
 
 
 def _from_text(text: str) -> Type:
@@ -251,57 +272,37 @@ def _member(json: dict[str, Json], name: str, type_: type, requirement: str) -> 
     return value
 
 
-def _member_type(json: dict[str, Json], name: str, depth: int, requirement: str) -> Type:
+def _member_type(json: dict[str, Json], name: str, version: FormatVersion) -> Type:
     if name not in json:
-        raise spec_error(requirement, "a member is missing", expected=f"{name!r}", aspect="missing")
+        raise spec_error("JSC007", "a member is missing", expected=f"{name!r}", aspect="missing")
     with error_path(f"/{name}"):
-        return _type(json[name], depth)
+        return _type(json[name], version)
 
 
-def _struct(json: dict[str, Json], depth: int) -> StructType:
+def _struct(json: dict[str, Json], version: FormatVersion) -> StructType:
+    read = record_reader(_INNER_FIELD, version)
     fields = []
     for index, field in enumerate(_member(json, "fields", list, "JSC006")):
         with error_path(f"/fields/{index}"):
-            fields.append(_field(field, depth))
+            fields.append(read(field))
     return StructType(tuple(fields), extra=_extra("struct", json))
 
 
-def _field(json: Json, depth: int) -> NestedField:
-    if not isinstance(json, dict):
-        raise spec_error("JSC006", "the field is not an object", found=json)
-    type_ = _member_type(json, "type", depth, "JSC006")
-    required = _member(json, "required", bool, "JSC006")
-    if required and type_ == UNKNOWN:
-        raise spec_error(
-            "TYP025", "a field of type unknown must be optional", found=True, path="/required", aspect="required"
-        )
-    return NestedField(
-        id=_member(json, "id", int, "JSC006"),
-        name=_member(json, "name", str, "JSC006"),
-        required=required,
-        type=type_,
-        doc=_member(json, "doc", str, "JSC006") if json.get("doc") is not None else None,
-        initial_default=_default_from_json(json, "initial-default", type_),
-        write_default=_default_from_json(json, "write-default", type_),
-        extra=_extra("field", json),
-    )
-
-
-def _list(json: dict[str, Json], depth: int) -> ListType:
+def _list(json: dict[str, Json], version: FormatVersion) -> ListType:
     return ListType(
         element_id=_member(json, "element-id", int, "JSC007"),
-        element=_member_type(json, "element", depth, "JSC007"),
+        element=_member_type(json, "element", version),
         element_required=_member(json, "element-required", bool, "JSC007"),
         extra=_extra("list", json),
     )
 
 
-def _map(json: dict[str, Json], depth: int) -> MapType:
+def _map(json: dict[str, Json], version: FormatVersion) -> MapType:
     return MapType(
         key_id=_member(json, "key-id", int, "JSC007"),
-        key=_member_type(json, "key", depth, "JSC007"),
+        key=_member_type(json, "key", version),
         value_id=_member(json, "value-id", int, "JSC007"),
-        value=_member_type(json, "value", depth, "JSC007"),
+        value=_member_type(json, "value", version),
         value_required=_member(json, "value-required", bool, "JSC007"),
         extra=_extra("map", json),
     )
@@ -311,27 +312,88 @@ _KNOWN: dict[str, frozenset[str]] = {
     "struct": frozenset({"type", "fields"}),
     "list": frozenset({"type", "element-id", "element", "element-required"}),
     "map": frozenset({"type", "key-id", "key", "value-id", "value", "value-required"}),
-    "field": frozenset(rule.name for rule in field_rules(NestedField).values()),
 }
 """The members that the spec lists (Appendix C, Schemas)."""
 
-_NESTED: dict[str, Callable[[dict[str, Json], int], Type]] = {"struct": _struct, "list": _list, "map": _map}
+_NESTED: dict[str, Callable[[dict[str, Json], FormatVersion], Type]] = {"struct": _struct, "list": _list, "map": _map}
+
+
+# Fields
+
+
+TYPE = Converted(ANY, type_from_json, type_to_json)
+"""A type as a field stores it."""
+
+
+def _read_field(field: NestedField, _: FormatVersion) -> NestedField:
+    """Check the texts of a field, and convert its defaults from JSON to values of its type (JSC008)."""
+    for name, text in (("name", field.name), ("doc", field.doc)):
+        if text is not None and not text.isascii():
+            with error_path(f"/{name}"):
+                check_value(STRING, text)
+    if field.initial_default is None and field.write_default is None:
+        return field
+    return evolve(
+        field,
+        initial_default=_default_from_json(field.type, field.initial_default, "initial-default"),
+        write_default=_default_from_json(field.type, field.write_default, "write-default"),
+    )
+
+
+def _read_inner_field(field: NestedField, version: FormatVersion) -> NestedField:
+    """Read a field inside of a type, and refuse what `spec_ref.table_metadata.rules_structure` reports of columns."""
+    if field.required and field.type == UNKNOWN:
+        raise spec_error(
+            "TYP025", "a field of type unknown is optional", found=True, path="/required", aspect="required"
+        )
+    return _read_field(field, version)
+
+
+def _field_of(type_: Converted, post_read: Callable[[NestedField, FormatVersion], NestedField]) -> RecordOf:
+    scalars: dict[str, Kind] = {"id": INT, "name": STRING_KIND, "required": BOOLEAN, "doc": STRING_KIND}
+    kinds = {**scalars, "type": type_, "initial_default": ANY, "write_default": ANY}
+    return RecordOf(NestedField, "a field", requirement="JSC006", kinds=kinds, post_read=post_read)
+
+
+FIELD = _field_of(TYPE, _read_field)
+"""A field of a struct, or a column."""
+
+_INNER_FIELD = _field_of(Converted(ANY, _type, type_to_json), _read_inner_field)
+"""A field inside of a type, whose depth is checked already."""
 
 
 # Default values
 
 
-def _default_from_json(json: dict[str, Json], name: str, type_: Type) -> Any:
-    default = json.get(name)
-    if default is None:
+def _default_from_json(type_: Type, json: Json, name: str) -> Any:
+    if json is None:
         return None
     with error_path(f"/{name}"):
         # A struct's default is {} even where its fields are required, and other types allow no default at all.
-        value = default if isinstance(type_, StructType) or kind(type_) in NULL_ONLY else from_json(type_, default)
+        value = json if isinstance(type_, StructType) or kind(type_) in NULL_ONLY else from_json(type_, json)
         check_default(type_, value)
         return value
 
 
-def _default_to_json(type_: Type, default: Any) -> Json:
-    check_default(type_, default)
-    return default if isinstance(type_, StructType) else to_json(type_, default)
+def default_json(field: NestedField) -> NestedField:
+    """Convert the defaults of a field to JSON, as `FIELD` writes them.
+
+    Args:
+        field: a field, whose defaults are values of its type.
+
+    Returns:
+        The field, with JSON in their place.
+
+    Raises:
+        SpecError: DEF008, DEF009 or the code of a type if a default is not allowed; SVJ001 or SVJ007 if it has no JSON
+            form.
+    """
+    if field.initial_default is None and field.write_default is None:
+        return field
+    made = {}
+    for name, default in (("initial-default", field.initial_default), ("write-default", field.write_default)):
+        with error_path(f"/{name}"):
+            check_default(field.type, default)
+            is_written = default is not None and not isinstance(field.type, StructType)
+            made[name.replace("-", "_")] = to_json(field.type, default) if is_written else default
+    return evolve(field, **made)

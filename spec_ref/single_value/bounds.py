@@ -11,17 +11,16 @@ A bound need not be a value of the column: a writer may cut long strings and bin
 from __future__ import annotations
 
 import math
+from itertools import permutations
 from typing import Any
 
-from spec_ref.core.calendar import UNITS_PER_DAY
 from spec_ref.core.errors import spec_error
-from spec_ref.core.records import record
+from spec_ref.data_types.promotion import is_promotion, promote_value
 from spec_ref.data_types.types import (
     BINARY,
-    DATE,
-    FLOAT,
-    INT,
+    PLAIN_PRIMITIVES,
     STRING,
+    UNKNOWN,
     GeographyType,
     GeometryType,
     Type,
@@ -36,23 +35,12 @@ from spec_ref.single_value.variant_bounds import decode_variant_bound, encode_va
 __all__ = ["decode_bound", "encode_bound", "truncate_lower", "truncate_upper"]
 
 
-@record
-class _Promotion:
-    """How a bound reads that was written when the column still had another type."""
-
-    written: Type
-    units: int
-    """Units of the promoted type in one of the written type."""
-
-
 _PROMOTED_LENGTH = 4
-_PROMOTIONS: dict[str, _Promotion] = {
-    "long": _Promotion(INT, 1),
-    "double": _Promotion(FLOAT, 1),
-    "timestamp": _Promotion(DATE, UNITS_PER_DAY["timestamp"]),
-    "timestamp_ns": _Promotion(DATE, UNITS_PER_DAY["timestamp_ns"]),
+_WRITTEN: dict[Type, Type] = {
+    new: old for old, new in permutations(PLAIN_PRIMITIVES.values(), 2) if old != UNKNOWN and is_promotion(old, new)
 }
-"""The kinds of type whose 4-byte bounds were written as another one. A decimal has the same bytes at any precision."""
+"""The type that a 4-byte bound was written as, by the type of the column now: int for long, float for double, date for
+timestamp and timestamp_ns. A decimal has the same bytes at any precision, and unknown no bounds."""
 
 
 def encode_bound(type_: Type, value: Any) -> bytes:
@@ -107,14 +95,10 @@ def decode_bound(type_: Type, data: bytes) -> Any:
             return decode_point(data)
         case VariantType():
             return decode_variant_bound(data)
-    promotion = _PROMOTIONS.get(kind(type_))
-    if promotion is None or not isinstance(data, bytes) or len(data) != _PROMOTED_LENGTH:
-        return from_binary(type_, data)
-    value = from_binary(promotion.written, data) * promotion.units
-    if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
-        days = value // promotion.units
-        raise spec_error("EVO006", f"the date of a bound is outside the range of {type_}", found=f"{days} days")
-    return value
+    if isinstance(data, bytes) and len(data) == _PROMOTED_LENGTH and type_ in _WRITTEN:
+        written = _WRITTEN[type_]
+        return promote_value(written, type_, from_binary(written, data))
+    return from_binary(type_, data)
 
 
 def truncate_lower(type_: Type, value: Any, width: int) -> Any:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any, TypeAlias
 
-from spec_ref.core.calendar import civil_from_days, days_from_civil
+from spec_ref.core.calendar import SECONDS_PER_DAY, civil_from_days, days_from_civil
 from spec_ref.core.decimals import unscaled_value
 from spec_ref.core.errors import error_path, spec_error
 from spec_ref.core.records import record
@@ -344,7 +344,7 @@ def _time_form(requirement: str, digits: int) -> JsonForm:
 
 def _timestamp_form(requirement: str, digits: int, offset: str) -> JsonForm:
     pattern = re.compile(_DATE + "T" + _time(digits) + re.escape(offset))
-    per_day: int = 86_400 * 10**digits
+    per_day: int = SECONDS_PER_DAY * 10**digits
 
     def write(_: Type, value: int) -> str:
         days, clock = divmod(value, per_day)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 import struct
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from functools import cmp_to_key
 from typing import Any
 
 from spec_ref.core.errors import SpecError
 from spec_ref.data_types.types import UNKNOWN
 from spec_ref.partitioning.spec import source_type
 from spec_ref.partitioning.transforms import Void
-from spec_ref.schemas.schema import Schema
+from spec_ref.schemas.schema import Schema, value_in_row
 from spec_ref.sorting.order import NullOrder, SortDirection, SortField, SortOrder
 
 
@@ -55,6 +56,24 @@ def compare_rows(order: SortOrder, schema: Schema, left: Mapping[int, Any], righ
     return 0
 
 
+def sort_rows(order: SortOrder, schema: Schema, rows: Iterable[Mapping[int, Any]]) -> list[Mapping[int, Any]]:
+    """Sort rows by a sort order; equal rows keep their order.
+
+    Args:
+        order: an order for which `sortable` is true.
+        schema: the schema of the rows.
+        rows: the rows, values by field id.
+
+    Returns:
+        The sorted rows.
+    """
+
+    def compare(left: Mapping[int, Any], right: Mapping[int, Any]) -> int:
+        return compare_rows(order, schema, left, right)
+
+    return sorted(rows, key=cmp_to_key(compare))
+
+
 def sort_value(field: SortField, schema: Schema, row: Mapping[int, Any]) -> Any:
     """Find the value by which one field of an order sorts a row: the transformed value of the source column.
 
@@ -69,10 +88,7 @@ def sort_value(field: SortField, schema: Schema, row: Mapping[int, Any]) -> Any:
     column = schema.find(field.sources[0])
     if column is None or isinstance(field.transform, Void):
         return None
-    value: Any = row
-    for one in (*column.parents, column):
-        value = None if value is None else value.get(one.id)
-    return field.transform.apply(column.type, value)
+    return field.transform.apply(column.type, value_in_row(column, row))
 
 
 def compare_values(field: SortField, left: Any, right: Any) -> int:

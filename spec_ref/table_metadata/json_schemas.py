@@ -16,7 +16,7 @@ from spec_ref.core.versions import FormatVersion, Presence
 from spec_ref.json.reading import FieldTableRow, field_table
 from spec_ref.json.wire_types import Converted, Kind, ListOf, MapOf, RecordOf, ScalarKind
 from spec_ref.partitioning.spec import FIELD as PARTITION_FIELD
-from spec_ref.schemas.schema import FIELD, TYPE
+from spec_ref.schemas.type_json import FIELD, TYPE
 from spec_ref.sorting.order import SORT_FIELD
 from spec_ref.table_metadata.metadata import METADATA
 

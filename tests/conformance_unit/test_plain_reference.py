@@ -20,7 +20,7 @@ from conformance.operations.registry import OPERATIONS
 from conformance.vectors import Vector
 
 OF_DATA_FILES = {"table.read", "table.write", "table.change"}
-"""The operations that read or write data files, which only pyarrow does here."""
+"""The operations that read or write data files, which only pyarrow does here; see also `test_plain_writing`."""
 
 REFUSING = """
 import sys
@@ -84,6 +84,7 @@ def test_each_form_has_another_function(name: str) -> None:
     found = {form: function_at(place) for form, place in FUNCTIONS[name].items()}
     assert found.keys() == {FAST, PLAIN}
     assert found[FAST] is not found[PLAIN]
-    kernel = ("spec_ref.columnar.", "conformance.pipeline.local")
+    writing = tuple(f"conformance.writing.{one}" for one in ("compaction", "merging", "operations", "write_tasks"))
+    kernel = ("spec_ref.columnar.", "conformance.pipeline.local", *writing)
     assert found[FAST].__module__.startswith(kernel)
     assert not found[PLAIN].__module__.startswith((*kernel, "spec_ref.data_files."))

@@ -36,6 +36,7 @@ from conformance.operations.manifests.wire import entry_from_form, listed_from_f
 from spec_ref.avro_mapping.schema import type_from_avro
 from spec_ref.core.errors import SpecError
 from spec_ref.core.versions import V3, FormatVersion
+from spec_ref.data_types.promotion import is_promotable
 from spec_ref.deletes.deletion_vector import decode_deletion_vector
 from spec_ref.encodings.avro.container import open_container, write_container
 from spec_ref.encodings.avro.types import from_json
@@ -47,7 +48,6 @@ from spec_ref.manifest_lists.writer import write_manifest_list
 from spec_ref.manifests import check_manifest, write_manifest
 from spec_ref.requirements import Requirement
 from spec_ref.schemas.name_mapping import read_name_mapping
-from spec_ref.schemas.promotion import is_promotable
 from spec_ref.schemas.type_json import type_from_json, type_to_json
 from spec_ref.statistics.puffin_checks import check_puffin
 from spec_ref.table_metadata import check_metadata

@@ -9,6 +9,7 @@ from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import V1, V2, V3, FormatVersion
 from spec_ref.data_types import types as t
+from spec_ref.data_types.promotion import is_promotable
 from spec_ref.partitioning import evolution as partitioning
 from spec_ref.partitioning.evolution import keeps_partition_values
 from spec_ref.partitioning.spec import PartitionField
@@ -26,7 +27,6 @@ from spec_ref.schemas.evolution import (
     evolve_schema,
     history_problems,
 )
-from spec_ref.schemas.promotion import is_promotable
 from spec_ref.schemas.reserved_field_ids import MAX_TABLE_FIELD_ID
 from spec_ref.schemas.schema import Schema
 from spec_ref.sorting import order as sorting

@@ -17,7 +17,6 @@ from conformance.pipeline.file_access import read_bytes
 from conformance.strategies import values
 from conformance.strategies_metadata import partition_specs, schemas, sort_orders
 from conformance.writing import WritableTable, append, create_table
-from spec_ref.columnar.partitioning.split_by_partition import check_spec
 from spec_ref.columnar.scan_planning.planner import plan
 from spec_ref.core.errors import SpecError
 from spec_ref.core.versions import V1, V2, V3
@@ -39,6 +38,7 @@ from spec_ref.expressions.predicates import TRUE
 from spec_ref.manifests.computed_metrics import TRUNCATED, metrics_of_rows
 from spec_ref.manifests.data_file import DataFile, FileFormat
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
+from spec_ref.partitioning.split_by_partition import check_spec
 from spec_ref.partitioning.transforms import Identity, UnknownTransform
 from spec_ref.schemas.schema import Schema
 from spec_ref.sorting.comparator import sortable

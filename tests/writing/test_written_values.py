@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
@@ -15,7 +16,7 @@ from written import arrow_of, rows_of
 
 from conformance.strategies import values
 from conformance.strategies_metadata import partition_specs, schemas, sort_orders
-from spec_ref.columnar.partitioning.split_by_partition import check_spec, split_by_partition
+from spec_ref.columnar.partitioning.split_by_partition import split_by_partition
 from spec_ref.columnar.schemas.written_rows import compile_input
 from spec_ref.columnar.sorting.comparator import sort_indices
 from spec_ref.core.errors import SpecError
@@ -45,10 +46,13 @@ from spec_ref.data_types.types import (
     Type,
 )
 from spec_ref.data_types.values import value_key
+from spec_ref.partitioning import split_by_partition as definition
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
+from spec_ref.partitioning.split_by_partition import check_spec
 from spec_ref.partitioning.transforms import Identity, UnknownTransform
 from spec_ref.schemas.schema import Schema
-from spec_ref.sorting.comparator import compare_rows, sortable
+from spec_ref.schemas.written_rows import written_row
+from spec_ref.sorting.comparator import compare_rows, sort_rows, sortable
 from spec_ref.sorting.order import NullOrder, SortDirection, SortField, SortOrder
 
 
@@ -212,6 +216,52 @@ def test_inputs_that_do_not_fit_the_schema_are_refused(rows: pa.Table, code: str
     assert caught.value.violation.requirement == code
 
 
+@st.composite
+def inputs(draw: st.DrawFn) -> tuple[Schema, list[dict[int, Any]]]:
+    """Rows of a schema that leave out some of its columns."""
+    schema = draw(schemas())
+    given = Schema(tuple(field for field in schema.fields if draw(st.booleans()) or field is schema.fields[0]))
+    return schema, draw(st.lists(values(given.as_struct()), min_size=1, max_size=5)), given
+
+
+@settings(max_examples=60)
+@given(inputs())
+def test_rows_are_written_as_the_definition_says_one_by_one(case: tuple[Any, ...]) -> None:
+    schema, rows, given = case
+    table = arrow_of(given, rows)
+    named = [{field.name: row.get(field.id) for field in given.fields} for row in rows]
+    expected = result(lambda: [written_row(schema.fields, row) for row in named], schema)
+    assert result(lambda: rows_of(schema, converted(schema, table)), schema) == expected
+
+
+def result(make: Callable[[], list[dict[int, Any]]], schema: Schema) -> Any:
+    """The rows, or the code with which they are refused."""
+    try:
+        return [value_key(schema.as_struct(), row) for row in make()]
+    except SpecError as error:
+        return error.violation.requirement
+
+
+def converted(schema: Schema, table: pa.Table) -> pa.Table:
+    return pa.Table.from_batches([compile_input(schema.fields, table.schema)(batch) for batch in table.to_batches()])
+
+
+@pytest.mark.parametrize(("given", "code"), [
+    ({"other": 1, "id": 1}, "TYP002"), ({"n": 1}, "DEF007"), ({"id": 1, "s": {5: 1}}, "TYP002"),
+    ({"id": None}, "TYP002"),
+    ({"id": 1 << 31}, "TYP009"), ({"id": 1, "l": (None,)}, "TYP003"), ({"id": 1, "s": {4: None}}, "TYP002"),
+])  # fmt: skip
+def test_a_row_that_does_not_fit_the_schema_is_refused(given: dict[str, Any], code: str) -> None:
+    inner = StructType((NestedField(4, "y", required=True, type=INT, initial_default=1, write_default=2),))
+    fields = (NestedField(1, "id", required=True, type=INT), NestedField(2, "n", required=False, type=INT),
+              NestedField(3, "s", required=False, type=inner),
+              NestedField(6, "l", required=False, type=ListType(7, INT, element_required=True)))  # fmt: skip
+    assert written_row(fields, {"id": 1, "s": {}}) == {1: 1, 2: None, 3: {4: 2}, 6: None}
+    with pytest.raises(SpecError) as caught:
+        written_row(fields, given)
+    assert caught.value.violation.requirement == code
+
+
 def test_rows_are_counted_over_batches() -> None:
     schema = Schema((NestedField(1, "id", required=True, type=INT),))
     batch = pa.RecordBatch.from_arrays([pa.array([1, None])], ["id"])
@@ -236,15 +286,11 @@ def test_rows_are_told_apart_as_the_transforms_do_one_by_one(case: tuple[Any, ..
     schema, spec, rows = case
     try:
         check_spec(spec, schema)
-        expected: dict[Any, list[Any]] = {}
         type_ = spec.partition_type(schema)
-        for row in rows:
-            partition = {}
-            for field in spec.fields:
-                column = schema.find(field.sources[0])
-                assert column is not None
-                partition[field.field_id] = field.transform.apply(column.type, row.get(column.id))
-            expected.setdefault(value_key(type_, partition), []).append(value_key(schema.as_struct(), row))
+        expected = {
+            value_key(type_, partition): [value_key(schema.as_struct(), row) for row in own]
+            for partition, own in definition.split_by_partition(spec, schema, rows)
+        }
     except SpecError:
         return
     (batch,) = compile_and_make(schema, rows)
@@ -304,9 +350,10 @@ def test_rows_are_sorted_as_their_values_are_one_by_one(case: tuple[Any, ...]) -
         with pytest.raises(SpecError):
             sort_indices(order, schema, batch)
         return
-    expected = list(range(len(rows)))
-    expected.sort(key=functools.cmp_to_key(lambda one, other: compare_rows(order, schema, rows[one], rows[other])))
-    assert sort_indices(order, schema, batch).to_pylist() == expected
+    expected = sort_rows(order, schema, rows)
+    assert [rows[place] for place in sort_indices(order, schema, batch).to_pylist()] == expected
+    keys = functools.cmp_to_key(lambda one, other: compare_rows(order, schema, rows[one], rows[other]))
+    assert sort_indices(order, schema, batch).to_pylist() == sorted(range(len(rows)), key=keys)
 
 
 @pytest.mark.parametrize("nulls", NullOrder)

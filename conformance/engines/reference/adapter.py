@@ -33,10 +33,6 @@ def implementation(form: str = FAST) -> dict[str, Any]:
     return {"implementation": NAMES[form], "version": tool_version(), "format_versions": [1, 2, 3]}
 
 
-NOT_PLAIN = frozenset({"table.change", "table.write"})
-"""The operations that the definitions alone do not do: rows are written as arrays."""
-
-
 def operations(form: str = FAST) -> dict[str, Callable[[Arguments], object]]:
     """What can be asked of the reference, by name.
 
@@ -48,7 +44,6 @@ def operations(form: str = FAST) -> dict[str, Callable[[Arguments], object]]:
         for family in families()
         if family.has("reference")
         for name in family.operations
-        if form == FAST or name not in NOT_PLAIN
     }
 
 

@@ -1,8 +1,8 @@
 """The adapter ``reference:plain``: the reference through its definitions alone, without a kernel.
 
 `conformance.operations.forms` lists the functions in which it differs from ``reference``; others are shared.
-So is the decoding of data files (`spec_ref.data_files`, through pyarrow), up to the values of Python that a row has. It
-writes no tables: ``table.write`` and ``table.change`` are not supported, as the reference writes rows as arrays alone.
+So is the decoding and encoding of data files (`spec_ref.data_files`, through pyarrow), from and to the values of Python
+that a row has.
 """
 
 from __future__ import annotations

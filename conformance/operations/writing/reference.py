@@ -7,31 +7,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import pyarrow as pa
-
 from conformance.adapters import script_steps
 from conformance.adapters.script_steps import MAIN, same_columns
 from conformance.adapters.serve import Invalid
 from conformance.failures import NotExamined
-from conformance.operations.forms import Functions
+from conformance.operations.forms import FAST, Functions, functions
 from conformance.operations.table_metadata.changes import column_change
 from conformance.scripts.literals import read_literal
 from conformance.stores import RegisteredTable
-from conformance.writing import (
-    Mode,
-    WritableTable,
-    append,
-    compact,
-    create_table,
-    delete,
-    delete_keys,
-    open_stored,
-    rewrite_manifests,
-)
-from conformance.writing import merge as merge_rows
-from conformance.writing import overwrite as overwrite_rows
-from conformance.writing import update as update_rows
-from spec_ref.columnar.schemas.column_projection import arrow_field, arrow_values
+from conformance.writing import Mode, WritableTable, create_table, open_stored, rewrite_manifests
 from spec_ref.commits import CommitConflict, CommitFailed
 from spec_ref.commits.changes import (
     Change,
@@ -68,10 +52,12 @@ class ReferenceWriter:
 
     Args:
         location: the folder of the table that ``create`` makes; None where a table is opened.
+        called: the functions of the form that writes; those of `FAST` if not given.
     """
 
-    def __init__(self, location: str | None) -> None:
+    def __init__(self, location: str | None, called: Functions | None = None) -> None:
         self._location = location
+        self._called = functions(FAST) if called is None else called
         self._made: WritableTable | None = None
 
     @property
@@ -150,8 +136,10 @@ class ReferenceWriter:
 
     # Rows
 
-    def rows(self, rows: list[Json], names: list[str] | None = None) -> pa.Table:
-        """Rows in Arrow; what has no write default is given as null, unless the columns are named."""
+    def rows(self, rows: list[Json], names: list[str] | None = None) -> Any:
+        """Rows as the functions of the form take them; what has no write default is given as null, unless the columns
+        are named.
+        """
         fields = {field.name: field for field in self._schema.fields}
         if names is None:
             blank = {name: None for name, field in fields.items() if field.write_default is None}
@@ -160,27 +148,24 @@ class ReferenceWriter:
         for name in names:
             if name not in fields:
                 raise spec_error("TYP002", "the schema has no such column", found=name)
-        columns = {
-            name: arrow_values(fields[name].type, [read_literal(fields[name].type, row[name]) for row in rows])
-            for name in names
-        }
-        schema = pa.schema([arrow_field(fields[name]).with_nullable(nullable=True) for name in names])
-        return pa.Table.from_arrays([columns[name] for name in names], schema=schema)
+        values = [{name: read_literal(fields[name].type, row[name]) for name in names} for row in rows]
+        return self._called["rows to write"]([fields[name] for name in names], values)
 
     def append(self, operation: Json) -> None:
-        append(self.table, self.rows(operation["rows"]), branch=branch_of(operation))
+        self._called["append"](self.table, self.rows(operation["rows"]), branch=branch_of(operation))
 
     def overwrite(self, operation: Json) -> None:
         where = predicate_from_json(operation["filter"])
-        overwrite_rows(self.table, self.rows(operation["rows"]), where, branch=branch_of(operation))
+        self._called["overwrite"](self.table, self.rows(operation["rows"]), where, branch=branch_of(operation))
 
     def delete(self, operation: Json) -> None:
         where = predicate_from_json(operation["filter"])
-        delete(self.table, where, mode=mode_of(operation), branch=branch_of(operation))
+        self._called["delete"](self.table, where, mode=mode_of(operation), branch=branch_of(operation))
 
     def update(self, operation: Json) -> None:
         where = predicate_from_json(operation["filter"])
-        update_rows(self.table, self.assigned(operation), where, mode=mode_of(operation), branch=branch_of(operation))
+        values = self.assigned(operation)
+        self._called["update"](self.table, values, where, mode=mode_of(operation), branch=branch_of(operation))
 
     def assigned(self, operation: Json) -> dict[str, Any]:
         """The values that ``update`` sets, by column."""
@@ -190,26 +175,25 @@ class ReferenceWriter:
                 raise spec_error("TYP002", "the schema has no such column", found=name)
         return {name: read_literal(fields[name].type, value) for name, value in operation["set"].items()}
 
-    def merged(self, operation: Json) -> pa.Table:
+    def merged(self, operation: Json) -> Any:
         """The rows that ``merge`` merges."""
         return self.rows(operation["rows"], same_columns(operation["rows"]))
 
     def merge(self, operation: Json) -> None:
-        merge_rows(
-            self.table, self.merged(operation), operation["on"], mode=mode_of(operation), branch=branch_of(operation)
-        )
+        rows = self.merged(operation)
+        self._called["merge"](self.table, rows, operation["on"], mode=mode_of(operation), branch=branch_of(operation))
 
     def delete_equal(self, operation: Json) -> None:
         rows = operation["rows"]
-        delete_keys(self.table, self.rows(rows, list(rows[0])), branch=branch_of(operation))
+        self._called["delete keys"](self.table, self.rows(rows, list(rows[0])), branch=branch_of(operation))
 
     def upsert(self, operation: Json) -> None:
         rows = operation["rows"]
         keys = self.rows(rows, operation["on"])
-        delete_keys(self.table, keys, rows=self.rows(rows), branch=branch_of(operation))
+        self._called["delete keys"](self.table, keys, rows=self.rows(rows), branch=branch_of(operation))
 
     def compact(self, operation: Json) -> None:
-        compact(self.table, branch=branch_of(operation))
+        self._called["compact"](self.table, branch=branch_of(operation))
 
     def rewrite_manifests(self, operation: Json) -> None:
         rewrite_manifests(self.table, branch=branch_of(operation))
@@ -282,6 +266,6 @@ def operations_of(make: Callable[[str | None], ReferenceWriter], name: str) -> d
     return script_steps.operations(writing, name)
 
 
-def operations(_: Functions) -> dict[str, Callable[[Arguments], object]]:
+def operations(called: Functions) -> dict[str, Callable[[Arguments], object]]:
     """What can be asked of tables that are written, by name."""
-    return operations_of(ReferenceWriter, NAME)
+    return operations_of(lambda location: ReferenceWriter(location, called), NAME)

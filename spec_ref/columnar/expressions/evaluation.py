@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from spec_ref.columnar.arrow_types import ArrowColumn, check_values, map_chunks
+from spec_ref.columnar.arrow_types import ARROW_TYPES, ArrowColumn, check_values, map_chunks
 from spec_ref.columnar.partitioning.transforms import transform_array
 from spec_ref.core.errors import spec_error
 from spec_ref.data_types.types import DecimalType, FixedType, Type, kind
@@ -141,19 +141,9 @@ def _compare(operation: Operation, type_: Type, left: ArrowColumn, right: ArrowC
     return pc.or_(found, same)
 
 
-_ARROW_TYPES: dict[str, Any] = {
+_COMPARED_TYPES: dict[str, Any] = {
+    **ARROW_TYPES,
     "unknown": pa.bool_(),  # all null: one of the types that Arrow compares
-    "boolean": pa.bool_(),
-    "int": pa.int32(),
-    "long": pa.int64(),
-    "float": pa.float32(),
-    "double": pa.float64(),
-    "date": pa.date32(),
-    "time": pa.time64("us"),
-    "timestamp": pa.timestamp("us"),
-    "timestamptz": pa.timestamp("us", "UTC"),
-    "timestamp_ns": pa.timestamp("ns"),
-    "timestamptz_ns": pa.timestamp("ns", "UTC"),
     "string": pa.large_string(),
     "uuid": pa.binary(16),
     "binary": pa.large_binary(),
@@ -168,7 +158,7 @@ def _arrow_type(type_: Any) -> Any:
         case FixedType(length):
             return pa.binary(length)
         case _:
-            return _ARROW_TYPES[kind(type_)]
+            return _COMPARED_TYPES[kind(type_)]
 
 
 def _comparable(type_: Type, column: ArrowColumn) -> Any:
@@ -193,7 +183,7 @@ def _values(term: BoundTerm, batch: Any) -> ArrowColumn:
         case BoundConstant(value, type_):
             constant = value.bytes if isinstance(value, uuid.UUID) else value
             return pa.repeat(pa.scalar(constant, _arrow_type(type_)), batch.num_rows)
-        case BoundPromotion(child, _, type_):
+        case BoundPromotion(child, type_):
             narrow = _comparable(child.type, _values(child, batch))
             try:
                 return narrow.cast(_arrow_type(type_))

@@ -10,8 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from spec_ref.core.calendar import UNITS, UNITS_PER_SECOND
 from spec_ref.core.errors import spec_error
-from spec_ref.data_types.types import TIMESTAMP_NS, TIMESTAMPTZ_NS, UNKNOWN, UUID, StructType, Type, VariantType, kind
+from spec_ref.data_types.types import UNKNOWN, UUID, StructType, Type, VariantType, kind
 from spec_ref.manifests.computed_metrics import (
     TRUNCATED,
     FieldMetrics,
@@ -21,9 +22,6 @@ from spec_ref.manifests.computed_metrics import (
     is_geospatial,
     leaves,
 )
-
-_NANOS = {"s": 1_000_000_000, "ms": 1_000_000, "us": 1_000, "ns": 1}
-_TEMPORAL = ("time", "timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns")
 
 
 def metrics_of_array(type_: Type, array: pa.Array[Any]) -> FieldMetrics:
@@ -170,18 +168,15 @@ def comparable(type_: Type, array: Any) -> Any:
     name = kind(type_)
     if name == "date":
         return array.cast(pa.int32())
-    if name not in _TEMPORAL or not pa.types.is_temporal(array.type):
+    if name not in UNITS or not pa.types.is_temporal(array.type):
         return array
-    target = 1 if type_ in (TIMESTAMP_NS, TIMESTAMPTZ_NS) else 1000
     integers = array.cast(pa.int32()).cast(pa.int64()) if pa.types.is_time32(array.type) else array.cast(pa.int64())
     arrow: Any = array.type
-    unit = _NANOS[arrow.unit]
-    if unit == target:
-        return integers
-    if unit > target:
-        return pc.multiply_checked(integers, unit // target)
+    stored, wanted = UNITS_PER_SECOND[arrow.unit], UNITS_PER_SECOND[UNITS[name]]
+    if stored <= wanted:
+        return integers if stored == wanted else pc.multiply_checked(integers, wanted // stored)
     # Rounded down, also before 1970: nanoseconds are cut off towards the past (ORC004).
-    factor = pa.scalar(target // unit, pa.int64())
+    factor = pa.scalar(stored // wanted, pa.int64())
     whole = pc.divide(integers, factor)
     below = pc.less(integers, pc.multiply(whole, factor))
     return pc.subtract(whole, below.cast(pa.int64()))

@@ -1,4 +1,7 @@
-"""Split rows by partition: the partition tuple of every row of an Arrow batch, and the rows of each (Partitioning)."""
+"""Split rows by partition: the partition tuple of every row of an Arrow batch, and the rows of each (Partitioning).
+
+The definition is `spec_ref.partitioning.split_by_partition`.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +16,8 @@ from spec_ref.columnar.arrow_values import to_python_values
 from spec_ref.columnar.manifests.computed_metrics import storage_of
 from spec_ref.columnar.partitioning.transforms import transform_array
 from spec_ref.columnar.schemas.written_rows import column_array, distinct
-from spec_ref.core.errors import spec_error
 from spec_ref.data_types.types import UNKNOWN, Type
-from spec_ref.partitioning.spec import PartitionSpec, source_type
+from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.partitioning.transforms import Void
 from spec_ref.schemas.schema import Schema
 
@@ -23,28 +25,6 @@ MAX_RADIX = 1 << 16
 """Smaller codes are sorted in linear time."""
 
 Codes = npt.NDArray[np.int64]
-
-
-def check_spec(spec: PartitionSpec, schema: Schema) -> None:
-    """Check that rows of a schema can be written with a partition spec.
-
-    Args:
-        spec: the partition spec.
-        schema: the schema of the rows.
-
-    Raises:
-        SpecError: PAR007 for an unknown transform or one of several sources; PAR004 for a source that the schema does
-            not have or that is in a list or map; the code of the transform for a type that it does not accept.
-    """
-    for field in spec.fields:
-        if not spec.writable or len(field.sources) != 1:
-            raise spec_error(
-                "PAR007",
-                "the partition spec has an unknown transform, with which files cannot be written",
-                found=str(field.transform),
-            )
-        if not isinstance(field.transform, Void):  # a field that was removed in v1, whose source may be gone
-            field.transform.result_type(source_type(field.sources[0], schema))
 
 
 def split_by_partition(
@@ -55,7 +35,7 @@ def split_by_partition(
     Floating-point values are distinguished by their bits, except that all NaNs are equal (SCN013).
 
     Args:
-        spec: a spec that `check_spec` takes.
+        spec: a spec that `spec_ref.partitioning.split_by_partition.check_spec` accepts.
         schema: the schema of the batch.
         batch: rows as `spec_ref.columnar.schemas.written_rows` makes them.
 

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from spec_ref.columnar.arrow_types import check_values, validity
+from spec_ref.columnar.arrow_types import ARROW_TYPES, check_values, validity
 from spec_ref.columnar.encodings.variant.shredding import unshredded
 from spec_ref.columnar.manifests.computed_metrics import comparable, storage_of
 from spec_ref.core.calendar import UNITS_PER_DAY
@@ -46,13 +46,9 @@ ArrowType: TypeAlias = Any
 Read: TypeAlias = Callable[[Array], Array]
 
 _ARROW: dict[str, ArrowType] = {
-    "unknown": pa.null(), "boolean": pa.bool_(), "int": pa.int32(), "long": pa.int64(), "float": pa.float32(),
-    "double": pa.float64(), "date": pa.date32(), "time": pa.time64("us"), "timestamp": pa.timestamp("us"),
-    "timestamptz": pa.timestamp("us", "UTC"), "timestamp_ns": pa.timestamp("ns"),
-    "timestamptz_ns": pa.timestamp("ns", "UTC"), "string": pa.string(), "uuid": pa.uuid(), "binary": pa.binary(),
-    "geometry": pa.binary(), "geography": pa.binary(),
+    **ARROW_TYPES,
     "variant": pa.struct([pa.field("metadata", pa.binary(), nullable=False), pa.field("value", pa.binary())]),
-}  # fmt: skip
+}
 
 _TIMESTAMPS = frozenset({"timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns"})
 _CHECKED = frozenset({"string", "decimal", "time"})

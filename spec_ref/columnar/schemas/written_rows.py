@@ -1,14 +1,12 @@
 """Convert rows to be written to the schema of the table (Schemas and Data Types; Default Values).
 
-The columns of an input are found by name; the result has every column of the schema, in its order and in the Arrow
-types of `spec_ref.columnar.schemas.column_projection`, and contains only values of the types.
+The definition, on one row, is `spec_ref.schemas.written_rows.written_row`. Here the columns of an input are found by
+name; the result has every column of the schema, in its order and in the Arrow types of
+`spec_ref.columnar.schemas.column_projection`, and contains only values of the types.
 
-Decided here, because the text leaves it open:
-
-- A column that the input does not have takes its write default, or else null; a null of the input stays null.
-- A value of a wider Arrow type is accepted if it is exactly a value of the schema's type: 5 in 64 bits is an int, 1.5
-  in 64 bits is a float, and microseconds in nanoseconds are a timestamp. Others are refused, never truncated.
-- A column that the schema does not have is refused, because its values would be lost.
+Decided here, because the text leaves it open: a value of a wider Arrow type is accepted if it is exactly a value of the
+schema's type. 5 in 64 bits is an int, 1.5 in 64 bits is a float, and microseconds in nanoseconds are a timestamp.
+Others are refused, never truncated.
 """
 
 from __future__ import annotations
@@ -50,6 +48,7 @@ from spec_ref.data_types.values import check_unique_keys, requirement_of
 from spec_ref.encodings.variant.value import Variant, decode_variant
 from spec_ref.schemas.default_values import effective_write
 from spec_ref.schemas.schema import Column
+from spec_ref.schemas.written_rows import check_names
 
 Array: TypeAlias = Any
 ArrowType: TypeAlias = Any
@@ -124,7 +123,7 @@ def compile_input(fields: Sequence[NestedField], given: pa.Schema) -> InputRows:
             column without a write default that is not there; the code of the type for an Arrow type that cannot hold
             its values.
     """
-    _check_names([field.name for field in fields], given.names)
+    check_names([field.name for field in fields], given.names)
     made: list[tuple[int | None, Callable[[Any], Array]]] = []
     for field in fields:
         with error_path(f"/{field.name}"):
@@ -134,17 +133,6 @@ def compile_input(fields: Sequence[NestedField], given: pa.Schema) -> InputRows:
             else:
                 made.append((place, _field(field, given.field(place).type)))
     return InputRows(pa.schema(list(map(arrow_field, fields))), tuple(made))
-
-
-def _check_names(known: Sequence[str], given: Sequence[str]) -> None:
-    seen: set[str] = set()
-    for name in given:
-        if name not in known:
-            message = "the schema does not have the column"
-            raise spec_error("TYP002", message, found=name, expected=", ".join(known) or "no columns")
-        if name in seen:
-            raise spec_error("TYP002", "the input has two columns with one name", found=name)
-        seen.add(name)
 
 
 def column_array(batch: pa.RecordBatch, column: Column) -> Array:
@@ -216,7 +204,7 @@ def _struct(type_: Type, fields: Sequence[NestedField], source: ArrowType) -> Co
         raise _refused("TYP002", type_, source)
     children: list[tuple[int | None, NestedField, Any]] = []
     names = [source.field(place).name for place in range(source.num_fields)]
-    _check_names([field.name for field in fields], names)
+    check_names([field.name for field in fields], names)
     for field in fields:
         with error_path(f"/{field.name}"):
             place = names.index(field.name) if field.name in names else None

@@ -1,4 +1,4 @@
-"""Sort Arrow batches by a sort order (Sorting): the kernel for `spec_ref.sorting.comparator.compare_rows`."""
+"""Sort Arrow batches by a sort order (Sorting): the kernels for `spec_ref.sorting.comparator`."""
 
 from __future__ import annotations
 

@@ -24,6 +24,7 @@ import zstandard
 
 from spec_ref.core.errors import SpecError, spec_error
 from spec_ref.encodings.random_access_bytes import RandomAccessBytes
+from spec_ref.encodings.varint import TooManyBits, read_varint, unzigzag, write_varint, zigzag
 
 MAGIC = b"Obj\x01"
 SYNC_LENGTH = 16
@@ -195,22 +196,13 @@ class _Frames:
 
     def long(self, what: str) -> int:
         """Read a variable-length zig-zag integer of at most 64 bits."""
-        number = shift = 0
-        position = self.position
         try:
-            while (byte := self.data[position]) > 0x7F:
-                number |= (byte & 0x7F) << shift
-                shift += 7
-                position += 1
-                if shift > 63:  # at once: a number of a million bytes takes as many steps with ever longer integers
-                    raise self.wrong(f"{what} exceeds 64 bits", expected="at most 64 bits")
+            number, self.position = read_varint(self.data, self.position)
+        except TooManyBits:
+            raise self.wrong(f"{what} exceeds 64 bits", expected="at most 64 bits") from None
         except IndexError:
             raise self.wrong(f"the file ends inside {what}") from None
-        number |= byte << shift
-        if number >= 1 << 64:
-            raise self.wrong(f"{what} exceeds 64 bits", expected="at most 64 bits")
-        self.position = position + 1
-        return (number >> 1) ^ -(number & 1)
+        return unzigzag(number)
 
     def size(self, what: str, limit: int | None = None) -> int:
         """Read a number of bytes that have to follow."""
@@ -454,10 +446,4 @@ def long_bytes(value: int) -> bytes:
     Returns:
         Its bytes.
     """
-    number = (value << 1) ^ (value >> 63)
-    out = bytearray()
-    while number > 0x7F:
-        out.append((number & 0x7F) | 0x80)
-        number >>= 7
-    out.append(number)
-    return bytes(out)
+    return write_varint(zigzag(value))

@@ -1,6 +1,6 @@
 """The binary encoding of Avro values, one value at a time (Avro 1.11 specification, Binary Encoding).
 
-The plain path: a schema is compiled into a function that reads one value and one that writes one. Logical types are
+The plain path: a schema is compiled into a function that reads one value and one that writes one. LogicalType types are
 left to the caller, so that a timestamp is an int and a decimal bytes.
 
 =================  ==================================================================
@@ -29,6 +29,7 @@ from typing import Any, TypeAlias
 from spec_ref.core.errors import SpecError, error_path, spec_error
 from spec_ref.encodings.avro.container import long_bytes
 from spec_ref.encodings.avro.types import Array, AvroType, Enum, Fixed, Map, Primitive, Record, Union, least_size
+from spec_ref.encodings.varint import TooManyBits, read_varint, unzigzag
 
 Decoder: TypeAlias = Callable[[bytes, int], tuple[Any, int]]
 """Reads the value at an offset of a buffer; returns it with the offset after it."""
@@ -61,22 +62,13 @@ def read_long(data: bytes, position: int) -> tuple[int, int]:
         Malformed: if it has more than 64 bits.
     """
     byte = data[position]
-    if byte < 0x80:
+    if byte < 0x80:  # most are; without another call
         return (byte >> 1) ^ -(byte & 1), position + 1
-    number = byte & 0x7F
-    shift = 7
-    while True:
-        position += 1
-        byte = data[position]
-        number |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            break
-        shift += 7
-        if shift > 63:
-            raise Malformed("an integer has more than 64 bits")
-    if number >= 1 << 64:
-        raise Malformed("an integer has more than 64 bits")
-    return (number >> 1) ^ -(number & 1), position + 1
+    try:
+        number, position = read_varint(data, position)
+    except TooManyBits:
+        raise Malformed("an integer has more than 64 bits") from None
+    return unzigzag(number), position
 
 
 def _read_int(data: bytes, position: int) -> tuple[int, int]:

@@ -50,6 +50,19 @@ PROMOTIONS: tuple[Promotion, ...] = (
 """The valid promotions, in the order of the spec."""
 
 
+def is_promotion(old: Type, new: Type) -> bool:
+    """Decide whether values of a type may be read as another one, in any format version.
+
+    Args:
+        old: the type of the values.
+        new: the type that they are read as.
+
+    Returns:
+        Whether the table has the promotion.
+    """
+    return any(promotion.promotes(old, new) for promotion in PROMOTIONS)
+
+
 def is_promotable(old: Type, new: Type, version: FormatVersion) -> bool:
     """Decide whether the type of a field may be promoted.
 
