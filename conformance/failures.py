@@ -8,6 +8,7 @@ is a result.
 from __future__ import annotations
 
 import enum
+from collections.abc import Iterable
 from importlib import import_module
 from types import ModuleType
 
@@ -78,3 +79,19 @@ def optional(module: str, extra: str) -> ModuleType:
             raise
         command = f"pip install 'iceberg-conformance[{extra}]'"
         raise UsageError(f"{error.name} is not installed, and this needs it: {command}") from None
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """The known names that are like a name that is unknown, as the end of a message.
+
+    Args:
+        name: the name that is unknown.
+        known: the known names.
+
+    Returns:
+        A question that begins with a semicolon; empty if no name is like it.
+    """
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, list(known), 3)
+    return f"; did you mean {', '.join(near)}?" if near else ""

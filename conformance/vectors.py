@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import jsonschema_rs
 from attrs import field, frozen
 
-from conformance.failures import UsageError
+from conformance.failures import UsageError, suggestion
 from conformance.operations.registry import OPERATIONS, Operation
 from conformance.operations.schemas import vectors_schema
 from conformance.protocol import Ok, Refused, parse_json, place, shorten
@@ -203,7 +203,8 @@ class Selection:
         known = sorted({vector.suite for vector in vectors})
         for suite in self.suites:
             if FORMER_SUITES.get(suite, (suite,))[0] not in known:
-                raise UsageError(f"unknown suite {suite!r}; the suites are {', '.join(known)}")
+                hint = suggestion(suite, known) or "."
+                raise UsageError(f"unknown suite {suite!r}{hint} The suites are {', '.join(known)}")
         if self.requirements or self.sections:
             from spec_ref.requirements import register
 

@@ -39,6 +39,40 @@ COMMANDS = {
 }
 """The commands: where each is, and its one line of help, which is shown without importing it."""
 
+EXAMPLES = {
+    "run": ("run --adapter pyiceberg --suite transforms", 'run --adapter "./my-adapter" --expect known.toml'),
+    "validate": (
+        "validate /warehouse/db/events --level rows",
+        "validate s3://lake/db/events --engine spark --format json",
+    ),
+    "filter-pushdown": (
+        "filter-pushdown --adapter pyiceberg --seed 7",
+        "filter-pushdown --adapter duckdb --avoid null",
+    ),
+    "scenarios": (
+        "scenarios --adapter pyiceberg --examples 50 --seed 7",
+        "scenarios --adapter reference --replay scenario.json",
+    ),
+    "metamorphic": ("metamorphic --adapter reference --examples 5", "metamorphic --adapter pyiceberg --seed 7"),
+    "matrix": ("matrix --producer iceberg-java --consumer duckdb", "matrix --report html:matrix.html"),
+    "relay": (
+        "relay -a iceberg-java -a pyiceberg --examples 20",
+        "relay -a reference -a pyiceberg --seed 7",
+    ),
+    "replay": ("replay hash-int-34", "replay hash-uuid-high-bit --adapter pyiceberg"),
+    "report": ("report run.jsonl --format html", "report --diff before.jsonl after.jsonl"),
+    "explain": ("explain HSH007", "explain manifest-file-manifest-length-mismatch"),
+    "list": ("list requirements --section Snapshots", "list checks --format json"),
+    "new-adapter": ("new-adapter my-adapter", "new-adapter my-adapter --name my-engine"),
+    "engines": ("engines list", "engines install pyiceberg"),
+    "doctor": ("doctor", "doctor --format json"),
+    "completion": ("completion bash", "completion zsh"),
+    "race": ("race explore --faults 1", "race stress --server sqlite --seconds 30"),
+    "check": ("check vectors", "check vectors --format json"),
+    "vectors": ("vectors extract vectors-of-mine", "vectors export --help"),
+}
+"""Two examples of each command, as its help shows them."""
+
 DEPRECATED = {"equivalence": "filter-pushdown", "laws": "metamorphic"}
 """Names that commands had, which go on working for one release."""
 
@@ -70,8 +104,22 @@ def make_app() -> App:
         default_parameter=Parameter(negative=(), show_default=_worth_showing),
     )
     for name, (place, help_) in COMMANDS.items():
-        app.command(f"conformance.cli.{place}", name=name, help=help_)
+        epilogue = {} if place.endswith(":app") else {"help_epilogue": _examples(name)}
+        app.command(f"conformance.cli.{place}", name=name, help=help_, **epilogue)
     return app
+
+
+def command_group(name: str) -> App:
+    """A command that has commands of its own, without them.
+
+    Args:
+        name: its name, as in `COMMANDS`.
+    """
+    return App(name=name, help=COMMANDS[name][1], help_epilogue=_examples(name), help_format="plaintext")
+
+
+def _examples(name: str) -> str:
+    return "\n".join(["Examples:", *(f"  iceberg-conformance {example}" for example in EXAMPLES[name])])
 
 
 def _configured(given: Sequence[str]) -> App:

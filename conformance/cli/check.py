@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 from typing import Literal
 
-from cyclopts import App
+from conformance.cli import command_group
 
-app = App(name="check", help="Check files: the linter of the vectors.", help_format="plaintext")
+app = command_group("check")
 
 
 @app.command(name="vectors")

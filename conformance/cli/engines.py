@@ -6,11 +6,10 @@ import json
 import sys
 from typing import Literal
 
-from cyclopts import App
-
+from conformance.cli import command_group
 from conformance.failures import ExitStatus, UsageError
 
-app = App(name="engines", help="List and install the engines that come with an adapter.", help_format="plaintext")
+app = command_group("engines")
 
 
 @app.command(name="list")

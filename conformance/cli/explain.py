@@ -13,7 +13,8 @@ from cyclopts import Parameter
 
 from conformance import expectations, vectors
 from conformance.expectations import Deviation, Kind
-from conformance.failures import ExitStatus, UsageError
+from conformance.failures import ExitStatus, UsageError, suggestion
+from conformance.results import Case, sparse
 from conformance.rules import checks_of, registry, retired
 from conformance.validator.advice import advice, own_advice
 from conformance.vectors import Vector
@@ -45,14 +46,20 @@ def explain(
     format: Literal["text", "json"] = "text",
     vectors_: Annotated[Path | None, Parameter(name="--vectors")] = None,
 ) -> int:
-    """Tell what a requirement asks for, why, who is known to break it, what proves it, and how to mend a table.
+    """Explain a requirement: what it asks for, why, who is known to break it, what proves it, and how to fix a table.
 
     Args:
-        code: The code of a requirement, such as HSH002, or its slug, or the id of a check.
+        code: The code of a requirement, such as HSH002, or its slug, or the id of a check. The beginning of a code,
+            such as HSH, lists the requirements of that area; the id of a vector explains what the vector shows.
         format: Text for people, or JSON.
         vectors_: A folder of vectors other than the one that comes with the tool.
     """
+    area = [rule for rule in register().values() if rule.code.startswith(code.upper())]
+    if len(area) > 1:
+        return _show_area(area, format)
     check = registry().get(code.lower())
+    if check is None and (vector := _vector(code, vectors_)) is not None:
+        return _show_vector(vector, format)
     rule = find(code) if check is None else register()[check.requirement]
     loaded = vectors.load(vectors_ or vectors.shipped())
     proofs = [vector for vector in loaded if rule.code in vector.requirements]
@@ -84,6 +91,39 @@ def explain(
             print(line)
     for line in _lines(rule, proofs, broken, readings, fix):
         print(line)
+    return ExitStatus.CONFORMANT
+
+
+def _show_area(rules: list[Requirement], format: str) -> int:
+    """Print the requirements whose codes begin alike."""
+    if format == "json":
+        sys.stdout.write(json.dumps([requirement_json(rule) for rule in rules], indent=2) + "\n")
+        return ExitStatus.CONFORMANT
+    for rule in rules:
+        print(f"{rule.code} {rule.slug}")
+        print(textwrap.indent(textwrap.fill(rule.text, WIDTH - 4), "    "))
+    print(f"\niceberg-conformance explain {rules[0].code} shows all that is known of one")
+    return ExitStatus.CONFORMANT
+
+
+def _vector(id_: str, folder: Path | None) -> Vector | None:
+    """The vector of an id; None if the name is that of a requirement, or of nothing."""
+    if any(id_.lower() in (rule.code.lower(), rule.slug) for rule in register().values()):
+        return None
+    return next((one for one in vectors.load(folder or vectors.shipped()) if one.id == id_), None)
+
+
+def _show_vector(vector: Vector, format: str) -> int:
+    """Print what a vector shows, and how to run it."""
+    if format == "json":
+        sys.stdout.write(json.dumps(sparse(Case.of(vector)), indent=2) + "\n")
+        return ExitStatus.CONFORMANT
+    print(f"{vector.id} is a vector of the suite {vector.suite}")
+    lines = [*_part("note", vector.note), *_part("operation", vector.operation.name)]
+    for code in vector.requirements:
+        lines += _part("shows", f"{code} {register()[code].text}" if code in register() else code)
+    lines += [*_part("origin", vector.origin), *_part("run it", f"iceberg-conformance replay {vector.id}")]
+    print("\n".join(lines))
     return ExitStatus.CONFORMANT
 
 
@@ -217,11 +257,10 @@ def find(code: str) -> Requirement:
     if found is None and code.lower() in retired():
         raise UsageError(f"the check {code} is retired, as nothing was ever found by it: {retired()[code.lower()]}")
     if found is None:
-        from difflib import get_close_matches
-
-        near = get_close_matches(code.lower(), [*by_name, *registry()], 3)
-        hint = f"; did you mean {', '.join(near)}?" if near else ""
-        raise UsageError(f"no requirement {code!r}{hint}")
+        ids = [vector.id for vector in vectors.load(vectors.shipped())]
+        raise UsageError(
+            f"no requirement, check or vector {code!r}{suggestion(code.lower(), [*by_name, *registry(), *ids])}"
+        )
     return found
 
 

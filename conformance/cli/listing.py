@@ -9,15 +9,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from cyclopts import App, Parameter
+from cyclopts import Parameter
 
+from conformance.cli import command_group
 from conformance.failures import ExitStatus
 
-app = App(
-    name="list",
-    help="List vectors, suites, operations, adapters, engines, requirements, checks.",
-    help_format="plaintext",
-)
+app = command_group("list")
 
 Format = Literal["text", "json"]
 

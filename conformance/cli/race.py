@@ -11,12 +11,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from cyclopts import App, Parameter
+from cyclopts import Parameter
 
+from conformance.cli import command_group
 from conformance.cli.progress import progress
 from conformance.failures import ExitStatus, UsageError
 
-app = App(name="race", help="Race commits against each other: in every order, or as many processes on a real table.")
+app = command_group("race")
 
 Format = Literal["text", "json"]
 

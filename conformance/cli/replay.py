@@ -14,7 +14,7 @@ from conformance import vectors
 from conformance.adapters.asking import Request
 from conformance.adapters.process import Limits, Process
 from conformance.cli.targets import REFERENCE, limits_of, target
-from conformance.failures import ExitStatus, UsageError
+from conformance.failures import ExitStatus, UsageError, suggestion
 from conformance.golden_tables import materialize_for, own_place
 from conformance.judge import Outcome, Verdict, judge
 from conformance.protocol import Answer, dump_json, shorten
@@ -87,11 +87,7 @@ def replay(
 def _find(every: tuple[vectors.Vector, ...], id_: str, folder: Path) -> vectors.Vector:
     found = next((vector for vector in every if vector.id == id_), None)
     if found is None:
-        from difflib import get_close_matches
-
-        near = get_close_matches(id_, [vector.id for vector in every], 3)
-        hint = f"; did you mean {', '.join(near)}?" if near else ""
-        raise UsageError(f"no vector {id_!r} in {folder}{hint}")
+        raise UsageError(f"no vector {id_!r} in {folder}{suggestion(id_, [vector.id for vector in every])}")
     return found
 
 

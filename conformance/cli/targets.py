@@ -9,7 +9,7 @@ from importlib import import_module
 
 from conformance.adapters.asking import Adapter, InProcess, Trace
 from conformance.adapters.process import Limits, Process
-from conformance.failures import NotExamined, UsageError
+from conformance.failures import NotExamined, UsageError, suggestion
 from conformance.runner import Target
 
 REFERENCE = "reference"
@@ -40,8 +40,12 @@ def target(name: str, limits: Limits, trace: Trace | None = None) -> Target:
         command = _split(name.removeprefix(COMMAND))
         return Target(name, partial(Process, name, command, limits=limits, trace=trace), shlex.quote(name))
     if name not in engine_labels():
-        known = ", ".join([*inside_the_tool(), *engine_labels()])
-        raise UsageError(f"unknown adapter {name!r}; there are {known}; a command of one word is written cmd:{name}")
+        known = [*inside_the_tool(), *engine_labels()]
+        hint = suggestion(name, known) or "."
+        raise UsageError(
+            f"unknown adapter {name!r}{hint} The adapters are {', '.join(known)}; a command of one word is written "
+            f"cmd:{name}"
+        )
     return Target(name, partial(_engine, name, limits, trace))
 
 

@@ -9,17 +9,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from cyclopts import App, Parameter
+from cyclopts import Parameter
 
+from conformance.cli import command_group
 from conformance.failures import ExitStatus, UsageError
 
 Documents = dict[str, dict[str, Any]]
 
-app = App(
-    name="vectors",
-    help="Put the vectors into a folder; import and export some of them.",
-    help_format="plaintext",
-)
+app = command_group("vectors")
 
 
 @app.command(name="import")

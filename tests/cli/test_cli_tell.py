@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import resource
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -31,6 +32,18 @@ def test_every_command_has_help(cli: Cli, command: str) -> None:
     done = cli(command, "--help")
     assert done.returncode == 0
     assert done.stdout.startswith(f"Usage: iceberg-conformance {command}")
+
+
+@pytest.mark.parametrize("command", command_line.COMMANDS)
+def test_the_help_of_a_command_has_two_examples_that_are_commands(command: str, cli: Cli) -> None:
+    shown = cli(command, "--help").stdout
+    examples = command_line.EXAMPLES[command]
+    assert len(examples) == 2
+    for example in examples:
+        assert example in shown
+        arguments = shlex.split(example)
+        if "--help" not in arguments:  # raises, where one does not fit
+            command_line.make_app().parse_args(arguments, exit_on_error=False, print_error=False)
 
 
 def test_help_loads_no_heavy_library() -> None:
@@ -97,6 +110,38 @@ def test_explain_of_an_unknown_code_hints_at_a_near_one(cli: Cli) -> None:
     done = cli("explain", "HSH02")
     assert (done.returncode, done.stdout) == (2, "")
     assert "did you mean hsh002" in done.stderr
+
+
+def test_explain_lists_the_requirements_of_an_area(cli: Cli) -> None:
+    listed = json.loads(cli("explain", "hsh", "--format", "json").stdout)
+    assert {rule["code"][:3] for rule in listed} == {"HSH"}
+    shown = cli("explain", "HSH").stdout
+    assert all(f"{rule['code']} {rule['slug']}" in shown for rule in listed)
+    assert cli("explain", "HSH00").returncode == 0
+
+
+def test_explain_of_a_vector_leads_to_replay(cli: Cli) -> None:
+    shown = cli("explain", "hash-int-34").stdout
+    assert "iceberg-conformance replay hash-int-34" in shown
+    assert "HSH002" in shown
+    assert json.loads(cli("explain", "hash-int-34", "--format", "json").stdout)["operation"] == "hash"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (("explain", "hash-int-43"), "hash-int-34"),
+        (("replay", "hash-int-43"), "hash-int-34"),
+        (("run", "-a", "pyicberg"), "did you mean pyiceberg"),
+        (("run", "--suite", "hashin"), "did you mean hashing?"),
+    ],
+)
+def test_names_that_are_unknown_lead_to_those_that_are_like_them(
+    arguments: tuple[str, ...], hint: str, cli: Cli
+) -> None:
+    done = cli(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert hint in done.stderr
 
 
 def test_report_renders_results_as_run_did(cli: Cli, folder: Path, adapter: Adapter) -> None:
