@@ -142,7 +142,7 @@ class DeleteFiles:
                     with in_file(file.file_path):
                         raise spec_error("DFL020", "an equality delete file has equality_ids", found=file.equality_ids)
                 spec = self._reading.spec(delete.partition_spec_id)
-                partition = () if spec.unpartitioned else partition_key(file, spec)
+                partition = () if spec.is_unpartitioned else partition_key(file, spec)
                 scopes.setdefault((ids, partition), []).append(delete)
         return scopes
 

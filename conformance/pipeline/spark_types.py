@@ -11,7 +11,7 @@ import pyarrow as pa
 from spec_ref.columnar.arrow_types import validity
 from spec_ref.core.errors import spec_error
 from spec_ref.data_types.types import UUID
-from spec_ref.data_types.values import requirement_of
+from spec_ref.data_types.values import value_requirement
 
 Array: TypeAlias = Any
 ArrowType: TypeAlias = Any
@@ -134,4 +134,4 @@ def _uuid(text: str) -> bytes:
     try:
         return uuid.UUID(text).bytes
     except ValueError:
-        raise spec_error(requirement_of(UUID), "not a value of uuid", found=text) from None
+        raise spec_error(value_requirement(UUID), "not a value of uuid", found=text) from None

@@ -138,7 +138,7 @@ def _listed_alike(
 def _manifest_findings(context: Context, manifest: ManifestFile, contents: ManifestPayload) -> Iterator[Finding]:
     version, name = contents.format_version, manifest.manifest_path
     entry_context = EntryContext(version, contents.content)
-    totals = ManifestTotals.of(context.partition_type(contents.spec))
+    totals = ManifestTotals.for_partition(context.partition_type(contents.spec))
     inherited = list(inherit(contents.entries, manifest, version))
     for number, (entry, whole) in enumerate(zip(contents.entries, inherited, strict=True)):
         totals.add(whole, manifest.sequence_number)

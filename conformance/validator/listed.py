@@ -38,7 +38,9 @@ class Listing:
         self.manifest = manifest
         self.length = length
         self.task = task
-        self.totals = ManifestTotals.of(context.partition_type(manifest.spec) if manifest.spec is not None else None)
+        self.totals = ManifestTotals.for_partition(
+            context.partition_type(manifest.spec) if manifest.spec is not None else None
+        )
 
     def add(self, columns: ManifestColumns) -> Iterator[Finding]:
         """Look at a batch; what is wrong with single entries is told at once."""

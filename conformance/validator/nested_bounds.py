@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from conformance.validator.finding import of, rated
 from spec_ref.checks.findings import Finding
 from spec_ref.columnar.arrow_values import to_python_values
-from spec_ref.columnar.encodings.variant.shredding import unshredded
+from spec_ref.columnar.encodings.variant.shredding import unshred
 from spec_ref.columnar.schemas.column_projection import arrow_type
 from spec_ref.core.errors import SpecError, Violation
 from spec_ref.data_types.types import Type, VariantType, kind
@@ -67,7 +67,7 @@ class Beyond:
             return  # nothing to compare, and a file without values may have the column as one of nulls
         if column.type.get_field_index("typed_value") >= 0:
             try:
-                column = unshredded(column, arrow_type(self.type))
+                column = unshred(column, arrow_type(self.type))
             except SpecError as error:
                 self._keep(attrs.evolve(error.violation, path=""))
                 return

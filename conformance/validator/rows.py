@@ -23,7 +23,7 @@ from conformance.validator.patience import alive
 from conformance.validator.row_ids import LAST_UPDATED, ROW_ID, RowIds, deleted_facts
 from conformance.validator.sorted_rows import Ascending, SortKey, ascending
 from spec_ref.checks.findings import Finding
-from spec_ref.columnar.manifests.computed_metrics import leaf_names, metrics_of_array, storage_of
+from spec_ref.columnar.manifests.computed_metrics import compute_array_metrics, leaf_names, storage_array
 from spec_ref.core.errors import SpecError, abbreviated_repr, spec_error
 from spec_ref.data_types.types import LONG, STRING, UUID, FixedType, StructType, VariantType, kind
 from spec_ref.manifests.computed_metrics import (
@@ -88,7 +88,7 @@ class Batch:
                 array = pc.struct_field(array, [array.type.get_field_index(name)])
             inner = fields[place].type
             fields = inner.fields if isinstance(inner, StructType) else ()
-        return storage_of(array)
+        return storage_array(array)
 
 
 class _Checks:
@@ -204,7 +204,7 @@ class _Checks:
             if is_geospatial(type_):  # whose metrics would keep all objects
                 found = FieldMetrics(type_, len(column), column.null_count)
             else:
-                found = metrics_of_array(type_, column)
+                found = compute_array_metrics(type_, column)
             self.metrics[field_id] = so_far.merged(found)
         for place in self.unsaid:
             _check_texts(batch.column((place,)))

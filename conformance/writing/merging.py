@@ -19,7 +19,7 @@ from conformance.writing.plans import plan_write
 from conformance.writing.row_changes import Mode, change_rows, mode_of, updated
 from conformance.writing.tables import WritableTable
 from conformance.writing.write_tasks import no_rows
-from spec_ref.columnar.manifests.computed_metrics import storage_of
+from spec_ref.columnar.manifests.computed_metrics import storage_array
 from spec_ref.columnar.schemas.written_rows import compile_input, distinct
 from spec_ref.commits import CommitResult
 from spec_ref.commits.changes import Isolation
@@ -165,7 +165,7 @@ class _Keys:
         keys = rows.select(self._names).combine_chunks()
         batches = keys.to_batches() or [no_rows(keys.schema)]
         batch = compile_input(fields, keys.schema)(batches[0])
-        self._columns = [distinct(storage_of(array)).unique() for array in batch.columns]
+        self._columns = [distinct(storage_array(array)).unique() for array in batch.columns]
         self._steps: list[Indexes] = []
         self.matched = np.zeros(rows.num_rows, bool)
         codes, valid = self._codes(batch, learn=True)
@@ -181,7 +181,7 @@ class _Keys:
         codes, valid = np.zeros(batch.num_rows, np.int64), np.ones(batch.num_rows, bool)
         kernels: Any = pc
         for step, (column, name) in enumerate(zip(self._columns, self._names, strict=True)):
-            array = distinct(storage_of(batch.column(name)))
+            array = distinct(storage_array(batch.column(name)))
             found = kernels.index_in(array, value_set=column)
             valid &= np.asarray(found.is_valid()) & np.asarray(array.is_valid())
             codes = codes * (len(column) + 1) + np.asarray(found.fill_null(0)).astype(np.int64)

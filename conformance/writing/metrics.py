@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from spec_ref.columnar.manifests.computed_metrics import leaf_array, leaf_names, metrics_of_array
+from spec_ref.columnar.manifests.computed_metrics import compute_array_metrics, leaf_array, leaf_names
 from spec_ref.core.errors import spec_error
 from spec_ref.data_types.types import StructType
 from spec_ref.manifests.computed_metrics import (
@@ -19,9 +19,9 @@ from spec_ref.manifests.computed_metrics import (
     FieldMetrics,
     FileMetrics,
     MetricsMode,
+    compute_metrics,
     file_metrics,
     leaves,
-    metrics_of_rows,
 )
 from spec_ref.schemas.reserved_field_ids import MAX_TABLE_FIELD_ID
 from spec_ref.schemas.schema import Schema
@@ -90,7 +90,7 @@ class Collected:
         self.rows += batch.num_rows
         for field_id, names in self._paths:
             before = self._columns[field_id]
-            self._columns[field_id] = before.merged(metrics_of_array(before.type, leaf_array(batch, names)))
+            self._columns[field_id] = before.merged(compute_array_metrics(before.type, leaf_array(batch, names)))
 
     def metrics(self) -> FileMetrics:
         """The metrics of all rows."""
@@ -111,4 +111,4 @@ class CollectedRows:
 
     def metrics(self) -> FileMetrics:
         """The metrics of all rows."""
-        return metrics_of_rows(self._struct, self._rows, dict(self._modes))
+        return compute_metrics(self._struct, self._rows, dict(self._modes))

@@ -17,7 +17,7 @@ from conformance.writing.plans import WritePlan, plan_write
 from conformance.writing.row_changes import Mode, Pieces, change_rows, mode_of, updated
 from conformance.writing.tables import WritableTable
 from conformance.writing.write_tasks import FileWriter, Rows, RowSink, batches_of, no_rows, write_to
-from spec_ref.columnar.manifests.computed_metrics import storage_of
+from spec_ref.columnar.manifests.computed_metrics import storage_array
 from spec_ref.columnar.schemas.column_projection import constant_array
 from spec_ref.columnar.schemas.written_rows import compile_input
 from spec_ref.commits import CommitResult, CommitStateUnknown, changes
@@ -141,7 +141,7 @@ def overwrite_partitions(
         pieces = Pieces(added=list(new))
         for task in source.tasks():
             own = task.partition_spec_id == spec.spec_id and partition_key(task.data_file, spec) in written
-            if own or (new and spec.unpartitioned):
+            if own or (new and spec.is_unpartitioned):
                 pieces.remove(task)
         told = (("replace-partitions", "true"), *summary)
         return table.commit(pieces.change(branch, TRUE, isolation, told))
@@ -238,7 +238,7 @@ def distinct_rows(rows: pa.Table) -> pa.Table:
     """Each row once, in the order in which they first come."""
     rows = rows.combine_chunks()
     names = [str(place) for place in range(rows.num_columns)]
-    columns = [storage_of(column.chunk(0)) if column.num_chunks else column for column in rows.columns]
+    columns = [storage_array(column.chunk(0)) if column.num_chunks else column for column in rows.columns]
     keys = pa.table([*columns, pa.array(range(rows.num_rows), pa.int64())], [*names, "place"])
     first = keys.group_by(names, use_threads=False).aggregate([("place", "min")]).column("place_min")
     return rows.take(first.sort())
@@ -279,7 +279,7 @@ def delete_keys(
         for spec_id in specs_with_data(metadata, branch):
             own = plan_equality_deletes(metadata, names, plan, spec_id)
             if determines_partition(own):
-                specs = None if specs is None or own.spec.unpartitioned else specs | {spec_id}
+                specs = None if specs is None or own.spec.is_unpartitioned else specs | {spec_id}
                 added += write_to(files, own, wanted, f"{TASK}-{spec_id}-deletes", threads=threads)
             else:
                 added += _for_each_partition(Source(table.table, branch, threads), own, wanted, files)
@@ -291,7 +291,7 @@ def determines_partition(plan: WritePlan) -> bool:
     """Whether the columns that equality deletes compare say which partition a row is in."""
     fields = [field for field in plan.spec.fields if not isinstance(field.transform, Void)]
     sources = {source for field in fields for source in field.sources}
-    return plan.spec.writable and sources <= set(plan.equality_ids or ())
+    return plan.spec.is_writable and sources <= set(plan.equality_ids or ())
 
 
 def _for_each_partition(
@@ -318,7 +318,7 @@ def specs_with_data(metadata: TableMetadata, branch: str) -> list[int]:
         used = {
             one.partition_spec_id for one in listed if one.content is ManifestContent.DATA and one.may_have_live_files
         } or used
-    everywhere = [spec.spec_id for spec in metadata.partition_specs if spec.unpartitioned]
+    everywhere = [spec.spec_id for spec in metadata.partition_specs if spec.is_unpartitioned]
     return everywhere[:1] or sorted(used)
 
 

@@ -352,7 +352,7 @@ def delete_keys(
         for spec_id in specs_with_data(metadata, branch):
             own = plan_equality_deletes(metadata, names, plan, spec_id)
             if determines_partition(own):
-                specs = None if specs is None or own.spec.unpartitioned else specs | {spec_id}
+                specs = None if specs is None or own.spec.is_unpartitioned else specs | {spec_id}
                 added += write_rows(files, own, keys, f"{TASK}-{spec_id}-deletes")
             else:
                 added += _for_each_partition(Source(table, branch), own, keys, files)

@@ -320,7 +320,7 @@ def overwrite_partitions(
         written = {partition_key(new.data_file, spec) for new in pieces.added}
         for task in Source(table.table, branch, 1).tasks():
             own = task.partition_spec_id == spec.spec_id and partition_key(task.data_file, spec) in written
-            if own or (pieces.added and spec.unpartitioned):
+            if own or (pieces.added and spec.is_unpartitioned):
                 pieces.remove(task)
         told = (("replace-partitions", "true"), *summary)
         return table.commit(pieces.change(branch, TRUE, isolation, told))

@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from spec_ref.columnar.manifests.computed_metrics import comparable, storage_of
+from spec_ref.columnar.manifests.computed_metrics import comparable, storage_array
 from spec_ref.core.errors import spec_error
 from spec_ref.data_types.types import UUID, ListType, MapType, StructType, Type, VariantType, kind
 from spec_ref.encodings.variant.value import Variant
@@ -34,7 +34,7 @@ def to_python_values(type_: Type, array: pa.Array[Any]) -> list[Any]:
     Raises:
         SpecError: DFL005 if the Arrow type has no values of the Iceberg type.
     """
-    array = storage_of(array)
+    array = storage_array(array)
     try:
         return _values(type_, array)
     except (pa.ArrowException, AttributeError, KeyError, TypeError, ValueError) as error:

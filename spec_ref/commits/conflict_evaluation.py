@@ -74,6 +74,6 @@ def may_match(predicate: BoundPredicate, data_file: DataFile, spec: PartitionSpe
     """
     if data_file.content is FileContent.DATA:
         return evaluate_file(predicate, data_file, spec).might_match
-    if data_file.content is FileContent.EQUALITY_DELETES and spec.unpartitioned:
+    if data_file.content is FileContent.EQUALITY_DELETES and spec.is_unpartitioned:
         return True
     return evaluate(inclusive_projection(predicate, spec), data_file.partition)

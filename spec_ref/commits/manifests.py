@@ -178,7 +178,7 @@ def new_manifests(
     for (spec_id, content), group in groups.items():
         entries = (added_entry(new, made.snapshot_id) for new in group)
         spec = current.spec_by_id(spec_id)
-        if not spec.writable:
+        if not spec.is_writable:
             raise spec_error(
                 "PAR007",
                 "the partition spec has an unknown transform, with which files cannot be committed",

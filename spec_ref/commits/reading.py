@@ -138,7 +138,7 @@ class MetadataFileCache:
             )
         return tuple(made)
 
-    def counted(self, manifests: Iterable[ManifestFile], version: FormatVersion) -> Steps[tuple[ManifestFile, ...]]:
+    def with_counts(self, manifests: Iterable[ManifestFile], version: FormatVersion) -> Steps[tuple[ManifestFile, ...]]:
         """Fill in the counts that a version requires; lists of v1 may omit them.
 
         Args:

@@ -116,7 +116,7 @@ def next_snapshot(
         listed = yield from manifests.merge_manifests(listed, current.properties, current, files, made, number)
     if change.rewrites_manifests:
         listed = yield from manifests.compact_manifests(listed, current.properties, current, files, made, number)
-    counted = yield from files.counted(listed, current.format_version)
+    counted = yield from files.with_counts(listed, current.format_version)
     assigned, row_ids = assign_row_ids(counted, current)
     path = f"{metadata_directory(current)}/snap-{made.snapshot_id}-{attempt}-{made.name}.avro"
     snapshot = Snapshot(

@@ -15,7 +15,7 @@ from spec_ref.data_types.types import StructType
 from spec_ref.encodings.avro.container import SCHEMA_KEY, Container, open_container
 from spec_ref.encodings.avro.types import Record, parse_schema
 from spec_ref.encodings.avro.values import decode_all
-from spec_ref.manifests.computed_metrics import TRUNCATED, FileMetrics, MetricsMode, metrics_of_rows
+from spec_ref.manifests.computed_metrics import TRUNCATED, FileMetrics, MetricsMode, compute_metrics
 
 REQUIREMENT = "AVR014"
 
@@ -41,7 +41,7 @@ def avro_metrics(data: bytes, mode: MetricsMode = TRUNCATED) -> FileMetrics:
         raise spec_error(
             REQUIREMENT, "the objects of the data file are not records", found=str(struct), expected="a record"
         )
-    made = metrics_of_rows(struct, _rows(container, schema, struct), mode)
+    made = compute_metrics(struct, _rows(container, schema, struct), mode)
     return evolve(made, file_size_in_bytes=len(data))
 
 

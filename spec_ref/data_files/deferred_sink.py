@@ -42,11 +42,11 @@ class DeferredSink:
         """The position in the file in bytes, including what is held back."""
         return self._passed + len(self._held or b"")
 
-    def hold(self) -> None:
-        """Pass nothing more on, until `taken` is called."""
+    def hold_back(self) -> None:
+        """Pass nothing more on, until `take_held` is called."""
         self._held = bytearray()
 
-    def taken(self) -> bytes:
+    def take_held(self) -> bytes:
         """Take what is held back; later writes are passed on."""
         held, self._held = bytes(self._held or b""), None
         return held
@@ -85,7 +85,7 @@ class TailRecordingSink(DeferredSink):
         self._last = (self._last + bytes(data[-self._length :]))[-self._length :]
         return super().write(data)
 
-    def remember(self) -> None:
+    def record_tail(self) -> None:
         """Record the bytes before the current position."""
         self.parts.append((self.tell() - len(self._last), self._last))
 

@@ -13,11 +13,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.orc as orc
 
-from spec_ref.columnar.manifests.computed_metrics import metrics_of_batches
+from spec_ref.columnar.manifests.computed_metrics import compute_batch_metrics
 from spec_ref.core.errors import spec_error
 from spec_ref.core.records import evolve
 from spec_ref.data_files.orc_footer import Content, check_types, read_stripes
-from spec_ref.data_files.orc_schema import children_of, struct_from_orc
+from spec_ref.data_files.orc_schema import child_fields, struct_from_orc
 from spec_ref.data_types.types import ListType, MapType, NestedField, StructType, Type
 from spec_ref.manifests.computed_metrics import TRUNCATED, FileMetrics, MetricsMode
 from spec_ref.schemas.name_mapping import MappedField
@@ -45,7 +45,7 @@ def orc_metrics(
     try:
         file = orc.ORCFile(io.BytesIO(data))
         struct = struct_from_orc(file.schema, mapping)
-        made = metrics_of_batches(struct, map(file.read_stripe, range(file.nstripes)), mode)
+        made = compute_batch_metrics(struct, map(file.read_stripe, range(file.nstripes)), mode)
     except (pa.ArrowException, OSError) as error:
         raise spec_error("ORC008", f"the file cannot be read: {error}") from error
     sizes, offsets = orc_layout(data, file.schema, struct)
@@ -87,7 +87,7 @@ def _below(fields: Sequence[Any], type_: Type | None, around: int | None, column
         field_id = inner.id if inner is not None else around
         if field_id is not None:
             yield column, field_id
-        yield from _below(children_of(field.type), None if inner is None else inner.type, field_id, column + 1)
+        yield from _below(child_fields(field.type), None if inner is None else inner.type, field_id, column + 1)
         column += width(field)
 
 
@@ -116,4 +116,4 @@ def width(field: Any) -> int:
     Returns:
         The number of columns, including itself.
     """
-    return 1 + sum(map(width, children_of(field.type)))
+    return 1 + sum(map(width, child_fields(field.type)))

@@ -18,7 +18,7 @@ from spec_ref.core.errors import spec_error
 from spec_ref.data_files.batches import empty_batches, slice_batch
 from spec_ref.data_files.orc_footer import Stripe, check_types, read_stripes
 from spec_ref.data_files.orc_metrics import width
-from spec_ref.data_files.orc_schema import children_of, columns_from_orc
+from spec_ref.data_files.orc_schema import child_fields, columns_from_orc
 from spec_ref.data_files.orc_timestamps import read_presence, read_timestamps
 from spec_ref.data_types.types import StructType
 from spec_ref.encodings.random_access_bytes import open_source
@@ -125,7 +125,7 @@ class _FarStripe:
 
     def _struct(self, field: Any, column: int, type_: StructType, path: tuple[str, ...], around: Any) -> Any:
         valid = read_presence(self.data, self.stripe, column, around)
-        inner = children_of(field.type)
+        inner = child_fields(field.type)
         columns = {one.name: column + 1 + sum(map(width, inner[:place])) for place, one in enumerate(inner)}
         if len({one.name for one in inner}) < len(inner):
             raise spec_error("PRJ001", "the struct has several fields with one name", found=field.name)
@@ -137,7 +137,7 @@ class _FarStripe:
 
 def _has_timestamps(type_: Any) -> bool:
     """Whether a column is a timestamp, or a struct with one inside of structs only."""
-    inner = children_of(type_) if isinstance(type_, pa.StructType) else []
+    inner = child_fields(type_) if isinstance(type_, pa.StructType) else []
     return isinstance(type_, pa.TimestampType) or any(_has_timestamps(field.type) for field in inner)
 
 

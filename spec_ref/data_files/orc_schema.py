@@ -165,7 +165,7 @@ def struct_from_orc(schema: pa.Schema, mapping: Sequence[MappedField] | None = N
     return columns_from_orc(schema, mapping).all_readable()
 
 
-def attributes_of(field: ArrowField) -> Attributes:
+def field_attributes(field: ArrowField) -> Attributes:
     """Read the ORC type attributes of a field.
 
     Args:
@@ -178,7 +178,7 @@ def attributes_of(field: ArrowField) -> Attributes:
     return {key.decode("utf-8", "replace"): value.decode("utf-8", "replace") for key, value in pairs}
 
 
-def children_of(type_: pa.DataType) -> list[ArrowField]:
+def child_fields(type_: pa.DataType) -> list[ArrowField]:
     """List the fields directly inside of an Arrow type, as ORC counts them: for a map the key and the value.
 
     Args:
@@ -201,7 +201,7 @@ def has_ids(fields: Iterable[ArrowField]) -> bool:
     Returns:
         Whether one of them has an id, at any depth.
     """
-    return any(ID in attributes_of(field) or has_ids(children_of(field.type)) for field in fields)
+    return any(ID in field_attributes(field) or has_ids(child_fields(field.type)) for field in fields)
 
 
 def _own_id(attributes: Attributes) -> int | None:
@@ -222,7 +222,7 @@ def _is_required(attributes: Attributes) -> bool:
 def _struct(fields: Sequence[ArrowField], ids: ColumnIds) -> StructType:
     made = []
     for field in fields:
-        attributes = attributes_of(field)
+        attributes = field_attributes(field)
         column = ids.column(field.name, partial(_own_id, attributes), partial(_type, field.type, attributes))
         if column is not None:
             made.append(NestedField(column[0], field.name, _is_required(attributes), column[1]))
@@ -232,7 +232,7 @@ def _struct(fields: Sequence[ArrowField], ids: ColumnIds) -> StructType:
 def _part(field: ArrowField, name: str, ids: ColumnIds) -> tuple[int, Type, bool]:
     """The id, type and requiredness of an element, key or value."""
     with error_path(f"/{name}"):
-        attributes = attributes_of(field)
+        attributes = field_attributes(field)
         part_id = ids.take(name, _own_id(attributes))
         if part_id is None:
             raise spec_error("ORC001", f"the name mapping has no id for {name}")
@@ -261,7 +261,7 @@ def _type(arrow: pa.DataType, attributes: Attributes, ids: ColumnIds) -> Type:
     if isinstance(arrow, pa.StructType):
         if attributes.get(STRUCT_TYPE) == "VARIANT":
             return _variant(arrow)
-        return _struct(children_of(arrow), ids)
+        return _struct(child_fields(arrow), ids)
     if isinstance(arrow, pa.MapType):
         key_id, key, _ = _part(arrow.key_field, "key", ids)
         return MapType(key_id, key, *_part(arrow.item_field, "value", ids))
@@ -293,7 +293,7 @@ def _binary(attributes: Attributes) -> Type:
 
 
 def _variant(arrow: pa.StructType) -> Type:
-    parts = [(field.name, field.type) for field in children_of(arrow)]
+    parts = [(field.name, field.type) for field in child_fields(arrow)]
     if sorted(name for name, _ in parts) != ["metadata", "value"] or any(type_ != pa.binary() for _, type_ in parts):
         raise spec_error("ORC005", "the variant is not a struct of binary metadata and binary value", found=str(arrow))
     return VARIANT

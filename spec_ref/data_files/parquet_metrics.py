@@ -13,7 +13,7 @@ from typing import BinaryIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from spec_ref.columnar.manifests.computed_metrics import metrics_of_batches
+from spec_ref.columnar.manifests.computed_metrics import compute_batch_metrics
 from spec_ref.core.errors import spec_error
 from spec_ref.core.records import evolve
 from spec_ref.data_files.parquet_schema import struct_from_parquet
@@ -49,7 +49,7 @@ def parquet_metrics(
     try:
         reader = pq.ParquetFile(opened)
         footer = reader.metadata
-        made = metrics_of_batches(struct, reader.iter_batches(BATCH_ROWS), mode)
+        made = compute_batch_metrics(struct, reader.iter_batches(BATCH_ROWS), mode)
     except (pa.ArrowException, OSError) as error:
         raise spec_error("PQT007", f"the file cannot be read: {error}") from error
     sizes: dict[int, int] = {}

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from spec_ref.columnar.manifests.computed_metrics import storage_of
+from spec_ref.columnar.manifests.computed_metrics import storage_array
 from spec_ref.core.errors import spec_error
 from spec_ref.data_files.deferred_sink import DeferredSink
 from spec_ref.data_files.parquet_arrow_types import WRITER_OPTIONS, arrow_schema
@@ -66,10 +66,10 @@ class ParquetWriter:
         nothing = [pa.nulls(0, field.type) for field in self._schema]
         writer = self._writer(pa.RecordBatch.from_arrays(nothing, schema=self._schema))
         if self._is_completed:
-            self._out.hold()
+            self._out.hold_back()
         writer.close()
         if self._is_completed:
-            self._out.write(with_logical_types(self._out.taken(), self._struct))
+            self._out.write(with_logical_types(self._out.take_held(), self._struct))
         footer = writer.writer.metadata
         ids = [field_id for field in self._struct.fields for field_id in _column_ids(field.type, field.id)]
         sizes = dict.fromkeys(ids, 0)
@@ -82,7 +82,7 @@ class ParquetWriter:
     def abandon(self) -> None:
         """Write no footer; pyarrow would write it as soon as its writer is collected."""
         if self._is_completed:
-            self._out.hold()
+            self._out.hold_back()
         if self._made is not None:
             self._made.is_open = False
 
@@ -91,7 +91,7 @@ def _repeats(array: Any) -> bool:
     """Whether values of a column repeat, judging by some of its rows."""
     if pa.types.is_nested(array.type) or pa.types.is_boolean(array.type):
         return False
-    sample = storage_of(array).take(np.linspace(0, max(len(array) - 1, 0), min(SAMPLE, len(array)), dtype=np.int64))
+    sample = storage_array(array).take(np.linspace(0, max(len(array) - 1, 0), min(SAMPLE, len(array)), dtype=np.int64))
     values = sample.drop_null()
     return len(values) == 0 or len(values.unique()) < 0.99 * len(values)
 

@@ -125,7 +125,7 @@ _RULES: dict[str, _ValueRule] = {
 }
 
 
-def requirement_of(type_: Type) -> str:
+def value_requirement(type_: Type) -> str:
     """Find the requirement that defines the values of a type.
 
     Args:

@@ -112,7 +112,7 @@ class RecordOf:
 Kind: TypeAlias = ScalarKind | ListOf | MapOf | Converted | RecordOf
 
 
-def enum_of(choices: type[enum.Enum], requirement: str) -> Converted:
+def enum_kind(choices: type[enum.Enum], requirement: str) -> Converted:
     """Make the kind of the strings of an enumeration.
 
     Args:

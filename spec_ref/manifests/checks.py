@@ -90,12 +90,12 @@ def _findings(manifest: Manifest, length: int, given: Schema | None) -> Iterator
     context = Context(version, manifest.content)
     types = {column.id: column.type for column in (given or schema).columns()} if given or schema else {}
     listed = manifest.manifest_file
-    totals = ManifestTotals.of(partition)
+    totals = ManifestTotals.for_partition(partition)
     other: int | None = None
     entries = _Entries(manifest)
     try:
         for inherited in inherit(entries.readable(), listed, version):
-            yield from entries.told()
+            yield from entries.take_problems()
             if listed is not None:
                 totals.add(inherited, listed.sequence_number)
                 if inherited.status is EntryStatus.ADDED and inherited.snapshot_id != listed.added_snapshot_id:
@@ -103,7 +103,7 @@ def _findings(manifest: Manifest, length: int, given: Schema | None) -> Iterator
             yield from _entry_findings(entries.entry, entries.number, context, types)
     except SpecError as error:  # row ids that run out of 64 bits
         yield to_finding(error.violation)
-    yield from entries.told()
+    yield from entries.take_problems()
     if listed is None:
         return
     if other is not None:
@@ -149,7 +149,7 @@ class _Entries:
         try:
             for number, row in enumerate(self._manifest.rows()):
                 try:
-                    entry = self._manifest.entry_of(row, number)
+                    entry = self._manifest.read_entry(row, number)
                 except SpecError as error:
                     if len(self._problems) < MAX_PER_RULE:
                         self._problems.append(to_finding(error.violation))
@@ -159,7 +159,7 @@ class _Entries:
         except SpecError as error:
             self._problems.append(to_finding(error.violation))
 
-    def told(self) -> list[Finding]:
+    def take_problems(self) -> list[Finding]:
         """What is wrong with entries since the last time."""
         found, self._problems = self._problems, []
         return found

@@ -162,7 +162,7 @@ def leaves(struct: StructType, path: tuple[int, ...] = ()) -> Iterator[tuple[tup
             yield here, field.id, field.type
 
 
-def metrics_of_values(type_: Type, values: Iterable[Any]) -> FieldMetrics:
+def compute_value_metrics(type_: Type, values: Iterable[Any]) -> FieldMetrics:
     """Compute the metrics of values.
 
     Args:
@@ -191,7 +191,7 @@ def metrics_of_values(type_: Type, values: Iterable[Any]) -> FieldMetrics:
     return FieldMetrics(type_, rows, nulls, nans, min(kept, key=key), max(kept, key=key))
 
 
-def metrics_of_rows(
+def compute_metrics(
     struct: StructType, rows: Iterable[Mapping[int, Any]], mode: MetricsMode | Mapping[int, MetricsMode] = TRUNCATED
 ) -> FileMetrics:
     """Compute the metrics of rows.
@@ -207,7 +207,7 @@ def metrics_of_rows(
     listed = list(rows)
     ids = {path: tuple(_ids(struct, path)) for path, _, _ in leaves(struct)}
     columns = {
-        field_id: metrics_of_values(type_, (_reach(row, ids[path]) for row in listed))
+        field_id: compute_value_metrics(type_, (_reach(row, ids[path]) for row in listed))
         for path, field_id, type_ in leaves(struct)
     }
     return file_metrics(len(listed), columns, mode)

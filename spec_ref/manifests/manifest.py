@@ -312,7 +312,7 @@ class Manifest:
     def written_entries(self) -> Iterator[ManifestEntry]:
         """Read all entries as written, with nulls where they inherit."""
         for number, row in enumerate(self.rows()):
-            yield self.entry_of(row, number)
+            yield self.read_entry(row, number)
 
     def rows(self) -> Iterator[tuple[Any, ...]]:
         """Decode all entries to rows, with values in the order of the Avro schema's fields.
@@ -325,12 +325,12 @@ class Manifest:
                 with the path ``/17/data_file``.
         """
         first = 0
-        with self.told():
+        with self.errors_in_file():
             for count, payload in self._container.payloads():
                 yield from decode_all(self.record, count, payload, REQUIREMENT, first)
                 first += count
 
-    def entry_of(self, row: tuple[Any, ...], number: int) -> ManifestEntry:
+    def read_entry(self, row: tuple[Any, ...], number: int) -> ManifestEntry:
         """Make the entry, as written, of a decoded row.
 
         Args:
@@ -350,7 +350,7 @@ class Manifest:
             raise SpecError(attrs.evolve(problem, path=f"/{number}{problem.path}", file=self.file)) from error.__cause__
         return entry
 
-    def told(self) -> Any:
+    def errors_in_file(self) -> Any:
         """Make a context that adds the name of the file to errors."""
         return _ErrorsInFile(self.file)
 

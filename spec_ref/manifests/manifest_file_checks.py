@@ -133,7 +133,7 @@ class ManifestTotals:
     """The least data sequence number of a live file."""
 
     @staticmethod
-    def of(partition: StructType | None) -> ManifestTotals:
+    def for_partition(partition: StructType | None) -> ManifestTotals:
         """Make the sums of no entries.
 
         Args:

@@ -64,7 +64,7 @@ class SpecHistory:
     """The highest partition field id that was ever assigned."""
 
     @property
-    def counted(self) -> bool:
+    def assigns_ids_by_position(self) -> bool:
         """Whether ids of partition fields are not stored but counted by position, as in v1 (PAR014)."""
         return _FIELD_ID.write(self.version) is OMITTED
 
@@ -127,7 +127,7 @@ def new_field_id(field: PartitionField, fields: Sequence[PartitionField], table:
         The id.
     """
     taken = [one.field_id for one in fields]
-    if table.counted and taken == list(range(FIRST_FIELD_ID, FIRST_FIELD_ID + len(fields))):
+    if table.assigns_ids_by_position and taken == list(range(FIRST_FIELD_ID, FIRST_FIELD_ID + len(fields))):
         return FIRST_FIELD_ID + len(fields)
     given = [old for spec in table.specs for old in spec.fields]
     known = (old.field_id for old in given if old.equivalent(field) and old.field_id not in taken)
@@ -153,7 +153,7 @@ def _remove(
     fields: tuple[PartitionField, ...], change: RemovePartitionField, table: SpecHistory
 ) -> tuple[PartitionField, ...]:
     place = _find(fields, change.name)
-    kept = (evolve(fields[place], transform=Void()),) if table.counted else ()
+    kept = (evolve(fields[place], transform=Void()),) if table.assigns_ids_by_position else ()
     return (*fields[:place], *kept, *fields[place + 1 :])
 
 
@@ -169,7 +169,7 @@ def _move(
     fields: tuple[PartitionField, ...], change: MovePartitionField, table: SpecHistory
 ) -> tuple[PartitionField, ...]:
     place = _find(fields, change.name)
-    if table.counted:
+    if table.assigns_ids_by_position:
         raise spec_error(
             "PAR015",
             "partition fields cannot be reordered in v1, as their ids follow from their positions",

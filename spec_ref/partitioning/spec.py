@@ -52,7 +52,7 @@ def check_sources(requirement: str, source_id: int | None, source_ids: tuple[int
         )
 
 
-def one_or_more(ids: tuple[int, ...]) -> dict[str, Any]:
+def source_id_arguments(ids: tuple[int, ...]) -> dict[str, Any]:
     """Build the attributes for the sources of a field: ``source-id`` for one, ``source-ids`` for several (PAR022).
 
     Args:
@@ -147,12 +147,12 @@ class PartitionSpec:
     """Properties that no format version knows."""
 
     @property
-    def unpartitioned(self) -> bool:
+    def is_unpartitioned(self) -> bool:
         """Whether the spec makes no partitions: it has no fields, or only void ones (contradiction C14)."""
         return all(isinstance(field.transform, Void) for field in self.fields)
 
     @property
-    def writable(self) -> bool:
+    def is_writable(self) -> bool:
         """Whether data may be committed with the spec: it has no unknown transform (PAR007, PAR026, FIO004)."""
         return not any(isinstance(field.transform, UnknownTransform) for field in self.fields)
 

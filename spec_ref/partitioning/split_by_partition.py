@@ -30,7 +30,7 @@ def check_spec(spec: PartitionSpec, schema: Schema) -> None:
             not have or that is in a list or map; the code of the transform for a type that it does not accept.
     """
     for field in spec.fields:
-        if not spec.writable or len(field.sources) != 1:
+        if not spec.is_writable or len(field.sources) != 1:
             raise spec_error(
                 "PAR007",
                 "the partition spec has an unknown transform, with which files cannot be written",

@@ -151,7 +151,7 @@ def mismatches(
     by_equality = delete.content is FileContent.EQUALITY_DELETES
     if not is_old_enough(number, delete.content, delete_number):
         yield Mismatch.SEQUENCE_NUMBER
-    everywhere = by_equality and delete_spec.unpartitioned
+    everywhere = by_equality and delete_spec.is_unpartitioned
     if not everywhere and partition_key(delete, delete_spec) != partition_key(data_file, spec):
         yield Mismatch.PARTITION
     if by_equality:
@@ -313,7 +313,7 @@ class DeleteFileIndex:
         referenced = found.referenced_data_file
         if found.content is FileContent.EQUALITY_DELETES:
             queue = self._everywhere
-            if not spec.unpartitioned:
+            if not spec.is_unpartitioned:
                 queue = self._equality.setdefault(partition_key(found, spec), _Queue())
             queue.add(indexed)
         elif found.is_deletion_vector:

@@ -122,7 +122,7 @@ class ManifestSelection:
         self._tolerate = tolerate_truncated_times
         self._projected: dict[int, Any] = {}
 
-    def selected(
+    def select(
         self, listed: Iterable[ManifestFile], content: ManifestContent, file: str | None
     ) -> Iterator[ManifestFile]:
         """Select the manifests of one content that counts and summaries do not rule out (SCN002).

@@ -142,7 +142,7 @@ class _Scan:
         selection = ManifestSelection(
             predicate, self.specs, self.metadata.format_version, tolerate_truncated_times=self.tolerate
         )
-        return list(selection.selected(listed, content, snapshot.manifest_list))
+        return list(selection.select(listed, content, snapshot.manifest_list))
 
     def _opened(self, selected: list[ManifestFile], snapshot: Snapshot) -> Iterator[Manifest]:
         return read_manifests(selected, self.specs, self.read_file, snapshot.manifest_list)

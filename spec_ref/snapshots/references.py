@@ -11,7 +11,7 @@ import attrs
 from spec_ref.core.frozen_dict import EMPTY
 from spec_ref.core.records import record, spec_field
 from spec_ref.core.versions import OPTIONAL, REQUIRED
-from spec_ref.json.wire_types import INT, LONG, RecordOf, enum_of
+from spec_ref.json.wire_types import INT, LONG, RecordOf, enum_kind
 
 MAIN = "main"
 """The branch whose head is the table's current snapshot. It always exists and never expires (REF006)."""
@@ -32,7 +32,7 @@ class SnapshotRef:
     """The tagged snapshot, or the latest of the branch."""
 
     type: RefType = spec_field(
-        "type", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="REF002", type=enum_of(RefType, "REF002")
+        "type", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="REF002", type=enum_kind(RefType, "REF002")
     )
 
     min_snapshots_to_keep: int | None = spec_field(
@@ -70,7 +70,7 @@ def branch_ref(snapshot_id: int) -> SnapshotRef:
     return SnapshotRef(snapshot_id=snapshot_id, type=RefType.BRANCH)
 
 
-def with_main(refs: Mapping[str, SnapshotRef], current_snapshot_id: int | None) -> dict[str, SnapshotRef]:
+def add_main_branch(refs: Mapping[str, SnapshotRef], current_snapshot_id: int | None) -> dict[str, SnapshotRef]:
     """Add the main branch that ``current-snapshot-id`` implies, if the references do not list it (TMD021).
 
     Args:

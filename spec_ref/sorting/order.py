@@ -12,7 +12,7 @@ from spec_ref.core.errors import spec_error
 from spec_ref.core.frozen_dict import EMPTY
 from spec_ref.core.records import record, spec_field
 from spec_ref.core.versions import OMITTED, OPTIONAL, REQUIRED
-from spec_ref.json.wire_types import INT, ListOf, RecordOf, enum_of
+from spec_ref.json.wire_types import INT, ListOf, RecordOf, enum_kind
 from spec_ref.partitioning.spec import TRANSFORM, check_sources
 from spec_ref.partitioning.transforms import Transform, Void
 from spec_ref.schemas.schema import Schema
@@ -56,12 +56,12 @@ class SortField:
 
     direction: SortDirection = spec_field(
         "direction", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="SRT013",
-        type=enum_of(SortDirection, "SRT007"), default=SortDirection.ASC,
+        type=enum_kind(SortDirection, "SRT007"), default=SortDirection.ASC,
     )  # fmt: skip
 
     null_order: NullOrder = spec_field(
         "null-order", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="SRT014",
-        type=enum_of(NullOrder, "SRT007"), default=NullOrder.NULLS_FIRST,
+        type=enum_kind(NullOrder, "SRT007"), default=NullOrder.NULLS_FIRST,
     )  # fmt: skip
 
     extra: Mapping[str, Any] = attrs.field(default=EMPTY, hash=False)

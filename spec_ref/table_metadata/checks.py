@@ -80,7 +80,7 @@ def check_metadata(data: Source, *, file: str | None = None) -> list[Finding]:
             found += map(to_finding, told)
     broken_by_rules = {(one.requirement, one.path) for one in found}
     unread = writer_deviations(METADATA, document, version), _nested_defaults(document, version)
-    for problem in _some_of_each(itertools.chain.from_iterable(unread)):
+    for problem in _limit_per_rule(itertools.chain.from_iterable(unread)):
         if (problem.requirement, problem.path) not in broken_by_rules:
             found.append(to_finding(problem))
     return [Finding(attrs.evolve(one.violation, file=file), one.severity) for one in found]
@@ -111,7 +111,7 @@ def _nested_defaults(document: Mapping[str, Any], version: FormatVersion) -> Ite
                             )  # fmt: skip
 
 
-def _some_of_each(violations: Iterable[Violation]) -> Iterator[Violation]:
+def _limit_per_rule(violations: Iterable[Violation]) -> Iterator[Violation]:
     told: Counter[str] = Counter()
     for one in violations:
         told[one.requirement] += 1

@@ -17,7 +17,7 @@ from spec_ref.core.versions import OPTIONAL, REQUIRED, V3, FormatVersion
 from spec_ref.data_types.types import BINARY, StructType
 from spec_ref.json.documents import check_document
 from spec_ref.json.reading import reader
-from spec_ref.json.wire_types import ANY, INT, LONG, STRING, Converted, Kind, ListOf, RecordOf, enum_of
+from spec_ref.json.wire_types import ANY, INT, LONG, STRING, Converted, Kind, ListOf, RecordOf, enum_kind
 from spec_ref.json.writing import writer
 from spec_ref.partitioning.spec import SPEC, PartitionSpec
 from spec_ref.schemas.schema import SCHEMA, Schema
@@ -95,9 +95,9 @@ class LegacyContentFile:
     """A data or delete file in the form of the removed section Content File Serialization."""
 
     spec_id: int = _required("spec-id", INT)
-    content: LegacyContent = _required("content", enum_of(LegacyContent, LEGACY))
+    content: LegacyContent = _required("content", enum_kind(LegacyContent, LEGACY))
     file_path: str = _required("file-path", STRING)
-    file_format: LegacyFormat = _required("file-format", enum_of(LegacyFormat, LEGACY))
+    file_format: LegacyFormat = _required("file-format", enum_kind(LegacyFormat, LEGACY))
     partition: dict[str, Any] | None = _optional("partition", ANY)
     """The partition tuple in JSON, keyed by partition field id; `partition_values` reads it with the spec's types."""
 

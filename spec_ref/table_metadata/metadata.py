@@ -15,7 +15,7 @@ from spec_ref.data_types.types import StructType
 from spec_ref.json.wire_types import INT, LONG, STRING, STRING_MAP, Converted, ListOf, MapOf, RecordOf
 from spec_ref.partitioning.spec import FIELDS, FIRST_FIELD_ID, SPEC, PartitionField, PartitionSpec
 from spec_ref.schemas.schema import SCHEMA, Schema
-from spec_ref.snapshots.references import REF, SnapshotRef, with_main
+from spec_ref.snapshots.references import REF, SnapshotRef, add_main_branch
 from spec_ref.snapshots.snapshot import SNAPSHOT, Snapshot
 from spec_ref.sorting.order import ORDER, UNSORTED, UNSORTED_ID, SortOrder
 from spec_ref.table_metadata.encryption import ENCRYPTION_KEY, EncryptionKey
@@ -289,7 +289,7 @@ class TableMetadata:
     @property
     def references(self) -> dict[str, SnapshotRef]:
         """Every branch and tag, including the main branch if the table has a current snapshot."""
-        return with_main(self.refs, self.current_snapshot_id)
+        return add_main_branch(self.refs, self.current_snapshot_id)
 
 
 def _schemas(metadata: TableMetadata) -> tuple[Schema, ...]:

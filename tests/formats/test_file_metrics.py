@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.strategies import primitive_types, values
-from spec_ref.columnar.manifests.computed_metrics import metrics_of_array
+from spec_ref.columnar.manifests.computed_metrics import compute_array_metrics
 from spec_ref.core.errors import SpecError
 from spec_ref.data_files import orc_footer, orc_schema, parquet_arrow_types
 from spec_ref.data_files.avro_metrics import avro_metrics
@@ -50,9 +50,9 @@ from spec_ref.manifests.computed_metrics import (
     TRUNCATED,
     MetricsMode,
     bound_order,
+    compute_metrics,
+    compute_value_metrics,
     encode_bounds,
-    metrics_of_rows,
-    metrics_of_values,
 )
 from spec_ref.single_value.binary import from_binary, to_binary
 
@@ -114,12 +114,12 @@ def test_metrics_of_an_avro_file_are_those_of_the_same_rows_in_parquet():
 
 
 def bounds(type_, listed, width=None):
-    lower, upper = encode_bounds(metrics_of_values(type_, listed), width)
+    lower, upper = encode_bounds(compute_value_metrics(type_, listed), width)
     return (None if lower is None else lower.hex().upper(), None if upper is None else upper.hex().upper())
 
 
 def test_nan_and_null_are_counted_and_are_no_bounds():
-    found = metrics_of_values(DOUBLE, [math.nan, 1.0, None, -2.0])
+    found = compute_value_metrics(DOUBLE, [math.nan, 1.0, None, -2.0])
     assert (found.values, found.nulls, found.nans, found.lower, found.upper) == (4, 1, 1, -2.0, 1.0)
     assert bounds(FLOAT, [math.nan, None]) == (None, None)
 
@@ -170,7 +170,7 @@ def test_cut_bounds_hold_for_every_value(data):
     type_, strategy = data.draw(st.sampled_from([(STRING, st.text(max_size=6)), (BINARY, st.binary(max_size=6))]))
     listed = data.draw(st.lists(strategy, min_size=1, max_size=8))
     width = data.draw(st.integers(1, 4))
-    lower, upper = encode_bounds(metrics_of_values(type_, listed), width)
+    lower, upper = encode_bounds(compute_value_metrics(type_, listed), width)
     encoded = [to_binary(type_, value) for value in listed]
     assert all(lower <= value for value in encoded)
     assert upper is None or all(value <= upper for value in encoded)
@@ -183,8 +183,8 @@ def test_metrics_of_parts_merge_to_those_of_the_whole(data):
     type_ = data.draw(primitive_types().filter(lambda type_: kind(type_) not in ("geometry", "geography")))
     listed = data.draw(st.lists(st.none() | values(type_), max_size=12))
     cut = data.draw(st.integers(0, len(listed)))
-    whole = metrics_of_values(type_, listed)
-    merged = metrics_of_values(type_, listed[:cut]).merged(metrics_of_values(type_, listed[cut:]))
+    whole = compute_value_metrics(type_, listed)
+    merged = compute_value_metrics(type_, listed[:cut]).merged(compute_value_metrics(type_, listed[cut:]))
     assert encode_bounds(merged, None) == encode_bounds(whole, None)
     assert (merged.values, merged.nulls, merged.nans) == (whole.values, whole.nulls, whole.nans)
     key = bound_order(type_)
@@ -219,7 +219,7 @@ def test_arrays_have_the_metrics_of_their_values(data):
     listed = data.draw(st.lists(st.none() | values(type_), max_size=10))
     array = arrow_array(type_, listed)
     start = data.draw(st.integers(0, len(listed)))
-    found, expected = metrics_of_array(type_, array[start:]), metrics_of_values(type_, listed[start:])
+    found, expected = compute_array_metrics(type_, array[start:]), compute_value_metrics(type_, listed[start:])
     assert repr((found.values, found.nulls, found.nans)) == repr((expected.values, expected.nulls, expected.nans))
     assert encode_bounds(found, 16) == encode_bounds(expected, 16)
 
@@ -227,18 +227,18 @@ def test_arrays_have_the_metrics_of_their_values(data):
 @given(st.lists(st.integers(-(10**12), 10**12), min_size=1, max_size=6))
 def test_nanoseconds_are_cut_to_the_microsecond_before(listed):
     array = pa.array(listed, pa.int64()).cast(pa.timestamp("ns"))
-    found = metrics_of_array(TIMESTAMP, array)
+    found = compute_array_metrics(TIMESTAMP, array)
     assert (found.lower, found.upper) == (min(listed) // 1000, max(listed) // 1000)
-    assert metrics_of_array(TIMESTAMP_NS, array).lower == min(listed)
+    assert compute_array_metrics(TIMESTAMP_NS, array).lower == min(listed)
 
 
 def test_coarser_units_are_multiplied():
-    assert metrics_of_array(TIMESTAMP, pa.array([-5], pa.int64()).cast(pa.timestamp("ms"))).lower == -5000
-    assert metrics_of_array(TIMESTAMP_NS, pa.array([3], pa.int64()).cast(pa.timestamp("us"))).upper == 3000
+    assert compute_array_metrics(TIMESTAMP, pa.array([-5], pa.int64()).cast(pa.timestamp("ms"))).lower == -5000
+    assert compute_array_metrics(TIMESTAMP_NS, pa.array([3], pa.int64()).cast(pa.timestamp("us"))).upper == 3000
 
 
 def test_dictionaries_are_looked_through():
-    found = metrics_of_array(STRING, pa.array(["b", None, "a", "b"]).dictionary_encode())
+    found = compute_array_metrics(STRING, pa.array(["b", None, "a", "b"]).dictionary_encode())
     assert (found.lower, found.upper, found.nulls, found.values) == ("a", "b", 1, 4)
 
 
@@ -313,7 +313,7 @@ def test_a_parquet_file_of_several_row_groups_has_bounds_over_all_of_them():
 
 def test_rows_have_the_metrics_of_the_file():
     rows = [{1: row["i"], 2: row["s"] and {3: row["s"]["d"]}, 5: row["l"], 7: row["dt"]} for row in ROWS]
-    found = metrics_of_rows(COLUMNS, rows)
+    found = compute_metrics(COLUMNS, rows)
     assert {name: dict(getattr(found, name)) for name in MAPS[1:]} == {
         **EXPECTED,
         "value_counts": {**EXPECTED["value_counts"], 4: 3},

@@ -17,7 +17,7 @@ from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
 from spec_ref.data_files.deferred_sink import DeferredSink, PartialFile, TailRecordingSink
 from spec_ref.data_files.orc_metrics import orc_layout
-from spec_ref.data_files.orc_schema import attributes_of
+from spec_ref.data_files.orc_schema import field_attributes
 from spec_ref.data_files.orc_writer import OrcWriter
 from spec_ref.data_files.parquet_arrow_types import WRITER_OPTIONS, arrow_schema
 from spec_ref.data_files.parquet_footer import with_logical_types
@@ -194,12 +194,12 @@ def test_pyarrow_leaves_the_annotation_out():
 def test_attributes_in_a_footer():
     schema = orc.ORCFile(io.BytesIO(file_of(MAPPED, [{1: None}], ORC))).schema
     map_ = schema.field("m").type
-    assert attributes_of(schema.field("m")) == {"iceberg.id": "1", "iceberg.required": "false"}
-    assert attributes_of(map_.key_field) == {"iceberg.id": "2", "iceberg.required": "true"}
-    assert attributes_of(map_.item_field) == {"iceberg.id": "3", "iceberg.required": "true"}
+    assert field_attributes(schema.field("m")) == {"iceberg.id": "1", "iceberg.required": "false"}
+    assert field_attributes(map_.key_field) == {"iceberg.id": "2", "iceberg.required": "true"}
+    assert field_attributes(map_.item_field) == {"iceberg.id": "3", "iceberg.required": "true"}
     inside = map_.item_type
     variant = {"iceberg.id": "11", "iceberg.required": "false", "iceberg.struct-type": "VARIANT"}
-    assert attributes_of(inside.field("v")) == variant
+    assert field_attributes(inside.field("v")) == variant
 
 
 def test_a_parquet_footer_is_else_as_it_was():
@@ -285,10 +285,10 @@ def test_what_is_held_is_passed_on_once():
     out = Sink()
     held = DeferredSink(out)
     held.write(b"abc")
-    held.hold()
+    held.hold_back()
     held.write(b"def")
     assert (out.data, held.tell()) == (b"abc", 6)
-    assert held.taken() == b"def"
+    assert held.take_held() == b"def"
     held.write(b"DEF")
     assert out.data == b"abcDEF"
 
@@ -297,7 +297,7 @@ def test_known_parts_are_those_before_the_places():
     out = TailRecordingSink(Sink(), 4)
     for text in (b"01", b"23456", b"789"):
         out.write(text)
-        out.remember()
+        out.record_tail()
     assert out.parts == [(0, b"01"), (3, b"3456"), (6, b"6789")]
     known = PartialFile(out.parts)
     assert (len(known), known[3:7], known[6:10], known[-1], known[0:2]) == (10, b"3456", b"6789", 0x39, b"01")

@@ -9,7 +9,7 @@ import pyarrow.orc as orc
 import pytest
 
 from spec_ref.core.errors import SpecError
-from spec_ref.data_files.orc_schema import arrow_schema, attributes_of, struct_from_orc
+from spec_ref.data_files.orc_schema import arrow_schema, field_attributes, struct_from_orc
 from spec_ref.data_types.types import (
     INT,
     LONG,
@@ -63,7 +63,7 @@ def test_each_type_is_stored_as_the_table_says_and_read_back(text):
     schema = written(made)
     arrow, attributes = TABLE[text]
     assert schema.field("c").type == arrow
-    assert attributes_of(schema.field("c")) == {"iceberg.id": "7", "iceberg.required": "true", **attributes}
+    assert field_attributes(schema.field("c")) == {"iceberg.id": "7", "iceberg.required": "true", **attributes}
     assert struct_from_orc(schema) == made
 
 

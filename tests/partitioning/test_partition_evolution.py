@@ -82,7 +82,7 @@ def test_unknown_and_multi_argument_transforms_are_kept() -> None:
     json = {"spec-id": 0, "fields": [{"source-ids": [1, 4], "field-id": 1000, "name": "z", "transform": "zorder[3]"}]}
     spec = reader(SPEC, V3)(json)
     assert spec.fields[0].transform == UnknownTransform("zorder[3]")
-    assert (spec.fields[0].sources, spec.writable) == ((1, 4), False)
+    assert (spec.fields[0].sources, spec.is_writable) == ((1, 4), False)
     assert writer(SPEC, V3)(spec) == json
     assert spec.partition_type(SCHEMA).fields[0].type == t.UNKNOWN
 
@@ -155,7 +155,7 @@ def test_v1_makes_a_removed_field_void_and_appends() -> None:
     assert ([one.field_id for one in added.fields], last) == ([1000, 1001, 1002], 1002)
     assert code(MovePartitionField("ts_day", 1), version=V1) == "PAR015"
     gone, _ = evolve_spec(spec, [RemovePartitionField("id_bucket")], history(V1, SPEC0, spec))
-    assert gone.unpartitioned
+    assert gone.is_unpartitioned
 
 
 @pytest.mark.parametrize(

@@ -504,7 +504,7 @@ def counts_stay_unknown(patch: Any) -> None:
         return tuple(listed)
         yield
 
-    patch.setattr(reading.MetadataFileCache, "counted", counted)
+    patch.setattr(reading.MetadataFileCache, "with_counts", counted)
 
 
 def old_entries_inherit(patch: Any) -> None:
@@ -638,7 +638,7 @@ TABLE_FAULTS = (
     ),
     Planted(
         name="deletes of a void spec not seen by rewrites",
-        plant=_deletes_not_seen(lambda _, spec: spec.unpartitioned),
+        plant=_deletes_not_seen(lambda _, spec: spec.is_unpartitioned),
         fixture="void",
         changes=("rewrite", "equality-delete"),
         says="resurrected row",

@@ -254,7 +254,7 @@ def _applied(
         theirs = {key: _bits(value) for key, value in partitions[name].items()}
         same = spec_id == spec.spec_id and mine == theirs
         if found["content"] == 2:
-            if number < entry["sequence_number"] and (same or specs[spec_id].unpartitioned):
+            if number < entry["sequence_number"] and (same or specs[spec_id].is_unpartitioned):
                 equalities.add(name)
         elif same and number <= entry["sequence_number"] and found["referenced_data_file"] in (None, file["file_path"]):
             (vectors if found["file_format"] == "PUFFIN" else positions).add(name)

@@ -67,7 +67,7 @@ def files(draw: Any) -> tuple[PartitionSpec, dict[int, Any], bool, int | None]:
     """A spec, partition values, whether the manifest leaves out nulls, and a sequence number."""
     spec = draw(st.sampled_from(SPECS))
     values = {
-        field.field_id: None if spec.unpartitioned else draw(st.sampled_from(VALUES[field.sources[0]]))
+        field.field_id: None if spec.is_unpartitioned else draw(st.sampled_from(VALUES[field.sources[0]]))
         for field in spec.fields
     }
     return spec, values, draw(st.booleans()), draw(st.none() | st.integers(0, 3))

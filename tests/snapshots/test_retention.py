@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
-from spec_ref.snapshots.references import RefType, SnapshotRef, with_main
+from spec_ref.snapshots.references import RefType, SnapshotRef, add_main_branch
 from spec_ref.snapshots.retention import RetentionPolicy, ancestors, find_retained, read_retention_policy
 from spec_ref.snapshots.snapshot import Snapshot, SnapshotOperation
 from spec_ref.table_metadata import TableMetadata, read_metadata
@@ -168,8 +168,8 @@ def test_the_metadata_log_is_bounded() -> None:
 
 
 def test_main_is_implied_by_the_current_snapshot() -> None:
-    assert with_main({}, 5) == {"main": ref(5, "branch")}
-    assert with_main({}, None) == {}
+    assert add_main_branch({}, 5) == {"main": ref(5, "branch")}
+    assert add_main_branch({}, None) == {}
     assert table(5, {}, *CHAIN).references == {"main": ref(5, "branch")}
 
 

@@ -35,7 +35,7 @@ from spec_ref.data_types.types import (
 )
 from spec_ref.data_types.values import value_key
 from spec_ref.expressions.predicates import TRUE
-from spec_ref.manifests.computed_metrics import TRUNCATED, metrics_of_rows
+from spec_ref.manifests.computed_metrics import TRUNCATED, compute_metrics
 from spec_ref.manifests.data_file import DataFile, FileFormat
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.split_by_partition import check_spec
@@ -173,7 +173,7 @@ def check_file(
             assert column is not None
             values_of_row[field.field_id] = field.transform.apply(column.type, row.get(column.id))
         assert value_key(type_, values_of_row) == value_key(type_, file.partition)
-    known = metrics_of_rows(schema.as_struct(), rows, TRUNCATED)
+    known = compute_metrics(schema.as_struct(), rows, TRUNCATED)
     assert file.record_count == known.record_count
     for name in ("value_counts", "null_value_counts", "nan_value_counts", "lower_bounds", "upper_bounds"):
         assert dict(getattr(file, name)) == dict(getattr(known, name)), name

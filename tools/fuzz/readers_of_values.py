@@ -87,7 +87,7 @@ def _shredded() -> Callable[[bytes], object]:
     """A shredded object with a list: its metadata, its value, a field's and an element's, each behind its length."""
     import pyarrow as pa
 
-    from spec_ref.columnar.encodings.variant.shredding import unshredded
+    from spec_ref.columnar.encodings.variant.shredding import unshred
     from spec_ref.encodings.variant.value import Variant, decode_variant
 
     def group(typed: object) -> list[object]:
@@ -111,7 +111,7 @@ def _shredded() -> Callable[[bytes], object]:
             "b": {"value": None, "typed_value": elements},
         }
         row = {"metadata": metadata or b"", "value": value, "typed_value": typed}
-        made = unshredded(pa.array([row, None], whole), target).to_pylist()[0]
+        made = unshred(pa.array([row, None], whole), target).to_pylist()[0]
         return decode_variant(Variant(made["metadata"], made["value"]))
 
     return refusing(read)

@@ -103,7 +103,7 @@ def _bare_header() -> bool:
 
     bare = dict.fromkeys(("schema-id", "partition-spec", "partition-spec-id", "format-version"))
     read: Any = decode(manifest(1, [{**entry(1), "snapshot_id": 7}], metadata=bare), FileKind.MANIFEST, "m")
-    return bool(read.spec.spec_id == 0 and read.spec.unpartitioned and len(read.entries) == 1)
+    return bool(read.spec.spec_id == 0 and read.spec.is_unpartitioned and len(read.entries) == 1)
 
 
 def _replaced() -> bool:

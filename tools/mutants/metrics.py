@@ -114,20 +114,20 @@ There are none where a dimension has no coordinates, or edges of a geography lea
 
 
 def _box(type_: str, objects: tuple[bytes, ...], corners: Any) -> bool:
-    from spec_ref.manifests.computed_metrics import encode_bounds, metrics_of_values
+    from spec_ref.manifests.computed_metrics import compute_value_metrics, encode_bounds
     from spec_ref.schemas.type_json import type_from_json
 
-    found = encode_bounds(metrics_of_values(type_from_json(type_), objects), 16)
+    found = encode_bounds(compute_value_metrics(type_from_json(type_), objects), 16)
     return found == ((None, None) if corners is None else tuple(struct.pack(f"<{len(one)}d", *one) for one in corners))
 
 
 def _no_object() -> bool:
     """Bytes that are no well-known binary have no corners, and a file with them is told (NOT010)."""
-    from spec_ref.manifests.computed_metrics import encode_bounds, metrics_of_values
+    from spec_ref.manifests.computed_metrics import compute_value_metrics, encode_bounds
     from spec_ref.schemas.type_json import type_from_json
 
     type_ = type_from_json("geometry")
-    return refused(lambda: encode_bounds(metrics_of_values(type_, [b"\1\1\0"]), 16), "NOT010")
+    return refused(lambda: encode_bounds(compute_value_metrics(type_, [b"\1\1\0"]), 16), "NOT010")
 
 
 def _sizes() -> bool:

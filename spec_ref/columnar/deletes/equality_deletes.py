@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from spec_ref.columnar.arrow_types import fixed_width, is_valid
 from spec_ref.columnar.hashing import hash_array
-from spec_ref.columnar.manifests.computed_metrics import storage_of
+from spec_ref.columnar.manifests.computed_metrics import storage_array
 from spec_ref.data_types.types import BINARY, Type, kind
 from spec_ref.deletes.equality_deletes import DeleteColumn
 
@@ -163,7 +163,7 @@ def _comparable(array: Any) -> Any:
     """Convert an array to a form that Arrow compares, with one NaN and one zero."""
     if isinstance(array, pa.ChunkedArray):
         array = array.combine_chunks()
-    array = storage_of(array)
+    array = storage_array(array)
     if pa.types.is_floating(array.type):
         nan = pa.scalar(math.nan, array.type)
         return pc.if_else(pc.is_nan(array), nan, pc.add(array, pa.scalar(0.0, array.type)))

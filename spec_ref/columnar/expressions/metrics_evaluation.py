@@ -132,7 +132,7 @@ def _leaf(leaf: Leaf, files: FileStatistics, rows: Rows) -> Mask:
         return _one_by_one(leaf, files, rows)
     if isinstance(bounded, _Partly):
         matching = np.zeros(len(rows), np.bool_)
-        fast, slow = np.nonzero(bounded.told)[0], np.nonzero(~bounded.told)[0]
+        fast, slow = np.nonzero(bounded.known)[0], np.nonzero(~bounded.known)[0]
         matching[fast] = _counted(leaf, term, bounded.mask[fast], files, rows[fast])
         matching[slow] = _one_by_one(leaf, files, rows[slow])
         return matching
@@ -210,7 +210,7 @@ class _Partly:
     """A result for some of the files."""
 
     mask: Mask
-    told: Mask
+    known: Mask
 
 
 def _between(leaf: Leaf, term: BoundReference, files: FileStatistics, rows: Rows) -> Mask | _Partly | None:
@@ -224,10 +224,10 @@ def _between(leaf: Leaf, term: BoundReference, files: FileStatistics, rows: Rows
     if kind(term.type) in _BYTES and leaf.operation not in PREFIX:
         low, high = files.lower_bounds(term.id, rows), files.upper_bounds(term.id, rows)
         texts = short_bytes_array(low), short_bytes_array(high)
-        told = _short(low, texts[0], term.type) & _short(high, texts[1], term.type)
+        known = _short(low, texts[0], term.type) & _short(high, texts[1], term.type)
         bytes_of = _BYTES[kind(term.type)]
         pair = Nullable(texts[0], low.valid), Nullable(texts[1], high.valid)  # type: ignore[arg-type]
-        return _Partly(_compared(leaf, term, *pair, lambda value: short_bytes(bytes_of(value))), told)
+        return _Partly(_compared(leaf, term, *pair, lambda value: short_bytes(bytes_of(value))), known)
     return None
 
 
@@ -251,16 +251,16 @@ def _short(bounds: Bounds, texts: ShortBytesArray, type_: Type) -> Mask:
     return mask
 
 
-def _compared(leaf: Any, term: BoundReference, lower: Nullable, upper: Nullable, told: Callable[[Any], Any]) -> Mask:
-    """Compare a leaf with bounds as arrays; ``told`` makes a constant comparable with them."""
+def _compared(leaf: Any, term: BoundReference, lower: Nullable, upper: Nullable, convert: Callable[[Any], Any]) -> Mask:
+    """Compare a leaf with bounds as arrays; ``convert`` makes a constant comparable with them."""
     if has_nan(term.type):  # a NaN among the bounds spoils both
         spoiled = (lower.valid & np.isnan(lower.values)) | (upper.valid & np.isnan(upper.values))
         lower, upper = _without(lower, spoiled), _without(upper, spoiled)
     inverted = lower.valid & upper.valid & (lower.values > upper.values)
     lower, upper = _without(lower, inverted), _without(upper, inverted)
     if isinstance(leaf, BoundSetTest):
-        return _IN[leaf.operation](lower, upper, tuple(map(told, leaf.values)))
-    return _COMPARED[leaf.operation](lower, upper, told(leaf.value))
+        return _IN[leaf.operation](lower, upper, tuple(map(convert, leaf.values)))
+    return _COMPARED[leaf.operation](lower, upper, convert(leaf.value))
 
 
 def _without(bounds: Nullable, wrong: Mask) -> Nullable:

@@ -14,7 +14,7 @@ import attrs
 from spec_ref.columnar.encodings.avro.batches import Part
 from spec_ref.columnar.manifests.encoded_entry_columns import Run
 from spec_ref.columnar.manifests.entry_columns import ManifestColumns
-from spec_ref.columnar.manifests.reader import layouts_of
+from spec_ref.columnar.manifests.reader import manifest_layouts
 from spec_ref.core.errors import SpecError
 from spec_ref.manifests.manifest import REQUIREMENT, Manifest
 
@@ -50,7 +50,7 @@ def batched_columns(manifests: Iterable[Manifest]) -> Iterator[ManifestColumns]:
     Raises:
         SpecError: as `spec_ref.columnar.manifests.reader.decoded_batches` and `ManifestColumns`.
     """
-    for _, alike in itertools.groupby(manifests, lambda manifest: (layouts_of(manifest).lazy, manifest.spec_id)):
+    for _, alike in itertools.groupby(manifests, lambda manifest: (manifest_layouts(manifest).lazy, manifest.spec_id)):
         yield from _batched(alike)
 
 
@@ -75,7 +75,7 @@ def _batched(manifests: Iterable[Manifest]) -> Iterator[ManifestColumns]:
 
 def _parts(manifest: Manifest) -> Iterator[Part]:
     """The blocks of a manifest, with its name in errors."""
-    with manifest.told():
+    with manifest.errors_in_file():
         yield from (Part(count, payload) for count, payload in manifest.payloads())
 
 
@@ -84,13 +84,13 @@ def _decoded(pending: list[_Pending], row_id: int | None) -> ManifestColumns:
         Run(one.manifest, one.first, one.count, row_id if place == 0 and one.first else first_row_id(one.manifest))
         for place, one in enumerate(pending)
     ]
-    layout = layouts_of(pending[0].manifest).lazy
+    layout = manifest_layouts(pending[0].manifest).lazy
     parts = [part for one in pending for part in one.parts]
     try:
         column = layout.decode(parts, REQUIREMENT)
     except SpecError:
         for one in pending:  # to add the file and the entry to the error
-            with one.manifest.told():
+            with one.manifest.errors_in_file():
                 layout.decode(one.parts, REQUIREMENT, one.first)
         raise
     return ManifestColumns(runs, (column,))

@@ -24,7 +24,7 @@ from spec_ref.manifests.computed_metrics import (
 )
 
 
-def metrics_of_array(type_: Type, array: pa.Array[Any]) -> FieldMetrics:
+def compute_array_metrics(type_: Type, array: pa.Array[Any]) -> FieldMetrics:
     """Compute the metrics of one array.
 
     Args:
@@ -34,7 +34,7 @@ def metrics_of_array(type_: Type, array: pa.Array[Any]) -> FieldMetrics:
     Returns:
         The metrics of its values.
     """
-    array = storage_of(array)
+    array = storage_array(array)
     if type_ == UNKNOWN:
         return FieldMetrics(type_, len(array), len(array))
     nulls, nans = array.null_count, 0
@@ -52,7 +52,7 @@ def metrics_of_array(type_: Type, array: pa.Array[Any]) -> FieldMetrics:
     return FieldMetrics(type_, len(array), nulls, nans, lower, upper)
 
 
-def metrics_of_batches(
+def compute_batch_metrics(
     struct: StructType, batches: Iterable[pa.RecordBatch], mode: MetricsMode = TRUNCATED
 ) -> FileMetrics:
     """Compute the metrics of batches.
@@ -74,7 +74,7 @@ def metrics_of_batches(
     for batch in batches:
         count += len(batch)
         for field_id, names in paths:
-            found = metrics_of_array(columns[field_id].type, leaf_array(batch, names))
+            found = compute_array_metrics(columns[field_id].type, leaf_array(batch, names))
             columns[field_id] = columns[field_id].merged(found)
     return file_metrics(count, columns, mode)
 
@@ -124,7 +124,7 @@ def leaf_array(batch: pa.RecordBatch, names: tuple[str, ...]) -> pa.Array[Any]:
     return array
 
 
-def storage_of(array: Any) -> Any:
+def storage_array(array: Any) -> Any:
     """Remove the extension type and the dictionary of an array.
 
     Args:

@@ -106,7 +106,7 @@ class EncodedEntryColumns:
             if not isinstance(files, RecordColumn) or (rows is not None and len(rows) < column.length):
                 first = 0 if rows is None else int(np.setdiff1d(np.arange(column.length), rows)[0])
                 start = sum(files.length for files in made)
-                raise self.located(
+                raise self.with_location(
                     spec_error("MAN015", "data_file is null", path="/data_file", aspect="null"), start + first
                 )
             made.append(files)
@@ -129,7 +129,7 @@ class EncodedEntryColumns:
         found = self._runs[run]
         return found.manifest, found.first + row - (int(self._ends[run]) - found.count)
 
-    def located(self, error: SpecError, row: int) -> SpecError:
+    def with_location(self, error: SpecError, row: int) -> SpecError:
         """Add the manifest and the number of an entry to an error.
 
         Args:
@@ -178,7 +178,7 @@ class EncodedEntryColumns:
                 path=f"/data_file/{name}",
                 aspect="null",
             )
-            raise self.located(error, int(np.argmin(numbers.valid)))
+            raise self.with_location(error, int(np.argmin(numbers.valid)))
         return numbers.values
 
     def _check(self) -> None:
@@ -202,7 +202,7 @@ class EncodedEntryColumns:
             message = "the value is unknown" if found.valid[number] else "the value is null"
             aspect = "unknown-value" if found.valid[number] else "null"
             error = spec_error(requirement, message, found=value, path=path, aspect=aspect)
-            raise self.located(error, number)
+            raise self.with_location(error, number)
 
     def file_paths(self, rows: Rows | None = None) -> list[Any]:
         """List the paths of files.
@@ -517,7 +517,7 @@ class EncodedEntryColumns:
                 yield key, here if known is None else here[known], found
 
     def rows(self, rows: Rows) -> list[tuple[Any, ...]]:
-        """Decode entries to the rows from which `Manifest.entry_of` makes entries.
+        """Decode entries to the rows from which `Manifest.read_entry` makes entries.
 
         Args:
             rows: the numbers of the entries, ascending.

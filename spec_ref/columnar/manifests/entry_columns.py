@@ -178,7 +178,7 @@ class ManifestColumns(EncodedEntryColumns):
                 for row in chosen:  # to add the entry to the error
                     self.entries(row[None], without=without)
             if error.violation.file is None:
-                raise self.located(error, int(chosen[0])) from error.__cause__
+                raise self.with_location(error, int(chosen[0])) from error.__cause__
             raise
 
     def _entries(self, chosen: Rows, without: Collection[str]) -> list[ManifestEntry]:
@@ -191,7 +191,7 @@ class ManifestColumns(EncodedEntryColumns):
             assert mine is not None
             for row in self._complete(batch, mine, start, left_out).to_list():
                 place = len(made)
-                made.append(manifests[place].entry_of(row, numbers[place]))
+                made.append(manifests[place].read_entry(row, numbers[place]))
         if not self._inherits_what_files_lack:
             return made
         return [self._inherited(entry, row) for entry, row in zip(made, chosen.tolist(), strict=True)]

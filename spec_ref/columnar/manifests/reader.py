@@ -64,7 +64,7 @@ _LAYOUTS: WeakKeyDictionary[Any, Layouts] = WeakKeyDictionary()
 """The layouts by what manifests of one Avro schema share."""
 
 
-def layouts_of(manifest: Manifest) -> Layouts:
+def manifest_layouts(manifest: Manifest) -> Layouts:
     """Find how the entries of a manifest are decoded; cached for all manifests of its Avro schema.
 
     Args:
@@ -93,11 +93,11 @@ def decoded_batches(manifest: Manifest, *, whole: bool = False) -> Iterator[Deco
         SpecError: a block does not hold the entries that it says, with the path ``/17/data_file``.
     """
     parts = (Part(count, payload) for count, payload in manifest.payloads())
-    layouts = layouts_of(manifest)
+    layouts = manifest_layouts(manifest)
     layout = layouts.whole if whole else layouts.lazy
     first = 0
     for batch in batches(parts):
-        with manifest.told():
+        with manifest.errors_in_file():
             yield layout.decode(batch, REQUIREMENT, first)
         first += sum(part.count for part in batch)
 
@@ -114,7 +114,7 @@ def rows(manifest: Manifest) -> Iterator[tuple[Any, ...]]:
     for column in decoded_batches(manifest, whole=True):
         for start in range(0, column.length, ENTRIES_AT_ONCE):
             chosen = np.arange(start, min(start + ENTRIES_AT_ONCE, column.length))
-            with manifest.told():
+            with manifest.errors_in_file():
                 decoded = column.take(chosen).to_list()
             yield from decoded
 
@@ -128,5 +128,5 @@ def entries(manifest: Manifest) -> Iterator[ManifestEntry]:
     Returns:
         The entries, with inherited values.
     """
-    written = (manifest.entry_of(row, number) for number, row in enumerate(rows(manifest)))
+    written = (manifest.read_entry(row, number) for number, row in enumerate(rows(manifest)))
     return inherit(written, manifest.manifest_file, manifest.format_version)

@@ -56,7 +56,7 @@ def entry_findings(columns: ManifestColumns, context: Context, types: Mapping[in
     yield from _without_scheme(columns, context, chosen)
     for number, row in zip((chosen + columns.first).tolist(), columns.rows(chosen), strict=True):
         try:
-            entry = columns.manifest.entry_of(row, number)
+            entry = columns.manifest.read_entry(row, number)
         except SpecError as error:
             yield to_finding(error.violation)
             continue
@@ -76,7 +76,7 @@ def _without_scheme(columns: ManifestColumns, context: Context, looked_at: npt.N
     places = []
     for row, values in zip(rows[:MAX_EXAMPLES].tolist(), columns.rows(rows[:MAX_EXAMPLES]), strict=True):
         number = columns.first + row
-        entry = columns.manifest.entry_of(values, number)
+        entry = columns.manifest.read_entry(values, number)
         found = [broken for _, broken in broken_rules(entry, context)]
         places += [attrs.evolve(broken, path=f"/{number}{broken.path}") for broken in found]
     if places:

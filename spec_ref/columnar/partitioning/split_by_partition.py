@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from spec_ref.columnar.arrow_values import to_python_values
-from spec_ref.columnar.manifests.computed_metrics import storage_of
+from spec_ref.columnar.manifests.computed_metrics import storage_array
 from spec_ref.columnar.partitioning.transforms import transform_array
 from spec_ref.columnar.schemas.written_rows import column_array, distinct
 from spec_ref.data_types.types import UNKNOWN, Type
@@ -87,7 +87,7 @@ def partition_columns(spec: PartitionSpec, schema: Schema, batch: pa.RecordBatch
         column = schema.find(field.sources[0])
         assert column is not None
         array = transform_array(field.transform, column.type, column_array(batch, column))
-        found.append((field.field_id, field.transform.result_type(column.type), storage_of(array)))
+        found.append((field.field_id, field.transform.result_type(column.type), storage_array(array)))
     return found
 
 

@@ -96,7 +96,7 @@ class _Filter:
         self, listed: Iterable[ManifestFile], content: ManifestContent, file: str | None
     ) -> list[ManifestFile]:
         selection = ManifestSelection(self.predicate, self.specs, self.version, tolerate_truncated_times=self.tolerate)
-        return list(selection.selected(listed, content, file))
+        return list(selection.select(listed, content, file))
 
     def of_spec(self, spec: PartitionSpec) -> PartitionFilter:
         if spec.spec_id not in self._of_specs:
@@ -224,7 +224,7 @@ class _ErrorsInEntry:
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, SpecError) and error.violation.file is None:
-            raise self.columns.located(error, self.row) from error.__cause__
+            raise self.columns.with_location(error, self.row) from error.__cause__
 
 
 def _check(columns: ManifestColumns, live: Rows, *, data: bool) -> None:
@@ -232,7 +232,7 @@ def _check(columns: ManifestColumns, live: Rows, *, data: bool) -> None:
     other = (columns.content[live] != FileContent.DATA) == data
     if other.any():
         place = int(live[np.argmax(other)])
-        raise columns.located(wrong_content(FileContent(int(columns.content[place])), data=data), place)
+        raise columns.with_location(wrong_content(FileContent(int(columns.content[place])), data=data), place)
     for attribute in NUMBERS:
         numbers = getattr(columns, attribute)
         greatest = columns.greatest_sequence_number

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from spec_ref.columnar.arrow_types import ARROW_TYPES, check_values, validity
-from spec_ref.columnar.encodings.variant.shredding import unshredded
-from spec_ref.columnar.manifests.computed_metrics import comparable, storage_of
+from spec_ref.columnar.encodings.variant.shredding import unshred
+from spec_ref.columnar.manifests.computed_metrics import comparable, storage_array
 from spec_ref.core.calendar import UNITS_PER_DAY
 from spec_ref.core.errors import SpecError, error_path, spec_error
 from spec_ref.core.records import evolve, record
@@ -385,7 +385,7 @@ def _struct_reader(
                 children.append((column.name, field, _read(field.type, column.type, constants, mapped=mapped)))
 
     def read(array: Array) -> Array:
-        array = storage_of(array)
+        array = storage_array(array)
         made = []
         for name, field, make in children:
             with error_path(f"/{field.name}"):
@@ -432,7 +432,7 @@ def list_reader(target: ArrowType, element: Type, inner: Read, *, required: bool
     """
 
     def read(array: Array) -> Array:
-        array = storage_of(array)
+        array = storage_array(array)
         if not pa.types.is_list(array.type):
             array = array.cast(pa.list_(array.type.value_type))
         offsets, first, count = list_ranges(array)
@@ -465,7 +465,7 @@ def map_reader(
     entries = pa.struct([target.key_field, target.item_field])
 
     def read(array: Array) -> Array:
-        array = storage_of(array)
+        array = storage_array(array)
         offsets, first, count = list_ranges(array)
         with error_path("/key"):
             keys = read_keys(array.keys.slice(first, count))
@@ -488,7 +488,7 @@ def _primitive_reader(type_: Type, written: Type, target: ArrowType) -> Read:
     def read(array: Array) -> Array:
         if written == UNKNOWN:  # a column that holds nothing, whatever its Parquet type (PQT006)
             return pa.nulls(len(array), target)
-        array = storage_of(array)
+        array = storage_array(array)
         if written == DATE and type_ != DATE:
             return _promoted_dates(type_, array, target)
         if name in _TIMESTAMPS and array.type != target:
@@ -519,8 +519,8 @@ def _promoted_dates(type_: Type, array: Array, target: ArrowType) -> Array:
 def _variant(array: Array, target: Any) -> Array:
     names = [field.name for field in array.type]
     if "typed_value" in names:
-        return unshredded(array, target)
+        return unshred(array, target)
     metadata, value = (array.field(names.index(name)).cast(pa.binary()) for name in ("metadata", "value"))
     if value.null_count > array.null_count:  # what is needed and missing is the variant null
-        return unshredded(array, target)
+        return unshred(array, target)
     return pa.StructArray.from_buffers(target, len(array), [validity(array)], children=[metadata, value])

@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 
 from spec_ref.columnar.arrow_types import check_arrow_type, check_values, validity
 from spec_ref.columnar.arrow_values import to_python_values
-from spec_ref.columnar.manifests.computed_metrics import storage_of
+from spec_ref.columnar.manifests.computed_metrics import storage_array
 from spec_ref.columnar.schemas.column_projection import (
     arrow_field,
     arrow_type,
@@ -44,7 +44,7 @@ from spec_ref.data_types.types import (
     is_primitive,
     kind,
 )
-from spec_ref.data_types.values import check_unique_keys, requirement_of
+from spec_ref.data_types.values import check_unique_keys, value_requirement
 from spec_ref.encodings.variant.value import Variant, decode_variant
 from spec_ref.schemas.default_values import effective_write
 from spec_ref.schemas.schema import Column
@@ -213,7 +213,7 @@ def _struct(type_: Type, fields: Sequence[NestedField], source: ArrowType) -> Co
     target = arrow_type(type_)
 
     def convert(array: Array) -> Array:
-        array = storage_of(array)
+        array = storage_array(array)
         # The child values of a null are not values of the column, and may be anything.
         parts = (
             array.flatten() if array.null_count else [array.field(number) for number in range(array.type.num_fields)]
@@ -262,7 +262,7 @@ def _refuse_twice(type_: MapType, keys: Array, offsets: Any) -> None:
         for start, end in pairwise(offsets.tolist()):
             check_unique_keys(type_, tuple(values[start:end]))
         return
-    codes = np.asarray(distinct(storage_of(keys)).dictionary_encode().indices).astype(np.int64)
+    codes = np.asarray(distinct(storage_array(keys)).dictionary_encode().indices).astype(np.int64)
     pairs = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets)) * max(len(keys), 1) + codes
     ordered = np.sort(pairs)
     if (ordered[1:] == ordered[:-1]).any():
@@ -295,7 +295,7 @@ def _variant(type_: Type, source: ArrowType) -> Convert:
     target = arrow_type(type_)
 
     def convert(array: Array) -> Array:
-        array = storage_of(array)
+        array = storage_array(array)
         parts = [array.field(names.index(name)).cast(pa.binary()) for name in ("metadata", "value")]
         for part in parts:
             check_no_nulls(type_, part, array, "TYP006")
@@ -354,7 +354,7 @@ def _primitive(type_: Type, source: ArrowType) -> Convert:
     def convert(array: Array) -> Array:
         if type_ == UNKNOWN:
             return pa.nulls(len(array))
-        array = storage_of(array)
+        array = storage_array(array)
         if pa.types.is_null(array.type):
             return pa.nulls(len(array), target)
         made = array if array.type == stored else _cast(type_, array, stored)
@@ -374,15 +374,15 @@ def _cast(type_: Type, array: Array, stored: Any) -> Array:
         lengths = np.asarray(kernels.binary_length(array).drop_null())
         if (lengths != stored.byte_width).any():
             found = f"{lengths[lengths != stored.byte_width][0]} bytes"
-            raise spec_error(requirement_of(type_), f"not a value of {type_}", found=found)
+            raise spec_error(value_requirement(type_), f"not a value of {type_}", found=found)
     try:
         made = array.cast(stored)
     except pa.ArrowInvalid as error:
-        raise spec_error(requirement_of(type_), f"not a value of {type_}", found=str(error)) from error
+        raise spec_error(value_requirement(type_), f"not a value of {type_}", found=str(error)) from error
     if pa.types.is_float32(stored) and pa.types.is_float64(array.type):
         back, before = (np.asarray(one.drop_null()) for one in (made.cast(pa.float64()), array))
         wrong = (back != before) & ~np.isnan(before)
         if wrong.any():
             value = float(before[wrong][0])
-            raise spec_error(requirement_of(type_), f"not a value of {type_}", found=value, expected="32 bits")
+            raise spec_error(value_requirement(type_), f"not a value of {type_}", found=value, expected="32 bits")
     return made

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from spec_ref.columnar.manifests.computed_metrics import storage_of
+from spec_ref.columnar.manifests.computed_metrics import storage_array
 from spec_ref.columnar.partitioning.transforms import transform_array
 from spec_ref.columnar.schemas.written_rows import column_array
 from spec_ref.partitioning.transforms import Void
@@ -35,7 +35,7 @@ def sort_indices(order: SortOrder, schema: Schema, batch: pa.RecordBatch) -> Any
         column = schema.find(field.sources[0])
         if isinstance(field.transform, Void) or column is None:
             continue
-        array = _key(storage_of(transform_array(field.transform, column.type, column_array(batch, column))))
+        array = _key(storage_array(transform_array(field.transform, column.type, column_array(batch, column))))
         if array.null_count:
             # The direction does not turn the nulls round, and Arrow has one place of nulls for all keys.
             keys.append(array.is_null().cast(pa.int8()))

@@ -31,7 +31,7 @@ ENCODED_NULL = b"\x00"
 Array: TypeAlias = Any
 
 
-def unshredded(array: Array, target: Any) -> Array:
+def unshred(array: Array, target: Any) -> Array:
     """Reconstruct a column of shredded variants, with the dictionaries that the file has.
 
     Args:
