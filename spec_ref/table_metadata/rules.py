@@ -79,10 +79,9 @@ class MetadataRule:
                 yield self._violation(place, metadata.format_version)
 
     def _violation(self, place: Place, version: FormatVersion) -> Violation:
-        assert self.message is not None
         return Violation(
             requirement=self.requirement,
-            message=self.message,
+            message=self.message or "",
             aspect=self.aspect,
             path=place.path,
             found=None if place.found is NOT_GIVEN else abbreviated_repr(place.found),
