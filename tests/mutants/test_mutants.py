@@ -85,6 +85,10 @@ def is_test(name: str) -> bool:
     return f"def {function}" in (ROOT / file).read_text(encoding="utf-8")
 
 
+def test_only_rules_got_wrong_by_hand_are_left_to_tests() -> None:
+    assert [id_ for id_, killer in KILLED_BY.items() if killer.startswith("test:") and MUTANTS[id_].drawn] == []
+
+
 @pytest.mark.parametrize("kind", QUICK)
 def test_checks_hold_without_any_mutation(kind: str) -> None:
     assert [name for name, check in QUICK[kind]().items() if not check()] == []
