@@ -10,18 +10,17 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import cramjam
-
 from conformance.relocation.avro import Reader as Bytes
 from conformance.relocation.avro import Unreadable, unsigned
 from conformance.relocation.paths import Paths
 from spec_ref.data_files.orc_timestamps import decode_integers
+from spec_ref.encodings.zstandard import zstd
 
 NONE = 0
 CODECS: dict[int, tuple[Callable[[bytes], bytes], Callable[[bytes], bytes]]] = {
     NONE: (bytes, bytes),
     1: (lambda data: zlib.decompress(data, -15), lambda data: zlib.compress(data, 9, -15)),
-    5: (lambda data: bytes(cramjam.zstd.decompress(data)), lambda data: bytes(cramjam.zstd.compress(data))),
+    5: (zstd.decompress, zstd.compress),
 }
 DATA, LENGTH, DICTIONARY, ROW_INDEX = 1, 2, 3, 6
 DIRECT, DICTIONARY_V2, DIRECT_V2 = 0, 3, 2

@@ -15,6 +15,7 @@ from conformance.relocation import thrift
 from conformance.relocation.avro import Unreadable
 from conformance.relocation.paths import Paths
 from conformance.relocation.thrift import Struct
+from spec_ref.encodings.zstandard import zstd
 
 COLUMN = [b"file_path"]
 FIELD_ID = 2147483546
@@ -26,7 +27,7 @@ CODECS: dict[int, tuple[Callable[[bytes], bytes], Callable[[bytes], bytes]]] = {
     0: (bytes, bytes),
     1: (lambda data: bytes(cramjam.snappy.decompress_raw(data)), lambda data: bytes(cramjam.snappy.compress_raw(data))),
     2: (lambda data: zlib.decompress(data, 31), lambda data: zlib.compress(data, 9, 31)),
-    6: (lambda data: bytes(cramjam.zstd.decompress(data)), lambda data: bytes(cramjam.zstd.compress(data))),
+    6: (zstd.decompress, zstd.compress),
 }
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
 import cramjam
+import lz4.block
 import numpy as np
 
 from spec_ref.core.errors import SpecError, spec_error
@@ -18,11 +19,17 @@ from spec_ref.core.records import record
 from spec_ref.data_files.deferred_sink import PartialFile
 from spec_ref.encodings.random_access_bytes import ByteSource
 from spec_ref.encodings.varint import read_varint
+from spec_ref.encodings.zstandard import decompress_frames, zstd
 
 Content: TypeAlias = ByteSource | PartialFile
 """The content of a file, or the parts of it that are known."""
 
 MAGIC = b"ORC"
+DAMAGED = (
+    IndexError, TypeError, zlib.error, cramjam.DecompressionError, lz4.block.LZ4BlockError, zstd.ZstdError
+)  # fmt: skip
+"""What libraries raise for damaged bytes."""
+
 MAX_METADATA = 1 << 24
 """The most bytes of the footer and all stripe footers together, after decompression; stripes may refer to the same
 bytes repeatedly."""
@@ -86,7 +93,7 @@ def check_types(file: Any) -> None:
             decode, end, length = _postscript(MAGIC + tail[len(MAGIC) :])
         for place, part in enumerate(_Metadata(tail, decode).part(end - length, length).get(4, [])):
             _check_type(_fields(part), place)
-    except (IndexError, zlib.error, cramjam.DecompressionError, TypeError) as error:
+    except DAMAGED as error:
         raise _broken("the file is damaged", str(error)) from error
 
 
@@ -152,7 +159,7 @@ def stream_bytes(data: Content, stream: Stream, limit: int) -> bytes:
         metadata = _Metadata(data, decode)
         metadata.left, metadata.chunks = limit, limit
         return b"".join(metadata.unpacked(section))
-    except (IndexError, zlib.error, cramjam.DecompressionError, TypeError) as error:
+    except DAMAGED as error:
         raise _broken("a stream is damaged", str(error)) from error
 
 
@@ -170,7 +177,7 @@ def read_stripes(data: Content) -> tuple[Stripe, ...]:
     """
     try:
         return tuple(_stripes(data))
-    except (IndexError, zlib.error, cramjam.DecompressionError, TypeError) as error:
+    except DAMAGED as error:
         raise _broken("the file is damaged", str(error)) from error
 
 
@@ -272,21 +279,25 @@ def _inflate(chunk: bytes) -> bytes:
     return made
 
 
-def _into(decompress_into: Callable[[bytes, Any], int]) -> Callable[[bytes], bytes]:
-    def decompress(chunk: bytes) -> bytes:
-        room = np.empty(MAX_CHUNK, np.uint8)  # filling it with zeros takes longer than decompressing a footer
-        return bytes(room[: decompress_into(chunk, room)])
+def _unsnappy(chunk: bytes) -> bytes:
+    room: Any = np.empty(MAX_CHUNK, np.uint8)  # filling it with zeros takes longer than decompressing a footer
+    return bytes(room[: cramjam.snappy.decompress_raw_into(chunk, room)])
 
-    return decompress
+
+def _unzstd(chunk: bytes) -> bytes:
+    made, is_whole = decompress_frames(chunk, MAX_CHUNK)
+    if not is_whole or len(made) > MAX_CHUNK:
+        raise _broken("a chunk is too large or truncated", len(made))
+    return made
 
 
 _NONE = 0
 _CODECS: dict[int, Callable[[bytes], bytes]] = {
     _NONE: bytes,
     1: _inflate,
-    2: _into(cramjam.snappy.decompress_raw_into),
-    4: _into(cramjam.lz4.decompress_block_into),
-    5: _into(cramjam.zstd.decompress_into),
+    2: _unsnappy,
+    4: lambda chunk: lz4.block.decompress(chunk, uncompressed_size=MAX_CHUNK),
+    5: _unzstd,
 }
 
 

@@ -17,8 +17,8 @@ from tools.mutants import commits, forms, metrics, values, ways
 from tools.mutants.mutant import ROOT
 
 LIBRARIES = (
-    "attrs", "cattrs", "cramjam", "decimal", "fastavro", "jiter", "jsonschema_rs", "lz4.frame", "mmh3", "numpy",
-    "pyarrow", "pyarrow.compute", "pyarrow.orc", "pyarrow.parquet", "pyroaring", "sqlite3", "uuid", "zstandard",
+    "attrs", "cattrs", "cramjam", "decimal", "fastavro", "jiter", "jsonschema_rs", "lz4.block", "lz4.frame", "mmh3",
+    "numpy", "pyarrow", "pyarrow.compute", "pyarrow.orc", "pyarrow.parquet", "pyroaring", "sqlite3", "uuid",
 )  # fmt: skip
 PRELOADED = (
     "conformance.operations.commits.reference", "conformance.operations.reading.reference",

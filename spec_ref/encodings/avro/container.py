@@ -20,11 +20,11 @@ from typing import TypeAlias
 
 import attrs
 import cramjam
-import zstandard
 
 from spec_ref.core.errors import SpecError, spec_error
 from spec_ref.encodings.random_access_bytes import RandomAccessBytes
 from spec_ref.encodings.varint import TooManyBits, read_varint, unzigzag, write_varint, zigzag
+from spec_ref.encodings.zstandard import decompress_frames, zstd
 
 MAGIC = b"Obj\x01"
 SYNC_LENGTH = 16
@@ -125,7 +125,7 @@ class Container:
             return _DECODERS[self.codec](packed, limit)
         except _TooLarge:
             raise too_large from None
-        except (zlib.error, cramjam.DecompressionError, zstandard.ZstdError, _Damaged) as error:
+        except (zlib.error, cramjam.DecompressionError, zstd.ZstdError, _Damaged) as error:
             raise self._wrong(f"block {index} does not decompress: {error}", expected=f"{self.codec} data") from None
 
     def payloads(self) -> Iterator[tuple[int, bytes]]:
@@ -303,12 +303,10 @@ def _snappy(packed: Data, limit: int) -> bytes:
 
 
 def _zstandard(packed: Data, limit: int) -> bytes:
-    with zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True) as stream:
-        data: bytes = stream.read(limit + 1)
+    data, is_whole = decompress_frames(packed, limit)
     if len(data) > limit:
         raise _TooLarge
-    declared = zstandard.frame_content_size(packed)
-    if declared >= 0 and len(data) < declared:  # the reader ends quietly where the input does
+    if not is_whole:
         raise _Damaged("the frame is cut off")
     return data
 
@@ -357,7 +355,7 @@ _ENCODERS: dict[str, Callable[[bytes], bytes]] = {
     "null": lambda data: data,
     "deflate": _deflate,
     "snappy": lambda data: bytes(cramjam.snappy.compress_raw(data)) + zlib.crc32(data).to_bytes(4, "big"),
-    "zstandard": lambda data: zstandard.ZstdCompressor(level=3).compress(data),
+    "zstandard": lambda data: zstd.compress(data, level=3),
 }
 
 CODECS = tuple(_ENCODERS)

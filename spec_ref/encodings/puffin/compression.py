@@ -8,7 +8,6 @@ libraries read the first of several frames and ignore the others, so this is che
 from __future__ import annotations
 
 import struct
-import sys
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
@@ -16,11 +15,7 @@ import lz4.frame
 
 from spec_ref.core.errors import SpecError, spec_error
 from spec_ref.core.records import record
-
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
+from spec_ref.encodings.zstandard import zstd
 
 MAX_CONTENT = 1 << 28
 """The most bytes that content may have after decompression: a frame of a few kilobytes can claim, and produce,

@@ -1,0 +1,37 @@
+"""Zstandard, by the module of the standard library, which older versions of Python get from a backport."""
+
+from __future__ import annotations
+
+import sys
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+__all__ = ["decompress_frames", "zstd"]
+
+
+def decompress_frames(packed: bytes | bytearray | memoryview, limit: int) -> tuple[bytes, bool]:
+    """Decompress frames that follow each other.
+
+    Args:
+        packed: the frames.
+        limit: the most bytes that are needed.
+
+    Returns:
+        The content, of at most one byte more than the limit, and whether the last frame is whole.
+
+    Raises:
+        ZstdError: the bytes are not frames.
+    """
+    parts: list[bytes] = []
+    left = limit + 1
+    rest: bytes | bytearray | memoryview = packed
+    while True:
+        frame = zstd.ZstdDecompressor()
+        parts.append(frame.decompress(rest, left))
+        left -= len(parts[-1])
+        rest = frame.unused_data
+        if not rest or not left:
+            return parts[0] if len(parts) == 1 else b"".join(parts), frame.eof
