@@ -157,7 +157,7 @@ def _link(match: re.Match[str], path: Path, names: dict[Path, str]) -> str:
     return text if bare == name else f"{text} (`{name}`)"
 
 
-GENERATED = ("operations.md", "findings.md", "contradictions.md", "requirements.md")
+GENERATED = ("checks.md", "operations.md", "python-api.md", "findings.md", "contradictions.md", "requirements.md")
 """Pages that a page written by hand may link to, as if they lay beside it."""
 
 
