@@ -6,7 +6,6 @@ Contents are values. Runners of real stores encode and decode them; the simulato
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable
 from typing import TypeAlias
 
 from spec_ref.core.errors import SpecError
@@ -142,15 +141,3 @@ def _stored_partition(manifest: Manifest) -> StructType | None:
         return manifest.partition_type()
     except SpecError:
         return None
-
-
-def manifest_paths(files: Iterable[ManifestFile]) -> set[str]:
-    """Collect the locations of manifests.
-
-    Args:
-        files: entries of a manifest list.
-
-    Returns:
-        The locations.
-    """
-    return {file.manifest_path for file in files}

@@ -67,29 +67,3 @@ def identifier_problems(schema: Schema) -> Iterator[Violation]:
                 found=found.found,
                 path=f"/identifier-field-ids/{place}",
             )
-
-
-def with_identifier_fields(schema: Schema, names: tuple[str, ...]) -> Schema:
-    """Replace the identifier fields of a schema.
-
-    Args:
-        schema: the schema.
-        names: the full names of the fields.
-
-    Returns:
-        The schema with these identifier fields.
-
-    Raises:
-        SpecError: IDF001 if a field does not exist or is not primitive; IDF002 if it is inside a list or map; IDF003 if
-            it is optional, a float or a double.
-    """
-    ids = []
-    for name in names:
-        column = schema.find_name(name)
-        if column is None:
-            raise spec_error("IDF001", "the schema does not have a field with the name", found=name)
-        problem = _problem(column.id, column)
-        if problem is not None:
-            raise problem
-        ids.append(column.id)
-    return Schema(schema.fields, schema.schema_id, tuple(ids), schema.extra)

@@ -2,13 +2,12 @@
 
 Upstream removed both sections (apache/iceberg#9771), and Iceberg-Java has written another form since (contradiction
 A29). This module implements the removed text: upper-case names, partition values keyed by partition field id, maps as
-keys and values. The reference writes it only on request.
+keys and values. It is read, and not written.
 """
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
 from typing import Any
 
 from spec_ref.core.errors import error_path, spec_error
@@ -18,10 +17,9 @@ from spec_ref.data_types.types import BINARY, StructType
 from spec_ref.json.documents import check_document
 from spec_ref.json.reading import reader
 from spec_ref.json.wire_types import ANY, INT, LONG, STRING, Converted, Kind, ListOf, RecordOf, enum_kind
-from spec_ref.json.writing import writer
 from spec_ref.partitioning.spec import SPEC, PartitionSpec
 from spec_ref.schemas.schema import SCHEMA, Schema
-from spec_ref.single_value.json_value import from_json, to_json
+from spec_ref.single_value.json_value import from_json
 
 LEGACY = "TMD029"
 """The code for JSON that does not follow the format; a removed section has no separate requirement."""
@@ -48,11 +46,11 @@ def _read_bytes(text: str, _: FormatVersion) -> bytes:
     return value
 
 
-def _write_bytes(value: bytes, _: FormatVersion) -> str:
-    return value.hex().upper()  # as the examples of the removed text
+def _not_written(value: Any, _: FormatVersion) -> Any:
+    raise spec_error(LEGACY, "the removed format is read only", found=value)
 
 
-HEXADECIMAL = Converted(STRING, _read_bytes, _write_bytes)
+HEXADECIMAL = Converted(STRING, _read_bytes, _not_written)
 
 
 @record(kw_only=True)
@@ -75,11 +73,8 @@ def _map_of(value: Kind) -> Converted:
             raise spec_error(LEGACY, "the map has a repeated key", found=pairs.keys)
         return made
 
-    def write(made: Mapping[int, Any], _: FormatVersion) -> _Pairs:
-        return _Pairs(keys=tuple(made), values=tuple(made.values()))
-
     kinds: dict[str, Kind] = {"keys": ListOf(INT), "values": ListOf(value)}
-    return Converted(RecordOf(_Pairs, "a map", requirement=LEGACY, kinds=kinds), read, write)
+    return Converted(RecordOf(_Pairs, "a map", requirement=LEGACY, kinds=kinds), read, _not_written)
 
 
 def _required(name: str, kind: Kind) -> Any:
@@ -150,19 +145,6 @@ def read_content_file(document: dict[str, Any]) -> LegacyContentFile:
     return made
 
 
-def write_content_file(file: LegacyContentFile) -> dict[str, Any]:
-    """Write a content file in the removed format.
-
-    Args:
-        file: the content file.
-
-    Returns:
-        The JSON object.
-    """
-    document: dict[str, Any] = writer(CONTENT_FILE, V3, LEGACY)(file)
-    return document
-
-
 def read_scan_task(document: dict[str, Any]) -> LegacyScanTask:
     """Read a scan task of the removed format.
 
@@ -178,19 +160,6 @@ def read_scan_task(document: dict[str, Any]) -> LegacyScanTask:
     check_document(document)
     made: LegacyScanTask = reader(SCAN_TASK, V3, LEGACY)(document)
     return made
-
-
-def write_scan_task(task: LegacyScanTask) -> dict[str, Any]:
-    """Write a scan task in the removed format.
-
-    Args:
-        task: the scan task.
-
-    Returns:
-        The JSON object.
-    """
-    document: dict[str, Any] = writer(SCAN_TASK, V3, LEGACY)(task)
-    return document
 
 
 def partition_values(file: LegacyContentFile, partition_type: StructType) -> dict[int, Any]:
@@ -216,20 +185,3 @@ def partition_values(file: LegacyContentFile, partition_type: StructType) -> dic
         with error_path(f"/partition/{field.id}"):
             values[field.id] = None if value is None else from_json(field.type, value)
     return values
-
-
-def partition_json(values: Mapping[int, Any], partition_type: StructType) -> dict[str, Any]:
-    """Write a partition tuple as JSON, for `LegacyContentFile.partition`.
-
-    Args:
-        values: the values by partition field id.
-        partition_type: the type of the tuples of the partition spec.
-
-    Returns:
-        The JSON object, without null values.
-    """
-    return {
-        str(field.id): to_json(field.type, values[field.id])
-        for field in partition_type.fields
-        if values.get(field.id) is not None
-    }

@@ -9,9 +9,12 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from spec_ref.columnar.manifests.encoded_entry_columns import Run
+from spec_ref.columnar.manifests.entry_columns import ManifestColumns
+from spec_ref.columnar.manifests.reader import decoded_batches
 from spec_ref.core.versions import V1, FormatVersion
 from spec_ref.data_types import types as iceberg
-from spec_ref.manifests import DataFile, EntryStatus, FileContent, FileFormat, ManifestEntry
+from spec_ref.manifests import DataFile, EntryStatus, FileContent, FileFormat, Manifest, ManifestEntry
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Bucket, Day, Identity
 from spec_ref.schemas.schema import Schema
@@ -117,3 +120,11 @@ def simple(number: int, **changes: Any) -> ManifestEntry:
     content = changes.get("content", FileContent.DATA)
     data_file = DataFile(**{**told, **changes, "content": content})
     return ManifestEntry(**{"status": EntryStatus.ADDED, **of_entry, "data_file": data_file})
+
+
+def all_columns(manifest: Manifest) -> ManifestColumns:
+    """The columns of all entries of a manifest together, with inherited values."""
+    batches = list(decoded_batches(manifest))
+    row_id = None if manifest.manifest_file is None else manifest.manifest_file.first_row_id
+    run = Run(manifest, 0, sum(batch.length for batch in batches), row_id)
+    return ManifestColumns((run,), batches)

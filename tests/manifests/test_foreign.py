@@ -10,7 +10,6 @@ import fastavro
 import pytest
 
 from spec_ref.columnar.manifests import reader
-from spec_ref.columnar.manifests.entry_columns import all_columns
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import V1, V2, V3
@@ -33,7 +32,7 @@ from spec_ref.partitioning.spec import UNPARTITIONED
 from spec_ref.row_lineage.assignment import assign_first_row_ids
 from spec_ref.schemas.schema import Schema
 
-from manifest_strategies import simple  # isort: skip
+from manifest_strategies import all_columns, simple  # isort: skip
 
 TABLE = Schema((iceberg.NestedField(1, "id", True, iceberg.LONG),))
 LISTED = ManifestFile(
@@ -109,7 +108,7 @@ def test_everything_optional_and_in_another_order_is_read() -> None:  # VER006
     data = rewritten(MANIFEST, change)
     manifest, plain = read_manifest(data, manifest_file=LISTED), read_manifest(MANIFEST, manifest_file=LISTED)
     assert list(manifest.entries()) == list(plain.entries())
-    assert all_columns(manifest).file_paths() == all_columns(plain).file_paths()
+    assert all_columns(manifest).paths == all_columns(plain).paths
     assert all_columns(manifest).counts("value_counts", 2).to_list() == [1000] * 60
     assert all_columns(manifest).lower_bounds(1).to_list(iceberg.LONG) == list(range(60))
     assert {finding.severity.value for finding in check_manifest(data)} == {"warning"}

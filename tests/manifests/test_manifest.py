@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from spec_ref.columnar.manifests import reader
-from spec_ref.columnar.manifests.entry_columns import all_columns, column_batches
+from spec_ref.columnar.manifests.entry_columns import column_batches
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import V1, V2, V3, FormatVersion
@@ -27,11 +27,11 @@ from spec_ref.manifests import (
     write_manifest,
 )
 from spec_ref.manifests import manifest_file as describe
-from spec_ref.manifests.metrics import column_metrics
+from spec_ref.manifests.metrics import column_bound
 from spec_ref.partitioning.spec import UNPARTITIONED
 from spec_ref.schemas.schema import Schema
 
-from manifest_strategies import SCHEMA, SPEC, VALUES, entries, simple  # isort: skip
+from manifest_strategies import SCHEMA, SPEC, VALUES, all_columns, entries, simple  # isort: skip
 
 TABLE = Schema((iceberg.NestedField(1, "id", True, iceberg.LONG), iceberg.NestedField(2, "x", False, iceberg.INT)))
 CODES = ("null", "deflate", "snappy", "zstandard")
@@ -69,7 +69,7 @@ def test_what_is_written_is_read_in_objects_and_in_columns(version: FormatVersio
         assert getattr(columns, name).to_list() == [getattr(entry.data_file, name) for entry in expected]
     for name in ("record_count", "file_size_in_bytes"):
         assert getattr(columns, name).tolist() == [getattr(entry.data_file, name) for entry in expected]
-    assert columns.file_paths() == [entry.data_file.file_path for entry in expected]
+    assert columns.paths == [entry.data_file.file_path for entry in expected]
     assert columns.live.tolist() == [entry.live for entry in expected]
     for field in VALUES:
         assert columns.partition(field) == [entry.data_file.partition[field] for entry in expected]
@@ -185,8 +185,8 @@ def test_bounds_of_an_int_column_are_read_as_the_long_it_became() -> None:
     rows = [simple(0, lower_bounds={1: b"\xff\xff\xff\xff"}, upper_bounds={1: bytes(8)}), simple(1)]
     manifest = read_manifest(written(rows))
     assert all_columns(manifest).lower_bounds(1).to_list(iceberg.LONG) == [-1, 1]
-    metrics = column_metrics(next(manifest.entries()).data_file, 1, iceberg.LONG)
-    assert (metrics.lower_bound, metrics.upper_bound, metrics.value_count) == (-1, 0, 10)
+    file = next(manifest.entries()).data_file
+    assert [column_bound(file, name, 1, iceberg.LONG) for name in ("lower_bounds", "upper_bounds")] == [-1, 0]
     assert all_columns(manifest).lower_bounds(99).to_list(iceberg.LONG) == [None, None]
 
 

@@ -5,13 +5,14 @@ from typing import Any
 import pytest
 
 from spec_ref.core.errors import SpecError
+from spec_ref.core.records import evolve
 from spec_ref.core.versions import V1, V2, V3
 from spec_ref.data_types import types as t
 from spec_ref.json.reading import reader
 from spec_ref.json.writing import writer
 from spec_ref.schemas.column_projection import WrittenColumns, project_row
 from spec_ref.schemas.default_values import effective_write
-from spec_ref.schemas.identifier_fields import with_identifier_fields
+from spec_ref.schemas.identifier_fields import identifier_problems
 from spec_ref.schemas.name_mapping import (
     create_mapping_from_schema,
     find_mapped_field,
@@ -162,17 +163,20 @@ NESTED = Schema(
 
 
 def test_identifier_fields_are_required_primitives_outside_lists_and_maps() -> None:
-    assert with_identifier_fields(NESTED, ("a", "s.b")).identifier_field_ids == (1, 3)
+    assert list(identifier_problems(evolve(NESTED, identifier_field_ids=(1, 3)))) == []
     for name, code in (
-        ("x", "IDF001"),
         ("s", "IDF001"),
         ("v", "IDF001"),
         ("l.element", "IDF002"),
         ("d", "IDF003"),
         ("o.c", "IDF003"),
     ):
-        with pytest.raises(SpecError, match=code):
-            with_identifier_fields(NESTED, (name,))
+        column = NESTED.find_name(name)
+        assert column is not None
+        (problem,) = identifier_problems(evolve(NESTED, identifier_field_ids=(column.id,)))
+        assert problem.requirement == code
+    (problem,) = identifier_problems(evolve(NESTED, identifier_field_ids=(99,)))
+    assert problem.requirement == "IDF001"
 
 
 def test_metadata_columns_are_above_all_table_columns() -> None:

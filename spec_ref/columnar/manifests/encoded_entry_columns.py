@@ -204,17 +204,6 @@ class EncodedEntryColumns:
             error = spec_error(requirement, message, found=value, path=path, aspect=aspect)
             raise self.with_location(error, number)
 
-    def file_paths(self, rows: Rows | None = None) -> list[Any]:
-        """List the paths of files.
-
-        Args:
-            rows: the numbers of the files, ascending; None for all.
-
-        Returns:
-            The paths.
-        """
-        return self._values(self._file_field("file_path"), rows)
-
     def _values(self, columns: Sequence[DecodedColumn | None], rows: Rows | None) -> list[Any]:
         made: list[Any] = []
         for column, batch, chosen in zip(columns, self._batches, self._by_batch(rows), strict=True):

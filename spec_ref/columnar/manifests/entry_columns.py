@@ -276,25 +276,6 @@ def column_batches(manifest: Manifest, *, whole: bool = False) -> Iterator[Manif
         first, row_id = first + len(columns), columns.next_row_id
 
 
-def all_columns(manifest: Manifest) -> ManifestColumns:
-    """Decode all entries to columns, with inherited values; the decompressed manifest is held in memory.
-
-    `column_batches` holds no more than a batch.
-
-    Args:
-        manifest: the manifest.
-
-    Returns:
-        The columns.
-
-    Raises:
-        SpecError: as `decoded_batches`, or the code of an unknown status or content.
-    """
-    batches = list(decoded_batches(manifest))
-    count = sum(batch.length for batch in batches)
-    return ManifestColumns((Run(manifest, 0, count, _first_row_id(manifest)),), batches)
-
-
 def _sequence_number(run: Run) -> int:
     listed = run.manifest.manifest_file
     return np.iinfo(np.int64).max if listed is None else listed.sequence_number
