@@ -32,7 +32,7 @@ def parse_type(type_: str | dict[str, Any]) -> Type:
         The type.
 
     Raises:
-        SpecError: the code of what is wrong with it.
+        SpecError: the code of the broken requirement.
     """
     return type_from_json(type_)
 

@@ -90,7 +90,7 @@ class Finding:
 
 
 class Tally:
-    """Findings added up by cause. The result does not depend on the order or the grouping of what is added."""
+    """Findings added up by cause. The result depends neither on the order nor on the grouping of the added findings."""
 
     def __init__(self, findings: Iterable[Finding] = ()) -> None:
         self._causes: dict[tuple[str, str, str, str], tuple[Finding, int, list[Violation]]] = {}

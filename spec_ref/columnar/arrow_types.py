@@ -164,7 +164,7 @@ def map_chunks(type_: Type, column: ArrowColumn, result_type: Any, kernel: Kerne
         type_: the type of the values.
         column: the values.
         result_type: the Arrow type of the result; the kernel's results are cast to it if they differ.
-        kernel: receives plain arrays of values that are of the type.
+        kernel: receives arrays without extension types, whose values were checked to be of the type.
 
     Returns:
         The results, in the same chunks.

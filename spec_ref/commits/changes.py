@@ -76,10 +76,10 @@ class Isolation(enum.Enum):
     """The concurrent changes that a change of rows may not see (contradiction A25)."""
 
     SERIALIZABLE = "serializable"
-    """As if all changes were made one after another: rows that others added count too."""
+    """Changes are equivalent to some serial order: rows that concurrent commits added are validated too."""
 
     SNAPSHOT = "snapshot"
-    """As if nobody changed the same rows in the meantime."""
+    """No concurrent commit may change the same rows; concurrently added rows are not validated."""
 
 
 def validation_for(isolation: Isolation, conflict_filter: Any = TRUE, files_exist: Iterable[str] = ()) -> Validation:
@@ -121,7 +121,8 @@ class SnapshotChange:
     branch: str = MAIN
     validation: Validation = NOTHING
     keeps_rows: bool = False
-    """Whether the added files hold the rows of the removed ones: deletes that others added for those would be lost."""
+    """Whether the added files hold the rows of the removed ones: concurrently added deletes of the removed files would
+    be lost."""
 
     merges: bool = False
     """Whether manifests are merged, if the table's properties ask for it."""
@@ -317,7 +318,7 @@ class SetProperties:
 
 @record
 class SetReference:
-    """Create, move or remove a branch or tag; nobody may have moved it in the meantime."""
+    """Create, move or remove a branch or tag; no concurrent commit may have moved it."""
 
     name: str
     ref: SnapshotRef | None

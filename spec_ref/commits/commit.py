@@ -76,7 +76,7 @@ def load(retries: int = 0, expected: TableMetadata | None = None) -> Steps[Base 
     """Read the current metadata of a table.
 
     Args:
-        retries: how often the pointer is read again if it leads to a file that does not exist.
+        retries: how often the pointer is read again if it points to a file that does not exist.
         expected: the table as it was read before, to detect that another table replaced it; None to accept any.
 
     Returns:
@@ -111,7 +111,7 @@ def check_same_table(expected: TableMetadata, found: TableMetadata) -> None:
         found: the table as it was read now.
 
     Raises:
-        CommitConflict: TMD035 if the UUIDs differ, because the name leads to another table by now.
+        CommitConflict: TMD035 if the UUIDs differ, because the table was replaced by another one.
     """
     if expected.table_uuid is not None and (found.table_uuid or "").lower() != expected.table_uuid.lower():
         raise commit_conflict(
@@ -321,5 +321,5 @@ def _clean_up(work: _Work, attempt: _Attempt) -> Steps[None]:
 
 def _delete(paths: Iterable[str]) -> Steps[None]:
     for path in paths:
-        with suppress(Exception):  # a file that stays harms nobody, and the commit is what it is
+        with suppress(Exception):  # a file that stays is harmless, and does not change the result of the commit
             yield DeleteFile(path)

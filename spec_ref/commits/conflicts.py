@@ -1,4 +1,4 @@
-"""Checks of what a change relies on, against the state that it is applied to (Commit Conflict Resolution and Retry)."""
+"""Checks that the preconditions of a change hold when it is applied (Commit Conflict Resolution and Retry)."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def check_new_deletes(
     current: TableMetadata,
     files: MetadataFileCache,
 ) -> Steps[None]:
-    """Check that others deleted no rows of files that the change removes and whose rows it keeps.
+    """Check that no concurrent commit deleted rows of files that the change removes and whose rows it keeps.
 
     An equality delete still applies if the new files have the data sequence number of the old ones (SEQ007).
 
@@ -169,7 +169,7 @@ def check_new_deletes(
         The effects to perform; their answers are sent back.
 
     Raises:
-        CommitConflict: OCC007 if others deleted such rows.
+        CommitConflict: OCC007 if one deleted such rows.
     """  # noqa: DOC201 - ruff takes a bare return in a generator for a value
     data = [listed for listed in removed if listed[1].data_file.content is FileContent.DATA]
     if not data or not change.keeps_rows:
@@ -265,7 +265,7 @@ def _check_exist(change: SnapshotChange, current: TableMetadata, files: Metadata
 def _check_vectors(
     change: SnapshotChange, referenced: set[str | None], current: TableMetadata, files: MetadataFileCache
 ) -> Steps[None]:
-    """Check that a data file has one deletion vector at most: one that others added is merged into the new one."""
+    """Check that a data file has at most one deletion vector: the new one has to replace a concurrently added one."""
     manifests = yield from files.manifests(branch_head(current, change.branch))
     live = yield from files.live(tuple(one for one in manifests if one.content is ManifestContent.DELETES))
     for _, entry in live:

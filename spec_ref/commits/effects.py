@@ -1,4 +1,4 @@
-"""The effects of a commit: the steps that others can see, and input from outside (Optimistic Concurrency).
+"""The effects of a commit: its visible steps, and input from outside (Optimistic Concurrency).
 
 Each effect is a record; its docstring defines the answer that the runner of the commit sends back. A runner that cannot
 perform an effect raises any exception into the commit, which propagates it and removes nothing.
@@ -32,7 +32,7 @@ class ReadFile:
 
 @record
 class WriteFile:
-    """Write a file to a location that nobody else writes to, once (FIO001). The answer is its length in bytes."""
+    """Write a file once, to a location that no other writer uses (FIO001). The answer is its length in bytes."""
 
     path: str
     content: Payload
@@ -76,7 +76,7 @@ class Wait:
 
 
 class NonDeterministic(enum.Enum):
-    """What a commit takes from outside; nobody else sees it."""
+    """Input of a commit that differs from run to run; it has no visible effect."""
 
     NAME = "name"
     """A text that no other file of the table has in its name."""

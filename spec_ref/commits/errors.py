@@ -8,7 +8,7 @@ from spec_ref.core.errors import NOT_GIVEN, SpecError, spec_error
 
 
 class CommitConflict(SpecError):
-    """A condition of the change no longer holds: retrying would not help, and the table is as others left it."""
+    """A precondition of the change no longer holds. Retrying would not help; this commit changed nothing."""
 
 
 class CommitFailed(Exception):
@@ -16,7 +16,7 @@ class CommitFailed(Exception):
 
 
 class CommitStateUnknown(Exception):
-    """It could not be found out whether the change was committed. Nothing was deleted that the table may need."""
+    """It is unknown whether the change was committed. No file that the table may need was deleted."""
 
 
 class MissingFile(SpecError):
@@ -26,7 +26,7 @@ class MissingFile(SpecError):
 def commit_conflict(
     requirement: str, message: str, *, found: Any = NOT_GIVEN, expected: str | None = None
 ) -> CommitConflict:
-    """Make the error for a change that others made impossible.
+    """Make the error for a change that a concurrent commit made impossible.
 
     Args:
         requirement: the code in the register.

@@ -353,7 +353,7 @@ def merge_manifests(
     manifests: list[ManifestFile], properties: Mapping[str, str], current: TableMetadata, files: MetadataFileCache,
     made: CommitManifests, sequence_number: int,
 ) -> Steps[list[ManifestFile]]:  # fmt: skip
-    """Merge small manifests of one kind and partition spec, if the table's properties ask for it.
+    """Merge small manifests of one content and partition spec, if the table's properties enable it.
 
     Only data manifests are merged, and a bin of manifests that includes the newest one only if it has many.
 

@@ -75,7 +75,7 @@ def _manifest_snapshot_id(manifest: ManifestPayload, snapshot: Snapshot) -> int:
 
     Args:
         manifest: the manifest.
-        snapshot: a snapshot that names it; the writer if all entries are of others.
+        snapshot: a snapshot that lists the manifest; its id is returned if no entry shows the writer.
 
     Returns:
         The id of the snapshot.

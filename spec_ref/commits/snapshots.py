@@ -160,7 +160,7 @@ def assign_row_ids(
 ) -> tuple[tuple[ManifestFile, ...], tuple[int, int] | None]:
     """Assign row ids to manifests, starting with the table's ``next-row-id`` at this attempt (LIN023, LIN030).
 
-    The first is the table's ``next-row-id`` at this attempt, on every branch (LIN023, LIN030).
+    All branches take their row ids from this one sequence.
 
     Args:
         listed: the entries of the manifest list.

@@ -70,7 +70,7 @@ class Table(Protocol):
     ) -> Generator[Effect, Any, bool | None]:
         """Find out whether a swap was done, as far as the current state proves it.
 
-        None means that nothing is proved: it may yet be done, or what was read is old.
+        None means unknown: the swap may still happen, or the state that was read is outdated.
 
         Args:
             expected: the metadata file that the swap expected; None for a new table.

@@ -101,7 +101,7 @@ def record(cls: type[T] | None = None, /, *, kw_only: bool = False) -> type[T] |
     """
 
     def make(cls: type[T]) -> type[T]:
-        # Without a slot for weak references, which nobody needs to a value, a record is nothing but its fields.
+        # Values need no weak references; without a slot for them, a record consists of its fields only.
         made = attrs.frozen(slots=True, kw_only=kw_only, weakref_slot=False, field_transformer=_as_values)(cls)
         made.__init_subclass__ = classmethod(_refuse_subclass)  # type: ignore[assignment]
         return made

@@ -34,7 +34,7 @@ class AvroWriter:
         json = schema_json(struct, name)
         text = dumps(json)
         self._encode, self._value = encoder(from_json(json, REQUIREMENT)), value_writer(struct)
-        # The marker need not be random: it is not in the blocks of another file, which nobody reads with this header.
+        # The marker need not be random: blocks of other files are never read with this header.
         self._codec, self._sync = codec, hashlib.sha256(text.encode()).digest()[:SYNC_LENGTH]
         self._payload = bytearray()
         self._rows = 0

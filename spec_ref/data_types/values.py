@@ -146,7 +146,7 @@ def check_value(type_: Type, value: Any) -> None:
 
     Raises:
         SpecError: TYP002 to TYP004 for a nested value, TYP006 for a variant, TYP008 to TYP028 for a primitive that is
-            not a value of the type; the path leads to the place in a nested value.
+            not a value of the type; the path is that of the place in a nested value.
     """
     match type_:
         case StructType():

@@ -311,7 +311,7 @@ def _record_texts(kind: RecordOf, version: FormatVersion) -> ColumnWriter:
     getters = tuple(map(operator.attrgetter, attributes))
     constants = ",".join(f'"{name}":"{value}"' for name, value in kind.constants.items())
     begins = bool(constants) or _is_always_written(table[0])
-    if not constants and begins:  # the first member is always there, so that no comma comes before it
+    if not constants and begins:  # the first member is always present, so it needs no comma before it
         columns = ((table[0], columns[0][1][1:], columns[0][2]), *columns[1:])
     unknown = _unknown_of(kind)
 

@@ -266,7 +266,8 @@ def scan_delete(entry: ManifestEntry, spec_id: int, version: FormatVersion) -> S
 
 
 def may_delete_matching(delete: DataFile, predicate: BoundPredicate) -> bool:
-    """Decide whether a delete file may delete rows that match; metrics of equality deletes are of the deleted values.
+    """Decide whether a delete file may delete rows that match, by the metrics of the values that equality deletes
+    delete.
 
     Columns that an equality delete file has but does not compare are ignored (DEL021).
 

@@ -327,7 +327,7 @@ def check_cardinality(file: DataFile, vector: DeletionVector) -> None:
         vector: the decoded vector.
 
     Raises:
-        SpecError: DFL005 if it has not.
+        SpecError: DFL005 if the numbers differ.
     """
     if vector.cardinality != file.record_count:
         message = "the cardinality of the deletion vector differs from record_count"

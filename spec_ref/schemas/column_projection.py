@@ -251,9 +251,9 @@ def _part(
 _READ_AS: tuple[Callable[[Type, Type], bool], ...] = (
     lambda old, new: old == new,
     lambda old, new: is_promotable(old, new, NEWEST),
-    # Avro has no annotation for WKB (AVR012), ORC no place for a CRS, and CRS are written in several spellings.
+    # Avro has no annotation for WKB (AVR012), ORC cannot store a CRS, and a CRS has several spellings.
     lambda old, new: isinstance(new, (GeometryType, GeographyType)) and (old == BINARY or type(old) is type(new)),
-    # Files of writers that left the annotation out.
+    # Files of writers that omit the annotation.
     lambda old, new: old == BINARY and new == STRING,
     lambda old, new: old == FixedType(16) and new == UUID,
 )

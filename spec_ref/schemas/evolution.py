@@ -119,7 +119,7 @@ class Evolution:
 def evolve_schema(schema: Schema, changes: Iterable[Change], table: Evolution, *, schema_id: int) -> tuple[Schema, int]:
     """Apply changes to a schema.
 
-    What partition specs and sort orders ask of a change is checked by
+    The constraints of partition specs and sort orders are checked by
     `spec_ref.partitioning.evolution.check_schema_change` and `spec_ref.sorting.order.check_schema_change`.
 
     Args:
@@ -397,7 +397,7 @@ def history_problems(schemas: Sequence[Schema], version: FormatVersion) -> Itera
             problem = None if old is None else _change_problem(old, column, version)
             if problem is not None:
                 yield place, problem
-        # Only now: an id that one schema has twice is not a change from one schema to the next.
+        # After the comparison: an id that one schema has twice is not a change between schemas.
         before.update((column.id, column) for column in columns)
 
 

@@ -19,7 +19,7 @@ from spec_ref.single_value.variant_bounds import VariantBound, equivalence_class
 
 
 def values_at(node: VariantValue, names: tuple[str, ...]) -> Iterator[VariantValue]:
-    """Find the primitives and objects that a path leads to, through arrays; variant nulls are left out.
+    """Find the primitives and objects at a path, in the elements of arrays too; variant nulls are omitted.
 
     Args:
         node: a decoded variant value.

@@ -98,8 +98,8 @@ def find_retained(
 ) -> RetainedSnapshots:
     """Find the snapshots and references that stay when snapshots expire at a time.
 
-    Every snapshot outside the result expires, by the letter of step 5; Iceberg-Java keeps those that no reference leads
-    to until they are old enough (contradiction C13). A reference whose snapshot the table does not have keeps nothing,
+    Every snapshot outside the result expires, as step 5 says; Iceberg-Java keeps unreferenced snapshots until they are
+    old enough (contradiction C13). A reference whose snapshot the table does not have keeps nothing,
     and is removed.
 
     Args:

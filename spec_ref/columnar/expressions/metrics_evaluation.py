@@ -144,7 +144,7 @@ def _counted(leaf: Leaf, term: BoundReference, bounded: Mask, files: FileStatist
     null, nan = evaluate_leaf(leaf, None), has_nan(term.type) and evaluate_leaf(leaf, float("nan"))
     if null or nan:
         return _with_counts(bounded, term, files, rows, null=null, nan=nan)
-    # Where neither null nor NaN matches, the counts only have to be known of what the bounds let through.
+    # If neither null nor NaN matches, counts are only needed for the files that the bounds do not rule out.
     through = np.nonzero(bounded)[0]
     matching = np.zeros(len(rows), np.bool_)
     matching[through] = _with_counts(bounded[through], term, files, rows[through], null=null, nan=nan)

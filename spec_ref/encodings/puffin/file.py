@@ -242,7 +242,7 @@ def check_place(blob: BlobMetadata, end: int) -> None:
         end: the offset of the footer, in bytes.
 
     Raises:
-        SpecError: PUF012 or PUF013 if the offset or the length leads outside of this part.
+        SpecError: PUF012 or PUF013 if the offset or the end of the blob is outside of this part.
     """
     for requirement, name, value, low, high in (
         ("PUF012", "offset", blob.offset, len(MAGIC), end),
