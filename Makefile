@@ -100,7 +100,7 @@ lint: $(READY) trace-check docs    ## ruff, the linter of the vectors, their der
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
-	$(BIN)/python -m conformance.vector_lint
+	$(BIN)/python -m conformance.vectors.lint
 	$(BIN)/python -m tools.check_deviations
 	$(BIN)/python -m tools.index --check
 	$(BIN)/python -m tools.mutants check

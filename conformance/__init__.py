@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from conformance.core import moved_modules
+
 if TYPE_CHECKING:
     from conformance.api import (
         Finding,
@@ -43,6 +45,9 @@ __all__ = [
     "run_vectors",
     "validate",
 ]
+
+
+moved_modules.install()
 
 
 def __getattr__(name: str) -> Any:

@@ -17,17 +17,18 @@ from typing import Any, Literal, TypeAlias
 
 import pyarrow as pa
 
-from conformance import expectations, vectors
-from conformance.adapters.asking import InProcess
-from conformance.adapters.process import Limits
-from conformance.cli.targets import target
-from conformance.failures import NotExamined, NothingSelected, ToolError, UsageError
-from conformance.pipeline import local, tables
-from conformance.pipeline.filter_text import parse_filter
-from conformance.pipeline.tables import Table
-from conformance.pipeline.trust import Trust
-from conformance.results import RESULTS, Run, Writer
-from conformance.runner import Plan, Target, execute
+from conformance import vectors
+from conformance.core.failures import NotExamined, NothingSelected, ToolError, UsageError
+from conformance.runner import expectations
+from conformance.runner.adapter_interface import InProcess
+from conformance.runner.execution import Plan, Target, execute
+from conformance.runner.process import Limits
+from conformance.runner.results import RESULTS, Run, Writer
+from conformance.runner.targets import target
+from conformance.table_io import local, tables
+from conformance.table_io.filter_text import parse_filter
+from conformance.table_io.tables import Table
+from conformance.table_io.trust import Trust
 from conformance.validator.acceptance import acceptance
 from conformance.validator.catalogs import from_catalog
 from conformance.validator.context import Level

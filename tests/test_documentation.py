@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 from cyclopts import CycloptsError
 
-from conformance import expectations, vectors
+from conformance import vectors
 from conformance.cli import make_app
-from conformance.matrix.known import Known
+from conformance.interop.known import Known
 from conformance.operations.families import Family, families
-from conformance.protocol import complaint
+from conformance.operations.protocol import complaint
+from conformance.runner import expectations
 from spec_ref.requirements import contradictions, register
 from tools.docs import engines, findings, protocol, site, versions
 from tools.docs.markdown import code, plain, table

@@ -8,13 +8,15 @@ from itertools import islice
 
 import pytest
 
-from conformance import expectations, protocol, vectors
-from conformance.adapters.serve import Invalid, Unsupported
+from conformance import vectors
+from conformance.adapter_sdk.serve import Invalid, Unsupported
 from conformance.engines.reference import adapter as reference
-from conformance.golden_tables import materialize_for
-from conformance.judge import Outcome, judge
-from conformance.protocol import Ok, Refused
-from conformance.written_tables import places
+from conformance.operations import protocol
+from conformance.operations.protocol import Ok, Refused
+from conformance.runner import expectations
+from conformance.runner.judge import Outcome, judge
+from conformance.runner.scratch_dir import places
+from conformance.vectors.golden_tables import materialize_for
 from spec_ref.core.errors import SpecError
 from tests import faulty_adapters
 from tests.faulty_adapters.rows import remembered

@@ -13,10 +13,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from attrs import frozen
 
-from conformance import expectations, vectors
-from conformance.expectations import Deviation, Kind
-from conformance.matrix.known import Known, load_known
+from conformance import vectors
+from conformance.interop.known import Known, load_known
 from conformance.operations.registry import ROLES
+from conformance.runner import expectations
+from conformance.runner.expectations import Deviation, Kind
 from conformance.vectors import Vector
 from spec_ref.requirements import Contradiction, Decision, Requirement, contradictions, register
 

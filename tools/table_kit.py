@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.orc as orc
 import pyarrow.parquet as pq
 
-from conformance.pipeline.file_access import write_bytes
-from conformance.pipeline.tables import Table, load_table
+from conformance.table_io.file_access import write_bytes
+from conformance.table_io.tables import Table, load_table
 from spec_ref.avro_mapping.schema import schema_json, value_writer
 from spec_ref.columnar.schemas.column_projection import arrow_values
 from spec_ref.core.versions import V2, V3, FormatVersion

@@ -1,7 +1,7 @@
 """The command line: ``iceberg-conformance``, and the same as ``python -m conformance``.
 
 A command is a plain function in a module of its own, imported when it is called. It returns its exit status
-(`conformance.failures.ExitStatus`) or raises a `ToolError`, which is told in one line.
+(`conformance.core.failures.ExitStatus`) or raises a `ToolError`, which is told in one line.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any
 
 from cyclopts import App, CycloptsError, Parameter
 
-from conformance.failures import ExitStatus, ToolError
-from conformance.visible import Visible
+from conformance.core.failures import ExitStatus, ToolError
+from conformance.core.terminal_sanitizer import Visible
 
 COMMANDS = {
     "run": ("run:run", "Replay vectors against implementations."),

@@ -24,8 +24,8 @@ def check_vectors(*files: Path, format: Literal["text", "json"] = "text") -> int
     """
     from attrs import asdict
 
-    from conformance.vector_lint import findings_of, main
     from conformance.vectors import shipped
+    from conformance.vectors.lint import findings_of, main
 
     if format == "json":
         found = findings_of(list(files) or [shipped()])

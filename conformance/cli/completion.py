@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from conformance.failures import ExitStatus, HarnessFault
+from conformance.core.failures import ExitStatus, HarnessFault
 
 
 def completion(shell: Annotated[Literal["bash", "zsh", "fish"], Parameter(name="SHELL")], /) -> int:

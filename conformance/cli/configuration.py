@@ -22,7 +22,7 @@ from typing import Any
 from cyclopts import App
 from cyclopts.config import Dict
 
-from conformance.failures import UsageError
+from conformance.core.failures import UsageError
 
 OWN_FILE = "iceberg-conformance.toml"
 SHARED_FILE = "pyproject.toml"

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from attrs import frozen
 
-from conformance.failures import ExitStatus, ToolError
+from conformance.core.failures import ExitStatus, ToolError
 
 LIBRARIES = (
     "attrs",
@@ -111,7 +111,7 @@ def _vectors() -> Finding:
 
 
 def _reference() -> Finding:
-    from conformance.adapters.serve import perform
+    from conformance.adapter_sdk.serve import perform
     from conformance.engines.reference import adapter as reference
 
     answer = perform(reference.operations(), "hash", {"type": "int", "value": 34})

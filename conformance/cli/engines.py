@@ -7,7 +7,7 @@ import sys
 from typing import Literal
 
 from conformance.cli import command_group
-from conformance.failures import ExitStatus, UsageError
+from conformance.core.failures import ExitStatus, UsageError
 
 app = command_group("engines")
 
@@ -35,9 +35,9 @@ def install_(*names: str, all: bool = False, format: Literal["text", "json"] = "
         all: Every engine but those that are built here, which takes long: they are installed by name, as servers are.
         format: Text for people, or JSON.
     """
-    from conformance.catalogs.servers import install_server
     from conformance.engine_setup import EngineError, install, list_engines
     from conformance.engine_setup.catalog import catalog
+    from conformance.table_io.catalogs.servers import install_server
 
     known = list_engines()
     servers = [server.name for server in catalog().servers]

@@ -11,11 +11,13 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from conformance import expectations, vectors
-from conformance.expectations import Deviation, Kind
-from conformance.failures import ExitStatus, UsageError, suggestion
-from conformance.results import Case, sparse
+from conformance import vectors
+from conformance.core.failures import ExitStatus, UsageError, suggestion
+from conformance.core.spec_links import section_link
 from conformance.rules import checks_of, registry, retired
+from conformance.runner import expectations
+from conformance.runner.expectations import Deviation, Kind
+from conformance.runner.results import Case, sparse
 from conformance.validator.advice import advice, own_advice
 from conformance.vectors import Vector
 from spec_ref.checks import Check
@@ -27,7 +29,6 @@ from spec_ref.requirements import (
     Status,
     contradictions,
     register,
-    sources,
 )
 
 WIDTH = 100
@@ -69,7 +70,7 @@ def explain(
     if format == "json":
         told = {
             **requirement_json(rule),
-            "link": link(rule),
+            "link": section_link(rule),
             "why": rule.why,
             "right": rule.right,
             "wrong": rule.wrong,
@@ -161,7 +162,7 @@ def _lines(
     yield from _part("", rule.judged and f"({EXAMPLES[rule.judged]}; the reference judges both)")
     yield from _part("no example", rule.no_example and NO_EXAMPLE[rule.no_example])
     yield from _part("section", f"{rule.section} ({rule.document})")
-    yield from _part("text", link(rule))
+    yield from _part("text", section_link(rule))
     yield from _part("level", f"{rule.level.value}, {_versions(rule)}, binds {', '.join(rule.binds)}")
     if rule.rules is not None:
         yield from _part("writers", ", ".join(f"v{version}: {what.value}" for version, what in rule.rules.items()))
@@ -205,14 +206,6 @@ def _some(ids: list[str]) -> str:
 
 def _engine(deviation: Deviation) -> str:
     return " ".join([deviation.engine, *deviation.versions])
-
-
-def link(rule: Requirement) -> str:
-    """Where the section can be read, in the state of the text that the register was read from."""
-    read = sources()
-    place = read.documents[rule.document].path
-    heading = "".join(one for one in rule.section.rpartition(" / ")[2].lower() if one.isalnum() or one in " -_")
-    return f"{read.repository}/blob/{read.commit}/{place}#{heading.replace(' ', '-')}"
 
 
 def deviations(rule: Requirement, loaded: list[Vector] | tuple[Vector, ...]) -> list[tuple[Deviation, list[str]]]:

@@ -11,10 +11,10 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from conformance.adapters.process import Limits
 from conformance.cli.progress import progress
-from conformance.cli.targets import REFERENCE, limits_of, target
-from conformance.failures import ExitStatus, NothingSelected, UsageError
+from conformance.core.failures import ExitStatus, NothingSelected, UsageError
+from conformance.runner.process import Limits
+from conformance.runner.targets import REFERENCE, limits_of, target
 
 DEFAULTS = Limits()
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 from conformance.cli import command_group
-from conformance.failures import ExitStatus
+from conformance.core.failures import ExitStatus
 
 app = command_group("list")
 
@@ -42,8 +42,8 @@ def list_vectors(
         format: Text for people, or JSON.
     """
     from conformance import vectors
-    from conformance.failures import NothingSelected
-    from conformance.results import Case, sparse
+    from conformance.core.failures import NothingSelected
+    from conformance.runner.results import Case, sparse
 
     every = vectors.load(vectors_ or vectors.shipped())
     chosen = vectors.Selection(suite, section, requirement, format_version, names).choose(every)
@@ -77,8 +77,8 @@ def list_adapters(*, format: Format = "text") -> int:
     Args:
         format: Text for people, or JSON.
     """
-    from conformance.cli.targets import inside_the_tool
     from conformance.engine_setup import list_engines
+    from conformance.runner.targets import inside_the_tool
     from conformance.version import tool_version
 
     found: list[dict[str, Any]] = [
@@ -129,7 +129,7 @@ def list_requirements(*, section: tuple[str, ...] = (), format: Format = "text")
         format: Text for people, or JSON.
     """
     from conformance.cli.explain import requirement_json
-    from conformance.failures import NothingSelected
+    from conformance.core.failures import NothingSelected
     from spec_ref.requirements import register
 
     rules = [
@@ -153,7 +153,7 @@ def list_checks(*, level: tuple[str, ...] = (), requirement: tuple[str, ...] = (
         format: Text for people, or JSON.
     """
     from conformance.cli.explain import check_json
-    from conformance.failures import NothingSelected
+    from conformance.core.failures import NothingSelected
     from conformance.rules import registry
 
     codes = tuple(code.upper() for code in requirement)

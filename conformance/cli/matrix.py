@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from conformance.adapters.process import Limits
 from conformance.cli.progress import progress
-from conformance.cli.targets import limits_of, target
-from conformance.failures import ExitStatus, NothingSelected, UsageError
+from conformance.core.failures import ExitStatus, NothingSelected, UsageError
+from conformance.runner.process import Limits
+from conformance.runner.targets import limits_of, target
 
 if TYPE_CHECKING:
-    from conformance.matrix.catalogue import Variant
-    from conformance.matrix.cells import MadeTable, Matrix
-    from conformance.matrix.known import Known
+    from conformance.interop.catalogue import Variant
+    from conformance.interop.cells import MadeTable, Matrix
+    from conformance.interop.known import Known
 
 DEFAULTS = Limits()
 KINDS = {
@@ -75,8 +75,8 @@ def matrix(
         start_timeout: Seconds that an adapter may take to start.
         timeout: Seconds that an adapter may take for one answer.
     """
-    from conformance.matrix import results as files
-    from conformance.matrix.catalogue import variants
+    from conformance.interop import results as files
+    from conformance.interop.catalogue import variants
 
     written = _outputs(report)
     limits = limits_of(start_timeout, timeout)
@@ -108,14 +108,15 @@ def _run(
     limits: Limits,
     results: Path | None,
 ) -> Matrix:
-    from conformance import expectations, vectors
-    from conformance.expectations import Expectations
-    from conformance.matrix.catalogue import variants
-    from conformance.matrix.cells import GOLDEN, Matrix
-    from conformance.matrix.known import load_known
-    from conformance.matrix.results import RESULTS, write
-    from conformance.matrix.running import Plan, run_matrix
-    from conformance.results import read as read_run
+    from conformance import vectors
+    from conformance.interop.catalogue import variants
+    from conformance.interop.cells import GOLDEN, Matrix
+    from conformance.interop.known import load_known
+    from conformance.interop.results import RESULTS, write
+    from conformance.interop.running import Plan, run_matrix
+    from conformance.runner import expectations
+    from conformance.runner.expectations import Expectations
+    from conformance.runner.results import read as read_run
     from conformance.version import tool_version
 
     default = (*members("producer"), *(() if quick else (GOLDEN,)))
@@ -168,7 +169,7 @@ def members(role: str) -> tuple[str, ...]:
 def _golden(every: Sequence[Any], names: Sequence[str]) -> tuple[MadeTable, ...]:
     from fnmatch import fnmatchcase
 
-    from conformance.matrix.golden import golden_cases, golden_tables
+    from conformance.interop.golden import golden_cases, golden_tables
 
     wanted = [name for name in golden_cases(every) if not names or any(fnmatchcase(name, one) for one in names)]
     return tuple(golden_tables(every, wanted))
@@ -199,8 +200,8 @@ def _outputs(asked: Sequence[str]) -> list[tuple[str, Path | None]]:
 def _tell(found: Matrix, written: Sequence[tuple[str, Path | None]], format: str) -> None:
     from importlib import import_module
 
+    from conformance.core.output_files import write_output
     from conformance.reports import matrix_terminal
-    from conformance.reports.output_files import write_output
 
     for kind, path in written:
         text = import_module(KINDS[kind]).render(found)
@@ -210,7 +211,7 @@ def _tell(found: Matrix, written: Sequence[tuple[str, Path | None]], format: str
             write_output("--report", path, text)
     to_stdout = any(path is None for _, path in written)
     if format == "json" and not to_stdout:
-        from conformance.matrix.results import stored
+        from conformance.interop.results import stored
 
         document = {
             **found.header,

@@ -10,7 +10,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from conformance.failures import ExitStatus, UsageError
+from conformance.core.failures import ExitStatus, UsageError
 
 FILES = {"adapter.py": "adapter.py.txt", "known.toml": "known.toml.txt", "conformance.yml": "conformance.yml.txt"}
 """What is written, and the template of each."""

@@ -15,7 +15,7 @@ from cyclopts import Parameter
 
 from conformance.cli import command_group
 from conformance.cli.progress import progress
-from conformance.failures import ExitStatus, UsageError
+from conformance.core.failures import ExitStatus, UsageError
 
 app = command_group("race")
 
@@ -276,9 +276,9 @@ def stress(
     """
     import attrs
 
+    from conformance.races.stress.run import REFERENCE, Settings
+    from conformance.races.stress.run import stress as stressed
     from conformance.races.suites import VERSIONS
-    from conformance.stress.run import REFERENCE, Settings
-    from conformance.stress.run import stress as stressed
 
     if kills is None:
         kills = 1.0 if client == REFERENCE and not (catalog or "").startswith("catalog:") else 0.3
@@ -319,8 +319,8 @@ def _make(folder: Path) -> None:
 
 def _stressed(report: Any, processes: int, seed: int) -> Iterator[str]:
     """The report of a stress in lines."""
-    from conformance.stress.judge import QUESTIONS
-    from conformance.stress.known import load_known
+    from conformance.races.stress.judge import QUESTIONS
+    from conformance.races.stress.known import load_known
 
     yield f"client: {report.client}"
     yield f"server: {report.server}"
@@ -387,8 +387,8 @@ def servers(*, format: Format = "text") -> int:
     Args:
         format: Text for people, or JSON.
     """
-    from conformance.catalogs.servers import KINDS, server_status
     from conformance.engine_setup.catalog import find_server
+    from conformance.table_io.catalogs.servers import KINDS, server_status
 
     rows: list[dict[str, Any]] = []
     for name, kind in KINDS.items():

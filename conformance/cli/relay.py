@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from conformance.adapters.process import Limits
 from conformance.cli.progress import progress
-from conformance.cli.targets import limits_of, named
-from conformance.failures import ExitStatus, NothingSelected, UsageError
-from conformance.reports.output_files import write_output
+from conformance.core.failures import ExitStatus, NothingSelected, UsageError
+from conformance.core.output_files import write_output
+from conformance.runner.process import Limits
+from conformance.runner.targets import limits_of, named
 
 if TYPE_CHECKING:
     from conformance.properties.relay import Counterexample, Findings, Relays
@@ -65,10 +65,10 @@ def relay(
         timeout: Seconds that it may take for an answer; for a step four times as many.
         format: Text for people, or JSON.
     """
-    from conformance.expectations import SHIPPED
     from conformance.properties.relay import Engine, Relays, run_relays
     from conformance.properties.relay_known import load_known
     from conformance.properties.scripts import AVOIDABLE
+    from conformance.runner.expectations import SHIPPED
 
     if not adapter:
         raise UsageError("--adapter is missing: name the engines that take part")

@@ -11,17 +11,18 @@ from attrs import evolve
 from cyclopts import Parameter
 
 from conformance import vectors
-from conformance.adapters.asking import Request
-from conformance.adapters.process import Limits, Process
-from conformance.cli.targets import REFERENCE, limits_of, target
-from conformance.failures import ExitStatus, UsageError, suggestion
-from conformance.golden_tables import materialize_for, own_place
-from conformance.judge import Outcome, Verdict, judge
-from conformance.protocol import Answer, dump_json, shorten
+from conformance.core.failures import ExitStatus, UsageError, suggestion
+from conformance.core.json_text import dump_json, shorten
+from conformance.operations.protocol import Answer
 from conformance.reports.evidence import evidence
-from conformance.results import AdapterRun, Case, Result, sparse
-from conformance.runner import difference_json, undeclared
-from conformance.written_tables import places
+from conformance.runner.adapter_interface import Request
+from conformance.runner.execution import difference_json, undeclared
+from conformance.runner.judge import Outcome, Verdict, judge
+from conformance.runner.process import Limits, Process
+from conformance.runner.results import AdapterRun, Case, Result, sparse
+from conformance.runner.scratch_dir import places
+from conformance.runner.targets import REFERENCE, limits_of, target
+from conformance.vectors.golden_tables import materialize_for, own_place
 
 MAX_LINE_SHOWN = 10_000
 """Characters of a line of the protocol that are shown."""

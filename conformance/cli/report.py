@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from conformance import results
-from conformance.failures import ExitStatus, UsageError
+from conformance.core.failures import ExitStatus, UsageError
 from conformance.reports import outputs, rendered, write_reports
-from conformance.results import Run
+from conformance.runner import results
+from conformance.runner.results import Run
 
 if TYPE_CHECKING:
-    from conformance.matrix.cells import Matrix
+    from conformance.interop.cells import Matrix
 
 
 def report(
@@ -54,7 +54,7 @@ def report(
 
 
 def _tables(path: Path) -> Matrix:
-    from conformance.matrix.results import read
+    from conformance.interop.results import read
 
     return read(path)
 

@@ -11,18 +11,19 @@ from typing import IO, Annotated, Literal
 
 from cyclopts import Parameter
 
-from conformance import expectations, expectations_update, vectors
-from conformance.adapters.process import Limits
+from conformance import vectors
 from conformance.cli.progress import progress
-from conformance.cli.targets import REFERENCE, all_engines, engine_labels, limits_of, named
-from conformance.expectations import Expectations
-from conformance.failures import ExitStatus, HarnessFault, NothingSelected, UsageError
-from conformance.protocol import Started
+from conformance.core.failures import ExitStatus, HarnessFault, NothingSelected, UsageError
+from conformance.core.output_files import open_output, write_output
+from conformance.operations.protocol import Started
 from conformance.reports import outputs, write_reports
-from conformance.reports.output_files import open_output, write_output
 from conformance.reports.terminal import Detail
-from conformance.results import RESULTS, Run, Writer
-from conformance.runner import Plan, execute
+from conformance.runner import expectations, expectations_update
+from conformance.runner.execution import Plan, execute
+from conformance.runner.expectations import Expectations
+from conformance.runner.process import Limits
+from conformance.runner.results import RESULTS, Run, Writer
+from conformance.runner.targets import REFERENCE, all_engines, engine_labels, limits_of, named
 from conformance.vectors import Selection
 from conformance.version import tool_version
 

@@ -16,10 +16,10 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from conformance.adapters.process import Limits
 from conformance.cli.progress import progress
-from conformance.cli.targets import REFERENCE, limits_of, target
-from conformance.failures import ExitStatus, NothingSelected, UsageError
+from conformance.core.failures import ExitStatus, NothingSelected, UsageError
+from conformance.runner.process import Limits
+from conformance.runner.targets import REFERENCE, limits_of, target
 
 DEFAULTS = Limits()
 MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of its own is made in it
@@ -78,7 +78,6 @@ def scenarios(
         timeout: Seconds that it may take for an answer.
         format: Text for people, or JSON.
     """
-    from conformance.expectations import SHIPPED
     from conformance.properties.errors import Broken, NotSupported
     from conformance.properties.probes import find_supported
     from conformance.properties.relay_known import load_known
@@ -89,6 +88,7 @@ def scenarios(
     from conformance.properties.searching import hypothesis, scripts, search
     from conformance.properties.smaller_scripts import smaller_or_refused
     from conformance.properties.written_scenarios import follow_written
+    from conformance.runner.expectations import SHIPPED
 
     unknown = sorted(set(avoid) - AVOIDABLE)
     if unknown:

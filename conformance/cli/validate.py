@@ -15,11 +15,12 @@ import attrs
 from cyclopts import Parameter
 
 from conformance.cli.progress import Tell, progress
-from conformance.failures import ExitStatus, NotExamined, UsageError
-from conformance.pipeline.trust import Trust
-from conformance.reports.output_files import write_output
+from conformance.core.failures import ExitStatus, NotExamined, UsageError
+from conformance.core.output_files import write_output
+from conformance.reports import validation as rendering
 from conformance.reports.terminal import coloured, plain
-from conformance.validator import rendering
+from conformance.reports.validation import Outcome
+from conformance.table_io.trust import Trust
 from conformance.validator.acceptance import acceptance
 from conformance.validator.catalogs import from_catalog
 from conformance.validator.context import Level
@@ -27,7 +28,6 @@ from conformance.validator.diff import compare
 from conformance.validator.engines import Engine
 from conformance.validator.memory import keep_freed_memory
 from conformance.validator.patience import FILE_SECONDS, anything_left_behind
-from conformance.validator.rendering import Outcome
 from conformance.validator.run import Snapshots, TableReport
 from conformance.validator.run import validate as validate_table
 

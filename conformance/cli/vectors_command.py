@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 from conformance.cli import command_group
-from conformance.failures import ExitStatus, UsageError
+from conformance.core.failures import ExitStatus, UsageError
 
 Documents = dict[str, dict[str, Any]]
 
@@ -36,7 +36,7 @@ def import_(
         commit: The commit that is checked out; the origin of each vector names it.
         format: Text for people, or JSON.
     """
-    from conformance.interchange import counted, imported, write_vectors
+    from conformance.vectors.interchange import counted, imported, write_vectors
 
     if not re.fullmatch("[0-9a-f]{7,40}", commit):
         raise UsageError(f"--commit {commit}: 7 to 40 lower-case hexadecimal digits")
@@ -53,7 +53,7 @@ def export_(folder: Annotated[Path, Parameter(name="FOLDER")], /, *, format: Lit
         format: Text for people, or JSON.
     """
     from conformance import vectors
-    from conformance.interchange import counted, exported, write_cases
+    from conformance.vectors.interchange import counted, exported, write_cases
 
     documents = exported(vectors.load(vectors.shipped()))
     return _written(write_cases, folder, documents, counted(documents.values(), "cases"), format)
@@ -83,7 +83,7 @@ def extract_(
     from attrs import asdict
 
     from conformance import vectors
-    from conformance.extraction import extract
+    from conformance.vectors.extraction import extract
 
     try:
         found = extract(vectors_ or vectors.shipped(), folder, location)

@@ -102,7 +102,7 @@ TOOLCHAINS = {
                os.pathsep.join(("{program}/classes", "{program}/jars/*")), "org.apache.iceberg.Adapter"),
         newest=23,  # Hadoop's classes, which open the files, ask for what Java 24 has no more
     ),
-    # Servers of catalogs: how each is started is in `conformance.catalogs.servers`.
+    # Servers of catalogs: how each is started is in `conformance.table_io.catalogs.servers`.
     "java-server": Toolchain(
         "a JDK of release",
         "javac",

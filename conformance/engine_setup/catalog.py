@@ -10,11 +10,11 @@ from typing import TypeAlias
 
 import attrs
 
+from conformance.core.failures import UsageError
 from conformance.engine_setup.folders import FILE, EngineFolder, engine_folders
-from conformance.failures import UsageError
 
 HERE = Path(__file__).parent
-SERVERS = HERE.parent / "catalogs" / "servers"
+SERVERS = HERE.parent / "table_io" / "catalogs" / "servers"
 
 
 class EngineError(Exception):

@@ -19,7 +19,7 @@ In the place of ``adapter``, ``command`` has the words of a command (those that 
 ``sources`` a folder with a program that is built on this machine (`conformance.engine_setup.built`), and ``module`` a
 module that answers inside the tool. ``java``, ``jars`` and ``package_jars`` are for what runs on Spark. Versions
 are rows of ``[[release]]``, the default first; each has what differs from the keys above. The other files are
-``deviations.toml`` (`conformance.expectations`), ``readability.toml`` (`conformance.validator.readability`),
+``deviations.toml`` (`conformance.runner.expectations`), ``readability.toml`` (`conformance.validator.readability`),
 ``fingerprints.toml`` (`conformance.validator.fingerprints`) and, for tools of this repository, ``golden_writer.py``.
 """
 
@@ -34,7 +34,7 @@ from typing import Any
 
 import attrs
 
-from conformance.failures import UsageError
+from conformance.core.failures import UsageError
 
 VARIABLE = "ICEBERG_CONFORMANCE_ENGINES"
 """The environment variable that names folders of engines beside those that come with the tool."""

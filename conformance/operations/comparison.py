@@ -16,8 +16,8 @@ from typing import Any, TypeAlias
 
 from attrs import frozen
 
+from conformance.core.json_text import dump_json, parse_json
 from conformance.operations.wire import from_exchange, to_exchange, values_equal
-from conformance.protocol import dump_json, parse_json
 from spec_ref.core.errors import SpecError
 from spec_ref.data_types.types import Type
 from spec_ref.schemas.type_json import type_from_json

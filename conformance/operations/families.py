@@ -14,7 +14,7 @@ import jsonschema_rs
 from attrs import frozen
 
 from conformance import operations
-from conformance.failures import UsageError
+from conformance.core.failures import UsageError
 
 FILE = "schema.json"
 FORM = Path(__file__).parents[1] / "schemas" / "operation_family.json"

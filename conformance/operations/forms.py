@@ -36,23 +36,38 @@ FUNCTIONS: dict[str, dict[str, str]] = {
         PLAIN: "spec_ref.scan_planning.planner:plan",
     },
     "table rows": {
-        FAST: "conformance.pipeline.local:read_rows",
-        PLAIN: "conformance.pipeline.records:read_rows",
+        FAST: "conformance.table_io.local:read_rows",
+        PLAIN: "conformance.table_io.records:read_rows",
     },
     "rows to write": {
-        FAST: "conformance.writing.write_tasks:arrow_rows",
-        PLAIN: "conformance.writing.records:named_rows",
+        FAST: "conformance.table_io.writing.write_tasks:arrow_rows",
+        PLAIN: "conformance.table_io.writing.records:named_rows",
     },
-    "append": {FAST: "conformance.writing.operations:append", PLAIN: "conformance.writing.records:append"},
-    "overwrite": {FAST: "conformance.writing.operations:overwrite", PLAIN: "conformance.writing.records:overwrite"},
-    "delete": {FAST: "conformance.writing.operations:delete", PLAIN: "conformance.writing.records:delete"},
+    "append": {
+        FAST: "conformance.table_io.writing.operations:append",
+        PLAIN: "conformance.table_io.writing.records:append",
+    },
+    "overwrite": {
+        FAST: "conformance.table_io.writing.operations:overwrite",
+        PLAIN: "conformance.table_io.writing.records:overwrite",
+    },
+    "delete": {
+        FAST: "conformance.table_io.writing.operations:delete",
+        PLAIN: "conformance.table_io.writing.records:delete",
+    },
     "delete keys": {
-        FAST: "conformance.writing.operations:delete_keys",
-        PLAIN: "conformance.writing.records:delete_keys",
+        FAST: "conformance.table_io.writing.operations:delete_keys",
+        PLAIN: "conformance.table_io.writing.records:delete_keys",
     },
-    "update": {FAST: "conformance.writing.operations:update", PLAIN: "conformance.writing.records:update"},
-    "merge": {FAST: "conformance.writing.merging:merge", PLAIN: "conformance.writing.records:merge"},
-    "compact": {FAST: "conformance.writing.compaction:compact", PLAIN: "conformance.writing.records:compact"},
+    "update": {
+        FAST: "conformance.table_io.writing.operations:update",
+        PLAIN: "conformance.table_io.writing.records:update",
+    },
+    "merge": {FAST: "conformance.table_io.writing.merging:merge", PLAIN: "conformance.table_io.writing.records:merge"},
+    "compact": {
+        FAST: "conformance.table_io.writing.compaction:compact",
+        PLAIN: "conformance.table_io.writing.records:compact",
+    },
 }
 """What the operations call, in each form, as ``module:name``."""
 

@@ -11,11 +11,11 @@ from typing import Any
 
 from attrs import frozen
 
-from conformance.failures import UsageError
+from conformance.core.failures import UsageError
 from conformance.operations.comparison import Comparator
 from conformance.operations.families import Family, families
+from conformance.operations.protocol import complaint
 from conformance.operations.schemas import protocol_schema
-from conformance.protocol import complaint
 
 READER = frozenset({"reader"})
 WRITER = frozenset({"writer"})

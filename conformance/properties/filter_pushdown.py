@@ -17,14 +17,15 @@ from typing import Any
 
 from attrs import frozen
 
-from conformance.adapters.asking import Adapter, Request
+from conformance.core.json_text import dump_json
 from conformance.operations.comparison import Undecodable
+from conformance.operations.protocol import Crashed, Ok, Refused, Unsupported
 from conformance.operations.registry import OPERATIONS
 from conformance.operations.wire import from_exchange
 from conformance.properties.errors import Broken, NotSupported
 from conformance.properties.searching import drawn_chance, search
 from conformance.properties.tables import TableCase, draw_case, write_table
-from conformance.protocol import Crashed, Ok, Refused, Unsupported, dump_json
+from conformance.runner.adapter_interface import Adapter, Request
 from spec_ref.core.versions import V3
 from spec_ref.expressions.binding import bind
 from spec_ref.expressions.bound import evaluate

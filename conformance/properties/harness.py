@@ -9,16 +9,16 @@ from typing import Any
 
 from attrs import evolve, field, frozen
 
-from conformance.adapters.asking import Adapter, Request
-from conformance.adapters.table_requests import columns
+from conformance.adapter_sdk.table_requests import columns
 from conformance.operations.comparison import Undecodable, read_type
+from conformance.operations.protocol import Answer, Crashed, Ok, Refused, Unsupported
 from conformance.operations.registry import OPERATIONS
 from conformance.operations.wire import from_exchange
 from conformance.operations.writing.comparators import nameless
+from conformance.operations.writing.literals import with_ids, with_names
 from conformance.properties.errors import Broken, NotSupported
 from conformance.properties.scenario_tables import ScriptedTable, write_script
-from conformance.protocol import Answer, Crashed, Ok, Refused, Unsupported
-from conformance.scripts.literals import with_ids, with_names
+from conformance.runner.adapter_interface import Adapter, Request
 from spec_ref.core.versions import V3
 from spec_ref.expressions.binding import bind
 from spec_ref.expressions.bound import evaluate

@@ -13,8 +13,8 @@ from typing import Any
 
 from attrs import frozen
 
-from conformance.adapters.asking import Adapter
-from conformance.failures import UsageError
+from conformance.core.failures import UsageError
+from conformance.core.json_text import dump_json, parse_json
 from conformance.properties.errors import Broken, NotSupported
 from conformance.properties.harness import LAW, Harness
 from conformance.properties.laws import LAWS, Law
@@ -23,7 +23,7 @@ from conformance.properties.scripts import Maker, makes_sense
 from conformance.properties.searching import add_operations, drawn_maker, search
 from conformance.properties.smaller_scripts import smaller
 from conformance.properties.values import Chance
-from conformance.protocol import dump_json, parse_json
+from conformance.runner.adapter_interface import Adapter
 from conformance.scripts import ScriptError, parse_script
 from conformance.scripts.model import run_model
 

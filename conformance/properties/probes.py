@@ -9,12 +9,12 @@ from typing import Any
 
 from attrs import frozen
 
-from conformance.adapters.asking import Adapter, Request
+from conformance.operations.protocol import Ok, Unsupported
 from conformance.properties.errors import NotSupported
 from conformance.properties.script_maker import FORMATS, MODES
 from conformance.properties.scripts import TOGETHER
 from conformance.properties.values import NEW_VALUES, SEALED_VALUES, TRANSFORMS, VALUES
-from conformance.protocol import Ok, Unsupported
+from conformance.runner.adapter_interface import Adapter, Request
 
 Json = Any
 Op = dict[str, Json]

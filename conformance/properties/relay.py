@@ -21,16 +21,17 @@ from typing import Any
 
 from attrs import Factory, define, frozen
 
-from conformance.adapters.asking import Adapter, Request
-from conformance.adapters.table_requests import local_path, metadata
-from conformance.failures import NotExamined, UsageError
+from conformance.adapter_sdk.table_requests import local_path, metadata
+from conformance.core.failures import NotExamined, UsageError
+from conformance.core.json_text import dump_json, parse_json, shorten
+from conformance.operations.protocol import Crashed, Ok, Refused, Started, Unsupported
 from conformance.properties.errors import Broken
 from conformance.properties.relay_known import KnownRelay
 from conformance.properties.scenarios import TableChecks
 from conformance.properties.script_maker import Size
 from conformance.properties.scripts import make_script, makes_sense
 from conformance.properties.smaller_scripts import smaller, smallest
-from conformance.protocol import Crashed, Ok, Refused, Started, Unsupported, dump_json, parse_json, shorten
+from conformance.runner.adapter_interface import Adapter, Request
 from conformance.scripts import ScriptError, parse_script
 from conformance.scripts.model import Table, run_model
 from spec_ref.core.errors import Violation

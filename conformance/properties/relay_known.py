@@ -13,7 +13,7 @@ Sections of ``deviations.toml`` of an engine, or of a file that ``--expect`` nam
     check = "position-delete-sorted"   # the check that finds the table broken (`list checks`); any where left out
     found = "0.0"                      # the end of what it finds; any where left out
     expected = "identity"              # the beginning of what it expects; any where left out
-    kind = "limitation"                # of conformance.expectations.Kind; a deviation where left out
+    kind = "limitation"                # of conformance.runner.expectations.Kind; a deviation where left out
     requirements = ["PAR001"]          # what is broken, or would be allowed
     does = "what the engine does"
     reason = "why it is wrong, by the text"
@@ -34,10 +34,10 @@ from typing import Any
 
 from attrs import NOTHING, field, fields, frozen
 
-from conformance.engine_deviations import shipped_entries
-from conformance.expectations import Kind
-from conformance.failures import UsageError
+from conformance.core.failures import UsageError
+from conformance.engine_setup.deviations import shipped_entries
 from conformance.rules import registry
+from conformance.runner.expectations import Kind
 from spec_ref.core.errors import Violation
 from spec_ref.requirements import check_id, register
 

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from conformance.failures import UsageError
+from conformance.core.failures import UsageError
+from conformance.core.json_text import parse_json
 from conformance.properties.searching import Failure, digest
-from conformance.protocol import parse_json
 from conformance.scripts import ScriptError, parse_script
 from conformance.scripts.model import check_script
 

@@ -13,13 +13,13 @@ from typing import Any
 
 from attrs import frozen
 
-from conformance.adapters.asking import Adapter, Request
-from conformance.adapters.table_requests import columns, local_path, metadata
+from conformance.adapter_sdk.table_requests import columns, local_path, metadata
 from conformance.operations.comparison import read_type, same_json
+from conformance.operations.protocol import Answer, Ok
 from conformance.operations.registry import OPERATIONS
 from conformance.operations.writing.comparators import nameless
-from conformance.protocol import Answer, Ok
-from conformance.scripts.literals import with_ids
+from conformance.operations.writing.literals import with_ids
+from conformance.runner.adapter_interface import Adapter, Request
 from conformance.scripts.model import run_model
 from conformance.scripts.states import Rows, TableState
 from conformance.vectors import Vector

@@ -28,11 +28,12 @@ from typing import Any, Protocol
 import attrs
 from attrs import define, field, frozen
 
-from conformance.adapters.serve import Invalid, Unsupported
-from conformance.failures import NotExamined
+from conformance.adapter_sdk.serve import Invalid, Unsupported
+from conformance.core.failures import NotExamined
 from conformance.operations.comparison import Difference
 from conformance.operations.writing.comparators import Lineage, reading_differences, state_differences
 from conformance.operations.writing.reference import ReferenceWriter
+from conformance.operations.writing.written import OperationNumbers, Written
 from conformance.properties.errors import Broken
 from conformance.properties.incremental import IncrementalLocal
 from conformance.properties.script_maker import constants_of
@@ -41,7 +42,6 @@ from conformance.scripts import LeftOpen, RefusedByText, ScriptError
 from conformance.scripts.expected import reading_json
 from conformance.scripts.model import MAIN, Fields, Row, Table, reading
 from conformance.scripts.model_schemas import ids_in
-from conformance.scripts.written import OperationNumbers, Written
 from conformance.validator.context import Level
 from conformance.validator.diff import changes
 from conformance.validator.run import Snapshots, validate

@@ -13,7 +13,7 @@ from typing import Any
 
 from attrs import frozen
 
-from conformance.failures import optional
+from conformance.core.failures import optional
 from conformance.properties.errors import Broken
 from conformance.properties.script_maker import SMALL, Size
 from conformance.properties.scripts import Maker

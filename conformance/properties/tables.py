@@ -20,6 +20,7 @@ from attrs import frozen
 
 from conformance.operations.comparison import read_type
 from conformance.operations.wire import from_exchange
+from conformance.operations.writing.literals import with_ids
 from conformance.properties.values import (
     LEAST,
     TRANSFORMS,
@@ -28,7 +29,6 @@ from conformance.properties.values import (
     constant,
     leaves_of,
 )
-from conformance.scripts.literals import with_ids
 from spec_ref.columnar.schemas.column_projection import arrow_values
 from spec_ref.core.versions import V2, V3
 from spec_ref.data_files.parquet_arrow_types import WRITER_OPTIONS, arrow_schema

@@ -1,7 +1,8 @@
 """Types, values and predicates made at random: the one generator of all tables and scripts that are made at random.
 
 Everything is JSON: types in the form of Appendix C with field ids, values in exchange form, predicates as the protocol
-has them. A struct is an object by the names of its fields, as scripts have it (`conformance.scripts.literals`).
+has them. A struct is an object by the names of its fields, as scripts have it
+(`conformance.operations.writing.literals`).
 """
 
 from __future__ import annotations

@@ -13,14 +13,14 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from conformance.adapters.asking import Adapter, Request
-from conformance.adapters.table_requests import local_path, metadata
+from conformance.adapter_sdk.table_requests import local_path, metadata
 from conformance.operations.comparison import Undecodable
+from conformance.operations.protocol import Answer, Crashed, Ok, Refused, Unsupported
 from conformance.operations.writing.comparators import BrokenRule, written_table
 from conformance.properties.errors import Broken, NotSupported
 from conformance.properties.scenario_tables import READ, OtherSchema, ScriptedTable, expected_rows, write_script
 from conformance.properties.scenarios import Expected, broken_by, filters_of, heads_of, no_findings
-from conformance.protocol import Answer, Crashed, Ok, Refused, Unsupported
+from conformance.runner.adapter_interface import Adapter, Request
 from conformance.scripts import LeftOpen, RefusedByText, ScriptError
 from conformance.scripts.expected import expected_of
 from conformance.scripts.model import Table, reading

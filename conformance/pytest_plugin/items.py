@@ -9,20 +9,21 @@ from typing import Any
 
 import pytest
 
-from conformance import expectations, vectors
-from conformance.adapters.asking import Adapter
-from conformance.adapters.process import Limits
-from conformance.cli.targets import target
-from conformance.expectations import Expectations, Expected
-from conformance.failures import NotExamined, ToolError, UsageError
-from conformance.golden_tables import materialize_for, own_place
-from conformance.judge import Outcome, judge
-from conformance.protocol import Answer, Started
+from conformance import vectors
+from conformance.core.failures import NotExamined, ToolError, UsageError
+from conformance.operations.protocol import Answer, Started
 from conformance.reports.evidence import evidence, short_evidence
-from conformance.results import AdapterRun, Case, Result
-from conformance.runner import answers, difference_json
+from conformance.runner import expectations
+from conformance.runner.adapter_interface import Adapter
+from conformance.runner.execution import answers, difference_json
+from conformance.runner.expectations import Expectations, Expected
+from conformance.runner.judge import Outcome, judge
+from conformance.runner.process import Limits
+from conformance.runner.results import AdapterRun, Case, Result
+from conformance.runner.scratch_dir import clear, places
+from conformance.runner.targets import target
 from conformance.vectors import Selection, Vector
-from conformance.written_tables import clear, places
+from conformance.vectors.golden_tables import materialize_for, own_place
 
 
 def collect(session: pytest.Session, ids: Sequence[str]) -> list[VectorItem]:

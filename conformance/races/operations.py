@@ -7,7 +7,7 @@ from typing import Any
 
 from attrs import field, frozen
 
-from conformance.races.fixtures import ID, PART, UUID, VECTOR_OFFSET, data_path, empty_table
+from conformance.operations.commits.fixtures import ID, PART, UUID, VECTOR_OFFSET, data_path, empty_table
 from conformance.races.observed import ObservedFile
 from conformance.races.readers import Read
 from conformance.races.table_fixtures import FIRST, SECOND, Place, TableFixture

@@ -15,7 +15,7 @@ from typing import Any
 
 from attrs import frozen
 
-from conformance.races.fixtures import FILE_PATH, ID
+from conformance.operations.commits.fixtures import FILE_PATH, ID
 from conformance.races.observed import ObservedFile, ObservedSnapshot
 from spec_ref.commits.changes import SnapshotChange
 from spec_ref.manifests.data_file import DataFile, FileContent

@@ -12,7 +12,7 @@ from multiprocessing import active_children
 
 from attrs import frozen
 
-from conformance.interrupts import kept_from_children
+from conformance.core.interrupts import kept_from_children
 from conformance.races.operations import CORE, READER, Planned, operations
 from conformance.races.simulator import Explored, Simulator, Step
 from conformance.races.state import Fault, SharedState

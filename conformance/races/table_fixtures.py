@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 from attrs import field, frozen
 
-from conformance.races.fixtures import (
+from conformance.operations.commits.fixtures import (
     ID,
     LOCATION,
     PART,

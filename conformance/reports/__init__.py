@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, TextIO, TypeAlias
 
 from attrs import frozen
 
-from conformance.failures import UsageError
-from conformance.reports.output_files import prepare, write_output
+from conformance.core.failures import UsageError
+from conformance.core.output_files import prepare, write_output
 
 if TYPE_CHECKING:
-    from conformance.matrix.cells import Matrix as Tables
+    from conformance.interop.cells import Matrix as Tables
     from conformance.reports.terminal import Detail
-    from conformance.results import Run
+    from conformance.runner.results import Run
 
 KINDS = {
     "terminal": "conformance.reports.terminal",

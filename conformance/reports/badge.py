@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from pathlib import Path
 
-from conformance.results import Run
+from conformance.runner.results import Run
 
 BAD = ("failed", "crashed", "unexpected-pass")
 

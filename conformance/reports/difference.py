@@ -7,11 +7,11 @@ from typing import Any
 
 from attrs import frozen
 
+from conformance.core.json_text import dump_json, shorten
+from conformance.core.terminal_sanitizer import one_line
 from conformance.operations.comparison import same_json
-from conformance.protocol import dump_json, shorten
 from conformance.reports.markdown import code
-from conformance.results import AdapterRun, Result, Run, sparse
-from conformance.visible import one_line
+from conformance.runner.results import AdapterRun, Result, Run, sparse
 
 MOST_TOLD = 50
 """The changes of one kind that Markdown tells one by one."""

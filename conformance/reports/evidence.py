@@ -6,9 +6,9 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from conformance.protocol import dump_json, shorten
-from conformance.results import AdapterRun, Case, Result
-from conformance.visible import in_document, one_line
+from conformance.core.json_text import dump_json, shorten
+from conformance.core.terminal_sanitizer import in_document, one_line
+from conformance.runner.results import AdapterRun, Case, Result
 from spec_ref.requirements import register
 
 SHORT = 240

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from conformance.core.terminal_sanitizer import in_document, one_line
 from conformance.reports.evidence import reproduce, requirement_line, short_evidence
 from conformance.reports.failure_groups import failure_groups
-from conformance.results import Run
-from conformance.visible import in_document, one_line
+from conformance.runner.results import Run
 
 
 def render(run: Run, vectors: Path | None = None) -> str:

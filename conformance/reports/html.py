@@ -18,14 +18,14 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from conformance.matrix.cells import Matrix as Tables
-from conformance.matrix.summary import STATUSES as TABLE_STATUSES
-from conformance.matrix.summary import by_producer
+from conformance.core.terminal_sanitizer import in_page
+from conformance.interop.cells import Matrix as Tables
+from conformance.interop.summary import STATUSES as TABLE_STATUSES
+from conformance.interop.summary import by_producer
 from conformance.reports.evidence import reproduce
 from conformance.reports.golden_writers import golden_writers
 from conformance.reports.matrix import matrix_of
-from conformance.results import STATUSES, AdapterRun, Result, Run
-from conformance.visible import in_page
+from conformance.runner.results import STATUSES, AdapterRun, Result, Run
 from spec_ref.requirements import Contradiction, Requirement, Status, contradictions, register
 
 LETTERS = {status: status[0] for status in STATUSES} | {"known": "k", "unexpected-pass": "+"}

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from conformance.reports.matrix import matrix_of
-from conformance.results import Run, sparse
+from conformance.runner.results import Run, sparse
 
 REPORT = 1
 """The version of the form of the report."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from xml.etree import ElementTree
 
-from conformance.protocol import dump_json
+from conformance.core.json_text import dump_json
+from conformance.core.terminal_sanitizer import xml_text
 from conformance.reports.evidence import evidence
-from conformance.results import AdapterRun, Case, Result, Run
-from conformance.visible import xml_text
+from conformance.runner.results import AdapterRun, Case, Result, Run
 
 
 def render(run: Run, vectors: Path | None = None) -> str:

@@ -6,11 +6,11 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from conformance.protocol import dump_json, shorten
+from conformance.core.json_text import dump_json, shorten
+from conformance.core.terminal_sanitizer import in_document
 from conformance.reports.evidence import expected_text, reproduce
 from conformance.reports.matrix import matrix_of
-from conformance.results import STATUSES, AdapterRun, Run
-from conformance.visible import in_document
+from conformance.runner.results import STATUSES, AdapterRun, Run
 
 MOST_FAILURES = 20
 """The failures of each implementation that are told one by one; all are in the other reports."""

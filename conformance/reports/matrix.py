@@ -6,7 +6,7 @@ from collections import Counter
 
 from attrs import frozen
 
-from conformance.results import AdapterRun, Run
+from conformance.runner.results import AdapterRun, Run
 
 
 @frozen

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from conformance.matrix.cells import Cell, Matrix, Writing
-from conformance.matrix.summary import Counted, by_feature, by_layout, by_producer, reproduce, reproduce_table
+from conformance.interop.cells import Cell, Matrix, Writing
+from conformance.interop.summary import Counted, by_feature, by_layout, by_producer, reproduce, reproduce_table
 from conformance.reports.evidence import difference_text
 from conformance.reports.markdown import code, plain, row
 from conformance.reports.matrix_terminal import summary

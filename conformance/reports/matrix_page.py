@@ -17,9 +17,10 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from conformance.matrix.cells import Cell, Matrix
-from conformance.matrix.results import stored
-from conformance.matrix.summary import (
+from conformance.core.terminal_sanitizer import in_page
+from conformance.interop.cells import Cell, Matrix
+from conformance.interop.results import stored
+from conformance.interop.summary import (
     STATUSES,
     by_feature,
     by_layout,
@@ -29,7 +30,6 @@ from conformance.matrix.summary import (
     status,
     verdict,
 )
-from conformance.visible import in_page
 
 MEANINGS = {
     "right": "reads right",

@@ -7,11 +7,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from typing import TextIO
 
-from conformance.matrix.cells import Cell, MadeTable, Matrix, Writing
-from conformance.matrix.summary import Counted, by_feature, by_producer, reproduce, reproduce_table, status, verdict
+from conformance.core.terminal_sanitizer import in_document, one_line
+from conformance.interop.cells import Cell, MadeTable, Matrix, Writing
+from conformance.interop.summary import Counted, by_feature, by_producer, reproduce, reproduce_table, status, verdict
 from conformance.reports.evidence import difference_text
 from conformance.reports.terminal import WIDTH, Paint, coloured, plain
-from conformance.visible import in_document, one_line
 
 SIGNS = {
     "right": ("✔", "32"),

@@ -12,10 +12,10 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
+from conformance.core.json_text import dump_json
+from conformance.core.terminal_sanitizer import in_page
 from conformance.properties.relay import Findings, matrix
 from conformance.properties.relay_known import KnownRelay
-from conformance.protocol import dump_json
-from conformance.visible import in_page
 
 WORDS = ("done", "unsupported", "known", "refused", "failed")
 """What becomes of a step, in the order of the page."""

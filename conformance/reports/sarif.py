@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
+from conformance.core.terminal_sanitizer import in_document
 from conformance.version import tool_version
-from conformance.visible import in_document
 from spec_ref.checks.findings import Finding, Severity
 from spec_ref.core.errors import Violation
 from spec_ref.requirements import register

@@ -12,7 +12,7 @@ from typing import Any
 
 from conformance.reports.evidence import evidence
 from conformance.reports.sarif import location_of, log, message, rules_of
-from conformance.results import AdapterRun, Result, Run
+from conformance.runner.results import AdapterRun, Result, Run
 
 TOLD = ("failed", "crashed", "unexpected-pass", "known")
 FINGERPRINT = "iceberg-conformance/case/v1"

@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TextIO
 
-from conformance.protocol import dump_json
+from conformance.core.json_text import dump_json
+from conformance.core.terminal_sanitizer import in_document, one_line
 from conformance.reports.evidence import evidence, reproduce, requirement_line, short_evidence
 from conformance.reports.failure_groups import FailureGroup, failure_groups
 from conformance.reports.matrix import matrix_of
-from conformance.results import STATUSES, AdapterRun, Run
-from conformance.visible import in_document, one_line
+from conformance.runner.results import STATUSES, AdapterRun, Run
 
 SIGNS = {
     "passed": ("✔", "32"),

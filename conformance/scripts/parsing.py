@@ -6,7 +6,7 @@ from typing import Any
 
 import attrs
 
-from conformance.protocol import complaint
+from conformance.operations.protocol import complaint
 from conformance.scripts.errors import ScriptError
 from conformance.scripts.operations import OPERATIONS, Operation, PartitionPart, Script, SortPart
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import attrs
 
-from conformance.failures import UsageError
+from conformance.core.failures import UsageError
 from conformance.rules import check_of, registry, retired
 from conformance.rules.old_messages import check_by_message
 from conformance.validator.root import place_of

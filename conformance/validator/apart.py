@@ -18,7 +18,7 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import connection, forkserver, resource_tracker
 from typing import Any, TypeAlias
 
-from conformance.failures import NotExamined
+from conformance.core.failures import NotExamined
 from conformance.validator.context import Context
 from conformance.validator.emitted import Emitted, Findings
 from conformance.validator.engines import Check

@@ -11,7 +11,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from conformance.failures import UsageError
+from conformance.core.failures import UsageError
 from conformance.validator.root import Unreadable
 
 PREFIX = "catalog:"

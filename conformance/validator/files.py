@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import attrs
 import numpy as np
 
-from conformance.pipeline.file_access import FileAccessError, file_size, read_bytes
+from conformance.table_io.file_access import FileAccessError, file_size, read_bytes
 from conformance.validator.apart import ENDED
 from conformance.validator.context import Context, FilesTask, Level, ManifestTask
 from conformance.validator.deleted_positions import Origin, origin_of, targets

@@ -1,7 +1,7 @@
 """Who wrote a file: a guess from what writers leave behind (created-by, keys of headers, names in schemas).
 
-`conformance.writers`, where it is installed, knows more; it is asked first. The guess here is from the few marks that
-are certain.
+`conformance.validator.writers`, where it is installed, knows more; it is asked first. The guess here is from the few
+marks that are certain.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 
 import attrs
 
-from conformance.writers import fingerprint_files
+from conformance.validator.writers import fingerprint_files
 
 
 @attrs.frozen
@@ -53,7 +53,7 @@ def suspect(evidence: Evidence) -> str | None:
 @functools.cache
 def _plugged() -> Fingerprint | None:
     try:
-        module = importlib.import_module("conformance.writers")
+        module = importlib.import_module("conformance.validator.writers")
     except ImportError:
         return None
     made: Fingerprint | None = getattr(module, "suspect", None)

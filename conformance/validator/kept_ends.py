@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from conformance.pipeline.file_access import open_input, short_read, split_location
+from conformance.table_io.file_access import open_input, short_read, split_location
 from spec_ref.encodings.random_access_bytes import RandomAccessBytes
 
 END = 1 << 16

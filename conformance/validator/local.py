@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import IO, Any, TypeVar
 
-from conformance.failures import NotExamined
+from conformance.core.failures import NotExamined
 from conformance.validator.apart import Apart, Lost, manifest_lost
 from conformance.validator.context import Context
 from conformance.validator.emitted import Emitted, Facts, Findings

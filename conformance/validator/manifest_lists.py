@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from conformance.pipeline.file_access import FileAccessError, read_bytes
+from conformance.table_io.file_access import FileAccessError, read_bytes
 from conformance.validator.context import Context, ListTask, ManifestTask, Members
 from conformance.validator.finding import finding, rated
 from conformance.validator.patience import within

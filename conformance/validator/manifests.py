@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from conformance.pipeline.file_access import FileAccessError, read_bytes
+from conformance.table_io.file_access import FileAccessError, read_bytes
 from conformance.validator.context import Context, ManifestTask
 from conformance.validator.emitted import Emitted, Facts, Findings, ManifestSums, Sums
 from conformance.validator.finding import all_of, finding, rated

@@ -10,7 +10,7 @@ import attrs
 import pyarrow as pa
 import pyarrow.orc as orc
 
-from conformance.pipeline.reading import in_file
+from conformance.table_io.reading import in_file
 from conformance.validator.kept_ends import open_with_ends
 from conformance.validator.parquet_footer import Chunk, footer_of
 from spec_ref.core.errors import SpecError, Violation, spec_error

@@ -14,8 +14,8 @@ import attrs
 import numpy as np
 import pyarrow as pa
 
-from conformance.pipeline.file_access import FileAccessError, file_size, open_input
-from conformance.pipeline.reading import in_file
+from conformance.table_io.file_access import FileAccessError, file_size, open_input
+from conformance.table_io.reading import in_file
 from conformance.validator.apart import ENDED
 from conformance.validator.context import Context, ManifestTask, Members
 from conformance.validator.emitted import Emitted, Facts, Findings, StatisticsRead

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from conformance.pipeline.file_access import FileAccessError
+from conformance.table_io.file_access import FileAccessError
 
 T = TypeVar("T")
 

@@ -28,8 +28,8 @@ from typing import Any
 
 import attrs
 
+from conformance.core.failures import UsageError
 from conformance.engine_setup.folders import engine_files
-from conformance.failures import UsageError
 from spec_ref.data_types.types import is_primitive, kind
 from spec_ref.schemas.name_mapping import NAME_MAPPING_PROPERTY
 from spec_ref.table_metadata import TableMetadata

@@ -20,7 +20,7 @@ from typing import Any
 
 import attrs
 
-from conformance.failures import NotExamined, UsageError
+from conformance.core.failures import NotExamined, UsageError
 from conformance.validator.context import Level
 from conformance.validator.patience import FILE_SECONDS
 from conformance.validator.root import Unreadable

@@ -11,10 +11,10 @@ import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 
-from conformance.failures import NotExamined
-from conformance.pipeline.file_access import FileMissing, Place, UnknownScheme, list_files, read_bytes, split_location
-from conformance.pipeline.tables import HINT, MAX_HINT_BYTES
-from conformance.protocol import parse_json
+from conformance.core.failures import NotExamined
+from conformance.core.json_text import parse_json
+from conformance.table_io.file_access import FileMissing, Place, UnknownScheme, list_files, read_bytes, split_location
+from conformance.table_io.tables import HINT, MAX_HINT_BYTES
 from conformance.validator.finding import finding
 from conformance.validator.patience import FILE_SECONDS, within
 from spec_ref.checks.findings import Finding

@@ -8,9 +8,9 @@ from typing import Any
 
 import attrs
 
-from conformance.failures import NotExamined, UsageError
-from conformance.pipeline.file_access import read_bytes
-from conformance.pipeline.tables import metadata_location
+from conformance.core.failures import NotExamined, UsageError
+from conformance.table_io.file_access import read_bytes
+from conformance.table_io.tables import metadata_location
 from conformance.validator.apart import Lost
 from conformance.validator.context import Context, FilesTask, Level, ManifestTask, Members
 from conformance.validator.cross_files import check_bucket

@@ -18,8 +18,8 @@ from py4j.protocol import Py4JError
 from pyspark import RDD, StorageLevel
 from pyspark.sql import SparkSession
 
-from conformance.failures import NotExamined
-from conformance.pipeline.spark_worker import settle_in
+from conformance.core.failures import NotExamined
+from conformance.table_io.spark_worker import settle_in
 from conformance.validator.apart import Apart, Lost
 from conformance.validator.context import Context
 from conformance.validator.emitted import Emitted, Facts, Findings

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import attrs
 
-from conformance.pipeline.file_access import FileAccessError, read_bytes
+from conformance.table_io.file_access import FileAccessError, read_bytes
 from conformance.validator.context import Context
 from conformance.validator.emitted import Emitted, Findings
 from conformance.validator.finding import InFull, all_of, finding

@@ -4,7 +4,7 @@ A row of a data file is read if no delete that applies to the file deletes it, a
 Its columns are projected from those of the file, and its row id and last update are inherited from the file's entry.
 `DataFiles` reads the bytes of data files and delete files.
 
-This is the definition. `conformance.pipeline` does the same with Arrow batches, locally and on clusters.
+This is the definition. `conformance.table_io` does the same with Arrow batches, locally and on clusters.
 """
 
 from __future__ import annotations

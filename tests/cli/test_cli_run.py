@@ -18,7 +18,7 @@ import pytest
 
 from conformance.reports import KINDS, renderer
 from conformance.reports.terminal import WIDTH
-from conformance.results import read as read_results
+from conformance.runner.results import read as read_results
 
 Cli = Callable[..., "subprocess.CompletedProcess[str]"]
 Adapter = Callable[[str], str]

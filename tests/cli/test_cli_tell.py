@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from conformance import cli as command_line
-from conformance.failures import ExitStatus
+from conformance.core.failures import ExitStatus
 
 Cli = Callable[..., "subprocess.CompletedProcess[str]"]
 Adapter = Callable[[str], str]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from conformance.cli import configuration, main
-from conformance.failures import UsageError
+from conformance.core.failures import UsageError
 
 TABLE = Path(__file__).parents[2] / "vectors" / "golden" / "writers" / "chdb-4.4.0" / "v1"
 

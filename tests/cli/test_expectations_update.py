@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from conformance.expectations import Deviation, read_deviations
-from conformance.expectations_update import TODO, updated, written
-from conformance.judge import Outcome
-from conformance.results import AdapterRun, Case, Result, Run
+from conformance.runner.expectations import Deviation, read_deviations
+from conformance.runner.expectations_update import TODO, updated, written
+from conformance.runner.judge import Outcome
+from conformance.runner.results import AdapterRun, Case, Result, Run
 
 Cli = Callable[..., "subprocess.CompletedProcess[str]"]
 Adapter = Callable[[str], str]

@@ -14,10 +14,10 @@ import pytest
 from attrs import evolve, frozen
 
 from conformance.cli import main, make_app
-from conformance.matrix.cells import Cell, MadeTable, Matrix, Participant, State
-from conformance.matrix.results import write
+from conformance.interop.cells import Cell, MadeTable, Matrix, Participant, State
+from conformance.interop.results import write
 from conformance.reports import difference, sarif_run
-from conformance.results import read
+from conformance.runner.results import read
 
 Adapter = Callable[[str], str]
 Cli = Callable[..., "Done"]

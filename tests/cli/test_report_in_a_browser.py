@@ -16,10 +16,10 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
-from conformance.judge import Outcome
-from conformance.matrix.cells import Cell, MadeTable, Matrix, Participant, State
+from conformance.interop.cells import Cell, MadeTable, Matrix, Participant, State
 from conformance.reports import html
-from conformance.results import AdapterRun, Case, Result, Run
+from conformance.runner.judge import Outcome
+from conformance.runner.results import AdapterRun, Case, Result, Run
 
 CASES = 60
 DIVIDING = 2

@@ -10,7 +10,7 @@ import pytest
 from fake_catalog import FakeCatalog, fake_catalog
 from postgres_server import postgres
 
-from conformance.stores import Store, open_store, turns
+from conformance.table_io.stores import Store, open_store, turns
 
 _NUMBERS = itertools.count()
 

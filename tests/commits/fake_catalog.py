@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from conformance.stores.local_files import LocalFiles
+from conformance.table_io.stores.local_files import LocalFiles
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import FormatVersion
 from spec_ref.manifest_lists.reader import read_manifest_list

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 
-from conformance.adapters.jvm import JVM
+from conformance.adapter_sdk.jvm import JVM
 
 
 def main() -> None:

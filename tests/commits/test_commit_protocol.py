@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from conformance.operations.commits.reference import MemoryRunner, MemoryStore
-from conformance.races.fixtures import (
+from conformance.operations.commits.fixtures import (
     BY_PART,
     LOCATION,
     SCHEMA,
@@ -20,6 +19,7 @@ from conformance.races.fixtures import (
     position_deletes,
     vector,
 )
+from conformance.operations.commits.reference import MemoryRunner, MemoryStore
 from spec_ref.commits import Base, CommitConflict, CommitResult, CommitStateUnknown, changes, load
 from spec_ref.commits.changes import (
     Change,

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 import pytest
 from object_server import Objects, object_server
 
-from conformance.failures import UsageError
-from conformance.races.fixtures import data, empty_table
-from conformance.stores import Store, commit, load, open_store
-from conformance.stores.object_store import ObjectStoreError
+from conformance.core.failures import UsageError
+from conformance.operations.commits.fixtures import data, empty_table
+from conformance.table_io.stores import Store, commit, load, open_store
+from conformance.table_io.stores.object_store import ObjectStoreError
 from spec_ref.commits import CommitConflict
 from spec_ref.commits.changes import CreateTable, SetProperties, fast_append
 from spec_ref.commits.effects import Swap

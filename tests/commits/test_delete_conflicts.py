@@ -9,8 +9,8 @@ from typing import Any
 import delete_scope_faults as faults
 import pytest
 
+from conformance.operations.commits.fixtures import ID, PART, data_path, empty_table
 from conformance.operations.commits.reference import MemoryRunner, MemoryStore
-from conformance.races.fixtures import ID, PART, data_path, empty_table
 from spec_ref.commits import Base, CommitConflict, load
 from spec_ref.commits.changes import CreateTable, NewFile, fast_append, rewrite, row_delta
 from spec_ref.core.records import evolve

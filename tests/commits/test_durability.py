@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.stores.local_files import LocalFiles
+from conformance.table_io.stores.local_files import LocalFiles
 
 
 @pytest.fixture

@@ -13,9 +13,9 @@ import pytest
 from test_stores import live
 
 from conformance.engine_setup import launch
-from conformance.races.fixtures import data, empty_table
-from conformance.stores import Store, commit, load
-from conformance.stores.runner import Runner
+from conformance.operations.commits.fixtures import data, empty_table
+from conformance.table_io.stores import Store, commit, load
+from conformance.table_io.stores.runner import Runner
 from spec_ref.commits.changes import CreateTable, SetProperties, fast_append
 from spec_ref.table_metadata import check_metadata, read_metadata, write_metadata
 from spec_ref.table_metadata.rules import Severity

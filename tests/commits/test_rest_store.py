@@ -10,11 +10,11 @@ import pytest
 from fake_catalog import FakeCatalog, fake_catalog
 from test_stores import live
 
-from conformance.races.fixtures import data, data_path, empty_table
-from conformance.stores import commit, load, open_store
-from conformance.stores.rest import RestStore
-from conformance.stores.rest_catalog import TOKEN, CatalogError, CatalogUnreachable
-from conformance.stores.rest_updates import NoUpdate, updates
+from conformance.operations.commits.fixtures import data, data_path, empty_table
+from conformance.table_io.stores import commit, load, open_store
+from conformance.table_io.stores.rest import RestStore
+from conformance.table_io.stores.rest_catalog import TOKEN, CatalogError, CatalogUnreachable
+from conformance.table_io.stores.rest_updates import NoUpdate, updates
 from spec_ref.commits import CommitConflict, CommitFailed, CommitStateUnknown
 from spec_ref.commits.changes import (
     ChangeSchema,

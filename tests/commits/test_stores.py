@@ -13,13 +13,13 @@ from typing import Any
 import psycopg
 import pytest
 
-from conformance.failures import UsageError
-from conformance.races.fixtures import data, data_path, empty_table, position_deletes, vector
-from conformance.stores import Store, commit, load, open_store
-from conformance.stores.file_system import FileSystemStore
-from conformance.stores.local_files import local_path
-from conformance.stores.postgresql import PostgresDatabase
-from conformance.stores.runner import Runner
+from conformance.core.failures import UsageError
+from conformance.operations.commits.fixtures import data, data_path, empty_table, position_deletes, vector
+from conformance.table_io.stores import Store, commit, load, open_store
+from conformance.table_io.stores.file_system import FileSystemStore
+from conformance.table_io.stores.local_files import local_path
+from conformance.table_io.stores.postgresql import PostgresDatabase
+from conformance.table_io.stores.runner import Runner
 from spec_ref.commits import CommitConflict, CommitFailed, CommitStateUnknown
 from spec_ref.commits import load as load_steps
 from spec_ref.commits.changes import (

@@ -17,9 +17,9 @@ import pytest
 from fake_catalog import FakeCatalog, Json
 
 from conformance.cli import main
-from conformance.failures import UsageError
-from conformance.stress.run import Report, Settings, Stopped, stress
-from conformance.stress.writers import BRANCH, Work, work
+from conformance.core.failures import UsageError
+from conformance.races.stress.run import Report, Settings, Stopped, stress
+from conformance.races.stress.writers import BRANCH, Work, work
 
 
 def run(tmp_path: Path, url: str, **more: object) -> Report:

@@ -9,8 +9,8 @@ from typing import Any
 import attrs
 import pytest
 
-from conformance.stress.journal import DONE, MAYBE, REFUSED, Operation, read_journals
-from conformance.stress.judge import Found, judge, landed
+from conformance.races.stress.journal import DONE, MAYBE, REFUSED, Operation, read_journals
+from conformance.races.stress.judge import Found, judge, landed
 
 ROWS = (0, 1, 2)
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from conformance.failures import UsageError
-from conformance.stress.known import load_known
+from conformance.core.failures import UsageError
+from conformance.races.stress.known import load_known
 
 ENTRY = """
 [[catalog]]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from conformance.adapters.process import Limits, Process
+from conformance.runner.process import Limits, Process
 
 MINIATURE = Path(__file__).parent / "miniature.py"
 GENEROUS = {"start": 120.0, "request": 120.0}

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from conformance.adapters.predicates import older_form
-from conformance.adapters.serve import Unsupported
+from conformance.adapter_sdk.predicates import older_form
+from conformance.adapter_sdk.serve import Unsupported
 
 FIELDS = [{"id": 1, "name": "x", "required": False, "type": "int"}]
 X = {"type": "reference", "name": "x"}

@@ -11,13 +11,13 @@ import pytest
 from attrs import evolve
 
 from conformance import vectors
-from conformance.adapters.serve import perform
+from conformance.adapter_sdk.serve import perform
 from conformance.engines.reference import adapter as reference
-from conformance.judge import Outcome, Verdict, judge
-from conformance.protocol import Ok, complaint
+from conformance.operations.protocol import Ok, complaint
+from conformance.runner.judge import Outcome, Verdict, judge
+from conformance.runner.scratch_dir import base_table, clear, places
 from conformance.scripts.expected import expected_of
 from conformance.scripts.model import run_model
-from conformance.written_tables import base_table, clear, places
 
 Json = Any
 

@@ -10,10 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from conformance.failures import UsageError
-from conformance.golden_tables import FOLDER, PLACE, index, materialize, materialize_for, named_in, names, own_place
+from conformance.core.failures import UsageError
 from conformance.operations.registry import OPERATIONS
 from conformance.vectors import Vector
+from conformance.vectors.golden_tables import (
+    FOLDER,
+    PLACE,
+    index,
+    materialize,
+    materialize_for,
+    named_in,
+    names,
+    own_place,
+)
 
 FILES = {"metadata/v1.metadata.json": b"{}", "data/p=%C3%A9/a b.parquet": b"PAR1"}
 
@@ -129,7 +138,7 @@ def test_a_place_that_others_write_to_is_refused(kind: str, source: Path, place:
 
 def test_a_place_of_another_user_is_refused(source: Path, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     uid = os.getuid()
-    monkeypatch.setattr("conformance.golden_tables.os.getuid", lambda: uid + 1)
+    monkeypatch.setattr("conformance.vectors.golden_tables.os.getuid", lambda: uid + 1)
     with pytest.raises(UsageError, match="only this user"):
         materialize(["one"], source, place)
 

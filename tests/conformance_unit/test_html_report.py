@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from conformance.judge import Outcome
 from conformance.reports import html
-from conformance.results import AdapterRun, Case, Result, Run
+from conformance.runner.judge import Outcome
+from conformance.runner.results import AdapterRun, Case, Result, Run
 
 HOSTILE = "</script><script>alert('x')</script>"
 

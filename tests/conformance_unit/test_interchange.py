@@ -9,14 +9,23 @@ from typing import Any
 import pytest
 
 from conformance import vectors
-from conformance.adapters.serve import perform
+from conformance.adapter_sdk.serve import perform
 from conformance.cli import main
+from conformance.core.failures import UsageError
 from conformance.engines.reference import adapter as reference
-from conformance.failures import UsageError
-from conformance.interchange import complaint, decoded_type, exported, imported, rows_of, schema_of, spelled, spellings
-from conformance.judge import Outcome, judge
-from conformance.protocol import Ok, Refused
-from conformance.vector_lint import canonical
+from conformance.operations.protocol import Ok, Refused
+from conformance.runner.judge import Outcome, judge
+from conformance.vectors.interchange import (
+    complaint,
+    decoded_type,
+    exported,
+    imported,
+    rows_of,
+    schema_of,
+    spelled,
+    spellings,
+)
+from conformance.vectors.lint import canonical
 from tools.golden import make_verification
 
 TEXT = {"clause": "the rule", "spec_ref": "format/spec.md#schemas"}

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.judge import Outcome, Verdict, judge
 from conformance.operations.comparison import ABSENT, Difference, json_differences, same_json
+from conformance.operations.protocol import Answer, Crashed, Ok, Refused, Unsupported
 from conformance.operations.registry import OPERATIONS
-from conformance.protocol import Answer, Crashed, Ok, Refused, Unsupported
+from conformance.runner.judge import Outcome, Verdict, judge
 from conformance.vectors import Vector
 
 

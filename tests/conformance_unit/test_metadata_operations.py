@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from conformance.adapters.serve import perform
+from conformance.adapter_sdk.serve import perform
 from conformance.engines.reference.adapter import REFUSALS, operations
 from conformance.operations.registry import OPERATIONS
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from conformance import operations
-from conformance.failures import UsageError
+from conformance.core.failures import UsageError
 from conformance.operations import VARIABLE
 from conformance.operations.families import families
 
@@ -112,7 +112,7 @@ def test_a_family_is_listed_run_compared_and_documented(tmp_path: Path, run: Run
     assert "## Doubles\n\nNobody needs them." in page
     assert "| `double` | `number` | Twice a number. `integer` |" in page
     assert "## double\n" in page
-    asked = "from conformance.protocol import request_line; print(request_line(1, 'double', {'number': 2}))"
+    asked = "from conformance.operations.protocol import request_line; print(request_line(1, 'double', {'number': 2}))"
     assert "double" in run("-c", asked).stdout
 
 

@@ -9,15 +9,15 @@ from types import ModuleType
 import pytest
 
 from conformance import vectors
-from conformance.adapters.asking import Adapter, InProcess, Request
-from conformance.adapters.process import Limits, Process
 from conformance.engines.reference import adapter as reference
 from conformance.engines.reference_plain import adapter as reference_plain
-from conformance.golden_tables import materialize_for
-from conformance.judge import Outcome, judge
 from conformance.operations.forms import FAST, FUNCTIONS, PLAIN, function_at
 from conformance.operations.registry import OPERATIONS
+from conformance.runner.adapter_interface import Adapter, InProcess, Request
+from conformance.runner.judge import Outcome, judge
+from conformance.runner.process import Limits, Process
 from conformance.vectors import Vector
+from conformance.vectors.golden_tables import materialize_for
 
 OF_DATA_FILES = {"table.read", "table.write", "table.change"}
 """The operations that read or write data files, which only pyarrow does here; see also `test_plain_writing`."""
@@ -84,7 +84,9 @@ def test_each_form_has_another_function(name: str) -> None:
     found = {form: function_at(place) for form, place in FUNCTIONS[name].items()}
     assert found.keys() == {FAST, PLAIN}
     assert found[FAST] is not found[PLAIN]
-    writing = tuple(f"conformance.writing.{one}" for one in ("compaction", "merging", "operations", "write_tasks"))
-    kernel = ("spec_ref.columnar.", "conformance.pipeline.local", *writing)
+    writing = tuple(
+        f"conformance.table_io.writing.{one}" for one in ("compaction", "merging", "operations", "write_tasks")
+    )
+    kernel = ("spec_ref.columnar.", "conformance.table_io.local", *writing)
     assert found[FAST].__module__.startswith(kernel)
     assert not found[PLAIN].__module__.startswith((*kernel, "spec_ref.data_files."))

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from miniature import HANGS, SLOW
 
-from conformance.adapters.asking import Request
-from conformance.adapters.pipes import STDERR_KEPT
-from conformance.adapters.process import Limits, Process
-from conformance.failures import NotExamined
-from conformance.protocol import Answer, Crashed, Ok, Refused, Unsupported
+from conformance.core.failures import NotExamined
+from conformance.operations.protocol import Answer, Crashed, Ok, Refused, Unsupported
+from conformance.runner.adapter_interface import Request
+from conformance.runner.pipes import STDERR_KEPT
+from conformance.runner.process import Limits, Process
 
 Miniature = Callable[..., Process]
 

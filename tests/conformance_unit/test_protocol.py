@@ -9,9 +9,8 @@ from typing import Any
 import jsonschema
 import pytest
 
-from conformance.failures import HarnessFault
-from conformance.operations.registry import OPERATIONS
-from conformance.protocol import (
+from conformance.core.failures import HarnessFault
+from conformance.operations.protocol import (
     MAX_LINE,
     Breach,
     Ok,
@@ -25,6 +24,7 @@ from conformance.protocol import (
     start_line,
     stop_line,
 )
+from conformance.operations.registry import OPERATIONS
 
 SCHEMAS = sorted(path.name for path in (files("conformance") / "schemas").iterdir())
 STARTED = {"implementation": "x", "version": "1", "protocol": 1, "operations": ["hash"]}

@@ -12,17 +12,26 @@ import pyarrow.parquet as pq
 import pytest
 
 from conformance.cli import main
-from conformance.extraction import extract
-from conformance.failures import UsageError
-from conformance.golden_tables import FOLDER, PLACE, Located, index, materialize, materialize_for, names, table_files
-from conformance.protocol import Crashed, Ok, Refused, Unsupported
-from conformance.relocation.check import complaints
-from conformance.relocation.paths import Paths
-from conformance.relocation.tables import relocate
+from conformance.core.failures import UsageError
+from conformance.operations.protocol import Crashed, Ok, Refused, Unsupported
 from conformance.validator.context import Level
 from conformance.validator.local import Local
 from conformance.validator.run import Snapshots, validate
 from conformance.vectors import load, shipped
+from conformance.vectors.extraction import extract
+from conformance.vectors.golden_tables import (
+    FOLDER,
+    PLACE,
+    Located,
+    index,
+    materialize,
+    materialize_for,
+    names,
+    table_files,
+)
+from conformance.vectors.relocation.check import complaints
+from conformance.vectors.relocation.paths import Paths
+from conformance.vectors.relocation.tables import relocate
 
 OLD = PLACE.as_posix()
 PLACES = ["/x", "/home/someone/of a longer name/and-é/in/a/deep/folder/of/golden/tables", "C:/Users/Someone/tables"]

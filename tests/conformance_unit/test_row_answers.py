@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from conformance.operations.comparison import Undecodable
+from conformance.operations.protocol import protocol_schema
 from conformance.operations.registry import OPERATIONS
-from conformance.protocol import protocol_schema
 from conformance.vectors import shipped
 from tools.derive import variant
 

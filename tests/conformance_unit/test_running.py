@@ -17,16 +17,17 @@ import pytest
 from attrs import evolve
 from miniature import HANGS
 
-from conformance import expectations, results, vectors
-from conformance.adapters.asking import InProcess, Request
-from conformance.adapters.process import Process
-from conformance.adapters.serve import Invalid, Unsupported
-from conformance.failures import ExitStatus, HarnessFault, NotExamined, UsageError
-from conformance.judge import Outcome, Verdict
-from conformance.protocol import Answer, Ok, Started
+from conformance import vectors
+from conformance.adapter_sdk.serve import Invalid, Unsupported
+from conformance.core.failures import ExitStatus, HarnessFault, NotExamined, UsageError
+from conformance.operations.protocol import Answer, Ok, Started
 from conformance.reports import json_report, junit, outputs, terminal
-from conformance.results import Run, Writer
-from conformance.runner import Plan, Target, account, execute
+from conformance.runner import expectations, results
+from conformance.runner.adapter_interface import InProcess, Request
+from conformance.runner.execution import Plan, Target, account, execute
+from conformance.runner.judge import Outcome, Verdict
+from conformance.runner.process import Process
+from conformance.runner.results import Run, Writer
 
 HEADER: dict[str, Any] = {
     "results": 1,

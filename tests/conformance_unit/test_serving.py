@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from conformance.adapters.serve import Invalid, Unsupported, describe, perform
+from conformance.adapter_sdk.serve import Invalid, Unsupported, describe, perform
 
 ADAPTER = """
 import os, sys
-from conformance.adapters.serve import Invalid, Unsupported, serve
+from conformance.adapter_sdk.serve import Invalid, Unsupported, serve
 
 def operation(args):
     match args["do"]:
@@ -95,7 +95,7 @@ def test_an_engines_own_refusals_can_be_named() -> None:
 
 def test_only_the_standard_library_is_loaded() -> None:
     code = (
-        "import sys; import conformance.adapters.serve; "
+        "import sys; import conformance.adapter_sdk.serve; "
         "print(sorted({'attrs', 'attr', 'jiter', 'jsonschema_rs', 'spec_ref'} & sys.modules.keys()))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
@@ -104,6 +104,6 @@ def test_only_the_standard_library_is_loaded() -> None:
 
 def test_it_serves_under_an_interpreter_that_has_nothing_installed() -> None:
     root = Path(__file__).parents[2]
-    code = f"import sys; sys.path.insert(0, {str(root)!r}); import conformance.adapters.serve"
+    code = f"import sys; sys.path.insert(0, {str(root)!r}); import conformance.adapter_sdk.serve"
     done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr

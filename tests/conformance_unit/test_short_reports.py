@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from conformance.judge import Outcome
 from conformance.reports import badge, difference, markdown
-from conformance.results import AdapterRun, Case, Result, Run
+from conformance.runner.judge import Outcome
+from conformance.runner.results import AdapterRun, Case, Result, Run
 
 
 def run_of(*statuses: str, version: str = "1", got: object = 5, complete: bool = True) -> Run:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from conformance import vectors
-from conformance.failures import UsageError
-from conformance.protocol import Ok, Refused
+from conformance.core.failures import UsageError
+from conformance.operations.protocol import Ok, Refused
 from conformance.vectors import Selection, count_on_disk, load, name_expression, shipped
 
 GOOD = {"id": "good", "args": {"type": "int"}, "expect": {"ok": "int"}}

@@ -11,15 +11,15 @@ ROOT = Path(__file__).resolve().parents[2]
 
 EXEMPT = {
     "spec_ref/*versions.py": "the tables themselves",
-    "conformance/adapters/*": "other implementations, which have no tables, or requests to them",
+    "conformance/adapter_sdk/*": "other implementations, which have no tables, or requests to them",
     "conformance/engine*": "versions of engines",
-    "conformance/matrix/catalogue.py": "which scripts a quick run takes",
-    "conformance/interchange.py": "documents of another project's format",
+    "conformance/interop/catalogue.py": "which scripts a quick run takes",
+    "conformance/vectors/interchange.py": "documents of another project's format",
     "conformance/properties/*": "random scripts and an independent model, which share no rule with spec_ref",
     "conformance/scripts/model*": "an independent model, which shares no rule with spec_ref",
     "conformance/races/*": "scenarios and invariants, which are independent of the rules that they test",
-    "conformance/stores/*": "numbers of metadata files",
-    "conformance/pipeline/tables.py": "numbers of metadata files",
+    "conformance/table_io/stores/*": "numbers of metadata files",
+    "conformance/table_io/tables.py": "numbers of metadata files",
 }
 """Files that compare versions, and why."""
 

@@ -10,14 +10,14 @@ import pytest
 from attrs import evolve
 
 from conformance import vectors
-from conformance.adapters.asking import Request
-from conformance.adapters.process import Limits, Process
 from conformance.engines.reference import adapter as reference
-from conformance.judge import Outcome, Verdict, judge
-from conformance.protocol import Crashed, Ok, complaint
+from conformance.operations.protocol import Crashed, Ok, complaint
+from conformance.runner.adapter_interface import Request
+from conformance.runner.judge import Outcome, Verdict, judge
+from conformance.runner.process import Limits, Process
+from conformance.runner.scratch_dir import clear, places
 from conformance.scripts.expected import expected_of
 from conformance.scripts.model import run_model
-from conformance.written_tables import clear, places
 
 SOME = {one.operation.name: one for one in vectors.load(vectors.shipped())}
 """A vector of each operation."""

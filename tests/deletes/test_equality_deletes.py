@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conformance.strategies import primitive_types, values
+from conformance.properties.strategies import primitive_types, values
 from spec_ref.columnar.deletes import equality_deletes
 from spec_ref.columnar.deletes.equality_deletes import EqualityDeleteSet, delete_column_array
 from spec_ref.columnar.schemas.column_projection import arrow_type, arrow_values

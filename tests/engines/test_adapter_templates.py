@@ -14,9 +14,9 @@ import pytest
 from patient import PATIENT
 
 from conformance import vectors
-from conformance.cli.targets import target
-from conformance.results import Writer
-from conformance.runner import Plan, execute
+from conformance.runner.execution import Plan, execute
+from conformance.runner.results import Writer
+from conformance.runner.targets import target
 
 DOCS = Path(__file__).parents[2] / "docs"
 TEMPLATES = {

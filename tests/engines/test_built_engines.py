@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from conformance.adapters.process import Limits
 from conformance.cli.engines import install_
-from conformance.cli.targets import all_engines
 from conformance.engine_setup import EngineError, built, find_engine, install, launch, list_engines
 from conformance.engine_setup.catalog import Engine, catalog
+from conformance.runner.process import Limits
+from conformance.runner.targets import all_engines
 
 BUILT = [engine for engine in catalog().engines if engine.sources]
 

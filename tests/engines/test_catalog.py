@@ -49,13 +49,13 @@ def test_every_engine_has_an_adapter_and_a_lock_and_a_label_of_its_own() -> None
 
 
 def test_the_modules_of_adapters_are_found_where_they_were() -> None:
-    spec = find_spec("conformance.adapters.pyiceberg")
+    spec = find_spec("conformance.adapter_sdk.pyiceberg")
     assert spec is not None
     assert spec.origin == str(find_engine("pyiceberg").folder / "adapter.py")
-    spec = find_spec("conformance.adapters.iceberg_java_writing")
+    spec = find_spec("conformance.adapter_sdk.iceberg_java_writing")
     assert spec is not None
     assert spec.origin == str(find_engine("iceberg-java").folder / "writing.py")
-    assert find_spec("conformance.adapters.no_such_engine") is None
+    assert find_spec("conformance.adapter_sdk.no_such_engine") is None
 
 
 def test_every_server_has_a_lock_of_packages_or_of_jars() -> None:
@@ -97,7 +97,7 @@ def test_no_lock_file_is_left_over() -> None:
     places = [
         *package.glob("engines/*/*.txt"),
         *package.glob("engine_setup/locks/*"),
-        *package.glob("catalogs/servers/*/*.txt"),
+        *package.glob("table_io/catalogs/servers/*/*.txt"),
     ]
     assert sorted(places) == sorted(catalog().lock_files.values())
 

@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from conformance.catalogs import servers
-from conformance.catalogs.servers import KINDS, Running, server_status
 from conformance.engine_setup import launch
 from conformance.engine_setup.built import TOOLCHAINS, missing
 from conformance.engine_setup.catalog import find_server
-from conformance.races.fixtures import data, empty_table
-from conformance.stores import commit, load, open_store
-from conformance.stress.known import load_known
-from conformance.stress.run import PYICEBERG, REFERENCE, Settings, Stopped, _target, stress
+from conformance.operations.commits.fixtures import data, empty_table
+from conformance.races.stress.known import load_known
+from conformance.races.stress.run import PYICEBERG, REFERENCE, Settings, Stopped, _target, stress
+from conformance.table_io.catalogs import servers
+from conformance.table_io.catalogs.servers import KINDS, Running, server_status
+from conformance.table_io.stores import commit, load, open_store
 from conformance.validator.catalogs import from_catalog
 from conformance.validator.root import Unreadable
 from spec_ref.commits import CommitStateUnknown

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.adapters.documents import (
+from conformance.adapter_sdk.metadata_builders import (
     TABLE_MEMBERS,
     evolving_table,
     file_columns,
@@ -12,7 +12,7 @@ from conformance.adapters.documents import (
     sibling,
     with_placeholder_ids,
 )
-from conformance.protocol import protocol_schema
+from conformance.operations.protocol import protocol_schema
 from conformance.vectors import Vector, load, shipped
 from spec_ref.schemas.type_json import type_from_json
 from spec_ref.table_metadata import read_metadata

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from conformance.cli.matrix import members
-from conformance.engine_deviations import shipped_entries
+from conformance.core.failures import UsageError
 from conformance.engine_setup.catalog import catalog, find_engine
+from conformance.engine_setup.deviations import shipped_entries
 from conformance.engine_setup.folders import VARIABLE, engine_folders
-from conformance.failures import UsageError
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 SUITE = ("--suite", "single-values-binary")

@@ -8,12 +8,12 @@ import pytest
 from patient import PATIENT
 
 from conformance import vectors
-from conformance.adapters.asking import Request
-from conformance.adapters.process import Process
-from conformance.adapters.script_steps import WRITING
+from conformance.adapter_sdk.script_steps import WRITING
 from conformance.engine_setup import launch, list_engines
-from conformance.judge import Outcome, Verdict, judge
-from conformance.written_tables import clear, places
+from conformance.runner.adapter_interface import Request
+from conformance.runner.judge import Outcome, Verdict, judge
+from conformance.runner.process import Process
+from conformance.runner.scratch_dir import clear, places
 
 pytestmark = pytest.mark.engine
 

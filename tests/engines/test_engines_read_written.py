@@ -13,14 +13,14 @@ import pyarrow as pa
 import pytest
 from patient import PATIENT
 
-from conformance.adapters.asking import Request
-from conformance.adapters.process import Process
 from conformance.engine_setup import launch, list_engines
+from conformance.operations.protocol import Ok
 from conformance.operations.registry import OPERATIONS
 from conformance.operations.wire import to_exchange
-from conformance.pipeline.local import read_table
-from conformance.protocol import Ok
-from conformance.writing import Mode, WritableTable, append, compact, create_table, delete, merge, update
+from conformance.runner.adapter_interface import Request
+from conformance.runner.process import Process
+from conformance.table_io.local import read_table
+from conformance.table_io.writing import Mode, WritableTable, append, compact, create_table, delete, merge, update
 from spec_ref.columnar.arrow_values import to_python_values
 from spec_ref.core.versions import V2, V3, FormatVersion
 from spec_ref.data_types.types import (

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.adapters import native
-from conformance.adapters.serve import Unsupported
+from conformance.adapter_sdk import lenient_values as native
+from conformance.adapter_sdk.serve import Unsupported
 from conformance.operations.wire import from_exchange, to_exchange, values_equal
 from conformance.vectors import load, shipped
 from spec_ref.core.errors import SpecError

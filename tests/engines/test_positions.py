@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.adapters.positions import ranges
+from conformance.adapter_sdk.positions import ranges
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from patient import PATIENT
 
-from conformance.adapters.asking import Request
-from conformance.adapters.process import Process
 from conformance.engine_setup import launch, list_engines
-from conformance.golden_tables import PLACE, index, materialize
+from conformance.operations.protocol import Ok, Refused, Unsupported
 from conformance.operations.reading.comparators import table_rows
-from conformance.protocol import Ok, Refused, Unsupported
+from conformance.runner.adapter_interface import Request
+from conformance.runner.process import Process
+from conformance.vectors.golden_tables import PLACE, index, materialize
 
 pytestmark = pytest.mark.engine
 

@@ -9,9 +9,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from conformance.adapters import arrow_rows
-from conformance.adapters.serve import Unsupported
-from conformance.adapters.sql_predicates import Dialect, built, normal, select_of, sql_of
+from conformance.adapter_sdk import arrow_rows
+from conformance.adapter_sdk.serve import Unsupported
+from conformance.adapter_sdk.sql_predicates import Dialect, built, normal, select_of, sql_of
 from conformance.operations.comparison import read_type
 from conformance.operations.wire import from_exchange
 

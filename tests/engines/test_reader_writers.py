@@ -15,7 +15,7 @@ import pytest
 from attrs import field, frozen
 
 from conformance.engine_setup.catalog import catalog
-from conformance.writers import fingerprint, known, manifest_marks, program, suspect
+from conformance.validator.writers import fingerprint, known, manifest_marks, program, suspect
 from spec_ref.manifest_lists.reader import read_manifest_list
 from spec_ref.manifests import read_manifest
 from spec_ref.single_value.binary import from_binary

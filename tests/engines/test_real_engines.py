@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from patient import PATIENT
 
-from conformance.adapters.asking import Request
-from conformance.adapters.process import Process
 from conformance.engine_setup import EngineStatus, launch, list_engines
-from conformance.protocol import Ok, Refused, Started
+from conformance.operations.protocol import Ok, Refused, Started
+from conformance.runner.adapter_interface import Request
+from conformance.runner.process import Process
 
 pytestmark = pytest.mark.engine
 

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from patient import PATIENT
 
-from conformance.adapters.asking import Request
-from conformance.adapters.process import Process
 from conformance.engine_setup import launch, list_engines
+from conformance.operations.protocol import Ok, Refused
 from conformance.operations.table_metadata.comparators import evolved_schema, evolved_spec, table_form
-from conformance.protocol import Ok, Refused
+from conformance.runner.adapter_interface import Request
+from conformance.runner.process import Process
 
 pytestmark = pytest.mark.engine
 

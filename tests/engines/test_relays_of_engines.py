@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from patient import PATIENT
 
-from conformance.cli.targets import named
 from conformance.properties.relay import Engine, Relays, matrix, run_relays
 from conformance.properties.relay_known import load_known
 from conformance.properties.script_maker import Size
+from conformance.runner.targets import named
 
 pytestmark = pytest.mark.engine
 

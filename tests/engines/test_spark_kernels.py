@@ -8,8 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from conformance.adapters.script_steps import WRITING
-from conformance.adapters.serve import perform
+from conformance.adapter_sdk.script_steps import WRITING
+from conformance.adapter_sdk.serve import perform
 from conformance.engines.reference.adapter import REFUSALS
 from conformance.engines.spark_reference.kernels import KERNELS, SCALAR, answer_batches, answer_questions
 from conformance.vectors import load, shipped

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from conformance import golden_tables
 from conformance.engine_setup import launch
 from conformance.operations.reading.comparators import table_rows
-from conformance.pipeline.local import plan_reading, read_table
-from conformance.pipeline.spark_types import spark_batch, spark_schema
-from conformance.pipeline.tables import load_table
+from conformance.table_io.local import plan_reading, read_table
+from conformance.table_io.spark_types import spark_batch, spark_schema
+from conformance.table_io.tables import load_table
+from conformance.vectors import golden_tables
 from spec_ref.expressions.predicates import Comparison, Literal, NamedReference, Operation
 
 pytestmark = pytest.mark.engine
@@ -29,9 +29,9 @@ BROKEN = "broken-dv-checksum"
 
 SCRIPT = """
 import json, sys
-from conformance.adapters.arrow_rows import answer
+from conformance.adapter_sdk.arrow_rows import answer
 from conformance.engines.spark_reference.adapter import start_spark
-from conformance.pipeline.spark import collect_arrow, read_dataframe
+from conformance.table_io.spark import collect_arrow, read_dataframe
 from spec_ref.expressions.predicates import Comparison, Literal, NamedReference, Operation
 
 place, types, broken = json.loads(sys.argv[1])
@@ -49,7 +49,7 @@ try:
 except Exception as error:
     told["broken"] = str(error)
 if hasattr(spark, "dataSource"):
-    from conformance.pipeline.spark_source import IcebergReference
+    from conformance.table_io.spark_source import IcebergReference
     spark.dataSource.register(IcebergReference)
     spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")
     reader = spark.read.format("iceberg-reference").option("columns", "id,_file")

@@ -11,14 +11,14 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from conformance import writing
 from conformance.engine_setup import launch
-from conformance.pipeline.local import read_table
-from conformance.pipeline.tables import load_table
+from conformance.table_io import writing
+from conformance.table_io.local import read_table
+from conformance.table_io.tables import load_table
+from conformance.table_io.writing import Mode, WhenMatched
 from conformance.validator.context import Level
 from conformance.validator.local import Local
 from conformance.validator.run import validate
-from conformance.writing import Mode, WhenMatched
 from spec_ref.core.versions import V2, V3, FormatVersion
 from spec_ref.data_types.types import (
     INT,
@@ -44,7 +44,7 @@ SCRIPT = """
 import json, os, pathlib, sys
 import pyarrow as pa
 from conformance.engines.spark_reference.adapter import start_spark
-from conformance.writing import Mode, WhenMatched, delete_keys, open_table, spark as on_spark
+from conformance.table_io.writing import Mode, WhenMatched, delete_keys, open_table, spark as on_spark
 from spec_ref.core.errors import SpecError
 from spec_ref.expressions.predicates import Comparison, Literal, NamedReference, Operation
 

@@ -10,10 +10,10 @@ import jsonschema_rs
 import pytest
 from patient import PATIENT
 
-from conformance.adapters.asking import Request
-from conformance.adapters.process import Process
 from conformance.engine_setup import launch, list_engines
-from conformance.protocol import Ok
+from conformance.operations.protocol import Ok
+from conformance.runner.adapter_interface import Request
+from conformance.runner.process import Process
 from spec_ref.checks.findings import Severity
 from spec_ref.core.versions import FormatVersion
 from spec_ref.table_metadata import check_metadata, read_metadata

@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 from faulty import FIELDS, made
 
-from conformance.pipeline.local import read_table
-from conformance.pipeline.tables import load_table
+from conformance.table_io.local import read_table
+from conformance.table_io.tables import load_table
+from conformance.table_io.writing import create_table
 from conformance.validator.context import Level
 from conformance.validator.local import Local
 from conformance.validator.run import validate
-from conformance.writing import create_table
 from spec_ref.checks.findings import Severity
 
 FREE_KB = 2048
@@ -66,7 +66,7 @@ def with_little_space(kind: str, place: Path, command: list[str], **variables: s
 WRITE = """
 import sys
 import pyarrow as pa
-from conformance.writing import append, open_table
+from conformance.table_io.writing import append, open_table
 import random
 table = open_table(sys.argv[1])
 chance = random.Random(1)

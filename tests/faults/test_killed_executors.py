@@ -18,9 +18,9 @@ from clusters import installed
 from faulty import below, with_position_deletes
 from reword import without_messages
 
+from conformance.reports.validation import finding_json
 from conformance.validator.context import Level
 from conformance.validator.local import Local
-from conformance.validator.rendering import finding_json
 from conformance.validator.run import validate
 
 pytestmark = pytest.mark.engine
@@ -35,9 +35,9 @@ FAILURES = 2
 
 PROGRAM = """
 import json, os, sys
-from conformance.pipeline.spark import collect_arrow, read_dataframe
+from conformance.table_io.spark import collect_arrow, read_dataframe
 from conformance.validator.context import Level
-from conformance.validator.rendering import finding_json
+from conformance.reports.validation import finding_json
 from conformance.validator.run import validate
 from conformance.validator.spark import Spark
 master, location = sys.argv[1:]

@@ -66,7 +66,7 @@ ANSWERED = 20
 
 KILLED = f"""
 import os, pathlib, signal, sys
-from conformance.adapters import serve
+from conformance.adapter_sdk import serve
 from conformance.engines.reference import adapter as reference
 encoded, marker, answers = serve.encode_answer, pathlib.Path(sys.argv[1]), 0
 def encode_answer(answer):

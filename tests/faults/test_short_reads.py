@@ -12,10 +12,10 @@ import pytest
 from faulty import LEFT, made, with_position_deletes
 from pyarrow import fs
 
-from conformance.pipeline import file_access
-from conformance.pipeline.file_access import FileAccessError
-from conformance.pipeline.local import read_table
-from conformance.pipeline.tables import load_table
+from conformance.table_io import file_access
+from conformance.table_io.file_access import FileAccessError
+from conformance.table_io.local import read_table
+from conformance.table_io.tables import load_table
 from conformance.validator.context import Level
 from conformance.validator.local import Local
 from conformance.validator.run import Unreadable, validate

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 import pytest
 from faulty import LEFT, command, made, table_of
 
-from conformance.failures import UsageError
-from conformance.pipeline.file_access import STORE_SECONDS, FileAccessError
-from conformance.pipeline.local import read_table
-from conformance.pipeline.tables import load_table
-from conformance.stores import open_store
-from conformance.writing import append, create_table
+from conformance.core.failures import UsageError
+from conformance.table_io.file_access import STORE_SECONDS, FileAccessError
+from conformance.table_io.local import read_table
+from conformance.table_io.stores import open_store
+from conformance.table_io.tables import load_table
+from conformance.table_io.writing import append, create_table
 from spec_ref.core.errors import SpecError
 from tools.faulty_store import BUCKET, Asked, Fault, Store, running
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from conformance.adapters.serve import serve
+from conformance.adapter_sdk.serve import serve
 from conformance.engines.reference import adapter as reference
 from tests import faulty_adapters
 

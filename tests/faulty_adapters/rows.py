@@ -7,8 +7,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from conformance.adapters.serve import Invalid
-from conformance.protocol import dump_json
+from conformance.adapter_sdk.serve import Invalid
+from conformance.core.json_text import dump_json
 from spec_ref.core.errors import SpecError
 from tests.faulty_adapters import Arguments, Fault, Operation
 

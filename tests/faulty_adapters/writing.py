@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from conformance.adapters.serve import Unsupported
+from conformance.adapter_sdk.serve import Unsupported
 from spec_ref.core.records import evolve
 from tests.faulty_adapters import Arguments, Fault, Operation
 
@@ -101,10 +101,10 @@ def _patched(module: str, name: str, change: Callable[[Any], Any]) -> Iterator[N
 
 
 def writing(module: str, name: str, change: Callable[[Any], Any]) -> Wrong:
-    """Make a fault of a function of `conformance.writing`."""
+    """Make a fault of a function of `conformance.table_io.writing`."""
 
     def wrong(arguments: Arguments, right: Operation) -> Any:
-        with _patched(f"conformance.writing.{module}", name, change):
+        with _patched(f"conformance.table_io.writing.{module}", name, change):
             return right(arguments)
 
     return wrong

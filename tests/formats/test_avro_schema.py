@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from conformance.strategies import primitive_types, values
+from conformance.properties.strategies import primitive_types, values
 from spec_ref.avro_mapping.schema import (
     decimal_size,
     sanitize_name,

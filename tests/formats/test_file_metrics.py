@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conformance.strategies import primitive_types, values
+from conformance.properties.strategies import primitive_types, values
 from spec_ref.columnar.manifests.computed_metrics import compute_array_metrics
 from spec_ref.core.errors import SpecError
 from spec_ref.data_files import orc_footer, orc_schema, parquet_arrow_types

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from conformance.strategies import values
+from conformance.properties.strategies import values
 from spec_ref.columnar.arrow_values import to_python_values
 from spec_ref.columnar.schemas.column_projection import arrow_values
 from spec_ref.core.errors import SpecError

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from patient import PATIENT
 
-from conformance.adapters.asking import Request
 from conformance.engine_setup import launch
 from conformance.engines.reference.adapter import operations
-from conformance.judge import mismatch
+from conformance.operations.protocol import Answer, Crashed, Ok, Refused, Unsupported
 from conformance.operations.registry import OPERATIONS
-from conformance.protocol import Answer, Crashed, Ok, Refused, Unsupported
+from conformance.runner.adapter_interface import Request
+from conformance.runner.judge import mismatch
 from tools.fuzz import differential, manifest_questions
 from tools.fuzz.differential import Difference, asked_of_reference, differences
 from tools.fuzz.known import KNOWN

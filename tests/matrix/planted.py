@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from conformance.adapters.asking import InProcess
 from conformance.engines.reference import adapter as reference
-from conformance.runner import Target
+from conformance.runner.adapter_interface import InProcess
+from conformance.runner.execution import Target
 from tests.faulty_adapters import faults, with_fault
 
 Arguments = dict[str, Any]

@@ -11,20 +11,21 @@ from typing import Any
 import pytest
 from planted import faulty_adapter, planted
 
-from conformance import expectations, vectors
-from conformance.adapters.serve import Invalid, Unsupported
+from conformance import vectors
+from conformance.adapter_sdk.serve import Invalid, Unsupported
 from conformance.cli import main
-from conformance.failures import ExitStatus, NotExamined, UsageError
-from conformance.matrix import results
-from conformance.matrix.catalogue import variants
-from conformance.matrix.cells import Cell, MadeTable, Matrix, State, Writing
-from conformance.matrix.golden import golden_tables
-from conformance.matrix.known import Known, apply_known, load_known
-from conformance.matrix.running import Plan, run_matrix
-from conformance.matrix.summary import by_feature, by_producer, reproduce
+from conformance.core.failures import ExitStatus, NotExamined, UsageError
+from conformance.interop import results
+from conformance.interop.catalogue import variants
+from conformance.interop.cells import Cell, MadeTable, Matrix, State, Writing
+from conformance.interop.golden import golden_tables
+from conformance.interop.known import Known, apply_known, load_known
+from conformance.interop.running import Plan, run_matrix
+from conformance.interop.summary import by_feature, by_producer, reproduce
 from conformance.reports import matrix_markdown, matrix_page, matrix_terminal
-from conformance.results import read as read_run
-from conformance.runner import Target
+from conformance.runner import expectations
+from conformance.runner.execution import Target
+from conformance.runner.results import read as read_run
 
 VECTORS = vectors.load(vectors.shipped())
 TABLES = ("position-deletes-parquet", "types-v2-parquet", "branches-and-tags", "row-lineage-parquet", "nested-parquet")
@@ -141,7 +142,7 @@ def test_a_run_of_the_vectors_is_not_done_again(tmp_path: Path) -> None:
 
 
 def _matrix(*cells: Cell) -> Matrix:
-    from conformance.matrix.cells import Participant
+    from conformance.interop.cells import Participant
 
     found = Matrix(dict(HEADER), cells=list(cells))
     found.participants = [Participant("duckdb", "duckdb", "1.5.5", reads=True), Participant("pyiceberg", writes=True)]

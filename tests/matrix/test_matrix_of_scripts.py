@@ -14,19 +14,19 @@ from typing import Any
 import pytest
 from planted import faulty_adapter, planted
 
-from conformance.adapters.serve import Invalid, Unsupported
+from conformance.adapter_sdk.serve import Invalid, Unsupported
 from conformance.cli import main
-from conformance.failures import ExitStatus
-from conformance.matrix import results
-from conformance.matrix.catalogue import variants
-from conformance.matrix.cells import Matrix, State, Writing
-from conformance.matrix.features import features_of
-from conformance.matrix.known import load_known
-from conformance.matrix.running import Plan, folder_name, run_matrix
-from conformance.pipeline.tables import load_table
+from conformance.core.failures import ExitStatus
+from conformance.interop import results
+from conformance.interop.catalogue import variants
+from conformance.interop.cells import Matrix, State, Writing
+from conformance.interop.features import features_of
+from conformance.interop.known import load_known
+from conformance.interop.running import Plan, folder_name, run_matrix
 from conformance.reports import matrix_markdown, matrix_page, matrix_terminal
-from conformance.runner import Target
+from conformance.runner.execution import Target
 from conformance.scripts.model import run_model
+from conformance.table_io.tables import load_table
 
 HEADER = {"matrix": 1, "tool": "0", "started": "2026-01-01T00:00:00+00:00", "command": ["matrix"]}
 FEW = ("appends-v2-parquet", "position-deletes-v2-parquet", "evolution-v2-parquet", "branches-v2-parquet")
@@ -121,7 +121,7 @@ def test_a_planted_producer_is_caught(wrong: Any, writing: Writing, told: str, t
 
 
 def test_a_producer_that_ends_is_told(tmp_path: Path) -> None:
-    from conformance.adapters.process import Process
+    from conformance.runner.process import Process
 
     matrix = _run(tmp_path, Target("gone", lambda: Process("gone", ["/bin/sh", "-c", "exit 3"])), planted("reader"))
     assert matrix.exit_status is ExitStatus.NOT_EXAMINED

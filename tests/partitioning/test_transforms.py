@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from conformance.strategies import primitive_types, types, values
+from conformance.properties.strategies import primitive_types, types, values
 from spec_ref.core.decimals import unscaled_value
 from spec_ref.core.errors import SpecError
 from spec_ref.data_types.types import (

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from conformance.failures import ExitStatus
-from conformance.pipeline import file_access
-from conformance.pipeline.file_access import (
+from conformance.core.failures import ExitStatus
+from conformance.table_io import file_access
+from conformance.table_io.file_access import (
     FileAccessError,
     FileForbidden,
     FileMissing,

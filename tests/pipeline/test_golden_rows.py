@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from conformance import golden_tables
 from conformance.operations.comparison import read_type
 from conformance.operations.reading.comparators import table_rows
 from conformance.operations.wire import to_exchange
-from conformance.pipeline.file_access import FileAccessError
-from conformance.pipeline.local import read_table
-from conformance.pipeline.tables import Table, load_table
+from conformance.table_io.file_access import FileAccessError
+from conformance.table_io.local import read_table
+from conformance.table_io.tables import Table, load_table
+from conformance.vectors import golden_tables
 from spec_ref.columnar.arrow_values import to_python_values
 from spec_ref.core.errors import SpecError
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from conformance.pipeline.file_access import (
+from conformance.table_io.file_access import (
     FileAccessError,
     FileForbidden,
     FileMissing,
@@ -20,8 +20,8 @@ from conformance.pipeline.file_access import (
     split_location,
     write_bytes,
 )
-from conformance.pipeline.local import read_table
-from conformance.pipeline.tables import NoTable, load_table
+from conformance.table_io.local import read_table
+from conformance.table_io.tables import NoTable, load_table
 from conformance.validator.context import Level
 from conformance.validator.local import Local
 from conformance.validator.run import Snapshots, validate

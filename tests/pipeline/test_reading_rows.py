@@ -16,12 +16,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from conformance.pipeline import local
-from conformance.pipeline.delete_files import DeleteFiles
-from conformance.pipeline.file_access import FileAccessError, FileMissing
-from conformance.pipeline.local import plan_reading, read_table
-from conformance.pipeline.read_tasks import read_task
-from conformance.pipeline.tables import Table
+from conformance.table_io import local
+from conformance.table_io.delete_files import DeleteFiles
+from conformance.table_io.file_access import FileAccessError, FileMissing
+from conformance.table_io.local import plan_reading, read_table
+from conformance.table_io.read_tasks import read_task
+from conformance.table_io.tables import Table
 from spec_ref.core.errors import SpecError
 from spec_ref.core.versions import V2, V3
 from spec_ref.data_files import reader

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.pipeline.spark_worker import settle_in
+from conformance.table_io.spark_worker import settle_in
 
 
 @pytest.fixture

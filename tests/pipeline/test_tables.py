@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from conformance.pipeline.file_access import FileForbidden, FileMissing, read_bytes
-from conformance.pipeline.tables import NoTable, load_table
+from conformance.table_io.file_access import FileForbidden, FileMissing, read_bytes
+from conformance.table_io.tables import NoTable, load_table
 from spec_ref.core.errors import SpecError
 
 
@@ -82,7 +82,7 @@ def test_a_hint_that_may_not_be_read_does_not_matter_where_it_does_not_decide(
             raise FileForbidden(location, "reading it is not permitted")
         return read_bytes(location, **limits)
 
-    monkeypatch.setattr("conformance.pipeline.tables.read_bytes", forbidden)
+    monkeypatch.setattr("conformance.table_io.tables.read_bytes", forbidden)
     put(folder, "v1.metadata.json", "v2.metadata.json", hint="1")
     assert loaded(folder) == 2
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance.adapters.serve import serve
+from conformance.adapter_sdk.serve import serve
 from conformance.engines.reference import adapter as reference
 
 

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from conformance.adapters.asking import InProcess
-from conformance.adapters.serve import Invalid, Unsupported
+from conformance.adapter_sdk.serve import Invalid, Unsupported
 from conformance.cli import main
 from conformance.engines.reference import adapter as reference
-from conformance.pipeline.tables import load_table
 from conformance.properties.filter_pushdown import Findings, check
 from conformance.properties.tables import AVOIDABLE, make_case
 from conformance.properties.values import VALUES
+from conformance.runner.adapter_interface import InProcess
+from conformance.table_io.tables import load_table
 
 Arguments = dict[str, Any]
 Operation = Callable[[Arguments], Any]

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from conformance.adapters.asking import InProcess
-from conformance.adapters.serve import Unsupported
+from conformance.adapter_sdk.serve import Unsupported
 from conformance.engines.reference import adapter as reference
 from conformance.properties.errors import NotSupported
 from conformance.properties.probes import CHANGING, find_supported, probes, probes_together
 from conformance.properties.script_maker import Size
 from conformance.properties.scripts import AVOIDABLE, make_script
+from conformance.runner.adapter_interface import InProcess
 from conformance.scripts.model import check_script
 
 

@@ -11,11 +11,9 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from conformance.adapters.asking import InProcess
-from conformance.adapters.process import Limits, Process
-from conformance.adapters.serve import Invalid, Unsupported
+from conformance.adapter_sdk.serve import Invalid, Unsupported
+from conformance.core.failures import UsageError
 from conformance.engines.reference import adapter as reference
-from conformance.failures import UsageError
 from conformance.properties.relay import (
     Engine,
     Findings,
@@ -31,6 +29,8 @@ from conformance.properties.relay import (
 from conformance.properties.relay_known import KnownRelay, load_known
 from conformance.properties.script_maker import Size
 from conformance.reports.relay_page import render
+from conformance.runner.adapter_interface import InProcess
+from conformance.runner.process import Limits, Process
 from spec_ref.core.errors import Violation
 
 Json = Any

@@ -18,7 +18,7 @@ from nbclient import NotebookClient
 
 import conformance
 import spec_ref
-from conformance.writing import append, create_table
+from conformance.table_io.writing import append, create_table
 from spec_ref import SpecError, col
 from spec_ref.data_types.types import (
     BINARY,

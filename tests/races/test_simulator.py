@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
+from conformance.operations.commits.fixtures import LOCATION, empty_table
 from conformance.races import suites
-from conformance.races.fixtures import LOCATION, empty_table
 from conformance.races.operations import operations
 from conformance.races.setup import build_state
 from conformance.races.simulator import Simulator

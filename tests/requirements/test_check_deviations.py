@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from conformance import expectations
-from conformance.expectations import Deviation, Kind
-from conformance.matrix.known import Known, load_known
+from conformance.interop.known import Known, load_known
+from conformance.runner import expectations
+from conformance.runner.expectations import Deviation, Kind
 from spec_ref.requirements import Decision
 from tools.check_deviations import Facts, problems, shipped_facts, table_problems
 

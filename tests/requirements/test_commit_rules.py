@@ -11,13 +11,13 @@ from typing import Any
 import fastavro
 import pytest
 
+from conformance.operations.commits.fixtures import data, data_path, empty_table, position_deletes, vector
 from conformance.races import suites
-from conformance.races.fixtures import data, data_path, empty_table, position_deletes, vector
 from conformance.races.suites import Race
-from conformance.stores import commit, load
-from conformance.stores.file_system import FileSystemStore
-from conformance.stores.local_files import local_path
-from conformance.stores.runner import Runner
+from conformance.table_io.stores import commit, load
+from conformance.table_io.stores.file_system import FileSystemStore
+from conformance.table_io.stores.local_files import local_path
+from conformance.table_io.stores.runner import Runner
 from conformance.validator.context import Level
 from conformance.validator.local import Local
 from conformance.validator.run import Snapshots, validate

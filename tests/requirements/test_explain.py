@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
-from conformance import expectations, vectors
-from conformance.cli.explain import VALIDATED, deviations, explain, how_to_fix, link
-from conformance.expectations import Deviation
+from conformance import vectors
+from conformance.cli.explain import VALIDATED, deviations, explain, how_to_fix
+from conformance.core.spec_links import section_link
 from conformance.rules import checks_of
+from conformance.runner import expectations
+from conformance.runner.expectations import Deviation
 from spec_ref.requirements import Requirement, Status, register, sources
 
 
@@ -123,10 +125,10 @@ def test_a_reason_stands_where_there_is_no_proof(capsys: pytest.CaptureFixture[s
 
 
 def test_links_lead_to_the_text_that_was_read() -> None:
-    assert link(register()["HSH007"]) == (
+    assert section_link(register()["HSH007"]) == (
         f"https://github.com/apache/iceberg/blob/{sources().commit}/format/spec.md#appendix-b-32-bit-hash-requirements"
     )
-    assert link(register()["GCM001"]).endswith("/format/gcm-stream-spec.md#file-structure")
+    assert section_link(register()["GCM001"]).endswith("/format/gcm-stream-spec.md#file-structure")
 
 
 @pytest.mark.parametrize("code", ["HSH001", "GCM001", "OCC010", "TMD024", "CST001"])

@@ -12,12 +12,12 @@ from typing import Any
 import fastavro
 import pytest
 
-from conformance.pipeline.local import read_table
-from conformance.stores.file_system import FileSystemStore
+from conformance.table_io.local import read_table
+from conformance.table_io.stores.file_system import FileSystemStore
+from conformance.table_io.writing import Mode, delete, open_stored
 from conformance.validator.context import Level
 from conformance.validator.local import Local
 from conformance.validator.run import validate
-from conformance.writing import Mode, delete, open_stored
 from spec_ref.avro_mapping.schema import schema_json, type_from_avro
 from spec_ref.checks.findings import Severity
 from spec_ref.core.errors import SpecError

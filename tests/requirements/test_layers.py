@@ -1,4 +1,4 @@
-"""The imports of the reference are those of its layers (`[tool.importlinter]` of pyproject.toml)."""
+"""The imports of the reference and of the tool are those of their layers (`[tool.importlinter]` of pyproject.toml)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NOT_DEFINITIONS = {"columnar", "data_files"}
 
 
 def lint(folder: Path) -> subprocess.CompletedProcess[str]:
-    """Check the package `spec_ref` of a folder by the project's contracts."""
+    """Check the packages of a folder by the project's contracts."""
     command = [Path(sys.executable).with_name("lint-imports"), "--config", CONFIGURATION, "--no-cache"]
     environment = {**os.environ, "PYTHONPATH": str(folder)}
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
@@ -25,9 +25,10 @@ def lint(folder: Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="module")
 def reference(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a copy of the reference."""
+    """A folder with a copy of the reference and of the tool."""
     folder = tmp_path_factory.mktemp("layers")
-    shutil.copytree(ROOT / "spec_ref", folder / "spec_ref", ignore=shutil.ignore_patterns("__pycache__"))
+    for package in ("spec_ref", "conformance"):
+        shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
     return folder
 
 
@@ -63,11 +64,35 @@ def test_every_package_is_a_definition_or_none() -> None:
         ),
         ("sorting/order.py", "import spec_ref.expressions.bound", "spec_ref.sorting is not allowed to import"),
         ("schemas/schema.py", "import spec_ref.schemas.evolution", "No cycles are allowed in spec_ref.schemas"),
+        ("core/errors.py", "import conformance.core.failures", "spec_ref is not allowed to import conformance"),
+        (
+            "conformance/validator/run.py",
+            "def f():\n    import conformance.cli.validate",
+            "conformance.validator is not allowed to import conformance.cli",
+        ),
+        (
+            "conformance/races/rows.py",
+            "import conformance.properties.laws",
+            "conformance.races is not allowed to import",
+        ),
+        ("conformance/adapter_sdk/serve.py", "import attrs", "conformance.adapter_sdk is not allowed to import attrs"),
     ],
-    ids=["numpy", "pyarrow", "kernel", "data-files", "inside-a-function", "same-layer", "circle"],
+    ids=[
+        "numpy",
+        "pyarrow",
+        "kernel",
+        "data-files",
+        "inside-a-function",
+        "same-layer",
+        "circle",
+        "tool",
+        "cli",
+        "other-job",
+        "sdk",
+    ],
 )
 def test_an_import_over_a_layer_is_found(reference: Path, module: str, line: str, broken: str) -> None:
-    path = reference / "spec_ref" / module
+    path = reference / module if module.startswith("conformance") else reference / "spec_ref" / module
     before = path.read_text(encoding="utf-8")
     path.write_text(f"{before}\n{line}\n", encoding="utf-8")
     try:

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import spec_ref
-from conformance.strategies_metadata import table_metadata
+from conformance.properties.strategies_metadata import table_metadata
 from spec_ref.core.frozen_dict import EMPTY, FrozenDict
 from spec_ref.core.records import field_rules
 from spec_ref.manifests.data_file import DataFile, FileFormat

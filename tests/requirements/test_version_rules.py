@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from conformance.races.fixtures import empty_table
+from conformance.operations.commits.fixtures import empty_table
 from conformance.validator.diff import changes
 from spec_ref.checks.findings import Severity
 from spec_ref.table_metadata import read_metadata, write_metadata

@@ -30,7 +30,7 @@ MESSAGES: dict[str, dict[str, tuple[str, int | None]]] = {
     "spec_ref.core.errors": {"Violation": ("message", None)},
     "conformance.scripts.errors": {"RefusedByText": ("message", 1)},
     "conformance.properties.scenarios": {"Refusal": ("message", 1)},
-    "conformance.stress.judge": {"Problem": ("message", 1)},
+    "conformance.races.stress.judge": {"Problem": ("message", 1)},
 }
 """The parameter that is a message, by module and class: its name, and its place where it may be given by that."""
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conformance.strategies import types, values
+from conformance.properties.strategies import types, values
 from spec_ref.columnar.arrow_values import to_python_values
 from spec_ref.columnar.schemas.column_projection import arrow_values, compile_projection
 from spec_ref.core.errors import SpecError

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from conformance.strategies import types
+from conformance.properties.strategies import types
 from spec_ref.core.errors import SpecError
 from spec_ref.data_types.types import (
     DOUBLE,

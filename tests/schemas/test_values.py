@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.strategies import types, values
+from conformance.properties.strategies import types, values
 from spec_ref.core.decimals import unscaled_value
 from spec_ref.core.errors import SpecError
 from spec_ref.data_types.decimals import decimal_from_unscaled

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from conformance import vectors
-from conformance.protocol import Ok
+from conformance.operations.protocol import Ok
 from conformance.scripts import parse_script, script_json
 from conformance.scripts.expected import expected_of
 from conformance.scripts.model import run_model
@@ -42,7 +42,10 @@ def test_vectors_expect_what_the_model_says(vector: vectors.Vector) -> None:
 
 def test_the_model_shares_nothing_with_the_reference() -> None:
     """What it imports is the standard library, attrs and itself, all the way down."""
-    waiting, seen = ["conformance.scripts.model", "conformance.scripts.expected"], set()
+    waiting, seen = (
+        ["conformance.scripts.model", "conformance.scripts.expected"],
+        set(),
+    )
     while waiting:
         name = waiting.pop()
         seen.add(name)

@@ -13,9 +13,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from conformance import judge
 from conformance.cli import main
-from conformance.matrix.cells import Matrix, Participant
+from conformance.core.terminal_sanitizer import visible
+from conformance.interop.cells import Matrix, Participant
 from conformance.reports import (
     KINDS,
     difference,
@@ -31,10 +31,10 @@ from conformance.reports import (
     write_reports,
 )  # fmt: skip
 from conformance.reports.sarif import location_of
-from conformance.results import AdapterRun, Case, Result, Run
-from conformance.validator.rendering import Outcome, as_json, as_junit, as_lines, as_sarif, as_text
+from conformance.reports.validation import Outcome, as_json, as_junit, as_lines, as_sarif, as_text
+from conformance.runner import judge
+from conformance.runner.results import AdapterRun, Case, Result, Run
 from conformance.validator.run import Level, TableReport
-from conformance.visible import visible
 from spec_ref.checks.findings import Finding, Severity
 from spec_ref.core.errors import Violation
 

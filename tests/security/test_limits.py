@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-from conformance.failures import UsageError
-from conformance.pipeline.file_access import FileAccessError, read_bytes
-from conformance.protocol import MAX_LINE, Breach, read_answer
+from conformance.core.failures import UsageError
+from conformance.operations.protocol import MAX_LINE, Breach, read_answer
+from conformance.table_io.file_access import FileAccessError, read_bytes
 from conformance.vectors import load
 from spec_ref.core.errors import SpecError
 from spec_ref.data_files.parquet_thrift import read_parquet_schema
@@ -170,27 +170,29 @@ def test_a_broken_file_of_vectors_is_told(text: str, tmp_path: Path) -> None:
 # No file is code
 
 OURS = {
-    "conformance/engines/spark_reference/kernels.py", "conformance/writing/spark.py",
-    "conformance/pipeline/spark.py", "conformance/pipeline/spark_source.py", "conformance/validator/remote.py",
+    "conformance/engines/spark_reference/kernels.py", "conformance/table_io/writing/spark.py",
+    "conformance/table_io/spark.py", "conformance/table_io/spark_source.py", "conformance/validator/remote.py",
     "conformance/validator/apart.py", "conformance/validator/local.py",
 }  # fmt: skip
 """Modules that unpickle what their own processes wrote, in files and pipes that nobody else can write to."""
 
 LOADING = {
+    "conformance/core/failures.py", "conformance/core/moved_modules.py",
     "conformance/engines/duckdb/adapter.py", "conformance/engines/duckdb/golden_writer.py",
     "conformance/operations/families.py", "conformance/operations/forms.py",
     "conformance/cli/matrix.py",
-    "conformance/cli/targets.py",
-    "conformance/reports/__init__.py", "conformance/stress/pyiceberg_client.py",
+    "conformance/runner/targets.py",
+    "conformance/reports/__init__.py", "conformance/races/stress/pyiceberg_client.py",
     "conformance/validator/fingerprints.py",
 }  # fmt: skip
 """Modules that import others by names, which stand in tables of their own."""
 
 STARTING = {
-    "conformance/adapters/pipes.py", "conformance/catalogs/guardian.py", "conformance/catalogs/servers.py",
+    "conformance/runner/pipes.py",
+    "conformance/table_io/catalogs/guardian.py", "conformance/table_io/catalogs/servers.py",
     "conformance/engine_setup/__main__.py", "conformance/engine_setup/built.py",
     "conformance/engine_setup/environments.py", "conformance/engine_setup/java.py",
-    "conformance/stress/run.py", "conformance/validator/catalogs.py",
+    "conformance/races/stress/run.py", "conformance/validator/catalogs.py",
     "conformance/validator/remote.py",
 }  # fmt: skip
 """Modules that start programs: adapters, servers, what installs engines, and Python with our own modules."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.golden_tables import PLACE, index, materialize
+from conformance.vectors.golden_tables import PLACE, index, materialize
 
 ROOT = Path(__file__).parent.parent.parent
 TEXT = (ROOT / "SECURITY.md").read_text(encoding="utf-8")

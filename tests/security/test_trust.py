@@ -12,12 +12,12 @@ from pyarrow import fs
 
 from conformance import vectors
 from conformance.cli.validate import validate
-from conformance.failures import ExitStatus, UsageError
-from conformance.golden_tables import FOLDER, PLACE, index, materialize, materialize_for
-from conformance.pipeline import file_access
-from conformance.pipeline.file_access import FileAccessError, FileForbidden, read_bytes
-from conformance.pipeline.tables import load_table
-from conformance.pipeline.trust import Trust
+from conformance.core.failures import ExitStatus, UsageError
+from conformance.table_io import file_access
+from conformance.table_io.file_access import FileAccessError, FileForbidden, read_bytes
+from conformance.table_io.tables import load_table
+from conformance.table_io.trust import Trust
+from conformance.vectors.golden_tables import FOLDER, PLACE, index, materialize, materialize_for
 
 TABLE = "types-v2-parquet"
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from conformance.strategies import types, values
+from conformance.properties.strategies import types, values
 from spec_ref.core.errors import SpecError
 from spec_ref.data_types.types import (
     BINARY,

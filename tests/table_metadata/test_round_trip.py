@@ -9,7 +9,7 @@ import attrs
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from conformance.strategies_metadata import table_metadata
+from conformance.properties.strategies_metadata import table_metadata
 from spec_ref.checks.findings import Severity
 from spec_ref.core.records import evolve, field_rules
 from spec_ref.core.versions import V1

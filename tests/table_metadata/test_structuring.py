@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import spec_ref.json.structuring as structuring
-from conformance.strategies_metadata import table_metadata
+from conformance.properties.strategies_metadata import table_metadata
 from spec_ref.core.errors import SpecError
 from spec_ref.core.versions import FormatVersion
 from spec_ref.json.reading import record_reader

@@ -7,7 +7,7 @@ import jsonschema_rs
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from conformance.strategies_metadata import table_metadata
+from conformance.properties.strategies_metadata import table_metadata
 from spec_ref.checks.findings import Severity
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve

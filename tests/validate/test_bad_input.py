@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from conformance.golden_tables import materialize
 from conformance.validator import local, run
 from conformance.validator.apart import NO_PROCESS
 from conformance.validator.context import Context, FilesTask, Level
@@ -21,6 +20,7 @@ from conformance.validator.finding import finding
 from conformance.validator.local import Local, Spool
 from conformance.validator.manifests import ROW_IDS
 from conformance.validator.run import Snapshots, Unreadable, validate
+from conformance.vectors.golden_tables import materialize
 from spec_ref.checks.findings import Severity
 from spec_ref.manifest_lists.manifest_file import ManifestContent
 from spec_ref.requirements import check_id

@@ -9,11 +9,11 @@ from pathlib import Path
 import corruptions
 import pytest
 
-from conformance.golden_tables import materialize
 from conformance.rules import check_of
 from conformance.validator.context import Level
 from conformance.validator.run import Snapshots
 from conformance.validator.tolerated import tolerate
+from conformance.vectors.golden_tables import materialize
 from spec_ref.checks.findings import Severity
 from spec_ref.core.records import evolve
 from spec_ref.requirements import register

@@ -14,10 +14,10 @@ import pyarrow as pa
 import pytest
 from corruptions.statistics import partition_statistics
 
-from conformance.golden_tables import index, materialize
 from conformance.validator.context import Level, Members
 from conformance.validator.deleted_positions import TARGETS, Origin, PerFile, slim
 from conformance.validator.run import Snapshots
+from conformance.vectors.golden_tables import index, materialize
 from spec_ref.checks.findings import Severity
 from spec_ref.core.records import evolve
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from conformance.golden_tables import PLACE, materialize
-from conformance.pipeline.tables import metadata_location
 from conformance.rules import registry
+from conformance.table_io.tables import metadata_location
 from conformance.validator.context import Level
 from conformance.validator.diff import changes, compare
 from conformance.validator.local import Local
 from conformance.validator.run import validate
+from conformance.vectors.golden_tables import PLACE, materialize
 from spec_ref.checks.findings import Severity
 from spec_ref.requirements import check_id
 from spec_ref.table_metadata import read_metadata

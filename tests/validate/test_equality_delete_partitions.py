@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from conformance.pipeline.local import read_table
-from conformance.pipeline.tables import load_table
+from conformance.table_io.local import read_table
+from conformance.table_io.tables import load_table
 from conformance.validator.context import Level
 from conformance.validator.local import Local
 from conformance.validator.run import validate

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from conformance.adapters.process import Process
 from conformance.engine_setup import launch, list_engines
+from conformance.operations.protocol import Unsupported
 from conformance.properties.scenario_tables import ScriptedTable, write_script
-from conformance.protocol import Unsupported
+from conformance.runner.process import Process
 from conformance.validator.context import Level
 from conformance.validator.local import Local
 from conformance.validator.run import Snapshots, validate

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from corruptions import nested_bounds, statistics
 
-from conformance.golden_tables import materialize
 from conformance.validator.context import Level
+from conformance.vectors.golden_tables import materialize
 from spec_ref.checks.findings import Severity
 from spec_ref.data_types.types import INT
 from spec_ref.single_value.variant_bounds import encode_variant_bound

@@ -8,11 +8,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from conformance.table_io.writing import append, create_table
 from conformance.validator.context import Level
 from conformance.validator.local import Local
 from conformance.validator.run import Snapshots, validate
 from conformance.validator.sorted_rows import Ascending, SortKey
-from conformance.writing import append, create_table
 from spec_ref.checks.findings import Severity
 from spec_ref.core.versions import V2
 from spec_ref.data_types.types import LONG, STRING, NestedField, StructType, Type

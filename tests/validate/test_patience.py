@@ -18,13 +18,13 @@ import pyarrow as pa
 import pytest
 from stalled import STALLED, TABLE, stalled_store, stalled_table  # noqa: F401 - a fixture
 
-from conformance.golden_tables import materialize
-from conformance.pipeline.file_access import STORE_SECONDS
+from conformance.table_io.file_access import STORE_SECONDS
 from conformance.validator import diff, files, manifest_lists, manifests, opened, partition_statistics, root, run
 from conformance.validator.context import Level
 from conformance.validator.local import Local
 from conformance.validator.patience import Stalled, alive, anything_left_behind, within
 from conformance.validator.run import Unreadable, validate
+from conformance.vectors.golden_tables import materialize
 from spec_ref.checks.findings import Severity
 from tools.grid.workbench import Workbench
 

@@ -8,20 +8,20 @@ import attrs
 import pytest
 
 from conformance.cli.explain import how_to_fix
-from conformance.cli.targets import limits_of, named
-from conformance.golden_tables import PLACE, materialize
-from conformance.results import Writer
+from conformance.reports.validation import finding_json
 from conformance.rules import checks_of, registry
-from conformance.runner import Plan, execute
+from conformance.runner.execution import Plan, execute
+from conformance.runner.results import Writer
+from conformance.runner.targets import limits_of, named
 from conformance.validator import tolerated
 from conformance.validator.advice import advice, known, own_advice
 from conformance.validator.context import Level
 from conformance.validator.fingerprints import Evidence, suspect
 from conformance.validator.local import Local
 from conformance.validator.readability import Fact, adapters, engines, facts, readers
-from conformance.validator.rendering import finding_json
 from conformance.validator.run import validate
 from conformance.vectors import Selection, load, shipped
+from conformance.vectors.golden_tables import PLACE, materialize
 from spec_ref.checks import to_finding
 from spec_ref.checks.findings import MAX_EXAMPLES, Finding, Severity, Tally
 from spec_ref.core.errors import Violation

@@ -16,16 +16,16 @@ import pytest
 
 from conformance import rules
 from conformance.cli.explain import find
-from conformance.failures import UsageError
-from conformance.golden_tables import materialize
+from conformance.core.failures import UsageError
+from conformance.reports import validation as rendering
+from conformance.reports.validation import Outcome
 from conformance.rules import registry
 from conformance.rules.old_messages import check_by_message
-from conformance.validator import rendering
 from conformance.validator.acceptance import acceptance
 from conformance.validator.context import Level
 from conformance.validator.finding import finding
-from conformance.validator.rendering import Outcome
 from conformance.validator.run import Snapshots, TableReport
+from conformance.vectors.golden_tables import materialize
 from spec_ref import checks
 from spec_ref.checks import Check
 from spec_ref.checks.findings import Finding, Severity, Tally

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.pipeline.file_access import FileAccessError
+from conformance.table_io.file_access import FileAccessError
 from conformance.validator import kept_ends
 from conformance.validator.context import Level
 from conformance.validator.kept_ends import END, KeptEnds

@@ -14,11 +14,11 @@ from corruptions.data_files import UPGRADED_V3, _lineage, _with_ids, live_and_de
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from conformance.golden_tables import materialize
 from conformance.validator.context import Context, Level, Members
 from conformance.validator.deleted_positions import Origin
 from conformance.validator.emitted import Facts
 from conformance.validator.row_ids import RowIds, check_ids, deleted_facts, live_ids
+from conformance.vectors.golden_tables import materialize
 from spec_ref.checks.findings import Severity
 from spec_ref.core.records import evolve
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat

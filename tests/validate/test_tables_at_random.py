@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from conformance.adapters.asking import InProcess
 from conformance.engines.reference import adapter as reference
+from conformance.operations.protocol import Refused, Unsupported
 from conformance.properties.scenario_tables import ScriptedTable, write_script
 from conformance.properties.script_maker import Size
 from conformance.properties.scripts import make_script
-from conformance.protocol import Refused, Unsupported
+from conformance.runner.adapter_interface import InProcess
 from conformance.validator.context import Level
 from conformance.validator.local import Local
 from conformance.validator.run import Snapshots, validate

@@ -15,9 +15,9 @@ import attrs
 import pytest
 
 from conformance.cli import main
-from conformance.golden_tables import PLACE, materialize
-from conformance.pipeline.tables import metadata_location
+from conformance.table_io.tables import metadata_location
 from conformance.validator.acceptance import is_failure
+from conformance.vectors.golden_tables import PLACE, materialize
 from spec_ref.checks.findings import Severity
 
 VALID, BROKEN = "types-v2-parquet", "broken-manifest-missing"

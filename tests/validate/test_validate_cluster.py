@@ -13,11 +13,11 @@ from clusters import installed, standalone
 from reword import without_messages
 
 import conformance
-from conformance.golden_tables import PLACE, materialize
+from conformance.reports.validation import finding_json
 from conformance.validator.context import Level
 from conformance.validator.local import Local
-from conformance.validator.rendering import finding_json
 from conformance.validator.run import validate
+from conformance.vectors.golden_tables import PLACE, materialize
 
 pytestmark = pytest.mark.engine
 

@@ -17,11 +17,11 @@ from corruptions.statistics import PARTITIONED, partition_statistics
 from stalled import STALLED, TABLE, stalled_store, stalled_table  # noqa: F401 - a fixture
 
 import conformance
-from conformance.golden_tables import PLACE, index, materialize, names
 from conformance.validator.context import Level
 from conformance.validator.local import Local
 from conformance.validator.remote import validate_all_there
 from conformance.validator.run import Snapshots, Unreadable, validate
+from conformance.vectors.golden_tables import PLACE, index, materialize, names
 from tools.grid.workbench import Workbench
 
 pytestmark = pytest.mark.engine

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.pipeline import file_access
+from conformance.table_io import file_access
 from conformance.validator.context import Level
 from conformance.validator.local import Local
 from conformance.validator.run import Snapshots, validate
@@ -15,7 +15,7 @@ from conformance.vectors import shipped
 from spec_ref.checks.findings import Severity
 
 WRITERS = shipped() / "golden" / "writers"
-WRITTEN_AT = "/iceberg-conformance/writers/"
+WRITTEN_AT = "/iceberg-conformance/validator/writers/"
 
 ERRORS = {
     "chdb-4.4.0/v1": {"TMD007", "TMD010"},

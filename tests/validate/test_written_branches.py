@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from conformance.pipeline.local import read_table
+from conformance.table_io.local import read_table
+from conformance.table_io.writing import Mode, WritableTable, append, create_table, delete
 from conformance.validator.context import Level
 from conformance.validator.local import Local
 from conformance.validator.run import Snapshots, validate
-from conformance.writing import Mode, WritableTable, append, create_table, delete
 from spec_ref.checks.findings import Severity
 from spec_ref.commits.changes import SetReference, Upgrade
 from spec_ref.core.records import evolve

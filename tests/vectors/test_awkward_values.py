@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from conformance.awkward_values import (
+from conformance.vectors import vector_files
+from conformance.vectors.awkward_values import (
     EXTRACTORS,
     TABLE,
     Cell,
@@ -17,8 +18,7 @@ from conformance.awkward_values import (
     complaints,
     covered_cells,
 )
-from conformance.vector_lint import uncovered_values
-from conformance.vectors import vector_files
+from conformance.vectors.lint import uncovered_values
 from tools.derive import awkward
 
 VECTORS = Path(__file__).parents[2] / "vectors"

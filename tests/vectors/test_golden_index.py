@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from conformance.golden_tables import FOLDER, INDEX, PLACE, index, names
 from conformance.operations.comparison import read_type
 from conformance.operations.wire import from_exchange
 from conformance.vectors import shipped, vector_files
+from conformance.vectors.golden_tables import FOLDER, INDEX, PLACE, index, names
 from spec_ref.core.errors import SpecError
 from spec_ref.table_metadata import read_metadata
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from conformance.operations.registry import ROLES
-from conformance.vector_lint import NOTHING_TO_ANSWER, canonical, lint, main
 from conformance.vectors import load
+from conformance.vectors.lint import NOTHING_TO_ANSWER, canonical, lint, main
 from spec_ref.requirements import register
 
 VECTORS = Path(__file__).parents[2] / "vectors"

@@ -16,9 +16,9 @@ import pyarrow as pa
 import pytest
 from written import FIELDS, errors, files_in, lines
 
-from conformance.pipeline.file_access import FileAccessError
-from conformance.stores import open_store
-from conformance.writing import (
+from conformance.table_io.file_access import FileAccessError
+from conformance.table_io.stores import open_store
+from conformance.table_io.writing import (
     Mode,
     OrphansLeft,
     WritableTable,
@@ -37,8 +37,8 @@ from conformance.writing import (
     write_rows,
     write_tasks,
 )
-from conformance.writing import files as files_module
-from conformance.writing.files import NewFiles
+from conformance.table_io.writing import files as files_module
+from conformance.table_io.writing.files import NewFiles
 from spec_ref.commits import CommitConflict, CommitFailed, CommitStateUnknown, changes
 from spec_ref.commits.effects import Swap
 from spec_ref.core.errors import SpecError
@@ -178,7 +178,7 @@ def test_a_disk_that_is_full_for_deletes(table: WritableTable, folder: Path, mon
 LIMITED = """
 import resource, signal, sys
 import pyarrow as pa
-from conformance.writing import append, open_table
+from conformance.table_io.writing import append, open_table
 table = open_table(sys.argv[1])
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 rows = pa.table({"id": list(range(50000)), "part": ["big"] * 50000})
@@ -350,8 +350,8 @@ def test_a_format_that_has_not_the_type(tmp_path: Path) -> None:
 KILLED = """
 import os, pickle, signal, sys
 import pyarrow as pa
-from conformance.writing import write_rows
-from conformance.writing import write_tasks
+from conformance.table_io.writing import write_rows
+from conformance.table_io.writing import write_tasks
 write_tasks.CHUNK_ROWS = write_tasks.GROUP_ROWS = 1
 plan = pickle.loads(sys.stdin.buffer.read())
 def batches():

@@ -11,9 +11,9 @@ import pytest
 from attrs import evolve
 from written import FIELDS, errors, lines
 
-from conformance.failures import UsageError
-from conformance.pipeline.file_access import read_bytes
-from conformance.writing import (
+from conformance.core.failures import UsageError
+from conformance.table_io.file_access import read_bytes
+from conformance.table_io.writing import (
     Mode,
     WhenMatched,
     WritableTable,

@@ -12,8 +12,8 @@ import pytest
 
 from conformance.engines.reference.adapter import operations
 from conformance.operations.forms import FAST, PLAIN
-from conformance.pipeline.file_access import read_bytes
-from conformance.pipeline.tables import load_table
+from conformance.table_io.file_access import read_bytes
+from conformance.table_io.tables import load_table
 from spec_ref.expressions.predicates import TRUE
 from spec_ref.scan_planning import table_state
 from spec_ref.scan_planning.planner import plan

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 from written import FIELDS, errors, lines
 
-from conformance.pipeline.file_access import read_bytes
-from conformance.writing import (
+from conformance.table_io.file_access import read_bytes
+from conformance.table_io.writing import (
     Mode,
     WritableTable,
     append,

@@ -13,10 +13,10 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from written import arrow_of, errors, keys_of, read, rows_of
 
-from conformance.pipeline.file_access import read_bytes
-from conformance.strategies import values
-from conformance.strategies_metadata import partition_specs, schemas, sort_orders
-from conformance.writing import WritableTable, append, create_table
+from conformance.properties.strategies import values
+from conformance.properties.strategies_metadata import partition_specs, schemas, sort_orders
+from conformance.table_io.file_access import read_bytes
+from conformance.table_io.writing import WritableTable, append, create_table
 from spec_ref.columnar.scan_planning.planner import plan
 from spec_ref.core.errors import SpecError
 from spec_ref.core.versions import V1, V2, V3

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from written import arrow_of, rows_of
 
-from conformance.strategies import values
-from conformance.strategies_metadata import partition_specs, schemas, sort_orders
+from conformance.properties.strategies import values
+from conformance.properties.strategies_metadata import partition_specs, schemas, sort_orders
 from spec_ref.columnar.partitioning.split_by_partition import split_by_partition
 from spec_ref.columnar.schemas.written_rows import compile_input
 from spec_ref.columnar.sorting.comparator import sort_indices

@@ -9,11 +9,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from conformance.pipeline.local import read_table
+from conformance.table_io.local import read_table
+from conformance.table_io.writing import WritableTable
 from conformance.validator.context import Level
 from conformance.validator.local import Local
 from conformance.validator.run import Snapshots, validate
-from conformance.writing import WritableTable
 from spec_ref.checks.findings import Finding, Severity
 from spec_ref.columnar.arrow_values import to_python_values
 from spec_ref.columnar.schemas.column_projection import arrow_field, arrow_values

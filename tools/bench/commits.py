@@ -15,9 +15,9 @@ from multiprocessing import get_context
 from typing import Any
 
 from conformance.engine_setup import launch
-from conformance.races.fixtures import data, empty_table
-from conformance.stores import commit, open_store
-from conformance.stores.runner import Runner
+from conformance.operations.commits.fixtures import data, empty_table
+from conformance.table_io.stores import commit, open_store
+from conformance.table_io.stores.runner import Runner
 from spec_ref.commits import CommitConflict, CommitFailed, CommitStateUnknown
 from spec_ref.commits.changes import CreateTable, fast_append
 from tools.bench.measure import BenchError, Claim, Scale

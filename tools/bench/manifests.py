@@ -35,7 +35,7 @@ for line in sys.stdin:
 
 ICEBERG_JAVA = """
 import json, os, sys, time
-from conformance.adapters.jvm import JVM
+from conformance.adapter_sdk.jvm import JVM
 out = os.fdopen(os.dup(1), "w"); os.dup2(2, 1)
 jvm = JVM(os.environ["ICEBERG_CONFORMANCE_JARS"])
 iceberg, root = jvm.root.org.apache.iceberg, jvm.root

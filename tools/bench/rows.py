@@ -22,8 +22,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from conformance.pipeline.local import read_table
-from conformance.pipeline.tables import Table, load_table
+from conformance.table_io.local import read_table
+from conformance.table_io.tables import Table, load_table
 from spec_ref.core.versions import V2, V3
 from spec_ref.data_files.parquet_arrow_types import WRITER_OPTIONS, arrow_schema
 from spec_ref.data_types.types import DOUBLE, INT, LONG, STRING, NestedField, StructType

@@ -28,11 +28,11 @@ spark = (SparkSession.builder.master("local[2]").config("spark.driver.extraClass
     .config("spark.ui.enabled", "false").config("spark.driver.memory", "3g")
     .config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1").getOrCreate())
 spark.sparkContext.setLogLevel("ERROR")
-from conformance.pipeline.spark import read_dataframe
+from conformance.table_io.spark import read_dataframe
 from conformance.validator.context import Level
 from conformance.validator.run import validate
 from conformance.validator.spark import Spark
-from conformance.writing import create_table, spark as on_spark
+from conformance.table_io.writing import create_table, spark as on_spark
 from spec_ref.data_types.types import DOUBLE, INT, LONG, STRING, NestedField
 checks = Spark()
 spark.conf.set("spark.sql.catalog.bench", "org.apache.iceberg.spark.SparkCatalog")

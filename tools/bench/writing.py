@@ -12,7 +12,7 @@ from functools import partial
 
 import pyarrow.parquet as pq
 
-from conformance.writing import append, create_table
+from conformance.table_io.writing import append, create_table
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Bucket
 from tools.bench.measure import BenchError, Claim, Peer, Scale, in_turns, timed

@@ -1,5 +1,5 @@
-"""A value of each class of ``conformance/awkward_values.toml``, which the suites of single values, hashes, transforms,
-bounds, sketches, expressions, manifests and written rows share.
+"""A value of each class of ``conformance/vectors/awkward_values.toml``, which the suites of single values, hashes,
+transforms, bounds, sketches, expressions, manifests and written rows share.
 
 A suite takes the values that it does not ask about elsewhere (`not_in`). The name of a row stays with its value, for
 ids of vectors are made of it.

@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 
-from conformance import expectations, vectors
-from conformance.expectations import Deviation, Kind
-from conformance.matrix.known import Known, load_known
+from conformance import vectors
+from conformance.interop.known import Known, load_known
+from conformance.runner import expectations
+from conformance.runner.expectations import Deviation, Kind
 from conformance.vectors import Vector
 from spec_ref.requirements import Contradiction, Decision, contradictions, register
 from tools.docs.markdown import code, plain, table

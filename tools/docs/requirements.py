@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 
-from conformance.cli.explain import how_to_fix, link
-from conformance.expectations import Deviation
+from conformance.cli.explain import how_to_fix
+from conformance.core.spec_links import section_link
+from conformance.runner.expectations import Deviation
 from conformance.vectors import Vector
 from spec_ref.requirements import (
     CONTRADICTIONS,
@@ -130,7 +131,7 @@ def _requirement(rule: Requirement, proofs: list[Vector], known: list[tuple[Devi
         if text:
             yield f"- **{label}**: {plain(text)}"
     heading = plain(rule.section)
-    yield f"- **Text**: [{heading}]({link(rule)}) ({rule.document})"
+    yield f"- **Text**: [{heading}]({section_link(rule)}) ({rule.document})"
     versions = " ".join(f"v{version}" for version in rule.versions) or rule.status.value
     yield f"- **Level**: {rule.level.value}, {versions}, binds {', '.join(rule.binds)}"
     if rule.rules:

@@ -17,14 +17,14 @@ from typing import Any
 
 from hypothesis import HealthCheck, Phase, assume, given, seed, settings
 
-from conformance.adapters.asking import Request
-from conformance.adapters.process import Process
-from conformance.adapters.serve import perform
+from conformance.adapter_sdk.serve import perform
 from conformance.engine_setup import launch
 from conformance.engines.reference.adapter import REFUSALS, operations
-from conformance.judge import answer_json, mismatch
+from conformance.operations.protocol import Answer, Crashed, Ok, Refused, Unsupported
 from conformance.operations.registry import OPERATIONS
-from conformance.protocol import Answer, Crashed, Ok, Refused, Unsupported
+from conformance.runner.adapter_interface import Request
+from conformance.runner.judge import answer_json, mismatch
+from conformance.runner.process import Process
 from tools.fuzz.known import KNOWN
 from tools.fuzz.questions import QUESTIONS, Asked
 

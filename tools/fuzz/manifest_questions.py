@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from conformance.engines.reference.adapter import operations
 from conformance.operations.wire import to_exchange
-from conformance.strategies import primitive_types, values
+from conformance.properties.strategies import primitive_types, values
 from spec_ref.core.errors import SpecError
 from spec_ref.data_types.types import Type, kind
 from spec_ref.partitioning.transforms import Bucket, Day, Hour, Identity, Month, Transform, Truncate, Void, Year

@@ -8,8 +8,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from conformance import strategies, strategies_metadata
 from conformance.operations.wire import to_exchange
+from conformance.properties import strategies, strategies_metadata
 from spec_ref.data_types.types import Type, kind
 from spec_ref.partitioning.transforms import Bucket, Day, Hour, Identity, Month, Truncate, Year
 from spec_ref.schemas.type_json import type_to_json

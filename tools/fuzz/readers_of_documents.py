@@ -53,7 +53,7 @@ LEGACY = (
 
 
 def _protocol_line() -> Callable[[bytes], object]:
-    from conformance.protocol import Breach, read_answer, read_started
+    from conformance.operations.protocol import Breach, read_answer, read_started
 
     def read(line: bytes) -> object:
         try:
@@ -89,7 +89,7 @@ class _Given:
 
 def usage(read: Callable[[bytes], object]) -> Callable[[bytes], object]:
     """A reader of the tool's own files, whose complaints to the user are as they should be."""
-    from conformance.failures import UsageError
+    from conformance.core.failures import UsageError
 
     def run(data: bytes) -> object:
         try:
@@ -116,7 +116,7 @@ def _small_vector_files() -> Iterator[bytes]:
 
 
 def _results_file() -> Callable[[bytes], object]:
-    from conformance import results
+    from conformance.runner import results
 
     return usage(lambda data: results.read(_Given(data)))  # type: ignore[arg-type]
 
@@ -131,7 +131,7 @@ RESULTS = (
 
 
 def _deviations() -> Callable[[bytes], object]:
-    from conformance.expectations import read_deviations
+    from conformance.runner.expectations import read_deviations
 
     return usage(lambda data: read_deviations(Path("given"), text_of(data)))
 
@@ -143,7 +143,7 @@ def _entries() -> Iterator[bytes]:
 
 
 def _golden_index() -> Callable[[bytes], object]:
-    from conformance.golden_tables import checked_index
+    from conformance.vectors.golden_tables import checked_index
 
     return usage(lambda data: checked_index(data, "given"))
 

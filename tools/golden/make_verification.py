@@ -13,8 +13,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from conformance.interchange import spellings, vector_file
-from conformance.vector_lint import canonical
+from conformance.vectors.interchange import spellings, vector_file
+from conformance.vectors.lint import canonical
 
 CASES = Path(__file__).parent / "verification.json"
 VECTORS = Path(__file__).parents[2] / "vectors"

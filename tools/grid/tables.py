@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from conformance.adapters.script_steps import follow
-from conformance.golden_tables import PLACE, materialize
+from conformance.adapter_sdk.script_steps import follow
 from conformance.operations.writing.reference import ReferenceWriter
+from conformance.vectors.golden_tables import PLACE, materialize
 from spec_ref.encodings.puffin.file import Blob, write_puffin
 from tools.grid.workbench import Workbench
 

@@ -16,12 +16,12 @@ from typing import Any
 
 import fastavro
 
-from conformance.golden_tables import PLACE
-from conformance.pipeline import file_access
-from conformance.pipeline.tables import metadata_location
+from conformance.table_io import file_access
+from conformance.table_io.tables import metadata_location
 from conformance.validator.context import Level
 from conformance.validator.local import Local
 from conformance.validator.run import CURRENT, Snapshots, TableReport, validate
+from conformance.vectors.golden_tables import PLACE
 
 _STATUSES = ("existing", "added", "deleted")
 

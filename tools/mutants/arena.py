@@ -70,7 +70,7 @@ def materialize() -> tuple[str, Any]:
     """Put the golden tables in their place, in a process of its own as it imports the reference."""
 
     def work() -> None:
-        from conformance.golden_tables import materialize as put
+        from conformance.vectors.golden_tables import materialize as put
 
         put()
 

@@ -20,9 +20,9 @@ class Endless(Exception):
 
 def _table(version: int = 2, *appended: Any) -> tuple[Any, Any]:
     """A table in memory with files that were appended, and what commits to it."""
-    from conformance.adapters.race_logs import PROPERTIES
+    from conformance.adapter_sdk.race_logs import PROPERTIES
+    from conformance.operations.commits.fixtures import LOCATION, empty_table
     from conformance.operations.commits.reference import MemoryRunner, MemoryStore
-    from conformance.races.fixtures import LOCATION, empty_table
     from spec_ref.commits import changes
 
     class Counted(MemoryRunner):
@@ -50,8 +50,8 @@ def _base(runner: Any) -> Any:
 
 def _no_table() -> bool:
     """What changes a table needs one (OCC001)."""
+    from conformance.operations.commits.fixtures import data
     from conformance.operations.commits.reference import MemoryRunner, MemoryStore
-    from conformance.races.fixtures import data
     from spec_ref.commits import changes
     from spec_ref.data_types.types import INT
     from spec_ref.schemas.evolution import AddColumn
@@ -64,7 +64,7 @@ def _no_table() -> bool:
 
 def _list_gone() -> bool:
     """The files of a table whose manifest list is gone are not known, and nothing is committed to it (SNP005)."""
-    from conformance.races.fixtures import data
+    from conformance.operations.commits.fixtures import data
     from spec_ref.commits import changes
 
     store, runner = _table(2, [data("a")])
@@ -75,7 +75,7 @@ def _list_gone() -> bool:
 
 def _named_manifests() -> bool:
     """A manifest that metadata of v1 names itself is listed by the next commit as it is (SNP006, MLS010 to MLS015)."""
-    from conformance.races.fixtures import data
+    from conformance.operations.commits.fixtures import data
     from spec_ref.commits import changes
     from spec_ref.commits.payloads import FileKind
     from spec_ref.core.records import evolve
@@ -108,7 +108,7 @@ def _bare_header() -> bool:
 
 def _replaced() -> bool:
     """Where the answer is lost and the table is another one, whose history does not tell, nobody knows (OCC012)."""
-    from conformance.races.fixtures import data
+    from conformance.operations.commits.fixtures import data
     from spec_ref.commits import CommitStateUnknown, changes
     from spec_ref.commits.effects import Swap
     from spec_ref.core.records import evolve
@@ -136,7 +136,7 @@ def _replaced() -> bool:
 
 def _expired() -> bool:
     """Files that expired snapshots alone have are deleted, and none that is live (Snapshot Retention Policy)."""
-    from conformance.races.fixtures import data, data_path
+    from conformance.operations.commits.fixtures import data, data_path
     from spec_ref.commits import changes
     from spec_ref.commits.payloads import FileKind
 
@@ -161,7 +161,7 @@ def _expired() -> bool:
 
 def _counts_left_out() -> bool:
     """A manifest whose counts a list of v1 leaves out is counted by the first commit of v2 (MLS010 to MLS015)."""
-    from conformance.races.fixtures import UUID, data
+    from conformance.operations.commits.fixtures import UUID, data
     from spec_ref.commits import changes
     from spec_ref.commits.payloads import FileKind, encode
     from spec_ref.core.records import evolve
@@ -180,7 +180,7 @@ def _counts_left_out() -> bool:
 
 def _tag() -> bool:
     """A tag stays with its snapshot (REF008), and has no retention of snapshots (REF003)."""
-    from conformance.races.fixtures import data
+    from conformance.operations.commits.fixtures import data
     from spec_ref.commits import changes
     from spec_ref.snapshots.references import RefType, SnapshotRef
 
@@ -198,7 +198,7 @@ def _tag() -> bool:
 
 def _two_vectors() -> bool:
     """One commit adds one deletion vector of a data file at most (DEL003)."""
-    from conformance.races.fixtures import data, vector
+    from conformance.operations.commits.fixtures import data, vector
     from spec_ref.commits import changes
 
     store, runner = _table(3, [data("a")])
@@ -209,7 +209,7 @@ def _two_vectors() -> bool:
 
 def _another_table() -> bool:
     """Nothing is committed to a table of another UUID than that of the one that was planned on (TMD035)."""
-    from conformance.races.fixtures import UUID, data
+    from conformance.operations.commits.fixtures import UUID, data
     from spec_ref.commits import changes
     from spec_ref.core.records import evolve
 

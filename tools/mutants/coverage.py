@@ -124,8 +124,8 @@ def _uncached(original: Callable[..., Any]) -> Callable[..., Any]:
 UNCACHED = (
     "spec_ref.",
     "conformance.validator",
-    "conformance.pipeline",
-    "conformance.adapters",
+    "conformance.table_io",
+    "conformance.adapter_sdk",
     "conformance.engines",
     "conformance.races",
 )

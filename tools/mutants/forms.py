@@ -128,8 +128,8 @@ def _without_catalogs(json_: Any) -> Any:
 
 
 def _reference() -> Any:
-    from conformance.adapters.asking import InProcess
     from conformance.engines.reference import adapter as reference
+    from conformance.runner.adapter_interface import InProcess
 
     return InProcess("reference", reference.implementation(), reference.operations(), reference.REFUSALS)
 
@@ -166,10 +166,10 @@ def laws() -> dict[str, Check]:
 
 def written() -> dict[str, Check]:
     """Tables of scripts at random: whatever the reference writes is valid, at every level and in every snapshot."""
+    from conformance.operations.protocol import Unsupported
     from conformance.properties.scenario_tables import ScriptedTable, write_script
     from conformance.properties.script_maker import Size
     from conformance.properties.scripts import make_script
-    from conformance.protocol import Unsupported
     from conformance.validator.context import Level
     from conformance.validator.local import Local
     from conformance.validator.run import Snapshots, validate

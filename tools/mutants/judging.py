@@ -22,7 +22,7 @@ LIBRARIES = (
 )  # fmt: skip
 PRELOADED = (
     "conformance.operations.commits.reference", "conformance.operations.reading.reference",
-    "conformance.engines.spark_reference.kernels", "conformance.judge", "conformance.pipeline.local",
+    "conformance.engines.spark_reference.kernels", "conformance.runner.judge", "conformance.table_io.local",
     "conformance.properties.filter_pushdown", "conformance.properties.metamorphic", "conformance.races.suites",
     "conformance.validator.local", "conformance.vectors",
 )  # fmt: skip
@@ -85,16 +85,16 @@ class Judges:
 
     def vector(self, name: str, *, first: bool = False) -> bool:
         """Whether a vector passes; with the first of the outcomes that it permits, where that is asked."""
-        from conformance.judge import Outcome, judge
+        from conformance.operations.protocol import Ok, Refused, Unsupported
         from conformance.operations.registry import OPERATIONS
-        from conformance.protocol import Ok, Refused, Unsupported
-        from conformance.written_tables import places
+        from conformance.runner.judge import Outcome, judge
+        from conformance.runner.scratch_dir import places
 
         path, content, row = self.preloaded.rows[name]
         if first:
             row = {**row, "expect": row["expect"]["any_of"][0]}
         vector = self.load._vector(Path(path), content, OPERATIONS[content["operation"]], row)
-        from conformance.adapters.serve import encode_answer, perform
+        from conformance.adapter_sdk.serve import encode_answer, perform
 
         with places([vector]) as (placed,):
             answer = perform(self.operations, placed.operation.name, placed.args, self.refusals)
@@ -143,10 +143,10 @@ def _corruptions(_judges: Judges) -> dict[str, Callable[[], bool]]:
 
 def _tables(_judges: Judges) -> dict[str, Callable[[], bool]]:
     """Golden tables: those that engines wrote are valid, the broken ones are not."""
-    from conformance.golden_tables import PLACE, index, names
     from conformance.validator.context import Level
     from conformance.validator.local import Local
     from conformance.validator.run import Snapshots, validate
+    from conformance.vectors.golden_tables import PLACE, index, names
     from spec_ref.checks.findings import Severity
 
     def told(name: str) -> bool:

@@ -1,9 +1,9 @@
 """Faults of composition, which scenarios have to kill: ``python -m tools.mutants.sequences [WORD...]``.
 
 Vectors and checks judge one operation, or a few; these faults are in what several operations make of one table. Each
-mutant of `sequences.toml` is in the reference or in its writer (`conformance.writing`), and is killed by a script whose
-table does not match the model of it then. Random scripts are tried until one kills; it is made as small as it gets and
-kept in `sequences_killers.json`, where the next run begins.
+mutant of `sequences.toml` is in the reference or in its writer (`conformance.table_io.writing`), and is killed by a
+script whose table does not match the model of it then. Random scripts are tried until one kills; it is made as small as
+it gets and kept in `sequences_killers.json`, where the next run begins.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from conformance.pipeline.local import plan_reading, read_table
-from conformance.pipeline.tables import load_table
+from conformance.table_io.local import plan_reading, read_table
+from conformance.table_io.tables import load_table
 from conformance.validator.context import Level
 from conformance.validator.local import Local
 from conformance.validator.run import validate

@@ -9,11 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from conformance.cli.targets import limits_of, target
-from conformance.pipeline.local import plan_reading, read_table
-from conformance.pipeline.tables import load_table
-from conformance.results import Writer
-from conformance.runner import Plan, execute
+from conformance.runner.execution import Plan, execute
+from conformance.runner.results import Writer
+from conformance.runner.targets import limits_of, target
+from conformance.table_io.local import plan_reading, read_table
+from conformance.table_io.tables import load_table
 from conformance.validator.context import Context, Level
 from conformance.validator.emitted import Facts
 from conformance.validator.manifest_lists import check_list, list_tasks, manifest_tasks

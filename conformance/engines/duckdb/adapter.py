@@ -14,9 +14,9 @@ from typing import Any
 
 import duckdb
 
-from conformance.adapters import arrow_rows, table_requests
-from conformance.adapters.serve import Invalid, Unsupported, serve
-from conformance.adapters.sql_predicates import Dialect, select_of, text
+from conformance.adapter_sdk import arrow_rows, table_requests
+from conformance.adapter_sdk.serve import Invalid, Unsupported, serve
+from conformance.adapter_sdk.sql_predicates import Dialect, select_of, text
 
 Arguments = dict[str, Any]
 

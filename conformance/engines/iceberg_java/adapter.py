@@ -8,9 +8,9 @@ from collections.abc import Callable
 from functools import cached_property, lru_cache
 from typing import Any
 
-from conformance.adapters import native
-from conformance.adapters.jvm import JVM
-from conformance.adapters.serve import Invalid, Unsupported, serve, take_standard_output
+from conformance.adapter_sdk import lenient_values as native
+from conformance.adapter_sdk.jvm import JVM
+from conformance.adapter_sdk.serve import Invalid, Unsupported, serve, take_standard_output
 from conformance.engines.iceberg_java import commits, writing
 from conformance.engines.iceberg_java.expressions import Expressions
 from conformance.engines.iceberg_java.manifests import Manifests

@@ -12,10 +12,10 @@ from typing import Any
 
 from py4j.protocol import Py4JJavaError
 
-from conformance.adapters import race_logs
-from conformance.adapters.jvm import JVM
-from conformance.adapters.race_logs import Arguments, Change, Conflict
-from conformance.adapters.serve import Unsupported
+from conformance.adapter_sdk import race_logs
+from conformance.adapter_sdk.jvm import JVM
+from conformance.adapter_sdk.race_logs import Arguments, Change, Conflict
+from conformance.adapter_sdk.serve import Unsupported
 
 LOST = (
     "org.apache.iceberg.exceptions.CommitFailedException",

@@ -10,10 +10,10 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from conformance.adapters import native
-from conformance.adapters.jvm import JVM, Boxed
-from conformance.adapters.predicates import older_form
-from conformance.adapters.serve import Invalid, Unsupported
+from conformance.adapter_sdk import lenient_values as native
+from conformance.adapter_sdk.jvm import JVM, Boxed
+from conformance.adapter_sdk.predicates import older_form
+from conformance.adapter_sdk.serve import Invalid, Unsupported
 
 Arguments = dict[str, Any]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
-from conformance.adapters import native
-from conformance.adapters.jvm import JVM, Boxed
+from conformance.adapter_sdk import lenient_values as native
+from conformance.adapter_sdk.jvm import JVM, Boxed
 
 Json = Any
 PACKAGE = "org.apache.iceberg"

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import count
 from typing import Any
 
-from conformance.adapters import native
-from conformance.adapters.jvm import JVM, Boxed
-from conformance.adapters.serve import Invalid, Unsupported
+from conformance.adapter_sdk import lenient_values as native
+from conformance.adapter_sdk.jvm import JVM, Boxed
+from conformance.adapter_sdk.serve import Invalid, Unsupported
 
 Arguments = dict[str, Any]
 Json = dict[str, Any]

@@ -10,7 +10,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from conformance.adapters.documents import (
+from conformance.adapter_sdk.jvm import JVM
+from conformance.adapter_sdk.metadata_builders import (
     TABLE_MEMBERS,
     Arguments,
     Json,
@@ -19,8 +20,7 @@ from conformance.adapters.documents import (
     selected,
     sibling,
 )
-from conformance.adapters.jvm import JVM
-from conformance.adapters.serve import Unsupported
+from conformance.adapter_sdk.serve import Unsupported
 
 PLACE = "s3://b/wh/data.db/table/metadata/v1.metadata.json"
 PACKAGE = "org.apache.iceberg"

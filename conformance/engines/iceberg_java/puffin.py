@@ -11,9 +11,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from conformance.adapters.jvm import JVM
-from conformance.adapters.positions import MAX_POSITIONS, ranges
-from conformance.adapters.serve import Invalid, Unsupported
+from conformance.adapter_sdk.jvm import JVM
+from conformance.adapter_sdk.positions import MAX_POSITIONS, ranges
+from conformance.adapter_sdk.serve import Invalid, Unsupported
 
 Arguments = dict[str, Any]
 

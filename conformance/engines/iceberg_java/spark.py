@@ -12,11 +12,11 @@ from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from conformance.adapters import native
-from conformance.adapters.jvm import JVM
-from conformance.adapters.serve import Unsupported
-from conformance.adapters.spark_settings import LOCAL
-from conformance.adapters.sql_predicates import Dialect, sql_of, text
+from conformance.adapter_sdk import lenient_values as native
+from conformance.adapter_sdk.jvm import JVM
+from conformance.adapter_sdk.serve import Unsupported
+from conformance.adapter_sdk.spark_settings import LOCAL
+from conformance.adapter_sdk.sql_predicates import Dialect, sql_of, text
 
 Json = Any
 

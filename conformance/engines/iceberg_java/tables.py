@@ -11,10 +11,10 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from conformance.adapters import native
-from conformance.adapters.jvm import JVM
-from conformance.adapters.predicates import older_form
-from conformance.adapters.serve import Invalid, Unsupported
+from conformance.adapter_sdk import lenient_values as native
+from conformance.adapter_sdk.jvm import JVM
+from conformance.adapter_sdk.predicates import older_form
+from conformance.adapter_sdk.serve import Invalid, Unsupported
 from conformance.engines.iceberg_java.expressions import NULL_CONSTANT
 
 Arguments = dict[str, Any]

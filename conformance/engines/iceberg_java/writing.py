@@ -17,10 +17,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from conformance.adapters import script_steps
-from conformance.adapters.jvm import JVM
-from conformance.adapters.script_steps import MAIN, same_columns
-from conformance.adapters.serve import Invalid, Unsupported
+from conformance.adapter_sdk import script_steps
+from conformance.adapter_sdk.jvm import JVM
+from conformance.adapter_sdk.script_steps import MAIN, same_columns
+from conformance.adapter_sdk.serve import Invalid, Unsupported
 from conformance.engines.iceberg_java.generics import Generics
 from conformance.engines.iceberg_java.metadata import Tables
 from conformance.engines.iceberg_java.spark import CATALOG, Refused, Spark, condition, literal, sql_type

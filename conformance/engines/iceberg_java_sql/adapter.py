@@ -12,8 +12,8 @@ from typing import Any
 from pyspark.errors import AnalysisException, IllegalArgumentException
 from pyspark.sql import SparkSession
 
-from conformance.adapters import native
-from conformance.adapters.serve import Unsupported, serve, take_standard_output
+from conformance.adapter_sdk import lenient_values as native
+from conformance.adapter_sdk.serve import Unsupported, serve, take_standard_output
 
 Arguments = dict[str, Any]
 

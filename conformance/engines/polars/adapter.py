@@ -18,11 +18,12 @@ from pyiceberg import expressions
 from pyiceberg.exceptions import ResolveError, ValidationError
 from pyiceberg.table import StaticTable
 
-from conformance.adapters import arrow_rows, native, table_requests
-from conformance.adapters.frames_writing import writing
-from conformance.adapters.serve import Invalid, Unsupported, serve
-from conformance.adapters.sql_predicates import Leaf, built, normal
+from conformance.adapter_sdk import arrow_rows, table_requests
+from conformance.adapter_sdk import lenient_values as native
+from conformance.adapter_sdk.serve import Invalid, Unsupported, serve
+from conformance.adapter_sdk.sql_predicates import Leaf, built, normal
 from conformance.engines.pyiceberg.expressions import PREDICATES
+from conformance.engines.pyiceberg.frames_writing import writing
 
 Arguments = dict[str, Any]
 

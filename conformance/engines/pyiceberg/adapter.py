@@ -18,8 +18,8 @@ from pyiceberg.schema import Schema
 from pyiceberg.transforms import BucketTransform, parse_transform
 from pyiceberg.types import UnknownType, UUIDType
 
-from conformance.adapters import native
-from conformance.adapters.serve import Invalid, Unsupported, serve
+from conformance.adapter_sdk import lenient_values as native
+from conformance.adapter_sdk.serve import Invalid, Unsupported, serve
 from conformance.engines.pyiceberg import commits, expressions, manifests, metadata, puffin, tables, writing
 
 Arguments = dict[str, Any]

@@ -22,9 +22,9 @@ from pyiceberg.transforms import IdentityTransform, VoidTransform, parse_transfo
 from pyiceberg.typedef import Record
 from pyiceberg.types import DoubleType, IntegerType, LongType, NestedField, StringType
 
-from conformance.adapters import race_logs
-from conformance.adapters.race_logs import Arguments, Change, Conflict
-from conformance.adapters.serve import Unsupported
+from conformance.adapter_sdk import race_logs
+from conformance.adapter_sdk.race_logs import Arguments, Change, Conflict
+from conformance.adapter_sdk.serve import Unsupported
 
 TYPES = {"long": LongType(), "string": StringType(), "double": DoubleType()}
 TABLE = "races.table"

@@ -30,8 +30,8 @@ from pyiceberg.partitioning import PartitionSpec
 from pyiceberg.schema import Schema
 from pyiceberg.typedef import Record
 
-from conformance.adapters import native
-from conformance.adapters.serve import Invalid, Unsupported
+from conformance.adapter_sdk import lenient_values as native
+from conformance.adapter_sdk.serve import Invalid, Unsupported
 
 Arguments = dict[str, Any]
 Json = dict[str, Any]

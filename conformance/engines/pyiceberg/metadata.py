@@ -21,7 +21,7 @@ from pyiceberg.table.name_mapping import apply_name_mapping, parse_mapping_from_
 from pyiceberg.transforms import parse_transform
 from pyiceberg.types import ListType, MapType, StructType
 
-from conformance.adapters.documents import (
+from conformance.adapter_sdk.metadata_builders import (
     TABLE_MEMBERS,
     Arguments,
     Json,
@@ -30,7 +30,7 @@ from conformance.adapters.documents import (
     sibling,
     with_placeholder_ids,
 )
-from conformance.adapters.serve import Unsupported
+from conformance.adapter_sdk.serve import Unsupported
 
 WRITTEN_VERSIONS = (1, 2)
 MISSING_TYPE = re.compile(r'"(?:type|element|key|value)": "variant"')

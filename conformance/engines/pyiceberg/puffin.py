@@ -13,8 +13,8 @@ import zstandard
 from pyiceberg.table.deletion_vector import PROPERTY_REFERENCED_DATA_FILE, deletion_vectors_from_puffin_file
 from pyiceberg.table.puffin import MAGIC_BYTES, PuffinFile
 
-from conformance.adapters.positions import MAX_POSITIONS, ranges
-from conformance.adapters.serve import Invalid, Unsupported
+from conformance.adapter_sdk.positions import MAX_POSITIONS, ranges
+from conformance.adapter_sdk.serve import Invalid, Unsupported
 
 Arguments = dict[str, Any]
 

@@ -11,8 +11,8 @@ from pyarrow import ArrowException
 from pyiceberg.exceptions import ValidationError
 from pyiceberg.table import StaticTable
 
-from conformance.adapters import arrow_rows
-from conformance.adapters.serve import Invalid, Unsupported
+from conformance.adapter_sdk import arrow_rows
+from conformance.adapter_sdk.serve import Invalid, Unsupported
 from conformance.engines.pyiceberg.expressions import predicate_of
 
 Arguments = dict[str, Any]

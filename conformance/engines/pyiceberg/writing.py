@@ -21,9 +21,9 @@ from pyiceberg.schema import Schema
 from pyiceberg.table.sorting import NullOrder, SortDirection, SortField, SortOrder
 from pyiceberg.transforms import parse_transform
 
-from conformance.adapters import arrow_literals, script_steps, table_requests
-from conformance.adapters.script_steps import MAIN, same_columns
-from conformance.adapters.serve import Invalid, Unsupported
+from conformance.adapter_sdk import arrow_literals, script_steps, table_requests
+from conformance.adapter_sdk.script_steps import MAIN, same_columns
+from conformance.adapter_sdk.serve import Invalid, Unsupported
 from conformance.engines.pyiceberg.expressions import predicate_of
 from conformance.engines.pyiceberg.metadata import change_column
 

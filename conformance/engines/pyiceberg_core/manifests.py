@@ -13,8 +13,8 @@ from typing import Any
 from pyiceberg.types import DecimalType
 from pyiceberg_core import manifest as core
 
-from conformance.adapters import native
-from conformance.adapters.serve import Invalid, Unsupported
+from conformance.adapter_sdk import lenient_values as native
+from conformance.adapter_sdk.serve import Invalid, Unsupported
 from conformance.engines.pyiceberg.manifests import engine_table
 
 Arguments = dict[str, Any]

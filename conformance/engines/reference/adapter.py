@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from conformance.adapters.serve import serve
+from conformance.adapter_sdk.serve import serve
 from conformance.operations.families import Family, families
 from conformance.operations.forms import FAST, PLAIN, functions
 from conformance.version import tool_version

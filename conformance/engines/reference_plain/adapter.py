@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from conformance.adapters.serve import serve
+from conformance.adapter_sdk.serve import serve
 from conformance.engines.reference import adapter as reference
 from conformance.engines.reference.adapter import REFUSALS
 from conformance.operations.forms import PLAIN

@@ -21,9 +21,9 @@ from pysail.spark import SparkConnectServer
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from conformance.adapters import arrow_rows, table_requests
-from conformance.adapters.serve import Invalid, Unsupported, serve, take_standard_output
-from conformance.adapters.sql_predicates import Dialect, identifier, sql_of
+from conformance.adapter_sdk import arrow_rows, table_requests
+from conformance.adapter_sdk.serve import Invalid, Unsupported, serve, take_standard_output
+from conformance.adapter_sdk.sql_predicates import Dialect, identifier, sql_of
 
 Arguments = dict[str, Any]
 

@@ -1,8 +1,8 @@
 """The adapter of the reference inside PySpark: its columnar kernels answer in Spark's Python workers (`kernels`).
 
 A Spark job takes its time whatever it does, so the questions that are waiting are asked in one job. To read a table,
-its scan is planned here, and the workers do its tasks, as those of `conformance.pipeline.spark` do. A table is written
-by this process as the driver, whose executors write the files (`conformance.writing.spark`).
+its scan is planned here, and the workers do its tasks, as those of `conformance.table_io.spark` do. A table is written
+by this process as the driver, whose executors write the files (`conformance.table_io.writing.spark`).
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from typing import Any
 from pyspark import __version__ as spark_version
 from pyspark.sql import SparkSession
 
-from conformance.adapters.script_steps import WRITING
-from conformance.adapters.serve import Invalid, describe, encode_answer, internal, perform, take_standard_output
-from conformance.adapters.spark_settings import JAVA, LOCAL
+from conformance.adapter_sdk.script_steps import WRITING
+from conformance.adapter_sdk.serve import Invalid, describe, encode_answer, internal, perform, take_standard_output
+from conformance.adapter_sdk.spark_settings import JAVA, LOCAL
+from conformance.core.failures import NotExamined
 from conformance.engines.reference.adapter import REFUSALS
 from conformance.engines.spark_reference import writing
 from conformance.engines.spark_reference.kernels import ANSWERS, SCALAR, TASK, answer_batches, packed
-from conformance.failures import NotExamined
-from conformance.pipeline.local import plan_reading
-from conformance.pipeline.tables import load_table
+from conformance.table_io.local import plan_reading
+from conformance.table_io.tables import load_table
 from spec_ref.expressions.expression_json import predicate_from_json
 from spec_ref.expressions.predicates import TRUE
 

@@ -17,13 +17,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from conformance.adapters import arrow_rows
-from conformance.adapters.script_steps import WRITING
-from conformance.adapters.serve import Invalid, perform
+from conformance.adapter_sdk import arrow_rows
+from conformance.adapter_sdk.script_steps import WRITING
+from conformance.adapter_sdk.serve import Invalid, perform
+from conformance.core.failures import NotExamined
 from conformance.engines.reference.adapter import REFUSALS, operations
-from conformance.failures import NotExamined
 from conformance.operations.wire import from_exchange, to_exchange
-from conformance.pipeline.read_tasks import arrow_schema, read_task
+from conformance.table_io.read_tasks import arrow_schema, read_task
 from spec_ref.columnar.hashing import hash_array
 from spec_ref.columnar.partitioning.transforms import transform_array
 from spec_ref.columnar.single_value.binary import binary_array

@@ -1,4 +1,4 @@
-"""Scripts by the reference inside Spark: `conformance.writing.spark`, whose executors write the files."""
+"""Scripts by the reference inside Spark: `conformance.table_io.writing.spark`, whose executors write the files."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from conformance.adapters.serve import Unsupported
+from conformance.adapter_sdk.serve import Unsupported
 from conformance.operations.writing.reference import ReferenceWriter, branch_of, mode_of, operations_of
-from conformance.pipeline.spark_types import spark_batch, spark_schema
-from conformance.writing import spark as on_spark
+from conformance.table_io.spark_types import spark_batch, spark_schema
+from conformance.table_io.writing import spark as on_spark
 from spec_ref.expressions.expression_json import predicate_from_json
 
 Json = Any

@@ -7,10 +7,9 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from conformance.adapters import race_logs
-from conformance.adapters.race_logs import Arguments, Change, Conflict
-from conformance.operations.forms import Functions
-from conformance.races.fixtures import (
+from conformance.adapter_sdk import race_logs
+from conformance.adapter_sdk.race_logs import Arguments, Change, Conflict
+from conformance.operations.commits.fixtures import (
     LOCATION,
     SCHEMA,
     data,
@@ -20,7 +19,8 @@ from conformance.races.fixtures import (
     position_deletes,
     vector,
 )
-from conformance.stores.runner import Runner
+from conformance.operations.forms import Functions
+from conformance.table_io.stores.runner import Runner
 from spec_ref.commits import Base, CommitConflict, CommitFailed, MetastoreTable, changes, load
 from spec_ref.commits.effects import Steps, Swap
 from spec_ref.commits.payloads import FileKind, Payload, decode, encode

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
+from conformance.core.json_text import dump_json, parse_json
 from conformance.operations.forms import Functions
 from conformance.operations.wire import from_exchange
-from conformance.protocol import dump_json, parse_json
 from spec_ref.core.versions import V3
 from spec_ref.expressions.binding import bind
 from spec_ref.expressions.bound import BoundPredicate, evaluate

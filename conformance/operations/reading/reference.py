@@ -6,13 +6,13 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from conformance.adapters.serve import Invalid
-from conformance.failures import NotExamined
+from conformance.adapter_sdk.serve import Invalid
+from conformance.core.failures import NotExamined
 from conformance.operations.comparison import read_type
 from conformance.operations.forms import Functions
 from conformance.operations.wire import to_exchange
-from conformance.pipeline.file_access import read_bytes
-from conformance.pipeline.tables import Table, load_table
+from conformance.table_io.file_access import read_bytes
+from conformance.table_io.tables import Table, load_table
 from spec_ref.expressions.expression_json import predicate_from_json
 from spec_ref.expressions.predicates import TRUE, Predicate
 from spec_ref.scan_planning import FileScanTask, table_state

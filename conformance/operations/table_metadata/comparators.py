@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
+from conformance.core.json_text import dump_json
 from conformance.operations.comparison import MAX_DIFFERENCES, Comparator, Differences, json_differences, unordered
 from conformance.operations.table_metadata.wire import LONGS
-from conformance.protocol import dump_json
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
 from spec_ref.data_types.types import ListType, MapType, StructType, Type

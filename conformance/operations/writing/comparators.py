@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
-from conformance.adapters.serve import Unsupported
-from conformance.adapters.table_requests import local_path, metadata
+from conformance.adapter_sdk.serve import Unsupported
+from conformance.adapter_sdk.table_requests import local_path, metadata
 from conformance.operations.comparison import ABSENT, MAX_DIFFERENCES, Comparator, Difference, Differences
 from spec_ref.core.errors import SpecError, Violation
 from spec_ref.schemas.type_json import type_from_json, type_to_json
 
 if TYPE_CHECKING:  # a table is read with Arrow, which takes longer to load than most questions to answer
-    from conformance.scripts.written import OperationNumbers, Reading, Written
+    from conformance.operations.writing.written import OperationNumbers, Reading, Written
 
 Json = dict[str, Any]
 
@@ -42,8 +42,8 @@ def written_table(args: Json, expected: Json, got: Json) -> Differences:
 
 
 def _differences(args: Json, expected: Json, got: Json) -> Iterator[Difference]:
-    from conformance.failures import NotExamined
-    from conformance.scripts.written import Written
+    from conformance.core.failures import NotExamined
+    from conformance.operations.writing.written import Written
 
     folder = local_path(metadata(args["table"])["location"]) if "operations" in args else args["table"]
     place = os.path.realpath(folder)

@@ -1,4 +1,4 @@
-"""Scripts by the reference implementation: `conformance.writing`, as a catalog in memory would commit them."""
+"""Scripts by the reference implementation: `conformance.table_io.writing`, as a catalog in memory would commit them."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from conformance.adapters import script_steps
-from conformance.adapters.script_steps import MAIN, same_columns
-from conformance.adapters.serve import Invalid
-from conformance.failures import NotExamined
+from conformance.adapter_sdk import script_steps
+from conformance.adapter_sdk.script_steps import MAIN, same_columns
+from conformance.adapter_sdk.serve import Invalid
+from conformance.core.failures import NotExamined
 from conformance.operations.forms import FAST, Functions, functions
 from conformance.operations.table_metadata.changes import column_change
-from conformance.scripts.literals import read_literal
-from conformance.stores import RegisteredTable
-from conformance.writing import Mode, WritableTable, create_table, open_stored, rewrite_manifests
+from conformance.operations.writing.literals import read_literal
+from conformance.table_io.stores import RegisteredTable
+from conformance.table_io.writing import Mode, WritableTable, create_table, open_stored, rewrite_manifests
 from spec_ref.commits import CommitConflict, CommitFailed
 from spec_ref.commits.changes import (
     Change,

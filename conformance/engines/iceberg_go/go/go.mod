@@ -1,4 +1,4 @@
-module iceberg-conformance/adapters/go
+module iceberg-conformance/adapter_sdk/go
 
 go 1.25.9
 

@@ -1,0 +1,1 @@
+"""What adapters in Python share. Each adapter is in the folder of its engine, in `conformance.engines`."""

@@ -1,0 +1,214 @@
+"""Rows that engines give as Arrow tables, in the exchange form of the Iceberg types of their columns.
+
+Everything is read from the Arrow columns themselves and not through Python's dates and times, which end at the years 1
+and 9999, have no nanoseconds and need time zones of the machine. Nothing here judges: a value that is not what the
+type makes one expect (a number where the type says a text) is told as it is, and does not compare equal.
+
+Only pyarrow, the standard library and `native` are imported, so that this runs in the environment of any engine.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Callable
+from decimal import Decimal
+from itertools import pairwise
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.types as pat
+
+from conformance.adapter_sdk import lenient_values as native
+from conformance.adapter_sdk.serve import Unsupported
+
+Json = Any
+Column = Any
+"""An Arrow array, of any type."""
+
+Rows = Any
+"""An Arrow table; typed so, as engines are not typed."""
+
+DIGITS = {"s": 0, "ms": 3, "us": 6, "ns": 9}
+"""Digits of a second that an Arrow unit counts."""
+
+
+def answer(table: Rows, types: dict[str, Json], names: list[str] | None = None) -> dict[str, Json]:
+    """The answer of ``table.read``.
+
+    Args:
+        table: the rows; a column that is not in ``types`` is told as its Arrow type has it.
+        types: the Iceberg type of each column of the answer.
+        names: the columns' names where the engine calls them otherwise, such as metadata columns.
+
+    Raises:
+        Unsupported: the engine has no form for values of a type that could be told exactly.
+    """
+    told = [
+        values(types.get(name), _whole(table.column(index))) for index, name in enumerate(names or table.column_names)
+    ]
+    keys = names or table.column_names
+    return {"rows": [dict(zip(keys, row, strict=True)) for row in zip(*told, strict=True)]}
+
+
+def _whole(column: Column) -> Column:
+    chunks = column.combine_chunks()
+    if isinstance(chunks, pa.ChunkedArray):  # what is too large for one array, or has no chunk
+        return chunks.chunk(0) if chunks.num_chunks else pa.array([], chunks.type)
+    return chunks
+
+
+def values(type_: Json, array: Column) -> list[Json]:
+    """The exchange form of every value of an Arrow array of the Iceberg type."""
+    array = _plain(array)
+    read = _NESTED.get(native.kind(type_))
+    if read is not None:
+        return read(type_, array)
+    name = native.kind(type_)
+    arrow = array.type
+    if pat.is_integer(arrow) or pat.is_date32(arrow):
+        return [native.write(type_, value) for value in _integers(array)]
+    if pat.is_timestamp(arrow) or pat.is_time(arrow):
+        return [_counted(type_, name, arrow.unit, value) for value in _integers(array)]
+    if pat.is_date64(arrow):
+        return [None if value is None else native.write(type_, value // 86_400_000) for value in _integers(array)]
+    return [_written(type_, name, value) for value in array.to_pylist()]
+
+
+def _plain(array: Column) -> Column:
+    """The array without what Arrow wraps values in: extension types, dictionaries and views."""
+    if isinstance(array, pa.ExtensionArray):
+        return _plain(array.storage)
+    if pat.is_dictionary(array.type):
+        return _plain(array.dictionary_decode())
+    return array
+
+
+def _integers(array: Column) -> list[int | None]:
+    """The counts that dates, times and timestamps are, and integers of any width."""
+    found: list[int | None] = (
+        array if pat.is_integer(array.type) else array.view(pa.int32() if array.type.bit_width == 32 else pa.int64())
+    ).to_pylist()
+    return found
+
+
+def _counted(type_: Json, name: str, unit: str, value: int | None) -> Json:
+    """A time or an instant; one that is finer than the type counts is told with all its digits."""
+    if value is None:
+        return None
+    have, wanted = DIGITS[unit], 6 if name == "time" else native.UNITS.get(name, DIGITS[unit])
+    if name == "date":
+        days, rest = divmod(value, native.DAY * 10**have)
+        return native.write("timestamp_ns", value * 10 ** (9 - have)) if rest else native.write(type_, days)
+    if have > wanted:
+        value, rest = divmod(value, 10 ** (have - wanted))
+        if rest:
+            return f"{native.write(type_, value)} and {rest} of {unit}"
+    else:
+        value *= 10 ** (wanted - have)
+    return native.write(type_, value)
+
+
+def _written(type_: Json, name: str, value: Any) -> Json:
+    """A value without children, as pyarrow makes one in Python."""
+    if isinstance(value, bytes) and name == "string":
+        return value.decode(errors="backslashreplace")
+    if isinstance(value, str) and name in ("fixed", "binary", "geometry", "geography"):
+        return value.encode().hex().upper()
+    if isinstance(value, bytes) and name == "uuid" and len(value) == 16:
+        return str(uuid.UUID(bytes=value))
+    if isinstance(value, float) and name not in ("float", "double"):
+        return native.write("double", value)
+    if isinstance(value, Decimal):
+        return native.write("decimal", value)
+    return native.write(type_, value)
+
+
+def _struct(type_: Json, array: Column) -> list[Json]:
+    """An object of values by field id; a child that the engine's struct does not have is left out."""
+    if not pat.is_struct(array.type):
+        return _strange(array)
+    children = dict(zip((field.name for field in array.type), array.flatten(), strict=True))
+    told = {
+        str(field["id"]): values(field["type"], children.pop(field["name"]))
+        for field in type_["fields"]
+        if field["name"] in children
+    }
+    told |= {name: values(None, child) for name, child in children.items()}
+    return [
+        {name: column[index] for name, column in told.items()} if there else None
+        for index, there in enumerate(array.is_valid().to_pylist())
+    ]
+
+
+def _list(type_: Json, array: Column) -> list[Json]:
+    ranges = _ranges(array)
+    if ranges is None:
+        return _strange(array)
+    elements = values(type_["element"], array.values)
+    return [None if place is None else elements[place[0] : place[1]] for place in ranges]
+
+
+def _map(type_: Json, array: Column) -> list[Json]:
+    """Keys and values; a list of pairs is a map too."""
+    ranges = _ranges(array)
+    if ranges is None:
+        return _strange(array)
+    if pat.is_map(array.type):
+        keys, items = array.keys, array.items
+    elif pat.is_struct(array.values.type) and array.values.type.num_fields == 2:
+        keys, items = array.values.flatten()
+    else:
+        return _strange(array)
+    told = values(type_["key"], keys), values(type_["value"], items)
+    return [
+        None if place is None else {"keys": told[0][place[0] : place[1]], "values": told[1][place[0] : place[1]]}
+        for place in ranges
+    ]
+
+
+def _ranges(array: Column) -> list[tuple[int, int] | None] | None:
+    """Where the elements of each list begin and end among all, None for nulls; None for what is no list."""
+    if pat.is_list(array.type) or pat.is_large_list(array.type) or pat.is_map(array.type):
+        ranges = list(pairwise(array.offsets.to_pylist()))
+    elif pat.is_list_view(array.type) or pat.is_large_list_view(array.type):
+        sizes = zip(array.offsets.to_pylist(), array.sizes.to_pylist(), strict=True)
+        ranges = [(at, at + size) for at, size in sizes]
+    else:
+        return None
+    return [place if there else None for place, there in zip(ranges, array.is_valid().to_pylist(), strict=True)]
+
+
+def _variant(_: Json, array: Column) -> list[Json]:
+    """The two buffers of a variant.
+
+    Raises:
+        Unsupported: the engine gives it in a form of its own.
+    """
+    if pat.is_null(array.type):
+        return [None] * len(array)
+    if not pat.is_struct(array.type) or {field.name for field in array.type} != {"metadata", "value"}:
+        raise Unsupported(f"variants are given as {array.type} and not as their bytes")
+    parts = {field.name: values("binary", child) for field, child in zip(array.type, array.flatten(), strict=True)}
+    return [
+        {name: part[index] for name, part in parts.items()} if there else None
+        for index, there in enumerate(array.is_valid().to_pylist())
+    ]
+
+
+def _untyped(_: Json, array: Column) -> list[Json]:
+    return _strange(array)
+
+
+def _strange(array: Column) -> list[Json]:
+    """Values of which nothing is known but what Arrow says, as JSON."""
+    return [None if value is None else json.loads(json.dumps(value, default=str)) for value in array.to_pylist()]
+
+
+_NESTED: dict[str, Callable[[Json, Column], list[Json]]] = {
+    "struct": _struct,
+    "list": _list,
+    "map": _map,
+    "variant": _variant,
+    "None": _untyped,
+}

@@ -1,0 +1,166 @@
+"""The exchange form of values for adapters of engines: read and written without asking whether a value is any good.
+
+What an engine refuses is for the engine to say, so nothing here checks ranges, lengths or precision. A value that
+cannot be told to an engine at all (a text that is no date) is `Unsupported`, which counts neither for nor against it.
+
+Values here are: bool; int for all integers, dates (days), times and timestamps (microseconds; nanoseconds for the
+types that end in ``_ns``), counted from 1970-01-01 or midnight; float; `decimal.Decimal`; str; `uuid.UUID`; bytes.
+Only the standard library and the calendar of `spec_ref` are imported.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import uuid
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from conformance.adapter_sdk.serve import Unsupported
+from spec_ref.core.calendar import civil_from_days, days_from_civil
+
+DAY = 86_400
+_INTEGER = re.compile(r"-?[0-9]{1,40}")
+_DATE = re.compile(r"([+-]?\d{4,9})-(\d\d)-(\d\d)", re.ASCII)
+_TIME = re.compile(r"(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?", re.ASCII)
+_OFFSET = re.compile(r"(.*)([+-])(\d\d):(\d\d)", re.ASCII)
+_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_FLOATS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+
+UNITS = {"timestamp": 6, "timestamptz": 6, "timestamp_ns": 9, "timestamptz_ns": 9}
+"""Digits of a second that the timestamp types count."""
+
+
+def kind(type_: object) -> str:
+    """The name of a type without its parameters; of a nested type, its ``type``."""
+    if isinstance(type_, dict):
+        return str(type_.get("type"))
+    return re.split(r"[\[(]", str(type_), maxsplit=1)[0].strip().lower()
+
+
+def read(type_: object, json: Any) -> Any:
+    """The value that the exchange form stands for; None for null.
+
+    Raises:
+        Unsupported: the JSON stands for no value of the kind, or the kind has none that engines take.
+    """
+    if json is None:
+        return None
+    name = kind(type_)
+    try:
+        value = _read(name, json)
+    except (ValueError, TypeError, InvalidOperation):
+        value = None
+    if value is None:
+        raise Unsupported(f"this cannot be told to an engine as {name}")
+    return value
+
+
+def _read(name: str, json: Any) -> Any:
+    match name, json:
+        case "boolean", bool():
+            return json
+        case "int" | "long", int() if not isinstance(json, bool):
+            return json
+        case "long", str() if _INTEGER.fullmatch(json):
+            return int(json)
+        case "float" | "double", str():
+            return _FLOATS.get(json)
+        case "float" | "double", int() | float() if not isinstance(json, bool):
+            return float(json)
+        case "decimal", str():
+            return Decimal(json)
+        case "date", str():
+            return _days(json)
+        case "time", str():
+            return _count(json, 6)
+        case "timestamp" | "timestamptz" | "timestamp_ns" | "timestamptz_ns", str():
+            return _instant(name, json)
+        case "string", str():
+            return json
+        case "uuid", str() if _UUID.fullmatch(json):
+            return uuid.UUID(json)
+        case "fixed" | "binary", str():
+            return bytes.fromhex(json)
+    return None
+
+
+def _days(text: str) -> int | None:
+    found = _DATE.fullmatch(text)
+    if not found:
+        return None
+    return days_from_civil(int(found[1]), int(found[2]), int(found[3]))
+
+
+def _count(text: str, digits: int) -> int | None:
+    """Seconds, or what ``digits`` digits of them count, since midnight."""
+    found = _TIME.fullmatch(text)
+    if not found or len(found[4] or "") > digits:
+        return None
+    hour, minute, second = (int(part or 0) for part in found.group(1, 2, 3))
+    if hour > 23 or minute > 59 or second > 59:
+        return None
+    second_units: int = 10**digits
+    return ((hour * 60 + minute) * 60 + second) * second_units + int((found[4] or "0").ljust(digits, "0"))
+
+
+def _instant(name: str, text: str) -> int | None:
+    date, _, time = text.partition("T")
+    ahead = 0
+    if "timestamptz" in name:
+        offset = _OFFSET.fullmatch(time)
+        if offset is None:
+            return None
+        time = offset[1]
+        ahead = (int(offset[3]) * 60 + int(offset[4])) * (60 if offset[2] == "+" else -60)
+    days, count = _days(date), _count(time, UNITS[name])
+    return None if days is None or count is None else count + (days * DAY - ahead) * 10 ** UNITS[name]
+
+
+def is_nan(type_: object, json: Any) -> bool:
+    """Whether the exchange form is a NaN: what makes bounds passes it over before one is encoded."""
+    return kind(type_) in ("float", "double") and json == "NaN"
+
+
+def write(type_: object, value: Any) -> Any:
+    """The exchange form of what an engine answered; what is no value of the kind is told as it is, and compares so."""
+    name = kind(type_)
+    match name, value:
+        case _, None | bool():
+            return value
+        case "long", int():
+            return str(value)
+        case "float" | "double", float():
+            if math.isfinite(value):
+                return value
+            return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+        case "decimal", Decimal():
+            return format(value, "f") if int(value.as_tuple().exponent) <= 0 else str(value)
+        case "date", int():
+            return _date_text(value)
+        case "time", int() if 0 <= value < DAY * 10**6:
+            return _time_text(value, 6)
+        case "timestamp" | "timestamptz" | "timestamp_ns" | "timestamptz_ns", int():
+            days, count = divmod(value, DAY * 10 ** UNITS[name])
+            offset = "+00:00" if "timestamptz" in name else ""
+            return f"{_date_text(days)}T{_time_text(count, UNITS[name])}{offset}"
+        case "uuid", bytes() if len(value) == 16:
+            return str(uuid.UUID(bytes=value))
+        case _, bytes():
+            return value.hex().upper()
+        case _, uuid.UUID() | Decimal():
+            return str(value)
+        case _:
+            return value
+
+
+def _date_text(days: int) -> str:
+    year, month, day = civil_from_days(days)
+    sign = "-" if year < 0 else "+" if year > 9999 else ""
+    return f"{sign}{abs(year):04}-{month:02}-{day:02}"
+
+
+def _time_text(count: int, digits: int) -> str:
+    seconds, fraction = divmod(count, 10**digits)
+    minutes, second = divmod(seconds, 60)
+    return f"{minutes // 60:02}:{minutes % 60:02}:{second:02}.{fraction:0{digits}}"

@@ -1,0 +1,137 @@
+"""What adapters of writers share: following the operations of a script, on a new table or on one that is there.
+
+A writer is an object with a method for each operation that it has, by its name with ``_`` for ``-``. Only the standard
+library is imported.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+from conformance.adapter_sdk.serve import Invalid, Unsupported
+from conformance.adapter_sdk.table_requests import local_path
+
+Json = Any
+Arguments = dict[str, Any]
+MAIN = "main"
+
+WRITING = frozenset({"table.write", "table.change"})
+"""The operations of the protocol that write tables."""
+
+OPERATIONS = frozenset({
+    "create", "append", "overwrite", "delete", "delete-equal", "update", "merge", "upsert", "compact",
+    "rewrite-manifests", "alter-schema", "alter-spec", "sort", "upgrade", "properties", "branch", "tag", "fast-forward",
+    "rollback", "expire",
+})  # fmt: skip
+"""The operations of scripts."""
+
+
+class Writer(Protocol):
+    """A table that is being written."""
+
+    def open(self, location: str) -> None:
+        """Load the table of a metadata file."""
+
+    def snapshot(self, ref: str) -> int | None:
+        """The id of the snapshot that a branch has; None where it has none."""
+
+    def metadata(self) -> str:
+        """The location of the metadata file."""
+
+
+def follow(writer: Writer, operations: Sequence[Json], name: str, history: Sequence[str | None] = ()) -> Json:
+    """Let a writer do what operations say; the answer of ``table.write`` and of ``table.change``.
+
+    Args:
+        writer: has a method for each operation.
+        operations: in JSON.
+        name: of the engine, for people.
+        history: the snapshot that main had after each operation before these.
+
+    Raises:
+        Unsupported: the writer has no such operation.
+        Invalid: there is no such operation, or it names an earlier one after which main had no snapshot.
+    """
+    main = [None if id_ is None else int(id_) for id_ in history]
+    snapshots: list[int | None] = []
+    locations: list[str] = []
+    for operation in operations:
+        if operation["op"] not in OPERATIONS:
+            raise Invalid(f"no operation {operation['op']!r}")
+        do = getattr(writer, operation["op"].replace("-", "_"), None)
+        if do is None:
+            raise Unsupported(f"{name} does not {operation['op']}")
+        at = operation.get("to") if operation["op"] == "rollback" else operation.get("at")
+        if at is None:
+            do(operation)
+        else:  # an operation that names a step gets the snapshot
+            if not 0 <= at < len(main) or main[at] is None:
+                raise Invalid(f"{operation['op']}: main had no snapshot after operation {at}")
+            do({**operation, "snapshot": main[at]})
+        snapshots.append(writer.snapshot(operation.get("branch", MAIN)))
+        main.append(writer.snapshot(MAIN))
+        locations.append(writer.metadata())
+    return {
+        "metadata": writer.metadata(),
+        "snapshots": [None if id_ is None else str(id_) for id_ in snapshots],
+        "locations": locations,
+    }
+
+
+def operations(
+    make: Callable[[str | None, Sequence[Json]], AbstractContextManager[Writer]], name: str
+) -> dict[str, Callable[[Arguments], object]]:
+    """``table.write`` and ``table.change`` by a writer.
+
+    Args:
+        make: makes a writer for the folder of a new table, or None where one is opened, and the operations to come. A
+            context manager: leaving it lets go of all that it holds.
+        name: of the engine, for people.
+    """
+
+    def write(args: Arguments) -> object:
+        given = args["script"]["operations"]
+        with make(args["table"], given) as writer:
+            return follow(writer, given, name)
+
+    def change(args: Arguments) -> object:
+        if not os.path.isfile(local_path(args["table"])):
+            raise Invalid(f"{args['table']}: no such metadata file")
+        with make(None, args["operations"]) as writer:
+            writer.open(args["table"])
+            return follow(writer, args["operations"], name, args.get("history", ()))
+
+    return {"table.write": write, "table.change": change}
+
+
+def fields_of(schema: Json) -> list[Json]:
+    """The columns of a schema in JSON, as an engine takes it: with an id."""
+    fields: list[Json] = schema["fields"]
+    return fields
+
+
+def same_columns(rows: list[dict[str, Json]]) -> list[str]:
+    """The names of the columns that all rows give.
+
+    Raises:
+        Unsupported: rows give different ones, so that a statement of the engine does not say it.
+    """
+    names = list(rows[0])
+    if any(row.keys() != rows[0].keys() for row in rows):
+        raise Unsupported("the rows of one statement give the same columns")
+    return names
+
+
+def with_ids(type_: Json, value: Json) -> Json:
+    """A literal, with structs by field id as in exchange form."""
+    if value is None or not isinstance(type_, dict):
+        return value
+    if type_["type"] == "struct":
+        given = {field["name"]: field for field in type_["fields"]}
+        return {str(given[name]["id"]): with_ids(given[name]["type"], item) for name, item in value.items()}
+    if type_["type"] == "list":
+        return [with_ids(type_["element"], item) for item in value]
+    return {f"{part}s": [with_ids(type_[part], item) for item in value[f"{part}s"]] for part in ("key", "value")}

@@ -1,0 +1,90 @@
+"""What adapters of readers share: what a request about a table asks for, and the columns that its filter names.
+
+The engine reads the table by itself. The metadata file is read here only for what the engine cannot be asked without:
+the types of the columns that a filter compares, and the directory of a table for engines that take no metadata file.
+Only the standard library is imported.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from conformance.adapter_sdk.serve import Invalid, Unsupported
+
+Arguments = dict[str, Any]
+Json = dict[str, Any]
+
+METADATA_COLUMNS = ("_row_id", "_last_updated_sequence_number", "_file", "_pos")
+TIMES = ("snapshot", "ref", "timestamp_ms")
+
+
+def local_path(location: str) -> str:
+    """The path of a ``file`` URI, or of a location that is a path."""
+    parts = urlsplit(location)
+    if parts.scheme in ("", "file"):
+        return unquote(parts.path) if parts.scheme else location
+    raise Unsupported(f"adapters read local tables only, not {location}")
+
+
+def metadata(location: str) -> Json:
+    """The table metadata in a file, compressed or not."""
+    try:
+        with open(local_path(location), "rb") as file:
+            data = file.read()
+        read = json.loads(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
+    except (OSError, ValueError) as error:
+        raise Invalid(f"{location}: {error}") from None
+    return read if isinstance(read, dict) else {}
+
+
+def columns(args: Arguments) -> list[Json]:
+    """The fields of the schema that a request reads with.
+
+    That of the snapshot for a snapshot, a tag or a time; the current one for a branch, and where nothing is said.
+    """
+    document = metadata(args["table"])
+    schemas = {schema.get("schema-id", 0): schema for schema in document.get("schemas") or [document.get("schema", {})]}
+    current = schemas.get(document.get("current-schema-id", 0), {})
+    snapshot = _snapshot(document, args)
+    schema = schemas.get(snapshot.get("schema-id"), current) if snapshot else current
+    fields: list[Json] = schema.get("fields", [])
+    return fields
+
+
+def _snapshot(document: Json, args: Arguments) -> Json | None:
+    """The snapshot that fixes the schema; None where the current schema counts."""
+    wanted: Any = None
+    if "snapshot" in args:
+        wanted = int(args["snapshot"])
+    elif "ref" in args:
+        reference = document.get("refs", {}).get(args["ref"], {})
+        wanted = reference.get("snapshot-id") if reference.get("type") == "tag" else None
+    elif "timestamp_ms" in args:
+        entries = [one for one in document.get("snapshot-log", []) if one["timestamp-ms"] <= args["timestamp_ms"]]
+        wanted = entries[-1]["snapshot-id"] if entries else None
+    return next((one for one in document.get("snapshots", []) if one["snapshot-id"] == wanted), None)
+
+
+def only(args: Arguments, engine: str, *understood: str) -> None:
+    """Say that the engine does not read snapshots by all of their names.
+
+    Raises:
+        Unsupported: the request names one in a way that is not among ``understood``.
+    """
+    for name in TIMES:
+        if name in args and name not in understood:
+            raise Unsupported(f"{engine} does not read a snapshot by {name}")
+
+
+def without_metadata_columns(args: Arguments, engine: str, have: tuple[str, ...] = ()) -> None:
+    """Say that the engine does not have all metadata columns.
+
+    Raises:
+        Unsupported: one that is not in ``have`` is asked for.
+    """
+    for name in args.get("select", ()):
+        if name in METADATA_COLUMNS and name not in have:
+            raise Unsupported(f"{engine} has no column {name}")

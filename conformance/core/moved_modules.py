@@ -1,0 +1,89 @@
+"""Modules that had other names: programs that import them by those get the same modules, and a warning.
+
+Deprecated, for one release. Only names that the documentation told to import are here.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import warnings
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec
+from types import CodeType, ModuleType
+
+MOVED = {
+    "conformance.adapters": "conformance.adapter_sdk",
+    "conformance.pipeline": "conformance.table_io",
+    "conformance.stores": "conformance.table_io.stores",
+    "conformance.vector_lint": "conformance.vectors.lint",
+    "conformance.writing": "conformance.table_io.writing",
+}
+"""The new name of each module or package by its old one."""
+
+ADAPTERS = "conformance.adapters."
+ENGINES = "conformance.engines"
+
+
+def new_name(name: str) -> str | None:
+    """The name that a module has now; None where it was never moved."""
+    for old, new in MOVED.items():
+        if name == old or name.startswith(f"{old}."):
+            moved = new + name.removeprefix(old)
+            return moved if not name.startswith(ADAPTERS) else _adapter(name.removeprefix(ADAPTERS)) or moved
+    return None
+
+
+def _adapter(name: str) -> str | None:
+    """The module of an engine that was ``conformance.adapters.NAME`` or ``NAME_PART``."""
+    folder, _, part = name.rpartition("_")
+    for module in (f"{ENGINES}.{name}.adapter", f"{ENGINES}.{folder}.{part}"):
+        if importlib.util.find_spec(module.rpartition(".")[0]) and importlib.util.find_spec(module):
+            return module
+    return None
+
+
+class _Moved:
+    """Loads a module by its new name."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.spec: ModuleSpec | None = None
+
+    def create_module(self, _spec: ModuleSpec) -> ModuleType:
+        module = importlib.import_module(self.name)
+        self.spec = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__spec__ = self.spec  # it was executed, and is what it is by its new name
+
+    def get_code(self, _name: str) -> CodeType | None:
+        """What ``python -m`` runs."""
+        spec = importlib.util.find_spec(self.name)
+        assert spec is not None
+        assert spec.loader is not None
+        code: CodeType | None = spec.loader.get_code(self.name)  # type: ignore[attr-defined]
+        return code
+
+
+class _Finder:
+    """Finds modules by the names that they had."""
+
+    @staticmethod
+    def find_spec(
+        name: str, _path: Sequence[str] | None = None, _target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if not name.startswith("conformance."):
+            return None
+        new = new_name(name)
+        if new is None:
+            return None
+        warnings.warn(f"{name} is deprecated; it is {new} now", DeprecationWarning, stacklevel=2)
+        return importlib.util.spec_from_loader(name, _Moved(new))  # type: ignore[arg-type]
+
+
+def install() -> None:
+    """Let modules be imported by the names that they had."""
+    if not any(finder is _Finder for finder in sys.meta_path):
+        sys.meta_path.insert(0, _Finder)

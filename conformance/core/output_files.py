@@ -1,0 +1,56 @@
+"""Files that options of the command line name for output."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import IO
+
+from conformance.core.failures import UsageError
+
+
+def prepare(option: str, path: Path) -> None:
+    """Make sure that a file can be written, before a long run and not after it. What the file holds stays.
+
+    Folders that are not there are made, and standard error says so.
+
+    Args:
+        option: of the command line that names the file, for the message.
+        path: the file.
+
+    Raises:
+        UsageError: it cannot be written; says why.
+    """
+    there = path.exists()
+    with open_output(option, path, "a"):
+        pass
+    if not there:
+        path.unlink(missing_ok=True)
+
+
+def write_output(option: str, path: Path, text: str) -> None:
+    """Write a file that an option names; arguments and errors as for `prepare`."""
+    try:
+        with open_output(option, path, "w") as file:
+            file.write(text)
+    except OSError as error:
+        raise _cannot(option, path, error) from None
+
+
+def open_output(option: str, path: Path, mode: str) -> IO[str]:
+    """Open a file that an option names, line by line, so that a run which is killed leaves what it wrote.
+
+    Raises:
+        UsageError: it cannot be written; says why.
+    """
+    try:
+        if not path.parent.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            print(f"iceberg-conformance: {option}: made the folder {path.parent}", file=sys.stderr)
+        return path.open(mode, encoding="utf-8", errors="backslashreplace", buffering=1)
+    except OSError as error:
+        raise _cannot(option, path, error) from None
+
+
+def _cannot(option: str, path: Path, error: OSError) -> UsageError:
+    return UsageError(f"{option} {path}: cannot be written: {error.strerror}")

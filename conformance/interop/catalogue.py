@@ -1,0 +1,60 @@
+"""The catalogue: a fixed set of small scripts, each about a few features, in the versions and formats that matter.
+
+An entry is one script whose format version and file format are filled in for each variant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from typing import Any
+
+from attrs import frozen
+
+from conformance.interop.entries import ENTRIES
+from conformance.interop.entry import Entry
+
+Json = Any
+
+FORMAT = "write.format.default"
+
+
+@frozen
+class Variant:
+    """A script of the catalogue in one version and format."""
+
+    name: str
+    entry: Entry
+    format_version: int
+    file_format: str
+    script: Json
+
+
+def variants(names: Sequence[str] = (), *, quick: bool = False) -> tuple[Variant, ...]:
+    """The scripts of the catalogue.
+
+    Args:
+        names: of entries or variants, which may have ``*`` in them; all where empty.
+        quick: the few that are run where little time is.
+    """
+    every = [_variant(entry, version, file_format) for entry in ENTRIES for version in entry.versions
+             for file_format in entry.formats if not quick or _is_quick(entry, version, file_format)]  # fmt: skip
+    return tuple(
+        one for one in every
+        if not names or any(fnmatchcase(name, wanted) for wanted in names for name in (one.name, one.entry.name))
+    )  # fmt: skip
+
+
+def _is_quick(entry: Entry, version: int, file_format: str) -> bool:
+    """Version 2, which all producers write, where there is one; in Parquet, or in all formats."""
+    return version == (2 if 2 in entry.versions else max(entry.versions)) and (
+        entry.quick or file_format == entry.formats[0]
+    )
+
+
+def _variant(entry: Entry, version: int, file_format: str) -> Variant:
+    create = entry.operations[0]
+    properties = {FORMAT: file_format, **create.get("properties", {})}
+    first = {"op": "create", "format_version": version, **create, "properties": properties}
+    name = f"{entry.name}-v{version}-{file_format}"
+    return Variant(name, entry, version, file_format, {"operations": [first, *entry.operations[1:]]})

@@ -1,0 +1,59 @@
+"""The golden tables of the matrix: tables that engines wrote, each state with the rows that its statements make.
+
+What is asked are the vectors of the suite ``reading`` that read whole states, so that the deviations that are known of
+them are known here.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from conformance.interop.cells import GOLDEN, MadeTable
+from conformance.interop.features import features_of, formats_of
+from conformance.operations.protocol import Refused
+from conformance.table_io.tables import load_table
+from conformance.vectors import Vector
+from conformance.vectors.golden_tables import PLACE, index, location_of, materialize, own_place
+
+PREFIX = "read-"
+"""What the ids of vectors that read a whole state begin with."""
+
+
+def golden_cases(vectors: Sequence[Vector]) -> dict[str, list[Vector]]:
+    """The vectors that read whole states of sound golden tables, by table."""
+    found: dict[str, list[Vector]] = defaultdict(list)
+    for vector in vectors:
+        if vector.operation.name == "table.read" and vector.id.startswith(PREFIX):
+            name = Path(vector.args["table"]).relative_to(PLACE).parts[0]
+            found[name].append(vector)
+    broken = [n for n, cases in found.items() if any(isinstance(o, Refused) for one in cases for o in one.permitted)]
+    return {name: cases for name, cases in found.items() if name not in broken}
+
+
+def golden_tables(vectors: Sequence[Vector], wanted: Sequence[str] | None = None) -> Iterator[MadeTable]:
+    """The golden tables, put where a run reads them.
+
+    Args:
+        vectors: those that come with the tool.
+        wanted: names of tables; all that are sound where it is left out.
+    """
+    cases = golden_cases(vectors)
+    names = [name for name in cases if wanted is None or name in wanted]
+    indexes = {name: known for name in names if "engine" in (known := index(name))}  # the others no engine wrote
+    place = own_place()
+    materialize(indexes, place=place)
+    for name in sorted(indexes, key=lambda one: (indexes[one]["engine"], indexes[one]["version"], one)):
+        known = indexes[name]
+        table = load_table(f"{location_of(place)}/{name}/{known['metadata']}")
+        yield MadeTable(
+            producer=f"{GOLDEN}/{known['engine']}@{known['version']}",
+            name=name,
+            features=tuple(sorted(features_of(table))),
+            format_version=int(table.metadata.format_version),
+            file_format="+".join(formats_of(table)) or "none",
+            about=known.get("about", ""),
+            metadata=table.metadata_location,
+            cases=tuple(cases[name]),
+        )

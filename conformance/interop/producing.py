@@ -1,0 +1,96 @@
+"""The tables that producers write by the scripts of the catalogue, and what consumers are asked about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from conformance.core.failures import NotExamined
+from conformance.interop.catalogue import Variant
+from conformance.interop.cells import MadeTable, Writing
+from conformance.interop.features import features_of
+from conformance.operations.protocol import Answer, Crashed, Refused, Started, Unsupported
+from conformance.operations.writing.comparators import BrokenRule, written_table
+from conformance.properties.scenario_tables import OtherSchema, ScriptedTable, readings, vector_of, write_script
+from conformance.runner.adapter_interface import Adapter
+from conformance.scripts.expected import expected_of
+from conformance.table_io.tables import load_table
+from spec_ref.core.errors import SpecError
+
+RULES = "/table/"
+"""Where the judge of written tables tells the rules that a validator finds broken."""
+
+
+def write_tables(
+    producer: str,
+    adapter: Adapter,
+    started: Started,
+    scripts: Sequence[Variant],
+    folder: Path,
+) -> Iterator[MadeTable]:
+    """Let one producer write every script.
+
+    Args:
+        producer: its name.
+        adapter: the adapter, started.
+        started: what it answered to that.
+        scripts: what to write.
+        folder: where its tables go.
+    """
+    for variant in scripts:
+        yield _written(producer, adapter, started, variant, folder / variant.name)
+
+
+def _written(producer: str, adapter: Adapter, started: Started, variant: Variant, place: Path) -> MadeTable:
+    def made(writing: Writing, reason: str = "", **more: object) -> MadeTable:
+        return MadeTable(
+            producer=producer, name=variant.name, features=more.pop("features", variant.entry.features),  # type: ignore[arg-type]
+            format_version=variant.format_version, file_format=variant.file_format, about=variant.entry.about,
+            writing=writing, reason=reason, **more,  # type: ignore[arg-type]
+        )  # fmt: skip
+
+    if "table.write" not in started.operations:
+        return made(Writing.CANNOT, "the operation table.write (not declared)")
+    version = variant.format_version
+    if started.format_versions and version not in started.format_versions:
+        return made(Writing.CANNOT, f"format version {version} (not declared)")
+    table = write_script(adapter, variant.script, place)
+    if not isinstance(table, ScriptedTable):
+        return made(*_not_written(table))
+    try:
+        findings, problem, shows = _judged(table, place)
+        if problem:
+            return made(Writing.WRONG, problem, metadata=table.metadata, shows=shows)
+        features = tuple(sorted(features_of(load_table(table.metadata)) | set(variant.entry.features)))
+        cases = tuple(
+            vector_of(f"{producer}/{variant.name}: {label}", args, expected, table.states[-1].format_version)
+            for label, args, expected in readings(table, history=variant.entry.history)
+        )
+    except (SpecError, NotExamined, OtherSchema) as error:
+        shows = (error.violation.requirement,) if isinstance(error, SpecError) else ()
+        return made(Writing.WRONG, str(error), metadata=table.metadata, shows=shows)
+    writing = Writing.INVALID if findings else Writing.WRITTEN
+    reason = "; ".join(findings)
+    return made(
+        writing, reason, metadata=table.metadata, findings=findings, shows=shows, features=features, cases=cases
+    )
+
+
+def _not_written(answer: Answer) -> tuple[Writing, str]:
+    match answer:
+        case Unsupported(message):
+            return Writing.CANNOT, message
+        case Refused(kind, message):
+            return Writing.REFUSED, f"{kind}: {message}"
+        case Crashed(reason):
+            return Writing.CRASHED, reason
+    raise AssertionError(answer)
+
+
+def _judged(table: ScriptedTable, place: Path) -> tuple[tuple[str, ...], str, tuple[str, ...]]:
+    """The rules that a table breaks, in what else it is not what the script makes of it, and the codes and places."""
+    answer = {"metadata": table.metadata, "snapshots": list(table.snapshots)}
+    found = written_table({"table": str(place)}, expected_of(table.states), answer)
+    rules = tuple(f"{one.path.removeprefix(RULES)}: {one.got}" for one in found if one.path.startswith(RULES))
+    shows = (one.violation.requirement if isinstance(one, BrokenRule) else one.path for one in found)
+    return rules, "; ".join(str(one) for one in found if not one.path.startswith(RULES)), tuple(dict.fromkeys(shows))

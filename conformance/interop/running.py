@@ -1,0 +1,292 @@
+"""Running a matrix: producers write, consumers read, each adapter is started once."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, TypeVar
+
+from attrs import evolve, field, frozen
+
+from conformance.adapter_sdk.table_requests import TIMES
+from conformance.core.failures import ExitStatus, NotExamined
+from conformance.interop.catalogue import Variant
+from conformance.interop.cells import GOLDEN, Cell, MadeTable, Matrix, Participant, State, state_of, worst
+from conformance.interop.known import Known, apply_known
+from conformance.interop.producing import write_tables
+from conformance.operations.protocol import Answer, Started
+from conformance.runner.adapter_interface import Adapter, Request
+from conformance.runner.execution import Target, difference_json, undeclared
+from conformance.runner.expectations import Expectations
+from conformance.runner.judge import judge
+from conformance.runner.results import Result, Run
+from conformance.vectors import Vector
+from conformance.vectors.golden_tables import located, own_place
+
+DIFFERENCES = 3
+"""Differences of a cell that are told."""
+
+Tell = Callable[[str, int, int], None]
+
+
+@frozen
+class Plan:
+    """What to run."""
+
+    producers: tuple[Target, ...]
+    consumers: tuple[Target, ...]
+    scripts: tuple[Variant, ...]
+    golden: tuple[MadeTable, ...]
+    folder: Path
+    """Where tables are written; it exists."""
+
+    known: tuple[Known, ...] = ()
+    expectations: Expectations = field(factory=Expectations)
+    """What is known of the vectors that read golden tables."""
+
+    golden_run: Run | None = None
+    """A run of the vectors, so that golden tables need not be read again."""
+
+    jobs: int = 2
+    """Adapters that work at once."""
+
+
+@frozen
+class _Session:
+    """An adapter that was started, or why it was not."""
+
+    participant: Participant
+    adapter: Adapter | None = None
+    started: Started | None = None
+
+
+def run_matrix(plan: Plan, matrix: Matrix, tell: Tell = lambda _what, _done, _of: None) -> Matrix:
+    """Run a plan.
+
+    Args:
+        plan: what to run.
+        matrix: with a header alone. What is found goes here; where the run is interrupted, what was found until then:
+            the tables that were written, and the cells all of whose readings were answered.
+        tell: is told how far it is.
+
+    Raises:
+        UsageError: two known deviations speak of one cell.
+        KeyboardInterrupt: it was interrupted.
+    """
+    _Running(plan, matrix, tell).all()
+    apply_known(matrix, plan.known)
+    matrix.complete = True
+    matrix.exit_status = exit_status(matrix)
+    return matrix
+
+
+def exit_status(matrix: Matrix) -> ExitStatus:
+    """What a run comes to: new differences first, then adapters that could not be examined."""
+    if matrix.new_cells or matrix.new_tables or matrix.unmet:
+        return ExitStatus.FAILURES
+    if any(one.not_examined for one in matrix.participants):
+        return ExitStatus.NOT_EXAMINED
+    return ExitStatus.CONFORMANT
+
+
+One = TypeVar("One")
+Done = TypeVar("Done")
+
+
+@frozen
+class _Running:
+    """A run under way, of whose adapters several work at once."""
+
+    plan: Plan
+    matrix: Matrix
+    tell: Tell
+    stack: ExitStack = field(factory=ExitStack)
+    """Ends the adapters."""
+
+    adapters: list[Adapter] = field(factory=list)
+    opened: dict[str, _Session] = field(factory=dict)
+    ended: threading.Event = field(factory=threading.Event)
+    """Set once the run is interrupted: what adapters say after it says nothing about them."""
+
+    def all(self) -> None:
+        """Start the adapters, let them write, let them read."""
+        plan, matrix = self.plan, self.matrix
+        targets = {target.name: target for target in (*plan.producers, *plan.consumers)}
+        try:
+            with self.stack, ThreadPoolExecutor(plan.jobs) as pool:
+                for session in self._side_by_side(pool, self._open, list(targets.values())):
+                    self.opened[session.participant.name] = session
+                matrix.tables += plan.golden
+                self._side_by_side(pool, self._write, [self.opened[one.name] for one in plan.producers])
+                readable = [table for table in matrix.tables if table.writing.is_table and table.cases]
+                readers = [(self.opened[one.name], readable) for one in plan.consumers]
+                self._side_by_side(pool, self._read, readers)
+        except KeyboardInterrupt:
+            matrix.exit_status = ExitStatus.INTERRUPTED
+            raise
+        finally:
+            self._in_order()
+
+    def _side_by_side(self, pool: ThreadPoolExecutor, work: Callable[[One], Done], parts: Sequence[One]) -> list[Done]:
+        """What is done with each part. Where that is interrupted, every adapter is stopped."""
+        running = [pool.submit(work, part) for part in parts]
+        try:
+            return [future.result() for future in running]
+        except BaseException:
+            self.ended.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            while wait(running, timeout=0.2).not_done:  # one may have been about to start its process
+                for adapter in self.adapters:
+                    adapter.interrupt()
+            raise
+
+    def _in_order(self) -> None:
+        """Put what was found in the order of the plan, however the adapters took turns."""
+        matrix = self.matrix
+        places = {name: place for place, name in enumerate(self.opened)}
+        matrix.participants += [session.participant for session in self.opened.values()]
+        matrix.tables.sort(key=lambda table: places.get(table.producer, -1))
+        tables = {(table.producer, table.name): place for place, table in enumerate(matrix.tables)}
+        matrix.cells.sort(key=lambda cell: (places[cell.consumer], tables[cell.producer, cell.table]))
+
+    def _open(self, target: Target) -> _Session:
+        began = time.monotonic()
+        told = Participant(target.name, writes=target in self.plan.producers, reads=target in self.plan.consumers)
+        try:
+            adapter = self.stack.enter_context(target.open())
+            self.adapters.append(adapter)
+            started = adapter.start()
+        except NotExamined as error:
+            return _Session(evolve(told, not_examined=str(error)))
+        told = evolve(
+            told, implementation=started.implementation, version=started.version, language=started.language,
+            seconds=round(time.monotonic() - began, 3),
+        )  # fmt: skip
+        return _Session(told, adapter, started)
+
+    def _spent(self, session: _Session, began: float) -> None:
+        who = self.opened[session.participant.name].participant
+        seconds = round(who.seconds + time.monotonic() - began, 3)
+        self.opened[who.name] = evolve(session, participant=evolve(who, seconds=seconds))
+
+    def _write(self, session: _Session) -> None:
+        if session.adapter is None or session.started is None:
+            return
+        began, scripts = time.monotonic(), self.plan.scripts
+        name = session.participant.name
+        folder = self.plan.folder / folder_name(name)
+        for done, table in enumerate(write_tables(name, session.adapter, session.started, scripts, folder), 1):
+            if self.ended.is_set():
+                return
+            self.matrix.tables.append(table)
+            self.tell(f"{name} writes", done, len(scripts))
+        self._spent(session, began)
+
+    def _read(self, part: tuple[_Session, Sequence[MadeTable]]) -> None:
+        """Add the cells of one consumer."""
+        session, tables = part
+        began = time.monotonic()
+        name = session.participant.name
+        found = dict(_replayed(name, tables, self.plan.golden_run))
+        self.matrix.cells += [_cell(name, table, found[key]) for table in tables if (key := _key(table)) in found]
+        left = [table for table in tables if _key(table) not in found]
+        if session.adapter is not None and session.started is not None:
+            for table, readings in _asked(session.adapter, session.started, left, self.plan, self.tell):
+                if self.ended.is_set():
+                    return
+                self.matrix.cells.append(_cell(name, table, readings))
+        self._spent(session, began)
+
+
+@frozen
+class _Reading:
+    """What became of one reading of a table."""
+
+    vector: Vector
+    state: State
+    reason: str = ""
+    differences: tuple[dict[str, Any], ...] = field(default=(), hash=False)
+    known: str = ""
+
+    @property
+    def is_current(self) -> bool:
+        """Whether it is of the table as it is."""
+        return not self.vector.args.keys() & set(TIMES)
+
+
+def folder_name(name: str) -> str:
+    """The folder of a producer: a name that no engine takes for more than a name, not even in a URL or a catalog."""
+    return re.sub("[^a-z0-9]+", "-", name.lower())
+
+
+def _key(table: MadeTable) -> tuple[str, str]:
+    return table.producer, table.name
+
+
+def _asked(
+    adapter: Adapter, started: Started, tables: Sequence[MadeTable], plan: Plan, tell: Tell
+) -> Iterator[tuple[MadeTable, list[_Reading]]]:
+    """Each table with what became of its readings."""
+    asked = [vector for table in tables for vector in table.cases]
+    expected = plan.expectations.of(adapter.name, started)
+    answers = enumerate(_answers(adapter, started, asked), 1)
+    for table in tables:
+        readings = []
+        for vector, (done, answer) in zip(table.cases, answers, strict=False):  # the other tables have the rest
+            verdict = judge(vector, answer)
+            deviation = expected.status(vector, verdict)[1] if table.producer.startswith(GOLDEN) else None
+            known = deviation.description if deviation else ""
+            differences = tuple(map(difference_json, verdict.differences[:DIFFERENCES]))
+            state = state_of(verdict.outcome, verdict.got)
+            readings.append(_Reading(vector, state, verdict.reason, differences, known))
+            tell(f"{adapter.name} reads", done, len(asked))
+        yield table, readings
+
+
+def _answers(adapter: Adapter, started: Started, vectors: Sequence[Vector]) -> Iterator[Answer]:
+    """The answers, in order; what the adapter says it does not have is not asked."""
+    told = [undeclared(started, vector) for vector in vectors]
+    golden = located(own_place())
+    answers = adapter.ask(
+        Request(vector.operation.name, golden.request(vector.args))
+        for vector, unsupported in zip(vectors, told, strict=True)
+        if unsupported is None
+    )
+    for unsupported in told:
+        yield unsupported or golden.answer(next(answers))
+
+
+def _replayed(
+    consumer: str, tables: Sequence[MadeTable], run: Run | None
+) -> Iterator[tuple[tuple[str, str], list[_Reading]]]:
+    """The golden tables that a run of the vectors has all readings of."""
+    results = {} if run is None else {result.id: result for result in run.results_of(consumer)}
+    for table in tables:
+        if table.producer.startswith(GOLDEN) and all(vector.id in results for vector in table.cases):
+            yield _key(table), [_of_result(vector, results[vector.id]) for vector in table.cases]
+
+
+def _of_result(vector: Vector, result: Result) -> _Reading:
+    state = state_of(result.outcome, result.got or {})
+    return _Reading(vector, state, result.reason, result.differences[:DIFFERENCES], result.deviation)
+
+
+def _cell(consumer: str, table: MadeTable, readings: list[_Reading]) -> Cell:
+    """One cell: of what is bad the worst, else the table as it is; what is bad is known when all that is bad is."""
+    current = next((place for place, one in enumerate(readings) if one.is_current), len(readings) - 1)
+    chosen = readings[worst([one.state for one in readings], current)]
+    return Cell(
+        producer=table.producer,
+        consumer=consumer,
+        table=table.name,
+        state=chosen.state,
+        case=chosen.vector.id if chosen.state is not State.RIGHT else "",
+        reason=chosen.reason,
+        differences=chosen.differences,
+        known=chosen.known if all(one.known for one in readings if one.state.is_bad) else "",
+    )

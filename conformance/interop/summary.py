@@ -1,0 +1,84 @@
+"""What a matrix comes to in numbers: counts of states by any two properties, and how a cell is seen again."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
+
+from attrs import frozen
+
+from conformance.interop.cells import GOLDEN, Cell, MadeTable, Matrix
+
+Key = Callable[[Cell, MadeTable], Iterable[str]]
+
+
+@frozen
+class Counted:
+    """Counts of states, known ones apart, by a row and a consumer."""
+
+    rows: tuple[str, ...]
+    consumers: tuple[str, ...]
+    counts: dict[tuple[str, str], Counter[str]]
+
+    def cell(self, row: str, consumer: str) -> Counter[str]:
+        """The counts of one row and consumer."""
+        return self.counts.get((row, consumer), Counter())
+
+
+STATUSES = ("right", "known", "wrong", "refuses", "crashes", "cannot")
+"""What is counted: a state, or that the cell is bad and known to be."""
+
+
+def status(cell: Cell) -> str:
+    """How a cell counts."""
+    return "known" if cell.state.is_bad and cell.known else cell.state.value
+
+
+def by_producer(matrix: Matrix) -> Counted:
+    """Producers by consumers."""
+    return _counted(matrix, lambda cell, _: (cell.producer,), matrix.producers)
+
+
+def by_feature(matrix: Matrix) -> Counted:
+    """Features by consumers, of all producers."""
+    features = sorted({feature for table in matrix.tables for feature in table.features})
+    return _counted(matrix, lambda _, table: table.features, features)
+
+
+def by_layout(matrix: Matrix) -> Counted:
+    """Format versions and file formats by consumers."""
+    rows = sorted({layout(table) for table in matrix.tables})
+    return _counted(matrix, lambda _, table: (layout(table),), rows)
+
+
+def layout(table: MadeTable) -> str:
+    """The format version and the file format of a table."""
+    return f"v{table.format_version} {table.file_format}"
+
+
+def _counted(matrix: Matrix, key: Key, rows: Iterable[str]) -> Counted:
+    tables = {(table.producer, table.name): table for table in matrix.tables}
+    counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    for cell in matrix.cells:
+        for row in key(cell, tables[cell.producer, cell.table]):
+            counts[row, cell.consumer][status(cell)] += 1
+    return Counted(tuple(rows), tuple(one.name for one in matrix.consumers), dict(counts))
+
+
+def reproduce(cell: Cell) -> str:
+    """The command that makes one cell again."""
+    return f"{reproduce_table(cell.producer, cell.table)} --consumer {shlex.quote(cell.consumer)}"
+
+
+def reproduce_table(producer: str, table: str) -> str:
+    """The command that makes one table again."""
+    name = GOLDEN if producer.startswith(GOLDEN) else producer
+    return f"iceberg-conformance matrix --producer {shlex.quote(name)} --script {shlex.quote(table)}"
+
+
+def verdict(matrix: Matrix) -> str:
+    """What the run came to, in words."""
+    if not matrix.complete:
+        return "the run is not complete"
+    return {0: "nothing new", 1: "new differences", 3: "not all could be examined"}.get(matrix.exit_status or 0, "")

@@ -1,0 +1,198 @@
+"""The adapter protocol: JSON lines over standard input and output (`schemas/protocol.json` is the authority).
+
+A request is one line, its answer is one line, in order. Every message is held against the published schema, and the
+two sides are blamed apart: a request that is not of the schema is a fault of this tool (`HarnessFault`), an answer
+that is not is a breach of the protocol by the adapter (`Breach`), and arguments that are not are a broken vector,
+which the loader tells before anything is asked.
+
+A request carries the operation, its arguments and a counter: nothing from which an adapter could tell which vector is
+asked or what is expected.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from functools import cache
+from typing import Any, TypeAlias
+
+import jsonschema_rs
+from attrs import frozen
+
+from conformance.core.failures import HarnessFault
+from conformance.core.json_text import dump_json, parse_json, place, shorten
+from conformance.operations.schemas import protocol_schema
+from spec_ref.core.errors import abbreviated_repr
+
+PROTOCOL = 1
+MAX_LINE = 16 * 1024 * 1024
+"""The bytes of the longest line that is read or written, its end included."""
+
+
+class Breach(Exception):
+    """The adapter did not keep to the protocol; the message says how."""
+
+
+@frozen
+class Ok:
+    """The implementation answered."""
+
+    value: Any
+
+
+@frozen
+class Refused:
+    """The implementation answered with an error."""
+
+    kind: str
+    """``invalid``, ``conflict`` or ``internal``."""
+
+    message: str = ""
+
+
+@frozen
+class Unsupported:
+    """The implementation does not have what was asked."""
+
+    message: str
+
+
+@frozen
+class Crashed:
+    """No answer: the process died, hung, or broke the protocol."""
+
+    reason: str
+    stderr: str = ""
+    """The end of what the process wrote on standard error."""
+
+
+Answer: TypeAlias = Ok | Refused | Unsupported | Crashed
+
+
+@frozen
+class Started:
+    """Who answers: the adapter's answer to ``start``."""
+
+    implementation: str
+    version: str
+    operations: frozenset[str]
+    language: str = ""
+    format_versions: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.implementation} {self.version}"
+
+
+@cache
+def validator(definition: str) -> jsonschema_rs.Validator:
+    """The compiled validator of one definition of the protocol, such as ``answer`` or ``hash.args``."""
+    schema = {"$ref": f"#/$defs/{definition}", "$defs": protocol_schema()["$defs"]}
+    return jsonschema_rs.validator_for(schema)
+
+
+def complaint(definition: str, message: Any) -> str | None:
+    """What is wrong with a message, in one line with its place; None when nothing is."""
+    check = validator(definition)
+    if check.is_valid(message):
+        return None
+    # Of a choice between forms, the form that reads furthest is the one that was meant.
+    error = max(check.iter_errors(message), key=lambda error: len(error.instance_path))
+    return f"{place(error.instance_path)}{shorten(error.message)}"
+
+
+def request_line(seq: int, op: str, args: dict[str, Any]) -> bytes:
+    """The line that asks one operation."""
+    return _line({"seq": seq, "op": op, "args": args}, f"{op}.request")
+
+
+def start_line() -> bytes:
+    """The line that starts the conversation."""
+    return _line({"seq": 0, "op": "start", "args": {"protocol": PROTOCOL}}, "start")
+
+
+def stop_line(seq: int) -> bytes:
+    """The line that ends the conversation."""
+    return _line({"seq": seq, "op": "stop"}, "stop")
+
+
+def _line(message: dict[str, Any], definition: str) -> bytes:
+    wrong = complaint(definition, message)
+    if wrong is not None:
+        raise HarnessFault(f"this tool made a request that is not of the protocol: {wrong}")
+    line = dump_json(message).encode() + b"\n"
+    if len(line) > MAX_LINE:
+        raise HarnessFault(f"the request is {len(line)} bytes, more than the protocol's {MAX_LINE}")
+    return line
+
+
+def read_answer(line: bytes) -> tuple[int, Ok | Refused | Unsupported]:
+    """The counter and the answer that a line holds.
+
+    Raises:
+        Breach: the line is not an answer of the protocol.
+    """
+    try:
+        message = parse_json(line)
+    except ValueError as error:
+        raise Breach(f"the line is not JSON ({error}): {abbreviated_repr(line[:200])}") from None
+    if _MAY_OVERFLOW.search(line) and not _is_finite(message):
+        raise Breach(f"the answer has a number that no double holds: {abbreviated_repr(line[:200])}")
+    if not validator("answer").is_valid(message):
+        raise Breach(f"the answer is not of the protocol: {_answer_complaint(message)}")
+    seq = int(message["seq"])
+    match message:
+        case {"ok": value}:
+            return seq, Ok(value)
+        case {"error": error}:
+            return seq, Refused(error["kind"], error.get("message", ""))
+        case _:
+            return seq, Unsupported(message["unsupported"])
+
+
+_MAY_OVERFLOW = re.compile(rb"[0-9][eE]\+?[0-9]{2}|[0-9]{300}")
+"""Stands in every line with a number beyond the doubles, which the parser reads as infinity."""
+
+
+def _is_finite(value: Any) -> bool:
+    match value:
+        case float():
+            return math.isfinite(value)
+        case list():
+            return all(map(_is_finite, value))
+        case dict():
+            return all(map(_is_finite, value.values()))
+    return True
+
+
+def _answer_complaint(message: Any) -> str:
+    """Why a message is no answer, by the form that its keys say it is meant to be."""
+    if not isinstance(message, dict):
+        return f"an answer is a JSON object, not {abbreviated_repr(message)}"
+    forms = [form for form in ("ok", "error", "unsupported") if form in message]
+    if len(forms) != 1:
+        return f"an answer has one of ok, error and unsupported: {abbreviated_repr(message)}"
+    return complaint(forms[0], message) or abbreviated_repr(message)
+
+
+def read_started(answer: Ok | Refused | Unsupported) -> Started:
+    """Who answers.
+
+    Raises:
+        Breach: the answer is not one to ``start``, or speaks another version of the protocol.
+    """
+    if not isinstance(answer, Ok):
+        why = answer.message if isinstance(answer, Unsupported) else f"{answer.kind}: {answer.message}"
+        raise Breach(f"it refused to start: {shorten(why)}")
+    value = answer.value
+    if isinstance(value, dict) and isinstance(value.get("protocol"), int) and value["protocol"] != PROTOCOL:
+        raise Breach(f"it speaks protocol {value['protocol']}, this tool speaks {PROTOCOL}")
+    wrong = complaint("started", value)
+    if wrong is not None:
+        raise Breach(f"the answer to start is not of the protocol: {wrong}")
+    return Started(
+        implementation=value["implementation"],
+        version=value["version"],
+        operations=frozenset(value["operations"]),
+        language=value.get("language", ""),
+        format_versions=tuple(int(version) for version in value.get("format_versions", ())),
+    )

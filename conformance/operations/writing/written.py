@@ -1,0 +1,270 @@
+"""A table that was written by a script, validated and read by the reference."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import attrs
+from attrs import Factory, frozen
+
+from conformance.core.json_text import dump_json
+from conformance.operations.writing.literals import read_literal, write_literal
+from conformance.table_io.local import read_table
+from conformance.table_io.tables import Table, load_table
+from conformance.validator.context import Level
+from conformance.validator.local import Local
+from conformance.validator.run import Snapshots, validate
+from spec_ref.checks.findings import Severity
+from spec_ref.columnar.arrow_values import to_python_values
+from spec_ref.core.errors import Violation
+from spec_ref.core.versions import ROW_LINEAGE
+from spec_ref.data_types.types import ListType, MapType, StructType, Type
+from spec_ref.expressions.expression_json import predicate_from_json
+from spec_ref.scan_planning import table_state
+from spec_ref.schemas.name_mapping import NAME_MAPPING_PROPERTY
+from spec_ref.schemas.schema import Schema
+from spec_ref.schemas.type_json import type_from_json, type_to_json
+
+Json = Any
+
+LINEAGE = ("_row_id", "_last_updated_sequence_number")
+
+
+@attrs.frozen(slots=False)
+class Reading:
+    """The rows of a snapshot as text that is equal where the rows are, and their row ids."""
+
+    columns: dict[str, Json]
+    """The types by the names of columns."""
+
+    keys: tuple[str, ...]
+    row_ids: tuple[int | None, ...] | None
+    """None in versions without row ids."""
+
+    last_updated: tuple[int | None, ...]
+    assigns_row_ids: bool
+    """Whether the snapshot was made in a version whose commits give every row an id."""
+
+    def canonical(self, types: dict[str, Json], rows: Sequence[dict[str, Json]]) -> list[str]:
+        """Literal rows as such texts."""
+        parsed = {name: type_from_json(type_) for name, type_ in types.items()}
+        return [_text(parsed, row) for row in rows]
+
+    @cached_property
+    def _by_row(self) -> dict[str, list[tuple[int, int | None]]]:
+        grouped: dict[str, list[tuple[int, int | None]]] = {}
+        for row, row_id, updated in zip(self.keys, self.row_ids or (), self.last_updated, strict=True):
+            assert row_id is not None
+            grouped.setdefault(row, []).append((row_id, updated))
+        return grouped
+
+    def lineage(self, row: str) -> list[tuple[int, int | None]]:
+        """The row ids and last updates of the rows that have the same values."""
+        return self._by_row.get(row, [])
+
+
+def _text(types: dict[str, Type], row: dict[str, Json]) -> str:
+    values = {name: write_literal(type_, read_literal(type_, row.get(name))) for name, type_ in types.items()}
+    return dump_json({name: _ordered(types[name], value) for name, value in values.items()})
+
+
+def _ordered(type_: Type, value: Json) -> Json:
+    """A literal with the entries of maps in an order."""
+    match type_, value:
+        case StructType(fields), dict():
+            return {field.name: _ordered(field.type, value[field.name]) for field in fields}
+        case ListType(_, element), list():
+            return [_ordered(element, item) for item in value]
+        case MapType(_, key, _, item_type), {"keys": keys, "values": values}:
+            entries = zip(keys, values, strict=True)
+            return sorted(
+                ([_ordered(key, one), _ordered(item_type, item)] for one, item in entries),
+                key=lambda entry: json.dumps(entry[0]),
+            )
+        case _:
+            return value
+
+
+@frozen
+class OperationNumbers:
+    """What the operations of a script say of the sequence numbers and ids of rows."""
+
+    spans: Mapping[int, tuple[int, int]] = Factory(dict)
+    """By operation, the sequence numbers that its rows may have: above the first, up to the second."""
+
+    before_lineage: frozenset[int] = frozenset()
+    """The operations from before row lineage."""
+
+    beginnings: int = 0
+    """How many snapshots gave ids to rows from before row lineage: the first of each branch after the upgrade.
+
+    A row that several branches had then has as many ids (LIN016).
+    """
+
+
+@frozen
+class Written:
+    """The table."""
+
+    table: Table
+    place: str
+    """The folder that it has to be in."""
+
+    @classmethod
+    def load(cls, location: str, place: str) -> Written:
+        """Load the table of a metadata file.
+
+        Raises:
+            NotExamined, SpecError: there is none, or it must be refused.
+        """
+        return cls(load_table(location), place)
+
+    @property
+    def format_version(self) -> int:
+        """Its format version."""
+        return int(self.table.metadata.format_version)
+
+    def schema_json(self) -> Json:
+        """The current schema."""
+        return type_to_json(self._schema.as_struct())
+
+    @property
+    def _schema(self) -> Schema:
+        return table_state(self.table.metadata).schema
+
+    def broken_rules(self) -> Iterator[Violation]:
+        """Each rule that a validator of all levels and snapshots finds broken."""
+        report = validate(self.table.metadata_location, Level.ROWS, Local(), Snapshots("all"))
+        for finding in report.findings:
+            if finding.severity is Severity.ERROR:
+                yield finding.violation
+
+    def partition(self) -> list[Json]:
+        """The default partition spec by the names of its sources."""
+        metadata = self.table.metadata
+        spec = next(spec for spec in metadata.partition_specs if spec.spec_id == metadata.default_spec_id)
+        return [
+            {"source": self._name(field.sources[0]), "transform": str(field.transform), "name": field.name}
+            for field in spec.fields
+        ]
+
+    def _name(self, field_id: int) -> str:
+        column = self._schema.find(field_id)
+        return "" if column is None else column.name
+
+    def sort(self) -> list[Json]:
+        """The default sort order by the names of its sources."""
+        metadata = self.table.metadata
+        order = next(order for order in metadata.sort_orders if order.order_id == metadata.default_sort_order_id)
+        return [
+            {
+                "source": self._name(field.sources[0]), "transform": str(field.transform),
+                "direction": field.direction.value, "null_order": field.null_order.value,
+            }
+            for field in order.fields
+        ]  # fmt: skip
+
+    def refs(self) -> list[str]:
+        """The names of branches and tags."""
+        return list(self.table.metadata.refs)
+
+    def has_snapshot(self, snapshot_id: int) -> bool:
+        """Whether a snapshot is still there."""
+        return any(snapshot.snapshot_id == snapshot_id for snapshot in self.table.metadata.snapshots)
+
+    def operation_numbers(self, snapshots: Sequence[str | None]) -> OperationNumbers:
+        """What is known of operations, by the snapshots that were current after them."""
+        known = self.table.metadata.snapshots
+        numbers = {str(one.snapshot_id): one.sequence_number for one in known}
+        before = min((one.sequence_number for one in known if one.first_row_id is not None), default=1) - 1
+        spans, low = {}, 0
+        for index, snapshot in enumerate(snapshots):
+            if snapshot in numbers:
+                spans[index] = (low, numbers[snapshot])
+                low = max(low, numbers[snapshot])
+        return self.numbers_with_upgrade(spans, before)
+
+    def numbers_with_upgrade(self, spans: Mapping[int, tuple[int, int]], before: int) -> OperationNumbers:
+        """What is known of operations some of which may be from before row lineage.
+
+        Their rows have the number of the file that they are in, which may be any up to the upgrade (LIN007). Those that
+        the first commit of a branch after it moves get the number of that commit, as they have none to take along
+        (LIN011, contradiction B3).
+
+        Args:
+            spans: by operation, the sequence numbers of its snapshots: above the first, up to the second.
+            before: the last sequence number before row lineage; 0 where the table had it from the beginning.
+        """
+        known = self.table.metadata.snapshots
+        with_ids = {one.snapshot_id for one in known if one.first_row_id is not None}
+        first = [
+            one.sequence_number
+            for one in known
+            if one.snapshot_id in with_ids and one.parent_snapshot_id not in with_ids
+        ]
+        old = {index for index, (_, high) in spans.items() if high <= before}
+        last = max([before, *first])
+        return OperationNumbers(
+            {
+                index: (min(low, high - 1), last) if index in old else (low, high)
+                for index, (low, high) in spans.items()
+            },
+            frozenset(old),
+            len(first),
+        )
+
+    def reading_inputs(self, *, snapshot_id: int | None = None, ref: str | None = None) -> Any:
+        """What the rows of a snapshot depend on beside the content of its files; arguments as of `read`.
+
+        As long as these are the same and no file changed, reading gives the same rows.
+        """
+        metadata = self.table.metadata
+        which: dict[str, Any] = {"snapshot_id": snapshot_id}
+        if ref is not None:
+            which = {"ref": ref} if ref in metadata.refs else {}
+        state = table_state(metadata, **which)
+        return (
+            state.snapshot, state.schema, metadata.format_version, metadata.schemas, metadata.partition_specs,
+            metadata.properties.get(NAME_MAPPING_PROPERTY),
+        )  # fmt: skip
+
+    def read(self, *, snapshot_id: int | None = None, ref: str | None = None, filter: Json = True) -> Reading:
+        """Read a snapshot by its id, or a branch or tag; main is there even without a snapshot.
+
+        Args:
+            snapshot_id: the snapshot.
+            ref: the branch or tag.
+            filter: a predicate in JSON that the rows match.
+
+        Raises:
+            NotExamined, SpecError: it cannot be read.
+        """
+        metadata = self.table.metadata
+        which: dict[str, Any] = {"snapshot_id": snapshot_id}
+        if ref is not None:
+            which = {"ref": ref} if ref in metadata.refs else {}
+        state = table_state(metadata, **which)
+        types = {column.name: column.type for column in state.schema.fields}
+        lineage = LINEAGE if ROW_LINEAGE.is_supported(metadata.format_version) else ()
+        columns: dict[str, list[Any]] = {name: [] for name in (*types, *lineage)}
+        for batch in read_table(
+            self.table, select=list(columns), threads=1, filter=predicate_from_json(filter), **which
+        ):
+            for name in columns:
+                array = batch.column(name)
+                columns[name] += to_python_values(types[name], array) if name in types else array.to_pylist()
+        rows = [
+            {name: write_literal(types[name], value) for name, value in zip(types, row, strict=True)}
+            for row in zip(*(columns[name] for name in types), strict=True)
+        ]
+        snapshot = state.snapshot
+        return Reading(
+            columns={name: type_to_json(type_) for name, type_ in types.items()},
+            keys=tuple(_text(types, row) for row in rows),
+            row_ids=tuple(columns["_row_id"]) if lineage else None,
+            last_updated=tuple(columns["_last_updated_sequence_number"]) if lineage else (),
+            assigns_row_ids=snapshot is not None and snapshot.first_row_id is not None,
+        )

@@ -1,0 +1,148 @@
+"""A process that forks writers and kills them: ``python -m conformance.races.stress.herd PLAN``, with a plan as JSON.
+
+It has the client loaded, so that a writer begins at once. Commands come as lines on standard input, and each is
+answered with a line of JSON. When the input ends, as it does when the tool is killed, all writers are killed.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from conformance.races.stress.writers import Client, Work, work
+
+PR_SET_PDEATHSIG = 1
+
+
+class Herd:
+    """The writers that run, by number."""
+
+    def __init__(self, plan: Work, make: Callable[[Work], Client]) -> None:
+        self.plan = plan
+        self._make = make
+        self._pids: dict[int, int] = {}
+
+    def start(self, writer: int, until: float) -> dict[str, Any]:
+        """Fork a writer, which ends at a time by the monotonic clock."""
+        self._pids[writer] = self._fork(lambda: work(self._make(self.plan), writer, self.plan, until))
+        return {"pid": self._pids[writer]}
+
+    def kill(self, writer: int) -> dict[str, Any]:
+        """Kill a writer, as a machine that fails does; False where it had ended before."""
+        pid = self._pids.pop(writer)
+        ended, _ = os.waitpid(pid, os.WNOHANG)
+        if ended == 0:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+        return {"killed": ended == 0}
+
+    def signal(self, writer: int, number: int) -> dict[str, Any]:
+        """Send a signal to a writer, such as those that pause it and let it go on."""
+        os.kill(self._pids[writer], number)  # one that has ended keeps its id until it is waited for
+        return {}
+
+    def running(self) -> dict[str, Any]:
+        """How many writers have not ended."""
+        ended = os.WEXITED | os.WNOHANG | os.WNOWAIT
+        return {"running": sum(os.waitid(os.P_PID, pid, ended) is None for pid in self._pids.values())}
+
+    def join(self, seconds: float) -> dict[str, Any]:
+        """Wait for all writers to end by themselves; how each that did not end well did."""
+        until = time.monotonic() + seconds
+        wrong = {}
+        for writer, pid in list(self._pids.items()):
+            ended, status = os.waitpid(pid, os.WNOHANG)
+            while ended == 0 and time.monotonic() < until:
+                time.sleep(0.02)
+                ended, status = os.waitpid(pid, os.WNOHANG)
+            if ended == 0:
+                self.kill(writer)
+                wrong[writer] = "did not end in time, and was killed"
+            elif status:
+                wrong[writer] = f"ended with {os.waitstatus_to_exitcode(status)}"
+            self._pids.pop(writer, None)
+        return {"wrong": wrong}
+
+    def call(self, name: str) -> dict[str, Any]:
+        """Call a method of a client, in a process of its own: what it leaves open is not for writers to inherit."""
+        read, write = os.pipe()
+        pid = self._fork(lambda: _answer(write, lambda: getattr(self._make(self.plan), name)()))
+        os.close(write)
+        with os.fdopen(read) as answers:
+            text = answers.read()
+        os.waitpid(pid, 0)
+        answer: dict[str, Any] = json.loads(text) if text else {"error": "the process died"}
+        return answer
+
+    def end(self) -> None:
+        """Kill all writers."""
+        for writer in list(self._pids):
+            self.kill(writer)
+
+    def _fork(self, do: Callable[[], object]) -> int:
+        parent = os.getpid()
+        pid = os.fork()
+        if pid:
+            return pid
+        status = 1
+        try:
+            _die_with(parent)
+            null = os.open(os.devnull, os.O_RDWR)
+            os.dup2(null, 0)
+            os.dup2(null, 1)
+            do()
+            status = 0
+        except BaseException as error:
+            sys.stderr.write(f"{type(error).__name__}: {error}\n")
+        finally:
+            os._exit(status)
+
+
+def _die_with(parent: int) -> None:
+    """Have the kernel kill this process when its parent ends, where it can."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def _answer(pipe: int, ask: Callable[[], Any]) -> None:
+    try:
+        answer: Any = {"answer": ask()}
+    except Exception as error:
+        answer = {"error": f"{type(error).__name__}: {' '.join(str(error).split())[:500]}"}
+    os.write(pipe, json.dumps(answer).encode())
+
+
+def _client(name: str) -> Callable[[Work], Client]:
+    if name == "pyiceberg":
+        from conformance.races.stress.pyiceberg_client import PyIcebergClient
+
+        return PyIcebergClient
+    from conformance.races.stress.reference_client import ReferenceClient
+
+    return ReferenceClient
+
+
+def main() -> None:
+    """Follow the commands on standard input until it ends."""
+    plan = Work(**json.loads(sys.argv[1]))
+    herd = Herd(plan, _client(plan.client))
+    print(json.dumps({"ready": True}), flush=True)
+    try:
+        for line in iter(sys.stdin.readline, ""):
+            command = json.loads(line)
+            answer = getattr(herd, command["do"])(*command["with"])
+            print(json.dumps(answer), flush=True)
+    finally:
+        herd.end()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,94 @@
+"""What is known of clients and servers under stress.
+
+Sections of ``deviations.toml`` of an engine, or of `conformance.table_io.catalogs.servers`::
+
+    [[catalog]]
+    id = "pyiceberg-hive-late-writer"              # unique; begins with the name of whose it is
+    tested = ["PyIceberg 0.12.0", "HiveCatalog"]   # what the lines of client and server say, all of them
+    kinds = ["lost", "history"]                    # the kinds of problems that come of it; none where commits only fail
+    kind = "deviation"                             # one of `conformance.runner.expectations.Kind`
+    requirements = ["OCC001"]                      # what is broken, or what it is about
+    does = "what it does"
+    reason = "why it is wrong, by the text"
+    counter = "what speaks for it"                 # optional: the best argument that it is right
+    evidence = "how it was seen, and the piece of code that shows it"
+    command = "iceberg-conformance race stress ..."  # the command that shows it
+    upstream = ["https://..."]                     # optional: reports of it to its project
+"""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from attrs import NOTHING, fields, frozen
+
+from conformance.core.failures import UsageError
+from conformance.engine_setup.deviations import shipped_entries
+from conformance.runner.expectations import Kind
+from spec_ref.requirements import register
+
+
+@frozen(kw_only=True)
+class KnownCatalog:
+    """One known behaviour of a client or a server."""
+
+    id: str
+    tested: tuple[str, ...]
+    kinds: tuple[str, ...]
+    kind: Kind
+    requirements: tuple[str, ...]
+    does: str
+    reason: str
+    evidence: str
+    command: str
+    counter: str = ""
+    upstream: tuple[str, ...] = ()
+
+    def explains(self, client: str, server: str, kinds: set[str]) -> bool:
+        """Whether problems of some kinds, of a client and a server, may come of it."""
+        return bool(kinds & set(self.kinds)) and all(part in f"{client}\n{server}" for part in self.tested)
+
+
+_LISTS = ("tested", "kinds", "requirements", "upstream")
+
+
+def load_known(path: Path | None = None) -> tuple[KnownCatalog, ...]:
+    """What is known, of a file; of those that come with the tool where none is given.
+
+    Raises:
+        UsageError: the file is not of the form; says where.
+    """
+    if path is None:
+        files = shipped_entries("catalog")
+    else:
+        try:
+            files = [(path, tomllib.loads(path.read_text(encoding="utf-8")))]
+        except (OSError, tomllib.TOMLDecodeError) as error:
+            raise UsageError(f"{path}: it cannot be read: {error}") from None
+    known = [one for file, content in files for one in _of_rows(file, content.get("catalog", []))]
+    if len({one.id for one in known}) != len(known):
+        raise UsageError(f"{path or 'known deviations'}: an id is there twice")
+    return tuple(known)
+
+
+def _of_rows(chosen: Path, rows: list[dict[str, Any]]) -> list[KnownCatalog]:
+    from conformance.races.stress.judge import QUESTIONS
+
+    names = {one.name for one in fields(KnownCatalog)}
+    required = {one.name for one in fields(KnownCatalog) if one.default is NOTHING}
+    known = []
+    for number, row in enumerate(rows):
+        where = f"{chosen}: catalog {number}"
+        if not required <= set(row) <= names:
+            raise UsageError(f"{where}: it has {', '.join(sorted(row))}; expected {', '.join(sorted(required))}")
+        if row["kind"] not in [kind.value for kind in Kind]:
+            raise UsageError(f"{where}: {row['kind']} is not a kind of deviation")
+        if wrong := set(row["kinds"]) - QUESTIONS.keys():
+            raise UsageError(f"{where}: there are no problems of the kind {', '.join(sorted(wrong))}")
+        if wrong := set(row["requirements"]) - register().keys():
+            raise UsageError(f"{where}: there is no requirement {', '.join(sorted(wrong))}")
+        lists = {name: tuple(row[name]) for name in _LISTS if name in row}
+        known.append(KnownCatalog(**{**row, **lists, "kind": Kind(row["kind"])}))
+    return known

@@ -1,0 +1,422 @@
+"""A run of the stress: its server, its writers, its kills, and its report."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import attrs
+
+from conformance.core.failures import NotExamined, UsageError
+from conformance.engine_setup import EngineError, launch
+from conformance.races.stress.journal import DONE, MAYBE, REFUSED, read_journals
+from conformance.races.stress.judge import DOUBLED, INVALID, LOST, PROCESS, Problem, judge, landed
+from conformance.races.stress.table import read_found
+from conformance.races.stress.writers import Work
+from conformance.table_io.catalogs.servers import KINDS, LOOPBACK, S3, S3_ENVIRONMENT, Running, make_bucket
+from conformance.table_io.stores.opening import check_url
+from conformance.table_io.tables import load_table
+from conformance.validator.catalogs import PREFIX, explained
+from conformance.validator.context import Level
+from conformance.validator.local import Local
+from conformance.validator.run import Snapshots
+from conformance.validator.run import validate as validate_table
+from spec_ref.checks.findings import Severity
+from spec_ref.core.errors import SpecError
+
+ANSWERS_IN_S = 180.0
+JOINS_IN_S = 120.0
+MOST_VALIDATED = 300
+"""Snapshots of a table that are all validated; of more, only the heads."""
+
+MOST_TOLD = 20
+LOOKS_EVERY_S = 0.5
+
+LISTED_TWICE = "SCN007"
+"""The requirement that a table breaks whose files a commit added twice."""
+
+REFERENCE, PYICEBERG = "reference", "pyiceberg"
+
+
+class Stopped(NotExamined):
+    """The stress could not be run to its end, so that nothing is known."""
+
+
+@attrs.frozen(kw_only=True)
+class Settings:
+    """What a run does."""
+
+    catalog: str | None = None
+    """The URL of a store of ours, or ``catalog:NAME`` of PyIceberg's configuration; None for a server."""
+
+    server: str | None = None
+    """The server to start, as `conformance.table_io.catalogs.servers` names them."""
+
+    client: str = REFERENCE
+    location: str | None = None
+    processes: int = 8
+    seconds: float = 30.0
+    kills_per_s: float = 1.0
+    server_kills: int = 0
+    pauses: int = 0
+    """How often a writer is stopped for `pause_s` and goes on then, as on a machine that stands still."""
+
+    pause_s: float = 5.0
+    most_commits: int = 1000
+    """Of each writer."""
+
+    version: int = 2
+    seed: int = 0
+    allow_remote: bool = False
+    """Whether a catalog of another machine may be used."""
+
+
+@attrs.define
+class Report:
+    """What came of a run."""
+
+    client: str = ""
+    server: str = ""
+    catalog: str = ""
+    commits: int | None = None
+    """Versions in the table's history; None where the catalog does not show all of them."""
+
+    acknowledged: int = 0
+    refused: int = 0
+    unknown: int = 0
+    """Commits that were under way when their writer was killed, or whose end was an error that leaves it open."""
+
+    observations: int = 0
+    kills: int = 0
+    server_kills: int = 0
+    pauses: int = 0
+    seconds: float = 0.0
+    kinds: dict[str, int] = attrs.field(factory=dict)
+    """Acknowledged commits by what they do."""
+
+    errors: dict[str, list[int]] = attrs.field(factory=dict)
+    """Errors that leave open what became of a commit: how many, and how many of those that add rows are there."""
+
+    validated: str = ""
+    problems: list[Problem] = attrs.field(factory=list)
+
+    @property
+    def commits_per_s(self) -> float:
+        """Acknowledged commits in a second."""
+        return self.acknowledged / self.seconds if self.seconds else 0.0
+
+
+# Where the table is
+
+
+@attrs.frozen(kw_only=True)
+class _Target:
+    plan: dict[str, Any]
+    server: str
+    running: Running | None = None
+    drop: bool = False
+
+
+@contextmanager
+def _target(settings: Settings, directory: Path) -> Iterator[_Target]:
+    """Start the server, if there is one; what writers need to reach it."""
+    name = f"t{uuid.uuid4().hex[:10]}"
+    if settings.server is None:
+        yield _named(settings, directory, name)
+        return
+    kind = KINDS.get(settings.server)
+    if kind is None:
+        raise UsageError(f"there is no server {settings.server}; there are {', '.join(KINDS)}")
+    if settings.client == REFERENCE and kind.store is None:
+        raise UsageError(f"--server {settings.server}: the reference has no client for it; use --client pyiceberg")
+    if settings.server_kills and not (kind.survives and kind.command):
+        raise UsageError(f"--server {settings.server}: it keeps nothing when it is killed, so --server-kills is 0")
+    try:
+        with ExitStack() as stack:
+            s3 = ""
+            if kind.needs_s3:
+                mock = Running(S3, directory / "s3")
+                stack.callback(mock.stop)
+                s3 = mock.address.http
+                make_bucket(s3)
+                stack.enter_context(_environment({**S3_ENVIRONMENT, "AWS_ENDPOINT_URL_S3": s3}))
+            running = Running(kind, directory / "server", s3)
+            stack.callback(running.stop)
+            at = running.address
+            Path(at.place, "warehouse").mkdir(exist_ok=True)
+            if settings.client == REFERENCE:
+                assert kind.store is not None
+                base = "s3://lake/stress" if s3 else f"{at.warehouse}/stress"
+                plan: dict[str, Any] = {"catalog": kind.store(at).format(table=name), "location": f"{base}/{name}"}
+            else:
+                plan = {"catalog": "stress", "table": f"stress.{name}", "properties": kind.properties(at)}
+            yield _Target(plan=plan, server=f"{kind.described}, started here", running=running)
+    except EngineError as error:
+        raise Stopped(str(error)) from None
+
+
+def _named(settings: Settings, directory: Path, name: str) -> _Target:
+    """The table of a catalog that the caller names."""
+    catalog = settings.catalog or f"sqlite://{directory}/catalog.db?table={name}"
+    if catalog.startswith(PREFIX):
+        own, _, namespace = catalog.removeprefix(PREFIX).partition(".")
+        if not own:
+            raise UsageError(f"{catalog}: a catalog is named catalog:NAME, or catalog:NAME.NAMESPACE")
+        table = f"{namespace or 'stress'}.{name}"
+        plan = {"catalog": own, "table": table, "location": settings.location or ""}
+        return _Target(plan=plan, server=f"catalog {own} of PyIceberg's configuration", drop=True)
+    check_url(catalog)
+    parts = urlsplit(catalog)
+    if (
+        not settings.allow_remote
+        and parts.hostname not in (None, LOOPBACK, "localhost", "::1")
+        and (parts.scheme != "s3")
+    ):
+        raise UsageError(f"{catalog}: it is on another machine; --allow-remote commits to it nevertheless")
+    location = settings.location or (catalog if parts.scheme in ("file", "") else (directory / "table").as_uri())
+    return _Target(plan={"catalog": catalog, "location": location}, server=f"{parts.scheme or 'file'} store")
+
+
+@contextmanager
+def _environment(variables: dict[str, str]) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+# The writers
+
+
+class _Herd:
+    """The process that forks the writers; when this process ends, it ends them and itself."""
+
+    def __init__(self, plan: Work, log: Path) -> None:
+        self._log = log
+        command = ["-m", "conformance.races.stress.herd", json.dumps(attrs.asdict(plan))]
+        if plan.client == PYICEBERG:
+            try:
+                launched = launch(PYICEBERG)
+            except EngineError as error:
+                raise Stopped(f"PyIceberg is needed for this catalog: {error}") from None
+            command, env = [launched.command[0], *command], launched.env
+            env = {**os.environ, **env, "AWS_EC2_METADATA_DISABLED": "true"}
+        else:
+            root = str(Path(__file__).parents[3])
+            paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
+            command, env = [sys.executable, *command], {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+        with log.open("ab") as errors:
+            self._process = subprocess.Popen(
+                command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True,
+                start_new_session=True,
+            )  # fmt: skip
+        self._answers: queue.Queue[str | None] = queue.Queue()
+        threading.Thread(target=self._read, daemon=True).start()
+        self._answer(ANSWERS_IN_S)
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        with self._process.stdout as answers:
+            for line in answers:
+                self._answers.put(line)
+        self._answers.put(None)
+
+    def _answer(self, seconds: float) -> dict[str, Any]:
+        try:
+            line = self._answers.get(timeout=seconds)
+        except queue.Empty:
+            raise Stopped(f"the writers' process did not answer in {seconds:g} s") from None
+        if line is None:
+            told = self._log.read_text(errors="replace").strip().splitlines()
+            raise Stopped(f"the writers' process died: {'; '.join(told[-2:])}")
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+    def ask(self, do: str, *given: Any, seconds: float = ANSWERS_IN_S) -> dict[str, Any]:
+        """Send a command; its answer."""
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(json.dumps({"do": do, "with": given}) + "\n")
+            self._process.stdin.flush()
+        except OSError as error:
+            raise Stopped(f"the writers' process died: {error}") from None
+        return self._answer(seconds)
+
+    def end(self) -> None:
+        """Kill all writers, and end it."""
+        assert self._process.stdin is not None
+        with suppress(OSError):
+            self._process.stdin.close()
+        try:
+            self._process.wait(timeout=JOINS_IN_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
+# The run
+
+
+def stress(settings: Settings, directory: Path, progress: Callable[[str], None] = lambda _: None) -> Report:
+    """Let writers commit to one new table, kill some, and compare what they noted with what is there.
+
+    Args:
+        settings: what to do.
+        directory: for the journals and what a server keeps; it is empty.
+        progress: is told what happens.
+
+    Returns:
+        What was done, and everything that is wrong.
+
+    Raises:
+        UsageError: the settings do not go together.
+        Stopped: the catalog cannot be reached, or the like; nothing is known then.
+    """
+    journals = directory / "journals"
+    journals.mkdir()
+    if settings.catalog is not None and settings.catalog.startswith(PREFIX):
+        settings = attrs.evolve(settings, client=PYICEBERG)
+    with _target(settings, directory) as target, ExitStack() as stack:
+        progress(f"{target.server}: starting {settings.processes} writers")
+        plan = Work(
+            client=settings.client, journals=str(journals),
+            most_commits=settings.most_commits, version=settings.version, seed=settings.seed,
+            allow_remote=settings.allow_remote, **target.plan,
+        )  # fmt: skip
+        herd = _Herd(plan, directory / "writers.log")
+        stack.callback(herd.end)
+        made = _asked(herd, "create", plan)
+        report = Report(client=made["client"], server=target.server, catalog=plan.catalog)
+        started = time.monotonic()
+        _fire(settings, target, herd, report)
+        report.seconds = time.monotonic() - started
+        progress(f"{report.kills} writers were killed; checking")
+        location = _asked(herd, "locate", plan)
+        operations = read_journals(journals)
+        report.acknowledged = sum(one.outcome == DONE and one.kind != "observe" for one in operations)
+        report.acknowledged += made["commits"]
+        report.refused = sum(one.outcome == REFUSED for one in operations)
+        report.unknown = sum(one.outcome == MAYBE and one.kind != "observe" for one in operations)
+        report.observations = sum(one.kind == "observe" and one.outcome == DONE for one in operations)
+        report.kinds = dict(
+            Counter(one.kind for one in operations if one.outcome == DONE and one.kind != "observe").most_common()
+        )
+        if location is None:
+            report.problems.append(Problem(LOST, "the table is not in the catalog any more"))
+            return report
+        _check(location, made["commits"], operations, report)
+        if target.drop and not report.problems:
+            _asked(herd, "drop", plan)
+    return report
+
+
+def _asked(herd: _Herd, what: str, plan: Work) -> Any:
+    answer = herd.ask("call", what)
+    if "error" in answer:
+        raise Stopped(explained(plan.catalog, answer["error"]) if plan.table else answer["error"])
+    return answer["answer"]
+
+
+def _fire(settings: Settings, target: _Target, herd: _Herd, report: Report) -> None:
+    """Start writers; kill and pause some of them, and kill the server, until the time is over."""
+    chance = random.Random(settings.seed)
+    until = time.monotonic() + settings.seconds
+    writers = list(range(settings.processes))
+    for writer in writers:
+        herd.ask("start", writer, until)
+    server_kills = _spread(settings.server_kills, settings.seconds)
+    pauses = _spread(settings.pauses, max(0.0, settings.seconds - settings.pause_s))
+    paused: dict[int, float] = {}
+    kill_at = _next_kill(settings, chance)
+    look_at = 0.0
+    while time.monotonic() < until - 1:
+        time.sleep(0.02)
+        now = time.monotonic()
+        if now > look_at:
+            look_at = now + LOOKS_EVERY_S
+            if not herd.ask("running")["running"]:  # each has made its most commits
+                break
+        if server_kills and now > server_kills[0]:
+            server_kills.pop(0)
+            assert target.running is not None
+            target.running.kill()
+            report.server_kills += 1
+            target.running.start()
+        if pauses and now > pauses[0]:
+            pauses.pop(0)
+            victim = chance.choice(writers)
+            herd.ask("signal", victim, signal.SIGSTOP)
+            paused[victim] = now + settings.pause_s
+            report.pauses += 1
+        for writer in [writer for writer, end in paused.items() if end < now]:
+            herd.ask("signal", writer, signal.SIGCONT)
+            del paused[writer]
+        if now > kill_at:
+            victim = chance.choice([writer for writer in writers if writer not in paused] or writers)
+            paused.pop(victim, None)
+            report.kills += herd.ask("kill", victim)["killed"]
+            writers[writers.index(victim)] = max(writers) + 1
+            herd.ask("start", max(writers), until)
+            kill_at = _next_kill(settings, chance)
+    for writer in paused:
+        herd.ask("signal", writer, signal.SIGCONT)
+    wrong = herd.ask("join", JOINS_IN_S, seconds=JOINS_IN_S + ANSWERS_IN_S)["wrong"]
+    report.problems += [Problem(PROCESS, f"writer {writer} {how}") for writer, how in wrong.items()]
+
+
+def _spread(times: int, seconds: float) -> list[float]:
+    """Moments at equal distances."""
+    now = time.monotonic()
+    return [now + seconds * (number + 1) / (times + 1) for number in range(times)]
+
+
+def _next_kill(settings: Settings, chance: random.Random) -> float:
+    if not settings.kills_per_s:
+        return float("inf")
+    return time.monotonic() + chance.expovariate(settings.kills_per_s)
+
+
+def _check(location: str, setup: int, operations: list[Any], report: Report) -> None:
+    try:
+        found = read_found(location, setup)
+    except (SpecError, NotExamined) as error:
+        twice = isinstance(error, SpecError) and error.violation.requirement == LISTED_TWICE
+        report.problems.append(Problem(DOUBLED if twice else INVALID, f"the table cannot be read: {error}"))
+    else:
+        report.commits = found.versions
+        report.problems += judge(operations, found)
+        report.errors = {error: list(counts) for error, counts in landed(operations, found).items()}
+        _validate(location, report)
+
+
+def _validate(location: str, report: Report) -> None:
+    """Check the table with the validator, its rows and all."""
+    snapshots = Snapshots("refs" if len(load_table(location).metadata.snapshots) > MOST_VALIDATED else "all")
+    try:
+        checked = validate_table(location, Level.ROWS, Local(), snapshots)
+    except NotExamined as error:
+        report.problems.append(Problem(INVALID, str(error)))
+        return
+    errors = [str(one) for one in checked.findings if one.severity is Severity.ERROR]
+    report.validated = f"{len(errors)} errors at level rows, snapshots {snapshots.kind}"
+    report.problems += [Problem(INVALID, text) for text in errors[:MOST_TOLD]]

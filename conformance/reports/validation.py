@@ -1,0 +1,326 @@
+"""The reports of validated tables: for people, as JSON, JSON lines, JUnit, and SARIF (`conformance.reports.sarif`)."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeAlias
+from xml.etree import ElementTree
+
+import attrs
+
+from conformance.core.terminal_sanitizer import one_line, xml_text
+from conformance.reports import sarif
+from conformance.reports.github import annotation
+from conformance.rules import check_of
+from conformance.validator.acceptance import is_failure
+from conformance.validator.advice import advice
+from conformance.validator.readability import Reader, readers
+from conformance.validator.run import TableReport
+from spec_ref.checks.findings import Finding, Severity
+from spec_ref.core.errors import Violation
+from spec_ref.requirements import register
+
+
+@attrs.frozen
+class Outcome:
+    """One location: its report, or why there is none."""
+
+    location: str
+    report: TableReport | None = None
+    unreadable: str | None = None
+    accepted: tuple[Finding, ...] = ()
+    """What the baseline knows."""
+
+    unselected: int = 0
+    """How many findings were not asked for."""
+
+    seconds: float = 0.0
+    fail_on: Severity | None = Severity.ERROR
+    """The least severity that fails; None for none."""
+
+    @property
+    def lacking(self) -> str | None:
+        """Why the table was not checked to the end; None where it was."""
+        if self.report is None:
+            return self.unreadable
+        return None if self.report.complete else f"{self.report.reason or 'interrupted'}: {PARTIAL}"
+
+
+PARTIAL = "the table was not checked to its end"
+
+
+def place_json(place: Violation) -> dict[str, Any]:
+    """Where a requirement is broken, and by what."""
+    told = {"file": place.file, "path": place.path or None, "found": place.found, "expected": place.expected}
+    return {name: value for name, value in told.items() if value is not None}
+
+
+def requirements_of(finding: Finding) -> tuple[str, ...]:
+    """The requirements that a finding is about; the first is the one that it names."""
+    check = check_of(finding.violation)
+    return (finding.requirement,) if check is None else check.requirements
+
+
+def _own_message(finding: Finding, place: Violation) -> dict[str, str]:
+    """What is said of a place, where it is something else than of the first."""
+    return {} if place.message == finding.violation.message else {"message": place.message}
+
+
+def _what_to_do(finding: Finding) -> str:
+    return finding.advice or advice(finding.requirement, finding.violation.aspect)
+
+
+def finding_json(finding: Finding) -> dict[str, Any]:
+    """A finding as JSON."""
+    rule = register()[finding.requirement]
+    return {
+        "check": finding.check,
+        "code": finding.requirement,
+        "requirements": list(requirements_of(finding)),
+        "severity": finding.severity.value,
+        "message": finding.violation.message,
+        **place_json(finding.violation),
+        "count": finding.count,
+        "examples": [{**place_json(place), **_own_message(finding, place)} for place in finding.places],
+        "section": rule.section,
+        "writer": finding.writer,
+        "what_to_do": _what_to_do(finding),
+    }
+
+
+def reader_json(reader: Reader) -> dict[str, Any]:
+    """An engine, and what it cannot read, as JSON."""
+    obstacles = [
+        {
+            "feature": fact.feature,
+            "outcome": fact.outcome,
+            "reason": fact.reason,
+            "evidence": fact.evidence,
+            "vectors": list(fact.vectors),
+        }
+        for fact in reader.obstacles
+    ]
+    return {"engine": reader.engine, "version": reader.versions, "reads": reader.reads, "obstacles": obstacles}
+
+
+def table_json(outcome: Outcome) -> dict[str, Any]:
+    """A table as JSON."""
+    report = outcome.report
+    if report is None:
+        return {"location": outcome.location, "unreadable": outcome.unreadable, "findings": []}
+    return {
+        "location": report.location,
+        "metadata_location": report.metadata_location,
+        "format_version": report.format_version,
+        "level": report.level.value,
+        "complete": report.complete,
+        **({} if report.reason is None else {"reason": report.reason}),
+        "snapshots": [str(snapshot_id) for snapshot_id in report.snapshots],
+        "manifests": report.manifests,
+        "entries": report.entries,
+        "seconds": round(outcome.seconds, 3),
+        "counts": _counts(report),
+        "findings": [finding_json(finding) for finding in report.findings],
+        "accepted": [finding_json(finding) for finding in outcome.accepted],
+        "writers": list(report.writers),
+        "features": sorted(report.features),
+        "readability": [reader_json(reader) for reader in readers(report.features)],
+    }
+
+
+def _counts(report: TableReport) -> dict[str, int]:
+    counted = Counter(finding.severity.value for finding in report.findings)
+    return {severity.value: counted[severity.value] for severity in Severity}
+
+
+def as_json(outcomes: Sequence[Outcome]) -> str:
+    """One document."""
+    return json.dumps({"tables": [table_json(outcome) for outcome in outcomes]}, indent=2, allow_nan=False) + "\n"
+
+
+def as_lines(outcomes: Sequence[Outcome]) -> str:
+    """A line for each finding, with its table."""
+    rows: list[dict[str, Any]] = []
+    for outcome in outcomes:
+        if outcome.report is None:
+            rows.append({"location": outcome.location, "unreadable": outcome.unreadable})
+        findings = () if outcome.report is None else outcome.report.findings
+        rows += [{"location": outcome.location, **finding_json(finding)} for finding in findings]
+        if outcome.report is not None and not outcome.report.complete:
+            rows.append({"location": outcome.location, "complete": False, "reason": outcome.lacking})
+    return "".join(json.dumps(row, allow_nan=False) + "\n" for row in rows)
+
+
+def as_junit(outcomes: Sequence[Outcome]) -> str:
+    """A suite for each table, a case for each cause, which fails as the command does."""
+    root = ElementTree.Element("testsuites", name="iceberg-conformance validate")
+    for outcome in outcomes:
+        findings = () if outcome.report is None else outcome.report.findings
+        failing = [one for one in findings if is_failure(one.severity, outcome.fail_on)]
+        suite = ElementTree.SubElement(
+            root, "testsuite", name=xml_text(outcome.location),
+            tests=str(len(findings) + int(outcome.lacking is not None or not findings)),
+            failures=str(len(failing)), errors=str(int(outcome.lacking is not None)), time=f"{outcome.seconds:.3f}",
+        )  # fmt: skip
+        if outcome.lacking is not None or not findings:
+            case = ElementTree.SubElement(suite, "testcase", classname=xml_text(outcome.location), name="validate")
+            if outcome.lacking is not None:
+                ElementTree.SubElement(case, "error", message=xml_text(outcome.lacking))
+        for finding in findings:
+            name = f"{finding.requirement} {finding.check}"
+            said = f"{finding.requirement} {finding.violation.message}"
+            case = ElementTree.SubElement(suite, "testcase", classname=xml_text(outcome.location), name=xml_text(name))
+            text = "\n".join(str(place) for place in finding.places)
+            if finding in failing:
+                failure = ElementTree.SubElement(
+                    case, "failure", message=xml_text(said), type=finding.severity.value
+                )  # fmt: skip
+                failure.text = xml_text(text)
+            else:
+                ElementTree.SubElement(case, "system-out").text = xml_text(f"{finding.severity.value}: {said}\n{text}")
+    ElementTree.indent(root)
+    return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def as_sarif(outcomes: Sequence[Outcome]) -> str:
+    """A SARIF 2.1.0 log with one run."""
+    found = [(outcome.location, one) for outcome in outcomes if outcome.report for one in outcome.report.findings]
+    unreadable = [(one.location, one.lacking) for one in outcomes if one.lacking is not None]
+    return sarif.render(found, unreadable)
+
+
+def as_github(outcomes: Sequence[Outcome]) -> str:
+    """Annotations for GitHub: an error for each finding that fails and each table that was not checked to its end."""
+    lines = []
+    for outcome in outcomes:
+        for finding in () if outcome.report is None else outcome.report.findings:
+            fails = is_failure(finding.severity, outcome.fail_on)
+            if fails or finding.severity is Severity.WARNING:
+                places = [str(place) for place in finding.places]
+                title = f"{finding.requirement} {finding.check}: {outcome.location}"
+                lines.append(annotation("error" if fails else "warning", title, [finding.violation.message, *places]))
+        if outcome.lacking is not None:
+            lines.append(annotation("error", f"not checked: {outcome.location}", [outcome.lacking]))
+    return "".join(f"{line}\n" for line in lines)
+
+
+_SIGNS = {
+    Severity.ERROR: ("error", "31"),
+    Severity.TOLERATED: ("tolerated", "35"),
+    Severity.WARNING: ("warning", "33"),
+    Severity.INFO: ("info", "36"),
+}
+
+
+Paint: TypeAlias = Callable[[str, str], str]
+
+
+def as_text(outcomes: Sequence[Outcome], paint: Paint, *, verbose: bool = False) -> Iterator[str]:
+    """Lines for people.
+
+    Args:
+        outcomes: the tables.
+        paint: gives text a colour.
+        verbose: whether findings that are tolerated are shown one by one where they do not fail.
+    """
+    return map(one_line, _lines(outcomes, paint, verbose=verbose))
+
+
+def _lines(outcomes: Sequence[Outcome], paint: Paint, *, verbose: bool) -> Iterator[str]:
+    for outcome in outcomes:
+        if outcome.report is None:
+            yield paint(outcome.location, "1")
+            yield f"  {paint('cannot be read', '31')}: {outcome.unreadable}"
+        else:
+            yield paint(outcome.location, "1") + _metadata_file(outcome.report)
+            yield from _table(outcome, outcome.report, paint, verbose=verbose)
+        yield ""
+
+
+def _metadata_file(report: TableReport) -> str:
+    """The metadata file that the location led to, below it where it is there."""
+    if report.metadata_location == report.location:
+        return ""
+    return f" ({report.metadata_location.removeprefix(report.location.rstrip('/') + '/')})"
+
+
+def _table(outcome: Outcome, report: TableReport, paint: Paint, *, verbose: bool) -> Iterator[str]:
+    version = "unknown" if report.format_version is None else report.format_version
+    facts = [f"format version {version}", f"level {report.level.value}"]
+    if report.level.value != "metadata":
+        all_ = max(report.all_snapshots, len(report.snapshots))
+        of_all = "" if len(report.snapshots) == all_ else f"{len(report.snapshots)} of "
+        facts.append(of_all + _many(all_, "snapshot", "snapshots"))
+        facts += [_many(report.manifests, "manifest", "manifests"), _many(report.entries, "entry", "entries")]
+    written = f"; written by {'; '.join(report.writers)}" if report.writers else ""
+    yield f"  {', '.join(facts)}{written}"
+    fails = outcome.fail_on is Severity.TOLERATED
+    quiet = [one for one in report.findings if one.severity is Severity.TOLERATED and not verbose and not fails]
+    for finding in report.findings:
+        if finding not in quiet:
+            yield from _finding(finding, paint)
+    obstacles = [reader for reader in readers(report.features) if not reader.reads]
+    for reader in obstacles if verbose else ():
+        reasons = "; ".join(dict.fromkeys(f"{fact.outcome}: {fact.reason}" for fact in reader.obstacles))
+        yield f"  {paint('not readable by', '36')} {reader.engine} {reader.versions}: {reasons}"
+    if obstacles and not verbose:
+        names = ", ".join(f"{reader.engine} {reader.versions}" for reader in obstacles)
+        yield f"  {paint('not readable by', '36')} {names} (-v shows why)"
+    if outcome.accepted:
+        yield f"  {_many(len(outcome.accepted), 'finding', 'findings')} in the baseline"
+    if outcome.unselected:
+        yield f"  {_many(outcome.unselected, 'finding', 'findings')} not selected"
+    shown = {name: count for name, count in _counts(report).items() if count and not (quiet and name == TOLERATED)}
+    counts = ", ".join(_many(count, name, _PLURAL.get(name, name)) for name, count in shown.items())
+    if not report.complete:
+        yield f"  {paint(outcome.lacking or PARTIAL, '31')}"
+        yield f"  {counts or 'nothing'} until then ({outcome.seconds:.1f} s)"
+        return
+    nothing = "nothing is wrong" if not outcome.accepted and not outcome.unselected else "nothing else is wrong"
+    codes = ", ".join(dict.fromkeys(one.requirement for one in quiet))
+    unread = _UNREAD[report.level.value]
+    rest = (f"; tolerated: {codes} (-v shows it)" if codes else "") + (f"; not looked at: {unread}" if unread else "")
+    yield f"  {counts or paint(nothing, '32')} {_LOOKED[report.level.value]}{rest} ({outcome.seconds:.1f} s)"
+
+
+_LOOKED = {
+    "metadata": "in the metadata file",
+    "manifests": "in metadata and manifests",
+    "files": "in metadata, manifests and the footers of files",
+    "rows": "in metadata, manifests, files and rows",
+}
+"""What each level looks at."""
+
+_UNREAD = {
+    "metadata": "manifests, files and rows (--level manifests, files or rows)",
+    "manifests": "files (--level files) and rows (--level rows)",
+    "files": "rows (--level rows)",
+    "rows": "",
+}
+"""What each level does not look at, and the level that does."""
+
+TOLERATED = Severity.TOLERATED.value
+
+_PLURAL = {"error": "errors", "warning": "warnings"}
+
+
+def _many(count: int, one: str, several: str) -> str:
+    return f"{count} {one if count == 1 else several}"
+
+
+def _finding(finding: Finding, paint: Paint) -> Iterator[str]:
+    name, colour = _SIGNS[finding.severity]
+    times = f" ({finding.count} times)" if finding.count > 1 else ""
+    yield f"  {paint(name, colour)} {finding.requirement}: {finding.violation.message}{times}"
+    for place in finding.places:
+        where = ":".join(part for part in (place.file, place.path) if part)
+        told = "".join(
+            f"; {word} {value}" for word, value in (("found", place.found), ("expected", place.expected)) if value
+        )
+        said = "".join(f"; {message}" for message in _own_message(finding, place).values())
+        yield f"      {where}{told}{said}"
+    if finding.writer:
+        yield f"      suspected writer: {finding.writer}"
+    yield f"      what to do: {_what_to_do(finding)}"

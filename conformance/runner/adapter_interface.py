@@ -1,0 +1,98 @@
+"""What the runner sees of an adapter, wherever it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import TracebackType
+from typing import Any, Protocol, Self, TypeAlias
+
+from attrs import field, frozen
+
+from conformance.adapter_sdk.serve import Operation, describe, perform
+from conformance.core.json_text import dump_json
+from conformance.operations.protocol import Answer, Ok, Refused, Started, Unsupported, read_started, request_line
+
+
+@frozen
+class Request:
+    """One question. It carries nothing of the vector it comes from but the question."""
+
+    op: str
+    args: dict[str, Any] = field(hash=False)
+
+
+Trace: TypeAlias = Callable[[str, bytes], None]
+"""Is told each line: ``->`` to the adapter, ``<-`` from it."""
+
+
+class Adapter(Protocol):
+    """An implementation that can be asked. A context manager: leaving it ends what it started."""
+
+    name: str
+
+    def start(self) -> Started:
+        """Start it, and learn who answers. Raises `NotExamined` where it cannot be started."""
+
+    def ask(self, requests: Iterable[Request]) -> Iterator[Answer]:
+        """The answers to the requests, one for each, in order."""
+
+    def stop(self) -> str | None:
+        """End it; tells what it did against the protocol at the end, None when nothing."""
+
+    def interrupt(self) -> None:
+        """Make a thread that waits for its answer go on at once; the answer is of no use then."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+class InProcess:
+    """An adapter of ours, called directly: for the reference, whose code is trusted not to take the process down."""
+
+    def __init__(
+        self,
+        name: str,
+        implementation: Mapping[str, Any],
+        operations: Mapping[str, Operation],
+        refusals: tuple[type[Exception], ...] = (),
+        trace: Trace | None = None,
+    ) -> None:
+        self.name = name
+        self._refusals = refusals
+        self._implementation = implementation
+        self._operations = operations
+        self._trace = trace
+
+    def start(self) -> Started:
+        return read_started(Ok(describe(self._implementation, self._operations)))
+
+    def ask(self, requests: Iterable[Request]) -> Iterator[Answer]:
+        for seq, request in enumerate(requests, 1):
+            answer = perform(self._operations, request.op, request.args, self._refusals)
+            if self._trace is not None:
+                self._trace("->", request_line(seq, request.op, request.args))
+                self._trace("<-", dump_json({"seq": seq, **answer}).encode() + b"\n")
+            match answer:
+                case {"ok": value}:
+                    yield Ok(value)
+                case {"error": {"kind": kind, "message": message}}:
+                    yield Refused(kind, message)
+                case _:
+                    yield Unsupported(answer["unsupported"])
+
+    def stop(self) -> str | None:
+        return None
+
+    def interrupt(self) -> None:
+        """Nothing: what asks it is the thread that answers."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()

@@ -1,0 +1,269 @@
+"""Replaying vectors against adapters, and keeping count.
+
+Every selected case of every adapter that started ends as exactly one of passed, failed, unsupported and crashed; a run
+that loses or gains a case is an error of this tool, not a result.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+
+from attrs import Factory, evolve, field, frozen
+from attrs.validators import ge, optional
+
+from conformance.core.failures import ExitStatus, HarnessFault, NotExamined, ToolError
+from conformance.operations.comparison import ABSENT, Difference
+from conformance.operations.protocol import Answer, Started, Unsupported
+from conformance.runner.adapter_interface import Adapter, Request
+from conformance.runner.expectations import Deviation, Expectations
+from conformance.runner.judge import Outcome, Verdict, judge
+from conformance.runner.results import AdapterRun, Case, Result, Run, Writer
+from conformance.runner.scratch_dir import clear, places
+from conformance.vectors import Vector
+from conformance.vectors.golden_tables import Located, materialize_for, own_place
+
+
+@frozen
+class Target:
+    """An adapter that the caller asked for, not yet started."""
+
+    name: str
+    open: Callable[[], Adapter]
+    """Makes the adapter; raises `NotExamined` where there is none, for instance because it is not installed."""
+
+    reproduce: str = ""
+    """What names it on a command line."""
+
+
+NO_EXPECTATIONS = Expectations()
+
+
+@frozen
+class Plan:
+    """What to run, and how."""
+
+    targets: tuple[Target, ...]
+    vectors: tuple[Vector, ...]
+    expectations: Expectations = NO_EXPECTATIONS
+    max_failures: int | None = field(default=None, validator=optional(ge(1)))
+    """After how many failures to stop; None to go on to the end."""
+
+    jobs: int = field(default=1, validator=ge(1))
+    """How many targets run side by side."""
+
+
+Progress = Callable[[str, int, int], None]
+"""Is told the adapter, the cases done and the cases in all."""
+
+
+def no_progress(_adapter: str, _done: int, _total: int) -> None:
+    """Tells nobody."""
+
+
+class _Stop(Exception):
+    """The last failure that a run is to have."""
+
+
+def execute(plan: Plan, header: dict[str, object], writer: Writer, progress: Progress = no_progress) -> Run:
+    """Run a plan. A run that is interrupted is not complete, and its exit status says so.
+
+    Raises:
+        ToolError: golden tables cannot be put where they have to be, expectations contradict each other, or this tool
+            lost count; the results say that they are not complete.
+    """
+    run = Run(header, cases={vector.id: Case.of(vector) for vector in plan.vectors})
+    writer.header(header, run.cases.values())
+    try:
+        golden = materialize_for(plan.vectors, own_place())
+        _Running(plan, run, writer, progress, golden).all_targets()
+        run.complete = True
+        run.exit_status = exit_status(run)
+    except _Stop:
+        run.exit_status = ExitStatus.FAILURES
+    except KeyboardInterrupt:
+        run.exit_status = ExitStatus.INTERRUPTED
+    except ToolError as error:
+        run.exit_status = error.status
+        raise
+    finally:
+        in_order = {target.name: place for place, target in enumerate(plan.targets)}
+        run.adapters.sort(key=lambda adapter: in_order[adapter.name])
+        run.results.sort(key=lambda result: in_order[result.adapter])
+        writer.footer(run)
+    return run
+
+
+def exit_status(run: Run) -> ExitStatus:
+    """What a run comes to: failures first, then adapters that could not be examined."""
+    if run.failures or any(adapter.breach or adapter.unmet for adapter in run.adapters):
+        return ExitStatus.FAILURES
+    if any(adapter.not_examined for adapter in run.adapters):
+        return ExitStatus.NOT_EXAMINED
+    return ExitStatus.CONFORMANT
+
+
+@frozen
+class _Running:
+    """A run under way, of which several threads may do a target each."""
+
+    plan: Plan
+    run: Run
+    writer: Writer
+    progress: Progress
+    golden: Located
+    started: list[Adapter] = Factory(list)
+    """Every adapter that was started; those that ended take an interruption without harm."""
+
+    failed: list[str] = Factory(list)
+    """The cases that failed, or were not as expected."""
+
+    ended: threading.Event = Factory(threading.Event)
+    """Set once the run ends early: nothing more is to be asked."""
+
+    def all_targets(self) -> None:
+        """Do every target, as many side by side as the plan has jobs."""
+        if self.plan.jobs == 1:
+            for target in self.plan.targets:
+                self._target(target)
+            return
+        with ThreadPoolExecutor(self.plan.jobs) as pool:
+            running = [pool.submit(self._target, target) for target in self.plan.targets]
+            try:
+                for future in as_completed(running):
+                    future.result()
+            except BaseException:
+                self.ended.set()
+                pool.shutdown(wait=False, cancel_futures=True)
+                while not all(future.done() for future in running):  # one may have been about to start its process
+                    for adapter in self.started:
+                        adapter.interrupt()
+                    time.sleep(0.05)
+                raise
+
+    def _target(self, target: Target) -> None:
+        found = self._answered(target)
+        self.run.adapters.append(found)
+        self.writer.adapter(found)
+
+    def _answered(self, target: Target) -> AdapterRun:
+        plan = self.plan
+        found = AdapterRun(target.name, target.reproduce or target.name)
+        began = time.monotonic()
+        results: list[Result] = []
+        unmet: list[str] = []
+        try:
+            with target.open() as adapter, places(plan.vectors) as vectors:
+                self.started.append(adapter)
+                self._go_on()
+                started = adapter.start()
+                found = evolve(
+                    found,
+                    implementation=started.implementation,
+                    version=started.version,
+                    language=started.language,
+                )
+                expected = plan.expectations.of(target.name, started)
+                for done, (vector, answer) in enumerate(answers(adapter, started, vectors, self.golden), 1):
+                    self._go_on()
+                    verdict = judge(vector, answer)
+                    clear(vector)
+                    status, deviation, complaint = expected.status(vector, verdict)
+                    result = _result(target.name, vector, verdict, status, deviation)
+                    results.append(result)
+                    self.run.results.append(result)
+                    self.writer.result(result)
+                    if complaint is not None:
+                        unmet.append(complaint)
+                    if result.is_failure or complaint is not None:
+                        self.failed.append(result.id)
+                    if plan.max_failures is not None and len(self.failed) >= plan.max_failures:
+                        raise _Stop
+                    self.progress(target.name, done, len(plan.vectors))
+                breach = adapter.stop() or ""
+        except NotExamined as error:
+            self._go_on()  # what was killed while it started says nothing about itself
+            return evolve(found, not_examined=str(error), seconds=_since(began))
+        except (_Stop, KeyboardInterrupt):  # what it answered until then has to be somebody's in the reports
+            self.run.adapters.append(evolve(found, unmet=tuple(unmet), seconds=_since(began)))
+            self.writer.adapter(self.run.adapters[-1])
+            raise
+        account(plan.vectors, results)
+        return evolve(found, breach=breach, unmet=tuple(unmet), seconds=_since(began))
+
+    def _go_on(self) -> None:
+        if self.ended.is_set():
+            raise _Stop
+
+
+def _since(began: float) -> float:
+    return round(time.monotonic() - began, 3)
+
+
+def answers(
+    adapter: Adapter, started: Started, vectors: Sequence[Vector], golden: Located
+) -> Iterator[tuple[Vector, Answer]]:
+    """Each vector with its answer, in order. What the adapter says it does not have is not asked."""
+    told = [undeclared(started, vector) for vector in vectors]
+    asked = (
+        Request(vector.operation.name, golden.request(vector.args))
+        for vector, unsupported in zip(vectors, told, strict=True)
+        if unsupported is None
+    )
+    answers = adapter.ask(asked)
+    for vector, unsupported in zip(vectors, told, strict=True):
+        answer = unsupported or next(answers, None)
+        if answer is None:
+            raise HarnessFault(f"no answer came of {adapter.name} for {vector.id}: this tool lost it")
+        yield vector, golden.answer(answer)
+    if next(answers, None) is not None:
+        raise HarnessFault(f"more answers of {adapter.name} than requests: this tool lost count")
+
+
+def undeclared(started: Started, vector: Vector) -> Unsupported | None:
+    """Why an adapter need not be asked: its answer to ``start`` leaves out what the vector is about."""
+    if vector.operation.name not in started.operations:
+        return Unsupported(f"the operation {vector.operation.name} (not declared)")
+    if started.format_versions and not set(vector.versions) & set(started.format_versions):
+        versions = " and ".join(map(str, vector.versions))
+        return Unsupported(f"format version {versions} (not declared)")
+    return None
+
+
+def _result(adapter: str, vector: Vector, verdict: Verdict, status: str, deviation: Deviation | None) -> Result:
+    passed = verdict.outcome is Outcome.PASSED
+    return Result(
+        adapter=adapter,
+        id=vector.id,
+        outcome=verdict.outcome,
+        status=status,
+        reason=verdict.reason,
+        got=None if passed else verdict.got,
+        differences=tuple(map(difference_json, verdict.differences)),
+        chosen=verdict.chosen,
+        deviation=deviation.description if deviation else "",
+        deviation_id=deviation.id if deviation else "",
+        deviation_kind=deviation.kind.value if deviation else "",
+        stderr=verdict.stderr,
+    )
+
+
+def difference_json(difference: Difference) -> dict[str, object]:
+    """A difference as JSON; a side without a value there has no key."""
+    sides = {"expected": difference.expected, "got": difference.got}
+    return {"path": difference.path, **{side: value for side, value in sides.items() if value is not ABSENT}}
+
+
+def account(vectors: Sequence[Vector], results: Sequence[Result]) -> None:
+    """Make sure that each case has exactly one outcome.
+
+    Raises:
+        HarnessFault: it has not; says which.
+    """
+    times = Counter(result.id for result in results)
+    wrong = [vector.id for vector in vectors if times.pop(vector.id, 0) != 1] + list(times)
+    if wrong:
+        raise HarnessFault(f"{len(wrong)} cases do not have exactly one outcome, the first is {wrong[0]}")

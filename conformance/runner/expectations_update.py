@@ -1,0 +1,299 @@
+"""Bringing a file of expected deviations up to what a run found (``run --expect FILE --update-expected``).
+
+What a person wrote stays: an entry that still holds is kept to the letter, comments before it among it. An entry that
+does not hold any more goes, or loses the vectors that it does not hold for; a failure that is new becomes an entry with
+`TODO` in the place of its reason. What did not run is not judged: entries of other engines and versions, and vectors
+that were not selected, stay as they are.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from pathlib import Path
+
+from attrs import evolve, field, frozen
+
+from conformance.core.failures import UsageError
+from conformance.core.json_text import dump_json
+from conformance.operations.protocol import Started
+from conformance.runner.expectations import SHIPPED, Deviation, Expectations, Kind, read_deviations
+from conformance.runner.judge import Outcome
+from conformance.runner.results import AdapterRun, Result, Run
+
+TODO = "TODO: why is it wrong, and for whom does it matter?"
+"""The reason of an entry that nobody has looked at."""
+
+HEADING = re.compile(r"(?m)^\[\[deviation\]\]")
+PINNED = 300
+"""The characters of an answer that an entry states in full; a longer one is left to `does`."""
+
+
+@frozen
+class Entry:
+    """One entry of the file as it stands there."""
+
+    deviation: Deviation
+    text: str
+    """Its lines, with the comments that stand right before it."""
+
+
+@frozen
+class Update:
+    """What became of a file."""
+
+    text: str
+    kept: int
+    changed: int
+    removed: int
+    added: int
+    todo: int = field(default=0)
+    """Entries whose reason has still to be written."""
+
+    def __str__(self) -> str:
+        counts = (("kept", self.kept), ("changed", self.changed), ("removed", self.removed), ("new", self.added))
+        told = ", ".join(f"{number} {word}" for word, number in counts)
+        return told + (f"; reasons to be written, where it says TODO: {self.todo}" if self.todo else "")
+
+
+def readable(name: str | None) -> Path:
+    """The file that an update is to be written to.
+
+    Raises:
+        UsageError: there is none, or it is not one of the caller's own.
+    """
+    if name is None:
+        raise UsageError("--update-expected: name the file, with --expect FILE")
+    if name == SHIPPED or Path(name).is_dir():
+        raise UsageError(f"--update-expected: {name} is no single file of yours")
+    return Path(name)
+
+
+def before(path: Path) -> Expectations:
+    """The deviations of a file that may not be there yet; vectors that are gone are not complained of."""
+    if not path.exists():
+        return Expectations((), str(path))
+    return Expectations(read_deviations(path), str(path))
+
+
+def updated(path: Path, run: Run, ids: Collection[str]) -> Update:
+    """The file as the run asks for it.
+
+    Args:
+        path: the file, which need not be there.
+        run: a complete run with the deviations of the file as its expectations.
+        ids: all vectors there are.
+    """
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    head, entries = _split(text, before(path).deviations)
+    held = _held(run)
+    new = _New(run, held)
+    pieces, kept, changed, removed = [head], 0, 0, 0
+    for entry in entries:
+        vectors = tuple(id_ for id_ in entry.deviation.vectors if id_ in ids and held.stays(entry.deviation, id_))
+        if vectors == entry.deviation.vectors:
+            pieces.append(entry.text)
+            kept += 1
+        elif vectors:
+            pieces.append(_without(entry, vectors))
+            changed += 1
+        else:
+            pieces.append(_comment_of(entry.text) if entry is entries[0] and not head.strip() else "")
+            removed += 1
+    carried = list(new.carried([entry.deviation for entry in entries]))
+    fresh = list(new.fresh())
+    pieces += [written(deviation) for deviation in (*carried, *fresh)]
+    whole = "\n\n".join(piece.strip("\n") for piece in pieces if piece.strip()) + "\n"
+    told = read_deviations(path, whole)
+    todo = sum(deviation.reason.startswith("TODO") for deviation in told)
+    return Update(whole, kept, changed, removed, len(carried) + len(fresh), todo)
+
+
+def _split(text: str, deviations: Sequence[Deviation]) -> tuple[str, list[Entry]]:
+    """What stands before the first entry, and each entry with its comments."""
+    starts = [match.start() for match in HEADING.finditer(text)]
+    if len(starts) != len(deviations):  # the same data in another notation, or a heading inside a text
+        return "", [Entry(deviation, written(deviation)) for deviation in deviations]
+    if not deviations:
+        return text, []
+    begins = [_comments_before(text, start) for start in starts]
+    ends = [*begins[1:], len(text)]
+    entries = [Entry(one, text[a:b]) for one, a, b in zip(deviations, begins, ends, strict=True)]
+    return text[: begins[0]], entries
+
+
+def _comments_before(text: str, start: int) -> int:
+    """Where the comment lines begin that stand right above a place."""
+    while start:
+        line = text.rfind("\n", 0, start - 1) + 1
+        if not text[line:start].startswith("#"):
+            break
+        start = line
+    return start
+
+
+def _comment_of(text: str) -> str:
+    """The comment of the first entry may be about the file: it stays when the entry goes."""
+    return "".join(line for line in text.splitlines(keepends=True) if line.startswith("#"))
+
+
+def _without(entry: Entry, vectors: tuple[str, ...]) -> str:
+    """An entry with fewer vectors, its other lines as they are."""
+    listed = "vectors = [\n" + "".join(f'  "{id_}",\n' for id_ in vectors) + "]"
+    text, found = re.subn(r"(?ms)^vectors\s*=\s*\[.*?\]", lambda _: listed, entry.text)
+    try:
+        rows = tomllib.loads(text)["deviation"] if found == 1 else []
+    except ValueError:
+        rows = []
+    right = len(rows) == 1 and tuple(rows[0]["vectors"]) == vectors
+    return text if right else written(evolve(entry.deviation, vectors=vectors))
+
+
+@frozen
+class _Held:
+    """Who ran, and which result of which vector was a failure."""
+
+    ran: tuple[tuple[AdapterRun, Started], ...]
+    results: dict[tuple[str, str], Result]
+
+    def stays(self, deviation: Deviation, id_: str) -> bool:
+        """Whether a vector stays in an entry: it happened, or was not asked of the engine that the entry is about.
+
+        What another adapter of the engine does not reach was not asked.
+        """
+        asked = []
+        for one, who in self.ran:
+            result = self.results.get((one.name, id_)) if deviation.is_of(one.name, who) else None
+            unreached = result and result.outcome is Outcome.UNSUPPORTED and deviation.is_borrowed_by(one.name)
+            if result is not None and not unreached:
+                asked.append(result)
+        return not asked or any(result.status == "known" for result in asked)
+
+
+def _held(run: Run) -> _Held:
+    ran = tuple(
+        (one, Started(one.implementation, one.version, frozenset()))
+        for one in run.adapters
+        if not one.not_examined
+    )  # fmt: skip
+    return _Held(ran, {(result.adapter, result.id): result for result in run.results})
+
+
+class _New:
+    """The failures that no entry of the file explains."""
+
+    def __init__(self, run: Run, held: _Held) -> None:
+        self._run = run
+        self._held = held
+        wrong = (Outcome.FAILED, Outcome.CRASHED)
+        self._left = {key: one for key, one in held.results.items() if one.outcome in wrong and one.status != "known"}
+
+    def carried(self, deviations: Sequence[Deviation]) -> Iterator[Deviation]:
+        """Entries of other versions of an engine that hold in the version that ran: what they say holds there too."""
+        for deviation in deviations:
+            for adapter, who in self._held.ran:
+                if not deviation.versions or not evolve(deviation, versions=()).is_of(adapter.name, who):
+                    continue
+                ids = tuple(id_ for id_ in deviation.vectors if self._takes(deviation, adapter.name, id_))
+                if ids:
+                    yield evolve(deviation, versions=(who.version,), vectors=ids)
+
+    def _takes(self, deviation: Deviation, adapter: str, id_: str) -> bool:
+        result = self._left.get((adapter, id_))
+        if result is None or (deviation.answer is not None and deviation.answer != _answer(result)):
+            return False
+        del self._left[adapter, id_]
+        return True
+
+    def fresh(self) -> Iterator[Deviation]:
+        """An entry for each engine, suite, operation and way to be wrong."""
+        names = {adapter.name: (_engine(adapter.name, who), who.version) for adapter, who in self._held.ran}
+        groups: dict[tuple[str, ...], list[Result]] = {}
+        for (name, id_), result in self._left.items():
+            case = self._run.cases[id_]
+            key = (*names[name], case.suite, case.operation, _told(result))
+            groups.setdefault(key, []).append(result)
+        for (engine, version, _, operation, kind), results in sorted(groups.items()):
+            answers = [_answer(result) for result in results]
+            same = all(answer == answers[0] for answer in answers) and len(dump_json(answers[0])) <= PINNED
+            yield Deviation(
+                engine=engine,
+                versions=(version,),
+                vectors=tuple(sorted({result.id for result in results})),
+                does=f"{operation}: {kind if len(results) > 1 else results[0].reason}",
+                answer=answers[0] if same else None,
+                reason=TODO,
+            )
+
+
+def _engine(adapter: str, who: Started) -> str:
+    """What to call an adapter: the name of an engine of the tool, and the implementation of a command."""
+    return who.implementation if set(adapter) & set(" /:") else adapter.partition("@")[0]
+
+
+def _answer(result: Result) -> dict[str, object]:
+    """The answer of a failure as an entry states it."""
+    got = result.got or {}
+    if "error" in got:
+        return {"error": got["error"]}
+    return {"ok": got["ok"]} if "ok" in got else {"crash": True}
+
+
+def _told(result: Result) -> str:
+    """In which way a failure is one."""
+    if result.outcome is Outcome.CRASHED:
+        return "crashes"
+    kind = (result.got or {}).get("error")
+    return f"refuses ({kind})" if kind else "answers otherwise"
+
+
+def written(deviation: Deviation) -> str:
+    """An entry as TOML."""
+    lines = ["[[deviation]]"]
+    if deviation.id:
+        lines.append(f"id = {_text(deviation.id)}")
+    lines.append(f"engine = {_text(deviation.engine)}")
+    if deviation.versions:
+        lines.append(f"versions = {_texts(deviation.versions)}")
+    if deviation.kind is not Kind.DEVIATION or deviation.id:
+        lines.append(f"kind = {_text(deviation.kind.value)}")
+    if deviation.requirements:
+        lines.append(f"requirements = {_texts(deviation.requirements)}")
+    if deviation.points:
+        lines.append(f"points = {_texts(deviation.points)}")
+    if deviation.does:
+        lines.append(f"does = {_text(deviation.does)}")
+    if deviation.answer is not None:
+        lines.append(f"answer = {_text(dump_json(deviation.answer))}")
+    if deviation.sometimes:
+        lines.append("sometimes = true")
+    lines.append(f"reason = {_text(deviation.reason)}")
+    if deviation.counter:
+        lines.append(f"counter = {_text(deviation.counter)}")
+    lines.append(f"evidence = {_text(deviation.evidence)}")
+    if deviation.upstream:
+        lines.append(f"upstream = {_texts(deviation.upstream)}")
+    lines.append("vectors = [")
+    lines += [f"  {_text(id_)}," for id_ in deviation.vectors]
+    return "\n".join([*lines, "]"])
+
+
+def _texts(texts: Iterable[str]) -> str:
+    return f"[{', '.join(map(_text, texts))}]"
+
+
+def _text(text: str) -> str:
+    """A basic string of TOML; a literal one where that needs no escapes."""
+    plain = all(character.isprintable() for character in text)
+    if plain and '"' in text and "'" not in text and "\\" not in text:
+        return f"'{text}'"
+    shown = text.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + "".join(c if c.isprintable() else _escaped(c) for c in shown) + '"'
+
+
+def _escaped(character: str) -> str:
+    code = ord(character)
+    if 0xD800 <= code < 0xE000:
+        return "\\uFFFD"  # TOML has no lone surrogates
+    return f"\\u{code:04X}" if code < 0x10000 else f"\\U{code:08X}"

@@ -1,0 +1,104 @@
+"""The verdict on one answer."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+from attrs import frozen
+
+from conformance.core.json_text import shorten
+from conformance.operations.comparison import Differences, Undecodable
+from conformance.operations.protocol import Answer, Crashed, Ok, Refused, Unsupported
+from conformance.operations.registry import Operation
+from conformance.vectors import Alternative, Vector
+
+
+class Outcome(enum.Enum):
+    """What became of one case; the four add up to the cases that were asked."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    UNSUPPORTED = "unsupported"
+    CRASHED = "crashed"
+
+
+@frozen
+class Verdict:
+    """What became of one case, and why."""
+
+    outcome: Outcome
+    got: dict[str, Any]
+    """The answer as JSON: ``ok``, ``error`` or ``unsupported`` as the protocol has it, or ``crash``."""
+
+    reason: str = ""
+    differences: Differences = ()
+    chosen: dict[str, Any] | None = None
+    """Where the spec permits several outcomes: the one that the implementation chose."""
+
+    stderr: str = ""
+
+
+def answer_json(answer: Answer) -> dict[str, Any]:
+    """An answer as JSON."""
+    match answer:
+        case Ok(value):
+            return {"ok": value}
+        case Refused(kind, message):
+            return {"error": kind, "message": message} if message else {"error": kind}
+        case Unsupported(message):
+            return {"unsupported": message}
+        case Crashed(reason):
+            return {"crash": reason}
+
+
+def judge(vector: Vector, answer: Answer) -> Verdict:
+    """Hold an answer against what the vector permits."""
+    match answer:
+        case Crashed(reason, stderr):
+            return Verdict(Outcome.CRASHED, {"crash": reason}, reason, stderr=stderr)
+        case Unsupported(message):
+            return Verdict(Outcome.UNSUPPORTED, {"unsupported": message}, message)
+    got = answer_json(answer)
+    wrong = vector.operation.answer_complaint(answer.value) if isinstance(answer, Ok) else None
+    if wrong is not None:
+        reason = f"the answer is not of the form that {vector.operation.name} has: {wrong}"
+        return Verdict(Outcome.FAILED, got, reason)
+    tried = []
+    for permitted in vector.permitted:
+        reason_or_none, differences = mismatch(vector.operation, vector.args, permitted, answer)
+        if reason_or_none is None:
+            chosen = answer_json(permitted) if len(vector.permitted) > 1 else None
+            return Verdict(Outcome.PASSED, got, chosen=chosen)
+        tried.append((reason_or_none, differences))
+    # Of several permitted outcomes, the one that the answer comes closest to tells most.
+    reason, differences = min(tried, key=lambda one: len(one[1]) or 1_000)
+    if len(tried) > 1:
+        reason = f"none of the {len(tried)} permitted outcomes: {reason}"
+    return Verdict(Outcome.FAILED, got, reason, differences)
+
+
+def mismatch(
+    operation: Operation, args: dict[str, Any], permitted: Alternative, answer: Ok | Refused
+) -> tuple[str | None, Differences]:
+    """Why an answer is not a permitted outcome, and where; None when it is that outcome."""
+    match permitted, answer:
+        case Refused(kind), Refused(same) if kind == same:
+            return None, ()
+        case Refused(kind), Refused(other, message):
+            return f"expected the error {kind}, got the error {other}{_said(message)}", ()
+        case Ok(), Refused(kind, message):
+            return f"expected an answer, got the error {kind}{_said(message)}", ()
+        case Refused(kind), Ok():
+            return f"expected the error {kind}, but the input was accepted", ()
+        case Ok(expected), Ok(got):
+            try:
+                differences = operation.compare(args, expected, got)
+            except Undecodable as error:
+                return shorten(str(error)), ()
+            return ("the answer differs", differences) if differences else (None, ())
+    raise AssertionError(permitted, answer)
+
+
+def _said(message: str) -> str:
+    return f": {shorten(message)}" if message else ""

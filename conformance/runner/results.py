@@ -1,0 +1,359 @@
+"""What a run found, and its file: JSON lines with a header first and a footer last (`schemas/results.json`).
+
+The file is the source of every report. It is written as the run goes; a file whose footer is missing or says
+``complete: false`` is not the whole run.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import IO, Any
+
+import jsonschema_rs
+from attrs import define, evolve, field, fields, frozen
+
+from conformance.core.failures import ExitStatus, UsageError
+from conformance.core.json_text import dump_json, parse_json, place, shorten
+from conformance.runner.judge import Outcome
+from conformance.vectors import Vector
+
+RESULTS = 1
+"""The version of the form of a results file."""
+
+STATUSES = ("passed", "failed", "unsupported", "crashed", "known", "unexpected-pass")
+"""What a result counts as. Without expectations it is the outcome; with them, ``known`` is a deviation that was
+expected and happened, and ``unexpected-pass`` one that no longer happens."""
+
+
+_KINDS = {
+    "deviation": ("deviation", "deviations"),
+    "leniency": ("leniency", "leniencies"),
+    "robustness": ("robustness failure", "robustness failures"),
+    "limitation": ("limitation", "limitations"),
+    "choice": ("choice", "choices"),
+}
+"""The words for one and for several known results of a kind."""
+
+
+@frozen
+class Case:
+    """A vector as a report needs it."""
+
+    id: str
+    suite: str
+    operation: str
+    section: str
+    requirements: tuple[str, ...]
+    versions: tuple[int, ...]
+    args: dict[str, Any]
+    expect: dict[str, Any]
+    origin: str = ""
+    note: str = ""
+    contradiction: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, vector: Vector) -> Case:
+        return cls(
+            id=vector.id,
+            suite=vector.suite,
+            operation=vector.operation.name,
+            section=vector.section,
+            requirements=vector.requirements,
+            versions=vector.versions,
+            args=vector.args,
+            expect=vector.expect,
+            origin=vector.origin,
+            note=vector.note,
+            contradiction=vector.contradiction,
+        )
+
+
+@frozen
+class Result:
+    """What became of one case with one adapter."""
+
+    adapter: str
+    id: str
+    outcome: Outcome
+    status: str
+    """One of `STATUSES`."""
+
+    reason: str = ""
+    got: dict[str, Any] | None = None
+    """The answer; None for a pass, whose answer is the expected one."""
+
+    differences: tuple[dict[str, Any], ...] = ()
+    """``path`` and, where the side has a value there, ``expected`` and ``got``."""
+
+    chosen: dict[str, Any] | None = None
+    deviation: str = ""
+    """Why the result was expected, from the file of expectations."""
+
+    deviation_id: str = ""
+    """The id of the known deviation, where it has one."""
+
+    deviation_kind: str = ""
+    """One of `conformance.runner.expectations.Kind`, where the result is a known deviation."""
+
+    stderr: str = ""
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether the run fails by it."""
+        return self.status in ("failed", "crashed", "unexpected-pass")
+
+
+@frozen
+class AdapterRun:
+    """One adapter in one run."""
+
+    name: str
+    reproduce: str = ""
+    """What names the adapter on a command line."""
+
+    implementation: str = ""
+    version: str = ""
+    language: str = ""
+    not_examined: str = ""
+    """Why it could not be asked; empty when it was."""
+
+    breach: str = ""
+    """What it did against the protocol after its last answer."""
+
+    unmet: tuple[str, ...] = ()
+    """Expected deviations of it that did not happen as stated, in words."""
+
+    seconds: float = 0.0
+
+    @property
+    def identity(self) -> str:
+        """Who answered: the implementation where the name does not say it, and the version where it does not."""
+        parts = (self.implementation, self.version)
+        return " ".join(part for part in parts if part and part not in self.name)
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.identity})" if self.identity else self.name
+
+
+@define
+class Run:
+    """All that one run found."""
+
+    header: dict[str, Any]
+    cases: dict[str, Case] = field(factory=dict)
+    adapters: list[AdapterRun] = field(factory=list)
+    results: list[Result] = field(factory=list)
+    complete: bool = False
+    exit_status: int | None = None
+
+    def counts(self, adapter: str) -> dict[str, int]:
+        """How many results of an adapter have each status; all statuses are named."""
+        found = Counter(result.status for result in self.results if result.adapter == adapter)
+        return {status: found[status] for status in STATUSES}
+
+    @property
+    def totals(self) -> str:
+        """The counts of all results in words, known ones by kind."""
+        total = Counter(result.status for result in self.results)
+        parts = [f"{total[status]} {status}" for status in STATUSES if total[status]]
+        kinds = ", ".join(f"{number} {_KINDS[kind][number != 1]}" for kind, number in self.known_kinds().items())
+        known = f"{total['known']} known"
+        return ", ".join(f"{known} ({kinds})" if part == known else part for part in parts) or "no results"
+
+    @property
+    def answered(self) -> int:
+        """How many results are not of what an adapter does not support."""
+        return sum(result.outcome is not Outcome.UNSUPPORTED for result in self.results)
+
+    @property
+    def verdict(self) -> str:
+        """What a complete run comes to, in words that claim no more than was asked and answered."""
+        if self.exit_status == ExitStatus.FAILURES:
+            return "not conformant"
+        if self.exit_status == ExitStatus.NOT_EXAMINED:
+            return "not all could be examined"
+        asked = len(self.cases) * len(self.adapters)
+        known = any(result.status == "known" for result in self.results)
+        if self.answered == asked:
+            return "conformant but for what is known" if known else "conformant"
+        return f"no {'new ' if known else ''}deviations in {self.answered} answered of {asked} cases"
+
+    def known_kinds(self, adapter: str | None = None) -> dict[str, int]:
+        """How many known results of an adapter, or of all, are of each kind; kinds without results are left out."""
+        return dict(
+            Counter(
+                result.deviation_kind or "deviation"  # a file of an earlier version names no kind
+                for result in self.results
+                if result.status == "known" and adapter in (None, result.adapter)
+            ).most_common()
+        )
+
+    def outcomes(self, adapter: str) -> dict[str, int]:
+        """How many results of an adapter have each outcome; they add up to the cases."""
+        found = Counter(result.outcome for result in self.results if result.adapter == adapter)
+        return {outcome.value: found[outcome] for outcome in Outcome}
+
+    def results_of(self, adapter: str) -> list[Result]:
+        return [result for result in self.results if result.adapter == adapter]
+
+    @property
+    def failures(self) -> list[Result]:
+        return [result for result in self.results if result.is_failure]
+
+
+class Writer:
+    """Writes a results file as the run goes, of whose adapters several may run at a time."""
+
+    def __init__(self, file: IO[str] | None) -> None:
+        self._file = file
+        self._lock = threading.Lock()
+
+    def _write(self, kind: str, content: dict[str, Any]) -> None:
+        if self._file is not None:
+            line = dump_json({"kind": kind, **content}) + "\n"
+            with self._lock:
+                self._file.write(line)
+
+    def header(self, header: dict[str, Any], cases: Iterable[Case]) -> None:
+        self._write("header", header)
+        if self._file is not None:
+            for case in cases:
+                self._write("case", sparse(case))
+
+    def result(self, result: Result) -> None:
+        if self._file is not None:
+            self._write("result", sparse(result))
+
+    def adapter(self, adapter: AdapterRun) -> None:
+        self._write("adapter", sparse(adapter))
+        if self._file is not None:
+            self._file.flush()
+
+    def footer(self, run: Run) -> None:
+        counts = {adapter.name: run.counts(adapter.name) for adapter in run.adapters}
+        self._write("footer", {"complete": run.complete, "exit_status": run.exit_status, "counts": counts})
+        if self._file is not None:
+            self._file.flush()
+
+
+def sparse(record: Case | Result | AdapterRun) -> dict[str, Any]:
+    """A record as JSON, without what is empty; zero and false are kept."""
+    content: dict[str, Any] = {}
+    for name in _NAMES[type(record)]:
+        value = getattr(record, name)
+        if value is not None and value != "" and value != ():
+            content[name] = value
+    if isinstance(record, Result):
+        content["outcome"] = record.outcome.value
+    return content
+
+
+_NAMES: dict[type, tuple[str, ...]] = {
+    Case: tuple(attribute.name for attribute in fields(Case)),
+    Result: tuple(attribute.name for attribute in fields(Result)),
+    AdapterRun: tuple(attribute.name for attribute in fields(AdapterRun)),
+}
+"""The names of each record's attributes; asking ``attrs`` for every line takes longer than writing it."""
+
+
+@cache
+def _schema() -> jsonschema_rs.Validator:
+    text = (files("conformance") / "schemas" / "results.json").read_text(encoding="utf-8")
+    return jsonschema_rs.validator_for(json.loads(text))
+
+
+def lines_of(
+    path: Path, form: jsonschema_rs.Validator, what: str, *, may_be_cut: bool = False
+) -> Iterator[dict[str, Any]]:
+    """The lines of a file whose first line, and no other, is a header.
+
+    Args:
+        path: the file: JSON lines, each an object with its ``kind``.
+        form: what each line has to be.
+        what: what the file is, with its article, for messages.
+        may_be_cut: whether a last line that is cut off ends the file, as where it was written when a run was killed.
+
+    Raises:
+        UsageError: the file cannot be read, or is not what it should be; says where.
+    """
+    try:
+        lines = path.read_bytes().splitlines()
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror}") from None
+    if not lines:
+        raise UsageError(f"{path}: an empty file, not {what}")
+    for number, line in enumerate(lines, 1):
+        try:
+            message = parse_json(line)
+        except ValueError as error:
+            if may_be_cut and 1 < number == len(lines):
+                return
+            raise UsageError(f"{path}:{number}: not a line of {what}: {error}") from None
+        wrong = next(iter(form.iter_errors(message)), None)
+        if wrong is not None:
+            where = place(wrong.instance_path)
+            raise UsageError(f"{path}:{number}: not a line of {what}: {where}{shorten(wrong.message)}")
+        if (number == 1) != (message["kind"] == "header"):
+            raise UsageError(f"{path}:{number}: {what} begins with its header, and has one")
+        yield message
+
+
+def read(path: Path) -> Run:
+    """The run that a results file holds; without a footer it is not complete.
+
+    Raises:
+        UsageError: the file cannot be read, or is not a results file; says where.
+    """
+    lines = lines_of(path, _schema(), "a results file", may_be_cut=True)
+    run = Run(next(lines))
+    for message in lines:
+        _take(run, message)
+    run.header.pop("kind", None)
+    return run
+
+
+def _take(run: Run, message: dict[str, Any]) -> None:
+    match message.pop("kind"):
+        case "case":
+            case = Case(**message)
+            case = evolve(
+                case,
+                requirements=tuple(case.requirements),
+                versions=tuple(case.versions),
+                contradiction=tuple(case.contradiction),
+            )
+            run.cases[case.id] = case
+        case "adapter":
+            run.adapters.append(AdapterRun(**{**message, "unmet": tuple(message.get("unmet", ()))}))
+        case "result":
+            outcome, differences = Outcome(message.pop("outcome")), tuple(message.pop("differences", ()))
+            run.results.append(Result(**message, outcome=outcome, differences=differences))
+        case _:
+            run.complete, run.exit_status = message["complete"], message["exit_status"]
+
+
+def combined(runs: Sequence[Run], names: Sequence[str]) -> Run:
+    """Several runs as one, for one report.
+
+    Raises:
+        UsageError: two runs have the same adapter, or different cases under one id.
+    """
+    whole = Run(dict(runs[0].header), complete=all(run.complete for run in runs))
+    seen: dict[str, str] = {}
+    for run, file in zip(runs, names, strict=True):
+        for adapter in run.adapters:
+            if adapter.name in seen:
+                raise UsageError(f"{file}: has results of {adapter.name}, and so has {seen[adapter.name]}")
+            seen[adapter.name] = file
+        for id_, case in run.cases.items():
+            if whole.cases.setdefault(id_, case) != case:
+                raise UsageError(f"{file}: the vector {id_} is not the same as in the other files")
+        whole.adapters += run.adapters
+        whole.results += run.results
+    return whole

@@ -1,0 +1,81 @@
+"""Where tables are written that vectors ask for: in a folder of the tool, which is removed with all that is in it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from attrs import evolve
+
+from conformance.adapter_sdk.script_steps import WRITING
+from conformance.adapter_sdk.serve import perform
+from conformance.core.failures import HarnessFault
+from conformance.vectors import Vector
+
+
+@contextmanager
+def places(vectors: Iterable[Vector]) -> Iterator[tuple[Vector, ...]]:
+    """The vectors, of which those that write a table name a separate place for it; all are removed at the end.
+
+    Those that change a table name one that the reference has made there.
+
+    Raises:
+        HarnessFault: the reference does not make the table of a vector.
+    """
+    every = tuple(vectors)
+    if not any(vector.operation.name in WRITING for vector in every):
+        yield every
+        return
+    with tempfile.TemporaryDirectory(prefix="iceberg-conformance-written-", ignore_cleanup_errors=True) as folder:
+        root = os.path.realpath(folder)
+        yield tuple(
+            evolve(vector, args=_request(vector, os.path.join(root, str(number), "table")))
+            if vector.operation.name in WRITING
+            else vector
+            for number, vector in enumerate(every)
+        )
+
+
+def _request(vector: Vector, place: str) -> dict[str, Any]:
+    """The arguments of a vector, with its table."""
+    if vector.operation.name == "table.write":
+        return {**vector.args, "table": place}
+    table, history = base_table(vector.args["base"], place)
+    return {"table": table, "operations": vector.args["operations"], "history": history}
+
+
+def base_table(script: dict[str, Any], place: str) -> tuple[str, list[str | None]]:
+    """Let the reference make the table of a script: its metadata file, and main's snapshot after each operation.
+
+    Raises:
+        HarnessFault: it does not.
+    """
+    # With Arrow, which takes longer to load than most questions to answer.
+    from conformance.engines.reference import adapter as reference
+
+    Path(place).parent.mkdir(parents=True, exist_ok=True)
+    answer = perform(reference.operations(), "table.write", {"table": place, "script": script}, reference.REFUSALS)
+    if "ok" not in answer:
+        raise HarnessFault(f"the reference does not make the table that is to be changed: {answer}")
+    return answer["ok"]["metadata"], _main(answer["ok"]["locations"])
+
+
+def _main(locations: list[str]) -> list[str | None]:
+    """The current snapshot in each of some metadata files."""
+    from conformance.adapter_sdk.table_requests import metadata
+
+    current = (metadata(location).get("current-snapshot-id") for location in locations)
+    return [None if id_ in (None, -1) else str(id_) for id_ in current]
+
+
+def clear(vector: Vector) -> None:
+    """Remove the table of a vector that `places` gave, once it is judged."""
+    if vector.operation.name == "table.write":
+        shutil.rmtree(os.path.dirname(vector.args["table"]), ignore_errors=True)
+    elif vector.operation.name == "table.change":  # the metadata file is in a folder of the table
+        shutil.rmtree(Path(vector.args["table"]).parents[2], ignore_errors=True)

@@ -1,0 +1,113 @@
+"""From what the caller names to adapters: the reference, engines by name, or any command."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from functools import partial
+from importlib import import_module
+
+from conformance.core.failures import NotExamined, UsageError, suggestion
+from conformance.runner.adapter_interface import Adapter, InProcess, Trace
+from conformance.runner.execution import Target
+from conformance.runner.process import Limits, Process
+
+REFERENCE = "reference"
+COMMAND = "cmd:"
+
+
+def limits_of(start: float, request: float, window: int = 1) -> Limits:
+    """The limits that options give.
+
+    Raises:
+        UsageError: a number makes no sense.
+    """
+    for option, number in (("--start-timeout", start), ("--timeout", request), ("--pipeline", window)):
+        if not 0 < number < 1_000_000:
+            raise UsageError(f"{option} {number}: it has to be more than 0 and less than a million")
+    return Limits(start=start, request=request, window=window)
+
+
+def target(name: str, limits: Limits, trace: Trace | None = None) -> Target:
+    """The target that a name or command of the command line means.
+
+    Raises:
+        UsageError: no adapter has the name.
+    """
+    if module := inside_the_tool().get(name):
+        return Target(name, partial(_in_process, name, module, trace))
+    if name.startswith(COMMAND) or " " in name or "/" in name:
+        command = _split(name.removeprefix(COMMAND))
+        return Target(name, partial(Process, name, command, limits=limits, trace=trace), shlex.quote(name))
+    if name not in engine_labels():
+        known = [*inside_the_tool(), *engine_labels()]
+        hint = suggestion(name, known) or "."
+        raise UsageError(
+            f"unknown adapter {name!r}{hint} The adapters are {', '.join(known)}; a command of one word is written "
+            f"cmd:{name}"
+        )
+    return Target(name, partial(_engine, name, limits, trace))
+
+
+def inside_the_tool() -> dict[str, str]:
+    """The engines that answer inside the tool, by name: the module of each."""
+    from conformance.engine_setup.catalog import catalog
+
+    return {engine.name: engine.module for engine in catalog().every if engine.module}
+
+
+def all_engines(limits: Limits, *, latest: bool = False) -> list[Target]:
+    """All engines that the tool installs together, and of those that are installed by name the installed ones.
+
+    Args:
+        limits: how long each may take.
+        latest: whether to leave out older versions, which are those with an ``@`` in their names.
+    """
+    from conformance.engine_setup import list_engines
+
+    wanted = [engine.label for engine in list_engines() if engine.installed or not engine.by_name]
+    return [target(name, limits) for name in wanted if not (latest and "@" in name)]
+
+
+def engine_labels() -> list[str]:
+    """The names of the engines, as the command line has them."""
+    from conformance.engine_setup import list_engines
+
+    return [engine.label for engine in list_engines()]
+
+
+def named(names: Sequence[str], limits: Limits) -> list[Target]:
+    """The targets of several names.
+
+    Raises:
+        UsageError: a name is unknown, or given twice.
+    """
+    twice = next((name for index, name in enumerate(names) if name in names[:index]), None)
+    if twice is not None:
+        raise UsageError(f"the adapter {twice!r} is given twice")
+    return [target(name, limits) for name in names]
+
+
+def _split(command: str) -> list[str]:
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise UsageError(f"--adapter {command!r}: not a command: {error}") from None
+    if not words:
+        raise UsageError("--adapter: the command is empty")
+    return words
+
+
+def _in_process(name: str, module: str, trace: Trace | None) -> Adapter:
+    adapter = import_module(module)
+    return InProcess(name, adapter.implementation(), adapter.operations(), adapter.REFUSALS, trace)
+
+
+def _engine(name: str, limits: Limits, trace: Trace | None) -> Adapter:
+    from conformance.engine_setup import EngineError, launch
+
+    try:
+        launched = launch(name)
+    except EngineError as error:
+        raise NotExamined(str(error)) from None
+    return Process(name, launched.command, env=launched.env, limits=limits, trace=trace)

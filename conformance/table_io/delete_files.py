@@ -1,0 +1,170 @@
+"""What the delete files of a scan delete, each read once however many data files it applies to."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+import pyarrow as pa
+
+from conformance.table_io.file_access import open_input
+from conformance.table_io.reading import Reading, in_file, read_vector, refuse_encrypted
+from spec_ref.columnar.deletes.deletion_vector import PositionBitmap, decode_deletion_vector
+from spec_ref.columnar.deletes.equality_deletes import EqualityDeleteSet, delete_column_array
+from spec_ref.columnar.deletes.position_deletes import Deleted, DeletedRows, merge_deletes, read_position_deletes
+from spec_ref.columnar.schemas.column_projection import compile_projection
+from spec_ref.core.errors import spec_error
+from spec_ref.data_files.reader import open_rows
+from spec_ref.deletes.equality_deletes import DeleteColumn, delete_column
+from spec_ref.deletes.position_deletes import POSITION_DELETE_FIELDS
+from spec_ref.manifests.data_file import DataFile, FileContent
+from spec_ref.partitioning.spec import identity_values
+from spec_ref.scan_planning.delete_scope import partition_key
+from spec_ref.scan_planning.rows import check_cardinality, check_delete_columns, check_vector_entry
+from spec_ref.scan_planning.tasks import FileScanTask, ScanDelete
+
+REMEMBERED = 256
+"""Delete files and indexes that are kept; those that were not used for longest are forgotten."""
+
+T = TypeVar("T")
+Ids = tuple[int, ...]
+
+
+class _Remembered:
+    """Results by key, each computed once at a time."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._lock = threading.Lock()
+        self._results: OrderedDict[Any, tuple[threading.Lock, list[Any]]] = OrderedDict()
+
+    def get(self, key: Any, compute: Callable[[], T]) -> T:
+        with self._lock:
+            lock, result = self._results.setdefault(key, (threading.Lock(), []))
+            self._results.move_to_end(key)
+            while len(self._results) > self._size:
+                self._results.popitem(last=False)
+        with lock:
+            if not result:
+                result.append(compute())
+            made: T = result[0]
+        return made
+
+
+class DeleteFiles:
+    """The delete files of one reading of a table."""
+
+    def __init__(self, reading: Reading, tasks: Iterable[FileScanTask] = ()) -> None:
+        """Prepare a reading.
+
+        Args:
+            reading: what is read.
+            tasks: the tasks of which it is known that they will be done here. Their equality deletes are indexed
+                together, so that each is indexed once although every data file has others of them.
+        """
+        self._reading = reading
+        self._files = _Remembered(REMEMBERED)
+        self._indexes = _Remembered(REMEMBERED)
+        self._groups: dict[tuple[Any, ...], dict[str, ScanDelete]] = {}
+        for task in tasks:
+            for scope, deletes in self._scopes(task).items():
+                self._groups.setdefault(scope, {}).update({d.data_file.file_path: d for d in deletes})
+
+    # Deletes by position
+
+    def positions(self, task: FileScanTask) -> DeletedRows | None:
+        """What knows which rows of the task's data file are deleted by position; None where no delete file may.
+
+        Raises:
+            SpecError: a delete file or deletion vector is damaged, or is not what its manifest entry says.
+            FileAccessError: one cannot be read.
+        """
+        path = task.data_file.file_path
+        by_position = [d.data_file for d in task.deletes if d.data_file.content is FileContent.POSITION_DELETES]
+        vectors = [file for file in by_position if file.is_deletion_vector]
+        if vectors:
+            return self._vector(vectors[0], path)
+        if not by_position:
+            return None
+        return merge_deletes([self._position_file(file) for file in by_position], path)
+
+    def _position_file(self, file: DataFile) -> Deleted:
+        def read() -> Deleted:
+            refuse_encrypted(file)
+            with open_input(file.file_path) as opened, in_file(file.file_path):
+                rows = open_rows(opened, file.file_format)
+                project = compile_projection(POSITION_DELETE_FIELDS, rows.written, {})
+                return read_position_deletes(map(project, rows.batches(project.columns)))
+
+        return self._files.get(file.file_path, read)
+
+    def _vector(self, file: DataFile, path: str) -> PositionBitmap:
+        with in_file(file.file_path):
+            check_vector_entry(file, path)
+            vector = decode_deletion_vector(read_vector(file))
+            check_cardinality(file, vector)
+        return PositionBitmap(vector)
+
+    # Deletes by equality
+
+    def indexes(self, task: FileScanTask) -> list[tuple[tuple[DeleteColumn, ...], EqualityDeleteSet]]:
+        """The equality deletes that may apply to the task's data file, by the columns that they compare.
+
+        They delete rows of files with lower data sequence numbers, which `EqualityDeleteSet.deleted` takes.
+
+        Raises:
+            SpecError, FileAccessError: as `positions`.
+        """
+        made = []
+        for scope, own in self._scopes(task).items():
+            deletes = list(self._groups.get(scope, {d.data_file.file_path: d for d in own}).values())
+            columns = tuple(delete_column(field_id, self._reading.schemas) for field_id in scope[0])
+            paths = tuple(delete.data_file.file_path for delete in deletes)
+            index = self._indexes.get((scope, paths), lambda c=columns, d=deletes: self._index(c, d))  # type: ignore[misc]
+            made.append((columns, index))
+        return made
+
+    def _scopes(self, task: FileScanTask) -> dict[tuple[Any, ...], list[ScanDelete]]:
+        """The task's equality deletes by the columns that they compare and the data files that they are for.
+
+        Of deletes for the same columns and data files, those apply that are later than the data file (SCN010), so that
+        one index serves data files of all ages.
+        """
+        scopes: dict[tuple[Any, ...], list[ScanDelete]] = {}
+        for delete in task.deletes:
+            file = delete.data_file
+            if file.content is FileContent.EQUALITY_DELETES:
+                ids = tuple(sorted(set(file.equality_ids or ())))
+                if not ids:
+                    with in_file(file.file_path):
+                        raise spec_error("DFL020", "an equality delete file has equality_ids", found=file.equality_ids)
+                spec = self._reading.spec(delete.partition_spec_id)
+                partition = () if spec.is_unpartitioned else partition_key(file, spec)
+                scopes.setdefault((ids, partition), []).append(delete)
+        return scopes
+
+    def _index(self, columns: Sequence[DeleteColumn], deletes: Sequence[ScanDelete]) -> EqualityDeleteSet:
+        parts: list[list[Any]] = [[] for _ in columns]
+        numbers = []
+        for delete in deletes:
+            rows = 0
+            for batch in self._equality_batches(columns, delete):
+                rows += batch.num_rows
+                for place, column in enumerate(columns):
+                    parts[place].append(delete_column_array(column, batch, place))
+            numbers.append(np.full(rows, delete.data_sequence_number, np.int64))
+        keys = [pa.chunked_array(part) if part else pa.nulls(0) for part in parts]
+        return EqualityDeleteSet([column.type for column in columns], keys, np.concatenate(numbers))
+
+    def _equality_batches(self, columns: Sequence[DeleteColumn], delete: ScanDelete) -> list[pa.RecordBatch]:
+        file = delete.data_file
+        refuse_encrypted(file)
+        constants = identity_values(self._reading.spec(delete.partition_spec_id), file.partition)
+        with open_input(file.file_path) as opened, in_file(file.file_path):
+            rows = open_rows(opened, file.file_format, self._reading.mapping)
+            check_delete_columns(columns, rows.written, constants)
+            project = compile_projection([column.field for column in columns], rows.written, constants)
+            return [project(batch) for batch in rows.batches(project.columns)]

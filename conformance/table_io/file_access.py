@@ -1,0 +1,460 @@
+"""Files by the URIs that tables hold (Paths in Metadata; File System Operations).
+
+A location is taken as it stands: nothing is percent-decoded, and ``?`` and ``#`` are characters of names, because
+engines write partition values into paths that way. Object stores are those of ``pyarrow.fs``; credentials and
+endpoints come from the environment variables that each store's own tools use. pyarrow is loaded with the first
+file that is opened for seeks or is not of this machine: local files are read whole, listed and written without it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import attrs
+
+from conformance.core.failures import NotExamined, UsageError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyarrow import fs
+
+CONNECT_SECONDS = 10.0
+STORE_SECONDS = "ICEBERG_CONFORMANCE_STORE_SECONDS"
+"""The environment variable for how long a store may send nothing until a request is given up, and asked again."""
+
+REQUEST_SECONDS = 60.0
+"""Where the variable is not set."""
+
+MAX_FILE_BYTES = 1 << 31
+"""How much of a file `read_bytes` holds unless told otherwise; data files are opened, not read whole."""
+
+LOCAL_FILES, REFUSE = "ICEBERG_CONFORMANCE_LOCAL_FILES", "refuse"
+"""The environment variable, and its value, with which files of this machine are not read (`pipeline.trust`)."""
+
+_SCHEME = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*):(?=/)")
+
+
+class FileAccessError(NotExamined):
+    """A file or directory that could not be read, and why; ``location`` is its URI."""
+
+    def __init__(self, location: str, message: str) -> None:
+        super().__init__(f"{location}: {message}")
+        self.location = location
+        self.reason = message
+
+    def __reduce__(self) -> tuple[type, tuple[str, str]]:
+        return type(self), (self.location, self.reason)
+
+
+class FileMissing(FileAccessError):
+    """There is no such file."""
+
+
+class FileForbidden(FileAccessError):
+    """The store refuses to show the file to these credentials."""
+
+
+class UnknownScheme(FileAccessError):
+    """The URI has a scheme that no file system here serves."""
+
+
+@attrs.frozen
+class Place:
+    """A location, split into the file system that serves it and the path there."""
+
+    scheme: str
+    """In lower case; ``file`` where the location has none."""
+
+    authority: str
+    """The host, bucket or container and account; empty for local files."""
+
+    path: str
+    """As the file system takes it: local paths begin with a slash, those of object stores with the bucket."""
+
+
+@attrs.frozen
+class Listed:
+    """One file of a directory."""
+
+    location: str
+    name: str
+    size: int
+
+
+def store_seconds() -> float:
+    """How many seconds a store may send nothing.
+
+    Raises:
+        UsageError: the variable is no number above 0.
+    """
+    text = os.environ.get(STORE_SECONDS)
+    if not text:
+        return REQUEST_SECONDS
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < float("inf"):
+        raise UsageError(f"{STORE_SECONDS}={text}: it is a number of seconds above 0")
+    return seconds
+
+
+def split_location(location: str) -> Place:
+    """Where a location points: a plain path, ``file:/p``, ``file:///p``, ``s3://bucket/key`` and so on.
+
+    Raises:
+        UnknownScheme: no file system serves the scheme.
+    """
+    match = _SCHEME.match(location)
+    if match is None:
+        return Place("file", "", os.path.abspath(location))
+    scheme = match["scheme"].lower()
+    rest = location[match.end() :]
+    if scheme == "file":
+        path = rest[2:] if rest.startswith("//") else rest
+        host, slash, below = path.partition("/")
+        if host not in ("", "localhost") or not slash:
+            raise UnknownScheme(location, f"the file is on the host {host!r}; only local files have the scheme file")
+        return Place("file", "", "/" + below.lstrip("/"))
+    if scheme not in _STORES:
+        known = ", ".join(sorted(["file", *_STORES]))
+        raise UnknownScheme(location, f"no file system serves the scheme {scheme!r}; there are {known}")
+    authority, _, key = rest[2:].partition("/") if rest.startswith("//") else ("", "/", rest)
+    if scheme == "hdfs":
+        return Place("hdfs", authority, "/" + key.lstrip("/"))
+    if not authority:
+        raise FileMissing(location, "the URI names no bucket")
+    return Place(scheme, authority, f"{authority.partition('@')[0]}/{key}")
+
+
+def file_system(location: str) -> tuple[fs.FileSystem, str]:
+    """The file system of a location, and the path there.
+
+    Raises:
+        FileAccessError: nothing serves the location, or the store cannot be reached.
+    """
+    path = _local_path(location)
+    if path is not None:
+        return _local(), path
+    place = split_location(location)
+    with _told(location):
+        return _store(place.scheme, place.authority, _settings()), place.path
+
+
+def _local_path(location: str) -> str | None:
+    """The path of a file of this machine; None where a store has the file.
+
+    Raises:
+        UnknownScheme: no file system serves the scheme.
+        FileForbidden: the file is of this machine, whose files are not to be read.
+    """
+    place = split_location(location)
+    if place.scheme != "file":
+        return None
+    if os.environ.get(LOCAL_FILES) == REFUSE:
+        raise FileForbidden(location, "a table on a store names a file of this machine (see --allow-local-files)")
+    return place.path
+
+
+def open_input(location: str) -> pa.NativeFile:
+    """A file opened for reading with seeks.
+
+    Raises:
+        FileAccessError: it is not there, may not be read, or is no file.
+    """
+    system, path = file_system(location)
+    with _told(location):
+        if system is _local():
+            _refuse_endless(location, path)
+        return system.open_input_file(path)
+
+
+def _refuse_endless(location: str, path: str) -> None:
+    """Refuse what stands at a local path where it may be waited for, or read, without end."""
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):  # opening it tells what is wrong
+        return
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise FileAccessError(location, "this is no file but a pipe or a device")
+
+
+def read_bytes(location: str, *, limit: int = MAX_FILE_BYTES) -> bytes:
+    """The content of a file.
+
+    Raises:
+        FileAccessError: it cannot be read, or has more than ``limit`` bytes.
+    """
+    path = _local_path(location)
+    if path is None:
+        with open_input(location) as file, _told(location):
+            return _whole(location, file, file.size(), limit)
+    with _told_locally(location):
+        _refuse_endless(location, path)
+        size = os.path.getsize(path)
+        with open(path, "rb") as local:
+            return _whole(location, local, size, limit)
+
+
+def _whole(location: str, file: Any, size: int, limit: int) -> bytes:
+    if size > limit:
+        raise FileAccessError(location, f"the file has {size} bytes; at most {limit} are read at once")
+    data: bytes = file.read(size)
+    if len(data) != size:
+        raise short_read(location, len(data), size)
+    return data
+
+
+def short_read(location: str, given: int, asked: int) -> FileAccessError:
+    """The error of a file system that gives fewer bytes than the file has: what is missing says nothing of the file."""
+    return FileAccessError(location, f"it cannot be read: {given} bytes were given where {asked} were asked for")
+
+
+def store_failure(error: BaseException) -> str | None:
+    """What a store did not do, where that is behind an error: such an error says nothing of the file."""
+    cause: BaseException | None = error
+    while cause is not None:
+        words = " ".join(str(cause).split())
+        if isinstance(cause, OSError) and any(sign in words for sign in _STORE_WORDS):
+            return words
+        cause = cause.__cause__
+    return None
+
+
+def file_size(location: str) -> int:
+    """How many bytes a file has.
+
+    Raises:
+        FileAccessError: there is no such file, or it may not be seen.
+    """
+    from pyarrow import fs
+
+    system, path = file_system(location)
+    with _told(location):
+        info = system.get_file_info(path)
+    if info.type is fs.FileType.NotFound:
+        raise FileMissing(location, "there is no such file")
+    if info.type is not fs.FileType.File:
+        raise FileAccessError(location, "this is no file")
+    return int(info.size)
+
+
+def is_directory(location: str) -> bool:
+    """Whether there is a directory, or in an object store any key below the location.
+
+    Raises:
+        FileAccessError: the store cannot be asked.
+    """
+    path = _local_path(location)
+    if path is not None:
+        with _told_locally(location):
+            return os.path.isdir(path)
+    from pyarrow import fs
+
+    system, key = file_system(location)
+    with _told(location):
+        return bool(system.get_file_info(key).type is fs.FileType.Directory)
+
+
+def list_files(location: str) -> tuple[Listed, ...]:
+    """The files in a directory, not those in directories below it, by name.
+
+    Raises:
+        FileAccessError: there is no such directory, or it may not be listed.
+    """
+    base = location.rstrip("/")
+    path = _local_path(location)
+    if path is not None:
+        with _told_locally(location), os.scandir(path) as entries:
+            inside = [(entry.name, entry.stat().st_size) for entry in entries if entry.is_file()]
+        return tuple(Listed(f"{base}/{name}", name, size) for name, size in sorted(inside))
+    from pyarrow import fs
+
+    system, key = file_system(location)
+    with _told(location):
+        found = system.get_file_info(fs.FileSelector(key))
+    files = (Listed(f"{base}/{i.base_name}", i.base_name, i.size) for i in found if i.type is fs.FileType.File)
+    return tuple(sorted(files, key=lambda file: file.name))
+
+
+def write_bytes(location: str, data: bytes) -> None:
+    """Write a file whole, making the directories above it; what stood there is replaced.
+
+    Raises:
+        FileAccessError: the file may not be written.
+    """
+    path = _local_path(location)
+    if path is not None:
+        with _told_locally(location):
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "wb") as file:
+                file.write(data)
+        return
+    system, key = file_system(location)
+    with _told(location), system.open_output_stream(key) as out:
+        out.write(data)
+
+
+@contextmanager
+def _told_locally(location: str) -> Iterator[None]:
+    """What Python raises of a local file, as errors for people."""
+    try:
+        yield
+    except (OSError, ValueError) as error:  # ValueError: the name holds what no name may hold
+        known = _plain_failure(location, error)
+        words = " ".join(str(error).split())
+        raise known or FileAccessError(location, f"it cannot be read: {words}") from error
+
+
+def _plain_failure(location: str, error: BaseException) -> FileAccessError | None:
+    """What the kind of an error says of a file, whoever raised it."""
+    match error:
+        case FileNotFoundError():
+            return FileMissing(location, "there is no such file or directory")
+        case PermissionError():
+            return FileForbidden(location, "reading it is not permitted")
+        case IsADirectoryError():
+            return FileAccessError(location, "this is a directory")
+        case UnicodeEncodeError():
+            return FileMissing(location.encode(errors="replace").decode(), "the name is no text")
+        case _:
+            return None
+
+
+@contextmanager
+def _told(location: str) -> Iterator[None]:
+    """What a file system of pyarrow raises, as errors for people. Stores tell of missing rights in words alone."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except FileAccessError:
+        raise
+    except (OSError, UnicodeEncodeError, pa.ArrowException) as error:
+        known = _plain_failure(location, error)
+        if known is not None:
+            raise known from error
+        words = " ".join(str(error).split())
+        if any(sign in words for sign in _MISSING_WORDS):
+            raise FileMissing(location, f"there is no such file or bucket: {words}") from error
+        if any(sign in words for sign in _FORBIDDEN_WORDS):
+            raise FileForbidden(location, f"access is denied: {words}") from error
+        raise FileAccessError(location, f"it cannot be read: {words}") from error
+
+
+_STORE_WORDS = ("AWS Error", "curlCode", "google::cloud", "Azure")
+_MISSING_WORDS = ("NO_SUCH_BUCKET", "NO_SUCH_KEY", "RESOURCE_NOT_FOUND", "HTTP status 404")
+_FORBIDDEN_WORDS = (
+    "ACCESS_DENIED",
+    "INVALID_ACCESS_KEY_ID",
+    "SIGNATURE_DOES_NOT_MATCH",
+    "UNRECOGNIZED_CLIENT",
+    "EXPIRED_TOKEN",
+    "HTTP status 401",
+    "HTTP status 403",
+    "AuthenticationFailed",
+    "AuthorizationFailure",
+    "PERMISSION_DENIED",
+)
+
+
+@lru_cache(maxsize=1)
+def _local() -> fs.LocalFileSystem:
+    from pyarrow import fs
+
+    return fs.LocalFileSystem()
+
+
+_VARIABLES = (
+    "AWS_ENDPOINT_URL_S3",
+    "AWS_ENDPOINT_URL",
+    "AWS_REGION",
+    "AWS_DEFAULT_REGION",
+    "AWS_ACCESS_KEY_ID",
+    "AWS_SECRET_ACCESS_KEY",
+    "AWS_SESSION_TOKEN",
+    "AWS_PROFILE",
+    "STORAGE_EMULATOR_HOST",
+    "AZURE_STORAGE_ACCOUNT",
+    "AZURE_STORAGE_KEY",
+    "AZURE_STORAGE_SAS_TOKEN",
+    STORE_SECONDS,
+)
+
+Settings = tuple[tuple[str, str], ...]
+
+
+def _settings() -> Settings:
+    """The variables that decide how a store is reached; they are part of the cache's key, so that changes are seen."""
+    return tuple((name, os.environ[name]) for name in _VARIABLES if os.environ.get(name))
+
+
+@lru_cache(maxsize=32)
+def _store(scheme: str, authority: str, settings: Settings) -> fs.FileSystem:
+    return _STORES[scheme](authority, dict(settings))
+
+
+def _s3(bucket: str, settings: dict[str, str]) -> fs.FileSystem:
+    from pyarrow import fs
+
+    endpoint = urlsplit(settings.get("AWS_ENDPOINT_URL_S3") or settings.get("AWS_ENDPOINT_URL") or "")
+    region = settings.get("AWS_REGION") or settings.get("AWS_DEFAULT_REGION")
+    if region is None and not endpoint.netloc and "AWS_PROFILE" not in settings:
+        region = fs.resolve_s3_region(bucket)
+    options: dict[str, Any] = {}
+    if endpoint.netloc:
+        options = {"scheme": endpoint.scheme, "endpoint_override": endpoint.netloc}
+    return fs.S3FileSystem(region=region, connect_timeout=CONNECT_SECONDS, request_timeout=store_seconds(), **options)
+
+
+def _gcs(bucket: str, settings: dict[str, str]) -> fs.FileSystem:
+    from pyarrow import fs
+
+    del bucket
+    emulator = urlsplit(settings.get("STORAGE_EMULATOR_HOST", ""))
+    if emulator.netloc:
+        return fs.GcsFileSystem(anonymous=True, scheme=emulator.scheme, endpoint_override=emulator.netloc)
+    return fs.GcsFileSystem()
+
+
+def _azure(authority: str, settings: dict[str, str]) -> fs.FileSystem:
+    from pyarrow import fs
+
+    host = authority.partition("@")[2]
+    account = host.partition(".")[0] or settings.get("AZURE_STORAGE_ACCOUNT")
+    if not account:
+        raise OSError("the URI names no storage account, and AZURE_STORAGE_ACCOUNT is not set")
+    return fs.AzureFileSystem(
+        account,
+        account_key=settings.get("AZURE_STORAGE_KEY"),
+        sas_token=settings.get("AZURE_STORAGE_SAS_TOKEN"),
+    )
+
+
+def _hdfs(authority: str, settings: dict[str, str]) -> fs.FileSystem:
+    from pyarrow import fs
+
+    del settings
+    host, _, port = authority.partition(":")
+    return fs.HadoopFileSystem(host or "default", int(port or 0))
+
+
+_STORES = {
+    "s3": _s3,
+    "s3a": _s3,
+    "s3n": _s3,
+    "gs": _gcs,
+    "gcs": _gcs,
+    "abfs": _azure,
+    "abfss": _azure,
+    "wasb": _azure,
+    "wasbs": _azure,
+    "hdfs": _hdfs,
+}

@@ -1,0 +1,172 @@
+"""Reading tables here: scan tasks on threads, as Arrow releases Python's lock while it decodes and filters."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import queue
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from conformance.table_io.delete_files import DeleteFiles
+from conformance.table_io.file_access import read_bytes
+from conformance.table_io.read_tasks import arrow_schema, metadata_type, read_task
+from conformance.table_io.reading import Reading, reading_of
+from conformance.table_io.tables import Table
+from spec_ref.columnar.arrow_values import to_python_values
+from spec_ref.columnar.scan_planning.planner import plan
+from spec_ref.data_files.batches import BATCH_ROWS
+from spec_ref.expressions.predicates import TRUE, Predicate
+from spec_ref.scan_planning import FileScanTask, table_state
+
+WAITING_BATCHES = 4
+"""Batches for each thread that wait for whoever reads them."""
+
+
+def read_table(
+    table: Table,
+    *,
+    snapshot_id: int | None = None,
+    ref: str | None = None,
+    timestamp_ms: int | None = None,
+    select: Sequence[str] | None = None,
+    filter: Predicate = TRUE,
+    case_sensitive: bool = True,
+    threads: int | None = None,
+    batch_rows: int = BATCH_ROWS,
+) -> pa.RecordBatchReader:
+    """The rows of a table, under its names and in the Arrow types of its types.
+
+    Args:
+        table: what `conformance.table_io.tables.load_table` gives.
+        snapshot_id: the snapshot by its id; the current one where neither this, a reference nor a time is given.
+        ref: the snapshot by the name of a branch or tag.
+        timestamp_ms: the snapshot that was current at a time.
+        select: names of columns, with dots for fields of structs, and of the metadata columns ``_file``, ``_pos``,
+            ``_deleted``, ``_spec_id``, ``_partition``, ``_row_id`` and ``_last_updated_sequence_number``; all columns
+            of the table where None. With ``_deleted``, rows that are deleted are given too.
+        filter: which rows to give; every row where it is left out.
+        case_sensitive: whether names in ``select`` and ``filter`` have to be spelled as in the schema.
+        threads: how many data files are read at once; as many as there are processors where None. With one, rows come
+            in the order of the plan and of the files; with more, in any order.
+        batch_rows: the most rows that are decoded at once.
+
+    Raises:
+        SpecError: the table, the selection or the filter is wrong; what is wrong with a data file is raised when the
+            reader comes to it.
+        FileAccessError: a file is missing or may not be read.
+    """
+    reading, planned = plan_reading(
+        table, snapshot_id=snapshot_id, ref=ref, timestamp_ms=timestamp_ms, select=select, filter=filter,
+        case_sensitive=case_sensitive,
+    )  # fmt: skip
+    tasks = list(planned)
+    deletes = DeleteFiles(reading, tasks)
+    workers = min(threads or os.cpu_count() or 1, max(1, len(tasks)))
+    alone = workers == 1 and threads != 1  # then a file's columns are what can be decoded at once
+
+    def work(task: FileScanTask) -> Iterator[pa.RecordBatch]:
+        return read_task(task, reading, deletes, batch_rows=batch_rows, threads=alone)
+
+    return pa.RecordBatchReader.from_batches(arrow_schema(reading), in_threads(tasks, work, workers))
+
+
+def read_rows(table: Table, **arguments: Any) -> Iterator[dict[str, Any]]:
+    """The rows of a table, in the order of the plan and of the files, as values of the spec by column names.
+
+    Args:
+        table: the table.
+        arguments: those of `read_table`.
+
+    Raises:
+        SpecError, FileAccessError: as `read_table`.
+    """
+    reading, planned = plan_reading(table, **arguments)
+    tasks = list(planned)
+    deletes = DeleteFiles(reading, tasks)
+    types = {field.name: field.type for field in reading.fields}
+    types |= {name: metadata_type(reading, name) for name in reading.metadata_columns}
+    for task in tasks:
+        for batch in read_task(task, reading, deletes):
+            columns = [to_python_values(type_, batch.column(name)) for name, type_ in types.items()]
+            yield from (dict(zip(types, row, strict=True)) for row in zip(*columns, strict=True))
+
+
+def plan_reading(
+    table: Table,
+    *,
+    snapshot_id: int | None = None,
+    ref: str | None = None,
+    timestamp_ms: int | None = None,
+    select: Sequence[str] | None = None,
+    filter: Predicate = TRUE,
+    case_sensitive: bool = True,
+) -> tuple[Reading, Iterator[FileScanTask]]:
+    """What is to be read, and the tasks of the scan; arguments and errors as in `read_table`."""
+    state = table_state(table.metadata, snapshot_id=snapshot_id, ref=ref, timestamp_ms=timestamp_ms)
+    reading = reading_of(table, state.schema, select, case_sensitive=case_sensitive)
+    tasks = plan(table.metadata, state.snapshot, filter, read_bytes, schema=state.schema, case_sensitive=case_sensitive)
+    return reading, tasks
+
+
+class _Failed:
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+
+def in_threads(
+    tasks: Sequence[FileScanTask], work: Callable[[FileScanTask], Iterator[pa.RecordBatch]], workers: int
+) -> Iterator[pa.RecordBatch]:
+    """The batches of all tasks, by some threads that stop when nobody wants more batches.
+
+    The first error ends all of it.
+    """
+    if workers <= 1:
+        for task in tasks:
+            yield from work(task)
+        return
+    todo = iter(tasks)
+    taking = threading.Lock()
+    done: queue.Queue[Any] = queue.Queue(WAITING_BATCHES * workers)
+    stopped = threading.Event()
+
+    def put(item: Any) -> None:
+        while not stopped.is_set():
+            with contextlib.suppress(queue.Full):
+                done.put(item, timeout=0.1)
+                return
+
+    def run() -> None:
+        try:
+            while not stopped.is_set():
+                with taking:
+                    task = next(todo, None)
+                if task is None:
+                    break
+                for batch in itertools.takewhile(lambda _: not stopped.is_set(), work(task)):
+                    put(batch)
+            put(None)
+        except BaseException as error:
+            put(_Failed(error))
+
+    pool = [threading.Thread(target=run, daemon=True) for _ in range(workers)]
+    for thread in pool:
+        thread.start()
+    try:
+        running = workers
+        while running:
+            item = done.get()
+            if isinstance(item, _Failed):
+                raise item.error
+            if item is None:
+                running -= 1
+            else:
+                yield item
+    finally:
+        stopped.set()
+        for thread in pool:
+            thread.join()

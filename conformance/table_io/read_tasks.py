@@ -1,0 +1,206 @@
+"""Reading the rows of one data file: a pure function from a scan task to Arrow batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from conformance.table_io.delete_files import DeleteFiles
+from conformance.table_io.file_access import open_input
+from conformance.table_io.reading import Reading, in_file, refuse_encrypted
+from spec_ref.columnar.deletes.equality_deletes import delete_column_array
+from spec_ref.columnar.expressions.evaluation import evaluate_array
+from spec_ref.columnar.row_lineage.reading import last_updates, row_ids
+from spec_ref.columnar.schemas.column_projection import (
+    FileProjection,
+    arrow_field,
+    arrow_type,
+    compile_projection,
+    constant_array,
+)
+from spec_ref.data_files.batches import BATCH_ROWS
+from spec_ref.data_files.reader import DataFileReader, open_rows
+from spec_ref.data_types.types import Type
+from spec_ref.expressions.predicates import TRUE
+from spec_ref.partitioning.spec import identity_values
+from spec_ref.row_lineage.reading import LAST_UPDATED, ROW_ID
+from spec_ref.scan_planning.rows import referenced_ids
+from spec_ref.scan_planning.tasks import FileScanTask
+from spec_ref.schemas.column_projection import select_fields
+from spec_ref.schemas.reserved_field_ids import BY_NAME
+
+
+def arrow_schema(reading: Reading) -> pa.Schema:
+    """The schema of the batches that a reading gives."""
+    given = [arrow_field(field) for field in reading.fields]
+    return pa.schema([*given, *(_metadata_field(reading, name) for name in reading.metadata_columns)])
+
+
+def _metadata_field(reading: Reading, name: str) -> pa.Field:  # type: ignore[type-arg]
+    optional = name in ("_row_id", "_last_updated_sequence_number")
+    return pa.field(name, arrow_type(metadata_type(reading, name)), nullable=optional)
+
+
+def metadata_type(reading: Reading, name: str) -> Type:
+    """The type of a metadata column."""
+    return BY_NAME[name].type or reading.partition_type
+
+
+def read_task(
+    task: FileScanTask,
+    reading: Reading,
+    deletes: DeleteFiles | None = None,
+    *,
+    batch_rows: int = BATCH_ROWS,
+    threads: bool = False,
+) -> Iterator[pa.RecordBatch]:
+    """The rows of a data file that are left after its deletes and match the filter, in the order of the file.
+
+    Args:
+        task: the data file, its deletes and the filter that is left for its rows.
+        reading: what to read.
+        deletes: what reads the delete files, shared by tasks that are done in one place.
+        batch_rows: the most rows that are decoded at once.
+        threads: whether columns are decoded by several threads.
+
+    Raises:
+        SpecError: a file is damaged, is not what its manifest entry says, or cannot be read with the schema.
+        FileAccessError: a file is missing or may not be read.
+    """
+    file = task.data_file
+    refuse_encrypted(file)
+    found = _Deletes.of(task, deletes or DeleteFiles(reading))
+    with open_input(file.file_path) as opened, in_file(file.file_path):
+        rows = open_rows(opened, file.file_format, reading.mapping, threads=threads, dictionaries=True)
+        reader = _Reader.of(task, reading, found, rows)
+        first = 0
+        for batch in rows.batches(reader.columns, batch_rows):
+            made = reader.read(batch, first)
+            first += batch.num_rows
+            if made.num_rows:
+                yield made
+
+
+@attrs.frozen
+class _Deletes:
+    """The deletes of one data file."""
+
+    positions: Any
+    indexes: Any
+
+    @classmethod
+    def of(cls, task: FileScanTask, deletes: DeleteFiles) -> _Deletes:
+        return cls(deletes.positions(task), deletes.indexes(task))
+
+
+@attrs.frozen
+class _Reader:
+    """What reads the batches of one data file. Every projection is of the same columns of the file."""
+
+    task: FileScanTask
+    reading: Reading
+    deletes: _Deletes
+    output: FileProjection
+    tested: FileProjection
+    """The columns of the filter, under the names of the table."""
+
+    compared: FileProjection
+    """The columns of the equality deletes, in the order of the indexes."""
+
+    lineage: FileProjection
+    """``_row_id`` and ``_last_updated_sequence_number`` as the file has them."""
+
+    schema: pa.Schema
+
+    @classmethod
+    def of(cls, task: FileScanTask, reading: Reading, deletes: _Deletes, rows: DataFileReader) -> _Reader:
+        constants = identity_values(reading.spec(task.partition_spec_id), task.data_file.partition)
+        filtered = select_fields(reading.schema, frozenset(referenced_ids(task.residual)))
+        compared = [column.field for columns, _ in deletes.indexes for column in columns]
+        lineage = [field for field in (ROW_ID, LAST_UPDATED) if field.name in reading.metadata_columns]
+        output, tested, others, stored = (
+            compile_projection(fields, rows.written, constants)
+            for fields in (reading.fields, filtered, compared, lineage)
+        )
+        return cls(task, reading, deletes, output, tested, others, stored, arrow_schema(reading))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the file's columns that are read."""
+        projections = (self.output, self.tested, self.compared, self.lineage)
+        return tuple(dict.fromkeys(name for projection in projections for name in projection.columns))
+
+    def read(self, batch: pa.RecordBatch, first: int) -> pa.RecordBatch:
+        """The rows to give of a batch of the file, whose first row has the position ``first``."""
+        deleted = self._deleted(batch, first)
+        flagged = "_deleted" in self.reading.metadata_columns
+        kept = np.ones(batch.num_rows, bool) if flagged or deleted is None else ~deleted
+        if self.task.residual != TRUE:
+            kept &= np.asarray(evaluate_array(self.task.residual, self.tested(batch)).to_numpy(zero_copy_only=False))
+        left = _left(batch, kept)
+        given = self.output(left)
+        if not self.reading.metadata_columns:
+            return given
+        places = np.flatnonzero(kept)
+        was_deleted = np.zeros(len(places), bool) if deleted is None else deleted[places]
+        arrays = [*given.columns, *self._metadata(left, pa.array(places + first, pa.int64()), was_deleted)]
+        return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
+
+    def _deleted(self, batch: pa.RecordBatch, first: int) -> Any:
+        """Which rows are deleted; None where no deletes apply to the file."""
+        mask = None
+        if self.deletes.positions is not None:
+            mask = self.deletes.positions.deleted(first, batch.num_rows)
+        if self.deletes.indexes:
+            mask = np.zeros(batch.num_rows, bool) if mask is None else mask
+            compared = self.compared(batch)
+            place = 0
+            for columns, index in self.deletes.indexes:
+                values = [delete_column_array(column, compared, place + at) for at, column in enumerate(columns)]
+                mask |= index.deleted(values, batch.num_rows, self.task.data_sequence_number)
+                place += len(columns)
+        return mask
+
+    def _metadata(self, left: pa.RecordBatch, positions: Any, deleted: Any) -> Iterator[Any]:
+        task, file, rows = self.task, self.task.data_file, len(positions)
+        lineage = self.lineage(left)
+        for field in list(self.schema)[len(self.reading.fields) :]:
+            match field.name:
+                case "_file":
+                    yield pa.repeat(file.file_path, rows)
+                case "_pos":
+                    yield positions
+                case "_deleted":
+                    yield pa.array(deleted)
+                case "_spec_id":
+                    yield pa.repeat(pa.scalar(task.partition_spec_id, pa.int32()), rows)
+                case "_partition":
+                    yield constant_array(self.reading.partition_type, dict(file.partition), rows)
+                case "_row_id":
+                    yield row_ids(lineage.column("_row_id"), file.first_row_id, positions)
+                case _:
+                    stored = lineage.column("_last_updated_sequence_number")
+                    yield last_updates(stored, file.first_row_id, task.data_sequence_number, rows)
+
+
+_MOST = 0.9
+
+
+def _left(batch: pa.RecordBatch, kept: npt.NDArray[np.bool_]) -> pa.RecordBatch:
+    """The rows that are kept.
+
+    Arrow copies an array run by run, but a batch by the places of its rows. The first is several times faster where few
+    rows go, and several times slower where few stay.
+    """
+    count = np.count_nonzero(kept)
+    if count == batch.num_rows:
+        return batch
+    mask = pa.array(kept)
+    if count < _MOST * batch.num_rows or not batch.num_columns:  # arrays alone do not tell how many rows there are
+        return batch.filter(mask)
+    return pa.RecordBatch.from_arrays([column.filter(mask) for column in batch.columns], schema=batch.schema)

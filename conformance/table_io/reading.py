@@ -1,0 +1,177 @@
+"""What is read of a table: a small value that every task of the reading shares and that can be pickled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+import attrs
+
+from conformance.table_io.file_access import FileAccessError, open_input, short_read, store_failure
+from conformance.table_io.tables import Table
+from spec_ref.core.errors import SpecError, spec_error
+from spec_ref.data_types.types import UNKNOWN, NestedField, StructType
+from spec_ref.manifests.data_file import DataFile
+from spec_ref.partitioning.spec import PartitionSpec
+from spec_ref.scan_planning.rows import check_vector_range
+from spec_ref.schemas.column_projection import select_fields
+from spec_ref.schemas.name_mapping import NAME_MAPPING_PROPERTY, MappedField, read_name_mapping
+from spec_ref.schemas.schema import Schema
+from spec_ref.statistics.partition import unified_partition_type
+from spec_ref.table_metadata.metadata import TableMetadata
+
+METADATA_COLUMNS = (
+    "_file", "_pos", "_deleted", "_spec_id", "_partition", "_row_id", "_last_updated_sequence_number",
+)  # fmt: skip
+"""The metadata columns that a reading can give (RES002, RES005)."""
+
+
+@attrs.frozen(kw_only=True)
+class Reading:
+    """The columns to read, and what of the table's metadata that takes."""
+
+    schema: Schema
+    """The schema that is read with."""
+
+    fields: tuple[NestedField, ...]
+    """The columns of the table to give, in the order of the result; of structs the fields that were asked for."""
+
+    metadata_columns: tuple[str, ...]
+    """Which of `METADATA_COLUMNS` to give behind them."""
+
+    schemas: tuple[Schema, ...]
+    """The schema, then those of the table from the newest on."""
+
+    specs: Mapping[int, PartitionSpec]
+
+    mapping: tuple[MappedField, ...] | None
+    """The table's name mapping."""
+
+    partition_type: StructType
+    """The fields of all partition specs whose values can be interpreted, for ``_partition``."""
+
+    def spec(self, spec_id: int) -> PartitionSpec:
+        """The partition spec with an id.
+
+        Raises:
+            SpecError: TMD010, if the table has none.
+        """
+        if spec_id not in self.specs:
+            raise spec_error("TMD010", "the table has no partition spec with the id", found=spec_id)
+        return self.specs[spec_id]
+
+
+def reading_of(
+    table: Table, schema: Schema, select: Sequence[str] | None = None, *, case_sensitive: bool = True
+) -> Reading:
+    """A reading of some columns.
+
+    Args:
+        table: the table.
+        schema: the schema to read with, that of the snapshot.
+        select: names of columns, with dots for fields of structs, and of metadata columns; all columns where None.
+        case_sensitive: whether the names have to be spelled as in the schema.
+
+    Raises:
+        SpecError: EXP003, for a name that the schema does not have; what a broken name mapping is refused for.
+    """
+    metadata = table.metadata
+    ids: dict[int, None] = {}
+    asked: list[str] = []
+    for name in [field.name for field in schema.fields] if select is None else select:
+        column = _find(schema, name, case_sensitive=case_sensitive)
+        if column is not None:
+            ids[column] = None
+        elif name in METADATA_COLUMNS:
+            asked.append(name)
+        else:
+            known = ", ".join([*(field.name for field in schema.fields), *METADATA_COLUMNS])
+            raise spec_error("EXP003", "the schema has no such column", found=name, expected=known)
+    text = metadata.properties.get(NAME_MAPPING_PROPERTY)
+    others = sorted(metadata.schemas, key=lambda other: -other.schema_id)
+    schemas = (schema, *(other for other in others if other.schema_id != schema.schema_id))
+    return Reading(
+        schema=schema,
+        fields=_in_order(schema, tuple(ids)),
+        metadata_columns=tuple(dict.fromkeys(asked)),
+        schemas=schemas,
+        specs={spec.spec_id: spec for spec in metadata.partition_specs},
+        mapping=None if text is None else read_name_mapping(text),
+        partition_type=_partition_type(metadata),
+    )
+
+
+def _find(schema: Schema, name: str, *, case_sensitive: bool) -> int | None:
+    if case_sensitive:
+        found = schema.find_name(name)
+        return None if found is None else found.id
+    matching = [column.id for column in schema.columns() if column.name.lower() == name.lower()]
+    if len(matching) > 1:
+        raise spec_error("EXP003", "several columns have the name but for its case", found=name)
+    return matching[0] if matching else None
+
+
+def _in_order(schema: Schema, ids: tuple[int, ...]) -> tuple[NestedField, ...]:
+    """The top-level columns in the order in which they, or the first of their fields, were asked for."""
+    fields = {field.id: field for field in select_fields(schema, frozenset(ids))}
+    roots: dict[int, None] = {}
+    for field_id in ids:
+        column = schema.find(field_id)
+        assert column is not None
+        roots[(column.parents or (column,))[0].id] = None
+    return tuple(fields[root] for root in roots if root in fields)
+
+
+def _partition_type(metadata: TableMetadata) -> StructType:
+    """The partition fields of all specs by their ids, as a field that specs share has one id (PAR009).
+
+    Fields whose values cannot be interpreted, such as those of unknown transforms, are left out (PAR024).
+    """
+    unified = unified_partition_type(map(metadata.partition_type, reversed(metadata.partition_specs)))
+    return StructType(tuple(field for field in unified.fields if field.type != UNKNOWN))
+
+
+@contextmanager
+def in_file(location: str) -> Iterator[None]:
+    """Tell the file in an error raised inside, unless it tells another one.
+
+    Raises:
+        FileAccessError: the file system failed, which readers of formats may take for damage of the file.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise FileAccessError(location, f"it cannot be read: {error}") from error
+    except SpecError as error:
+        if words := store_failure(error):
+            raise FileAccessError(location, f"it cannot be read: {words}") from error
+        if error.violation.file is not None:
+            raise
+        raise SpecError(attrs.evolve(error.violation, file=location)) from error.__cause__
+
+
+def refuse_encrypted(file: DataFile) -> None:
+    """Refuse a file that is encrypted.
+
+    Raises:
+        FileAccessError: it is.
+    """
+    if file.key_metadata is not None:
+        raise FileAccessError(file.file_path, "the file is encrypted, which cannot be read here")
+
+
+def read_vector(file: DataFile) -> bytes:
+    """The bytes of a deletion vector, from where its manifest entry says that they are.
+
+    Raises:
+        SpecError: DFL025, if they end after the file.
+        FileAccessError: they cannot be read.
+    """
+    refuse_encrypted(file)
+    with open_input(file.file_path) as opened, in_file(file.file_path):
+        check_vector_range(file, opened.size())
+        opened.seek(file.content_offset or 0)
+        blob: bytes = opened.read(file.content_size_in_bytes)
+        if len(blob) != file.content_size_in_bytes:
+            raise short_read(file.file_path, len(blob), file.content_size_in_bytes or 0)
+        return blob

@@ -1,0 +1,90 @@
+"""Reading tables one row at a time: `spec_ref.scan_planning`, with files by their locations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import attrs
+
+from conformance.table_io.file_access import open_input, read_bytes
+from conformance.table_io.reading import Reading, in_file, read_vector, reading_of, refuse_encrypted
+from conformance.table_io.tables import Table
+from spec_ref.expressions.predicates import TRUE, Predicate
+from spec_ref.manifests.data_file import DataFile
+from spec_ref.scan_planning import FileScanTask, table_state
+from spec_ref.scan_planning.planner import plan
+from spec_ref.scan_planning.rows import RecordFile, Row, RowReader
+
+
+def read_rows(
+    table: Table,
+    *,
+    snapshot_id: int | None = None,
+    ref: str | None = None,
+    timestamp_ms: int | None = None,
+    select: Sequence[str] | None = None,
+    filter: Predicate = TRUE,
+) -> Iterator[dict[str, Any]]:
+    """The rows of a table as values of the spec by the names of their columns; see `conformance.table_io.local`.
+
+    Raises:
+        SpecError, FileAccessError: as `conformance.table_io.local.read_table`.
+    """
+    state = table_state(table.metadata, snapshot_id=snapshot_id, ref=ref, timestamp_ms=timestamp_ms)
+    reading = reading_of(table, state.schema, select)
+    reader = row_reader(reading)
+    for task in plan(table.metadata, state.snapshot, filter, read_bytes, schema=state.schema):
+        with in_file(task.data_file.file_path):
+            for row in reader.rows(task):
+                yield _named(reading, task, row)
+
+
+def row_reader(reading: Reading) -> RowReader:
+    """What reads the rows of scan tasks."""
+    return RowReader(
+        schema=reading.schema,
+        fields=reading.fields,
+        schemas=reading.schemas,
+        specs=reading.specs,
+        files=_Files(reading),
+        lineage=not {"_row_id", "_last_updated_sequence_number"}.isdisjoint(reading.metadata_columns),
+        deleted="_deleted" in reading.metadata_columns,
+    )
+
+
+def _named(reading: Reading, task: FileScanTask, row: Row) -> dict[str, Any]:
+    """A row with its metadata columns, by their names."""
+    partition = {field.id: task.data_file.partition.get(field.id) for field in reading.partition_type.fields}
+    known = {
+        "_file": task.data_file.file_path,
+        "_pos": row.position,
+        "_deleted": row.deleted,
+        "_spec_id": task.partition_spec_id,
+        "_partition": partition,
+        "_row_id": row.row_id,
+        "_last_updated_sequence_number": row.last_updated_sequence_number,
+    }
+    values = {field.name: row.values[field.id] for field in reading.fields}
+    return values | {name: known[name] for name in reading.metadata_columns}
+
+
+@attrs.frozen
+class _Files:
+    """The data files and delete files of a table, by their locations."""
+
+    reading: Reading
+
+    @contextmanager
+    def records(self, file: DataFile) -> Iterator[RecordFile]:
+        """Open a file of rows."""
+        from spec_ref.data_files.records import open_records  # pyarrow, which tables without data files do without
+
+        refuse_encrypted(file)
+        with open_input(file.file_path) as opened, in_file(file.file_path):
+            yield open_records(opened, file.file_format, self.reading.mapping)
+
+    def blob(self, file: DataFile) -> bytes:
+        """The bytes of a deletion vector."""
+        return read_vector(file)

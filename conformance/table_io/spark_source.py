@@ -1,0 +1,154 @@
+"""Tables as a source of ``spark.read``, for Spark 4.1 and later.
+
+    spark.dataSource.register(IcebergReference)
+    spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")
+    spark.read.format("iceberg-reference").option("columns", "id,s").load("s3://bucket/table").where("id > 5")
+
+Spark tells a source in Python the filters of a query, and not its columns; those are an option. Filters are taken
+where both agree on what they mean: not on floating-point columns, as NaN is above all numbers to Spark.
+
+Options: ``columns`` (names with commas between them), ``snapshot-id``, ``ref``, ``as-of-timestamp`` (milliseconds).
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql.datasource import (
+    DataSource,
+    DataSourceReader,
+    EqualTo,
+    Filter,
+    GreaterThan,
+    GreaterThanOrEqual,
+    In,
+    InputPartition,
+    IsNotNull,
+    IsNull,
+    LessThan,
+    LessThanOrEqual,
+    StringStartsWith,
+)
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from conformance.table_io.local import plan_reading
+from conformance.table_io.read_tasks import arrow_schema
+from conformance.table_io.reading import Reading
+from conformance.table_io.spark import rows_of
+from conformance.table_io.spark_types import spark_schema
+from conformance.table_io.spark_worker import settle_in
+from conformance.table_io.tables import load_table
+from spec_ref.data_types.types import BOOLEAN, INT, LONG, STRING
+from spec_ref.expressions.predicates import (
+    TRUE,
+    And,
+    Comparison,
+    Literal,
+    NamedReference,
+    Operation,
+    Predicate,
+    SetTest,
+    Test,
+)
+from spec_ref.schemas.schema import Schema
+
+NAME = "iceberg-reference"
+
+_COMPARISONS: dict[type, Operation] = {
+    EqualTo: Operation.EQ,
+    GreaterThan: Operation.GT,
+    GreaterThanOrEqual: Operation.GT_EQ,
+    LessThan: Operation.LT,
+    LessThanOrEqual: Operation.LT_EQ,
+    StringStartsWith: Operation.STARTS_WITH,
+}
+_TESTS: dict[type, Operation] = {IsNull: Operation.IS_NULL, IsNotNull: Operation.NOT_NULL}
+_COMPARED = frozenset({BOOLEAN, INT, LONG, STRING})
+"""The types whose values mean the same to Spark and to Iceberg and come as plain Python values."""
+
+
+def predicate_of(pushed: Filter, schema: Schema) -> Predicate | None:
+    """A filter of Spark as a predicate with the same rows; None where there is none."""
+    name = ".".join(pushed.attribute) if hasattr(pushed, "attribute") else None
+    column = None if name is None else schema.find_name(name)
+    if name is None or column is None:
+        return None
+    reference = NamedReference(name)
+    kind = type(pushed)
+    if kind in _TESTS:
+        return Test(_TESTS[kind], reference)
+    if column.type not in _COMPARED:
+        return None
+    if kind in _COMPARISONS and pushed.value is not None:
+        return Comparison(_COMPARISONS[kind], reference, Literal(pushed.value))
+    if kind is In and None not in pushed.value:
+        return SetTest(Operation.IN, reference, tuple(map(Literal, pushed.value)))
+    return None
+
+
+class IcebergReference(DataSource):  # type: ignore[misc]
+    """A table, read by the reference implementation."""
+
+    @classmethod
+    def name(cls) -> str:
+        return NAME
+
+    def __init__(self, options: dict[str, str]) -> None:
+        super().__init__(options)
+        self.options = options
+
+    def asked(self) -> dict[str, Any]:
+        """What the options ask for, as arguments of `plan_reading`."""
+        columns, snapshot, time = (self.options.get(key) for key in ("columns", "snapshot-id", "as-of-timestamp"))
+        return {
+            "select": None if columns is None else [name.strip() for name in columns.split(",")],
+            "snapshot_id": None if snapshot is None else int(snapshot),
+            "ref": self.options.get("ref"),
+            "timestamp_ms": None if time is None else int(time),
+        }
+
+    def schema(self) -> Any:
+        reading, _ = plan_reading(load_table(self.options["path"]), **self.asked())
+        return from_arrow_schema(spark_schema(arrow_schema(reading)), prefer_timestamp_ntz=True)
+
+    def reader(self, schema: Any) -> DataSourceReader:
+        return Reader(self.options["path"], self.asked())
+
+
+class Task(InputPartition):  # type: ignore[misc]
+    """A scan task and what is read."""
+
+    def __init__(self, task: bytes, reading: Reading) -> None:
+        super().__init__(task)
+        self.reading = reading
+
+
+class Reader(DataSourceReader):  # type: ignore[misc]
+    """Plans on the driver, reads on the executors."""
+
+    def __init__(self, location: str, asked: dict[str, Any]) -> None:
+        self.location = location
+        self.asked = asked
+        self.filter: Predicate = TRUE
+
+    def pushFilters(self, filters: Sequence[Filter]) -> Iterable[Filter]:  # noqa: N802 - Spark's name
+        """Take the filters that have a predicate, and give back the others."""
+        schema = plan_reading(load_table(self.location), **self.asked)[0].schema
+        for pushed in filters:
+            predicate = predicate_of(pushed, schema)
+            if predicate is None:
+                yield pushed
+            else:
+                self.filter = predicate if self.filter == TRUE else And(self.filter, predicate)
+
+    def partitions(self) -> Sequence[InputPartition]:
+        reading, tasks = plan_reading(load_table(self.location), filter=self.filter, **self.asked)
+        return [Task(pickle.dumps(task), reading) for task in tasks]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        assert isinstance(partition, Task)
+        settle_in()
+        return rows_of(partition.value, partition.reading)

@@ -1,0 +1,77 @@
+"""File-system tables on a local file system (File System Tables)."""
+
+from __future__ import annotations
+
+import re
+from contextlib import AbstractContextManager, suppress
+
+from conformance.table_io.stores.local_files import LocalFiles, local_path
+from conformance.table_io.stores.turns import turn
+from spec_ref.commits import FileSystemTable
+from spec_ref.commits.effects import Swap
+from spec_ref.commits.tables import metadata_version, next_version
+from spec_ref.table_metadata.files import file_system_name
+
+HINT = "version-hint.text"
+VERSION = re.compile(r"v([0-9]{1,18})(?:\.gz)?\.metadata\.json(?:\.gz)?")
+
+
+class FileSystemStore(LocalFiles):
+    """A table that is found by its directory.
+
+    Args:
+        location: the directory of the table.
+    """
+
+    table = FileSystemTable()
+
+    def __init__(self, location: str) -> None:
+        self.location = location.rstrip("/")
+        self.directory = f"{self.location}/metadata"
+
+    def read_pointer(self) -> str | None:
+        """The metadata file of the highest version.
+
+        The hint is not asked, though it is kept for others: it may be behind, and versions between it and the newest
+        may have been deleted as old metadata.
+        """
+        version = self._highest()
+        return None if version == 0 else self._file_of(version)
+
+    def _file_of(self, version: int) -> str | None:
+        for compressed in (False, True):
+            name = file_system_name(version, compressed=compressed)
+            if (local_path(self.directory) / name).exists():
+                return f"{self.directory}/{name}"
+        return None
+
+    def _highest(self) -> int:
+        """The number of the newest version; 0 where there is none."""
+        try:
+            names = [path.name for path in local_path(self.directory).iterdir()]
+        except FileNotFoundError:
+            return 0
+        return max((int(match[1]) for match in map(VERSION.fullmatch, names) if match), default=0)
+
+    def swap_pointer(self, expected: str | None, new: str) -> Swap:
+        """Name the new file as the next version, if there is none; the hint follows.
+
+        Where a table deletes old metadata, the name of a version may be free again: it would not be the newest. That is
+        looked for first, and a whole turnover of the metadata log would have to pass before the name is taken.
+        """
+        target = next_version(expected, new)
+        version = metadata_version(target)
+        if self._highest() != version - 1:
+            return Swap.REFUSED
+        if self._file_of(version) is not None or not self.create(new, target):
+            return Swap.REFUSED
+        with suppress(OSError):  # the swap is done, and a hint that is too low is searched upward from
+            self.write(f"{self.directory}/{HINT}", str(version).encode())
+        return Swap.DONE
+
+    def close(self) -> None:
+        """There is nothing to let go of."""
+
+    def turn(self) -> AbstractContextManager[object]:
+        """A turn among the processes of this machine."""
+        return turn(self.location)

@@ -1,0 +1,73 @@
+"""Stores by their URL."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit, urlunsplit
+
+from conformance.core.failures import UsageError, optional
+from conformance.table_io.stores.file_system import FileSystemStore
+from conformance.table_io.stores.object_store import Bucket, ObjectStore
+from conformance.table_io.stores.rest import RestStore
+from conformance.table_io.stores.rest_catalog import RestCatalog
+from conformance.table_io.stores.sql import TableName
+from conformance.table_io.stores.sqlite import SqliteStore
+from conformance.table_io.stores.store import Store
+
+FORMS = (
+    "file:///directory, s3://bucket/path?endpoint=https://host, sqlite:///file.db?table=name, "
+    "postgresql://user@host:port/database?table=name, rest+http://host:port?namespace=name&table=name&warehouse=name"
+)
+
+
+SCHEMES = ("", "file", "s3", "sqlite", "postgresql", "rest+http", "rest+https")
+
+
+def check_url(url: str) -> None:
+    """Check that a URL is of a kind of store that there is; nothing is opened.
+
+    Raises:
+        UsageError: it is of none.
+    """
+    scheme = urlsplit(url).scheme
+    if scheme not in SCHEMES:
+        raise UsageError(f"there is no store of the kind {scheme}; a store is {FORMS}")
+
+
+def open_store(url: str) -> Store:
+    """The store that a URL names.
+
+    A table of a database or of a REST catalog is named by the parameters ``table`` and ``namespace``, and for databases
+    ``catalog``.
+
+    Raises:
+        UsageError: there is no such kind of store, or what it needs is not installed.
+    """
+    check_url(url)
+    parts = urlsplit(url)
+    given = {key: values[-1] for key, values in parse_qs(parts.query).items()}
+    fields = ("table", "namespace", "catalog")
+    name = TableName(
+        *(given.get(key, default) for key, default in zip(fields, ("table", "default", "conformance"), strict=True))
+    )
+    match parts.scheme:
+        case "file" | "":
+            return FileSystemStore(url)
+        case "s3":
+            return ObjectStore(f"s3://{parts.netloc}{parts.path}", _bucket(parts.netloc, given))
+        case "sqlite":
+            return SqliteStore(Path(parts.path), name)
+        case "postgresql":
+            optional("psycopg", "postgresql")
+            from conformance.table_io.stores.postgresql import PostgresStore
+
+            return PostgresStore(urlunsplit(parts._replace(query="")), name)
+        case "rest+http" | "rest+https":
+            address = urlunsplit(parts._replace(scheme=parts.scheme.removeprefix("rest+"), query=""))
+            return RestStore(RestCatalog(address, given.get("warehouse")), name)
+    raise AssertionError(parts.scheme)
+
+
+def _bucket(name: str, given: dict[str, str]) -> Bucket:
+    region = given.get("region", "us-east-1")
+    return Bucket(name, given.get("endpoint", f"https://s3.{region}.amazonaws.com"), region)

@@ -1,0 +1,76 @@
+"""Metastore tables on PostgreSQL, by psycopg."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from typing import Any
+
+import psycopg
+
+from conformance.table_io.stores import turns
+from conformance.table_io.stores.sql import SqlStore, TableName
+
+
+class PostgresDatabase:
+    """A connection to PostgreSQL, made anew when it was lost."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self._connection: psycopg.Connection[Any] | None = None
+
+    def connection(self) -> psycopg.Connection[Any]:
+        """The connection."""
+        if self._connection is None or self._connection.closed:
+            self._connection = psycopg.connect(self.url, autocommit=True)
+        return self._connection
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._connection is not None:
+            self._connection.close()
+
+    def query(self, sql: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+        """The rows of a query."""
+        return self.connection().execute(sql.replace("?", "%s"), values).fetchall()
+
+    def change(self, sql: str, values: tuple[Any, ...] = ()) -> int | None:
+        """Change rows; None where the connection was lost before the answer came."""
+        connection = self.connection()
+        try:
+            return connection.execute(sql.replace("?", "%s"), values).rowcount
+        except psycopg.errors.UniqueViolation:
+            return 0  # two that create the tables of the catalog at once
+        except psycopg.OperationalError:
+            connection.close()
+            return None
+
+
+class PostgresStore(SqlStore):
+    """A table whose pointer is in a PostgreSQL database."""
+
+    def __init__(self, url: str, name: TableName) -> None:
+        self.database = PostgresDatabase(url)
+        super().__init__(self.database, name)
+
+    def turn(self) -> AbstractContextManager[object]:
+        """A turn among all the sessions of the database, by an advisory lock; it ends with the session."""
+        return self._turn(int.from_bytes(hashlib.sha256("/".join(self.name.key).encode()).digest()[:8], signed=True))
+
+    @contextmanager
+    def _turn(self, key: int) -> Iterator[None]:
+        connection = self.database.connection()
+        taken = False
+        try:
+            connection.execute(f"SET lock_timeout = {int(turns.LONGEST_S * 1000)}")
+            connection.execute("SELECT pg_advisory_lock(%s)", (key,))
+            taken = True
+        except psycopg.errors.LockNotAvailable:
+            pass
+        try:
+            yield
+        finally:
+            if taken:
+                with suppress(psycopg.OperationalError):
+                    connection.execute("SELECT pg_advisory_unlock(%s)", (key,))

@@ -1,0 +1,306 @@
+"""Tables of a catalog that speaks Iceberg's REST catalog protocol: ``rest+http://host:port?namespace=ns&table=name``.
+
+In this protocol the catalog writes the metadata files. The effects of a commit map onto it so:
+
+- `ReadPointer` loads the table: the answer is its ``metadata-location``, and the metadata that came with it is what
+  `ReadFile` of that location gives.
+- `WriteFile` of manifests and manifest lists writes files. The metadata that the commit makes is not written: it is
+  held until the swap.
+- `SwapPointer` commits. The difference of the two metadata becomes the updates, and everything of the old one that the
+  protocol can require is required (see `rest_updates`): its UUID, the head of every branch and tag, the current schema,
+  the default spec and order, and the ids that were assigned. What no requirement covers (properties, statistics,
+  expired snapshots) merges with what others did to it. 200 is done. 409 is refused, 429 too: the catalog says that it
+  changed nothing. 5xx and a reply that does not come are unknown. Other answers (400, 401, 403, 404 ...) are errors.
+- Finding out what became of a swap (`RestTable`) reads the table. Metadata files have names of the catalog's choice,
+  so what was committed is found by its snapshot in the history of its branch; where a commit made no snapshot, by its
+  effect.
+
+Files are local, or on a store that `conformance.table_io.file_access` reaches with the credentials of the environment:
+those that a catalog lends are not used.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from collections.abc import Generator
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from conformance.table_io.file_access import FileMissing, file_system, read_bytes, split_location, write_bytes
+from conformance.table_io.stores.local_files import LocalFiles
+from conformance.table_io.stores.rest_catalog import CatalogError, NoReply, Reply, RestCatalog
+from conformance.table_io.stores.rest_updates import Json, requirements, updates
+from conformance.table_io.stores.sql import TableName
+from spec_ref.commits import CommitStateUnknown, MetastoreTable
+from spec_ref.commits.effects import Effect, ReadFile, ReadPointer, Swap
+from spec_ref.commits.payloads import FileKind
+from spec_ref.table_metadata.metadata import TableMetadata
+from spec_ref.table_metadata.reader import read_metadata
+
+HELD = 16
+"""Versions of the table whose metadata is held."""
+
+REFUSED = (409, 429)
+
+
+class RestTable:
+    """The pointer is a catalog's that writes the metadata itself."""
+
+    def new_metadata_location(
+        self, base: tuple[str, TableMetadata] | None, metadata: TableMetadata, unique: str
+    ) -> str:
+        """A name for the metadata while it is held."""
+        return MetastoreTable().new_metadata_location(base, metadata, unique)
+
+    def is_committed(
+        self, expected: str | None, new: str, metadata: TableMetadata
+    ) -> Generator[Effect, Any, bool | None]:
+        """Whether the table shows the commit: its snapshots, or else its effect.
+
+        A snapshot that was not committed never will be when the branch has another in its place. A commit without a
+        snapshot counts as not done when it does not show and the table is no longer as the request requires, though it
+        may have been done and undone.
+        """
+        left = yield ReadFile(new, FileKind.METADATA)
+        now = yield ReadPointer()
+        if now is None:
+            return None if left is not None else False
+        base = None if expected is None else (yield ReadFile(expected, FileKind.METADATA))
+        current = yield ReadFile(now, FileKind.METADATA)
+        if current is None or (base is None and expected is not None):
+            return None
+        if _shows(base, metadata, current):
+            return True
+        if left is None:
+            return False  # the catalog refused it, and it was sent only once
+        return False if _excludes(base, metadata, current) else None
+
+
+def _shows(base: TableMetadata | None, wanted: TableMetadata, current: TableMetadata) -> bool:
+    """Whether a table has everything that a commit did."""
+    if made := _snapshots_made(base, wanted):
+        known = {one.snapshot_id for one in current.snapshots}
+        return made <= known | {one.parent_snapshot_id for one in current.snapshots}
+    if base is None:
+        return wanted.table_uuid == current.table_uuid
+    return not _remaining(base, wanted, current)
+
+
+def _snapshots_made(base: TableMetadata | None, wanted: TableMetadata) -> set[int]:
+    """The ids of the snapshots that a commit adds."""
+    had = set() if base is None else {one.snapshot_id for one in base.snapshots}
+    return {one.snapshot_id for one in wanted.snapshots} - had
+
+
+def _remaining(base: TableMetadata, wanted: TableMetadata, current: TableMetadata) -> list[Json]:
+    """The updates of a commit that a table does not show."""
+    if current.table_uuid != base.table_uuid:
+        return updates(base, wanted)
+    missing = updates(current, wanted)
+    return [one for one in updates(base, wanted) if _touches(one, missing)]
+
+
+def _touches(update: Json, missing: list[Json]) -> bool:
+    if "updates" in update:
+        return any(update["updates"].keys() & one.get("updates", {}).keys() for one in missing)
+    if "removals" in update:
+        return any(set(update["removals"]) & set(one.get("removals", ())) for one in missing)
+    if "snapshot-ids" in update:
+        return any(set(update["snapshot-ids"]) & set(one.get("snapshot-ids", ())) for one in missing)
+    return update in missing
+
+
+def _excludes(base: TableMetadata | None, wanted: TableMetadata, current: TableMetadata) -> bool:
+    """Whether the request of a commit cannot succeed on a table any more, and did not on the way to it.
+
+    A head that was moved is followed back to where it was: if the commit is not on that way, it was not done.
+    """
+    if base is None:
+        return current.table_uuid != wanted.table_uuid
+    if current.table_uuid != base.table_uuid:
+        return True
+    parents = {one.snapshot_id: one.parent_snapshot_id for one in current.snapshots}
+    for name, ref in {"main": None, **base.references}.items():
+        before = None if ref is None else ref.snapshot_id
+        now = current.references.get(name)
+        if now is None:
+            if before is not None:
+                return True
+            continue
+        at: int | None = now.snapshot_id
+        if at == before:
+            continue
+        while at is not None and at != before and at in parents:
+            at = parents[at]
+        if at == before:
+            return True
+    required = [one for one in requirements(base) if one["type"] != "assert-ref-snapshot-id"]
+    return any(one not in requirements(current) for one in required)
+
+
+class RestStore:
+    """A table of a REST catalog.
+
+    Args:
+        catalog: the catalog.
+        name: the table; its namespace may have several levels, with dots between them.
+    """
+
+    table = RestTable()
+
+    def __init__(self, catalog: RestCatalog, name: TableName) -> None:
+        self.catalog = catalog
+        self.name = name
+        self.contradictions: list[str] = []
+        """Where the catalog said that it did not do what it did."""
+
+        self._local = LocalFiles()
+        self._loaded: OrderedDict[str, bytes] = OrderedDict()
+        self._held: dict[str, bytes] = {}
+        self._sent: set[str] = set()
+        self._refused: set[int] = set()
+        """The snapshots of the commit that was refused last."""
+
+    @property
+    def path(self) -> str:
+        """The path of the table's resource."""
+        return f"{self.catalog.namespace(self._levels)}/tables/{self.name.name}"
+
+    @property
+    def _levels(self) -> tuple[str, ...]:
+        return tuple(self.name.namespace.split("."))
+
+    def make_namespace(self) -> None:
+        """Make the namespace of the table, unless it is there."""
+        try:
+            body = {"namespace": list(self._levels), "properties": {}}
+            self.catalog.ask("POST", f"{self.catalog.prefix}/namespaces", body)
+        except CatalogError as error:
+            if error.http_status != 409:
+                raise
+
+    def close(self) -> None:
+        """There is nothing to let go of."""
+
+    def turn(self) -> AbstractContextManager[object]:
+        """Writers on other machines wait for nobody."""
+        return nullcontext()
+
+    def read_pointer(self) -> str | None:
+        """Load the table: where its metadata is; None where there is no table."""
+        try:
+            answer = self.catalog.ask("GET", self.path)
+        except CatalogError as error:
+            if error.http_status == 404:
+                return None
+            raise
+        return self._remember(answer)
+
+    def _remember(self, answer: Json) -> str:
+        location = answer.get("metadata-location")
+        if not isinstance(location, str) or "metadata" not in answer:
+            raise CatalogError(self.catalog.url, f"GET {self.path}: the answer has no metadata-location or no metadata")
+        self._loaded[location] = json.dumps(answer["metadata"]).encode()
+        self._loaded.move_to_end(location)
+        if len(self._loaded) > HELD:
+            self._loaded.popitem(last=False)
+        if self._refused:
+            known = {one.snapshot_id for one in self._metadata(location).snapshots}
+            self.contradictions += [
+                f"the catalog refused snapshot {made} with HTTP 409, and it is in the table"
+                for made in sorted(self._refused & known)
+            ]
+            self._refused = set()
+        return location
+
+    def swap_pointer(self, expected: str | None, new: str) -> Swap:
+        """Commit the metadata that is held, on the condition that the table is as it was."""
+        wanted, base = self._metadata(new), None
+        if expected is None:
+            self.make_namespace()
+        else:
+            base = self._metadata(expected)
+        body = {
+            "identifier": {"namespace": list(self._levels), "name": self.name.name},
+            "requirements": requirements(base),
+            "updates": updates(base, wanted),
+        }
+        is_first = new not in self._sent
+        path = self.path
+        self._sent.add(new)
+        try:
+            reply = self.catalog.send("POST", path, body)
+        except NoReply:
+            return Swap.UNKNOWN
+        if reply.status // 100 == 2:
+            self._check_references(base, wanted, reply)
+            return Swap.DONE
+        if reply.status in REFUSED:
+            if is_first:
+                self._held.pop(new)
+                self._refused = _snapshots_made(base, wanted)
+            return Swap.REFUSED
+        if reply.status >= 500:
+            return Swap.UNKNOWN
+        raise self.catalog.refusal("POST", path, reply)
+
+    def _check_references(self, base: TableMetadata | None, wanted: TableMetadata, reply: Reply) -> None:
+        """Look in an answer for the references that a commit set.
+
+        Raises:
+            CommitStateUnknown: the catalog acknowledged the commit, and a reference is missing or leads elsewhere.
+        """
+        try:
+            refs = reply.json()["metadata"]["refs"]
+            found = {name: ref["snapshot-id"] for name, ref in refs.items()}
+        except (ValueError, KeyError, TypeError, AttributeError):
+            return  # catalogs may leave the metadata out, and v1 the references
+        before = {} if base is None else base.references
+        for name, ref in wanted.references.items():
+            if ref != before.get(name) and found.get(name) != ref.snapshot_id:
+                message = f"{self.catalog.url} acknowledged a commit that sets the reference {name} to the snapshot "
+                message += f"{ref.snapshot_id}, and answers {found.get(name, 'that there is no such reference')}"
+                raise CommitStateUnknown(message)
+
+    def _metadata(self, path: str) -> TableMetadata:
+        data = self._held.get(path) or self._loaded.get(path)
+        if data is None:
+            raise CatalogError(self.catalog.url, f"the metadata {path} was not loaded from it")
+        return read_metadata(data, file=path)
+
+    def read(self, path: str) -> bytes | None:
+        """The content of a file; the metadata that was loaded, or is held for a commit."""
+        for known in (self._held, self._loaded):
+            if path in known:
+                return known[path]
+        if path in self._sent:
+            return None  # the catalog refused it
+        if split_location(path).scheme == "file":
+            return self._local.read(path)
+        try:
+            return read_bytes(path)
+        except FileMissing:
+            return None
+
+    def write(self, path: str, data: bytes) -> None:
+        """Write a file; metadata is held for the commit."""
+        if path.endswith(".metadata.json"):
+            self._held[path] = data
+        elif split_location(path).scheme == "file":
+            self._local.write(path, data)
+        else:
+            write_bytes(path, data)
+
+    def delete(self, path: str) -> None:
+        """Delete a file, if it is there; metadata that is held is forgotten, and that of the catalog is its own."""
+        if path.endswith(".metadata.json"):
+            self._held.pop(path, None)
+        elif split_location(path).scheme == "file":
+            self._local.delete(path)
+        else:
+            system, place = file_system(path)
+            try:
+                system.delete_file(place)
+            except FileNotFoundError:
+                return

@@ -1,0 +1,181 @@
+"""A client of Iceberg's REST catalog protocol, as far as one table needs it: configuration, loading and committing."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote, urlencode, urlsplit
+
+import attrs
+
+from conformance.core.failures import NotExamined
+from conformance.table_io.file_access import store_seconds
+
+TOKEN = "ICEBERG_REST_TOKEN"  # noqa: S105
+"""The environment variable with the bearer token that is sent, where it is set."""
+
+SEPARATOR = "%1F"
+"""What is between the levels of a namespace in a path, unless the configuration says otherwise."""
+
+_REASONS = {
+    400: "the request is not one that it accepts",
+    401: f"it asks for authentication (the bearer token is taken from the environment variable {TOKEN})",
+    403: "these credentials are not permitted to do this",
+    404: "there is no such table, namespace or prefix",
+    406: "it does not support this",
+    419: "the credentials have expired",
+}
+
+
+class CatalogError(NotExamined):
+    """A catalog did not do what it was asked; nothing was changed."""
+
+    def __init__(self, catalog: str, message: str, status: int | None = None) -> None:
+        super().__init__(f"{catalog}: {message}")
+        self.catalog = catalog
+        self.reason = message
+        self.http_status = status
+
+
+class CatalogUnreachable(CatalogError):
+    """Nobody answers at the address of the catalog, so that nothing was sent."""
+
+
+class NoReply(Exception):
+    """A request was sent, and no reply came that says what became of it."""
+
+
+@attrs.frozen
+class Reply:
+    """An HTTP response."""
+
+    status: int
+    body: bytes
+
+    def json(self) -> dict[str, Any]:
+        """The body as a JSON object.
+
+        Raises:
+            ValueError: it is none.
+        """
+        document = json.loads(self.body)
+        if not isinstance(document, dict):
+            raise ValueError("not a JSON object")
+        return document
+
+    @property
+    def error(self) -> str:
+        """What the catalog says is wrong: type and message of its error model, or the beginning of the body."""
+        try:
+            error = self.json()["error"]
+            return f"{error['type']}: {error['message']}"
+        except (ValueError, KeyError, TypeError):
+            return self.body[:200].decode(errors="replace").strip()
+
+
+class RestCatalog:
+    """A catalog by its address.
+
+    Args:
+        url: the address of the catalog, without ``/v1``.
+        warehouse: what the configuration is asked for; some catalogs serve several.
+    """
+
+    def __init__(self, url: str, warehouse: str | None = None) -> None:
+        self.url = url.rstrip("/")
+        self._warehouse = warehouse
+        self._prefix: str | None = None
+        self._separator = SEPARATOR
+
+    @property
+    def prefix(self) -> str:
+        """The path of the catalog's resources, as its configuration says: asked for once.
+
+        Raises:
+            CatalogError: the catalog cannot be reached, or does not give its configuration.
+        """
+        if self._prefix is None:
+            query = "" if self._warehouse is None else "?" + urlencode({"warehouse": self._warehouse})
+            config = self.ask("GET", f"/v1/config{query}")
+            properties = {**config.get("defaults", {}), **config.get("overrides", {})}
+            if moved := properties.get("uri"):
+                self.url = moved.rstrip("/")
+            prefix = str(properties.get("prefix", "")).strip("/")
+            self._separator = str(properties.get("namespace-separator", SEPARATOR))
+            self._prefix = f"/v1/{prefix}" if prefix else "/v1"
+        return self._prefix
+
+    def namespace(self, levels: tuple[str, ...]) -> str:
+        """The path of a namespace."""
+        prefix = self.prefix  # the configuration says the separator too
+        return f"{prefix}/namespaces/{self._separator.join(quote(level, safe='') for level in levels)}"
+
+    def ask(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Send a request that may be sent again, and give its answer.
+
+        Raises:
+            CatalogError: no answer came, or one that says what is wrong.
+        """
+        for last in (False, True):
+            try:
+                reply = self.send(method, path, body)
+            except NoReply as error:
+                if last:
+                    raise CatalogError(self.url, f"{method} {path}: no answer came: {error}") from error
+                continue
+            if reply.status < 500 or last:
+                break
+        if reply.status // 100 != 2:
+            raise self.refusal(method, path, reply)
+        if not reply.body:
+            return {}
+        try:
+            return reply.json()
+        except ValueError as error:
+            raise CatalogError(self.url, f"{method} {path}: the answer is not a JSON object: {error}") from None
+
+    def refusal(self, method: str, path: str, reply: Reply) -> CatalogError:
+        """The error that an answer stands for."""
+        reason = _REASONS.get(reply.status, "the request failed")
+        return CatalogError(
+            self.url, f"{method} {path}: HTTP {reply.status}: {reason}; it says: {reply.error}", reply.status
+        )
+
+    def send(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Reply:
+        """Send a request once.
+
+        Raises:
+            CatalogUnreachable: there was no connection, so that nothing was sent.
+            NoReply: the connection was lost; the request may have been received.
+        """
+        data = None if body is None else json.dumps(body).encode()
+        headers = {"Accept": "application/json", "Content-Type": "application/json"}
+        if token := os.environ.get(TOKEN):
+            headers["Authorization"] = f"Bearer {token}"
+        parts = urlsplit(self.url)
+        connection = self._connect()
+        try:
+            connection.request(method, parts.path.rstrip("/") + path, body=data, headers=headers)
+            response = connection.getresponse()
+            return Reply(response.status, response.read())
+        except (OSError, http.client.HTTPException) as error:
+            raise NoReply(f"{type(error).__name__}: {error}") from error
+        finally:
+            connection.close()
+
+    def _connect(self) -> http.client.HTTPConnection:
+        """A new connection for each request.
+
+        One that is kept may have been closed by the catalog, and then nobody knows whether the request arrived.
+        """
+        parts = urlsplit(self.url)
+        kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+        connection = kind(parts.hostname or "", parts.port, timeout=store_seconds())
+        try:
+            connection.connect()
+        except OSError as error:
+            raise CatalogUnreachable(self.url, f"the catalog cannot be reached: {error}") from error
+        return connection

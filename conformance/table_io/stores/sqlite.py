@@ -1,0 +1,51 @@
+"""Metastore tables on SQLite, the database that comes with Python."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+from conformance.table_io.stores.sql import SqlStore, TableName
+from conformance.table_io.stores.turns import turn
+
+BUSY_S = 30.0
+"""How long a statement waits for other writers of the file."""
+
+
+class SqliteDatabase:
+    """A SQLite file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        is_new = not path.exists() or not path.stat().st_size
+        self._connection = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None)
+        if is_new:
+            # A write-ahead log asks the disk to be safe once for each commit, where a rollback journal does several
+            # times. It is a property of the file, which every engine heeds.
+            self._connection.execute("PRAGMA journal_mode = WAL")
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    def query(self, sql: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+        """The rows of a query."""
+        return self._connection.execute(sql, values).fetchall()
+
+    def change(self, sql: str, values: tuple[Any, ...] = ()) -> int | None:
+        """Change rows; a statement is a transaction, and its answer comes or it was not done."""
+        return self._connection.execute(sql, values).rowcount
+
+
+class SqliteStore(SqlStore):
+    """A table whose pointer is in a SQLite file."""
+
+    def __init__(self, path: Path, name: TableName) -> None:
+        self.path = path
+        super().__init__(SqliteDatabase(path), name)
+
+    def turn(self) -> AbstractContextManager[object]:
+        """A turn among the processes of this machine."""
+        return turn(f"{self.path.resolve()}/{'/'.join(self.name.key)}")

@@ -1,0 +1,116 @@
+"""Tables by location: a metadata file, or the directory of a table (File System Tables; Metastore Tables)."""
+
+from __future__ import annotations
+
+import re
+
+import attrs
+
+from conformance.core.failures import NotExamined
+from conformance.table_io.file_access import FileMissing, Listed, is_directory, list_files, read_bytes
+from spec_ref.core.errors import SpecError
+from spec_ref.table_metadata import TableMetadata, read_metadata
+from spec_ref.table_metadata.files import MAX_METADATA_BYTES, MetadataFileName, parse_name
+
+HINT = "version-hint.text"
+MAX_HINT_BYTES = 1 << 12
+
+
+class NoTable(NotExamined):
+    """The location holds no table, or leaves open which metadata is the table's."""
+
+
+@attrs.frozen
+class Table:
+    """A table: its metadata, and the file that it was read from."""
+
+    metadata_location: str
+    metadata: TableMetadata
+
+
+def load_table(location: str) -> Table:
+    """Load the table at a location.
+
+    Args:
+        location: a metadata file, the directory of a table, or the directory ``metadata`` in it; a path, or a URI of
+            a store that `file_access` serves.
+
+    Raises:
+        FileAccessError: a file is missing, or may not be read.
+        NoTable: the directory has no metadata file, or several of one version.
+        SpecError: the metadata must be refused.
+    """
+    found = metadata_location(location)
+    return Table(found, read_metadata(read_bytes(found, limit=MAX_METADATA_BYTES), file=found))
+
+
+def metadata_location(location: str) -> str:
+    """The current metadata file of the table at a location; the location itself where it is no directory.
+
+    In a directory the file with the highest version is the table's, as each version is only made from the one before.
+    A version hint may lag behind, so that it decides only where it names the file of a metastore table, whose versions
+    may have losers of a race beside them.
+
+    Raises:
+        FileAccessError, NoTable: as in `load_table`.
+    """
+    if not is_directory(location):
+        return location
+    directory = f"{location.rstrip('/')}/metadata"
+    if not is_directory(directory):
+        directory = location.rstrip("/")
+    files = list_files(directory)
+    named = [(name, file) for file in files if (name := _name(file)) is not None and name.version is not None]
+    of_file_system = [(name, file) for name, file in named if name.unique is None]
+    of_metastore = [(name, file) for name, file in named if name.unique is not None]
+    if of_file_system and not of_metastore:
+        return _highest(directory, of_file_system)
+    hint = _hint(files)
+    if of_file_system and hint is not None:
+        return _highest(directory, of_file_system)
+    if hint is not None:
+        pointed = [file for file in files if file.name in (hint, *(f"{hint}{end}" for end in _ENDS))]
+        if pointed:
+            return pointed[0].location
+    return _highest(directory, named)
+
+
+_OTHER_FORMATS = {"_delta_log": "Delta Lake", ".hoodie": "Hudi"}
+"""The folders by which tables of other formats are recognised."""
+
+_ENDS = (".metadata.json", ".gz.metadata.json", ".metadata.json.gz")
+
+
+def _name(file: Listed) -> MetadataFileName | None:
+    try:
+        return parse_name(file.name)
+    except SpecError:
+        return None
+
+
+def _hint(files: tuple[Listed, ...]) -> str | None:
+    """What the version hint says; None where there is none or it makes no sense."""
+    file = next((file for file in files if file.name == HINT), None)
+    if file is None or file.size > MAX_HINT_BYTES:
+        return None
+    try:
+        text = read_bytes(file.location).decode().strip()
+    except (UnicodeDecodeError, FileMissing):
+        return None
+    return text if re.fullmatch(r"[A-Za-z0-9._-]+", text) else None
+
+
+def _highest(directory: str, named: list[tuple[MetadataFileName, Listed]]) -> str:
+    if not named:
+        other = next((name for mark, name in _OTHER_FORMATS.items() if is_directory(f"{directory}/{mark}")), None)
+        if other is not None:
+            raise NoTable(f"{directory}: this is a {other} table, without Iceberg metadata")
+        raise NoTable(
+            f"{directory}: no file has a name of table metadata, v<N>.metadata.json or <N>-<uuid>.metadata.json"
+        )
+    version = max(name.version or 0 for name, _ in named)
+    highest = [file for name, file in named if (name.version or 0) == version]
+    if len(highest) > 1:
+        names = ", ".join(file.name for file in highest)
+        raise NoTable(f"{directory}: version {version} has several metadata files, {names}; name the current one")
+    return highest[0].location

@@ -1,0 +1,254 @@
+"""Writing delete files: position deletes, deletion vectors and equality deletes (Row-level Deletes)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from conformance.table_io.delete_files import DeleteFiles
+from conformance.table_io.writing.files import NewFiles, settle
+from conformance.table_io.writing.plans import WritePlan, plan_deletes
+from conformance.table_io.writing.write_tasks import FileWriter
+from conformance.version import tool_version
+from spec_ref.columnar.deletes.deletion_vector import PositionBitmap, encode_positions, positions_array
+from spec_ref.columnar.deletes.position_deletes import PositionSet
+from spec_ref.columnar.schemas.column_projection import arrow_field
+from spec_ref.commits.changes import NewFile
+from spec_ref.commits.reading import FileKey, file_key
+from spec_ref.core.errors import spec_error
+from spec_ref.core.versions import V1, V2, V3, FormatVersion
+from spec_ref.data_types.types import NestedField, is_primitive
+from spec_ref.deletes.position_deletes import FILE_PATH, POSITION_DELETE_FIELDS
+from spec_ref.encodings.puffin.file import DELETION_VECTOR, Blob, read_puffin, write_puffin
+from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
+from spec_ref.scan_planning import FileScanTask
+from spec_ref.scan_planning.delete_scope import partition_key
+from spec_ref.schemas.identifier_fields import NEVER_IDENTIFY
+from spec_ref.schemas.reserved_field_ids import BY_NAME
+from spec_ref.table_metadata import TableMetadata
+
+GRANULARITY = "write.delete.granularity"
+OF_POSITIONS = (BY_NAME["_pos"].id,)
+"""What the blob of a vector is computed from."""
+
+SCHEMA = pa.schema(list(map(arrow_field, POSITION_DELETE_FIELDS)))
+
+Positions = npt.NDArray[np.int64]
+
+
+@attrs.frozen
+class DeletedRows:
+    """Rows to be deleted of one data file."""
+
+    task: FileScanTask
+    positions: Sequence[int] | Positions
+    """Ascending, each once; rows that are deleted already are not among them."""
+
+
+@attrs.frozen
+class DeleteEncoding:
+    """How deleted positions become the contents of files: all together, or one at a time."""
+
+    open: Callable[[WritePlan, Mapping[int, Any], str, NewFiles], FileWriter]
+    """Opens a position delete file, as `FileWriter`."""
+
+    rows: Callable[[DeletedRows], Any]
+    """Makes the rows of a position delete file, in the form that the writer takes."""
+
+    vector: Callable[[DeletedRows], tuple[int, bytes]]
+    """The cardinality and the blob of the deletion vector of a data file, with what was deleted before."""
+
+
+@attrs.frozen
+class NewDeletes:
+    """New deletes, and what they are put in place of."""
+
+    added: tuple[NewFile, ...]
+    replaced: tuple[FileKey, ...] = ()
+
+
+def write_positions(
+    metadata: TableMetadata, deleted: Sequence[DeletedRows], encoding: DeleteEncoding, plan: WritePlan, files: NewFiles
+) -> NewDeletes:
+    """Delete rows by their positions, in the form that the table's version has (DEL001, DEL002).
+
+    Args:
+        metadata: the table.
+        deleted: the rows, by data file.
+        encoding: what makes the contents of the files.
+        plan: the plan of the write.
+        files: the files of the write.
+
+    Raises:
+        SpecError: DEL001, in a version without row-level deletes.
+    """
+    if not deleted:
+        return NewDeletes(())
+    return FORMS[metadata.format_version](metadata, deleted, encoding, plan, files)
+
+
+def _refused(metadata: TableMetadata, *_: Any) -> NewDeletes:
+    raise spec_error("DEL001", "v1 has no row-level deletes", found=f"version {metadata.format_version:d}")
+
+
+# Position delete files
+
+
+def _position_files(
+    metadata: TableMetadata, deleted: Sequence[DeletedRows], encoding: DeleteEncoding, plan: WritePlan, files: NewFiles
+) -> NewDeletes:
+    added = []
+    for number, group in enumerate(_groups(metadata, deleted)):
+        first = group[0].task
+        spec = metadata.spec_by_id(first.partition_spec_id)
+        own = plan_deletes(
+            metadata, POSITION_DELETE_FIELDS, FileContent.POSITION_DELETES, write_id=plan.write_id, spec=spec
+        )
+        partition = first.data_file.partition
+        location = own.file_location(partition, f"00000-{plan.write_id}-{number:05d}-deletes")
+        writer = encoding.open(own, partition, location, files)
+        try:
+            # Sorted by path, whose bytes decide, and then by position (DEL014).
+            for one in sorted(group, key=lambda one: one.task.data_file.file_path.encode()):
+                writer.write(encoding.rows(one))
+            alone = group[0].task.data_file.file_path if len(group) == 1 else None
+            added.append(writer.finish(referenced_data_file=alone))
+        finally:
+            writer.close()
+    return NewDeletes(tuple(added))
+
+
+def _groups(metadata: TableMetadata, deleted: Sequence[DeletedRows]) -> Iterable[list[DeletedRows]]:
+    """What is written to one file each: the deletes of one data file, or of one partition."""
+    if metadata.properties.get(GRANULARITY, "file").lower() != "partition":
+        return [[one] for one in deleted]
+    groups: dict[Any, list[DeletedRows]] = {}
+    for one in deleted:
+        spec = metadata.spec_by_id(one.task.partition_spec_id)
+        groups.setdefault(partition_key(one.task.data_file, spec), []).append(one)
+    return groups.values()
+
+
+def _batch(one: DeletedRows) -> pa.RecordBatch:
+    paths = pa.repeat(one.task.data_file.file_path, len(one.positions))
+    return pa.RecordBatch.from_arrays([paths, pa.array(one.positions)], schema=SCHEMA)
+
+
+# Deletion vectors
+
+
+def _vectors(
+    _: TableMetadata, deleted: Sequence[DeletedRows], encoding: DeleteEncoding, plan: WritePlan, files: NewFiles
+) -> NewDeletes:
+    """One vector for each data file, with all that was deleted before, in one Puffin file."""
+    blobs, replaced = [], []
+    for one in deleted:
+        cardinality, blob = encoding.vector(one)
+        told = {"referenced-data-file": one.task.data_file.file_path, "cardinality": str(cardinality)}
+        blobs.append((cardinality, Blob(DELETION_VECTOR, OF_POSITIONS, blob, properties=told)))
+        replaced += [file_key(delete) for delete in own_deletes(one.task)]
+    data = write_puffin([blob for _, blob in blobs], {"created-by": f"iceberg-conformance version {tool_version()}"})
+    location = f"{plan.location}/00000-{plan.write_id}-deletes.puffin"
+    with files.open(location) as out:
+        out.write(data)
+    settle(location)
+    added = []
+    for one, (cardinality, _blob), stored in zip(deleted, blobs, read_puffin(data).blobs, strict=True):
+        entry = DataFile(
+            content=FileContent.POSITION_DELETES,
+            file_path=location,
+            file_format=FileFormat.PUFFIN,
+            partition=one.task.data_file.partition,
+            record_count=cardinality,
+            file_size_in_bytes=len(data),
+            referenced_data_file=one.task.data_file.file_path,
+            content_offset=stored.offset,
+            content_size_in_bytes=stored.length,
+        )
+        added.append(NewFile(entry, one.task.partition_spec_id))
+    return NewDeletes(tuple(added), tuple(replaced))
+
+
+FORMS: dict[FormatVersion, Callable[..., NewDeletes]] = {V1: _refused, V2: _position_files, V3: _vectors}
+"""How rows are deleted by their positions, by format version."""
+
+
+def deletes_rows(version: FormatVersion) -> bool:
+    """Whether a version has row-level deletes."""
+    return FORMS[version] is not _refused
+
+
+def columnar_encoding(deletes: DeleteFiles) -> DeleteEncoding:
+    """The encoding of positions in arrays.
+
+    Args:
+        deletes: what reads the deletes that the files have already.
+    """
+
+    def vector(one: DeletedRows) -> tuple[int, bytes]:
+        positions = np.union1d(one.positions, earlier_positions(one.task, deletes))
+        return len(positions), encode_positions(positions)
+
+    return DeleteEncoding(FileWriter, _batch, vector)
+
+
+def earlier_positions(task: FileScanTask, deletes: DeleteFiles) -> Positions:
+    """The rows of a data file that are deleted by position already."""
+    found: Any = deletes.positions(task)
+    if isinstance(found, PositionBitmap):
+        return positions_array(found.vector).astype(np.int64)
+    return found.positions if isinstance(found, PositionSet) else np.zeros(0, np.int64)
+
+
+def own_deletes(task: FileScanTask) -> list[DataFile]:
+    """The delete files and vectors whose deletes are all of the task's data file (DEL003, DEL016)."""
+    path = task.data_file.file_path
+    return [delete.data_file for delete in task.deletes if _is_of(delete.data_file, path)]
+
+
+def _is_of(delete: DataFile, path: str) -> bool:
+    if delete.content is not FileContent.POSITION_DELETES:
+        return False
+    if delete.referenced_data_file is not None:
+        return delete.referenced_data_file == path
+    bounds = [(ends or {}).get(FILE_PATH.id) for ends in (delete.lower_bounds, delete.upper_bounds)]
+    return bounds == [path.encode()] * 2
+
+
+# Equality deletes
+
+
+def plan_equality_deletes(metadata: TableMetadata, names: Sequence[str], plan: WritePlan, spec_id: int) -> WritePlan:
+    """The plan of equality deletes by some columns, for the data files of one spec.
+
+    Raises:
+        SpecError: DEL001 in v1; DEL017 for a column that is not there, DEL018 for one that cannot be compared.
+    """
+    if not deletes_rows(metadata.format_version):
+        raise spec_error("DEL001", "v1 has no row-level deletes")
+    schema = metadata.current_schema
+    fields = []
+    for name in names:
+        field = next((one for one in schema.fields if one.name == name), None)
+        if field is None:
+            raise spec_error("DEL017", "the schema has no such column at its top level", found=name)
+        fields.append(field)
+    check_comparable(fields)
+    return plan_deletes(
+        metadata, fields, FileContent.EQUALITY_DELETES, write_id=plan.write_id, spec=metadata.spec_by_id(spec_id),
+        equality_ids=tuple(field.id for field in fields),
+    )  # fmt: skip
+
+
+def check_comparable(fields: Iterable[NestedField]) -> None:
+    """Refuse columns by which rows are not deleted: those that could not identify a row (DEL018)."""
+    for field in fields:
+        if not is_primitive(field.type) or field.type in NEVER_IDENTIFY:
+            raise spec_error(
+                "DEL018", "deletes do not compare a column of the type", found=f"{field.name}: {field.type}"
+            )

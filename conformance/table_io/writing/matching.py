@@ -1,0 +1,134 @@
+"""Which rows of a table a change is about: whole files by their metadata, the others row by row (Scan Planning)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from conformance.table_io.delete_files import DeleteFiles
+from conformance.table_io.file_access import read_bytes
+from conformance.table_io.local import in_threads
+from conformance.table_io.read_tasks import read_task
+from conformance.table_io.reading import Reading, reading_of
+from conformance.table_io.tables import Table
+from conformance.table_io.writing.plans import has_row_ids
+from spec_ref.columnar.scan_planning.planner import plan
+from spec_ref.commits.conflict_evaluation import bound_filter, evaluate_file
+from spec_ref.commits.reading import branch_head
+from spec_ref.core.errors import spec_error
+from spec_ref.expressions.predicates import TRUE, Predicate
+from spec_ref.row_lineage.reading import LAST_UPDATED, ROW_ID
+from spec_ref.scan_planning import FileScanTask
+from spec_ref.snapshots.references import RefType
+from spec_ref.table_metadata import TableMetadata
+
+Positions = npt.NDArray[np.int64]
+
+PLACE = "_pos"
+LINEAGE = (ROW_ID.name, LAST_UPDATED.name)
+
+
+@attrs.frozen
+class Matched:
+    """A data file with rows that match."""
+
+    task: FileScanTask
+    positions: Positions | None = None
+    """The places of the rows that match, ascending; None where all rows do that are not deleted."""
+
+
+class Source:
+    """The rows of a branch of a table, as a change is planned on it."""
+
+    def __init__(self, table: Table, branch: str, threads: int) -> None:
+        self.metadata: TableMetadata = table.metadata
+        self.branch = branch
+        self._table = table
+        self._threads = threads
+        check_branch(self.metadata, branch)
+        self.snapshot = branch_head(self.metadata, branch)
+        self._own = reading_of(table, self.metadata.current_schema)
+        self.deletes = DeleteFiles(self._own)
+
+    def tasks(self, where: Predicate = TRUE) -> list[FileScanTask]:
+        """The data files that may have rows that match, with the deletes of all their rows: files are written anew as
+        a whole, and a vector holds what was deleted before.
+        """
+        tasks = list(plan(self.metadata, self.snapshot, where, read_bytes, statistics=True, all_deletes=True))
+        self.deletes = DeleteFiles(self._own, tasks)
+        return tasks
+
+    def matched(self, where: Predicate) -> list[Matched]:
+        """The data files that have rows that match, and which.
+
+        Raises:
+            SpecError: the predicate does not fit the schema.
+        """
+        predicate = bound_filter(where, self.metadata)
+        found: list[Matched] = []
+        unsure = []
+        for task in self.tasks(where):
+            spec = self.metadata.spec_by_id(task.partition_spec_id)
+            if evaluate_file(predicate, task.data_file, spec).might_fail:
+                unsure.append(task)
+            else:
+                found.append(Matched(task))
+        reading = self.reading((PLACE,))
+        for task in unsure:
+            positions = places(batch for batch in read_task(task, reading, self.deletes))
+            if len(positions) == task.data_file.record_count:
+                found.append(Matched(task))
+            elif len(positions):
+                found.append(Matched(task, positions))
+        return found
+
+    def reading(self, names: Sequence[str]) -> Reading:
+        """A reading of some columns.
+
+        Raises:
+            SpecError: RES002, for a table with a column that is called as the metadata columns by which rows are found.
+        """
+        for field in self.metadata.current_schema.fields:
+            if field.name in (PLACE, *LINEAGE):
+                message = "rows are not changed where a column is called as a metadata column; rename it"
+                raise spec_error("RES002", message, found=field.name)
+        return reading_of(self._table, self.metadata.current_schema, names)
+
+    def rows(self, tasks: Sequence[FileScanTask]) -> Iterator[tuple[FileScanTask, pa.RecordBatch]]:
+        """All rows of data files that are not deleted: the columns of the schema, row lineage where there is any, and
+        ``_pos``.
+        """
+        names = [field.name for field in self.metadata.current_schema.fields]
+        if has_row_ids(self.metadata):
+            names += LINEAGE
+        reading = self.reading((*names, PLACE))
+
+        def work(task: FileScanTask) -> Iterator[Any]:
+            whole = attrs.evolve(task, residual=TRUE)  # type: ignore[misc]
+            for batch in read_task(whole, reading, self.deletes):
+                yield task, batch
+
+        yield from in_threads(tasks, work, min(self._threads, max(1, len(tasks))))  # type: ignore[misc]
+
+
+def check_branch(metadata: TableMetadata, branch: str) -> None:
+    """Refuse to write to a tag, which stays with its snapshot (REF001)."""
+    ref = metadata.references.get(branch)
+    if ref is not None and ref.type is not RefType.BRANCH:
+        raise spec_error("REF001", "rows are written to branches, not to tags", found=branch)
+
+
+def places(batches: Iterator[pa.RecordBatch]) -> Positions:
+    """The ``_pos`` of batches."""
+    parts = [np.asarray(batch.column(PLACE)) for batch in batches]
+    return np.concatenate(parts) if parts else np.zeros(0, np.int64)
+
+
+def without_places(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """A batch without ``_pos``."""
+    return batch.select([name for name in batch.schema.names if name != PLACE])

@@ -1,0 +1,212 @@
+"""Merging other rows into a table: those that are there are changed, the others are added."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from conformance.table_io.read_tasks import read_task
+from conformance.table_io.writing.matching import PLACE, Matched, Source
+from conformance.table_io.writing.operations import THREADS, Summary, by_position, sinking, writing
+from conformance.table_io.writing.plans import plan_write
+from conformance.table_io.writing.row_changes import Mode, change_rows, mode_of, updated
+from conformance.table_io.writing.tables import WritableTable
+from conformance.table_io.writing.write_tasks import no_rows
+from spec_ref.columnar.manifests.computed_metrics import storage_array
+from spec_ref.columnar.schemas.written_rows import compile_input, distinct
+from spec_ref.commits import CommitResult
+from spec_ref.commits.changes import Isolation
+from spec_ref.core.errors import spec_error
+from spec_ref.expressions.predicates import TRUE
+from spec_ref.scan_planning import FileScanTask
+from spec_ref.schemas.schema import Schema
+from spec_ref.snapshots.references import MAIN
+
+Indexes = npt.NDArray[np.int64]
+
+
+class WhenMatched(enum.Enum):
+    """What becomes of rows of the table that a row of the source matches."""
+
+    UPDATE = "update"
+    DELETE = "delete"
+    KEEP = "keep"
+
+
+def merge(
+    table: WritableTable, source: pa.Table, on: Sequence[str], *, matched: WhenMatched = WhenMatched.UPDATE,
+    assignments: Mapping[str, str] | None = None, insert: bool = True, mode: Mode | None = None, branch: str = MAIN,
+    isolation: Isolation | None = Isolation.SERIALIZABLE, threads: int = THREADS, summary: Summary = (),
+) -> CommitResult:  # fmt: skip
+    """Change the rows of the table that have the same keys as rows of a source, and add the other rows of the source.
+
+    Args:
+        table: the table, as it was last seen.
+        source: rows, with columns by name.
+        on: the columns that are compared, of the same names in both; null is equal to nothing.
+        matched: what becomes of rows that are matched.
+        assignments: which columns of the source the columns of the table are updated with, and rows are added from, by
+            the names of the table's; all columns that the source has where not given.
+        insert: whether rows of the source that match none are added.
+        mode: as in `conformance.table_io.writing.operations.delete`, by the property ``write.merge.mode``.
+        branch: the branch.
+        isolation: which changes of others are conflicts.
+        threads: how many files are read, and written, at once.
+        summary: further entries of the snapshot's summary.
+
+    Raises:
+        SpecError: TYP002, for a column that is not there, or where two rows of the source match one row of the table;
+            and what `conformance.table_io.writing.operations.delete` raises.
+    """
+    metadata = table.metadata
+    merging = Merging(metadata.current_schema, source, on, assignments)
+    with writing() as files:
+        target = Source(table.table, branch, threads)
+        found = merging.find(target)
+        mode = by_position(mode_of(metadata, "merge", mode))
+        plan = plan_write(metadata, lineage=True)
+        with sinking(plan, files, threads) as sink:
+            changed = found if matched is not WhenMatched.KEEP else []
+            make = merging.made_of if matched is WhenMatched.UPDATE else None
+            pieces = change_rows(target, changed, mode, plan, files, sink, make)
+            for batch in merging.others().to_batches() if insert else ():
+                sink.add(batch)
+            pieces.added += sink.finish()
+        return table.commit(pieces.change(branch, TRUE, isolation, summary))
+
+
+class Merging:
+    """The rows of a source, and the rows of a table, or of some of its files, that they match."""
+
+    def __init__(
+        self, schema: Schema, source: pa.Table, on: Sequence[str], assignments: Mapping[str, str] | None = None
+    ) -> None:
+        """Know the source; arguments and errors are those of `merge`."""
+        taken = dict(assignments) if assignments is not None else {name: name for name in source.schema.names}
+        check_source(schema, source.schema.names, on, taken)
+        self._rows = source.combine_chunks()
+        self._taken = taken
+        self._on = tuple(on)
+        self._keys = _Keys(schema, self._rows, on)
+        self._partners: dict[str, tuple[Indexes, Indexes]] = {}
+
+    @property
+    def matched(self) -> npt.NDArray[np.bool_]:
+        """Which rows of the source were found to match some row."""
+        return self._keys.matched
+
+    def find(self, target: Source) -> list[Matched]:
+        """The rows of the table that are matched.
+
+        Raises:
+            SpecError: TYP002, where two rows of the source match one.
+        """
+        matched = []
+        reading = target.reading((*self._on, PLACE))
+        for task in target.tasks():
+            places, indexes = [], []
+            for batch in read_task(task, reading, target.deletes):
+                found = self._keys.find(batch)
+                hits = found >= 0
+                places.append(np.asarray(batch.column(PLACE))[hits])
+                indexes.append(found[hits])
+            if sum(map(len, places)):
+                self._partners[task.data_file.file_path] = np.concatenate(places), np.concatenate(indexes)
+                matched.append(Matched(task, np.concatenate(places)))
+        return matched
+
+    def made_of(self, task: FileScanTask, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Rows that were found to be matched, updated by the rows of the source."""
+        places, indexes = self._partners[task.data_file.file_path]
+        wanted = indexes[np.searchsorted(places, np.asarray(batch.column(PLACE)))]
+        picked = self._rows.select(list(dict.fromkeys(self._taken.values()))).take(wanted).combine_chunks()
+        return updated(batch, {name: _one(picked.column(of)) for name, of in self._taken.items()})
+
+    def others(self, matched: npt.NDArray[np.bool_] | None = None) -> pa.Table:
+        """The rows of the source that match none, with the names of the table; of all that `find` was asked for if it
+        is not given which match.
+        """
+        fresh = self._rows.filter(pa.array(~(self.matched if matched is None else matched)))
+        return pa.table([fresh.column(of) for of in self._taken.values()], list(self._taken)).combine_chunks()
+
+
+def check_source(schema: Schema, names: Sequence[str], on: Sequence[str], taken: Mapping[str, str]) -> None:
+    """Check the columns of a source; arguments are those of `merge`, with the names of the source's columns.
+
+    Raises:
+        SpecError: TYP002, for a column that the schema or the source does not have, or that the source has twice.
+    """
+    known = {field.name for field in schema.fields}
+    for name in (*on, *taken):
+        if name not in known:
+            raise spec_error("TYP002", "the schema has no such column", found=name, expected=", ".join(sorted(known)))
+    for name in (*on, *taken.values()):
+        if names.count(name) != 1:
+            raise spec_error("TYP002", "the source has no such column, or two", found=name)
+
+
+def _one(column: Any) -> Any:
+    return column.chunk(0) if column.num_chunks == 1 else pa.nulls(0, column.type)
+
+
+class _Keys:
+    """The keys of the rows of the source, to be found by the keys of other rows."""
+
+    def __init__(self, schema: Schema, rows: pa.Table, on: Sequence[str]) -> None:
+        fields = [attrs.evolve(field, required=False) for field in schema.fields if field.name in on]  # type: ignore[misc]
+        self._names = [field.name for field in fields]
+        keys = rows.select(self._names).combine_chunks()
+        batches = keys.to_batches() or [no_rows(keys.schema)]
+        batch = compile_input(fields, keys.schema)(batches[0])
+        self._columns = [distinct(storage_array(array)).unique() for array in batch.columns]
+        self._steps: list[Indexes] = []
+        self.matched = np.zeros(rows.num_rows, bool)
+        codes, valid = self._codes(batch, learn=True)
+        places = np.flatnonzero(valid)
+        order = places[np.argsort(codes[places], kind="stable")]
+        self._sorted, self._order = codes[order], order
+
+    def _codes(self, batch: pa.RecordBatch, *, learn: bool = False) -> tuple[Indexes, npt.NDArray[np.bool_]]:
+        """A number for each row by its key, and whether it may match: all its columns are known and not null.
+
+        With each column the numbers are made small again, as those of the source are: there are no more than its rows.
+        """
+        codes, valid = np.zeros(batch.num_rows, np.int64), np.ones(batch.num_rows, bool)
+        kernels: Any = pc
+        for step, (column, name) in enumerate(zip(self._columns, self._names, strict=True)):
+            array = distinct(storage_array(batch.column(name)))
+            found = kernels.index_in(array, value_set=column)
+            valid &= np.asarray(found.is_valid()) & np.asarray(array.is_valid())
+            codes = codes * (len(column) + 1) + np.asarray(found.fill_null(0)).astype(np.int64)
+            if learn:
+                self._steps.append(np.unique(codes[valid]))
+            known = self._steps[step]
+            places = np.minimum(np.searchsorted(known, codes), max(len(known) - 1, 0))
+            valid &= known[places] == codes if len(known) else np.zeros(batch.num_rows, bool)
+            codes = places
+        return codes, valid
+
+    def find(self, batch: pa.RecordBatch) -> Indexes:
+        """The row of the source that each row matches; -1 for none.
+
+        Raises:
+            SpecError: two rows of the source match one.
+        """
+        codes, valid = self._codes(batch)
+        first = np.searchsorted(self._sorted, codes, "left")
+        last = np.searchsorted(self._sorted, codes, "right")
+        hits = valid & (last > first)
+        if (hits & (last - first > 1)).any():
+            row = batch.slice(int(np.flatnonzero(hits & (last - first > 1))[0]), 1)
+            raise spec_error("TYP002", "two rows of the source match one row of the table", found=str(row.to_pylist()))
+        found = np.full(batch.num_rows, -1, np.int64)
+        found[hits] = self._order[first[hits]]
+        self.matched[found[hits]] = True
+        return found

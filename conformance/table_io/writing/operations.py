@@ -1,0 +1,375 @@
+"""Operations on tables, each of which commits one snapshot (Snapshots, operation)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+
+from conformance.table_io.file_access import read_bytes
+from conformance.table_io.read_tasks import read_task
+from conformance.table_io.writing.deletes import plan_equality_deletes
+from conformance.table_io.writing.files import NewFiles, taken_back
+from conformance.table_io.writing.matching import Matched, Source, check_branch
+from conformance.table_io.writing.plans import WritePlan, plan_write
+from conformance.table_io.writing.row_changes import Mode, Pieces, change_rows, mode_of, updated
+from conformance.table_io.writing.tables import WritableTable
+from conformance.table_io.writing.write_tasks import FileWriter, Rows, RowSink, batches_of, no_rows, write_to
+from spec_ref.columnar.manifests.computed_metrics import storage_array
+from spec_ref.columnar.schemas.column_projection import constant_array
+from spec_ref.columnar.schemas.written_rows import compile_input
+from spec_ref.commits import CommitResult, CommitStateUnknown, changes
+from spec_ref.commits.changes import Isolation, NewFile, Validation
+from spec_ref.commits.conflict_evaluation import bound_filter
+from spec_ref.commits.reading import branch_head
+from spec_ref.core.errors import spec_error
+from spec_ref.core.records import evolve
+from spec_ref.expressions.predicates import TRUE, Predicate
+from spec_ref.manifest_lists.manifest_file import ManifestContent
+from spec_ref.partitioning.transforms import Void
+from spec_ref.scan_planning import FileScanTask
+from spec_ref.scan_planning.delete_scope import partition_key
+from spec_ref.scan_planning.manifest_selection import list_manifests
+from spec_ref.scan_planning.rows import referenced_ids
+from spec_ref.schemas.schema import Schema
+from spec_ref.snapshots.references import MAIN
+from spec_ref.table_metadata import TableMetadata
+
+THREADS = 2
+TASK = "00000"
+"""The name of the one task of an operation that is done here."""
+
+Summary: TypeAlias = tuple[tuple[str, str], ...]
+Assignments: TypeAlias = Mapping[str, Any]
+"""By the name of a top-level column: a value of the spec, or what makes an Arrow array of the rows that change."""
+
+
+@contextmanager
+def writing() -> Iterator[NewFiles]:
+    """The files of an operation, which are deleted again where it fails, unless it may have been committed."""
+    files = NewFiles()
+    unknown: CommitStateUnknown | None = None
+    with taken_back(files):
+        try:
+            yield files
+        except CommitStateUnknown as error:
+            error.add_note(f"the table may have these files: {', '.join(files.locations)}")
+            unknown = error
+    if unknown is not None:
+        raise unknown
+
+
+@contextmanager
+def sinking(plan: WritePlan, files: NewFiles, threads: int) -> Iterator[RowSink]:
+    """What takes the rows that an operation writes."""
+    sink = RowSink(plan, files, TASK, threads)
+    try:
+        yield sink
+    finally:
+        sink.close()
+
+
+def append(
+    table: WritableTable, rows: Rows, *, branch: str = MAIN, threads: int = THREADS, summary: Summary = ()
+) -> CommitResult:
+    """Add rows.
+
+    Args:
+        table: the table, as it was last seen.
+        rows: the rows, with columns by name.
+        branch: the branch, which is made where it is not there yet.
+        threads: how many of them encode files.
+        summary: further entries of the snapshot's summary.
+
+    Raises:
+        SpecError: a value that the schema does not allow, or what `WritableTable.commit` raises. Whatever is raised,
+            the table is as before and the files are deleted, unless it is one of the next two.
+        OrphansLeft: a file could not be deleted.
+        CommitStateUnknown: whether it was done could not be found out; the files are kept.
+    """
+    check_branch(table.metadata, branch)
+    with writing() as files:
+        new = write_to(files, plan_write(table.metadata), rows, TASK, threads=threads)
+        return table.commit(evolve(changes.append(new, branch=branch), summary=summary))
+
+
+def overwrite(
+    table: WritableTable, rows: Rows, where: Predicate = TRUE, *, mode: Mode | None = None, branch: str = MAIN,
+    isolation: Isolation | None = Isolation.SERIALIZABLE, matching: bool = False, threads: int = THREADS,
+    summary: Summary = (),
+) -> CommitResult:  # fmt: skip
+    """Delete the rows that match, and add others; arguments and errors as in `append` and `delete`.
+
+    With ``matching`` the rows that are added have to match too, so that doing it twice is doing it once: UsageError
+    tells the number of one that does not. Without, rows of other filters may be added, as by Spark's ``REPLACE WHERE``.
+    """
+    every = bound_filter(where, table.metadata) if matching else None
+    with writing() as files:
+        source = Source(table.table, branch, threads)
+        mode = by_position(mode_of(table.metadata, "delete", mode))
+        plan = plan_write(table.metadata, lineage=mode is Mode.COPY_ON_WRITE)
+        with sinking(plan, files, threads) as sink:
+            matched = source.matched(where)
+            for batch in batches_of(rows):  # before those that are written anew, as errors tell the numbers of rows
+                sink.add(batch, every)
+            pieces = change_rows(source, matched, mode, plan, files, sink)
+            pieces.added += sink.finish()
+        return table.commit(pieces.change(branch, where, isolation, summary))
+
+
+def by_position(mode: Mode) -> Mode:
+    """Equality deletes would not delete the rows of the same commit, but nothing here tells them apart from others."""
+    return Mode.MERGE_ON_READ if mode is Mode.EQUALITY else mode
+
+
+def overwrite_partitions(
+    table: WritableTable, rows: Rows, *, branch: str = MAIN, isolation: Isolation | None = Isolation.SERIALIZABLE,
+    threads: int = THREADS, summary: Summary = (),
+) -> CommitResult:  # fmt: skip
+    """Replace the partitions of the default spec that the rows are in; all of the table where it has no partitions.
+
+    Arguments and errors are as in `append`.
+    """
+    metadata = table.metadata
+    spec = metadata.default_spec
+    with writing() as files:
+        source = Source(table.table, branch, threads)
+        new = write_to(files, plan_write(metadata), rows, TASK, threads=threads)
+        written = {partition_key(one.data_file, spec) for one in new}
+        pieces = Pieces(added=list(new))
+        for task in source.tasks():
+            own = task.partition_spec_id == spec.spec_id and partition_key(task.data_file, spec) in written
+            if own or (new and spec.is_unpartitioned):
+                pieces.remove(task)
+        told = (("replace-partitions", "true"), *summary)
+        return table.commit(pieces.change(branch, TRUE, isolation, told))
+
+
+def delete(
+    table: WritableTable, where: Predicate, *, mode: Mode | None = None, branch: str = MAIN,
+    isolation: Isolation | None = Isolation.SERIALIZABLE, threads: int = THREADS, summary: Summary = (),
+) -> CommitResult:  # fmt: skip
+    """Delete the rows that match. A file all of whose rows match is taken out whole, whatever the mode.
+
+    Args:
+        table: the table, as it was last seen.
+        where: which rows.
+        mode: how the others are deleted; what the property ``write.delete.mode`` says where not given.
+        branch: the branch.
+        isolation: which changes of others are conflicts; None for none but those that the spec names.
+        threads: how many files are read, and written, at once.
+        summary: further entries of the snapshot's summary.
+
+    Raises:
+        SpecError: the predicate does not fit the schema, or DEL001 for deletes that the version does not have; and
+            what `append` raises.
+    """
+    with writing() as files:
+        source = Source(table.table, branch, threads)
+        mode = mode_of(table.metadata, "delete", mode)
+        plan = plan_write(table.metadata, lineage=True)
+        matched = source.matched(where)
+        with sinking(plan, files, threads) as sink:
+            if mode is Mode.EQUALITY:
+                pieces = _deleted_by_equality(source, matched, where, plan, files)
+            else:
+                pieces = change_rows(source, matched, mode, plan, files, sink)
+            pieces.added += sink.finish()
+        return table.commit(pieces.change(branch, where, isolation, summary))
+
+
+def _deleted_by_equality(
+    source: Source, matched: Sequence[Matched], where: Predicate, plan: WritePlan, files: NewFiles
+) -> Pieces:
+    """Deletes by the columns that the predicate looks at: whatever row has their values matches too."""
+    metadata = source.metadata
+    pieces = Pieces()
+    names = compared_columns(where, metadata)
+    partial: dict[int, list[FileScanTask]] = {}
+    for one in matched:
+        if one.positions is None:
+            pieces.remove(one.task)
+        else:
+            partial.setdefault(one.task.partition_spec_id, []).append(one.task)
+            # Rows that others move to files of another partition spec would not be deleted.
+            pieces.deleted_from.add(one.task.data_file.file_path)
+    reading = source.reading(names)
+    for spec_id, tasks in partial.items():
+        own = plan_equality_deletes(metadata, names, plan, spec_id)
+        groups: dict[Any, tuple[Any, list[pa.RecordBatch]]] = {}
+        for task in tasks:
+            found = groups.setdefault(partition_key(task.data_file, own.spec), (task.data_file.partition, []))
+            found[1].extend(read_task(task, reading, source.deletes))
+        for number, (partition, batches) in enumerate(groups.values()):
+            name = f"{TASK}-{plan.write_id}-{spec_id}-{number:05d}-deletes"
+            pieces.added.append(_equality_file(own, partition, batches, name, files))
+    return pieces
+
+
+def compared_columns(where: Predicate, metadata: TableMetadata) -> list[str]:
+    """The names of the top-level columns that a predicate looks at, which deletes by equality compare.
+
+    Raises:
+        SpecError: DEL017, where it looks at others, or at none.
+    """
+    ids = set(referenced_ids(bound_filter(where, metadata)))
+    names = [field.name for field in metadata.current_schema.fields if field.id in ids]
+    if len(names) != len(ids) or not names:
+        raise spec_error("DEL017", "the predicate does not look at top-level columns alone", found=str(where))
+    return names
+
+
+def _equality_file(
+    plan: WritePlan, partition: Any, batches: Sequence[pa.RecordBatch], name: str, files: NewFiles
+) -> NewFile:
+    rows = distinct_rows(pa.Table.from_batches(batches))
+    writer = FileWriter(plan, partition, plan.file_location(partition, name), files)
+    try:
+        for batch in rows.combine_chunks().to_batches():
+            writer.write(batch)
+        return writer.finish()
+    finally:
+        writer.close()
+
+
+def distinct_rows(rows: pa.Table) -> pa.Table:
+    """Each row once, in the order in which they first come."""
+    rows = rows.combine_chunks()
+    names = [str(place) for place in range(rows.num_columns)]
+    columns = [storage_array(column.chunk(0)) if column.num_chunks else column for column in rows.columns]
+    keys = pa.table([*columns, pa.array(range(rows.num_rows), pa.int64())], [*names, "place"])
+    first = keys.group_by(names, use_threads=False).aggregate([("place", "min")]).column("place_min")
+    return rows.take(first.sort())
+
+
+def delete_keys(
+    table: WritableTable, keys: Rows, on: Sequence[str] | None = None, *, rows: Rows | None = None, branch: str = MAIN,
+    threads: int = THREADS, summary: Summary = (),
+) -> CommitResult:  # fmt: skip
+    """Delete the rows that have some values, by equality deletes, without reading the table (DEL017 to DEL023).
+
+    An equality delete is for one partition. Where the columns that are compared tell it, a delete is written for that
+    partition alone, and else for each partition that has data files.
+
+    Args:
+        table: the table, as it was last seen.
+        keys: the values, with columns by name; null is the value of null.
+        on: the columns to compare; all columns of the keys where not given.
+        rows: rows that are added by the same commit, to which its deletes do not apply (SCN010).
+        branch: the branch.
+        threads: how many of them encode files.
+        summary: further entries of the snapshot's summary.
+
+    Raises:
+        CommitConflict: others added data files meanwhile that the deletes cannot be for: of another spec, or, where the
+            columns do not tell the partition, any. Plan it again on the table as it is now.
+        SpecError: DEL001 in v1, DEL018 for columns that cannot be compared; and what `append` raises.
+    """
+    metadata = table.metadata
+    check_branch(metadata, branch)
+    listed = list(batches_of(keys)) or [no_rows(pa.schema([]))]
+    names = list(on) if on is not None else list(listed[0].schema.names)
+    wanted = [batch.select(names) for batch in listed]
+    with writing() as files:
+        plan = plan_write(metadata)
+        added = [] if rows is None else list(write_to(files, plan, rows, TASK, threads=threads))
+        specs: frozenset[int] | None = frozenset()
+        for spec_id in specs_with_data(metadata, branch):
+            own = plan_equality_deletes(metadata, names, plan, spec_id)
+            if determines_partition(own):
+                specs = None if specs is None or own.spec.is_unpartitioned else specs | {spec_id}
+                added += write_to(files, own, wanted, f"{TASK}-{spec_id}-deletes", threads=threads)
+            else:
+                added += _for_each_partition(Source(table.table, branch, threads), own, wanted, files)
+        validation = Validation(data_specs=specs)
+        return table.commit(evolve(changes.row_delta(added, branch=branch, validation=validation), summary=summary))
+
+
+def determines_partition(plan: WritePlan) -> bool:
+    """Whether the columns that equality deletes compare say which partition a row is in."""
+    fields = [field for field in plan.spec.fields if not isinstance(field.transform, Void)]
+    sources = {source for field in fields for source in field.sources}
+    return plan.spec.is_writable and sources <= set(plan.equality_ids or ())
+
+
+def _for_each_partition(
+    source: Source, plan: WritePlan, keys: Sequence[pa.RecordBatch], files: NewFiles
+) -> Iterator[NewFile]:
+    """The same equality deletes for every partition of a spec that has data files."""
+    partitions = {
+        partition_key(task.data_file, plan.spec): task.data_file.partition
+        for task in source.tasks()
+        if task.partition_spec_id == plan.spec.spec_id
+    }
+    made = [compile_input(plan.schema.fields, batch.schema)(batch) for batch in keys]
+    for number, partition in enumerate(partitions.values() if sum(batch.num_rows for batch in made) else ()):
+        name = f"{TASK}-{plan.write_id}-{plan.spec.spec_id}-{number:05d}-deletes"
+        yield _equality_file(plan, partition, made, name, files)
+
+
+def specs_with_data(metadata: TableMetadata, branch: str) -> list[int]:
+    """The specs that equality deletes are written with to be for all data files: one without partitions is enough."""
+    snapshot = branch_head(metadata, branch)
+    used = {metadata.default_spec_id}
+    if snapshot is not None:
+        listed = list_manifests(snapshot, {spec.spec_id: spec for spec in metadata.partition_specs}, read_bytes)
+        used = {
+            one.partition_spec_id for one in listed if one.content is ManifestContent.DATA and one.may_have_live_files
+        } or used
+    everywhere = [spec.spec_id for spec in metadata.partition_specs if spec.is_unpartitioned]
+    return everywhere[:1] or sorted(used)
+
+
+def update(
+    table: WritableTable, assignments: Assignments, where: Predicate = TRUE, *, mode: Mode | None = None,
+    branch: str = MAIN, isolation: Isolation | None = Isolation.SERIALIZABLE, threads: int = THREADS,
+    summary: Summary = (),
+) -> CommitResult:  # fmt: skip
+    """Change columns of the rows that match, which keep their row ids (LIN009, LIN010, LIN012).
+
+    Args:
+        table: the table, as it was last seen.
+        assignments: what the columns become.
+        where: which rows.
+        mode: as in `delete`, by the property ``write.update.mode``.
+        branch: the branch.
+        isolation: as in `delete`.
+        threads: as in `delete`.
+        summary: further entries of the snapshot's summary.
+
+    Raises:
+        SpecError: TYP002 for a column that is not there; and what `delete` raises.
+    """
+    metadata = table.metadata
+    make = assigning(metadata.current_schema, assignments)
+    with writing() as files:
+        source = Source(table.table, branch, threads)
+        mode = by_position(mode_of(metadata, "update", mode))
+        plan = plan_write(metadata, lineage=True)
+        with sinking(plan, files, threads) as sink:
+            pieces = change_rows(source, source.matched(where), mode, plan, files, sink, make)
+            pieces.added += sink.finish()
+        return table.commit(pieces.change(branch, where, isolation, summary))
+
+
+def assigning(schema: Schema, assignments: Assignments) -> Callable[[FileScanTask, pa.RecordBatch], pa.RecordBatch]:
+    """What makes rows with some columns changed.
+
+    Raises:
+        SpecError: TYP002 for a column that is not there.
+    """
+    fields = {field.name: field for field in schema.fields}
+    for name in assignments:
+        if name not in fields:
+            raise spec_error("TYP002", "the schema has no such column", found=name, expected=", ".join(fields))
+
+    def made(name: str, batch: pa.RecordBatch) -> Any:
+        given: Any | Callable[[pa.RecordBatch], Any] = assignments[name]
+        return given(batch) if callable(given) else constant_array(fields[name].type, given, batch.num_rows)
+
+    def make(_: FileScanTask, batch: pa.RecordBatch) -> pa.RecordBatch:
+        return updated(batch, {name: made(name, batch) for name in assignments})
+
+    return make

@@ -1,0 +1,225 @@
+"""What a write task has to know of its table: a small value that every task shares and that can be pickled."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Mapping
+from typing import Any
+from urllib.parse import quote
+
+import attrs
+
+from conformance.table_io.writing.files import files_below, remove_directories, remove_files
+from conformance.table_io.writing.metrics import Modes, modes_of
+from spec_ref.commits.changes import NewFile
+from spec_ref.core.errors import spec_error
+from spec_ref.core.records import field_rules
+from spec_ref.core.versions import OMITTED
+from spec_ref.data_types.types import UNKNOWN, NestedField, StructType, Type
+from spec_ref.manifests.computed_metrics import FULL
+from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
+from spec_ref.partitioning.spec import PartitionSpec
+from spec_ref.partitioning.split_by_partition import check_spec
+from spec_ref.row_lineage.reading import LAST_UPDATED, ROW_ID
+from spec_ref.schemas.schema import Schema
+from spec_ref.single_value.json_value import to_json
+from spec_ref.sorting.comparator import sortable
+from spec_ref.sorting.order import UNSORTED, SortOrder
+from spec_ref.table_metadata.metadata import TableMetadata
+
+DATA_PATH = "write.data.path"
+FORMAT = "write.format.default"
+DELETE_FORMAT = "write.delete.format.default"
+TARGET_BYTES = "write.target-file-size-bytes"
+DEFAULT_TARGET = 512 << 20
+CODEC = "write.{}.compression-codec"
+
+_FIRST_ROW_ID = field_rules(DataFile)["first_row_id"]
+
+
+@attrs.frozen(kw_only=True)
+class WritePlan:
+    """How the files of one write are made."""
+
+    schema: Schema
+    """The columns of the files."""
+
+    sources: Schema
+    """The schema whose columns the spec has its sources in."""
+
+    spec: PartitionSpec
+    partition_type: StructType
+    """The type of the spec's partition tuples."""
+
+    order: SortOrder
+    """What rows are sorted by; `UNSORTED` for as they come."""
+
+    content: FileContent = FileContent.DATA
+    equality_ids: tuple[int, ...] | None = None
+    file_format: FileFormat = FileFormat.PARQUET
+    codec: str | None = None
+    """By the format's name for it; None for the format's default."""
+
+    target_bytes: int = DEFAULT_TARGET
+    """A file is ended when it has as many bytes, or some more."""
+
+    modes: Modes = ()
+    location: str
+    """The directory of the data files."""
+
+    write_id: str
+    """In the name of every file of the write."""
+
+    @property
+    def struct(self) -> StructType:
+        """The columns of the files."""
+        return self.schema.as_struct()
+
+    def file_location(self, partition: Mapping[int, Any], name: str, suffix: str | None = None) -> str:
+        """The place of a file with a name that begins with the name of its task."""
+        path = partition_path(self.partition_type, partition)
+        folder = f"{self.location}/{path}" if path else self.location
+        return f"{folder}/{name}.{suffix or self.file_format.value}"
+
+
+def has_row_ids(metadata: TableMetadata) -> bool:
+    """Whether the table's version has row lineage, so that rows that move have to take their ids along."""
+    return _FIRST_ROW_ID.write(metadata.format_version) is not OMITTED
+
+
+def plan_write(
+    metadata: TableMetadata,
+    *,
+    lineage: bool = False,
+    file_format: FileFormat | None = None,
+    target_bytes: int | None = None,
+    write_id: str | None = None,
+) -> WritePlan:
+    """The plan of a write of data files with the current schema, the default spec and the default sort order.
+
+    Args:
+        metadata: the table.
+        lineage: whether rows have ``_row_id`` and ``_last_updated_sequence_number`` of their own, as they have when
+            they come from other files (LIN009); of no effect where the version has no row lineage.
+        file_format: the format of the files; what the table's properties say where not given.
+        target_bytes: about how large files get; what the table's properties say where not given.
+        write_id: a name for the write that no other has.
+
+    Raises:
+        SpecError: PAR007 or PAR004, for a spec that no file can be written with.
+    """
+    schema = metadata.current_schema
+    check_spec(metadata.default_spec, schema)
+    modes = modes_of(schema, metadata.properties)
+    if lineage and has_row_ids(metadata):
+        schema = attrs.evolve(schema, fields=(*schema.fields, ROW_ID, LAST_UPDATED))  # type: ignore[misc]
+    order = metadata.default_sort_order
+    format_ = file_format or _format(metadata.properties, FORMAT)
+    return WritePlan(
+        schema=schema,
+        sources=metadata.current_schema,
+        spec=metadata.default_spec,
+        partition_type=metadata.partition_type(metadata.default_spec),
+        order=order if sortable(order, schema) else UNSORTED,
+        file_format=format_,
+        codec=_codec(metadata.properties, format_),
+        target_bytes=target_bytes or _positive(metadata.properties, TARGET_BYTES, DEFAULT_TARGET),
+        modes=modes,
+        location=data_location(metadata),
+        write_id=write_id or str(uuid.uuid4()),
+    )
+
+
+def plan_deletes(
+    metadata: TableMetadata, fields: Iterable[NestedField], content: FileContent, *, write_id: str,
+    spec: PartitionSpec | None = None, equality_ids: tuple[int, ...] | None = None,
+) -> WritePlan:  # fmt: skip
+    """The plan of a write of delete files with some columns, whose metrics are whole."""
+    schema = Schema(tuple(fields), schema_id=metadata.current_schema_id)
+    format_ = _format(metadata.properties, DELETE_FORMAT, FORMAT)
+    spec = metadata.default_spec if spec is None else spec
+    return WritePlan(
+        schema=schema,
+        sources=metadata.current_schema,
+        spec=spec,
+        partition_type=metadata.partition_type(spec),
+        order=UNSORTED,
+        content=content,
+        equality_ids=equality_ids,
+        file_format=format_,
+        codec=_codec(metadata.properties, format_),
+        modes=tuple((column.id, FULL) for column in schema.columns()),
+        location=data_location(metadata),
+        write_id=write_id,
+    )
+
+
+def data_location(metadata: TableMetadata) -> str:
+    """Where new data files and delete files go (NOT001)."""
+    path = metadata.properties.get(DATA_PATH, "data").rstrip("/")
+    return path if path.startswith("/") or "://" in path else f"{metadata.location.rstrip('/')}/{path}"
+
+
+def _format(properties: Mapping[str, str], *names: str) -> FileFormat:
+    text = next((properties[name] for name in names if name in properties), "parquet").lower()
+    rows = (FileFormat.PARQUET, FileFormat.ORC, FileFormat.AVRO)
+    found = next((one for one in rows if one.value == text), None)
+    if found is None:
+        raise spec_error("DFL003", f"{names[0]} names no format", found=text, expected="avro, orc or parquet")
+    return found
+
+
+_CODECS = {
+    (FileFormat.PARQUET, "uncompressed"): "none", (FileFormat.ORC, "none"): "uncompressed",
+    (FileFormat.AVRO, "gzip"): "deflate", (FileFormat.AVRO, "uncompressed"): "null",
+    (FileFormat.AVRO, "zstd"): "zstandard",
+}  # fmt: skip
+"""What the names of codecs in properties are called in the formats, where that differs."""
+
+
+def _codec(properties: Mapping[str, str], format_: FileFormat) -> str | None:
+    text = properties.get(CODEC.format(format_.value))
+    return None if text is None else _CODECS.get((format_, text.lower()), text.lower())
+
+
+def _positive(properties: Mapping[str, str], name: str, default: int) -> int:
+    text = properties.get(name, str(default))
+    if not (text.isascii() and text.isdigit() and len(text) < 19 and int(text) > 0):
+        raise spec_error("JSC001", f"{name} is no number of bytes", found=text)
+    return int(text)
+
+
+def partition_path(type_: StructType, partition: Mapping[int, Any]) -> str:
+    """The directories of a partition, for people: nothing is ever read from them (NOT001)."""
+    parts = []
+    for field in type_.fields:
+        value = partition.get(field.id)
+        text = "null" if value is None else _told(field.type, value)
+        parts.append(f"{quote(field.name, safe='')}={quote(text[:80], safe='')}")
+    return "/".join(parts)
+
+
+def _told(type_: Type, value: Any) -> str:
+    """A value for people; JSON has no number for floats that are not finite, and no form for types not known."""
+    return str(value) if isinstance(value, float) or type_ == UNKNOWN else str(to_json(type_, value))
+
+
+# After a write of several processes
+
+
+def files_of_write(plan: WritePlan) -> tuple[str, ...]:
+    """All files of a write that are there, also those of tasks that were killed."""
+    return tuple(sorted(location for location, name in files_below(plan.location) if plan.write_id in name))
+
+
+def clean_up(plan: WritePlan, kept: Iterable[NewFile] = ()) -> tuple[str, ...]:
+    """Delete the files of a write but those that are kept: what attempts left that failed or came second.
+
+    Returns:
+        The files that could not be deleted.
+    """
+    keep = {new.data_file.file_path for new in kept}
+    gone = [location for location in files_of_write(plan) if location not in keep]
+    left = remove_files(gone)
+    remove_directories({location.rpartition("/")[0] for location in gone}, plan.location)
+    return left

@@ -1,0 +1,471 @@
+"""Writing tables one row at a time, by the definitions of `spec_ref` alone.
+
+Each operation is that of `conformance.table_io.writing` with the same name, and commits the same change; rows are
+values of Python in place of Arrow batches, and each step is done by the definition of which
+`conformance.table_io.writing` runs the kernel. `spec_ref.data_files` encodes and decodes the files. Rows have values by
+the names of columns, which `spec_ref.schemas.written_rows` makes rows of the schema.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import attrs
+
+from conformance.table_io.file_access import read_bytes
+from conformance.table_io.reading import Reading, in_file, reading_of
+from conformance.table_io.records import row_reader
+from conformance.table_io.writing.compaction import MIN_FILES, worth_it
+from conformance.table_io.writing.deletes import DeletedRows, DeleteEncoding, plan_equality_deletes, write_positions
+from conformance.table_io.writing.files import NewFiles
+from conformance.table_io.writing.matching import LINEAGE, check_branch
+from conformance.table_io.writing.merging import check_source
+from conformance.table_io.writing.metrics import CollectedRows
+from conformance.table_io.writing.operations import (
+    TASK,
+    by_position,
+    compared_columns,
+    determines_partition,
+    specs_with_data,
+    writing,
+)
+from conformance.table_io.writing.plans import WritePlan, has_row_ids, plan_write
+from conformance.table_io.writing.row_changes import Mode, Pieces, mode_of
+from conformance.table_io.writing.tables import WritableTable
+from conformance.table_io.writing.write_tasks import FileWriter
+from spec_ref.commits import CommitResult, changes
+from spec_ref.commits.changes import Isolation, NewFile, Validation
+from spec_ref.commits.conflict_evaluation import bound_filter, evaluate_file
+from spec_ref.commits.reading import branch_head
+from spec_ref.commits.snapshots import next_sequence_number
+from spec_ref.core.errors import error_path, spec_error
+from spec_ref.core.records import evolve
+from spec_ref.data_files.records import write_records
+from spec_ref.data_types.types import NestedField
+from spec_ref.data_types.values import value_key
+from spec_ref.deletes.deletion_vector import encode_deletion_vector
+from spec_ref.deletes.position_deletes import POSITION_DELETE_FIELDS
+from spec_ref.expressions.predicates import TRUE, Predicate
+from spec_ref.partitioning.split_by_partition import split_by_partition
+from spec_ref.scan_planning import FileScanTask
+from spec_ref.scan_planning.delete_scope import partition_key
+from spec_ref.scan_planning.planner import plan
+from spec_ref.scan_planning.rows import Row, RowReader
+from spec_ref.schemas.schema import Schema
+from spec_ref.schemas.written_rows import written_row
+from spec_ref.snapshots.references import MAIN
+from spec_ref.sorting.comparator import sort_rows
+from spec_ref.sorting.order import UNSORTED_ID
+
+Named: TypeAlias = Mapping[str, Any]
+"""A row by the names of its columns."""
+
+Values: TypeAlias = Mapping[int, Any]
+"""A row by field id."""
+
+Change: TypeAlias = Callable[[FileScanTask, int, Named], Named]
+"""Makes the row that replaces a row of a data file, given with its position."""
+
+ISOLATION = Isolation.SERIALIZABLE
+GROUP_ROWS = 1000
+"""Rows that are written before it is asked whether the file is large enough."""
+
+
+def named_rows(_: Sequence[NestedField], rows: Sequence[Named]) -> list[Named]:
+    """Values of Python, by the names of columns, as rows to be written."""
+    return list(rows)
+
+
+# Files
+
+
+class RecordFileWriter(FileWriter):
+    """Writes one file of a plan, one row at a time."""
+
+    _collect = CollectedRows
+
+    def write(self, batch: Sequence[Values]) -> None:
+        """Append rows of the plan's schema."""
+        write_records(self._rows, self._plan.schema.fields, batch)
+        self._collected.add(batch)
+
+
+def write_rows(files: NewFiles, plan: WritePlan, rows: Iterable[Named], task: str = TASK) -> list[NewFile]:
+    """Write rows to new files, those of each partition to files of its own, sorted.
+
+    Raises:
+        SpecError: a value that the schema does not allow; its path begins with the number of the row.
+    """
+    made = []
+    for number, row in enumerate(rows):
+        with error_path(f"/{number}"):
+            made.append(written_row(plan.schema.fields, row))
+    if made and not plan.schema.fields:
+        raise spec_error("TYP002", "rows without columns cannot be written", found=f"{len(made)} rows")
+    names = (f"{task}-{plan.write_id}-{number:05d}" for number in itertools.count())
+    added: list[NewFile] = []
+    for partition, own in split_by_partition(plan.spec, plan.schema, made):
+        ordered = own if plan.order.order_id == UNSORTED_ID else sort_rows(plan.order, plan.schema, own)
+        added += _files_of(files, plan, partition, ordered, names)
+    return added
+
+
+def _files_of(
+    files: NewFiles, plan: WritePlan, partition: Values, rows: Sequence[Values], names: Iterator[str]
+) -> Iterator[NewFile]:
+    """Files with the rows of a partition, each of which is ended when it is as large as the plan says."""
+    waiting = list(rows)
+    while waiting:
+        writer = RecordFileWriter(plan, partition, plan.file_location(partition, next(names)), files)
+        try:
+            while waiting and writer.size() < plan.target_bytes:
+                writer.write(waiting[:GROUP_ROWS])
+                del waiting[:GROUP_ROWS]
+            yield writer.finish()
+        finally:
+            writer.close()
+
+
+# Rows of the table
+
+
+@attrs.frozen
+class Matched:
+    """A data file with rows that match."""
+
+    task: FileScanTask
+    positions: tuple[int, ...] | None = None
+    """The positions of the rows that match, ascending; None if all rows do that are not deleted."""
+
+
+class Source:
+    """The rows of a branch of a table, as a change is planned on it."""
+
+    def __init__(self, table: WritableTable, branch: str) -> None:
+        self.metadata = table.metadata
+        check_branch(self.metadata, branch)
+        self.snapshot = branch_head(self.metadata, branch)
+        self._table = table.table
+
+    def tasks(self, where: Predicate = TRUE) -> list[FileScanTask]:
+        """The data files that may have rows that match, with all their deletes."""
+        return list(plan(self.metadata, self.snapshot, where, read_bytes, statistics=True, all_deletes=True))
+
+    def matched(self, where: Predicate) -> list[Matched]:
+        """The data files that have rows that match, and which.
+
+        Raises:
+            SpecError: the predicate does not fit the schema.
+        """
+        predicate = bound_filter(where, self.metadata)
+        found = []
+        for task in self.tasks(where):
+            spec = self.metadata.spec_by_id(task.partition_spec_id)
+            if not evaluate_file(predicate, task.data_file, spec).might_fail:
+                found.append(Matched(task))
+                continue
+            positions = tuple(row.position for row in self._read(task, ()))
+            if len(positions) == task.data_file.record_count:
+                found.append(Matched(task))
+            elif positions:
+                found.append(Matched(task, positions))
+        return found
+
+    def rows(self, task: FileScanTask, names: Sequence[str] | None = None) -> Iterator[tuple[int, Named]]:
+        """The rows of a data file that are not deleted and match the task's filter, with their positions.
+
+        Args:
+            task: the data file.
+            names: the columns to read; where not given all, and row lineage where there is any.
+        """
+        lineage = names is None and has_row_ids(self.metadata)
+        listed = [field.name for field in self.metadata.current_schema.fields] if names is None else names
+        fields = {field.id: field.name for field in self.metadata.current_schema.fields}
+        for row in self._read(task, (*listed, *(LINEAGE if lineage else ()))):
+            made = {fields[field_id]: value for field_id, value in row.values.items()}
+            if lineage:
+                made |= dict(zip(LINEAGE, (row.row_id, row.last_updated_sequence_number), strict=True))
+            yield row.position, made
+
+    def all_rows(self, task: FileScanTask) -> Iterator[tuple[int, Named]]:
+        """As `rows`, of all rows that are not deleted."""
+        return self.rows(attrs.evolve(task, residual=TRUE))  # type: ignore[misc]
+
+    def reader(self, names: Sequence[str] = ()) -> RowReader:
+        """What reads some columns of data files.
+
+        Raises:
+            SpecError: RES002, for a table with a column that is called as the metadata columns of row lineage.
+        """
+        return row_reader(self._reading(names))
+
+    def _reading(self, names: Sequence[str]) -> Reading:
+        for field in self.metadata.current_schema.fields:
+            if field.name in ("_pos", *LINEAGE):
+                message = "rows are not changed where a column is called as a metadata column; rename it"
+                raise spec_error("RES002", message, found=field.name)
+        return reading_of(self._table, self.metadata.current_schema, names)
+
+    def _read(self, task: FileScanTask, names: Sequence[str]) -> Iterator[Row]:
+        with in_file(task.data_file.file_path):
+            yield from self.reader(names).rows(task)
+
+
+# Changing rows
+
+
+def _change_rows(
+    source: Source, matched: Sequence[Matched], mode: Mode, plan: WritePlan, files: NewFiles, make: Change | None = None
+) -> tuple[Pieces, list[Named]]:
+    """Delete rows, or replace them by what is made of them.
+
+    Returns:
+        The files of the change, and the rows that it writes.
+    """
+    pieces = Pieces()
+    rows: list[Named] = []
+    deleted: list[DeletedRows] = []
+    for one in matched:
+        whole = one.positions is None or _is_rest(one, source)
+        if whole or mode is Mode.COPY_ON_WRITE:
+            pieces.remove(one.task)
+        else:
+            deleted.append(DeletedRows(one.task, one.positions or ()))
+            pieces.deleted_from.add(one.task.data_file.file_path)
+        if make is None and (whole or mode is not Mode.COPY_ON_WRITE):
+            continue
+        for position, row in source.all_rows(one.task):
+            if whole or position in (one.positions or ()):
+                if make is not None:
+                    rows.append(make(one.task, position, row))
+            elif mode is Mode.COPY_ON_WRITE:
+                rows.append(row)
+    deletes = write_positions(source.metadata, deleted, _encoding(source), plan, files)
+    pieces.added += deletes.added
+    pieces.removed_deletes |= set(deletes.replaced)
+    return pieces, rows
+
+
+def _is_rest(one: Matched, source: Source) -> bool:
+    """Whether the matching rows are all that is left of a file."""
+    assert one.positions is not None
+    if any(delete.data_file.equality_ids for delete in one.task.deletes):
+        return False
+    earlier = source.reader().deleted_positions(one.task)
+    return len(earlier.union(one.positions)) == one.task.data_file.record_count
+
+
+def _encoding(source: Source) -> DeleteEncoding:
+    def rows(one: DeletedRows) -> list[Values]:
+        path, pos = POSITION_DELETE_FIELDS
+        return [{path.id: one.task.data_file.file_path, pos.id: position} for position in one.positions]
+
+    def vector(one: DeletedRows) -> tuple[int, bytes]:
+        positions = source.reader().deleted_positions(one.task).union(one.positions)
+        return len(positions), encode_deletion_vector(positions)
+
+    return DeleteEncoding(RecordFileWriter, rows, vector)
+
+
+def _updated(row: Named, values: Named) -> Named:
+    """A row with some columns replaced: it keeps its id, and is updated by the commit (LIN009, LIN010)."""
+    return {**row, **values, **({LINEAGE[1]: None} if LINEAGE[1] in row else {})}
+
+
+# Operations
+
+
+def append(table: WritableTable, rows: Sequence[Named], *, branch: str = MAIN) -> CommitResult:
+    """Add rows."""
+    check_branch(table.metadata, branch)
+    with writing() as files:
+        return table.commit(changes.append(write_rows(files, plan_write(table.metadata), rows), branch=branch))
+
+
+def overwrite(
+    table: WritableTable, rows: Sequence[Named], where: Predicate = TRUE, *, mode: Mode | None = None,
+    branch: str = MAIN,
+) -> CommitResult:  # fmt: skip
+    """Delete the rows that match, and add others."""
+    with writing() as files:
+        source = Source(table, branch)
+        mode = by_position(mode_of(table.metadata, "delete", mode))
+        plan = plan_write(table.metadata, lineage=mode is Mode.COPY_ON_WRITE)
+        pieces, kept = _change_rows(source, source.matched(where), mode, plan, files)
+        pieces.added += write_rows(files, plan, [*rows, *kept])
+        return table.commit(pieces.change(branch, where, ISOLATION, ()))
+
+
+def delete(table: WritableTable, where: Predicate, *, mode: Mode | None = None, branch: str = MAIN) -> CommitResult:
+    """Delete the rows that match. A file all of whose rows match is taken out whole, whatever the mode."""
+    with writing() as files:
+        source = Source(table, branch)
+        mode = mode_of(table.metadata, "delete", mode)
+        plan = plan_write(table.metadata, lineage=True)
+        matched = source.matched(where)
+        if mode is Mode.EQUALITY:
+            pieces = _deleted_by_equality(source, matched, where, plan, files)
+        else:
+            pieces, kept = _change_rows(source, matched, mode, plan, files)
+            pieces.added += write_rows(files, plan, kept)
+        return table.commit(pieces.change(branch, where, ISOLATION, ()))
+
+
+def _deleted_by_equality(
+    source: Source, matched: Sequence[Matched], where: Predicate, plan: WritePlan, files: NewFiles
+) -> Pieces:
+    """Deletes by the columns that the predicate looks at: each row that has their values matches too."""
+    pieces = Pieces()
+    names = compared_columns(where, source.metadata)
+    groups: dict[Hashable, tuple[WritePlan, Values, list[Named]]] = {}
+    for one in matched:
+        if one.positions is None:
+            pieces.remove(one.task)
+            continue
+        # Rows that others move to files of another partition spec would not be deleted.
+        pieces.deleted_from.add(one.task.data_file.file_path)
+        own = plan_equality_deletes(source.metadata, names, plan, one.task.partition_spec_id)
+        key = partition_key(one.task.data_file, own.spec)
+        found = groups.setdefault(key, (own, one.task.data_file.partition, []))
+        found[2].extend(row for _, row in source.rows(one.task, names))
+    for number, (own, partition, rows) in enumerate(groups.values()):
+        keys = [written_row(own.schema.fields, row) for row in rows]
+        distinct = list({value_key(own.struct, key): key for key in reversed(keys)}.values())[::-1]
+        name = f"{TASK}-{plan.write_id}-{own.spec.spec_id}-{number:05d}-deletes"
+        pieces.added += _files_of(files, own, partition, distinct, iter([name]))
+    return pieces
+
+
+def delete_keys(
+    table: WritableTable, keys: Sequence[Named], *, rows: Sequence[Named] | None = None, branch: str = MAIN
+) -> CommitResult:
+    """Delete the rows that have some values, by equality deletes, without reading the table (DEL017 to DEL023)."""
+    metadata = table.metadata
+    check_branch(metadata, branch)
+    names = list(dict.fromkeys(name for key in keys for name in key))
+    with writing() as files:
+        plan = plan_write(metadata)
+        added = [] if rows is None else write_rows(files, plan, rows)
+        specs: frozenset[int] | None = frozenset()
+        for spec_id in specs_with_data(metadata, branch):
+            own = plan_equality_deletes(metadata, names, plan, spec_id)
+            if determines_partition(own):
+                specs = None if specs is None or own.spec.is_unpartitioned else specs | {spec_id}
+                added += write_rows(files, own, keys, f"{TASK}-{spec_id}-deletes")
+            else:
+                added += _for_each_partition(Source(table, branch), own, keys, files)
+        validation = Validation(data_specs=specs)
+        return table.commit(changes.row_delta(added, branch=branch, validation=validation))
+
+
+def _for_each_partition(source: Source, plan: WritePlan, keys: Sequence[Named], files: NewFiles) -> Iterator[NewFile]:
+    """The same equality deletes for every partition of a spec that has data files."""
+    partitions = {
+        partition_key(task.data_file, plan.spec): task.data_file.partition
+        for task in source.tasks()
+        if task.partition_spec_id == plan.spec.spec_id
+    }
+    rows = [written_row(plan.schema.fields, key) for key in keys]
+    for number, partition in enumerate(partitions.values()):
+        name = f"{TASK}-{plan.write_id}-{plan.spec.spec_id}-{number:05d}-deletes"
+        yield from _files_of(files, plan, partition, rows, iter([name]))
+
+
+def update(
+    table: WritableTable, assignments: Named, where: Predicate = TRUE, *, mode: Mode | None = None, branch: str = MAIN
+) -> CommitResult:
+    """Change columns of the rows that match, which keep their row ids (LIN009, LIN010, LIN012)."""
+    metadata = table.metadata
+    known = [field.name for field in metadata.current_schema.fields]
+    for name in assignments:
+        if name not in known:
+            raise spec_error("TYP002", "the schema has no such column", found=name, expected=", ".join(known))
+    with writing() as files:
+        source = Source(table, branch)
+        mode = by_position(mode_of(metadata, "update", mode))
+        plan = plan_write(metadata, lineage=True)
+        matched = source.matched(where)
+        pieces, rows = _change_rows(source, matched, mode, plan, files, lambda _, __, row: _updated(row, assignments))
+        pieces.added += write_rows(files, plan, rows)
+        return table.commit(pieces.change(branch, where, ISOLATION, ()))
+
+
+def merge(
+    table: WritableTable, source: Sequence[Named], on: Sequence[str], *, mode: Mode | None = None, branch: str = MAIN
+) -> CommitResult:
+    """Change the rows of the table that have the keys of rows of a source, and add the other rows of the source."""
+    metadata = table.metadata
+    names = list(dict.fromkeys(name for row in source for name in row))
+    check_source(metadata.current_schema, names, on, {name: name for name in names})
+    keys = _Keys(metadata.current_schema, source, on)
+    with writing() as files:
+        target = Source(table, branch)
+        partners: dict[tuple[str, int], int] = {}
+        matched = []
+        for task in target.tasks():
+            path = task.data_file.file_path
+            found = {position: keys.find(row) for position, row in target.rows(task, on)}
+            partners |= {(path, position): index for position, index in found.items() if index is not None}
+            positions = tuple(position for position in found if (path, position) in partners)
+            if positions:
+                matched.append(Matched(task, positions))
+        mode = by_position(mode_of(metadata, "merge", mode))
+        plan = plan_write(metadata, lineage=True)
+
+        def make(task: FileScanTask, position: int, row: Named) -> Named:
+            return _updated(row, source[partners[task.data_file.file_path, position]])
+
+        pieces, rows = _change_rows(target, matched, mode, plan, files, make)
+        found_rows = set(partners.values())
+        others = [row for index, row in enumerate(source) if index not in found_rows]
+        pieces.added += write_rows(files, plan, [*rows, *others])
+        return table.commit(pieces.change(branch, TRUE, ISOLATION, ()))
+
+
+class _Keys:
+    """The keys of the rows of a source; null is equal to nothing, and NaN to NaN."""
+
+    def __init__(self, schema: Schema, rows: Sequence[Named], on: Sequence[str]) -> None:
+        self._fields = [attrs.evolve(field, required=False) for field in schema.fields if field.name in on]  # type: ignore[misc]
+        self._found: dict[Hashable, list[int]] = {}
+        for index, row in enumerate(rows):
+            written_row(self._fields, {field.name: row[field.name] for field in self._fields})
+            self._found.setdefault(self._key(row), []).append(index)
+
+    def _key(self, row: Named) -> tuple[Hashable, ...]:
+        return tuple(value_key(field.type, row[field.name]) for field in self._fields)
+
+    def find(self, row: Named) -> int | None:
+        """The row of the source that a row matches; None for none.
+
+        Raises:
+            SpecError: TYP002, where two rows of the source match it.
+        """
+        key = self._key(row)
+        found = [] if None in key else self._found.get(key, [])
+        if len(found) > 1:
+            raise spec_error("TYP002", "two rows of the source match one row of the table", found=str(row))
+        return found[0] if found else None
+
+
+def compact(table: WritableTable, *, branch: str = MAIN) -> CommitResult | None:
+    """Write the rows of files anew: without the deleted ones, by the default spec (LIN009, LIN011, SEQ007)."""
+    metadata = table.metadata
+    with writing() as files:
+        source = Source(table, branch)
+        tasks = worth_it(metadata, source.tasks(), MIN_FILES)
+        if not tasks:
+            return None
+        pieces = Pieces()
+        rows = [row for task in tasks for _, row in source.all_rows(task)]
+        for task in tasks:
+            pieces.remove(task)
+        assert source.snapshot is not None
+        number = source.snapshot.sequence_number if next_sequence_number(metadata) else None
+        new = write_rows(files, plan_write(metadata, lineage=True), rows)
+        pieces.added += (evolve(one, data_sequence_number=number) for one in new)
+        return table.commit(
+            changes.rewrite(pieces.added, pieces.removed, removed_deletes=pieces.removed_deletes, branch=branch)
+        )

@@ -1,0 +1,429 @@
+"""Writing tables on Spark: executors write files and send back nothing but their entries, the driver commits once.
+
+A task does for its part of the rows, or of the data files, what `conformance.table_io.writing.operations` does here for
+all of them. The names of its files tell the write, the task and the attempt, so that attempts never touch each other's
+files, and the driver finds what killed or repeated attempts have left, and deletes it.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import attrs
+import numpy as np
+import pyarrow as pa
+from pyspark import TaskContext
+from pyspark.sql import DataFrame, SparkSession
+
+from conformance.table_io.delete_files import DeleteFiles
+from conformance.table_io.spark_types import table_batch
+from conformance.table_io.spark_worker import settle_in
+from conformance.table_io.tables import Table
+from conformance.table_io.writing.compaction import MIN_FILES, worth_it
+from conformance.table_io.writing.files import NewFiles, OrphansLeft, taken_back
+from conformance.table_io.writing.matching import Source, check_branch, without_places
+from conformance.table_io.writing.merging import Merging, WhenMatched
+from conformance.table_io.writing.operations import Summary, assigning, by_position
+from conformance.table_io.writing.plans import WritePlan, clean_up, plan_write
+from conformance.table_io.writing.row_changes import Mode, Pieces, change_rows, mode_of
+from conformance.table_io.writing.tables import WritableTable
+from conformance.table_io.writing.write_tasks import Rows, RowSink, write_rows, write_to
+from spec_ref.columnar.schemas.column_projection import arrow_field
+from spec_ref.commits import CommitResult, CommitStateUnknown, changes
+from spec_ref.commits.changes import Isolation
+from spec_ref.commits.conflict_evaluation import bound_filter
+from spec_ref.commits.snapshots import next_sequence_number
+from spec_ref.core.records import evolve
+from spec_ref.expressions.bound import BoundPredicate
+from spec_ref.expressions.predicates import TRUE, Predicate
+from spec_ref.scan_planning import FileScanTask
+from spec_ref.scan_planning.delete_scope import partition_key
+from spec_ref.snapshots.references import MAIN
+
+TASK = "00000"
+"""The name of a task in its files; which one it is stands in the name of its write."""
+
+BATCH_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
+NO_LIMIT = (1 << 31) - 1
+
+Work = Callable[[WritePlan, Any], Any]
+"""What a task does with its part, by a plan whose write is the task's alone."""
+
+
+# Tasks
+
+
+def _own_plan(plan: WritePlan) -> tuple[WritePlan, int]:
+    """The plan of this attempt of this task, and how many attempts there were before."""
+    context = TaskContext.get()
+    assert context is not None
+    name = f"{plan.write_id}-{context.partitionId():05d}.{context.taskAttemptId()}"
+    return attrs.evolve(plan, write_id=name), context.attemptNumber()
+
+
+def _answer(plan: WritePlan, work: Work, part: Any) -> bytes:
+    """What a task did, or what is wrong with its part: an error of ours is told to the driver as it is."""
+    settle_in()
+    own, attempts = _own_plan(plan)
+    try:
+        return pickle.dumps((attempts, work(own, part), None))
+    except Exception as error:
+        # An OSError may be gone with another executor, and Spark tries again; a wrong value stays wrong.
+        if isinstance(error, OSError):
+            raise
+        return pickle.dumps((attempts, None, error))
+
+
+@contextmanager
+def _writing(plan: WritePlan) -> Iterator[None]:
+    """Delete the files of a write that fails, whichever executor made them, unless it may have been committed."""
+    try:
+        yield
+    except CommitStateUnknown as error:
+        error.add_note(f"the table may have files of the write {plan.write_id}")
+        raise
+    except BaseException as error:
+        left = clean_up(plan)
+        if left and isinstance(error, Exception):
+            raise OrphansLeft(left) from error
+        raise
+
+
+def _results(answers: Iterable[bytes], plan: WritePlan, kept: Callable[[Any], Iterable[Any]]) -> list[Any]:
+    """What the tasks did. Files of attempts that did not count are deleted.
+
+    Raises:
+        Exception: what a task has raised.
+    """
+    told = [pickle.loads(answer) for answer in answers]  # noqa: S301 - made by the tasks of this session
+    for _, _, error in told:
+        if error is not None:
+            raise error
+    results = [result for _, result, _ in told]
+    if any(attempts for attempts, _, _ in told):
+        left = clean_up(plan, [new for result in results for new in kept(result)])
+        if left:
+            raise OrphansLeft(left)
+    return results
+
+
+def _each(spark: SparkSession, plan: WritePlan, work: Work, parts: Sequence[Any]) -> list[Any]:
+    """Have some work done for each part, each in a task of its own."""
+    if not parts:
+        return []
+    sent = [pickle.dumps(part) for part in parts]
+    rdd = spark.sparkContext.parallelize(sent, len(sent))
+    answers = rdd.map(lambda part: _answer(plan, work, pickle.loads(part))).collect()  # noqa: S301
+    return _results(answers, plan, _added)
+
+
+def _added(result: Any) -> Iterable[Any]:
+    pieces = result[0] if isinstance(result, tuple) else result
+    return pieces.added if isinstance(pieces, Pieces) else pieces
+
+
+# Adding rows
+
+
+def append(table: WritableTable, rows: DataFrame, *, branch: str = MAIN, summary: Summary = ()) -> CommitResult:
+    """Add the rows of a DataFrame, each of whose partitions is a task.
+
+    Values that Spark holds otherwise are taken as `conformance.table_io.spark` gives them: a uuid as text, a time as
+    its microseconds, and so on.
+
+    Args:
+        table: the table, as it was last seen.
+        rows: columns by name. To have fewer and larger files, repartition by what the table's partitions are made of.
+            Spark hands them over in batches of ``spark.sql.execution.arrow.maxRecordsPerBatch`` rows; where rows have
+            megabytes, set that or ``spark.sql.execution.arrow.maxBytesPerBatch``, which bounds bytes and costs time.
+        branch: the branch, which is made where it is not there yet.
+        summary: further entries of the snapshot's summary.
+
+    Raises:
+        SpecError: a value that the schema does not allow.
+        Py4JJavaError: the job failed for another reason. Whatever is raised, the table is as before and the files are
+            deleted, unless it is one of the next two.
+        OrphansLeft: a file could not be deleted.
+        CommitStateUnknown: whether it was done could not be found out; the files are kept.
+    """
+    check_branch(table.metadata, branch)
+    plan = plan_write(table.metadata)
+    with _writing(plan):
+        added = _written(rows, plan)
+        return table.commit(evolve(changes.append(added, branch=branch), summary=summary))
+
+
+def _written(rows: DataFrame, plan: WritePlan, matching: BoundPredicate | None = None) -> list[Any]:
+    """Have the rows of a DataFrame written, all of which have to match what is given; the entries."""
+    schema = pa.schema([arrow_field(field) for field in plan.sources.fields])
+
+    def work(own: WritePlan, batches: Iterator[pa.RecordBatch]) -> Any:
+        return write_rows(own, (table_batch(batch, schema) for batch in batches), TASK, matching=matching)
+
+    def write(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield pa.RecordBatch.from_arrays([pa.array([_answer(plan, work, batches)], pa.binary())], ["answer"])
+
+    with _rows_counted(rows.sparkSession):
+        answers = [bytes(row["answer"]) for row in rows.mapInArrow(write, "answer binary").collect()]
+    return [new for result in _results(answers, plan, _added) for new in result]
+
+
+@contextmanager
+def _rows_counted(spark: SparkSession) -> Iterator[None]:
+    """Let batches end by their rows, unless the session says how large one may be.
+
+    From 4.1 on, Spark measures a batch after every row that it adds, which takes longer than all else of the transfer.
+    """
+    if spark.conf.get(BATCH_BYTES, None) is not None:
+        yield
+        return
+    spark.conf.set(BATCH_BYTES, str(NO_LIMIT))
+    try:
+        yield
+    finally:
+        spark.conf.unset(BATCH_BYTES)
+
+
+# Changing rows
+
+
+class _PartOfSource(Source):
+    """The rows of some data files."""
+
+    def __init__(self, table: Table, branch: str, tasks: Sequence[FileScanTask]) -> None:
+        super().__init__(table, branch, 1)
+        self._given = list(tasks)
+        self.deletes = DeleteFiles(self._own, self._given)
+
+    def tasks(self, where: Predicate = TRUE) -> list[FileScanTask]:
+        return self._given
+
+
+@attrs.frozen(kw_only=True)
+class _RowChange:
+    """What becomes of rows that match; the same for every task of a job."""
+
+    table: Table
+    branch: str
+    where: Predicate
+    mode: Mode
+    assignments: Mapping[str, Any] | None = None
+    """None to delete the rows."""
+
+    def __call__(self, plan: WritePlan, tasks: Sequence[FileScanTask]) -> Pieces:
+        source = _PartOfSource(self.table, self.branch, tasks)
+        schema = self.table.metadata.current_schema
+        make = None if self.assignments is None else assigning(schema, self.assignments)
+        with _part(plan) as (files, sink):
+            pieces = change_rows(source, source.matched(self.where), self.mode, plan, files, sink, make)
+            pieces.added += sink.finish()
+        return pieces
+
+
+@contextmanager
+def _part(plan: WritePlan) -> Iterator[tuple[NewFiles, RowSink]]:
+    """The files of a task, which are deleted again where it fails, and what takes its rows."""
+    files = NewFiles()
+    with taken_back(files):
+        sink = RowSink(plan, files, TASK)
+        try:
+            yield files, sink
+        finally:
+            sink.close()
+
+
+def _parts(spark: SparkSession, tasks: Sequence[FileScanTask]) -> list[list[FileScanTask]]:
+    """The tasks dealt out: those of one partition together, so that few delete files and data files are made."""
+    groups: dict[Any, list[FileScanTask]] = {}
+    for task in tasks:
+        key = task.partition_spec_id, tuple(sorted((k, repr(v)) for k, v in task.data_file.partition.items()))
+        groups.setdefault(key, []).append(task)
+    most = max(1, -(-len(tasks) // max(1, 4 * spark.sparkContext.defaultParallelism)))
+    return [group[at : at + most] for group in groups.values() for at in range(0, len(group), most)]
+
+
+def _joined(parts: Iterable[Pieces]) -> Pieces:
+    joined = Pieces()
+    for one in parts:
+        joined.added += one.added
+        joined.removed |= one.removed
+        joined.removed_deletes |= one.removed_deletes
+        joined.deleted_from |= one.deleted_from
+    return joined
+
+
+def _changed(
+    spark: SparkSession, table: WritableTable, plan: WritePlan, operation: str, where: Predicate, mode: Mode | None,
+    branch: str, assignments: Mapping[str, Any] | None = None,
+) -> Pieces:  # fmt: skip
+    known = by_position(mode_of(table.metadata, operation, mode))
+    tasks = Source(table.table, branch, 1).tasks(where)
+    change = _RowChange(table=table.table, branch=branch, where=where, mode=known, assignments=assignments)
+    return _joined(_each(spark, plan, change, _parts(spark, tasks)))
+
+
+def delete(
+    spark: SparkSession, table: WritableTable, where: Predicate, *, mode: Mode | None = None, branch: str = MAIN,
+    isolation: Isolation | None = Isolation.SERIALIZABLE, summary: Summary = (),
+) -> CommitResult:  # fmt: skip
+    """Delete the rows that match; arguments and errors as in `conformance.table_io.writing.operations.delete`.
+
+    Deletes by equality are written where nothing is read, by `conformance.table_io.writing.delete_keys`.
+    """
+    plan = plan_write(table.metadata, lineage=True)
+    with _writing(plan):
+        pieces = _changed(spark, table, plan, "delete", where, mode, branch)
+        return table.commit(pieces.change(branch, where, isolation, summary))
+
+
+def update(
+    spark: SparkSession, table: WritableTable, assignments: Mapping[str, Any], where: Predicate = TRUE, *,
+    mode: Mode | None = None, branch: str = MAIN, isolation: Isolation | None = Isolation.SERIALIZABLE,
+    summary: Summary = (),
+) -> CommitResult:  # fmt: skip
+    """Change columns of the rows that match; as `writing.operations.update`, with values or functions that
+    can be pickled.
+    """
+    assigning(table.metadata.current_schema, assignments)
+    plan = plan_write(table.metadata, lineage=True)
+    with _writing(plan):
+        pieces = _changed(spark, table, plan, "update", where, mode, branch, assignments)
+        return table.commit(pieces.change(branch, where, isolation, summary))
+
+
+def overwrite(
+    table: WritableTable, rows: DataFrame, where: Predicate = TRUE, *, mode: Mode | None = None, branch: str = MAIN,
+    isolation: Isolation | None = Isolation.SERIALIZABLE, matching: bool = False, summary: Summary = (),
+) -> CommitResult:  # fmt: skip
+    """Delete the rows that match, and add others, in one commit; as `writing.operations.overwrite`."""
+    every = bound_filter(where, table.metadata) if matching else None
+    plan = plan_write(table.metadata, lineage=True)
+    with _writing(plan):
+        pieces = _changed(rows.sparkSession, table, plan, "delete", where, mode, branch)
+        pieces.added += _written(rows, plan_write(table.metadata, write_id=f"{plan.write_id}-new"), every)
+        return table.commit(pieces.change(branch, where, isolation, summary))
+
+
+def overwrite_partitions(
+    table: WritableTable, rows: DataFrame, *, branch: str = MAIN,
+    isolation: Isolation | None = Isolation.SERIALIZABLE, summary: Summary = (),
+) -> CommitResult:  # fmt: skip
+    """Replace the partitions that the rows are in; as `writing.operations.overwrite_partitions`."""
+    metadata = table.metadata
+    spec = metadata.default_spec
+    plan = plan_write(metadata)
+    with _writing(plan):
+        pieces = Pieces(added=_written(rows, plan))
+        written = {partition_key(new.data_file, spec) for new in pieces.added}
+        for task in Source(table.table, branch, 1).tasks():
+            own = task.partition_spec_id == spec.spec_id and partition_key(task.data_file, spec) in written
+            if own or (pieces.added and spec.is_unpartitioned):
+                pieces.remove(task)
+        told = (("replace-partitions", "true"), *summary)
+        return table.commit(pieces.change(branch, TRUE, isolation, told))
+
+
+@attrs.frozen(kw_only=True)
+class _MergeChange:
+    """A merge; the rows of the source go to every task."""
+
+    table: Table
+    branch: str
+    rows: pa.Table
+    on: tuple[str, ...]
+    assignments: Mapping[str, str] | None
+    matched: WhenMatched
+    mode: Mode
+
+    def __call__(self, plan: WritePlan, tasks: Sequence[FileScanTask]) -> tuple[Pieces, Any]:
+        merging = Merging(self.table.metadata.current_schema, self.rows, self.on, self.assignments)
+        source = _PartOfSource(self.table, self.branch, tasks)
+        found = merging.find(source)
+        with _part(plan) as (files, sink):
+            changed = found if self.matched is not WhenMatched.KEEP else []
+            make = merging.made_of if self.matched is WhenMatched.UPDATE else None
+            pieces = change_rows(source, changed, self.mode, plan, files, sink, make)
+            pieces.added += sink.finish()
+        return pieces, np.packbits(merging.matched)
+
+
+def merge(
+    spark: SparkSession, table: WritableTable, source: pa.Table, on: Sequence[str], *,
+    matched: WhenMatched = WhenMatched.UPDATE, assignments: Mapping[str, str] | None = None, insert: bool = True,
+    mode: Mode | None = None, branch: str = MAIN, isolation: Isolation | None = Isolation.SERIALIZABLE,
+    summary: Summary = (),
+) -> CommitResult:  # fmt: skip
+    """Merge a source that every executor can hold; as `conformance.table_io.writing.merging.merge`."""
+    metadata = table.metadata
+    merging = Merging(metadata.current_schema, source, on, assignments)
+    plan = plan_write(metadata, lineage=True)
+    change = _MergeChange(
+        table=table.table, branch=branch, rows=source, on=tuple(on), assignments=assignments, matched=matched,
+        mode=by_position(mode_of(metadata, "merge", mode)),
+    )  # fmt: skip
+    with _writing(plan):
+        tasks = Source(table.table, branch, 1).tasks()
+        done = _each(spark, plan, change, _parts(spark, tasks))
+        pieces = _joined(part for part, _ in done)
+        some = np.zeros(source.num_rows, bool)
+        for _, packed in done:
+            some |= np.unpackbits(packed, count=source.num_rows).astype(bool)
+        if insert:
+            pieces.added += _here(plan, merging.others(some))
+        return table.commit(pieces.change(branch, TRUE, isolation, summary))
+
+
+def _here(plan: WritePlan, rows: Rows) -> tuple[Any, ...]:
+    """Rows written by the driver."""
+    files = NewFiles()
+    with taken_back(files):
+        return write_to(files, attrs.evolve(plan, write_id=f"{plan.write_id}-driver"), rows, TASK)
+
+
+# Compaction
+
+
+@attrs.frozen(kw_only=True)
+class _Compaction:
+    table: Table
+    branch: str
+
+    def __call__(self, plan: WritePlan, tasks: Sequence[FileScanTask]) -> Pieces:
+        source = _PartOfSource(self.table, self.branch, tasks)
+        pieces = Pieces()
+        with _part(plan) as (_, sink):
+            for _, batch in source.rows(tasks):
+                sink.add(without_places(batch))
+            pieces.added += sink.finish()
+        for task in tasks:
+            pieces.remove(task)
+        return pieces
+
+
+def compact(
+    spark: SparkSession, table: WritableTable, where: Predicate = TRUE, *, min_files: int = MIN_FILES,
+    branch: str = MAIN, target_bytes: int | None = None, summary: Summary = (),
+) -> CommitResult | None:  # fmt: skip
+    """Write the rows of files anew that may have rows that match, each partition in a task of its own; as
+    `conformance.table_io.writing.compaction.compact`.
+    """
+    metadata = table.metadata
+    source = Source(table.table, branch, 1)
+    groups: dict[Any, list[FileScanTask]] = {}
+    for task in worth_it(metadata, source.tasks(where), min_files):
+        spec = metadata.spec_by_id(task.partition_spec_id)
+        groups.setdefault(partition_key(task.data_file, spec), []).append(task)
+    if not groups:
+        return None
+    assert source.snapshot is not None
+    number = source.snapshot.sequence_number if next_sequence_number(metadata) else None
+    plan = plan_write(metadata, lineage=True, target_bytes=target_bytes)
+    with _writing(plan):
+        change = _Compaction(table=table.table, branch=branch)
+        pieces = _joined(_each(spark, plan, change, list(groups.values())))
+        added = [evolve(new, data_sequence_number=number) for new in pieces.added]
+        made = changes.rewrite(added, pieces.removed, removed_deletes=pieces.removed_deletes, branch=branch)
+        return table.commit(evolve(made, summary=summary))

@@ -1,0 +1,220 @@
+"""Tables that are written to: where one is, what is known of it, and committing changes (Optimistic Concurrency)."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from typing import Any
+
+import attrs
+
+from conformance.table_io.stores import Store, commit, load, open_store
+from conformance.table_io.tables import NoTable, Table
+from spec_ref.checks.findings import Severity
+from spec_ref.commits import Base, CommitConflict, CommitFailed, CommitResult, CommitStateUnknown
+from spec_ref.commits.changes import Change, CreateTable
+from spec_ref.commits.effects import Swap
+from spec_ref.core.errors import SpecError, spec_error
+from spec_ref.core.records import field_rules
+from spec_ref.core.versions import OMITTED, V2, FormatVersion
+from spec_ref.data_types.types import NestedField
+from spec_ref.partitioning.spec import FIRST_FIELD_ID, UNPARTITIONED, PartitionSpec
+from spec_ref.schemas.schema import Schema
+from spec_ref.sorting.order import UNSORTED, SortOrder
+from spec_ref.table_metadata import TableMetadata, check_metadata
+from spec_ref.table_metadata.writer import to_bytes
+
+_NEXT_ROW_ID = field_rules(TableMetadata)["next_row_id"]
+
+
+@attrs.define
+class WritableTable:
+    """A table in a store, and its metadata as it was last seen; changes are planned on that."""
+
+    store: Store
+    base: Base
+
+    @property
+    def metadata(self) -> TableMetadata:
+        """The table as it was last seen."""
+        return self.base.metadata
+
+    @property
+    def table(self) -> Table:
+        """The table for `conformance.table_io.local.read_table`."""
+        return Table(self.base.location, self.base.metadata)
+
+    def refresh(self) -> WritableTable:
+        """Look at the table again.
+
+        Raises:
+            NoTable: the store has no table any more.
+            SpecError: TMD002, where another table is in its place; the metadata cannot be read.
+        """
+        self.base = _loaded(self.store, self.metadata)
+        return self
+
+    def commit(self, change: Change) -> CommitResult:
+        """Commit a change that was planned on the table as it was last seen, trying again where others were faster.
+
+        Where it fails, everything that it wrote is deleted again, as far as that can be done.
+
+        Raises:
+            CommitConflict: what the change relies on does not hold any more. Nothing was changed.
+            CommitFailed: others were faster at every attempt. Nothing was changed.
+            CommitStateUnknown: whether it was done could not be found out.
+            SpecError: the change breaks a rule, or the table cannot be read. Nothing was changed.
+            OSError: a file could not be written. Nothing was changed.
+        """
+        done = _commit(self.store, change, self.base)
+        try:
+            self.refresh()
+        except BaseException as error:
+            # Whoever sees another error would take the files of the change away, which the table has now.
+            message = "the change was committed, but the table could not be read again"
+            raise CommitStateUnknown(message) from error
+        return done
+
+    def close(self) -> None:
+        """Let go of connections."""
+        self.store.close()
+
+
+def open_table(url: str) -> WritableTable:
+    """A table by the URL of its store (`conformance.table_io.stores.open_store`).
+
+    Raises:
+        UsageError: there is no such kind of store.
+        NoTable: the store has no table.
+        SpecError: the metadata cannot be read.
+    """
+    return open_stored(open_store(url))
+
+
+def open_stored(store: Store) -> WritableTable:
+    """The table of a store; errors as in `open_table`."""
+    return WritableTable(store, _loaded(store))
+
+
+def _loaded(store: Store, expected: TableMetadata | None = None) -> Base:
+    base = load(store, expected)
+    if base is None:
+        raise NoTable("there is no table in the store")
+    return base
+
+
+def create_table(
+    place: str | Store,
+    schema: Schema | Iterable[NestedField],
+    *,
+    location: str | None = None,
+    spec: PartitionSpec = UNPARTITIONED,
+    order: SortOrder = UNSORTED,
+    version: FormatVersion = V2,
+    properties: Mapping[str, str] | None = None,
+) -> WritableTable:
+    """Make a table; the ids of its schema, spec and order are those that are given.
+
+    Args:
+        place: a store, or its URL.
+        schema: the schema, or its columns.
+        location: the directory of the table; that of the store where it has one.
+        spec: the partition spec.
+        order: the sort order.
+        version: the format version.
+        properties: the table properties.
+
+    Raises:
+        CommitConflict: there is a table already.
+        SpecError: the version does not have a type, the ids are not right, or the like.
+    """
+    store = open_store(place) if isinstance(place, str) else place
+    directory = location or getattr(store, "location", None)
+    if directory is None:
+        raise spec_error("TMD003", "a table of a catalog is given a location")
+    made = new_metadata(
+        directory,
+        schema,
+        spec=spec,
+        order=order,
+        version=version,
+        properties=properties,
+        now_ms=int(time.time() * 1000),
+    )
+    _commit(store, CreateTable(made), None)
+    return open_stored(store)
+
+
+def new_metadata(
+    location: str,
+    schema: Schema | Iterable[NestedField],
+    *,
+    spec: PartitionSpec,
+    order: SortOrder,
+    version: FormatVersion,
+    properties: Mapping[str, str] | None,
+    now_ms: int,
+) -> TableMetadata:
+    """The metadata of a new table; arguments and errors as in `create_table`."""
+    first = schema if isinstance(schema, Schema) else Schema(tuple(schema), schema_id=0)
+    made = TableMetadata(
+        format_version=version,
+        table_uuid=str(uuid.uuid4()),
+        location=location,
+        last_updated_ms=now_ms,
+        last_column_id=first.highest_field_id(),
+        schemas=(first,),
+        current_schema_id=first.schema_id,
+        partition_specs=(spec,),
+        default_spec_id=spec.spec_id,
+        last_partition_id=max((field.field_id for field in spec.fields), default=FIRST_FIELD_ID - 1),
+        properties=dict(properties or {}),
+        sort_orders=(UNSORTED,) if order == UNSORTED else (UNSORTED, order),
+        default_sort_order_id=order.order_id,
+        next_row_id=None if _NEXT_ROW_ID.write(version) is OMITTED else 0,
+    )
+    for finding in check_metadata(to_bytes(made)):
+        if finding.severity is Severity.ERROR:
+            raise SpecError(finding.violation)
+    return made
+
+
+class _Watched:
+    """A store that remembers what was written to it, and whether the pointer was to be moved."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.written: list[str] = []
+        self.swapping = False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    def write(self, path: str, data: bytes) -> None:
+        self.written.append(path)
+        self._store.write(path, data)
+
+    def swap_pointer(self, expected: str | None, new: str) -> Swap:
+        self.swapping = True
+        answer = self._store.swap_pointer(expected, new)
+        # A refused swap was certainly not done, unless a request was sent twice, which the commit finds out.
+        self.swapping = answer is not Swap.REFUSED
+        return answer
+
+
+def _commit(store: Store, change: Change, base: Base | None) -> CommitResult:
+    watched: Any = _Watched(store)
+    try:
+        return commit(change, watched, base=base)
+    except (CommitConflict, CommitFailed, CommitStateUnknown):
+        raise
+    except BaseException as error:
+        if watched.swapping:
+            message = "the commit was interrupted when it moved the pointer, so that it may be done"
+            raise CommitStateUnknown(message) from error
+        for path in watched.written:
+            with suppress(Exception):  # a file that nothing names harms nobody
+                store.delete(path)
+        raise

@@ -1,0 +1,401 @@
+"""Writing rows: from a small plan and Arrow batches to the entries of new files.
+
+A batch is made rows of the schema, its rows are told apart by partition, and each partition keeps what it has until
+that is worth a row group. What follows, sorting, encoding and counting, is done by threads, each for some partitions.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from typing import Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from conformance.core.failures import UsageError
+from conformance.table_io.writing.files import NewFiles, settle, taken_back
+from conformance.table_io.writing.metrics import Collected, CollectedRows
+from conformance.table_io.writing.plans import WritePlan
+from spec_ref.columnar.expressions.evaluation import evaluate_array
+from spec_ref.columnar.partitioning.split_by_partition import split_by_partition
+from spec_ref.columnar.schemas.column_projection import arrow_field, arrow_values
+from spec_ref.columnar.schemas.written_rows import InputRows, compile_input
+from spec_ref.columnar.sorting.comparator import sort_batch
+from spec_ref.commits.changes import NewFile
+from spec_ref.core.errors import spec_error
+from spec_ref.data_files.writer import open_writer
+from spec_ref.data_types.types import NestedField
+from spec_ref.data_types.values import value_key
+from spec_ref.expressions.bound import BoundPredicate
+from spec_ref.manifests.data_file import DataFile, FileContent
+from spec_ref.sorting.order import UNSORTED_ID
+
+Rows: TypeAlias = "pa.Table | pa.RecordBatch | pa.RecordBatchReader | Iterable[pa.RecordBatch]"
+"""Rows to be written."""
+
+CHUNK_ROWS = 1 << 20
+"""Rows that are told apart by partition at once: the more, the longer the runs of each partition."""
+
+CHUNK_BYTES = 128 << 20
+GROUP_ROWS = 1 << 20
+"""Rows of a row group at most."""
+
+GROUP_BYTES = 128 << 20
+"""Bytes of a row group at most, in memory."""
+
+BUFFERED_BYTES = 384 << 20
+"""Bytes of all partitions together before those with the most are written."""
+
+OPEN_FILES = 200
+"""Partitions that keep a file open for more rows; with more of them, a file is ended each time that one is written."""
+
+WAITING = 4
+"""Pieces of work for each thread that may wait."""
+
+
+def batches_of(rows: Rows) -> Iterator[pa.RecordBatch]:
+    """The rows as batches, one at least where the rows tell their schema."""
+    if isinstance(rows, pa.Table):
+        listed = rows.to_batches(max_chunksize=CHUNK_ROWS)
+        yield from listed or [no_rows(rows.schema)]
+    elif isinstance(rows, pa.RecordBatch):
+        yield rows
+    else:
+        yield from rows
+
+
+def arrow_rows(fields: Sequence[NestedField], rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+    """Values of Python, by the names of columns, as rows to be written."""
+    columns = [arrow_values(field.type, [row[field.name] for row in rows]) for field in fields]
+    return pa.Table.from_arrays(
+        columns, schema=pa.schema([arrow_field(field).with_nullable(nullable=True) for field in fields])
+    )
+
+
+def no_rows(schema: pa.Schema) -> pa.RecordBatch:
+    """A batch without rows."""
+    return pa.RecordBatch.from_arrays([pa.nulls(0, field.type) for field in schema], schema=schema)
+
+
+def write_rows(
+    plan: WritePlan, rows: Rows, task: str, *, threads: int = 1, matching: BoundPredicate | None = None
+) -> tuple[NewFile, ...]:
+    """Write rows to new files. This is the task of a write: it can be done anywhere that the files can be written from.
+
+    Args:
+        plan: how.
+        rows: the rows; columns are found by name (`spec_ref.columnar.schemas.written_rows`).
+        task: a name that no other task or attempt of the write has; it is in the names of the files.
+        threads: how many of them encode; the rows of one partition are always written by one, in their order.
+        matching: what every row has to match.
+
+    Returns:
+        The entries of the files, for the one who commits. Without rows there are none.
+
+    Raises:
+        SpecError: a value that the schema does not allow; its path begins with the number of the row.
+        UsageError: a row does not match.
+        FileAccessError, OSError: a file cannot be written.
+        OrphansLeft: one of these happened, and then a file could not be deleted.
+    """
+    files = NewFiles()
+    with taken_back(files):
+        return write_to(files, plan, rows, task, threads=threads, matching=matching)
+
+
+def write_to(
+    files: NewFiles, plan: WritePlan, rows: Rows, task: str, *, threads: int = 1,
+    matching: BoundPredicate | None = None,
+) -> tuple[NewFile, ...]:  # fmt: skip
+    """As `write_rows`, but who called it has to take the files back where it fails, or something later does."""
+    sink = RowSink(plan, files, task, threads)
+    try:
+        for batch in batches_of(rows):
+            sink.add(batch, matching)
+        return sink.finish()
+    finally:
+        sink.close()
+
+
+class FileWriter:
+    """Writes one file of a plan."""
+
+    _collect: type[Collected] | type[CollectedRows] = Collected
+    """What computes the metrics of the rows."""
+
+    def __init__(self, plan: WritePlan, partition: Mapping[int, Any], location: str, files: NewFiles) -> None:
+        self._plan = plan
+        self._partition = partition
+        self._location = location
+        self._out = files.open(location)
+        try:
+            self._rows = open_writer(self._out, plan.struct, plan.file_format, codec=plan.codec)
+        except BaseException:
+            self._out.close()
+            raise
+        self._collected: Any = self._collect(plan.struct, plan.modes)
+
+    def write(self, batch: Any) -> None:
+        """Append rows of the plan's schema, an Arrow batch."""
+        self._rows.write(batch)
+        self._collected.add(batch)
+
+    def size(self) -> int:
+        """About how many bytes the file has."""
+        return self._rows.size()
+
+    def finish(self, **attributes: Any) -> NewFile:
+        """End the file; its entry, with further attributes."""
+        layout = self._rows.close()
+        size = int(self._out.tell())
+        self._out.close()
+        settle(self._location)
+        plan, metrics = self._plan, self._collected.metrics()
+        entry = DataFile(
+            content=plan.content,
+            file_path=self._location,
+            file_format=plan.file_format,
+            partition=dict(self._partition),
+            record_count=metrics.record_count,
+            file_size_in_bytes=size,
+            column_sizes=layout.column_sizes,
+            value_counts=metrics.value_counts,
+            null_value_counts=metrics.null_value_counts,
+            nan_value_counts=metrics.nan_value_counts,
+            lower_bounds=metrics.lower_bounds,
+            upper_bounds=metrics.upper_bounds,
+            split_offsets=layout.split_offsets,
+            equality_ids=plan.equality_ids,
+            # Position deletes are sorted by path and position, which no sort order of the table says (DFL029).
+            sort_order_id=None if plan.content is FileContent.POSITION_DELETES else plan.order.order_id,
+            **attributes,
+        )
+        return NewFile(entry, plan.spec.spec_id)
+
+    def close(self) -> None:
+        """Let go of the file where it was not finished."""
+        if not self._out.closed:
+            self._rows.abandon()
+        with suppress(Exception):
+            self._out.close()
+
+
+class _Partition:
+    """The rows of one partition: those that wait, and the file that those before them are in.
+
+    What waits belongs to whoever adds rows, the file to the one thread that writes this partition.
+    """
+
+    def __init__(self, values: Mapping[int, Any], worker: int) -> None:
+        self.values = values
+        self.worker = worker
+        self.pieces: list[pa.RecordBatch] = []
+        self.rows = 0
+        self.bytes = 0
+        self.file: FileWriter | None = None
+        self.done: list[NewFile] = []
+
+    def take(self) -> list[pa.RecordBatch]:
+        """The rows that wait, which wait no more."""
+        pieces = self.pieces
+        self.pieces, self.rows, self.bytes = [], 0, 0
+        return pieces
+
+
+class RowSink:
+    """Takes batches, and makes files of them."""
+
+    def __init__(self, plan: WritePlan, files: NewFiles, task: str, threads: int = 1) -> None:
+        self._plan = plan
+        self._files = files
+        self._task = task
+        self._workers = _Workers(threads)
+        self._inputs: list[tuple[pa.Schema, InputRows]] = []
+        self._partitions: dict[Any, _Partition] = {}
+        self._type = plan.partition_type
+        self._numbers = itertools.count()
+        self._rows = 0
+        self._waiting: list[pa.RecordBatch] = []
+        self._waiting_rows = 0
+        self._waiting_bytes = 0
+        self._bytes = 0
+        self._sorts = plan.order.order_id != UNSORTED_ID
+        self._group_bytes = min(GROUP_BYTES, plan.target_bytes)
+
+    def add(self, batch: pa.RecordBatch, matching: BoundPredicate | None = None) -> None:
+        """Take rows of an input, all of which have to match a predicate where one is given."""
+        made = self._input(batch.schema)(batch, self._rows)
+        if matching is not None:
+            self._check(made, matching)
+        self._rows += batch.num_rows
+        if not made.num_rows:
+            return
+        if not made.num_columns:
+            raise spec_error("TYP002", "rows without columns cannot be written", found=f"{made.num_rows} rows")
+        self._waiting.append(made)
+        self._waiting_rows += made.num_rows
+        self._waiting_bytes += made.nbytes
+        if self._waiting_rows >= CHUNK_ROWS or self._waiting_bytes >= CHUNK_BYTES:
+            self._tell_apart()
+
+    def _check(self, rows: pa.RecordBatch, matching: BoundPredicate) -> None:
+        matches = np.asarray(evaluate_array(matching, rows).to_numpy(zero_copy_only=False), bool)
+        if not matches.all():
+            row = self._rows + int(matches.argmin())
+            raise UsageError(f"/{row}: a row that is written does not match the filter of the rows that it replaces")
+
+    def _input(self, schema: pa.Schema) -> InputRows:
+        for known, made in self._inputs:
+            if known is schema or known.equals(schema):
+                return made
+        made = compile_input(self._plan.schema.fields, schema)
+        self._inputs.append((schema, made))
+        return made
+
+    def _tell_apart(self) -> None:
+        """Hand the rows that wait to their partitions."""
+        if not self._waiting:
+            return
+        joined = _joined(self._waiting)
+        self._waiting, self._waiting_rows, self._waiting_bytes = [], 0, 0
+        groups: Iterable[tuple[Mapping[int, Any], pa.RecordBatch]]
+        spec, schema = self._plan.spec, self._plan.schema
+        groups = split_by_partition(spec, schema, joined) if spec.fields else [({}, joined)]
+        for values, rows in groups:
+            self._hand(self._partition(values), rows)
+        if self._bytes > BUFFERED_BYTES:
+            for partition in sorted(self._partitions.values(), key=lambda one: -one.bytes):
+                self._flush(partition)
+                if self._bytes <= BUFFERED_BYTES // 2:
+                    break
+
+    def _partition(self, values: Mapping[int, Any]) -> _Partition:
+        key = value_key(self._type, values)
+        found = self._partitions.get(key)
+        if found is None:
+            found = _Partition(values, len(self._partitions) % self._workers.count)
+            self._partitions[key] = found
+        return found
+
+    def _hand(self, partition: _Partition, rows: pa.RecordBatch) -> None:
+        """Give rows to a partition, in pieces that are not larger than a row group."""
+        step = rows.num_rows
+        if not self._sorts:
+            step = max(1, min(GROUP_ROWS, rows.num_rows * self._group_bytes // max(rows.nbytes, 1)))
+        for start in range(0, rows.num_rows, step):
+            piece = rows.slice(start, step)
+            partition.pieces.append(piece)
+            partition.rows += piece.num_rows
+            partition.bytes += piece.nbytes
+            self._bytes += piece.nbytes
+            full = partition.rows >= GROUP_ROWS or partition.bytes >= self._group_bytes
+            if full and not (self._sorts and partition.bytes < BUFFERED_BYTES // 2):
+                self._flush(partition)
+
+    def _flush(self, partition: _Partition) -> None:
+        """Have the rows of a partition written."""
+        if partition.pieces:
+            self._bytes -= partition.bytes
+            pieces = partition.take()
+            self._workers.submit(partition.worker, lambda: self._write(partition, pieces))
+
+    def finish(self) -> tuple[NewFile, ...]:
+        """Write what is left; the entries of all files."""
+        self._tell_apart()
+        for partition in self._partitions.values():
+            self._flush(partition)
+            self._workers.submit(partition.worker, lambda partition=partition: self._end(partition))  # type: ignore[misc]
+        self._workers.wait()
+        return tuple(new for partition in self._partitions.values() for new in partition.done)
+
+    def close(self) -> None:
+        """Stop all work, and let go of files that are not finished."""
+        self._workers.stop()
+        for partition in self._partitions.values():
+            if partition.file is not None:
+                partition.file.close()
+
+    # In the threads
+
+    def _write(self, partition: _Partition, pieces: list[pa.RecordBatch]) -> None:
+        batch = _joined(pieces)
+        if self._sorts:
+            batch = sort_batch(self._plan.order, self._plan.schema, batch)
+            step = max(1, min(GROUP_ROWS, batch.num_rows * self._group_bytes // max(batch.nbytes, 1)))
+            for start in range(0, batch.num_rows, step):
+                self._append(partition, batch.slice(start, step))
+            self._end(partition)  # what comes later is not sorted among these rows
+            return
+        self._append(partition, batch)
+        if len(self._partitions) > OPEN_FILES:
+            self._end(partition)
+
+    def _append(self, partition: _Partition, batch: pa.RecordBatch) -> None:
+        if partition.file is None:
+            name = f"{self._task}-{self._plan.write_id}-{next(self._numbers):05d}"
+            location = self._plan.file_location(partition.values, name)
+            partition.file = FileWriter(self._plan, partition.values, location, self._files)
+        partition.file.write(batch)
+        if partition.file.size() >= self._plan.target_bytes:
+            self._end(partition)
+
+    def _end(self, partition: _Partition) -> None:
+        if partition.file is not None:
+            partition.done.append(partition.file.finish())
+            partition.file = None
+
+
+def _joined(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
+    libraries: Any = pa
+    return batches[0] if len(batches) == 1 else libraries.concat_batches(batches)
+
+
+class _Workers:
+    """Some threads, each of which does what it is given one after the other; none where there is one worker only."""
+
+    def __init__(self, count: int) -> None:
+        self.count = max(count, 1)
+        self._pools = [ThreadPoolExecutor(1) for _ in range(self.count)] if self.count > 1 else []
+        self._room = threading.Semaphore(WAITING * self.count)
+        self._futures: list[Future[None]] = []
+        self._stopped = False
+
+    def submit(self, worker: int, work: Callable[[], None]) -> None:
+        """Have a worker do something; raises what something before it has raised."""
+        if not self._pools:
+            work()
+            return
+        self._raise_failed()
+        self._room.acquire()
+        self._futures.append(self._pools[worker].submit(self._do, work))
+
+    def _do(self, work: Callable[[], None]) -> None:
+        try:
+            if not self._stopped:
+                work()
+        except BaseException:
+            self._stopped = True
+            raise
+        finally:
+            self._room.release()
+
+    def _raise_failed(self) -> None:
+        for future in [one for one in self._futures if one.done()]:
+            self._futures.remove(future)
+            future.result()
+
+    def wait(self) -> None:
+        """Wait until all is done."""
+        futures, self._futures = self._futures, []
+        for future in futures:
+            future.result()
+
+    def stop(self) -> None:
+        """Do nothing more."""
+        self._stopped = True
+        for pool in self._pools:
+            pool.shutdown(wait=True, cancel_futures=True)

@@ -1,0 +1,190 @@
+"""Who wrote a file: the marks that writers leave in manifests, manifest lists and Parquet footers.
+
+``fingerprints.toml`` in the folder of an engine has the marks of its files::
+
+    committed_by = "pyiceberg"         # optional: the engine that writes metadata and manifests for it
+
+    [[footer]]                         # what `conformance.validator.fingerprints` guesses by
+    pattern = '^ClickHouse'           # of created_by in a Parquet footer or a Puffin file
+    writer = "ClickHouse"              # what to call it
+
+    [[manifest]]                       # the marks of manifests, and of lists ([[manifest-list]])
+    keys = "format-version schema"     # as `manifest_marks` has them
+    ...
+
+    [[data-file]]
+    created_by = "ClickHouse"          # the program in a Parquet footer
+    writer = "ClickHouse"
+
+``tools/who_writes_what.py`` writes all but the first two, from the files in ``vectors/golden/writers/``. A file is
+recognised only if its marks are those of a known writer; other versions may write otherwise, so what is told is a
+suspicion.
+
+>>> fingerprint(created_by="ClickHouse version 26.9.2 (build 1)")
+('ClickHouse',)
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, Protocol
+
+from conformance.core.failures import UsageError
+from conformance.core.json_text import parse_json
+from conformance.engine_setup.folders import engine_folders
+
+Json = Any
+
+MARKS = ("keys", "codec", "records", "defaults")
+"""What `manifest_marks` finds."""
+
+OF_CONTENT = frozenset({"avro.schema", "avro.codec", "content"})
+"""Keys of a header that say nothing of the writer by being there."""
+
+MAP_COLUMN = 108
+"""``column_sizes``: an array of records stands for its map, and the spec gives them no name."""
+
+
+def manifest_marks(header: Mapping[str, str]) -> dict[str, str]:
+    """What tells writers of manifests and manifest lists apart; the same whatever a table has in it.
+
+    Args:
+        header: the file's key-value metadata as text, with its Avro schema.
+    """
+    try:
+        schema = parse_json(header.get("avro.schema", "{}").encode())
+    except ValueError:
+        schema = {}
+    records = dict(_records(schema))
+    return {
+        "keys": " ".join(sorted(header.keys() - OF_CONTENT)),
+        "codec": header.get("avro.codec", "null"),
+        "records": " ".join(str(records[place]) for place in ("", "2", str(MAP_COLUMN), "508") if place in records),
+        "defaults": "null" if _has_defaults(schema) else "none",
+    }
+
+
+def _records(schema: Json, place: str = "") -> Iterator[tuple[str, str]]:
+    """The names of the records in an Avro schema by the id of the field that they are in."""
+    if isinstance(schema, list):
+        for branch in schema:
+            yield from _records(branch, place)
+    elif isinstance(schema, dict) and schema.get("type") == "record":
+        yield place, str(schema.get("name"))
+        for field in _fields(schema):
+            yield from _records(field.get("type"), str(field.get("field-id", "")))
+    elif isinstance(schema, dict) and schema.get("type") == "array":
+        yield from _records(schema.get("items"), str(schema.get("element-id", place)))
+
+
+def _fields(record: Json) -> list[dict[str, Json]]:
+    """The fields of a record; none of what is no record."""
+    fields = record.get("fields") if isinstance(record, dict) else None
+    return [field for field in fields if isinstance(field, dict)] if isinstance(fields, list) else []
+
+
+def _has_defaults(schema: Json) -> bool:
+    """Whether optional fields at the top, or in the data file, have a default."""
+    inner = [field for one in _fields(schema) for field in _fields(one.get("type"))]
+    return any("default" in field for field in (*_fields(schema), *inner) if isinstance(field.get("type"), list))
+
+
+def program(created_by: str) -> str:
+    """The program in a Parquet footer's ``created_by``, without its version and build."""
+    return created_by.partition(" version ")[0].partition(" (")[0].strip()
+
+
+FILE = "fingerprints.toml"
+FORMS = {
+    "footer": {"pattern", "writer"}, "manifest": set(MARKS), "manifest-list": set(MARKS),
+    "data-file": {"created_by", "writer"},
+}  # fmt: skip
+"""The sections of the file, and the keys of each of their entries."""
+
+
+@cache
+def fingerprint_files() -> dict[str, dict[str, Json]]:
+    """What the files of engines have, by the title of the engine.
+
+    Raises:
+        UsageError: a file is not of the form.
+    """
+    return {one.title: _read(path) for one in engine_folders() if (path := one.data(FILE)) is not None}
+
+
+def _read(path: Path) -> dict[str, Json]:
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path}: it cannot be read: {error}") from None
+    for section, rows in content.items():
+        if section == "committed_by" and isinstance(rows, str):
+            continue
+        if section not in FORMS or not isinstance(rows, list):
+            raise UsageError(f"{path}: /{section}: expected committed_by = NAME, or entries of {', '.join(FORMS)}")
+        for number, row in enumerate(rows):
+            if not isinstance(row, dict) or row.keys() != FORMS[section] or not _are_texts(row.values()):
+                expected = f"expected texts for {', '.join(sorted(FORMS[section]))}"
+                raise UsageError(f"{path}: /{section}/{number}: {expected}, found {row!r}")
+    for number, row in enumerate(content.get("footer", ())):
+        try:
+            re.compile(row["pattern"])
+        except re.error as error:
+            raise UsageError(f"{path}: /footer/{number}/pattern: expected a regular expression: {error}") from None
+    return content
+
+
+def _are_texts(values: Iterable[Json]) -> bool:
+    return all(isinstance(value, str) for value in values)
+
+
+@cache
+def known() -> dict[str, list[dict[str, Json]]]:
+    """The marks of writers by kind of file; each with the ``names`` of those who leave them."""
+    found: dict[str, list[dict[str, Json]]] = {"manifest": [], "manifest-list": [], "data-file": []}
+    for title, content in fingerprint_files().items():
+        for kind, ones in found.items():
+            for row in content.get(kind, ()):
+                name = row.get("writer", title)
+                marks = {"created_by": row["created_by"]} if kind == "data-file" else {"marks": row}
+                same = next((one for one in ones if marks.items() <= one.items()), None)
+                if same is None:
+                    ones.append({**marks, "names": [name]})
+                elif name not in same["names"]:
+                    same["names"].append(name)
+    return found
+
+
+def fingerprint(*, header: Mapping[str, str] | None = None, created_by: str | None = None) -> tuple[str, ...]:
+    """The writers that leave these marks; empty where none is known to.
+
+    Args:
+        header: the key-value metadata of a manifest or manifest list, with its Avro schema.
+        created_by: of a Parquet footer.
+    """
+    if header:
+        marks = manifest_marks(header)
+        found = [one for kind in ("manifest", "manifest-list") for one in known()[kind] if one["marks"] == marks]
+    else:
+        found = [one for one in known()["data-file"] if one["created_by"] == program(created_by or "")]
+    return tuple(dict.fromkeys(name for one in found for name in one["names"]))
+
+
+class Evidence(Protocol):
+    """What a file shows of its writer."""
+
+    @property
+    def created_by(self) -> str | None: ...
+
+    @property
+    def manifest_header(self) -> Mapping[str, str]: ...
+
+
+def suspect(evidence: Evidence) -> str | None:
+    """The suspected writer in words; None where nothing tells."""
+    names = fingerprint(header=evidence.manifest_header, created_by=evidence.created_by)
+    return " or ".join(names) or None

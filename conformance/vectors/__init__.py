@@ -1,0 +1,291 @@
+"""Golden vectors: loading them, and choosing among them.
+
+Vectors are JSON files ``<suite>/<topic>.json`` of the form ``vectors.schema.json``. Everything that is wrong with a
+file is told here with its place, so that later steps can rely on each vector.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import jsonschema_rs
+from attrs import field, frozen
+
+from conformance.core.failures import UsageError, suggestion
+from conformance.core.json_text import parse_json, place, shorten
+from conformance.operations.protocol import Ok, Refused
+from conformance.operations.registry import OPERATIONS, Operation
+from conformance.operations.schemas import vectors_schema
+
+SCHEMA = "vectors.schema.json"
+
+Alternative: TypeAlias = Ok | Refused
+
+FORMER_SUITES = {"writing-more": ("writing", "thorough")}
+"""Suites that became part of another one, where a tag marks them; their names can be selected for one release."""
+
+
+@frozen
+class Vector:
+    """One golden case."""
+
+    id: str
+    suite: str
+    operation: Operation
+    section: str
+    requirements: tuple[str, ...]
+    versions: tuple[int, ...]
+    args: dict[str, Any] = field(hash=False)
+    permitted: tuple[Alternative, ...] = field(hash=False)
+    """The permitted outcomes; more than one where the spec leaves it open."""
+
+    expect: dict[str, Any] = field(hash=False)
+    """The permitted outcomes as the file states them."""
+
+    origin: str = ""
+    note: str = ""
+    contradiction: tuple[str, ...] = ()
+    """Ids of the contradictions and gaps of the texts that the outcome depends on."""
+
+    tags: tuple[str, ...] = ()
+    """What else it can be selected by: ``thorough`` for a further case that takes long."""
+
+    file: str = ""
+
+
+def shipped() -> Path:
+    """The folder of the vectors that come with this version of the tool."""
+    packaged = Path(str(files("conformance"))) / "_vectors"
+    return packaged if packaged.is_dir() else Path(str(files("conformance"))).parent / "vectors"
+
+
+def vector_files(folder: Path) -> list[Path]:
+    """The vector files of a folder, in order: golden files and schemas that lie among them are not."""
+    return sorted(path for path in folder.glob("*/*.json") if not path.name.endswith(".schema.json"))
+
+
+@cache
+def _schema(path: Path | None) -> jsonschema_rs.Validator:
+    return jsonschema_rs.validator_for(parse_json(path.read_bytes()) if path else vectors_schema())
+
+
+def load(folder: Path) -> tuple[Vector, ...]:
+    """All vectors of a folder, in the order of files and of each file.
+
+    Raises:
+        UsageError: the folder has no vectors, or a file is broken; says where.
+    """
+    if not folder.is_dir():
+        raise UsageError(f"{folder}: no such folder of vectors")
+    paths = vector_files(folder)
+    if not paths:
+        raise UsageError(f"{folder}: no vectors in it (they are files SUITE/TOPIC.json)")
+    schema = folder / SCHEMA
+    check = _schema(schema if schema.is_file() else None)
+    vectors = tuple(vector for path in paths for vector in _load_file(path, check))
+    twice = [id_ for id_, count in Counter(vector.id for vector in vectors).items() if count > 1]
+    if twice:
+        first, second = (vector.file for vector in vectors if vector.id == twice[0])
+        raise UsageError(f"{second}: the id {twice[0]} is already that of a vector in {first}")
+    return vectors
+
+
+def count_on_disk(folder: Path) -> int:
+    """The cases in a folder, counted from the files alone; what a run's results have to add up to."""
+    return sum(len(parse_json(path.read_bytes())["vectors"]) for path in vector_files(folder))
+
+
+def _load_file(path: Path, check: jsonschema_rs.Validator) -> Iterator[Vector]:
+    try:
+        content = parse_json(path.read_bytes())
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise UsageError(f"{path}: broken vector file: {error}") from None
+    wrong = next(iter(check.iter_errors(content)), None)
+    if wrong is not None:
+        raise UsageError(f"{path}: broken vector file: {place(wrong.instance_path)}{shorten(wrong.message)}")
+    operation = OPERATIONS.get(content["operation"])
+    if operation is None:
+        raise UsageError(f"{path}: broken vector file: /operation: no operation {content['operation']!r}")
+    for index, row in enumerate(content["vectors"]):
+        vector = _vector(path, content, operation, row)
+        complaint = _form_complaint(vector)
+        if complaint is not None:
+            raise UsageError(f"{path}: broken vector file: /vectors/{index}{complaint} (vector {vector.id})")
+        yield vector
+
+
+def _vector(path: Path, content: dict[str, Any], operation: Operation, row: dict[str, Any]) -> Vector:
+    return Vector(
+        id=row["id"],
+        suite=content["suite"],
+        operation=operation,
+        section=row.get("section", content["section"]),
+        requirements=tuple(row["requirements"]),
+        versions=tuple(row["versions"]),
+        args=row["args"],
+        permitted=tuple(_alternative(one) for one in row["expect"].get("any_of", [row["expect"]])),
+        expect=row["expect"],
+        origin=row.get("origin", ""),
+        note=row.get("note", ""),
+        contradiction=tuple(row.get("contradiction", ())),
+        tags=tuple(row.get("tags", ())),
+        file=str(path),
+    )
+
+
+def _alternative(expect: dict[str, Any]) -> Alternative:
+    return Ok(expect["ok"]) if "ok" in expect else Refused(expect["error"])
+
+
+def _form_complaint(vector: Vector) -> str | None:
+    """What of a vector is not of the form of its operation: the place and the complaint."""
+    wrong = vector.operation.args_complaint(vector.args)
+    if wrong is not None:
+        return f"/args: {wrong}"
+    location = vector.args.get("table")
+    if isinstance(location, str):
+        from conformance.vectors.golden_tables import location_complaint  # which imports this module
+
+        wrong = location_complaint(location, Path(vector.file).parent.parent)
+        if wrong is not None:
+            return f"/args/table: {wrong}"
+    for one in vector.permitted:
+        wrong = vector.operation.expected_complaint(one.value) if isinstance(one, Ok) else None
+        if wrong is not None:
+            return f"/expect: {wrong}"
+    return None
+
+
+@frozen
+class Selection:
+    """Which vectors to take; an empty tuple or None takes all. Every condition has to hold."""
+
+    suites: tuple[str, ...] = ()
+    sections: tuple[str, ...] = ()
+    """Parts of section headings, in any case."""
+
+    requirements: tuple[str, ...] = ()
+    """Codes, or the letters that several codes begin with."""
+
+    format_version: int | None = None
+    names: str | None = None
+    """An expression over parts of ids, suites, operations and codes, as ``bucket and not uuid``."""
+
+    ids: frozenset[str] | None = None
+
+    def choose(self, vectors: Iterable[Vector]) -> tuple[Vector, ...]:
+        """The vectors that are taken.
+
+        Raises:
+            UsageError: a suite, a section or a requirement that no vector and no text knows, or a broken expression.
+        """
+        everything = tuple(vectors)
+        self._check_names(everything)
+        matches = name_expression(self.names) if self.names is not None else _always
+        return tuple(vector for vector in everything if self._takes(vector) and matches(vector))
+
+    def _takes(self, vector: Vector) -> bool:
+        return (
+            (not self.suites or any(_is_in(vector, suite) for suite in self.suites))
+            and (not self.sections or any(part.lower() in vector.section.lower() for part in self.sections))
+            and (not self.requirements or any(code.startswith(self.requirements) for code in vector.requirements))
+            and (self.format_version is None or self.format_version in vector.versions)
+            and (self.ids is None or vector.id in self.ids)
+        )
+
+    def _check_names(self, vectors: tuple[Vector, ...]) -> None:
+        known = sorted({vector.suite for vector in vectors})
+        for suite in self.suites:
+            if FORMER_SUITES.get(suite, (suite,))[0] not in known:
+                hint = suggestion(suite, known) or "."
+                raise UsageError(f"unknown suite {suite!r}{hint} The suites are {', '.join(known)}")
+        if self.requirements or self.sections:
+            from spec_ref.requirements import register
+
+            rules = register().values()
+            headings = {vector.section for vector in vectors} | {rule.section for rule in rules}
+            for part in self.sections:
+                if not any(part.lower() in heading.lower() for heading in headings):
+                    raise UsageError(f"unknown section {part!r}: no heading of the spec has it")
+            for code in self.requirements:
+                if not any(rule.code.startswith(code) for rule in rules):
+                    raise UsageError(f"unknown requirement {code!r}; see: iceberg-conformance list requirements")
+
+
+def _is_in(vector: Vector, suite: str) -> bool:
+    """Whether a vector is selected by the name of a suite."""
+    now, tag = FORMER_SUITES.get(suite, (suite, None))
+    return vector.suite == now and (tag is None or tag in vector.tags)
+
+
+def _always(_vector: Vector) -> bool:
+    return True
+
+
+Predicate: TypeAlias = Callable[[Vector], bool]
+
+
+def name_expression(text: str) -> Predicate:
+    """The predicate of a ``-k`` expression: words joined by ``and``, ``or``, ``not`` and parentheses.
+
+    A word holds for a vector when its id, suite, operation, or one of its requirement codes or tags contains it, in any
+    case.
+
+    Raises:
+        UsageError: the expression is broken.
+    """
+    tokens = text.replace("(", " ( ").replace(")", " ) ").split()
+    predicate, rest = _either(tokens, text)
+    if rest:
+        raise UsageError(f"-k {text!r}: {rest[0]!r} is not expected")
+    return predicate
+
+
+def _either(tokens: list[str], text: str) -> tuple[Predicate, list[str]]:
+    left, tokens = _both(tokens, text)
+    while tokens[:1] == ["or"]:
+        right, tokens = _both(tokens[1:], text)
+        left = _joined(left, right, any)
+    return left, tokens
+
+
+def _both(tokens: list[str], text: str) -> tuple[Predicate, list[str]]:
+    left, tokens = _term(tokens, text)
+    while tokens[:1] == ["and"]:
+        right, tokens = _term(tokens[1:], text)
+        left = _joined(left, right, all)
+    return left, tokens
+
+
+def _joined(left: Predicate, right: Predicate, how: Callable[[Iterable[bool]], bool]) -> Predicate:
+    return lambda vector: how(part(vector) for part in (left, right))
+
+
+def _term(tokens: list[str], text: str) -> tuple[Predicate, list[str]]:
+    match tokens:
+        case ["not", *rest]:
+            negated, rest = _term(rest, text)
+            return (lambda vector: not negated(vector)), rest
+        case ["(", *rest]:
+            inside, rest = _either(rest, text)
+            if rest[:1] != [")"]:
+                raise UsageError(f"-k {text!r}: a parenthesis is not closed")
+            return inside, rest[1:]
+        case [word, *rest] if word not in (")", "and", "or"):
+            part = word.lower()
+            return (lambda vector: part in _searched(vector)), rest
+        case _:
+            raise UsageError(f"-k {text!r}: a word is missing{f' before {tokens[0]!r}' if tokens else ' at the end'}")
+
+
+def _searched(vector: Vector) -> str:
+    former = [name for name in FORMER_SUITES if _is_in(vector, name)]
+    words = (vector.id, vector.suite, vector.operation.name, *vector.requirements, *vector.tags, *former)
+    return " ".join(words).lower()

@@ -1,0 +1,98 @@
+"""Vectors in a separate folder, with golden tables at the locations that they name, for tools that are not this one."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+from attrs import frozen
+
+from conformance.core.failures import HarnessFault, UsageError
+from conformance.vectors import vector_files
+from conformance.vectors.golden_tables import FOLDER, INDEX, LOCATION, PLACE, index, location_of, names, table_files
+from conformance.vectors.relocation.check import complaints
+from conformance.vectors.relocation.paths import Paths
+from conformance.vectors.relocation.tables import relocate
+
+COMPLAINTS = 5
+"""The differences that are shown of a table that was not moved as it should be."""
+
+
+@frozen
+class Extracted:
+    """What was written."""
+
+    location: str
+    vectors: int
+    tables: int
+    files: int
+    """The files of tables."""
+
+    rewritten: int
+    """Those of them that name locations."""
+
+
+def extract(source: Path, folder: Path, location: str | None = None) -> Extracted:
+    """Write the vectors of a folder and their golden tables into another one.
+
+    Args:
+        source: the folder of vectors.
+        folder: where to; it has to be empty or not to be there.
+        location: what the tables are called in their files, where that is not their place in the folder.
+
+    Raises:
+        UsageError: the folder has files, or its name cannot be a location.
+        HarnessFault: a table differs in more than locations and the lengths that follow.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"{folder}: it has to be an empty folder, or none")
+    place = location if location is not None else f"{location_of(folder)}/{FOLDER}"
+    if any(letter in '"\\' or ord(letter) < 32 for letter in place) or place.endswith("/"):
+        raise UsageError(f"{place!r}: tables cannot be in a folder of this name")
+    tables = folder / FOLDER
+    shutil.copytree(source, folder, dirs_exist_ok=True, ignore=lambda at, _: _others(source, Path(at)))
+    in_json = Paths(PLACE.as_posix(), json.dumps(place)[1:-1])
+    vectors = 0
+    for path in vector_files(source):
+        target = folder / path.relative_to(source)
+        data = in_json.replace(path.read_bytes())
+        target.write_bytes(data)
+        vectors += len(json.loads(data)["vectors"])
+    files = rewritten = 0
+    for name in names(source):
+        known = index(name, source)
+        before = table_files(source / FOLDER / name, known["files"])
+        after = _moved(before, name, Paths(PLACE.as_posix(), place))
+        for file, data in after.items():
+            target = tables / name / file
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(data)
+        _write_index(source / FOLDER / name / INDEX, tables / name / INDEX, in_json, after)
+        files += len(after)
+        rewritten += sum(after[file] != before[file] for file in before)
+    tables.mkdir(parents=True, exist_ok=True)
+    (tables / LOCATION).write_text(json.dumps({"location": place}) + "\n", encoding="utf-8")
+    return Extracted(place, vectors, len(names(source)), files, rewritten)
+
+
+def _others(source: Path, at: Path) -> list[str]:
+    """What is not copied from a folder: the tables, which are written anew."""
+    return ["tables"] if at == source / FOLDER.parent else []
+
+
+def _moved(before: dict[str, bytes], name: str, paths: Paths) -> dict[str, bytes]:
+    """The files of a table at another place, compared with those it is made of."""
+    after = relocate(before, name, paths).files
+    wrong = list(complaints(before, after, name, paths))
+    if wrong:
+        raise HarnessFault("a golden table was not moved as it should be: " + "; ".join(wrong[:COMPLAINTS]))
+    return after
+
+
+def _write_index(kept: Path, target: Path, paths: Paths, files: dict[str, bytes]) -> None:
+    document: dict[str, Any] = json.loads(paths.replace(kept.read_bytes()))
+    document["files"] = {name: hashlib.sha256(files[name]).hexdigest() for name in document["files"]}
+    target.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")

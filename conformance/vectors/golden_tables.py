@@ -1,0 +1,356 @@
+"""Golden tables: tables that engines wrote, put where they can be read.
+
+The files of an Iceberg table name each other by absolute location, and golden tables were written below `PLACE`. Their
+bytes are kept in ``vectors/golden/tables/NAME/`` beside an ``index.json`` that tells the engine, its statements, what
+rows they make, and the sha256 of each file. `materialize` puts them into a folder, with the locations inside rewritten
+(`conformance.vectors.relocation`); a run uses one of its user (`own_place`), which no other user and no engine's setup
+shares.
+
+Vectors name the tables by their location below `PLACE`. `Located` puts the true location into what is asked, and the
+one below `PLACE` into answers, so that results do not depend on the machine. Vectors that ``vectors extract`` made name
+the true locations themselves: a file `LOCATION` beside their tables says so.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from attrs import frozen
+
+from conformance.core.failures import UsageError
+from conformance.core.json_text import parse_json
+from conformance.engine_setup.environments import exclusive, home
+from conformance.operations.protocol import Answer, Crashed, Ok, Refused, Unsupported
+from conformance.vectors import Vector, shipped
+from conformance.vectors.relocation.paths import Paths
+
+PLACE = Path("/tmp/iceberg-conformance/tables")  # noqa: S108 - the place that stands in the files of the tables
+"""Where golden tables were written, by which vectors name them."""
+
+LOCATION = "location.json"
+"""Beside the tables of extracted vectors: where they are."""
+
+FOLDER = PurePosixPath("golden/tables")
+"""Where they are kept, in a folder of vectors."""
+
+INDEX = "index.json"
+
+MADE_BY = 1
+"""Counts the ways of rewriting locations, so that tables of an older one are made anew."""
+
+
+def names(source: Path | None = None) -> list[str]:
+    """The golden tables of a folder of vectors; of the one that comes with the tool where none is given."""
+    folder = (source or shipped()) / FOLDER
+    return sorted(path.parent.name for path in folder.glob(f"*/{INDEX}"))
+
+
+def index(name: str, source: Path | None = None) -> dict[str, Any]:
+    """What is known about a golden table: the engine, its statements, the rows they make, the sha256 of each file.
+
+    Raises:
+        UsageError: there is no such table, or its index is broken.
+    """
+    if name in ("", ".", "..") or "/" in name:
+        raise UsageError(f"{name!r} is no name of a golden table")
+    path = (source or shipped()) / FOLDER / name / INDEX
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"there is no golden table {name!r}: {path}: {error.strerror}") from None
+    return checked_index(data, path)
+
+
+def checked_index(data: bytes, path: object) -> dict[str, Any]:
+    """The index that a file holds; its files are below the folder that it lies in.
+
+    Raises:
+        UsageError: it is no index, or names a file elsewhere.
+    """
+    try:
+        read = parse_json(data)
+    except ValueError as error:
+        raise UsageError(f"{path}: broken index: {error}") from None
+    if not isinstance(read, dict) or not isinstance(read.get("files"), dict):
+        raise UsageError(f"{path}: broken index: it has no files")
+    for name, sha256 in read["files"].items():
+        parts = PurePosixPath(name).parts
+        if not parts or PurePosixPath(name).is_absolute() or ".." in parts or "\0" in name or type(sha256) is not str:
+            raise UsageError(f"{path}: broken index: {name!r} is no file of the table")
+    return read
+
+
+def named_place(folder: Path) -> str:
+    """The folder below which the vectors of a folder name golden tables, with slashes.
+
+    Raises:
+        UsageError: the vectors were extracted to another folder than the one where they are.
+    """
+    path = folder / FOLDER / LOCATION
+    if not path.is_file():
+        return PLACE.as_posix()
+    try:
+        stated = parse_json(path.read_bytes())["location"]
+    except (OSError, ValueError, KeyError, TypeError):
+        raise UsageError(f"{path}: it has to be an object with a location") from None
+    here = location_of(path.parent)
+    if stated != here:  # what is read for vectors is below their own folder, whatever they say
+        raise UsageError(f"{path}: the vectors were extracted to {stated!r}; extract them anew to read them in {here}")
+    return here
+
+
+def location_of(folder: Path) -> str:
+    """A folder as locations in tables have it: absolute, with slashes, without links.
+
+    Raises:
+        UsageError: its name has a character that locations in JSON would have to escape.
+    """
+    text = folder.resolve().as_posix()
+    if any(letter in '"\\' or ord(letter) < 32 for letter in text):
+        raise UsageError(f"{text!r}: tables cannot be in a folder of this name")
+    return text
+
+
+def own_place() -> Path:
+    """Where a run reads golden tables: ``$ICEBERG_CONFORMANCE_TABLES``, or a folder of this user for these tables."""
+    if given := os.environ.get("ICEBERG_CONFORMANCE_TABLES"):
+        return Path(given).expanduser().absolute()
+    return home() / "golden-tables"
+
+
+@frozen
+class Located:
+    """Where golden tables are, for what is asked and answered."""
+
+    paths: Paths | None = None
+    """From the place that vectors name to the true one; None where these are the same."""
+
+    def request(self, args: dict[str, Any]) -> dict[str, Any]:
+        """The arguments of a vector with true locations."""
+        return args if self.paths is None else self.paths.replace_all(args)
+
+    def answer(self, answer: Answer) -> Answer:
+        """An answer with the locations that vectors name."""
+        if self.paths is None:
+            return answer
+        back = self.paths.reversed()
+        match answer:
+            case Ok(value):
+                return Ok(back.replace_all(value))
+            case Refused(kind, message):
+                return Refused(kind, back.replace_text(message))
+            case Unsupported(message):
+                return Unsupported(back.replace_text(message))
+            case Crashed(reason, stderr):
+                return Crashed(back.replace_text(reason), back.replace_text(stderr))
+
+
+def named_in(vectors: Iterable[Vector]) -> Iterator[tuple[Path, str]]:
+    """The golden tables that vectors ask about: the folder of the vectors, and the name."""
+    seen = set()
+    for vector in vectors:
+        location = vector.args.get("table")
+        if not isinstance(location, str):
+            continue
+        folder = Path(vector.file).parent.parent
+        place = named_place(folder)
+        if location.startswith(f"{place}/"):
+            found = folder, location.removeprefix(f"{place}/").split("/")[0]
+            if found not in seen:
+                seen.add(found)
+                yield found
+
+
+def location_complaint(location: str, folder: Path) -> str | None:
+    """Why a vector may not ask about the table at a location: only files of golden tables are read for vectors."""
+    path, place = PurePosixPath(location), PurePosixPath(named_place(folder))
+    below = path.parts[len(place.parts) :] if path.is_relative_to(place) else ()
+    if len(below) > 1 and ".." not in below and "\0" not in location:
+        return None
+    return f"{location!r} is no file of a golden table, which are below {place}"
+
+
+def materialize_for(vectors: Iterable[Vector], place: Path = PLACE) -> Located:
+    """Put the golden tables that vectors ask about into a folder; see `materialize`.
+
+    Args:
+        vectors: of one folder or of several.
+        place: where to. Tables of vectors that were extracted stay where they are.
+
+    Returns:
+        Where they are.
+    """
+    folders: dict[Path, list[str]] = {}
+    for folder, name in named_in(vectors):
+        folders.setdefault(folder, []).append(name)
+    moved = False
+    for folder, wanted in folders.items():
+        if named_place(folder) == PLACE.as_posix():
+            materialize(wanted, folder, place)
+            moved = True
+        else:
+            _check_extracted(folder, wanted)
+    return located(place) if moved else Located()
+
+
+def located(place: Path) -> Located:
+    """The way from the place that vectors name to another one."""
+    return Located() if place == PLACE else Located(Paths(PLACE.as_posix(), location_of(place)))
+
+
+def materialize(wanted: Iterable[str] | None = None, source: Path | None = None, place: Path = PLACE) -> None:
+    """Put golden tables into a folder, with the locations inside rewritten to it.
+
+    A table that is there with exactly its files is left alone, any other is replaced as a whole. Several processes may
+    do this at a time.
+
+    Args:
+        wanted: names of tables; all where it is left out.
+        source: a folder of vectors; the one that comes with the tool where it is left out.
+        place: where to; at the default they stay as they are.
+
+    Raises:
+        UsageError: there is no such table, a file is not what the index says, or the place belongs to someone else.
+    """
+    folder = source or shipped()
+    tables = list(dict.fromkeys(names(folder) if wanted is None else wanted))
+    indexes = {name: index(name, folder) for name in tables}
+    if place == PLACE:
+        _own(place.parent)
+    else:
+        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        location_of(place)
+    _own(place)
+    with exclusive(place.parent / f"{place.name}.lock"):
+        for name, known in indexes.items():
+            if not _is_there(place, name, known["files"]):
+                _put(folder / FOLDER / name, place, known["files"])
+
+
+def _check_extracted(folder: Path, wanted: Iterable[str]) -> None:
+    for name in wanted:
+        known = index(name, folder)["files"]
+        if not _has(folder / FOLDER / name, {**known, INDEX: None}):
+            raise UsageError(f"{folder / FOLDER / name}: not the files that the index names; extract the vectors anew")
+
+
+def _own(place: Path) -> None:
+    """Make a folder that only this user writes to, or make sure that it is one: others write to /tmp too."""
+    if os.name != "posix" and place.is_relative_to(PLACE.parent):
+        raise UsageError(f"golden tables cannot be at {place}, which this system does not have")
+    try:
+        place.mkdir(mode=0o700, parents=False)
+    except FileExistsError:
+        pass
+    except OSError as error:
+        raise UsageError(f"golden tables cannot be at {place}, which cannot be made: {error.strerror}") from None
+    found = place.lstat()
+    if not stat.S_ISDIR(found.st_mode) or (
+        os.name == "posix" and (found.st_uid != os.getuid() or found.st_mode & 0o022)
+    ):
+        raise UsageError(f"golden tables cannot be at {place}, which is no folder that only this user writes to")
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _is_there(place: Path, name: str, files: dict[str, str]) -> bool:
+    """Whether a table is there with its files, as they are or as they were made for this place."""
+    if place != PLACE:
+        try:
+            made = parse_json(_made_file(place, name).read_bytes())
+        except (OSError, ValueError):
+            return False
+        if not isinstance(made, dict) or made.get("of") != _digest(place, files):
+            return False
+        files = made["files"]
+    return _has(place / name, files)
+
+
+def _made_file(place: Path, name: str) -> Path:
+    """The file that says what the files of a table at a place are."""
+    return place.parent / f"{place.name}.made" / f"{name}.json"
+
+
+def _digest(place: Path, files: dict[str, str]) -> str:
+    """What the files of a table at a place are made of."""
+    return hashlib.sha256(json.dumps([MADE_BY, location_of(place), files], sort_keys=True).encode()).hexdigest()
+
+
+def _has(table: Path, files: Mapping[str, str | None]) -> bool:
+    if table.is_symlink() or not table.is_dir():
+        return False
+    found = {
+        path.relative_to(table).as_posix(): path for path in table.rglob("*") if path.is_symlink() or not path.is_dir()
+    }
+    return found.keys() == files.keys() and all(
+        path.is_file() and not path.is_symlink() and files[name] in (None, _sha256(path))
+        for name, path in found.items()
+    )
+
+
+def table_files(kept: Path, files: dict[str, str]) -> dict[str, bytes]:
+    """The files of a golden table as the engine wrote them.
+
+    Raises:
+        UsageError: one is missing, or is not what the index says.
+    """
+    found = {}
+    for name, sha256 in files.items():
+        path = kept / PurePosixPath(name)
+        try:
+            found[name] = path.read_bytes()
+        except OSError as error:
+            raise UsageError(f"{path}: a file of a golden table: {error.strerror}") from None
+        if hashlib.sha256(found[name]).hexdigest() != sha256:
+            raise UsageError(f"{path}: not the bytes that the engine wrote, by the sha256 in {INDEX}")
+    return found
+
+
+def moved_files(kept: Path, files: dict[str, str], place: Path) -> dict[str, bytes]:
+    """The files of a golden table for a place.
+
+    Raises:
+        UsageError: as `table_files`.
+    """
+    found = table_files(kept, files)
+    if place == PLACE:
+        return found
+    from conformance.vectors.relocation.tables import relocate  # with Avro's and ORC's codecs
+
+    return relocate(found, kept.name, Paths(PLACE.as_posix(), location_of(place))).files
+
+
+def _put(kept: Path, place: Path, files: dict[str, str]) -> None:
+    content = moved_files(kept, files, place)
+    made = Path(tempfile.mkdtemp(prefix=f".{kept.name}.", dir=place))
+    try:
+        for name, data in content.items():
+            target = made / PurePosixPath(name)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(data)
+        made.chmod(0o755)
+        target = place / kept.name
+        if target.is_symlink() or target.exists():
+            away = Path(tempfile.mkdtemp(prefix=f".{kept.name}.old.", dir=place))
+            target.rename(away / kept.name)
+            made.rename(target)
+            shutil.rmtree(away)
+        else:
+            made.rename(target)
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+    if place != PLACE:
+        digests = {name: hashlib.sha256(data).hexdigest() for name, data in content.items()}
+        record = _made_file(place, kept.name)
+        record.parent.mkdir(mode=0o700, exist_ok=True)
+        record.write_text(json.dumps({"of": _digest(place, files), "files": digests}), encoding="utf-8")

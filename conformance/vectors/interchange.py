@@ -1,0 +1,404 @@
+"""Exchanging cases with apache/iceberg-verification: its surfaces `types` and `schema`, and our vectors of types.
+
+Its cases become vectors of the operations `type.parse` and `metadata.read`, with ids that begin with ``iv/``; the form
+of its files is `schemas/cases.json`. What is normalised on the way in:
+
+- A type is *decoded* there, and spelled here. With `canonical` the answer is that spelling alone; without it any
+  spelling of the same type is permitted.
+- A case that is a *should* permits the refusal, too, and where it is about writing any spelling.
+- A schema's rows become its JSON again, in table metadata around it, of version 3 where a type needs it, else of 2.
+- Underscores of ids become hyphens, and surface and directory are part of an id.
+
+On the way out, vectors with one outcome become cases, and decimals, whose spelling the texts leave open, cases without
+`canonical`. Defaults of fields, which that project keeps apart, are left out.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+
+from conformance.core.failures import UsageError
+from conformance.core.json_text import parse_json, place, shorten
+from conformance.core.spec_links import section_link
+from conformance.vectors import Vector
+from conformance.vectors.lint import canonical
+from spec_ref.requirements import register
+
+PROJECT = "apache/iceberg-verification"
+THEIRS = "iv/"
+"""How the ids of that project's cases begin here."""
+
+SURFACES = {"types": "type.parse", "schema": "metadata.read"}
+"""The surfaces that are exchanged, and the operation that each becomes."""
+
+SECTIONS = {"types": "Schemas", "schema": "Schemas"}
+DEFAULT_CRS = "OGC:CRS84"
+V3 = re.compile("_ns$|^unknown$|^variant$|^geometry|^geography")
+_SPELLED = re.compile(r"(\w+)(?:[(\[]\s*(.*?)\s*[)\]])?")
+
+Json = dict[str, Any]
+
+
+@cache
+def _validator(definition: str) -> jsonschema_rs.Validator:
+    schema = json.loads((files("conformance") / "schemas" / "cases.json").read_text(encoding="utf-8"))
+    return jsonschema_rs.validator_for({"$ref": f"#/$defs/{definition}", "$defs": schema["$defs"]})
+
+
+def complaint(surface: str, case: Any) -> str | None:
+    """What of a case is not of the form of its surface; None when nothing is."""
+    wrong = next(iter(_validator(surface).iter_errors(case)), None)
+    return None if wrong is None else f"{place(wrong.instance_path)}{shorten(wrong.message)}"
+
+
+# Types
+
+
+def spelled(decoded: Json) -> Json | str:
+    """The JSON form of a decoded type, in its full spelling."""
+    match decoded["type"]:
+        case "decimal":
+            return f"decimal({decoded['precision']}, {decoded['scale']})"
+        case "fixed":
+            return f"fixed[{decoded['length']}]"
+        case "geometry":
+            return f"geometry({decoded['crs']})"
+        case "geography":
+            return f"geography({decoded['crs']}, {decoded['algorithm']})"
+        case "struct":
+            return {"type": "struct", "fields": [{**one, "type": spelled(one["type"])} for one in decoded["fields"]]}
+        case "list":
+            return {**decoded, "element": spelled(decoded["element"])}
+        case "map":
+            return {**decoded, "key": spelled(decoded["key"]), "value": spelled(decoded["value"])}
+        case str(name):
+            return name
+    raise AssertionError(decoded)
+
+
+def spellings(decoded: Json) -> list[Json | str]:
+    """All ways to write a type, the full one first."""
+    full = spelled(decoded)
+    found = [full]
+    if decoded["type"] == "decimal":
+        found.append(f"decimal({decoded['precision']},{decoded['scale']})")
+    if decoded["type"] in ("geometry", "geography") and decoded.get("algorithm", "spherical") == "spherical":
+        plain = decoded["crs"] == DEFAULT_CRS
+        found += [f"geography({decoded['crs']})"] if decoded["type"] == "geography" else []
+        found += [decoded["type"]] if plain else []
+    return found
+
+
+def decoded_type(type_: Json | str) -> Json:
+    """The decoded form of a type in JSON."""
+    if isinstance(type_, str):
+        return _decoded_primitive(type_)
+    match type_["type"]:
+        case "struct":
+            fields = [
+                {"id": one["id"], "name": one["name"], "required": one["required"], "type": decoded_type(one["type"])}
+                for one in type_["fields"]
+            ]
+            return {"type": "struct", "fields": fields}
+        case "list":
+            return {**type_, "element": decoded_type(type_["element"])}
+        case "map":
+            return {**type_, "key": decoded_type(type_["key"]), "value": decoded_type(type_["value"])}
+    return decoded_type(str(type_["type"]))
+
+
+def _decoded_primitive(text: str) -> Json:
+    match = _SPELLED.fullmatch(text)
+    assert match, text
+    name, parameters = match[1], [one.strip() for one in (match[2] or "").split(",")]
+    match name:
+        case "decimal":
+            return {"type": name, "precision": int(parameters[0]), "scale": int(parameters[1])}
+        case "fixed":
+            return {"type": name, "length": int(parameters[0])}
+        case "geometry":
+            return {"type": name, "crs": parameters[0] or DEFAULT_CRS}
+        case "geography":
+            algorithm = parameters[1] if len(parameters) > 1 else "spherical"
+            return {"type": name, "crs": parameters[0] or DEFAULT_CRS, "algorithm": algorithm}
+    return {"type": name}
+
+
+def _names(decoded: Json) -> Iterator[str]:
+    """The names of all types in a decoded type."""
+    yield decoded["type"]
+    children = [one["type"] for one in decoded.get("fields", ())]
+    children += [decoded[key] for key in ("element", "key", "value") if key in decoded]
+    for child in children:
+        yield from _names(child)
+
+
+# Schemas
+
+
+def schema_of(decoded: Json) -> Json:
+    """The JSON of a schema from its rows."""
+    below: dict[int | None, list[Json]] = {}
+    for row in decoded["fields"]:
+        below.setdefault(row["parent"], []).append(row)
+
+    def type_of(row: Json) -> Json | str:
+        if isinstance(row["type"], dict):
+            return spelled(row["type"])
+        children = below.get(row["id"], [])
+        match row["type"]:
+            case "struct":
+                return {"type": "struct", "fields": list(map(field_of, children))}
+            case "list":
+                (element,) = children
+                known = {"element-id": element["id"], "element-required": element["required"]}
+                return {"type": "list", **known, "element": type_of(element)}
+            case "map":
+                key, value = children
+                known = {"key-id": key["id"], "value-id": value["id"], "value-required": value["required"]}
+                return {"type": "map", **known, "key": type_of(key), "value": type_of(value)}
+        return spelled(decoded_type(row["type"]))
+
+    def field_of(row: Json) -> Json:
+        field = {"id": row["id"], "name": row["name"], "required": row["required"], "type": type_of(row)}
+        return field if row["doc"] is None else {**field, "doc": row["doc"]}
+
+    schema: Json = {
+        "type": "struct",
+        "schema-id": decoded["schema-id"],
+        "fields": list(map(field_of, below.get(None, []))),
+    }
+    ids = decoded["identifier-field-ids"]
+    return {**schema, "identifier-field-ids": ids} if ids else schema
+
+
+def rows_of(schema: Json) -> Json:
+    """The rows of a schema."""
+
+    def walk(
+        field_id: int, name: str, parent: int | None, required: bool, type_: Any, doc: str | None
+    ) -> Iterator[Json]:
+        nested = isinstance(type_, dict) and type_["type"] in ("struct", "list", "map")
+        shown = type_["type"] if nested else spelled(decoded_type(type_))
+        yield {"id": field_id, "name": name, "parent": parent, "required": required, "type": shown, "doc": doc}
+        if not nested:
+            return
+        for one in type_.get("fields", ()):
+            yield from walk(one["id"], one["name"], field_id, one["required"], one["type"], one.get("doc"))
+        if type_["type"] == "list":
+            yield from walk(
+                type_["element-id"], "element", field_id, type_["element-required"], type_["element"], None
+            )  # fmt: skip
+        if type_["type"] == "map":
+            yield from walk(type_["key-id"], "key", field_id, True, type_["key"], None)  # noqa: FBT003
+            yield from walk(type_["value-id"], "value", field_id, type_["value-required"], type_["value"], None)
+
+    rows = [
+        row
+        for one in schema["fields"]
+        for row in walk(one["id"], one["name"], None, one["required"], one["type"], one.get("doc"))
+    ]
+    ids = schema.get("identifier-field-ids", [])
+    return {"schema-id": schema.get("schema-id", 0), "identifier-field-ids": ids, "fields": rows}
+
+
+def metadata_of(schema: Json, version: int) -> Json:
+    """The metadata of an empty table with a schema."""
+    ids = [int(one) for one in re.findall(r'"(?:id|element-id|key-id|value-id)": (-?\d+)', json.dumps(schema))]
+    return {
+        "format-version": version,
+        "table-uuid": "9c12d441-03fe-4693-9a96-a0705ddf69c1",
+        "location": "s3://bucket/table",
+        "last-sequence-number": 0,
+        **({"next-row-id": 0} if version > 2 else {}),
+        "last-updated-ms": 1600000000000,
+        "last-column-id": max(ids, default=0),
+        "schemas": [schema],
+        "current-schema-id": schema.get("schema-id", 0),
+        "partition-specs": [{"spec-id": 0, "fields": []}],
+        "default-spec-id": 0,
+        "last-partition-id": 999,
+        "sort-orders": [{"order-id": 0, "fields": []}],
+        "default-sort-order-id": 0,
+    }
+
+
+# From there to here
+
+
+def imported(checkout: Path, commit: str) -> dict[str, Json]:
+    """The cases of a checkout as vector files, by their path below a folder of vectors.
+
+    Args:
+        checkout: the root of the other project.
+        commit: what it is at, for the origins.
+
+    Raises:
+        UsageError: there are no cases, or a file is not of the form; says where.
+    """
+    found: dict[str, Json] = {}
+    for surface in SURFACES:
+        for path in sorted((checkout / "table-spec" / surface).glob("*/cases.json")):
+            directory = path.parent.name.replace("_", "-").lower()
+            cases = _cases(path, surface)
+            found |= vector_file(surface, directory, commit, cases)
+    if not found:
+        raise UsageError(f"{checkout}: no table-spec/*/*/cases.json below it: not a checkout of {PROJECT}")
+    return found
+
+
+def _cases(path: Path, surface: str) -> list[Json]:
+    try:
+        content = parse_json(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path}: cannot be read: {error}") from None
+    if not isinstance(content, dict) or not isinstance(content.get("cases"), list):
+        raise UsageError(f"{path}: not a file of cases: /cases has to be a list")
+    for index, case in enumerate(content["cases"]):
+        wrong = complaint(surface, case)
+        if wrong is not None:
+            raise UsageError(f"{path}: not of the form of {surface}: /cases/{index}{wrong}")
+    cases: list[Json] = content["cases"]
+    return cases
+
+
+def vector_file(surface: str, directory: str, commit: str, cases: Iterable[Json]) -> dict[str, Json]:
+    """Cases of one directory as a vector file, by its path below a folder of vectors."""
+    origin = f"{commit[:12]} table-spec/{surface}/{directory}"
+    rows = [_vector(surface, directory, case, origin) for case in cases]
+    suite = f"iv-{surface}"
+    document = {"suite": suite, "operation": SURFACES[surface], "section": SECTIONS[surface], "vectors": rows}
+    return {f"{suite}/{directory}.json": document}
+
+
+def _vector(surface: str, directory: str, case: Json, place_: str) -> Json:
+    make = _type_vector if surface == "types" else _schema_vector
+    args, outcomes, versions, codes = make(case)
+    name = re.sub("[^a-z0-9]+", "-", case["id"].lower()).strip("-")
+    row = {
+        "id": f"{THEIRS}{surface}-{directory}-{name}",
+        "requirements": codes,
+        "versions": versions,
+        "args": args,
+        "expect": outcomes[0] if len(outcomes) == 1 else {"any_of": outcomes},
+        "origin": f"spec: as read by {PROJECT} {place_}",
+    }
+    return {**row, "note": case["clause"]} if case.get("clause") else row
+
+
+INVALID: Json = {"error": "invalid"}
+_Parts = tuple[Json, list[Json], list[int], list[str]]
+
+
+def _type_vector(case: Json) -> _Parts:
+    codes = ["JSC003"] if isinstance(case["input"], str) else ["JSC006", "JSC007"]
+    if not case["valid"]:
+        new = isinstance(case["input"], str) and V3.search(case["input"])
+        return {"type": case["input"]}, [INVALID], [3] if new else [1, 2, 3], codes
+    decoded, advisory = case["decoded"], case.get("normative_level") == "should"
+    ways: list[Any] = [case["canonical"]] if "canonical" in case else spellings(decoded)
+    if advisory:
+        ways = list(dict.fromkeys([*ways, *spellings(decoded)])) if isinstance(ways[0], str) else ways
+    versions = [3] if any(V3.search(name) for name in _names(decoded)) else [1, 2, 3]
+    return {"type": case["input"]}, [{"ok": way} for way in ways] + ([INVALID] if advisory else []), versions, codes
+
+
+def _schema_vector(case: Json) -> _Parts:
+    text = json.dumps(case["input"])
+    version = 3 if any(V3.search(word) for word in re.findall(r'"type": "([^"]*)"', text)) else 2
+    args = {"metadata": metadata_of(case["input"], version), "select": ["schemas"]}
+    codes = ["IDF001", "IDF002", "IDF003", "JSC006"] if case["input"].get("identifier-field-ids") else ["JSC006"]
+    if not case["valid"]:
+        return args, [INVALID], [version], codes
+    return args, [{"ok": {"schemas": [schema_of(case["decoded"])]}}], [version], codes
+
+
+def write_vectors(folder: Path, documents: dict[str, Json]) -> None:
+    """Write vector files below a folder."""
+    for name, document in documents.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(canonical(document), encoding="utf-8")
+
+
+# From here to there
+
+
+def exported(vectors: Sequence[Vector]) -> dict[str, Json]:
+    """Our vectors of types as files of cases, by their path; structs stand among the schemas, too."""
+    found: dict[str, list[Json]] = {}
+    for vector in vectors:
+        if vector.operation.name != "type.parse" or "-default" in json.dumps(vector.args):
+            continue
+        if vector.id.startswith(THEIRS):
+            continue
+        for path, case in itertools.chain(_type_case(vector), _schema_case(vector)):
+            found.setdefault(path, []).append(case)
+    return {path: {"cases": cases} for path, cases in sorted(found.items())}
+
+
+def _type_case(vector: Vector) -> Iterator[tuple[str, Json]]:
+    outcomes = vector.expect.get("any_of", [vector.expect])
+    type_ = vector.args["type"]
+    if '"doc"' in json.dumps(type_):
+        return  # a decoded type has no doc there; the rows of a schema do
+    about = {"clause": vector.note or register()[vector.requirements[0]].text, "spec_ref": _reference(vector)}
+    accepted = [one["ok"] for one in outcomes if "ok" in one]
+    case: Json = {"id": vector.id, "valid": bool(accepted), "input": type_}
+    if accepted and len(accepted) < len(outcomes):
+        return  # whether it is to be accepted is open; there is no such case there
+    if accepted:
+        meanings = [decoded_type(one) for one in accepted]
+        if any(one != meanings[0] for one in meanings):
+            return
+        case["decoded"] = meanings[0]
+        if len(accepted) == 1 and isinstance(accepted[0], str):
+            case["canonical"] = accepted[0]
+    yield f"table-spec/types/{_directory(type_)}/cases.json", {**case, **about}
+
+
+def _schema_case(vector: Vector) -> Iterator[tuple[str, Json]]:
+    type_, outcome = vector.args["type"], vector.expect
+    if not isinstance(type_, dict) or type_.get("type") != "struct" or "ok" not in outcome:
+        return
+    names = set(_names(decoded_type(type_)))
+    new = sorted(name for name in names if V3.search(name))
+    directory = new[0].replace("_", "-") if new else "core"
+    case = {"id": vector.id, "valid": True, "input": {"type": "struct", "schema-id": 0, "fields": type_["fields"]}}
+    yield f"table-spec/schema/{directory}/cases.json", {**case, "decoded": rows_of(outcome["ok"] | {"schema-id": 0})}
+
+
+def _directory(type_: Any) -> str:
+    name = type_ if isinstance(type_, str) else ""
+    if name.lower().startswith(("geometry", "geography")):
+        return "geospatial"
+    if name.startswith("variant"):
+        return "variant"
+    return "primitive" if isinstance(type_, str) else "nested"
+
+
+def _reference(vector: Vector) -> str:
+    return "format/" + section_link(register()[vector.requirements[0]]).partition("/format/")[2]
+
+
+def write_cases(folder: Path, documents: dict[str, Json]) -> None:
+    """Write files of cases below a folder, a line for each case."""
+    for name, document in documents.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lines = ",\n".join(f"    {json.dumps(case)}" for case in document["cases"])
+        path.write_text(f'{{\n  "cases": [\n{lines}\n  ]\n}}\n', encoding="utf-8")
+
+
+def counted(documents: Iterable[Json], key: str) -> int:
+    """How many cases or vectors some files have."""
+    return sum(len(document[key]) for document in documents)

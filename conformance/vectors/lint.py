@@ -1,0 +1,274 @@
+"""The linter of the golden vectors: ``python -m conformance.vectors.lint [FILE or FOLDER]...``.
+
+A finding is one line ``file:line:column: message``. The exit status is 0 without findings, 1 with findings, 2 where a
+file cannot be read as JSON at all.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+from attrs import field, frozen
+
+from conformance.core.json_places import JsonPath, offset
+from conformance.core.json_text import parse_json, shorten
+from conformance.operations.registry import OPERATIONS, ROLES
+from conformance.vectors import SCHEMA, shipped
+from conformance.vectors.awkward_values import TABLE, awkward_values, complaints
+from spec_ref.requirements import contradictions, register
+
+HEAD = ("suite", "operation", "section")
+MEMBERS = ("id", "requirements", "versions", "args", "expect", "origin", "note", "contradiction", "section", "tags")
+"""The members of a vector in the order of the files."""
+
+NOTHING_TO_ANSWER = {
+    "BND005": "a bound that is no variant object of paths and primitives has no value",
+    "BND009": "a bound whose parts do not fit each other has no value",
+    "EVO006": "a default that the new type does not have cannot be kept",
+    "PUF001": "bytes that are no Puffin file have no blobs",
+    "PUF002": "bytes without a footer have no blobs",
+    "PUF003": "a footer that does not fit the file has no payload",
+    "PUF016": "bytes that are no compact theta sketch have no hashes",
+    "TMD007": "a table without any schema has no columns",
+    "VER003": "a lower version has no place for what the table has",
+}
+"""Requirements for which no sentence asks whoever does the operation to refuse input that breaks them, and why no
+answer is right either. Accepting such input is leniency, and no deviation (`tools.check_deviations`)."""
+
+_OUR_OWN = re.compile(r"spec_ref|conformance|reference implementation|own code", re.IGNORECASE)
+_TOPIC = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_PLACE = re.compile(r"(.*) at line (\d+) column (\d+)", re.DOTALL)
+
+
+@frozen(order=True)
+class Finding:
+    """Something that is wrong with a vector file."""
+
+    file: str
+    line: int
+    column: int
+    message: str
+    fatal: bool = field(default=False, order=False)
+    """Whether the file cannot be read at all."""
+
+    of_usage: bool = field(default=False, order=False)
+    """Whether it is about what was asked for, and not about a file."""
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}: {self.message}"
+
+
+@frozen
+class VectorFile:
+    """A vector file that was read."""
+
+    path: Path
+    text: str
+    document: dict[str, Any]
+
+    def finding(self, path: JsonPath, message: str) -> Finding:
+        """A finding at a place of the document."""
+        at = offset(self.text, path)
+        line_start = self.text.rfind("\n", 0, at) + 1
+        return Finding(str(self.path), self.text.count("\n", 0, at) + 1, at - line_start + 1, message)
+
+
+def canonical(document: dict[str, Any]) -> str:
+    """The one way a vector file is written: a line for each vector, members in order, ASCII only."""
+    lines = ["{", *(f"  {json.dumps(name)}: {json.dumps(document[name])}," for name in HEAD), '  "vectors": [']
+    rows = [
+        "    " + json.dumps({name: vector[name] for name in MEMBERS if name in vector})
+        for vector in document["vectors"]
+    ]
+    return "\n".join([*lines, ",\n".join(rows), "  ]", "}", ""])
+
+
+def lint(paths: Iterable[Path], schema: Path) -> list[Finding]:
+    """All findings of some files, in the order of the files and of their lines.
+
+    Args:
+        paths: the files; rules across files hold among them.
+        schema: the JSON Schema of vector files.
+    """
+    check = jsonschema_rs.validator_for(parse_json(schema.read_bytes()))
+    findings: list[Finding] = []
+    files: list[VectorFile] = []
+    for path in paths:
+        read = _read(path)
+        if isinstance(read, Finding):
+            findings.append(read)
+            continue
+        of_form = [
+            read.finding(tuple(error.instance_path), shorten(error.message))
+            for error in check.iter_errors(read.document)
+        ]
+        findings += of_form
+        if not of_form:
+            findings += _file_findings(read)
+            files.append(read)
+    findings += _twice(files)
+    return sorted(findings)
+
+
+def _read(path: Path) -> VectorFile | Finding:
+    try:
+        data = path.read_bytes()
+        document = parse_json(data)
+    except OSError as error:
+        return Finding(str(path), 1, 1, f"cannot be read: {error.strerror}", fatal=True)
+    except ValueError as error:
+        match = _PLACE.fullmatch(str(error))
+        message, line, column = match.groups() if match else (str(error), "1", "1")
+        return Finding(str(path), int(line), int(column), f"broken JSON: {message}", fatal=True)
+    return VectorFile(path, data.decode(), document)
+
+
+def _file_findings(file: VectorFile) -> Iterator[Finding]:
+    """The findings of one file that is of the form of the schema."""
+    document = file.document
+    if document["suite"] != file.path.parent.name:
+        yield file.finding(("suite",), f"the suite is the folder's name, {file.path.parent.name!r}")
+    if not _TOPIC.fullmatch(file.path.stem):
+        yield file.finding((), "a topic is named in lower-case words joined by hyphens")
+    headings = {requirement.section for requirement in register().values()}
+    if document["section"] not in headings:
+        yield file.finding(("section",), f"the register has no section {document['section']!r}")
+    for index, vector in enumerate(document["vectors"]):
+        section = vector.get("section", document["section"])
+        if section not in headings:
+            yield file.finding(("vectors", index, "section"), f"the register has no section {section!r}")
+        for path, message in _vector_findings(section, document["operation"], vector):
+            yield file.finding(("vectors", index, *path), f"{vector['id']}: {message}")
+    expected = canonical(document)
+    if file.text != expected:
+        yield _misformatted(file, expected)
+
+
+def _vector_findings(section: str, operation: str, vector: dict[str, Any]) -> Iterator[tuple[JsonPath, str]]:
+    for name in ("requirements", "versions", "contradiction"):
+        if name in vector and vector[name] != sorted(vector[name]):
+            yield (name,), f"{name} are not sorted"
+    known = []
+    for index, code in enumerate(vector["requirements"]):
+        requirement = register().get(code)
+        if requirement is None:
+            yield ("requirements", index), f"the register has no requirement {code}"
+            continue
+        known.append(requirement)
+        for version in vector["versions"]:
+            if version not in requirement.versions:
+                yield ("versions",), f"{code} does not exist in version {version}"
+    if len(known) == len(vector["requirements"]) and all(requirement.section != section for requirement in known):
+        yield ("requirements",), f"none of the requirements stands in the section {section!r}"
+    for index, known_id in enumerate(vector.get("contradiction", ())):
+        if known_id not in contradictions():
+            yield ("contradiction", index), f"the register has no contradiction {known_id}"
+    if "any_of" in vector["expect"] and "contradiction" not in vector:
+        yield ("expect",), "several outcomes are permitted, and no contradiction of the documents is named"
+    outcomes = vector["expect"].get("any_of", [vector["expect"]])
+    if known and all("error" in outcome for outcome in outcomes):
+        roles = OPERATIONS[operation].roles
+        bound = {role for requirement in known for party in requirement.binds for role in ROLES[party]}
+        if not bound & roles and not any(requirement.code in NOTHING_TO_ANSWER for requirement in known):
+            who = " or ".join(sorted(roles))
+            yield ("requirements",), f"only a refusal is permitted, and no requirement binds a {who}"
+    if _OUR_OWN.search(vector["origin"]):
+        yield ("origin",), "the origin is our own code: a value is not its own proof"
+
+
+def _misformatted(file: VectorFile, expected: str) -> Finding:
+    """Where the text begins to differ from the canonical one."""
+    lines, wanted = list(io.StringIO(file.text, newline="\n")), list(io.StringIO(expected, newline="\n"))
+    same = 0
+    while same < min(len(lines), len(wanted)) and lines[same] == wanted[same]:
+        same += 1
+    left, right = (rows[same] if same < len(rows) else "" for rows in (lines, wanted))
+    shorter = min(len(left), len(right))
+    column = next((at for at in range(shorter) if left[at] != right[at]), shorter)
+    return Finding(str(file.path), same + 1, column + 1, "not formatted as vector files are (see vectors/README.md)")
+
+
+def _twice(files: list[VectorFile]) -> Iterator[Finding]:
+    """Ids and questions that occur a second time; what another project asks, ours may ask as well."""
+    ids: dict[str, Path] = {}
+    questions: dict[str, str] = {}
+    for file in files:
+        for index, vector in enumerate(file.document["vectors"]):
+            path = ("vectors", index)
+            if vector["id"] in ids:
+                yield file.finding(
+                    (*path, "id"), f"{vector['id']}: the id is already that of a vector in {ids[vector['id']]}"
+                )
+            ids.setdefault(vector["id"], file.path)
+            if vector["id"].startswith("iv/"):
+                continue
+            question = json.dumps([file.document["operation"], vector["args"]])
+            if question in questions:
+                yield file.finding((*path, "args"), f"{vector['id']}: asks the same as {questions[question]}")
+            questions.setdefault(question, vector["id"])
+
+
+def uncovered_values(paths: Iterable[Path]) -> list[Finding]:
+    """Awkward values that some operation sees in no vector, and reasons that explain none.
+
+    Args:
+        paths: all vector files, of the form of the schema.
+    """
+    documents = [parse_json(path.read_bytes()) for path in paths]
+    vectors = [(document["operation"], vector) for document in documents for vector in document["vectors"]]
+    return [Finding(str(TABLE), 1, 1, complaint) for complaint in complaints(vectors, awkward_values())]
+
+
+def _vector_files(targets: list[Path]) -> Iterator[Path]:
+    for target in targets:
+        yield from sorted(target.glob("*/*.json")) if target.is_dir() else [target]
+
+
+def _schema_of(files: list[Path]) -> Path:
+    """The schema beside the suites of the files, else that of the vectors that come with this version of the tool."""
+    for path in files:
+        beside = path.resolve().parent.parent / SCHEMA
+        if beside.is_file():
+            return beside
+    return shipped() / SCHEMA
+
+
+NO_FILES = "no vector files in it"
+
+
+def findings_of(targets: list[Path]) -> list[Finding]:
+    """The findings of vector files and folders of them."""
+    files = list(_vector_files(targets))
+    if not files:
+        return [Finding(str(targets[0]), 1, 1, NO_FILES, fatal=True, of_usage=True)]
+    findings = lint(files, _schema_of(files))
+    if not findings and shipped().resolve() in [target.resolve() for target in targets]:
+        findings += uncovered_values(files)
+    return findings
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Print the findings of vector files; return the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m conformance.vectors.lint", description="Check golden vectors.")
+    parser.add_argument(
+        "targets", nargs="*", type=Path, metavar="FILE or FOLDER", help="default: the vectors of this version"
+    )
+    targets: list[Path] = parser.parse_args(argv).targets or [shipped()]
+    findings = findings_of(targets)
+    for finding in findings:
+        print(finding, file=sys.stderr if finding.of_usage else sys.stdout)
+    if any(finding.fatal for finding in findings):
+        return 2
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

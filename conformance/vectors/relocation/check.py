@@ -1,0 +1,165 @@
+"""Comparing a table at another place with the one that it was made of, by other readers than those that moved it."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from conformance.vectors.relocation.paths import Paths
+
+LENGTHS = {"file_size_in_bytes", "manifest_length", "added-files-size", "removed-files-size", "total-files-size"}
+"""What states how long other files are."""
+
+PATH_COLUMN = 2147483546
+
+
+def complaints(before: Mapping[str, bytes], after: Mapping[str, bytes], name: str, paths: Paths) -> Iterator[str]:
+    """What differs in a table at another place, besides locations and the lengths that follow.
+
+    Args:
+        before: the files, by path below the table's folder.
+        after: the files at the other place.
+        name: the path of the table's folder below the folder that was replaced.
+        paths: from where to where.
+
+    Yields:
+        For each file with a difference, what it is.
+    """
+    if before.keys() != after.keys():
+        yield f"{name}: has other files"
+        return
+    for path, data in before.items():
+        made = after[path]
+        if made in paths:
+            yield f"{name}/{path}: has a location in {paths.old}"
+        if made == data:
+            if _content_or_none(path, data, paths) is not None:
+                yield f"{name}/{path}: names locations in {paths.old}, and did not change"
+            continue
+        try:
+            old, new = _content(path, data), _content(path, made)
+        except Exception as error:  # libraries raise what they like
+            yield f"{name}/{path}: changed, and cannot be read: {type(error).__name__}"
+            continue
+        yield from (f"{name}/{path}: {what}" for what in _differences(paths.replace_all(old), new, (), paths))
+        yield from (f"{name}/{path}: {what}" for what in _wrong_lengths(old, new, before, after, name, paths))
+
+
+def _content_or_none(path: str, data: bytes, paths: Paths) -> Any:
+    """The content of a file that has a location in it; None where it has none, or cannot be read."""
+    try:
+        content = _content(path, data)
+    except Exception:  # as above; it was so before
+        return None
+    return content if paths.replace_all(content) != content else None
+
+
+def _content(path: str, data: bytes) -> Any:
+    """The content of a file as values: of data files the rows of delete files, their columns, and who wrote them."""
+    import fastavro
+    import pyarrow.orc as orc
+    import pyarrow.parquet as pq
+
+    if data[:4] == b"Obj\x01":
+        # Python has no days before the year 1, so values are read as they are stored.
+        reader = fastavro.reader(io.BytesIO(data.replace(b'"logicalType"', b'"storedType_"')))
+        return {"rows": list(reader), "metadata": dict(reader.metadata), "codec": reader.codec}
+    if data[:4] == b"PAR1":
+        file = pq.ParquetFile(io.BytesIO(data))
+        if "file_path" not in file.schema_arrow.names:
+            return None
+        metadata = file.metadata
+        chunks = [
+            metadata.row_group(group).column(column)
+            for group in range(metadata.num_row_groups)
+            for column in range(metadata.num_columns)
+        ]
+        return {
+            "rows": file.read().to_pylist(),
+            "schema": str(file.schema).partition("\n")[2],  # the first line has an address
+            "metadata": dict(metadata.metadata or {}),
+            "written by": metadata.created_by,
+            "columns": [
+                {"codec": chunk.compression, "encodings": chunk.encodings, "statistics": _statistics(chunk)}
+                for chunk in chunks
+            ],
+        }
+    if data[:3] == b"ORC":
+        orc_file = orc.ORCFile(io.BytesIO(data))
+        if "file_path" not in orc_file.schema.names:
+            return None
+        return {
+            "rows": orc_file.read().to_pylist(),
+            "schema": orc_file.schema.to_string(show_schema_metadata=True, show_field_metadata=True),
+            "metadata": dict(orc_file.file_metadata.metadata or {}) if hasattr(orc_file, "file_metadata") else {},
+            "written by": (orc_file.writer, str(orc_file.writer_version), orc_file.software_version),
+            "stripes": (orc_file.nstripes, orc_file.compression, orc_file.row_index_stride),
+        }
+    if path.endswith(".puffin"):
+        length = int.from_bytes(data[-12:-8], "little")
+        start = len(data) - 12 - length
+        return {"blobs": data[:start], "footer": json.loads(data[start:-12]), "flags": data[-8:]}
+    if path.endswith((".json", ".json.gz")):
+        return json.loads(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
+    return None
+
+
+def _statistics(chunk: Any) -> Any:
+    found = chunk.statistics
+    return None if found is None else (found.min, found.max, found.null_count, found.num_values)
+
+
+def _differences(expected: Any, found: Any, place: tuple[object, ...], paths: Paths) -> Iterator[str]:
+    where = "/".join(map(str, place))
+    if place and place[-1] in LENGTHS:
+        return
+    if type(expected) is not type(found):
+        yield f"{where}: {found!r:.80} instead of {expected!r:.80}"
+    elif isinstance(expected, dict):
+        if list(expected) != list(found):
+            yield f"{where}: has other members"
+            return
+        if expected.get("key") == PATH_COLUMN and ("column_sizes" in place or _is_cut(expected, found, place, paths)):
+            return
+        for name, item in expected.items():
+            yield from _differences(item, found[name], (*place, name), paths)
+    elif isinstance(expected, list | tuple):
+        if len(expected) != len(found):
+            yield f"{where}: {len(found)} instead of {len(expected)}"
+            return
+        for index, (one, other) in enumerate(zip(expected, found, strict=True)):
+            yield from _differences(one, other, (*place, index), paths)
+    elif expected != found and not (expected != expected and found != found):
+        yield f"{where}: {found!r:.80} instead of {expected!r:.80}"
+
+
+def _is_cut(expected: Any, found: Any, place: tuple[object, ...], paths: Paths) -> bool:
+    """Whether a bound was cut within the former folder, and is a bound of the locations in the new one."""
+    before = expected["value"]
+    if not isinstance(before, bytes) or len(before) > len(paths.old) or found["key"] != PATH_COLUMN:
+        return False
+    location = paths.new.encode() + b"/"
+    bound: bytes = found["value"]
+    return bound <= location if "lower_bounds" in place else bound > location
+
+
+def _wrong_lengths(
+    old: Any, new: Any, before: Mapping[str, bytes], after: Mapping[str, bytes], name: str, paths: Paths
+) -> Iterator[str]:
+    """The lengths of files that were right before and are not any more."""
+    if not isinstance(old, dict) or "rows" not in old:
+        return
+    for one, other in zip(old["rows"], new["rows"], strict=True):
+        for member, size in (("file_path", "file_size_in_bytes"), ("manifest_path", "manifest_length")):
+            known, now = (row.get("data_file", row) for row in (one, other))
+            if size not in known:
+                continue
+            path = (paths.relative(known[member].encode()) or "").removeprefix(f"{name}/")
+            if path not in before:
+                continue
+            was_right = known[size] == len(before[path])
+            if now[size] != (len(after[path]) if was_right else known[size]):
+                yield f"{size} of {path} is {now[size]}"

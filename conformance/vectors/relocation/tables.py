@@ -1,0 +1,220 @@
+"""The files of a table at another place, with the lengths that follow.
+
+Files are rewritten after those that they name, so that each states the new lengths: delete files, manifests, manifest
+lists, table metadata.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+
+from attrs import define, field, frozen
+
+from conformance.vectors.relocation import avro, documents, orc, parquet
+from conformance.vectors.relocation.avro import Blocks, Container, Number, Record, Unreadable, plain
+from conformance.vectors.relocation.paths import Paths
+
+FILE_PATH_ID = 2147483546
+"""The field id of the column ``file_path`` of position delete files, by which manifests state sizes and bounds."""
+
+ADDED, DELETED = 1, 2
+
+
+@frozen
+class Resized:
+    """A file that has another length."""
+
+    old: int
+    new: int
+    columns: Mapping[int, int] = field(factory=dict)
+    """The former sizes of parts of the column ``file_path``, with the new ones."""
+
+
+@frozen
+class Entry:
+    """How an entry of a manifest adds to the sizes in summaries: files that became longer."""
+
+    status: int
+    snapshot: int | None
+    more: int
+
+
+@define
+class Relocated:
+    """The files of a table at another place."""
+
+    files: dict[str, bytes]
+    unreadable: dict[str, str] = field(factory=dict)
+    """Files that were left as they are, because they are damaged, and why."""
+
+
+def relocate(files: Mapping[str, bytes], name: str, paths: Paths) -> Relocated:
+    """Rewrite the locations in the files of a table.
+
+    Args:
+        files: by path below the table's folder.
+        name: the path of the table's folder below the folder that is replaced.
+        paths: from where to where.
+
+    Returns:
+        The files; those that name no location have the same bytes.
+    """
+    return _Table(dict(files), name, paths).relocated()
+
+
+class _Table:
+    def __init__(self, files: dict[str, bytes], name: str, paths: Paths) -> None:
+        self.paths = paths
+        self.name = name
+        self.made = Relocated(files)
+        self.resized: dict[str, Resized] = {}
+        self.entries: dict[str, list[Entry]] = {}
+        self.lists: dict[str, list[tuple[str, int | None]]] = {}
+
+    def relocated(self) -> Relocated:
+        containers = dict(self._containers())
+        for path in [path for path in self.made.files if path not in containers]:
+            self._simple_file(path)
+        for wanted in ("file_path", "data_file", "manifest_path"):
+            for path, container in containers.items():
+                if any(one["name"] == wanted for one in container.schema.get("fields", ())):
+                    self._container(path, container)
+        sizes = self._summary_sizes()
+        for path in self.made.files:
+            if path.endswith((".json", ".json.gz")):
+                self._change(path, lambda data: (documents.metadata(data, self.paths, sizes), {}))
+        return self.made
+
+    def _containers(self) -> Iterator[tuple[str, Container]]:
+        for path, data in self.made.files.items():
+            if data[:4] == avro.MAGIC and path.startswith(("metadata/", "data/")):
+                try:
+                    found = avro.read(data)
+                except Unreadable as error:
+                    self.made.unreadable[path] = str(error)
+                else:
+                    yield path, found
+
+    def _simple_file(self, path: str) -> None:
+        data = self.made.files[path]
+        if data[:4] == b"PAR1" and b"file_path" in data:
+            self._change(path, lambda data: parquet.relocate(data, self.paths))
+        elif data[:3] == b"ORC":
+            self._change(path, lambda data: orc.relocate(data, self.paths))
+        elif path.endswith(".puffin"):
+            self._change(path, lambda data: (documents.puffin(data, self.paths), {}))
+
+    def _change(self, path: str, change: Callable[[bytes], tuple[bytes, Mapping[int, int]]]) -> None:
+        before = self.made.files[path]
+        try:
+            after, columns = change(before)
+        except Unreadable as error:
+            self.made.unreadable[path] = str(error)
+            return
+        self._put(path, before, after, columns)
+
+    def _put(self, path: str, before: bytes, after: bytes, columns: Mapping[int, int]) -> None:
+        self.made.files[path] = after
+        if after != before:
+            self.resized[f"{self.name}/{path}"] = Resized(len(before), len(after), columns)
+
+    def _container(self, path: str, container: Container) -> None:
+        for _, objects in container.blocks:
+            for one in objects:
+                assert isinstance(one, Record)
+                if "data_file" in one.fields:
+                    self._entry(f"{self.name}/{path}", one)
+                elif "manifest_path" in one.fields:
+                    self._listed(f"{self.name}/{path}", one)
+                avro.replace(one, self.paths)
+        self._put(path, self.made.files[path], avro.write(container), {})
+
+    def _named(self, record: Record, member: str) -> tuple[str | None, Resized | None]:
+        location = plain(record.fields[member])
+        path = self.paths.relative(location) if isinstance(location, bytes) else None
+        return path, self.resized.get(path) if path is not None else None
+
+    def _entry(self, manifest: str, entry: Record) -> None:
+        data_file = entry.fields["data_file"]
+        assert isinstance(data_file, Record)
+        for bounds in ("lower_bounds", "upper_bounds"):
+            self._cut_bounds(data_file.fields.get(bounds))
+        _, resized = self._named(data_file, "file_path")
+        if resized is None:
+            return
+        _follow(data_file, "file_size_in_bytes", resized)
+        sizes = data_file.fields.get("column_sizes")
+        inner = sizes.value if isinstance(sizes, avro.Union) else sizes
+        if isinstance(inner, Blocks):
+            _follow_columns(inner, resized)
+        is_vector = plain(data_file.fields.get("content_offset", avro.Raw(b""))) is not None
+        more = 0 if is_vector else resized.new - resized.old  # of a vector, summaries count the blob
+        status, snapshot = plain(entry.fields["status"]), plain(entry.fields["snapshot_id"])
+        self.entries.setdefault(manifest, []).append(Entry(status, snapshot, more))
+
+    def _cut_bounds(self, bounds: avro.Node | None) -> None:
+        """Rewrite bounds of ``file_path`` that were cut within the folder; `avro.replace` does the others."""
+        inner = bounds.value if isinstance(bounds, avro.Union) else bounds
+        if not isinstance(inner, Blocks):
+            return
+        for _, _, items in inner.blocks:
+            for item in items:
+                if isinstance(item, Record) and plain(item.fields["key"]) == FILE_PATH_ID:
+                    value = item.fields["value"]
+                    assert isinstance(value, avro.Text)
+                    value.value = self.paths.replace_cut(value.value)
+
+    def _listed(self, list_: str, manifest: Record) -> None:
+        path, resized = self._named(manifest, "manifest_path")
+        if resized is not None:
+            _follow(manifest, "manifest_length", resized)
+        if path is not None:
+            added = plain(manifest.fields.get("added_snapshot_id", avro.Raw(b"")))
+            self.lists.setdefault(list_, []).append((path, added))
+
+    def _summary_sizes(self) -> dict[int, dict[str, int]]:
+        """By how many bytes more the summary of each snapshot has to count."""
+        lists = self._lists_of_snapshots()
+        made: dict[int, dict[str, int]] = {}
+        for snapshot, list_ in lists.items():
+            more: dict[str, int] = defaultdict(int)
+            for manifest, added in self.lists.get(list_, ()):
+                for entry in self.entries.get(manifest, ()):
+                    by = added if entry.snapshot is None else entry.snapshot
+                    more["total-files-size"] += entry.more if entry.status != DELETED else 0
+                    if by == snapshot:
+                        name = {ADDED: "added-files-size", DELETED: "removed-files-size"}.get(entry.status)
+                        more[name or ""] += entry.more
+            made[snapshot] = more
+        return made
+
+    def _lists_of_snapshots(self) -> dict[int, str]:
+        found: dict[int, str] = {}
+        for path, data in self.made.files.items():
+            if path.endswith(".json"):
+                try:
+                    for snapshot in json.loads(data)["snapshots"]:
+                        location = snapshot.get("manifest-list", "").encode()
+                        found[snapshot["snapshot-id"]] = self.paths.relative(location) or ""
+                except (ValueError, KeyError, TypeError):
+                    continue
+        return found
+
+
+def _follow(record: Record, member: str, resized: Resized) -> None:
+    """State the new length, where the former one was stated."""
+    size = record.fields.get(member)
+    inner = size.value if isinstance(size, avro.Union) else size
+    if isinstance(inner, Number) and inner.value == resized.old:
+        inner.value = resized.new
+
+
+def _follow_columns(sizes: Blocks, resized: Resized) -> None:
+    for _, _, items in sizes.blocks:
+        for item in items:
+            if isinstance(item, Record) and plain(item.fields["key"]) == FILE_PATH_ID:
+                value = item.fields["value"]
+                if isinstance(value, Number):
+                    value.value = resized.columns.get(value.value, value.value)
