@@ -49,10 +49,11 @@ def inherit(
 ) -> Iterator[ManifestEntry]:
     """Fill in the values that entries inherit.
 
-    A null sequence number of an existing or deleted entry, which a writer must not leave, stays null, except that all
-    files of v1 manifests have 0. Row ids count up over the live data files without one; deleted files get none, so that
-    assigned ids stay within the rows that the list reserves (LIN019; contradiction B2). An id that an entry has is kept
-    even if the list gives the manifest none (contradiction C15).
+    Null sequence numbers of added entries become that of the manifest (SEQ006). A null sequence number of an existing
+    or deleted entry, which a writer must not leave, stays null, except that all files of v1 manifests have 0. Row ids
+    count up over the live data files without one; deleted files get none, so that assigned ids stay within the rows
+    that the list reserves (LIN019; contradiction B2). An id that an entry has is kept even if the list gives the
+    manifest none (contradiction C15).
 
     Args:
         entries: the entries as the manifest has them, in its order.

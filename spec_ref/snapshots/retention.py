@@ -98,9 +98,9 @@ def find_retained(
 ) -> RetainedSnapshots:
     """Find the snapshots and references that stay when snapshots expire at a time.
 
-    Every snapshot outside the result expires, as step 5 says; Iceberg-Java keeps unreferenced snapshots until they are
-    old enough (contradiction C13). A reference whose snapshot the table does not have keeps nothing,
-    and is removed.
+    Retention starts with no snapshot to keep (RET001), and every snapshot outside the result expires, as step 5 says;
+    Iceberg-Java keeps unreferenced snapshots until they are old enough (contradiction C13). A reference whose snapshot
+    the table does not have keeps nothing, and is removed.
 
     Args:
         snapshots: those of the table.

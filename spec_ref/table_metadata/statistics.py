@@ -85,7 +85,10 @@ STATISTICS_FILE = RecordOf(StatisticsFile, "a statistics file", requirement="TMD
 
 @record(kw_only=True)
 class PartitionStatisticsFile:
-    """A file with statistics of the partitions of one snapshot; at most one per snapshot (STA016)."""
+    """A file with statistics of the partitions of one snapshot, at most one per snapshot (STA016).
+
+    Readers may ignore it (STA036).
+    """
 
     snapshot_id: int = spec_field("snapshot-id", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="STA013", type=LONG)
 

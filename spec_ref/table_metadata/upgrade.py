@@ -19,7 +19,7 @@ def _to_v2(metadata: TableMetadata) -> TableMetadata:
 
 
 def _to_v3(metadata: TableMetadata) -> TableMetadata:
-    """Upgrade to v3. Row ids start at 0, and existing snapshots stay without them (LIN013)."""
+    """Upgrade to v3: row ids start at 0, existing snapshots have none (LIN013), position delete files stay (UPG007)."""
     return evolve(metadata, format_version=V3, next_row_id=0)
 
 
@@ -30,7 +30,7 @@ STEPS: dict[FormatVersion, Callable[[TableMetadata], TableMetadata]] = {V1: _to_
 def upgrade(metadata: TableMetadata, version: FormatVersion | int, *, table_uuid: str | None = None) -> TableMetadata:
     """Upgrade a table to a newer format version; no data or manifest is rewritten (VER003).
 
-    The commit sets the time of the update and the metadata log.
+    A table may stay at its version instead (VER002). The commit sets the time of the update and the metadata log.
 
     Args:
         metadata: the table.
