@@ -1,0 +1,65 @@
+"""Modules that the documentation told to import are found by the names that they had, with a warning."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib import import_module
+from importlib.util import find_spec
+
+import pytest
+
+from conformance.core.moved_modules import MOVED, new_name
+
+TOLD = {
+    "conformance.adapters.serve": "conformance.adapter_sdk.serve",
+    "conformance.pipeline.local": "conformance.table_io.local",
+    "conformance.stores.opening": "conformance.table_io.stores.opening",
+    "conformance.writing.plans": "conformance.table_io.writing.plans",
+    **MOVED,
+}
+
+
+@pytest.fixture
+def anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forgets what was imported by an old name."""
+    for name in [name for name in sys.modules if new_name(name)]:
+        monkeypatch.delitem(sys.modules, name)
+
+
+@pytest.mark.usefixtures("anew")
+@pytest.mark.parametrize("old", TOLD)
+def test_a_module_is_the_same_by_its_old_name_and_the_old_name_is_warned_of(old: str) -> None:
+    with pytest.warns(DeprecationWarning, match=f"{old.rpartition('.')[0]}.* is deprecated; it is "):
+        found = import_module(old)
+    assert found is import_module(TOLD[old])
+    assert found.__spec__ is not None
+    assert found.__spec__.name == found.__name__ == TOLD[old]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("conformance.adapters.pyiceberg", "conformance.engines.pyiceberg.adapter"),
+        ("conformance.adapters.iceberg_java_writing", "conformance.engines.iceberg_java.writing"),
+        ("conformance.adapters.race_logs", "conformance.adapter_sdk.race_logs"),
+        ("conformance.table_io", None),
+        ("conformance.writings", None),
+    ],
+)
+def test_adapters_are_in_the_folders_of_their_engines(old: str, new: str | None) -> None:
+    assert new_name(old) == new
+    assert new is None or find_spec(new)
+
+
+def test_a_command_of_an_old_module_still_runs() -> None:
+    command = [sys.executable, "-W", "always", "-m", "conformance.vector_lint", "--help"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "conformance.vector_lint is deprecated; it is conformance.vectors.lint now" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_nothing_of_ours_is_imported_by_an_old_name() -> None:
+    modules = "conformance.cli, conformance.cli.run, conformance.cli.validate, conformance.cli.matrix, conformance.api"
+    done = subprocess.run([sys.executable, "-W", "error", "-c", f"import {modules}"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
