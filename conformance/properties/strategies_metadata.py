@@ -44,7 +44,8 @@ from spec_ref.schemas.default_values import NULL_ONLY
 from spec_ref.schemas.evolution import with_new_ids
 from spec_ref.schemas.schema import Schema
 from spec_ref.snapshots.references import MAIN, RefType, SnapshotRef
-from spec_ref.snapshots.snapshot import Snapshot, SnapshotOperation
+from spec_ref.snapshots.snapshot import Snapshot
+from spec_ref.snapshots.summary import SnapshotOperation
 from spec_ref.sorting.order import UNSORTED, NullOrder, SortDirection, SortField, SortOrder
 from spec_ref.table_metadata.encryption import EncryptionKey
 from spec_ref.table_metadata.logs import MetadataLogEntry, SnapshotLogEntry

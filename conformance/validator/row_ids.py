@@ -24,7 +24,7 @@ from conformance.validator.finding import finding
 from spec_ref.checks.findings import Finding, Tally
 from spec_ref.manifests.entry import EntryStatus
 from spec_ref.schemas.reserved_field_ids import BY_ID
-from spec_ref.snapshots.snapshot import SnapshotOperation
+from spec_ref.snapshots.summary import SnapshotOperation
 
 if TYPE_CHECKING:
     from conformance.validator.files import Place

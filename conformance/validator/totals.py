@@ -8,7 +8,8 @@ from conformance.validator.context import Context, Members
 from conformance.validator.emitted import ManifestSums, Sums
 from conformance.validator.finding import finding
 from spec_ref.checks.findings import Finding
-from spec_ref.snapshots.snapshot import Snapshot, SnapshotOperation
+from spec_ref.snapshots.snapshot import Snapshot
+from spec_ref.snapshots.summary import SnapshotOperation
 
 _TOTALS = {
     "total-data-files": "data_files",

@@ -16,7 +16,7 @@ from spec_ref.manifests.data_file import DataFile
 from spec_ref.partitioning.evolution import PartitionChange
 from spec_ref.schemas.evolution import Change as ColumnChange
 from spec_ref.snapshots.references import MAIN, SnapshotRef
-from spec_ref.snapshots.snapshot import SnapshotOperation
+from spec_ref.snapshots.summary import SnapshotOperation
 from spec_ref.sorting.order import SortField
 from spec_ref.table_metadata.metadata import TableMetadata
 from spec_ref.table_metadata.statistics import PartitionStatisticsFile, StatisticsFile

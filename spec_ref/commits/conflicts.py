@@ -19,7 +19,8 @@ from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.scan_planning.delete_scope import column_types, may_apply
 from spec_ref.snapshots.references import RefType
-from spec_ref.snapshots.snapshot import Snapshot, SnapshotOperation
+from spec_ref.snapshots.snapshot import Snapshot
+from spec_ref.snapshots.summary import SnapshotOperation
 from spec_ref.table_metadata.metadata import TableMetadata
 
 Listed = tuple[ManifestFile, ManifestEntry]

@@ -16,7 +16,8 @@ from spec_ref.manifest_lists.manifest_file import ManifestFile
 from spec_ref.manifests.data_file import FileContent
 from spec_ref.row_lineage.assignment import assign_first_row_ids
 from spec_ref.snapshots.references import branch_ref
-from spec_ref.snapshots.snapshot import Snapshot, SnapshotOperation
+from spec_ref.snapshots.snapshot import Snapshot
+from spec_ref.snapshots.summary import SnapshotOperation
 from spec_ref.table_metadata.metadata import TableMetadata
 
 _TABLE = field_rules(TableMetadata)

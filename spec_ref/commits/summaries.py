@@ -1,4 +1,4 @@
-"""The summary of a snapshot: its changes, and totals (Snapshots; Appendix F, Optional Snapshot Summary Fields)."""
+"""Build the summary of a snapshot from the files that it adds and removes (Appendix F)."""
 
 from __future__ import annotations
 
@@ -6,19 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from spec_ref.manifests.data_file import DataFile, FileContent
-from spec_ref.snapshots.snapshot import OPERATION, SnapshotOperation
+from spec_ref.snapshots.summary import OPERATION, SnapshotOperation, totals
 
 ADDED, REMOVED = "added", "removed"
-
-TOTALS = {
-    "total-data-files": ("added-data-files", "deleted-data-files"),
-    "total-delete-files": ("added-delete-files", "removed-delete-files"),
-    "total-records": ("added-records", "deleted-records"),
-    "total-files-size": ("added-files-size", "removed-files-size"),
-    "total-position-deletes": ("added-position-deletes", "removed-position-deletes"),
-    "total-equality-deletes": ("added-equality-deletes", "removed-equality-deletes"),
-}
-"""Each total, with the counts that raise and lower it."""
 
 
 def count(data_files: Iterable[DataFile], change: str) -> Counter[str]:
@@ -74,8 +64,4 @@ def build_summary(
     made = {OPERATION: operation.value, **dict(further)}
     made.update({name: str(number) for name, number in counted.items()})
     made["changed-partition-count"] = str(len(partitions))
-    for total, (more, less) in TOTALS.items():
-        known = "0" if before == {} else (before or {}).get(total, "")
-        if known.isascii() and known.isdigit():
-            made[total] = str(int(known) + counted[more] - counted[less])
-    return made
+    return made | totals(before, counted)

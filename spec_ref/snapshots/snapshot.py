@@ -1,8 +1,7 @@
-"""Snapshots (Snapshots; Appendix F, Optional Snapshot Summary Fields)."""
+"""Snapshots (Snapshots)."""
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,26 +11,7 @@ from spec_ref.core.frozen_dict import EMPTY
 from spec_ref.core.records import record, spec_field
 from spec_ref.core.versions import OMITTED, OPTIONAL, REQUIRED, V2, V3
 from spec_ref.json.wire_types import INT, LONG, STRING, STRING_MAP, ListOf, RecordOf
-
-OPERATION = "operation"
-"""The required entry of the summary."""
-
-
-class SnapshotOperation(enum.Enum):
-    """The kind of change that a snapshot made."""
-
-    APPEND = "append"
-    """Only data files were added, and none removed (SNP013, SNP018)."""
-
-    REPLACE = "replace"
-    """Files were added and removed without changing the table's data (SNP014)."""
-
-    OVERWRITE = "overwrite"
-    """Files were added and removed in a logical overwrite (SNP015)."""
-
-    DELETE = "delete"
-    """Data files were removed, or delete files added, to delete rows (SNP016)."""
-
+from spec_ref.snapshots.summary import OPERATION, SnapshotOperation
 
 FROM_OLDER = {V2: OPTIONAL, V3: OPTIONAL}
 """What readers do with a field that v1 may omit: upgraded tables keep the snapshots that v1 wrote."""
@@ -116,39 +96,3 @@ class Snapshot:
 
 
 SNAPSHOT = RecordOf(Snapshot, "a snapshot", requirement="TMD016")
-
-SUMMARY_METRICS = frozenset(
-    {
-        "added-data-files",
-        "deleted-data-files",
-        "total-data-files",
-        "added-delete-files",
-        "added-equality-delete-files",
-        "removed-equality-delete-files",
-        "added-position-delete-files",
-        "removed-position-delete-files",
-        "added-dvs",
-        "removed-dvs",
-        "removed-delete-files",
-        "total-delete-files",
-        "added-records",
-        "deleted-records",
-        "total-records",
-        "added-files-size",
-        "removed-files-size",
-        "total-files-size",
-        "added-position-deletes",
-        "removed-position-deletes",
-        "total-position-deletes",
-        "added-equality-deletes",
-        "removed-equality-deletes",
-        "total-equality-deletes",
-        "deleted-duplicate-files",
-        "changed-partition-count",
-        "manifests-created",
-        "manifests-kept",
-        "manifests-replaced",
-        "entries-processed",
-    }
-)
-"""The counts in the summary; their values are whole numbers (NOT005)."""

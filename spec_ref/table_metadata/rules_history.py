@@ -11,7 +11,8 @@ from spec_ref.core.records import field_rules
 from spec_ref.core.versions import OMITTED, REQUIRED
 from spec_ref.json.documents import escape_token
 from spec_ref.snapshots.references import MAIN, RefType
-from spec_ref.snapshots.snapshot import OPERATION, SUMMARY_METRICS, Snapshot, SnapshotOperation
+from spec_ref.snapshots.snapshot import Snapshot
+from spec_ref.snapshots.summary import OPERATION, SUMMARY_METRICS, SnapshotOperation
 from spec_ref.table_metadata.metadata import TableMetadata
 from spec_ref.table_metadata.rules import FoundPlaces, MetadataRule, Place, find_repeated
 

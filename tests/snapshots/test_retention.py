@@ -10,7 +10,8 @@ from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
 from spec_ref.snapshots.references import RefType, SnapshotRef, add_main_branch
 from spec_ref.snapshots.retention import RetentionPolicy, ancestors, find_retained, read_retention_policy
-from spec_ref.snapshots.snapshot import Snapshot, SnapshotOperation
+from spec_ref.snapshots.snapshot import Snapshot
+from spec_ref.snapshots.summary import SnapshotOperation
 from spec_ref.table_metadata import TableMetadata, read_metadata
 from spec_ref.table_metadata.expiration import expire_snapshots
 from spec_ref.table_metadata.logs import (
