@@ -58,7 +58,7 @@ def _is_equality(content: FileContent) -> bool:
 
 def no_global_deletes(patch: Any) -> None:
     """Equality deletes of an unpartitioned spec are for its own files alone."""
-    patch.setattr(PartitionSpec, "unpartitioned", property(lambda _: False))
+    patch.setattr(PartitionSpec, "is_unpartitioned", property(lambda _: False))
 
 
 def other_file(patch: Any) -> None:

@@ -62,8 +62,10 @@ def schema_faults(
         yield from _type_faults(rule, inner, version, partition, here)
 
 
-def _fault(requirement: str, aspect: str, message: str, path: str, version: FormatVersion, **told: Any) -> Violation:
-    return Violation(requirement=requirement, aspect=aspect, message=message, path=path, format_version=version, **told)
+def _fault(requirement: str, aspect: str, message: str, path: str, version: FormatVersion, **details: Any) -> Violation:
+    return Violation(
+        requirement=requirement, aspect=aspect, message=message, path=path, format_version=version, **details
+    )
 
 
 def _type_faults(
@@ -96,9 +98,9 @@ def _type_faults(
                 yield attrs.evolve(problem, aspect="unusual-type", path=place, format_version=version)
                 return
             if found != wanted:
-                told = {"found": _shape(found), "expected": _shape(wanted)}
+                details = {"found": _shape(found), "expected": _shape(wanted)}
                 yield _fault(
-                    rule.requirement, "wrong-type", "the Avro type differs from the spec", path, version, **told
+                    rule.requirement, "wrong-type", "the Avro type differs from the spec", path, version, **details
                 )
 
 
@@ -131,17 +133,17 @@ def _partition_faults(record: Record, partition: StructType, version: FormatVers
             yield _fault("DFL004", "field-required", "a partition field is optional", here, version)
         found = type_from_avro(inner)
         if found != field.type:
-            told = {"found": str(found), "expected": str(field.type)}
+            details = {"found": str(found), "expected": str(field.type)}
             message = "the type of the partition field differs from the partition spec"
-            yield _fault("DFL004", "field-type", message, here, version, **told)
+            yield _fault("DFL004", "field-type", message, here, version, **details)
     extra = places.keys() - {field.id for field in partition.fields}
     if extra:
-        told = {"found": ", ".join(map(str, sorted(extra)))}
+        details = {"found": ", ".join(map(str, sorted(extra)))}
         yield _fault(
             "DFL004",
             "unknown-field",
             "the partition tuple has fields that the partition spec does not have",
             path,
             version,
-            **told,
+            **details,
         )

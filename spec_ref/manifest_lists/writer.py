@@ -59,14 +59,14 @@ def write_manifest_list(
     """
     struct = record_struct(ManifestFile, format_version, StructType(()))
     json = schema_json(struct, RECORD_NAME, {508: "r508"})
-    told: Mapping[str, int | None] = {
+    properties: Mapping[str, int | None] = {
         "snapshot-id": snapshot_id,
         "parent-snapshot-id": parent_snapshot_id,
         "sequence-number": sequence_number,
         "first-row-id": first_row_id,
     }
     metadata = {"avro.schema": documents.dumps(json), "format-version": str(int(format_version))}
-    metadata.update({key: str(value) for key, value in told.items() if value is not None})
+    metadata.update({key: str(value) for key, value in properties.items() if value is not None})
     row, encode = RowWriter(ManifestFile, format_version, StructType(())), encoder(from_json(json, REQUIREMENT))
     blocks: list[tuple[int, bytes]] = []
     payload, count = bytearray(), 0

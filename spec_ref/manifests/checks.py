@@ -69,10 +69,10 @@ def check_manifest(
 
 
 def _limited(found: Iterable[Finding]) -> Iterator[Finding]:
-    told: collections.Counter[str] = collections.Counter()
+    reported: collections.Counter[str] = collections.Counter()
     for finding in found:
-        told[finding.requirement] += 1
-        if told[finding.requirement] <= MAX_PER_RULE:
+        reported[finding.requirement] += 1
+        if reported[finding.requirement] <= MAX_PER_RULE:
             yield finding
 
 

@@ -75,10 +75,9 @@ def _bounds(entry: ManifestEntry, types: Mapping[int, Type]) -> Iterator[Violati
                 value = column_bound(entry.data_file, name, column, type_)
             except SpecError as error:
                 problem = error.violation
-                told = attrs.evolve(
+                yield attrs.evolve(
                     problem, requirement=requirement, aspect="undecodable", path=f"/data_file{problem.path}"
                 )
-                yield told
                 continue
             if isinstance(value, float) and value != value:
                 path = f"/data_file/{name}/{column}"

@@ -73,8 +73,8 @@ def finding_at(
     Returns:
         The finding.
     """
-    told = None if found is None else abbreviated_repr(found)
-    return to_finding(violation_at(requirement, message, path, told, expected, aspect=aspect))
+    abbreviated = None if found is None else abbreviated_repr(found)
+    return to_finding(violation_at(requirement, message, path, abbreviated, expected, aspect=aspect))
 
 
 @attrs.define
@@ -225,14 +225,14 @@ def manifest_file_findings(
             aspect="mismatch",
         )
     for attribute, requirement, status in _COMPARED:
-        told = getattr(listed, attribute)
+        stated = getattr(listed, attribute)
         counted = totals.rows[status] if "rows" in attribute else totals.files[status]
-        if told is not None and counted is not None and told != counted:
+        if stated is not None and counted is not None and stated != counted:
             yield finding_at(
                 requirement,
                 f"{attribute} differs from the manifest's entries",
                 f"/{attribute}",
-                told,
+                stated,
                 str(counted),
                 aspect="mismatch",
             )

@@ -304,8 +304,8 @@ def _no_example(row: dict[str, Any]) -> str | None:
         return "draft"
     if row.get("unproven", "").startswith("out of scope"):
         return "out of scope"
-    told: str | None = row.get("no_example")
-    return told
+    reason: str | None = row.get("no_example")
+    return reason
 
 
 def _contradiction(row: dict[str, Any]) -> Contradiction:

@@ -402,12 +402,12 @@ def history_problems(schemas: Sequence[Schema], version: FormatVersion) -> Itera
 
 
 def _change_problem(old: Column, new: Column, version: FormatVersion) -> SpecError | None:
-    told = f"{new.name}: {old.type} became {new.type}"
+    changed = f"{new.name}: {old.type} became {new.type}"
     if is_primitive(old.type) != is_primitive(new.type):
-        return spec_error("EVO013", "a field changed between primitive and nested", found=told)
+        return spec_error("EVO013", "a field changed between primitive and nested", found=changed)
     same = old.type == new.type if is_primitive(old.type) else kind(old.type) == kind(new.type)
     if not same and not is_promotable(old.type, new.type, version) and not is_promotable(new.type, old.type, version):
-        return spec_error("EVO003", "the type of a field changed to one that it cannot be promoted to", found=told)
+        return spec_error("EVO003", "the type of a field changed to one that it cannot be promoted to", found=changed)
     if [parent.id for parent in old.parents] != [parent.id for parent in new.parents]:
         return spec_error("EVO012", "a field moved to another struct", found=f"{old.name} became {new.name}")
     if old.field and new.field and not keeps_initial_default(old, new):

@@ -76,8 +76,8 @@ def check_metadata(data: Source, *, file: str | None = None) -> list[Finding]:
     metadata = apply_post_read(METADATA, TableMetadata(**sound), version)  # type: ignore[arg-type]
     for rule in RULES:
         if broken.isdisjoint(rule.reads):
-            told = itertools.islice(rule.violations(metadata), MAX_PER_RULE)
-            found += map(to_finding, told)
+            reported = itertools.islice(rule.violations(metadata), MAX_PER_RULE)
+            found += map(to_finding, reported)
     broken_by_rules = {(one.requirement, one.path) for one in found}
     unread = writer_deviations(METADATA, document, version), _nested_defaults(document, version)
     for problem in _limit_per_rule(itertools.chain.from_iterable(unread)):
@@ -112,10 +112,10 @@ def _nested_defaults(document: Mapping[str, Any], version: FormatVersion) -> Ite
 
 
 def _limit_per_rule(violations: Iterable[Violation]) -> Iterator[Violation]:
-    told: Counter[str] = Counter()
+    reported: Counter[str] = Counter()
     for one in violations:
-        told[one.requirement] += 1
-        if told[one.requirement] <= MAX_PER_RULE:
+        reported[one.requirement] += 1
+        if reported[one.requirement] <= MAX_PER_RULE:
             yield one
 
 

@@ -100,8 +100,8 @@ def with_path_prefix(path: str, problem: SpecError | Violation) -> Violation:
     Returns:
         The violation with the whole path.
     """
-    told = problem.violation if isinstance(problem, SpecError) else problem
-    return attrs.evolve(told, path=path + told.path)
+    violation = problem.violation if isinstance(problem, SpecError) else problem
+    return attrs.evolve(violation, path=path + violation.path)
 
 
 def find_repeated(ids: Sequence[Any]) -> Iterator[tuple[int, int]]:

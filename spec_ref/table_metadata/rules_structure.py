@@ -162,14 +162,14 @@ def _name_mapping(metadata: TableMetadata) -> FoundPlaces:
             read_name_mapping(text)
         except SpecError as problem:
             # The pointer of the mapping leads into the text of the property, not into the metadata.
-            told = problem.violation
+            violation = problem.violation
             yield Violation(
-                requirement=told.requirement,
-                message=f"in the mapping{' at ' + told.path if told.path else ''}: {told.message}",
-                aspect=told.aspect,
+                requirement=violation.requirement,
+                message=f"in the mapping{' at ' + violation.path if violation.path else ''}: {violation.message}",
+                aspect=violation.aspect,
                 path=f"/properties/{NAME_MAPPING_PROPERTY}",
-                found=told.found,
-                expected=told.expected,
+                found=violation.found,
+                expected=violation.expected,
             )
 
 

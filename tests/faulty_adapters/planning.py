@@ -43,7 +43,7 @@ def replaced(owner: Any, name: str, make: Callable[[Rule], Rule]) -> Callable[[A
 
 
 def _unpartitioned(rule: Callable[[PartitionSpec], bool]) -> Callable[[Arguments, Operation], Any]:
-    return replaced(PartitionSpec, "unpartitioned", lambda _: property(rule))
+    return replaced(PartitionSpec, "is_unpartitioned", lambda _: property(rule))
 
 
 def _number_plus(step: int) -> Callable[[Rule], Rule]:

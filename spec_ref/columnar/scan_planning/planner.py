@@ -185,11 +185,11 @@ class _Scan:
 
     # Deletes
 
-    def _told(self, delete: ScanDelete) -> ScanDelete:
+    def _delete_for_tasks(self, delete: ScanDelete) -> ScanDelete:
         return delete if self.statistics else evolve(delete, data_file=self._slim(delete.data_file))
 
     def _index(self, batches: Iterator[ManifestColumns]) -> DeleteFileIndex:
-        index = DeleteFileIndex(self.specs, column_types(self.metadata), self._told)
+        index = DeleteFileIndex(self.specs, column_types(self.metadata), self._delete_for_tasks)
         for columns in batches:
             spec_id = columns.manifest.spec_id
             assert spec_id is not None

@@ -360,7 +360,7 @@ def _read(type_: Type, written: Type, constants: Constants, *, mapped: bool) -> 
 def _with_arrow_errors(type_: Type, read: Read) -> Read:
     target = arrow_type(type_)
 
-    def told(array: Array) -> Array:
+    def read_or_explain(array: Array) -> Array:
         if pa.types.is_null(array.type):  # what a format gives for a column that holds nothing but null
             return pa.nulls(len(array), target)
         try:
@@ -369,7 +369,7 @@ def _with_arrow_errors(type_: Type, read: Read) -> Read:
             message = f"the column does not hold values of {type_}: {error}"
             raise spec_error("DFL005", message, found=str(array.type)) from error
 
-    return told
+    return read_or_explain
 
 
 def _struct_reader(

@@ -146,8 +146,8 @@ class Container:
                 raise self._wrong("the blocks are too large when decompressed", found=total, expected=expected)
             yield block.count, payload
 
-    def _wrong(self, message: str, **told: object) -> SpecError:
-        return spec_error(self.requirement, message, **told)  # type: ignore[arg-type]
+    def _wrong(self, message: str, **details: object) -> SpecError:
+        return spec_error(self.requirement, message, **details)  # type: ignore[arg-type]
 
 
 # Reading

@@ -193,8 +193,8 @@ class _Parser:
         self.named: dict[str, tuple[AvroType, int] | None] = {}
         self.nodes = 0
 
-    def wrong(self, message: str, **told: Any) -> SpecError:
-        return spec_error(self.requirement, f"the Avro schema is malformed: {message}", **told)
+    def wrong(self, message: str, **details: Any) -> SpecError:
+        return spec_error(self.requirement, f"the Avro schema is malformed: {message}", **details)
 
     def grow(self, nodes: int) -> None:
         self.nodes += nodes
