@@ -226,10 +226,22 @@ def _with_length(tail: bytes, length: int) -> bytes:
     return made + bytes([len(made)])
 
 
+def _units() -> bool:
+    """Times that a file stores in a coarser or a finer unit than the column's count in that of the column."""
+    import pyarrow as pa
+
+    from spec_ref.columnar.manifests.computed_metrics import comparable
+    from spec_ref.data_types.types import TIMESTAMP
+
+    stored = (("ms", 7, 7000), ("us", 7, 7), ("ns", -1, -1))
+    return all(comparable(TIMESTAMP, pa.array([n], pa.timestamp(unit))).to_pylist() == [m] for unit, n, m in stored)
+
+
 def metrics() -> dict[str, Check]:
     """Metrics of golden files and of shapes."""
     boxes = {f"box {name}": lambda case=case: _box(*case) for name, *case in BOXES}  # type: ignore[misc]
     return {
         "parquet": _parquet, "orc": _orc, "avro": _avro, "parts of variants": _parts_of_variants, **boxes,
         "no object": _no_object, "chunks": _chunks, "sizes": _sizes,
+        "units": _units,
     }  # fmt: skip
