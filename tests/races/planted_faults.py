@@ -392,7 +392,7 @@ def totals_kept_on_retry(patch: Any) -> None:
 
 
 def log_not_continued(patch: Any) -> None:
-    original = commit_module.with_log
+    original = commit_module.append_metadata_log
     first: list[Any] = []
 
     def with_log(metadata: Any, current: Any, now: int) -> Any:
@@ -403,7 +403,7 @@ def log_not_continued(patch: Any) -> None:
 
 
 def clock_of_the_writer(patch: Any) -> None:
-    original = commit_module.with_log
+    original = commit_module.append_metadata_log
     patch.setattr(
         commit_module,
         "append_metadata_log",

@@ -535,10 +535,10 @@ def attempts_share_a_manifest_name(patch: Any) -> None:
 
 
 def log_of_one_file(patch: Any) -> None:
-    original = commit_module.with_log
+    original = commit_module.append_metadata_log
     patch.setattr(
         commit_module,
-        "with_log",
+        "append_metadata_log",
         lambda metadata, current, now: (
             (made := original(metadata, current, now)) and evolve(made, metadata_log=made.metadata_log[-1:])
         ),
