@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.installed
 
-.PHONY: help install conformance older races matrix relay writers test reword scenarios bench scale trace trace-check lint types docs format lock clean
+.PHONY: help install conformance older races matrix relay writers test reword scenarios bench scale trace trace-check lint types docs format lock release clean
 
 help:           ## say what can be made
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -128,5 +128,9 @@ lock:           ## write the lock files anew from pyproject.toml (needs uv): for
 	$(LOCK) --constraint requirements.lock --output-file requirements-run.lock
 	$(subst pyproject.toml,--group fuzz,$(LOCK)) --output-file tools/fuzz/requirements.lock
 
+release: $(READY)    ## build the wheel, the sdist, the archive of vectors and SHA256SUMS in dist/; the same commit gives the same bytes
+	rm -rf dist
+	$(BIN)/python -m tools.release dist
+
 clean:          ## remove what was made here
-	rm -rf $(VENV) results site build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) results site build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
