@@ -49,6 +49,7 @@ def run(
     timeout: float = DEFAULTS.request,
     pipeline: int = DEFAULTS.window,
     jobs: Annotated[int, Parameter(name=["--jobs", "-j"])] = 1,
+    second_reader: str | None = None,
     vectors_: Annotated[Path | None, Parameter(name="--vectors")] = None,
     fail_fast: Annotated[bool, Parameter(name="-x")] = False,
     max_failures: int | None = None,
@@ -80,6 +81,9 @@ def run(
         timeout: Seconds that an adapter may take for one answer.
         pipeline: Requests under way at once.
         jobs: Implementations that are asked side by side.
+        second_reader: An implementation, as for --adapter, that reads every table that was written and passed, besides
+            the reference, which judges them. Differences are printed; they may be the reader's, so the exit status
+            does not depend on them.
         vectors_: A folder of vectors other than the one that comes with the tool.
         fail_fast: Stop at the first failure, as --max-failures 1 does.
         max_failures: Stop after so many failures.
@@ -126,18 +130,28 @@ def run(
         "vectors": {"folder": str(folder), "on_disk": on_disk, "selected": len(chosen)},
         **({"expectations": expected.file} if expect is not None else {}),
     }
-    plan = Plan(tuple(targets), chosen, expected, most, jobs)
+    (reader,) = named([second_reader], limits) if second_reader is not None else (None,)
+    plan = Plan(tuple(targets), chosen, expected, most, jobs, reader)
     with _opened(results) as file, progress() as tell:
         found = execute(plan, header, Writer(file), tell)
     detail = Detail.STATISTICS if statistics else Detail.ALL if verbose else Detail.EXAMPLES
     write_reports(found, written, vectors_, detail=detail)
     assert found.exit_status is not None
+    if reader is not None:
+        _print_second_readings(reader.name, found)
     if found.exit_status == ExitStatus.INTERRUPTED:
         raise KeyboardInterrupt
     if update is not None:
         return _update(update, found, ids)
     _check_engines(expected, found)
     return found.exit_status
+
+
+def _print_second_readings(reader: str, found: Run) -> None:
+    from conformance.second_reader import summary  # with Arrow, which few runs need
+
+    for line in summary(reader, found.second_readings):
+        print(line, file=sys.stderr)
 
 
 def _check_engines(expected: Expectations, found: Run) -> None:

@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import ExitStack
 
 from attrs import Factory, evolve, field, frozen
 from attrs.validators import ge, optional
@@ -54,6 +55,9 @@ class Plan:
 
     jobs: int = field(default=1, validator=ge(1))
     """How many targets run side by side."""
+
+    second_reader: Target | None = None
+    """Who reads the tables that were written and passed, besides the judge; see `conformance.second_reader`."""
 
 
 Progress = Callable[[str, int, int], None]
@@ -156,9 +160,10 @@ class _Running:
         results: list[Result] = []
         unmet: list[str] = []
         try:
-            with target.open() as adapter, places(plan.vectors) as vectors:
+            with ExitStack() as opened, target.open() as adapter, places(plan.vectors) as vectors:
                 self.started.append(adapter)
                 self._go_on()
+                second = self._second_reader(opened)
                 started = adapter.start()
                 found = evolve(
                     found,
@@ -170,6 +175,11 @@ class _Running:
                 for done, (vector, answer) in enumerate(answers(adapter, started, vectors, self.golden), 1):
                     self._go_on()
                     verdict = judge(vector, answer)
+                    if second is not None and verdict.outcome is Outcome.PASSED:
+                        from conformance.second_reader import second_readings  # with Arrow, which few runs need
+
+                        asked = plan.vectors[done - 1]
+                        self.run.second_readings += second_readings(target.name, asked, answer, *second)
                     clear(vector)
                     status, deviation, complaint = expected.status(vector, verdict)
                     result = _result(target.name, vector, verdict, status, deviation)
@@ -193,6 +203,13 @@ class _Running:
             raise
         account(plan.vectors, results)
         return evolve(found, breach=breach, unmet=tuple(unmet), seconds=_since(began))
+
+    def _second_reader(self, opened: ExitStack) -> tuple[Adapter, Started] | None:
+        if self.plan.second_reader is None:
+            return None
+        reader = opened.enter_context(self.plan.second_reader.open())
+        self.started.append(reader)
+        return reader, reader.start()
 
     def _go_on(self) -> None:
         if self.ended.is_set():

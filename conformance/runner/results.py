@@ -141,6 +141,21 @@ class AdapterRun:
         return f"{self.name} ({self.identity})" if self.identity else self.name
 
 
+@frozen
+class SecondReading:
+    """What a second reader made of one state of a table that was written."""
+
+    writer: str
+    id: str
+    """Of the vector."""
+
+    label: str
+    """Which state: current, a reference, or the snapshot of an operation."""
+
+    outcome: Outcome
+    reason: str = ""
+
+
 @define
 class Run:
     """All that one run found."""
@@ -149,6 +164,9 @@ class Run:
     cases: dict[str, Case] = field(factory=dict)
     adapters: list[AdapterRun] = field(factory=list)
     results: list[Result] = field(factory=list)
+    second_readings: list[SecondReading] = field(factory=list)
+    """What a second reader made of the tables that were written and passed."""
+
     complete: bool = False
     exit_status: int | None = None
 

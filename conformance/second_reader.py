@@ -1,0 +1,105 @@
+"""Tables and Puffin files that were written, read by a second engine.
+
+The judge of ``table.write`` and ``table.change`` validates a table and reads it with the reference, so it does not see
+what both get wrong alike. Another engine shares no code with them; what it reads is compared with what the script makes
+by the independent model. A difference may be the reader's, so it is reported apart from the results of vectors.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from conformance.adapters.asking import Adapter, Request
+from conformance.adapters.script_steps import WRITING
+from conformance.adapters.table_requests import local_path
+from conformance.failures import NotExamined
+from conformance.judge import Outcome, judge
+from conformance.properties.scenario_tables import OtherSchema, ScriptedTable, readings, vector_of
+from conformance.protocol import Answer, Ok, Started, Unsupported
+from conformance.results import SecondReading
+from conformance.scripts.model import run_model
+from conformance.vectors import Vector
+from spec_ref.core.errors import SpecError
+
+
+def second_readings(
+    writer: str, vector: Vector, answer: Answer, reader: Adapter, started: Started
+) -> Iterator[SecondReading]:
+    """Let a second reader read every state of a table that passed.
+
+    Args:
+        writer: who wrote the table.
+        vector: as the file has it.
+        answer: of the writer; the table has to be there still.
+        reader: who reads.
+        started: what the reader answered to start.
+    """
+    if not isinstance(answer, Ok):
+        return
+    if vector.operation.name == "puffin.write":
+        yield _puffin(writer, vector, answer.value, reader, started)
+    if vector.operation.name not in WRITING:
+        return
+    script = vector.args.get("script") or {
+        "operations": [*vector.args["base"]["operations"], *vector.args["operations"]]
+    }
+    snapshots = tuple(answer.value.get("snapshots", ())) if "script" in vector.args else ()
+    table = ScriptedTable(script, run_model(script), local_path(answer.value["metadata"]), snapshots)
+    try:
+        cases = [
+            (label, vector_of(vector.id, args, expected, table.states[-1].format_version))
+            for label, args, expected in readings(table, history=bool(snapshots))
+        ]
+    except (SpecError, NotExamined, OtherSchema) as error:  # the table passed, so its schema is a reader's to name
+        yield SecondReading(writer, vector.id, "current", Outcome.FAILED, str(error))
+        return
+    for label, case in cases:
+        given: Answer = _unsupported(started, case) or next(iter(reader.ask([Request("table.read", case.args)])))
+        verdict = judge(case, given)
+        reason = "; ".join(map(str, verdict.differences[:2])) or verdict.reason
+        yield SecondReading(writer, vector.id, label, verdict.outcome, reason)
+
+
+def _puffin(writer: str, vector: Vector, written: str, reader: Adapter, started: Started) -> SecondReading:
+    """Compare what a second reader reads of a Puffin file that was written with what it reads of the derived one."""
+    derived = next(one.value for one in vector.permitted if isinstance(one, Ok))
+    if "puffin.read" not in started.operations:
+        return SecondReading(writer, vector.id, "file", Outcome.UNSUPPORTED, "the operation puffin.read (not declared)")
+    before, after = reader.ask([Request("puffin.read", {"bytes": data}) for data in (derived, written)])
+    if not isinstance(before, Ok):  # the derived file is right, so this is the reader's
+        return SecondReading(writer, vector.id, "file", Outcome.UNSUPPORTED, f"it does not read the file: {before}")
+    if not isinstance(after, Ok):
+        return SecondReading(writer, vector.id, "file", Outcome.FAILED, str(after))
+    same = _blobs(before.value) == _blobs(after.value)
+    return SecondReading(
+        writer, vector.id, "file", Outcome.PASSED if same else Outcome.FAILED, "" if same else str(after.value)
+    )
+
+
+def _blobs(form: Any) -> Any:
+    """What a Puffin file says, without where its blobs are and who wrote it, which is the writer's choice."""
+    free = ("offset", "length")
+    blobs = [{name: item for name, item in blob.items() if name not in free} for blob in form["blobs"]]
+    properties = {name: item for name, item in form["properties"].items() if name != "created-by"}
+    return blobs, properties
+
+
+def _unsupported(started: Started, case: Vector) -> Unsupported | None:
+    if "table.read" not in started.operations:
+        return Unsupported("the operation table.read (not declared)")
+    if started.format_versions and not set(case.versions) & set(started.format_versions):
+        return Unsupported("the format version (not declared)")
+    return None
+
+
+def summary(reader: str, found: Sequence[SecondReading]) -> Iterator[str]:
+    """What a second reader read, in lines for people: the counts, then each reading that is not as it should be."""
+    counts = Counter(one.outcome for one in found)
+    written = len({(one.writer, one.id) for one in found})
+    told = ", ".join(f"{counts[outcome]} {outcome.value}" for outcome in Outcome if counts[outcome])
+    yield f"second reader {reader}: {written} written, {len(found)} readings: {told or 'none'}"
+    for one in found:
+        if one.outcome in (Outcome.FAILED, Outcome.CRASHED):
+            yield f"  {one.id} by {one.writer}, {one.label}: {one.outcome.value}: {one.reason[:300]}"
