@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack
 
@@ -22,7 +22,7 @@ from conformance.operations.protocol import Answer, Started, Unsupported
 from conformance.runner.adapter_interface import Adapter, Request
 from conformance.runner.expectations import Deviation, Expectations
 from conformance.runner.judge import Outcome, Verdict, judge
-from conformance.runner.results import AdapterRun, Case, Result, Run, Writer
+from conformance.runner.results import AdapterRun, Case, Result, Run, SecondReading, Writer
 from conformance.runner.scratch_dir import clear, places
 from conformance.vectors import Vector
 from conformance.vectors.golden_tables import Located, materialize_for, own_place
@@ -43,6 +43,10 @@ class Target:
 NO_EXPECTATIONS = Expectations()
 
 
+def _no_readings(*_asked: object) -> Iterable[SecondReading]:
+    return ()
+
+
 @frozen
 class Plan:
     """What to run, and how."""
@@ -57,7 +61,10 @@ class Plan:
     """How many targets run side by side."""
 
     second_reader: Target | None = None
-    """Who reads the tables that were written and passed, besides the judge; see `conformance.second_reader`."""
+    """Who reads what was written and passed, besides the judge; see `conformance.properties.second_reader`."""
+
+    second_readings: Callable[[str, Vector, Answer, Adapter, Started], Iterable[SecondReading]] = _no_readings
+    """Lets the second reader read what an answer to a vector names."""
 
 
 Progress = Callable[[str, int, int], None]
@@ -176,10 +183,8 @@ class _Running:
                     self._go_on()
                     verdict = judge(vector, answer)
                     if second is not None and verdict.outcome is Outcome.PASSED:
-                        from conformance.second_reader import second_readings  # with Arrow, which few runs need
-
                         asked = plan.vectors[done - 1]
-                        self.run.second_readings += second_readings(target.name, asked, answer, *second)
+                        self.run.second_readings += plan.second_readings(target.name, asked, answer, *second)
                     clear(vector)
                     status, deviation, complaint = expected.status(vector, verdict)
                     result = _result(target.name, vector, verdict, status, deviation)

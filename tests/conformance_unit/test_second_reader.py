@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from conformance.adapters.asking import Request
 from conformance.cli import main
-from conformance.judge import Outcome
+from conformance.operations.protocol import Answer, Ok, Started
 from conformance.operations.registry import OPERATIONS
-from conformance.protocol import Answer, Ok, Started
-from conformance.second_reader import second_readings
+from conformance.properties.second_reader import second_readings
+from conformance.runner.adapter_interface import Request
+from conformance.runner.judge import Outcome
 from conformance.vectors import Vector
 
 ASKED = ["run", "--adapter", "reference", "-k", "write-merge-mor-v2 or change-merge-mor-v2 or puffin-write-no-blobs"]

@@ -11,14 +11,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from conformance.adapters.asking import Adapter, Request
-from conformance.adapters.script_steps import WRITING
-from conformance.adapters.table_requests import local_path
-from conformance.failures import NotExamined
-from conformance.judge import Outcome, judge
+from conformance.adapter_sdk.script_steps import WRITING
+from conformance.adapter_sdk.table_requests import local_path
+from conformance.core.failures import NotExamined
+from conformance.operations.protocol import Answer, Ok, Started, Unsupported
 from conformance.properties.scenario_tables import OtherSchema, ScriptedTable, readings, vector_of
-from conformance.protocol import Answer, Ok, Started, Unsupported
-from conformance.results import SecondReading
+from conformance.runner.adapter_interface import Adapter, Request
+from conformance.runner.judge import Outcome, judge
+from conformance.runner.results import SecondReading
 from conformance.scripts.model import run_model
 from conformance.vectors import Vector
 from spec_ref.core.errors import SpecError
