@@ -126,9 +126,9 @@ def test_unsupported_cases_are_counted_apart_and_do_not_fail(cli: Cli, folder: P
 @pytest.mark.parametrize(
     ("arguments", "status", "reason"),
     [
-        (["--adapter", "nobody"], 2, "unknown adapter 'nobody'; there are reference,"),
+        (["--adapter", "nobody"], 2, "unknown adapter 'nobody'. The adapters are reference,"),
         (["--adapter", "reference", "--adapter", "reference"], 2, "the adapter 'reference' is given twice"),
-        (["--suite", "none"], 2, "unknown suite 'none'; the suites are mini"),
+        (["--suite", "none"], 2, "unknown suite 'none'. The suites are mini"),
         (["--requirement", "XXX999"], 2, "unknown requirement 'XXX999'"),
         (["--section", "Appendix Z"], 2, "unknown section 'Appendix Z'"),
         (["-k", "a and"], 2, "-k 'a and': a word is missing at the end"),

@@ -121,7 +121,7 @@ def test_the_former_suite_of_tagged_vectors_selects_them() -> None:
 @pytest.mark.parametrize(
     ("selection", "reason"),
     [
-        (Selection(suites=("none",)), "unknown suite 'none'; the suites are mini"),
+        (Selection(suites=("none",)), "unknown suite 'none'. The suites are mini"),
         (Selection(sections=("Appendix Z",)), "unknown section 'Appendix Z'"),
         (Selection(requirements=("XYZ001",)), "unknown requirement 'XYZ001'"),
         (Selection(names=""), "a word is missing at the end"),
