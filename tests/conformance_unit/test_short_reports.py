@@ -25,7 +25,7 @@ def run_of(*statuses: str, version: str = "1", got: object = 5, complete: bool =
         if status != "none"
     ]
     header = {"results": 1, "tool": "0", "started": "2026-01-01", "vectors": {"on_disk": 1, "selected": 1}}
-    return Run(header, cases, [AdapterRun("one", "one", "lib", version)], results, complete, 0)
+    return Run(header, cases, [AdapterRun("one", "one", "lib", version)], results, complete=complete, exit_status=0)
 
 
 def test_markdown_has_the_matrix_and_each_failure_with_its_command() -> None:

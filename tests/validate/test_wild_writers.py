@@ -15,7 +15,7 @@ from conformance.vectors import shipped
 from spec_ref.checks.findings import Severity
 
 WRITERS = shipped() / "golden" / "writers"
-WRITTEN_AT = "/iceberg-conformance/validator/writers/"
+WRITTEN_AT = "/iceberg-conformance/writers/"
 
 ERRORS = {
     "chdb-4.4.0/v1": {"TMD007", "TMD010"},

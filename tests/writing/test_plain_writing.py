@@ -113,7 +113,7 @@ def test_both_forms_write_the_same_files(tmp_path: Path, version: int, mode: str
 
 BOUNDARY = (
     "columnar/arrow_types.py", "columnar/arrow_values.py", "columnar/decimal128.py",
-    "columnar/manifests/computed_metrics.py:storage_of", "columnar/manifests/computed_metrics.py:comparable",
+    "columnar/manifests/computed_metrics.py:storage_array", "columnar/manifests/computed_metrics.py:comparable",
     "columnar/schemas/column_projection.py",
 )  # fmt: skip
 """What encodes and decodes the values of data files (`spec_ref.data_files`), by file, or file and function."""

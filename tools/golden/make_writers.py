@@ -21,7 +21,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
-PLACE = Path("/tmp/iceberg-conformance/validator/writers")
+PLACE = Path("/tmp/iceberg-conformance/writers")
 ENGINES = Path(__file__).resolve().parents[2] / "conformance" / "engines"
 KEPT = Path(__file__).resolve().parents[2] / "vectors" / "golden" / "writers"
 
