@@ -39,7 +39,7 @@ def reworded(text: str, words: random.Random) -> str:
     """Other words than ``text``; a text that was reworded before, and an empty one, as it is."""
     if not text or set("".join(one if one.isalpha() else " " for one in text).split()) <= {*WORDS, "so"}:
         return text
-    return " ".join(f"{words.choice(WORDS)}{words.choice(MARKS)}" for _ in range(words.randint(2, 9)))
+    return " ".join(f"{words.choice(WORDS)}{words.choice(MARKS)}" for _ in range(words.randint(5, 9)))
 
 
 def reword_class(made: type, name: str, position: int | None, words: random.Random) -> None:
