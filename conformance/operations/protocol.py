@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any, TypeAlias
 
@@ -95,9 +96,31 @@ def complaint(definition: str, message: Any) -> str | None:
     check = validator(definition)
     if check.is_valid(message):
         return None
-    # Of a choice between forms, the form that reads furthest is the one that was meant.
-    error = max(check.iter_errors(message), key=lambda error: len(error.instance_path))
+    return _most_telling(check.iter_errors(message))
+
+
+def _most_telling(errors: Iterable[jsonschema_rs.ValidationError]) -> str:
+    """The error that is furthest inside; of a choice between forms, what is wrong with the form that was meant."""
+    error = max(errors, key=lambda error: len(error.instance_path))
+    forms = list(_forms(error))
+    # Forms are told apart by members with one value, such as ``op``: the form that was meant has the right value there.
+    constant = jsonschema_rs.ValidationErrorKind.Constant
+    marks = [[one for one in form if isinstance(one.kind, constant)] for form in forms]
+    meant = [form for form, wrong in zip(forms, marks, strict=True) if not wrong]
+    if len(meant) == 1:
+        return _most_telling(meant[0])
+    if forms and not meant:
+        first = marks[0][0]
+        values = sorted({str(one.kind.as_dict()["expected_value"]) for wrong in marks for one in wrong})
+        return f"{place(first.instance_path)}{shorten(repr(first.instance))} is none of {', '.join(values)}"
     return f"{place(error.instance_path)}{shorten(error.message)}"
+
+
+def _forms(error: jsonschema_rs.ValidationError) -> Iterator[list[jsonschema_rs.ValidationError]]:
+    """What is wrong with each form of a choice, and of the choices inside; nothing where there is no choice."""
+    for form in getattr(error.kind, "context", ()):
+        inner = [one for alone in form if len(form) == 1 for one in _forms(alone)]
+        yield from inner or [form]
 
 
 def request_line(seq: int, op: str, args: dict[str, Any]) -> bytes:

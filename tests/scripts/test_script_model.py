@@ -181,6 +181,14 @@ def test_versions_without_delete_files_have_no_equality_deletes() -> None:
         (script({"op": "append", "rows": [1]}), "/operations/1/rows/0"),
         (script({"op": "delete", "filter": True, "mode": "x"}), "/operations/1/mode"),
         (script(version=4), "/operations/0/format_version"),
+        (
+            script({"op": "alter-schema", "changes": [{"op": "delete", "name": "id"}]}),
+            "/operations/1/changes/0/op: 'delete' is none of add, default, drop, ",
+        ),
+        (
+            script({"op": "alter-schema", "changes": [{"op": "rename", "name": "id", "new_name": "x"}]}),
+            '/operations/1/changes/0: "to" is a required property',
+        ),
     ],
 )
 def test_what_is_no_script_is_told_with_its_place(json: Any, said: str) -> None:
