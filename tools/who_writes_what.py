@@ -16,10 +16,10 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pyarrow.parquet as pq
 
+from conformance.core.json_types import JsonObject
 from conformance.engine_setup.folders import EngineFolder, engine_folders
 from conformance.validator.finding import rated
 from conformance.validator.tolerated import tolerate
@@ -53,10 +53,8 @@ COMMITTED_BY = {
 LIBRARIES = {"parquet-cpp-arrow": "Arrow C++", "parquet-rs": "parquet-rs"}
 """Programs in Parquet footers that are in more engines than those at hand."""
 
-Json = dict[str, Any]
 
-
-def indexes() -> list[tuple[Path, Json]]:
+def indexes() -> list[tuple[Path, JsonObject]]:
     """The writers: the folder of each, and its index."""
     paths = sorted(WRITERS.glob("*/index.json"))
     return [(path.parent, json.loads(path.read_text(encoding="utf-8"))) for path in paths]
@@ -68,7 +66,7 @@ def indexes() -> list[tuple[Path, Json]]:
 class Table:
     """One table of a writer: its files, read."""
 
-    def __init__(self, folder: Path, name: str, index: Json) -> None:
+    def __init__(self, folder: Path, name: str, index: JsonObject) -> None:
         self.folder = folder / name
         self.index = index["tables"][name]
         self.version = FormatVersion(int(name[1:]))
@@ -129,17 +127,17 @@ def header(data: bytes) -> dict[str, str]:
     return {key: value.decode() for key, value in open_container(data, "MAN001").metadata.items()}
 
 
-def columns(record: Json) -> list[str]:
+def columns(record: JsonObject) -> list[str]:
     """The fields of an Avro record, those inside them after each: ``id name: type``, ``?`` where it is optional."""
     return [text for field in record["fields"] for text in _column(field)]
 
 
-def _column(field: Json) -> Iterator[str]:
+def _column(field: JsonObject) -> Iterator[str]:
     branches = field["type"] if isinstance(field["type"], list) else [field["type"]]
     optional = "?" if "null" in branches else ""
     (type_,) = (branch for branch in branches if branch != "null")
     default = f" = {json.dumps(field['default'])}" if "default" in field else ""
-    children: Json = {}
+    children: JsonObject = {}
     match type_:
         case {"type": "record"}:
             told, children = "record", type_
@@ -159,7 +157,7 @@ def _column(field: Json) -> Iterator[str]:
 _ARRAY = {"type", "items"}
 
 
-def facts(table: Table) -> Json:
+def facts(table: Table) -> JsonObject:
     """What is in the files of a table, as far as it is the writer's choice."""
     document = json.loads(table.document)
     snapshots = document.get("snapshots", [])
@@ -201,9 +199,9 @@ def _pattern(name: str) -> str:
     return re.sub(r"^v\d+", "vN", re.sub(r"^\d{5}-[0-9a-f-]{36}", "NNNNN-UUID", name))
 
 
-def _distinct(headers: list[dict[str, str]]) -> list[Json]:
+def _distinct(headers: list[dict[str, str]]) -> list[JsonObject]:
     """The forms of files of one kind, each once."""
-    made: list[Json] = []
+    made: list[JsonObject] = []
     for one in headers:
         form = {
             "marks": manifest_marks(one),
@@ -215,9 +213,9 @@ def _distinct(headers: list[dict[str, str]]) -> list[Json]:
     return made
 
 
-def _files(table: Table) -> list[Json]:
+def _files(table: Table) -> list[JsonObject]:
     """The forms of the Parquet files, each once."""
-    made: list[Json] = []
+    made: list[JsonObject] = []
     for path in sorted(table.folder.glob("*.parquet")):
         file = pq.ParquetFile(path)
         footer = file.metadata
@@ -238,7 +236,7 @@ def _files(table: Table) -> list[Json]:
 # What is written
 
 
-def marks(all_facts: dict[str, dict[str, Json]], names: dict[str, str]) -> dict[str, list[str]]:
+def marks(all_facts: dict[str, dict[str, JsonObject]], names: dict[str, str]) -> dict[str, list[str]]:
     """The marks of the files of each engine by its name for people: entries in TOML, each once."""
     found: dict[str, list[str]] = {name: [] for name in names.values()}
     for writer, tables in all_facts.items():
@@ -271,7 +269,7 @@ def _fingerprints(engine: EngineFolder, entries: list[str]) -> tuple[Path, str]:
     return path, written.rstrip("\n") + "\n\n" + GENERATED + "".join("\n" + entry for entry in entries)
 
 
-def page(all_facts: dict[str, dict[str, Json]], all_indexes: dict[str, Json]) -> str:
+def page(all_facts: dict[str, dict[str, JsonObject]], all_indexes: dict[str, JsonObject]) -> str:
     """The page."""
     lines = [
         "# Who writes what",
@@ -341,7 +339,7 @@ def page(all_facts: dict[str, dict[str, Json]], all_indexes: dict[str, Json]) ->
     return "\n".join(lines) + "\n"
 
 
-def _unlike(found: list[str], all_facts: dict[str, dict[str, Json]], kind: str, name: str) -> str:
+def _unlike(found: list[str], all_facts: dict[str, dict[str, JsonObject]], kind: str, name: str) -> str:
     """How columns differ from those of the newest Iceberg-Java for the same version; what is partitioned apart."""
     newest = sorted(one for one in all_facts if one.startswith("iceberg-java"))[-1]
     base, leaves = (_compared(one) for one in (all_facts[newest][name][kind][0]["columns"], found))
@@ -359,8 +357,8 @@ def _compared(found: list[str]) -> dict[str, str]:
 
 def files() -> dict[Path, str]:
     """The content of everything that is generated."""
-    all_facts: dict[str, dict[str, Json]] = {}
-    all_indexes: dict[str, Json] = {}
+    all_facts: dict[str, dict[str, JsonObject]] = {}
+    all_indexes: dict[str, JsonObject] = {}
     for folder, index in indexes():
         all_indexes[folder.name] = index
         all_facts[folder.name] = {name: facts(Table(folder, name, index)) for name in index["tables"]}

@@ -11,8 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from conformance.adapter_sdk import lenient_values as native
-
-Json = Any
+from conformance.core.json_types import Json
 
 COUNTED = {
     "date": pa.int32(), "time": pa.int64(), "timestamp": pa.int64(), "timestamptz": pa.int64(),

@@ -21,8 +21,8 @@ import pyarrow.types as pat
 
 from conformance.adapter_sdk import lenient_values as native
 from conformance.adapter_sdk.serve import Unsupported
+from conformance.core.json_types import Json
 
-Json = Any
 Column = Any
 """An Arrow array, of any type."""
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 from itertools import count
 from typing import Any
 
+from conformance.core.json_types import JsonObject
+
 Arguments = dict[str, Any]
-Json = dict[str, Any]
 
 TABLE_MEMBERS = frozenset(
     {
@@ -43,13 +44,13 @@ TABLE_MEMBERS = frozenset(
 NO_PARTITION_FIELDS = 999
 
 
-def selected(args: Arguments, form: Json) -> Json:
+def selected(args: Arguments, form: JsonObject) -> JsonObject:
     """The members that are asked for."""
     names = args.get("select")
     return form if names is None else {name: form[name] for name in form if name in names}
 
 
-def evolving_table(args: Arguments) -> Json:
+def evolving_table(args: Arguments) -> JsonObject:
     """Metadata of an empty table that stands as the arguments of an evolution say."""
     schema = {"type": "struct", **args["schema"]}
     schema.setdefault("schema-id", 0)
@@ -57,7 +58,7 @@ def evolving_table(args: Arguments) -> Json:
     specs = args.get("partition_specs", [{"spec-id": 0, "fields": fields}])
     used = [field["field-id"] for spec in specs for field in spec["fields"] if "field-id" in field]
     version = args["format_version"]
-    document: Json = {
+    document: JsonObject = {
         "format-version": version,
         "table-uuid": "fb072c92-a02b-11e9-ae9c-1bb7bc9eca94",
         "location": "s3://b/wh/data.db/table",
@@ -98,7 +99,7 @@ def sibling(name: str, last: str) -> str:
     return f"{around}{dot}{last}"
 
 
-def with_placeholder_ids(columns: list[Json]) -> list[Json]:
+def with_placeholder_ids(columns: list[JsonObject]) -> list[JsonObject]:
     """Columns of a file that has no ids, with ids for engines whose types cannot be without."""
     numbers = count(1)
 
@@ -114,13 +115,13 @@ def with_placeholder_ids(columns: list[Json]) -> list[Json]:
             made["fields"] = [field(one) for one in made["fields"]]
         return made
 
-    def field(column: Json) -> Json:
+    def field(column: JsonObject) -> JsonObject:
         return {**column, "id": next(numbers), "type": placed(column["type"])}
 
     return [field(column) for column in columns]
 
 
-def file_columns(columns: list[Json], around: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
+def file_columns(columns: list[JsonObject], around: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
     """The paths of a file's columns at every level, each before those inside it."""
     paths: list[tuple[str, ...]] = []
     for column in columns:

@@ -13,8 +13,8 @@ from typing import Any, Protocol
 
 from conformance.adapter_sdk.serve import Invalid, Unsupported
 from conformance.adapter_sdk.table_requests import local_path
+from conformance.core.json_types import Json
 
-Json = Any
 Arguments = dict[str, Any]
 MAIN = "main"
 

@@ -14,8 +14,7 @@ from typing import Any
 from conformance.adapter_sdk import lenient_values as native
 from conformance.adapter_sdk.predicates import older_form
 from conformance.adapter_sdk.serve import Unsupported
-
-Json = Any
+from conformance.core.json_types import Json
 
 NEGATED = {
     "is-null": "not-null",

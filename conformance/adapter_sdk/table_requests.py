@@ -13,9 +13,9 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from conformance.adapter_sdk.serve import Invalid, Unsupported
+from conformance.core.json_types import JsonObject
 
 Arguments = dict[str, Any]
-Json = dict[str, Any]
 
 METADATA_COLUMNS = ("_row_id", "_last_updated_sequence_number", "_file", "_pos")
 TIMES = ("snapshot", "ref", "timestamp_ms")
@@ -29,7 +29,7 @@ def local_path(location: str) -> str:
     raise Unsupported(f"adapters read local tables only, not {location}")
 
 
-def metadata(location: str) -> Json:
+def metadata(location: str) -> JsonObject:
     """The table metadata in a file, compressed or not."""
     try:
         with open(local_path(location), "rb") as file:
@@ -40,7 +40,7 @@ def metadata(location: str) -> Json:
     return read if isinstance(read, dict) else {}
 
 
-def columns(args: Arguments) -> list[Json]:
+def columns(args: Arguments) -> list[JsonObject]:
     """The fields of the schema that a request reads with.
 
     That of the snapshot for a snapshot, a tag or a time; the current one for a branch, and where nothing is said.
@@ -50,11 +50,11 @@ def columns(args: Arguments) -> list[Json]:
     current = schemas.get(document.get("current-schema-id", 0), {})
     snapshot = _snapshot(document, args)
     schema = schemas.get(snapshot.get("schema-id"), current) if snapshot else current
-    fields: list[Json] = schema.get("fields", [])
+    fields: list[JsonObject] = schema.get("fields", [])
     return fields
 
 
-def _snapshot(document: Json, args: Arguments) -> Json | None:
+def _snapshot(document: JsonObject, args: Arguments) -> JsonObject | None:
     """The snapshot that fixes the schema; None where the current schema counts."""
     wanted: Any = None
     if "snapshot" in args:

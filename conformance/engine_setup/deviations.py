@@ -11,9 +11,9 @@ from __future__ import annotations
 import tomllib
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from conformance.core.failures import UsageError
+from conformance.core.json_types import Json
 from conformance.engine_setup.catalog import SERVERS
 from conformance.engine_setup.folders import engine_folders
 
@@ -24,8 +24,6 @@ OWNERS = {
     "catalog": "",
 }  # fmt: skip
 """The sections, and the key of an entry that names its engine."""
-
-Json = Any
 
 
 def shipped_entries(*sections: str) -> list[tuple[Path, dict[str, Json]]]:

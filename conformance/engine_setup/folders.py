@@ -30,11 +30,11 @@ import re
 import tomllib
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import attrs
 
 from conformance.core.failures import UsageError
+from conformance.core.json_types import Json
 
 VARIABLE = "ICEBERG_CONFORMANCE_ENGINES"
 """The environment variable that names folders of engines beside those that come with the tool."""
@@ -45,8 +45,6 @@ NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*(?::[a-z0-9]+)?")
 """The name of an engine, and after a colon that of one of the forms in which it answers."""
 
 ROLES = ("producer", "consumer")
-
-Json = Any
 
 _TEXT = "a text that is not empty"
 _TEXTS = "a list of texts"

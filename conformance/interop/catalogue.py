@@ -7,14 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
-from typing import Any
 
 from attrs import frozen
 
+from conformance.core.json_types import Json
 from conformance.interop.entries import ENTRIES
 from conformance.interop.entry import Entry
-
-Json = Any
 
 FORMAT = "write.format.default"
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from attrs import frozen
 
-Json = Any
+from conformance.core.json_types import Json
+
 Op = dict[str, Json]
 
 ALL, NEWER, NEWEST = (1, 2, 3), (2, 3), (3,)

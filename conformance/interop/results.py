@@ -6,17 +6,15 @@ import json
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 import jsonschema_rs
 from attrs import fields
 
 from conformance.core.json_text import dump_json
+from conformance.core.json_types import JsonObject
 from conformance.core.output_files import write_output
 from conformance.interop.cells import Cell, MadeTable, Matrix, Participant, State, Writing
 from conformance.runner.results import lines_of
-
-Json = dict[str, Any]
 
 RESULTS = 1
 """The version of the form of the file."""
@@ -24,7 +22,7 @@ RESULTS = 1
 _NOT_STORED = frozenset({"cases"})
 
 
-def stored(record: Participant | MadeTable | Cell) -> Json:
+def stored(record: Participant | MadeTable | Cell) -> JsonObject:
     """A record as JSON, without what is empty."""
     content = {}
     for attribute in fields(type(record)):
@@ -34,7 +32,7 @@ def stored(record: Participant | MadeTable | Cell) -> Json:
     return content
 
 
-def lines(matrix: Matrix) -> list[Json]:
+def lines(matrix: Matrix) -> list[JsonObject]:
     """The lines of the file."""
     return [
         {"kind": "header", **matrix.header},
@@ -45,7 +43,7 @@ def lines(matrix: Matrix) -> list[Json]:
     ]
 
 
-def _known(matrix: Matrix, table: MadeTable) -> Json:
+def _known(matrix: Matrix, table: MadeTable) -> JsonObject:
     reason = matrix.known_tables.get((table.producer, table.name))
     return {} if reason is None else {"known": reason}
 
@@ -80,7 +78,7 @@ def read(path: Path) -> Matrix:
     return matrix
 
 
-def _take(matrix: Matrix, kind: str, message: Json) -> None:
+def _take(matrix: Matrix, kind: str, message: JsonObject) -> None:
     match kind:
         case "participant":
             matrix.participants.append(Participant(**message))

@@ -8,18 +8,16 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import jsonschema_rs
 from attrs import frozen
 
 from conformance import operations
 from conformance.core.failures import UsageError
+from conformance.core.json_types import JsonObject
 
 FILE = "schema.json"
 FORM = Path(__file__).parents[1] / "schemas" / "operation_family.json"
-
-Json = dict[str, Any]
 
 
 @frozen(eq=False)
@@ -28,10 +26,10 @@ class Family:
 
     path: Path
     title: str
-    operations: dict[str, Json]
+    operations: dict[str, JsonObject]
     """The operations by name, as ``schema.json`` describes them."""
 
-    definitions: dict[str, Json]
+    definitions: dict[str, JsonObject]
     """What the schemas of the operations refer to; other families may refer to it, too."""
 
     @property

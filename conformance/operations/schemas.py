@@ -10,35 +10,33 @@ from __future__ import annotations
 import json
 from functools import cache
 from pathlib import Path
-from typing import Any
 
+from conformance.core.json_types import JsonObject
 from conformance.operations.families import families
 
 HERE = Path(__file__).parent
 
-Json = dict[str, Any]
 
-
-def _read(name: str) -> Json:
-    found: Json = json.loads((HERE / name).read_text(encoding="utf-8"))
+def _read(name: str) -> JsonObject:
+    found: JsonObject = json.loads((HERE / name).read_text(encoding="utf-8"))
     return found
 
 
-def _reference(name: str) -> Json:
+def _reference(name: str) -> JsonObject:
     return {"$ref": f"#/$defs/{name}"}
 
 
-def _operations() -> Json:
+def _operations() -> JsonObject:
     return {name: operation for family in families() for name, operation in family.operations.items()}
 
 
-def _args(name: str, operation: Json, more: str) -> Json:
+def _args(name: str, operation: JsonObject, more: str) -> JsonObject:
     """The arguments, with what holds for them in requests or in vectors alone."""
     args = _reference(f"{name}.args")
     return {"allOf": [args, operation[more]]} if more in operation else args
 
 
-def _request(name: str, operation: Json) -> Json:
+def _request(name: str, operation: JsonObject) -> JsonObject:
     args = _args(name, operation, "request_args")
     return {
         "description": operation["description"],
@@ -49,9 +47,9 @@ def _request(name: str, operation: Json) -> Json:
     }
 
 
-def _forms() -> Json:
+def _forms() -> JsonObject:
     """The forms of the arguments, answers and expectations of all operations, and the definitions that these use."""
-    found: Json = {}
+    found: JsonObject = {}
     for family in families():
         found |= family.definitions
         for name, operation in family.operations.items():
@@ -60,7 +58,7 @@ def _forms() -> Json:
 
 
 @cache
-def protocol_schema() -> Json:
+def protocol_schema() -> JsonObject:
     """The JSON Schema of the adapter protocol."""
     frame = _read("protocol_frame.json")
     operations = _operations()
@@ -71,7 +69,7 @@ def protocol_schema() -> Json:
 
 
 @cache
-def vectors_schema() -> Json:
+def vectors_schema() -> JsonObject:
     """The JSON Schema of files of vectors."""
     frame = _read("vectors_frame.json")
     operations = _operations()
@@ -80,7 +78,7 @@ def vectors_schema() -> Json:
     return {**frame, "allOf": [_of_operation(*one) for one in operations.items()], "$defs": definitions}
 
 
-def _of_operation(name: str, operation: Json) -> Json:
+def _of_operation(name: str, operation: JsonObject) -> JsonObject:
     """What holds for the vectors of one operation."""
     outcome = {"properties": {"ok": _reference(f"{name}.{'expected' if 'expected' in operation else 'answer'}")}}
     expect = {"properties": {**outcome["properties"], "any_of": {"items": outcome}}}

@@ -5,11 +5,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from attrs import evolve, field, frozen
 
 from conformance.adapter_sdk.table_requests import columns
+from conformance.core.json_types import Json
 from conformance.operations.comparison import Undecodable, read_type
 from conformance.operations.protocol import Answer, Crashed, Ok, Refused, Unsupported
 from conformance.operations.registry import OPERATIONS
@@ -26,7 +26,6 @@ from spec_ref.expressions.expression_json import predicate_from_json
 from spec_ref.json.reading import reader as json_reader
 from spec_ref.schemas.schema import SCHEMA, Schema
 
-Json = Any
 Row = dict[str, Json]
 
 LAW = "law"

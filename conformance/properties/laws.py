@@ -6,10 +6,10 @@ Each law is about the end of a script: its last operations are what the law spea
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from attrs import frozen
 
+from conformance.core.json_types import Json
 from conformance.operations.writing.comparators import written_table
 from conformance.properties.errors import Broken, NotSupported
 from conformance.properties.harness import LAW, Harness, Reading, Row, agree
@@ -18,7 +18,6 @@ from conformance.properties.script_maker import MODES
 from conformance.properties.scripts import Maker
 from conformance.scripts.expected import expected_of
 
-Json = Any
 Ops = Sequence[dict[str, Json]]
 
 REFERENCES = frozenset({"branch", "tag", "fast-forward", "rollback", "expire"})

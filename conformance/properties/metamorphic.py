@@ -15,6 +15,7 @@ from attrs import frozen
 
 from conformance.core.failures import UsageError
 from conformance.core.json_text import dump_json, parse_json
+from conformance.core.json_types import Json
 from conformance.properties.errors import Broken, NotSupported
 from conformance.properties.harness import LAW, Harness
 from conformance.properties.laws import LAWS, Law
@@ -26,8 +27,6 @@ from conformance.properties.values import Chance
 from conformance.runner.adapter_interface import Adapter
 from conformance.scripts import ScriptError, parse_script
 from conformance.scripts.model import run_model
-
-Json = Any
 
 ATTEMPTS = 5
 """Scripts that are made for one seed until one ends as the law asks."""

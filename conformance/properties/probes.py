@@ -9,6 +9,7 @@ from typing import Any
 
 from attrs import frozen
 
+from conformance.core.json_types import Json
 from conformance.operations.protocol import Ok, Unsupported
 from conformance.properties.errors import NotSupported
 from conformance.properties.script_maker import FORMATS, MODES
@@ -16,7 +17,6 @@ from conformance.properties.scripts import TOGETHER
 from conformance.properties.values import NEW_VALUES, SEALED_VALUES, TRANSFORMS, VALUES
 from conformance.runner.adapter_interface import Adapter, Request
 
-Json = Any
 Op = dict[str, Json]
 
 VERSIONS = (2, 3, 1)

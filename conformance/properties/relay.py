@@ -24,6 +24,7 @@ from attrs import Factory, define, frozen
 from conformance.adapter_sdk.table_requests import local_path, metadata
 from conformance.core.failures import NotExamined, UsageError
 from conformance.core.json_text import dump_json, parse_json, shorten
+from conformance.core.json_types import Json
 from conformance.operations.protocol import Crashed, Ok, Refused, Started, Unsupported
 from conformance.properties.errors import Broken
 from conformance.properties.relay_known import KnownRelay
@@ -36,7 +37,6 @@ from conformance.scripts import ScriptError, parse_script
 from conformance.scripts.model import Table, run_model
 from spec_ref.core.errors import Violation
 
-Json = Any
 Op = dict[str, Json]
 
 SIZE = Size(operations=10)

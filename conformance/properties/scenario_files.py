@@ -8,15 +8,13 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from conformance.core.failures import UsageError
 from conformance.core.json_text import parse_json
+from conformance.core.json_types import Json
 from conformance.properties.searching import Failure, digest
 from conformance.scripts import ScriptError, parse_script
 from conformance.scripts.model import check_script
-
-Json = Any
 
 
 def write_scenario(failure: Failure, keep: Path | None) -> Path:

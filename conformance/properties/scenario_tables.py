@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 from attrs import frozen
 
 from conformance.adapter_sdk.table_requests import columns, local_path, metadata
+from conformance.core.json_types import Json
 from conformance.operations.comparison import read_type, same_json
 from conformance.operations.protocol import Answer, Ok
 from conformance.operations.registry import OPERATIONS
@@ -23,8 +23,6 @@ from conformance.runner.adapter_interface import Adapter, Request
 from conformance.scripts.model import run_model
 from conformance.scripts.states import Rows, TableState
 from conformance.vectors import Vector
-
-Json = Any
 
 READ = OPERATIONS["table.read"]
 

@@ -30,6 +30,7 @@ from attrs import define, field, frozen
 
 from conformance.adapter_sdk.serve import Invalid, Unsupported
 from conformance.core.failures import NotExamined
+from conformance.core.json_types import Json
 from conformance.operations.comparison import Difference
 from conformance.operations.writing.comparators import Lineage, reading_differences, state_differences
 from conformance.operations.writing.reference import ReferenceWriter
@@ -49,7 +50,6 @@ from spec_ref.checks.findings import Finding, Severity, Tally
 from spec_ref.commits import CommitConflict, CommitFailed
 from spec_ref.core.errors import SpecError
 
-Json = Any
 Op = dict[str, Json]
 
 LINEAGE_SINCE = 3

@@ -9,11 +9,11 @@ from typing import Any
 
 from attrs import define, field, frozen
 
+from conformance.core.json_types import Json
 from conformance.properties.values import LEAST, SEALED_VALUES, TRANSFORMS, VALUES, Chance, constant, leaves_of
 from conformance.scripts import LeftOpen, RefusedByText, ScriptError
 from conformance.scripts.model import MAIN, Table
 
-Json = Any
 Op = dict[str, Json]
 
 REFUSED = "refused"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from conformance.properties.script_maker import FORMATS, IDS, MODES, Json, Op, ScriptMaker, takes_equality
+from conformance.core.json_types import Json
+from conformance.properties.script_maker import FORMATS, IDS, MODES, Op, ScriptMaker, takes_equality
 from conformance.properties.values import constant, leaves_of
 from conformance.scripts import LeftOpen, RefusedByText, ScriptError
 from conformance.scripts.model import MAIN, Table

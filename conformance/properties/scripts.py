@@ -11,7 +11,8 @@ import itertools
 import random
 from collections.abc import Iterator
 
-from conformance.properties.script_maker import FORMATS, MODES, REFUSED, SMALL, Json, ScriptMaker, Size
+from conformance.core.json_types import Json
+from conformance.properties.script_maker import FORMATS, MODES, REFUSED, SMALL, ScriptMaker, Size
 from conformance.properties.script_operations import OPERATION_MAKERS, forbidden_operation
 from conformance.properties.values import NEW_VALUES, SEALED_VALUES, VALUES, Chance
 from conformance.scripts import ScriptError, parse_script

@@ -14,13 +14,12 @@ from typing import Any
 from attrs import frozen
 
 from conformance.core.failures import optional
+from conformance.core.json_types import Json
 from conformance.properties.errors import Broken
 from conformance.properties.script_maker import SMALL, Size
 from conformance.properties.scripts import Maker
 from conformance.properties.smaller_scripts import smallest
 from conformance.properties.values import Chance
-
-Json = Any
 
 BATCH = 100
 """Examples of one run of Hypothesis: it remembers all that it drew, and many of them take much memory."""
@@ -36,7 +35,6 @@ STOP = 127
 
 PARTS = 64
 """Into how many parts chances are divided."""
-
 
 MAX_TRIES = 500
 """Smaller examples that are tried for one failure."""

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
-from conformance.properties.script_maker import Json, Op
+from conformance.core.json_types import Json
+from conformance.properties.script_maker import Op
 from conformance.properties.scripts import makes_sense
 from conformance.properties.values import simpler_predicates
 from conformance.scripts import ScriptError

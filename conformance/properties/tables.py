@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from attrs import frozen
 
+from conformance.core.json_types import Json
 from conformance.operations.comparison import read_type
 from conformance.operations.wire import from_exchange
 from conformance.operations.writing.literals import with_ids
@@ -42,8 +43,6 @@ from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.writer import manifest_file, write_manifest
 from spec_ref.partitioning.spec import SPEC, PartitionSpec
 from spec_ref.schemas.schema import SCHEMA, Schema
-
-Json = Any
 
 AVOIDABLE = frozenset({"null", "nan", "zero", "default", "missing", "nested", *VALUES})
 """What can be left out of tables and predicates, so that a known failure does not hide others.

@@ -13,7 +13,8 @@ from typing import Any
 
 from attrs import frozen
 
-Json = Any
+from conformance.core.json_types import Json
+
 Struct = dict[str, Any]
 
 LOW, BELOW = "00000000-0000-0000-0000-000000000001", "7fffffff-ffff-ffff-ffff-ffffffffffff"

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.adapter_sdk.table_requests import local_path, metadata
+from conformance.core.json_types import Json
 from conformance.operations.comparison import Undecodable
 from conformance.operations.protocol import Answer, Crashed, Ok, Refused, Unsupported
 from conformance.operations.writing.comparators import BrokenRule, written_table
@@ -29,7 +30,6 @@ from conformance.validator.diff import compare
 from conformance.validator.local import Local
 from conformance.validator.run import Snapshots, TableReport, validate
 
-Json = Any
 Op = dict[str, Json]
 
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from typing import Any
 
+from conformance.core.json_types import Json
 from conformance.scripts.states import Rows, TableState
-
-Json = Any
 
 
 def expected_of(states: Sequence[TableState]) -> Json:

@@ -17,6 +17,7 @@ from typing import Any
 import attrs
 from attrs import field, frozen
 
+from conformance.core.json_types import Json
 from conformance.scripts.errors import LeftOpen, RefusedByText, ScriptError
 from conformance.scripts.model_schemas import (
     changed_fields,
@@ -30,7 +31,6 @@ from conformance.scripts.model_schemas import (
 from conformance.scripts.model_values import comparable, constant, matches, read_fields, stored
 from conformance.scripts.states import ModelRow, Rows, TableState
 
-Json = Any
 Fields = tuple[Json, ...]
 Literals = Mapping[str, Json]
 

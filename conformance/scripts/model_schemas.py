@@ -8,11 +8,9 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
 
+from conformance.core.json_types import Json
 from conformance.scripts.errors import RefusedByText, ScriptError
-
-Json = Any
 
 PARTS = {"list": ("element",), "map": ("key", "value")}
 """What nested types hold beside structs."""

@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+from conformance.core.json_types import Json
 from conformance.scripts.errors import RefusedByText, ScriptError
 
-Json = Any
 Fields = Sequence[Mapping[str, Json]]
 
 _DATE = re.compile(r"([+-]?\d{4,})-(\d\d)-(\d\d)")

@@ -12,7 +12,8 @@ from typing import Any, ClassVar, TypeAlias
 
 from attrs import field, frozen
 
-Json: TypeAlias = Any
+from conformance.core.json_types import Json
+
 Row: TypeAlias = Mapping[str, Json]
 
 MAIN = "main"

@@ -6,11 +6,10 @@ from typing import Any
 
 import attrs
 
+from conformance.core.json_types import Json
 from conformance.operations.protocol import complaint
 from conformance.scripts.errors import ScriptError
 from conformance.scripts.operations import OPERATIONS, Operation, PartitionPart, Script, SortPart
-
-Json = Any
 
 PARTS: dict[tuple[str, str], type[PartitionPart | SortPart]] = {
     ("create", "partition"): PartitionPart,

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from attrs import frozen
 
-Json = Any
+from conformance.core.json_types import Json
 
 
 @frozen

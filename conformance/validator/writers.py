@@ -31,13 +31,12 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from conformance.core.failures import UsageError
 from conformance.core.json_text import parse_json
+from conformance.core.json_types import Json
 from conformance.engine_setup.folders import engine_folders
-
-Json = Any
 
 MARKS = ("keys", "codec", "records", "defaults")
 """What `manifest_marks` finds."""

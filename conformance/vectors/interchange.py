@@ -28,6 +28,7 @@ import jsonschema_rs
 
 from conformance.core.failures import UsageError
 from conformance.core.json_text import parse_json, place, shorten
+from conformance.core.json_types import JsonObject
 from conformance.core.spec_links import section_link
 from conformance.vectors import Vector
 from conformance.vectors.lint import canonical
@@ -45,8 +46,6 @@ DEFAULT_CRS = "OGC:CRS84"
 V3 = re.compile("_ns$|^unknown$|^variant$|^geometry|^geography")
 _SPELLED = re.compile(r"(\w+)(?:[(\[]\s*(.*?)\s*[)\]])?")
 
-Json = dict[str, Any]
-
 
 @cache
 def _validator(definition: str) -> jsonschema_rs.Validator:
@@ -63,7 +62,7 @@ def complaint(surface: str, case: Any) -> str | None:
 # Types
 
 
-def spelled(decoded: Json) -> Json | str:
+def spelled(decoded: JsonObject) -> JsonObject | str:
     """The JSON form of a decoded type, in its full spelling."""
     match decoded["type"]:
         case "decimal":
@@ -85,7 +84,7 @@ def spelled(decoded: Json) -> Json | str:
     raise AssertionError(decoded)
 
 
-def spellings(decoded: Json) -> list[Json | str]:
+def spellings(decoded: JsonObject) -> list[JsonObject | str]:
     """All ways to write a type, the full one first."""
     full = spelled(decoded)
     found = [full]
@@ -98,7 +97,7 @@ def spellings(decoded: Json) -> list[Json | str]:
     return found
 
 
-def decoded_type(type_: Json | str) -> Json:
+def decoded_type(type_: JsonObject | str) -> JsonObject:
     """The decoded form of a type in JSON."""
     if isinstance(type_, str):
         return _decoded_primitive(type_)
@@ -116,7 +115,7 @@ def decoded_type(type_: Json | str) -> Json:
     return decoded_type(str(type_["type"]))
 
 
-def _decoded_primitive(text: str) -> Json:
+def _decoded_primitive(text: str) -> JsonObject:
     match = _SPELLED.fullmatch(text)
     assert match, text
     name, parameters = match[1], [one.strip() for one in (match[2] or "").split(",")]
@@ -133,7 +132,7 @@ def _decoded_primitive(text: str) -> Json:
     return {"type": name}
 
 
-def _names(decoded: Json) -> Iterator[str]:
+def _names(decoded: JsonObject) -> Iterator[str]:
     """The names of all types in a decoded type."""
     yield decoded["type"]
     children = [one["type"] for one in decoded.get("fields", ())]
@@ -145,13 +144,13 @@ def _names(decoded: Json) -> Iterator[str]:
 # Schemas
 
 
-def schema_of(decoded: Json) -> Json:
+def schema_of(decoded: JsonObject) -> JsonObject:
     """The JSON of a schema from its rows."""
-    below: dict[int | None, list[Json]] = {}
+    below: dict[int | None, list[JsonObject]] = {}
     for row in decoded["fields"]:
         below.setdefault(row["parent"], []).append(row)
 
-    def type_of(row: Json) -> Json | str:
+    def type_of(row: JsonObject) -> JsonObject | str:
         if isinstance(row["type"], dict):
             return spelled(row["type"])
         children = below.get(row["id"], [])
@@ -168,11 +167,11 @@ def schema_of(decoded: Json) -> Json:
                 return {"type": "map", **known, "key": type_of(key), "value": type_of(value)}
         return spelled(decoded_type(row["type"]))
 
-    def field_of(row: Json) -> Json:
+    def field_of(row: JsonObject) -> JsonObject:
         field = {"id": row["id"], "name": row["name"], "required": row["required"], "type": type_of(row)}
         return field if row["doc"] is None else {**field, "doc": row["doc"]}
 
-    schema: Json = {
+    schema: JsonObject = {
         "type": "struct",
         "schema-id": decoded["schema-id"],
         "fields": list(map(field_of, below.get(None, []))),
@@ -181,12 +180,12 @@ def schema_of(decoded: Json) -> Json:
     return {**schema, "identifier-field-ids": ids} if ids else schema
 
 
-def rows_of(schema: Json) -> Json:
+def rows_of(schema: JsonObject) -> JsonObject:
     """The rows of a schema."""
 
     def walk(
         field_id: int, name: str, parent: int | None, required: bool, type_: Any, doc: str | None
-    ) -> Iterator[Json]:
+    ) -> Iterator[JsonObject]:
         nested = isinstance(type_, dict) and type_["type"] in ("struct", "list", "map")
         shown = type_["type"] if nested else spelled(decoded_type(type_))
         yield {"id": field_id, "name": name, "parent": parent, "required": required, "type": shown, "doc": doc}
@@ -211,7 +210,7 @@ def rows_of(schema: Json) -> Json:
     return {"schema-id": schema.get("schema-id", 0), "identifier-field-ids": ids, "fields": rows}
 
 
-def metadata_of(schema: Json, version: int) -> Json:
+def metadata_of(schema: JsonObject, version: int) -> JsonObject:
     """The metadata of an empty table with a schema."""
     ids = [int(one) for one in re.findall(r'"(?:id|element-id|key-id|value-id)": (-?\d+)', json.dumps(schema))]
     return {
@@ -235,7 +234,7 @@ def metadata_of(schema: Json, version: int) -> Json:
 # From there to here
 
 
-def imported(checkout: Path, commit: str) -> dict[str, Json]:
+def imported(checkout: Path, commit: str) -> dict[str, JsonObject]:
     """The cases of a checkout as vector files, by their path below a folder of vectors.
 
     Args:
@@ -245,7 +244,7 @@ def imported(checkout: Path, commit: str) -> dict[str, Json]:
     Raises:
         UsageError: there are no cases, or a file is not of the form; says where.
     """
-    found: dict[str, Json] = {}
+    found: dict[str, JsonObject] = {}
     for surface in SURFACES:
         for path in sorted((checkout / "table-spec" / surface).glob("*/cases.json")):
             directory = path.parent.name.replace("_", "-").lower()
@@ -256,7 +255,7 @@ def imported(checkout: Path, commit: str) -> dict[str, Json]:
     return found
 
 
-def _cases(path: Path, surface: str) -> list[Json]:
+def _cases(path: Path, surface: str) -> list[JsonObject]:
     try:
         content = parse_json(path.read_bytes())
     except (OSError, ValueError) as error:
@@ -267,11 +266,11 @@ def _cases(path: Path, surface: str) -> list[Json]:
         wrong = complaint(surface, case)
         if wrong is not None:
             raise UsageError(f"{path}: not of the form of {surface}: /cases/{index}{wrong}")
-    cases: list[Json] = content["cases"]
+    cases: list[JsonObject] = content["cases"]
     return cases
 
 
-def vector_file(surface: str, directory: str, commit: str, cases: Iterable[Json]) -> dict[str, Json]:
+def vector_file(surface: str, directory: str, commit: str, cases: Iterable[JsonObject]) -> dict[str, JsonObject]:
     """Cases of one directory as a vector file, by its path below a folder of vectors."""
     origin = f"{commit[:12]} table-spec/{surface}/{directory}"
     rows = [_vector(surface, directory, case, origin) for case in cases]
@@ -280,7 +279,7 @@ def vector_file(surface: str, directory: str, commit: str, cases: Iterable[Json]
     return {f"{suite}/{directory}.json": document}
 
 
-def _vector(surface: str, directory: str, case: Json, place_: str) -> Json:
+def _vector(surface: str, directory: str, case: JsonObject, place_: str) -> JsonObject:
     make = _type_vector if surface == "types" else _schema_vector
     args, outcomes, versions, codes = make(case)
     name = re.sub("[^a-z0-9]+", "-", case["id"].lower()).strip("-")
@@ -295,11 +294,11 @@ def _vector(surface: str, directory: str, case: Json, place_: str) -> Json:
     return {**row, "note": case["clause"]} if case.get("clause") else row
 
 
-INVALID: Json = {"error": "invalid"}
-_Parts = tuple[Json, list[Json], list[int], list[str]]
+INVALID: JsonObject = {"error": "invalid"}
+_Parts = tuple[JsonObject, list[JsonObject], list[int], list[str]]
 
 
-def _type_vector(case: Json) -> _Parts:
+def _type_vector(case: JsonObject) -> _Parts:
     codes = ["JSC003"] if isinstance(case["input"], str) else ["JSC006", "JSC007"]
     if not case["valid"]:
         new = isinstance(case["input"], str) and V3.search(case["input"])
@@ -312,7 +311,7 @@ def _type_vector(case: Json) -> _Parts:
     return {"type": case["input"]}, [{"ok": way} for way in ways] + ([INVALID] if advisory else []), versions, codes
 
 
-def _schema_vector(case: Json) -> _Parts:
+def _schema_vector(case: JsonObject) -> _Parts:
     text = json.dumps(case["input"])
     version = 3 if any(V3.search(word) for word in re.findall(r'"type": "([^"]*)"', text)) else 2
     args = {"metadata": metadata_of(case["input"], version), "select": ["schemas"]}
@@ -322,7 +321,7 @@ def _schema_vector(case: Json) -> _Parts:
     return args, [{"ok": {"schemas": [schema_of(case["decoded"])]}}], [version], codes
 
 
-def write_vectors(folder: Path, documents: dict[str, Json]) -> None:
+def write_vectors(folder: Path, documents: dict[str, JsonObject]) -> None:
     """Write vector files below a folder."""
     for name, document in documents.items():
         path = folder / name
@@ -333,9 +332,9 @@ def write_vectors(folder: Path, documents: dict[str, Json]) -> None:
 # From here to there
 
 
-def exported(vectors: Sequence[Vector]) -> dict[str, Json]:
+def exported(vectors: Sequence[Vector]) -> dict[str, JsonObject]:
     """Our vectors of types as files of cases, by their path; structs stand among the schemas, too."""
-    found: dict[str, list[Json]] = {}
+    found: dict[str, list[JsonObject]] = {}
     for vector in vectors:
         if vector.operation.name != "type.parse" or "-default" in json.dumps(vector.args):
             continue
@@ -346,14 +345,14 @@ def exported(vectors: Sequence[Vector]) -> dict[str, Json]:
     return {path: {"cases": cases} for path, cases in sorted(found.items())}
 
 
-def _type_case(vector: Vector) -> Iterator[tuple[str, Json]]:
+def _type_case(vector: Vector) -> Iterator[tuple[str, JsonObject]]:
     outcomes = vector.expect.get("any_of", [vector.expect])
     type_ = vector.args["type"]
     if '"doc"' in json.dumps(type_):
         return  # a decoded type has no doc there; the rows of a schema do
     about = {"clause": vector.note or register()[vector.requirements[0]].text, "spec_ref": _reference(vector)}
     accepted = [one["ok"] for one in outcomes if "ok" in one]
-    case: Json = {"id": vector.id, "valid": bool(accepted), "input": type_}
+    case: JsonObject = {"id": vector.id, "valid": bool(accepted), "input": type_}
     if accepted and len(accepted) < len(outcomes):
         return  # whether it is to be accepted is open; there is no such case there
     if accepted:
@@ -366,7 +365,7 @@ def _type_case(vector: Vector) -> Iterator[tuple[str, Json]]:
     yield f"table-spec/types/{_directory(type_)}/cases.json", {**case, **about}
 
 
-def _schema_case(vector: Vector) -> Iterator[tuple[str, Json]]:
+def _schema_case(vector: Vector) -> Iterator[tuple[str, JsonObject]]:
     type_, outcome = vector.args["type"], vector.expect
     if not isinstance(type_, dict) or type_.get("type") != "struct" or "ok" not in outcome:
         return
@@ -390,7 +389,7 @@ def _reference(vector: Vector) -> str:
     return "format/" + section_link(register()[vector.requirements[0]]).partition("/format/")[2]
 
 
-def write_cases(folder: Path, documents: dict[str, Json]) -> None:
+def write_cases(folder: Path, documents: dict[str, JsonObject]) -> None:
     """Write files of cases below a folder, a line for each case."""
     for name, document in documents.items():
         path = folder / name
@@ -399,6 +398,6 @@ def write_cases(folder: Path, documents: dict[str, Json]) -> None:
         path.write_text(f'{{\n  "cases": [\n{lines}\n  ]\n}}\n', encoding="utf-8")
 
 
-def counted(documents: Iterable[Json], key: str) -> int:
+def counted(documents: Iterable[JsonObject], key: str) -> int:
     """How many cases or vectors some files have."""
     return sum(len(document[key]) for document in documents)

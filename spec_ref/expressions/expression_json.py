@@ -8,9 +8,10 @@ that is not completely understood must not be applied.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
 from spec_ref.core.errors import error_path, spec_error
+from spec_ref.core.json_types import Json
 from spec_ref.data_types.types import Type
 from spec_ref.expressions.predicates import (
     FALSE,
@@ -37,8 +38,6 @@ from spec_ref.expressions.predicates import (
 )
 from spec_ref.partitioning.transforms import Bucket, Truncate, UnknownTransform, Void, parse_transform
 from spec_ref.schemas.type_json import type_from_json, type_to_json
-
-Json: TypeAlias = Any
 
 _OPERATIONS = {operation.value: operation for operation in Operation}
 _LOGICAL: dict[str, Callable[[Any, Any], And | Or]] = {"and": And, "or": Or}

@@ -11,9 +11,10 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeAlias
+from typing import Any
 
 from spec_ref.core.errors import error_path, spec_error
+from spec_ref.core.json_types import Json
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import NEWEST, FormatVersion
 from spec_ref.data_types.types import (
@@ -40,9 +41,6 @@ from spec_ref.json.wire_types import STRING as STRING_KIND
 from spec_ref.json.writing import record_writer
 from spec_ref.schemas.default_values import NULL_ONLY, check_default
 from spec_ref.single_value.json_value import from_json, to_json
-
-Json: TypeAlias = Any
-"""A value as a JSON parser returns it: None, bool, int, float, str, list, or dict with str keys."""
 
 MAX_DEPTH = 100
 """Levels of nesting that are read; every walk over a type is as deep as the type."""
@@ -156,7 +154,6 @@ def _type(json: Json, version: FormatVersion) -> Type:
 
 # Strings
 
-
 WHITESPACE = " \t\r\n"
 
 _NUMBER = re.compile(r"0|-?[1-9][0-9]{0,9}")
@@ -245,7 +242,6 @@ between."""
 
 # Objects
 
-
 _EXPECTED: dict[type, str] = {bool: "true or false", list: "a list", int: "a 32-bit integer"}
 
 
@@ -316,7 +312,6 @@ _NESTED: dict[str, Callable[[dict[str, Json], FormatVersion], Type]] = {"struct"
 
 
 # Fields
-
 
 TYPE = Converted(ANY, type_from_json, type_to_json)
 """A type as a field stores it."""

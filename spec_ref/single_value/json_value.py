@@ -14,19 +14,17 @@ import re
 import uuid
 from collections.abc import Callable, Mapping
 from decimal import Decimal
-from typing import Any, TypeAlias
+from typing import Any
 
 from spec_ref.core.calendar import SECONDS_PER_DAY, civil_from_days, days_from_civil
 from spec_ref.core.decimals import unscaled_value
 from spec_ref.core.errors import error_path, spec_error
+from spec_ref.core.json_types import Json
 from spec_ref.core.records import record
 from spec_ref.data_types.decimals import decimal_from_unscaled
 from spec_ref.data_types.types import DecimalType, ListType, MapType, StructType, Type, kind
 from spec_ref.data_types.values import check_required, check_unique_keys, check_value, nearest_binary32
 from spec_ref.encodings.geo.wkb import wkb_to_wkt, wkt_to_wkb
-
-Json: TypeAlias = Any
-"""A value as a JSON parser returns it: None, bool, int, float, str, list, or dict with str keys."""
 
 
 @record
@@ -270,7 +268,6 @@ def _read_decimal(type_: DecimalType, json: Json) -> Decimal:
 
 
 # Dates and times
-
 
 _DATE = r"([+-]?[0-9]{4,7})-([0-9]{2})-([0-9]{2})"
 

@@ -15,14 +15,12 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from conformance.core.json_types import JsonObject
 from conformance.table_io.stores.local_files import LocalFiles
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import FormatVersion
 from spec_ref.manifest_lists.reader import read_manifest_list
 from spec_ref.manifest_lists.writer import write_manifest_list
-
-Json = dict[str, Any]
-
 
 LATER = 12
 """After how many further versions a commit is done that was acknowledged before."""
@@ -56,7 +54,7 @@ ASSERTED = {
 }
 
 
-def require(requirement: Json, table: Json | None) -> None:
+def require(requirement: JsonObject, table: JsonObject | None) -> None:
     """Refuse with 409 what is not as required."""
     kind = requirement["type"]
     if kind == "assert-create":
@@ -83,7 +81,7 @@ def field_ids(node: Any) -> Iterator[int]:
             yield from field_ids(child)
 
 
-def update(change: Json, table: Json) -> None:
+def update(change: JsonObject, table: JsonObject) -> None:
     """Apply one update."""
     action = change["action"]
     if action in LISTS:
@@ -138,7 +136,7 @@ def update(change: Json, table: Json) -> None:
         raise Refused(400, "BadRequestException", f"unknown update {action}")
 
 
-def empty() -> Json:
+def empty() -> JsonObject:
     """What a table is made from."""
     return {
         "format-version": 2, "last-sequence-number": 0, "last-column-id": 0, "last-partition-id": 999, "schemas": [],
@@ -161,16 +159,16 @@ class FakeCatalog:
         self.prefix = prefix
         self.files = LocalFiles()
         self.lock = threading.Lock()
-        self.tables: dict[str, list[tuple[str, Json]]] = {}
+        self.tables: dict[str, list[tuple[str, JsonObject]]] = {}
         self.faults: list[str] = []
-        self.choose: Callable[[Json], str] = lambda _: ""
+        self.choose: Callable[[JsonObject], str] = lambda _: ""
         self.stale: Callable[[], int] = lambda: 0
-        self.delayed: list[tuple[int, Json, str]] = []
+        self.delayed: list[tuple[int, JsonObject, str]] = []
         self.token: str | None = None
-        self.requests: list[tuple[str, str, Json]] = []
+        self.requests: list[tuple[str, str, JsonObject]] = []
         self.url = ""
 
-    def load(self, name: str) -> Json:
+    def load(self, name: str) -> JsonObject:
         """The answer to loading a table."""
         if not self.tables.get(name):
             raise Refused(404, "NoSuchTableException", f"there is no table {name}")
@@ -178,7 +176,7 @@ class FakeCatalog:
         location, metadata = versions[max(0, len(versions) - 1 - self.stale())]
         return {"metadata-location": location, "metadata": metadata, "config": {}}
 
-    def made(self, name: str, request: Json) -> Json:
+    def made(self, name: str, request: JsonObject) -> JsonObject:
         """The table with the changes of a request; nothing is stored."""
         versions = self.tables.get(name, [])
         before = versions[-1] if versions else None
@@ -193,7 +191,7 @@ class FakeCatalog:
         table["last-updated-ms"] = max(int(time.time() * 1000), table["last-updated-ms"])
         return table
 
-    def store(self, name: str, table: Json) -> None:
+    def store(self, name: str, table: JsonObject) -> None:
         """Make a table's metadata the current one."""
         if table["format-version"] == 1:
             table["schema"] = next(one for one in table["schemas"] if one["schema-id"] == table["current-schema-id"])
@@ -204,7 +202,7 @@ class FakeCatalog:
         self.files.write(location, json.dumps(table).encode())
         versions.append((location, table))
 
-    def again(self, name: str, snapshot: Json, ref: str) -> None:
+    def again(self, name: str, snapshot: JsonObject, ref: str) -> None:
         """Commit the files of a snapshot once more, or later than they were sent, on the table as it is now."""
         table = json.loads(json.dumps(self.tables[name][-1][1]))
         head_id = table["refs"].get(ref, {}).get("snapshot-id")
@@ -233,11 +231,11 @@ class FakeCatalog:
         )
         self.store(name, table)
 
-    def manifests(self, snapshot: Json) -> list[Any]:
+    def manifests(self, snapshot: JsonObject) -> list[Any]:
         """The manifests of a snapshot."""
         return list(read_manifest_list(self.files.read(snapshot["manifest-list"]) or b""))
 
-    def commit(self, name: str, request: Json) -> Json | None:
+    def commit(self, name: str, request: JsonObject) -> JsonObject | None:
         """Do what a request and the fault of this commit say; None for a reply that does not come."""
         fault = self.faults.pop(0) if self.faults else self.choose(request)
         if fault.isdigit():
@@ -274,7 +272,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         self.answer(self.posted)
 
-    def answer(self, how: Callable[[str], Json | None]) -> None:
+    def answer(self, how: Callable[[str], JsonObject | None]) -> None:
         try:
             if self.fake.token and self.headers.get("Authorization") != f"Bearer {self.fake.token}":
                 raise Refused(401, "NotAuthorizedException", "who are you?")
@@ -299,12 +297,12 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(data)
 
-    def got(self, path: str) -> Json:
+    def got(self, path: str) -> JsonObject:
         if path == "config":
             return {"defaults": {}, "overrides": {"prefix": self.fake.prefix} if self.fake.prefix else {}}
         return self.fake.load(path)
 
-    def posted(self, path: str) -> Json | None:
+    def posted(self, path: str) -> JsonObject | None:
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.fake.requests.append(("POST", path, request))
         if path == "namespaces":

@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_catalog import FakeCatalog, Json
+from fake_catalog import FakeCatalog
 
 from conformance.cli import main
 from conformance.core.failures import UsageError
+from conformance.core.json_types import JsonObject
 from conformance.races.stress.run import Report, Settings, Stopped, stress
 from conformance.races.stress.writers import BRANCH, Work, work
 
@@ -38,11 +39,11 @@ def test_nothing_is_lost_on_a_store(store_url: str, tmp_path: Path) -> None:
     assert report.client.startswith("iceberg-conformance")
 
 
-def every(times: int, fault: str) -> Callable[[Json], str]:
+def every(times: int, fault: str) -> Callable[[JsonObject], str]:
     """A fault that happens to each of so many appends to the main branch."""
     numbers = count(1)
 
-    def choose(request: Json) -> str:
+    def choose(request: JsonObject) -> str:
         actions = {one["action"] for one in request["updates"] if one.get("ref-name", "main") == "main"}
         made = [one["snapshot"] for one in request["updates"] if one["action"] == "add-snapshot"]
         if not actions >= {"add-snapshot", "set-snapshot-ref"} or made[0]["summary"]["operation"] != "append":
@@ -52,10 +53,10 @@ def every(times: int, fault: str) -> Callable[[Json], str]:
     return choose
 
 
-def each_to_the_branch(fault: str) -> Callable[[Json], str]:
+def each_to_the_branch(fault: str) -> Callable[[JsonObject], str]:
     """A fault of every append to the branch, whose rows no writer deletes, so that the end shows each."""
 
-    def choose(request: Json) -> str:
+    def choose(request: JsonObject) -> str:
         return fault if any(one.get("ref-name") == BRANCH for one in request["updates"]) else ""
 
     return choose
@@ -85,7 +86,7 @@ def test_a_catalog_that_serves_old_tables_is_found(rest_catalog: FakeCatalog, tm
 
 
 def test_a_file_that_was_deleted_under_the_table_is_found(rest_catalog: FakeCatalog, tmp_path: Path) -> None:
-    def deleting(_: Json) -> str:
+    def deleting(_: JsonObject) -> str:
         for file in list((tmp_path / "table" / "data").rglob("*.parquet"))[:1]:
             file.unlink()
         return ""
@@ -200,13 +201,13 @@ class AwayAtFirst:
             raise ConnectionRefusedError
         return ("branch", "expire")
 
-    def commit(self, entry: Json) -> None:
+    def commit(self, entry: JsonObject) -> None:
         self.done.append(entry["kind"])
 
     def outcome(self, error: Exception) -> str:
         raise AssertionError from error
 
-    def observe(self) -> Json:
+    def observe(self) -> JsonObject:
         return {}
 
     def contradictions(self) -> list[str]:

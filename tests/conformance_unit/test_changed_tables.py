@@ -12,14 +12,13 @@ from attrs import evolve
 
 from conformance import vectors
 from conformance.adapter_sdk.serve import perform
+from conformance.core.json_types import Json
 from conformance.engines.reference import adapter as reference
 from conformance.operations.protocol import Ok, complaint
 from conformance.runner.judge import Outcome, Verdict, judge
 from conformance.runner.scratch_dir import base_table, clear, places
 from conformance.scripts.expected import expected_of
 from conformance.scripts.model import run_model
-
-Json = Any
 
 FIELDS = [{"id": 1, "name": "id", "required": False, "type": "long"}]
 CREATE = {"op": "create", "format_version": 3, "schema": {"type": "struct", "fields": FIELDS}}

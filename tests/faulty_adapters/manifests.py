@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from conformance.core.json_types import JsonObject
 from spec_ref.core.errors import SpecError
 from tests.faulty_adapters import Arguments, Fault, Operation
 
-Json = dict[str, Any]
 Wrong = Callable[[Arguments, Operation], Any]
 
 
-def entries(change: Callable[[Json, Arguments], None]) -> Wrong:
+def entries(change: Callable[[JsonObject, Arguments], None]) -> Wrong:
     """A fault that changes each entry that was read."""
 
     def wrong(args: Arguments, right: Operation) -> Any:
@@ -24,12 +24,12 @@ def entries(change: Callable[[Json, Arguments], None]) -> Wrong:
     return wrong
 
 
-def files(change: Callable[[Json], None]) -> Wrong:
+def files(change: Callable[[JsonObject], None]) -> Wrong:
     """A fault that changes each data file that was read."""
     return entries(lambda entry, _: change(entry["data_file"]))
 
 
-def listed(change: Callable[[Json], None]) -> Wrong:
+def listed(change: Callable[[JsonObject], None]) -> Wrong:
     """A fault that changes each manifest of a list that was read."""
 
     def wrong(args: Arguments, right: Operation) -> Any:
@@ -53,17 +53,17 @@ def tolerant(answer: Any) -> Wrong:
     return wrong
 
 
-def _guessed(entry: Json, args: Arguments) -> None:
+def _guessed(entry: JsonObject, args: Arguments) -> None:
     for name in ("sequence_number", "file_sequence_number"):
         entry.setdefault(name, args["manifest_file"]["sequence_number"])
 
 
-def _always_inherited(entry: Json, args: Arguments) -> None:
+def _always_inherited(entry: JsonObject, args: Arguments) -> None:
     for name in ("sequence_number", "file_sequence_number"):
         entry[name] = args["manifest_file"]["sequence_number"]
 
 
-def _snapshot_of_the_list(entry: Json, args: Arguments) -> None:
+def _snapshot_of_the_list(entry: JsonObject, args: Arguments) -> None:
     entry["snapshot_id"] = args["manifest_file"]["added_snapshot_id"]
 
 
@@ -85,21 +85,21 @@ def _row_ids_of_all(args: Arguments, right: Operation) -> Any:
     return answer
 
 
-def _falsy_partition(file: Json) -> None:
+def _falsy_partition(file: JsonObject) -> None:
     file["partition"] = {key: value for key, value in file["partition"].items() if value}
 
 
-def _doubles(entry: Json, _: Arguments) -> None:
+def _doubles(entry: JsonObject, _: Arguments) -> None:
     if "snapshot_id" in entry:
         entry["snapshot_id"] = str(int(float(entry["snapshot_id"])))
 
 
-def _no_zero(manifest: Json) -> None:
+def _no_zero(manifest: JsonObject) -> None:
     if manifest.get("min_sequence_number") == "0":
         manifest["min_sequence_number"] = manifest["sequence_number"]
 
 
-def _zero_counts(manifest: Json) -> None:
+def _zero_counts(manifest: JsonObject) -> None:
     for kind in ("added", "existing", "deleted"):
         manifest.setdefault(f"{kind}_files_count", 0)
 

@@ -15,10 +15,10 @@ from typing import Any
 from unittest.mock import patch
 
 from conformance.adapter_sdk.serve import Unsupported
+from conformance.core.json_types import Json
 from spec_ref.core.records import evolve
 from tests.faulty_adapters import Arguments, Fault, Operation
 
-Json = Any
 Wrong = Callable[[Arguments, Operation], Any]
 Shows = Callable[[list[Json]], bool]
 """Whether a fault can show in a script."""

@@ -12,11 +12,11 @@ import pytest
 from planted import adapter
 
 from conformance.cli import main
+from conformance.core.json_types import Json
 from conformance.properties.laws import LAWS
 from conformance.properties.metamorphic import Findings, check, make_lawful, replay
 from conformance.scripts.model import rows_of, run_model
 
-Json = Any
 Arguments = dict[str, Any]
 Operation = Callable[[Arguments], Any]
 Wrong = Callable[[Arguments, Operation], Any]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 
+from conformance.core.json_types import Json
 from conformance.properties.script_maker import FORMATS, Size
 from conformance.properties.scripts import AVOIDABLE, OPERATIONS, make_script, makes_sense
 from conformance.properties.smaller_scripts import smaller
@@ -14,7 +14,6 @@ from conformance.properties.values import SEALED_VALUES, TRANSFORMS, VALUES
 from conformance.scripts import RefusedByText, parse_script, script_json
 from conformance.scripts.model import Table, check_script, run_model
 
-Json = Any
 MANY = [make_script(seed) for seed in range(500)]
 
 

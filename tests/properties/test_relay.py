@@ -13,6 +13,7 @@ from attrs import evolve
 
 from conformance.adapter_sdk.serve import Invalid, Unsupported
 from conformance.core.failures import UsageError
+from conformance.core.json_types import Json
 from conformance.engines.reference import adapter as reference
 from conformance.properties.relay import (
     Engine,
@@ -33,7 +34,6 @@ from conformance.runner.adapter_interface import InProcess
 from conformance.runner.process import Limits, Process
 from spec_ref.core.errors import Violation
 
-Json = Any
 Change = Callable[[dict[str, Any]], object]
 
 FIELDS = [{"id": 1, "name": "id", "required": False, "type": "long"}]

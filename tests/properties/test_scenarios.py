@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from conformance.cli import main
+from conformance.core.json_types import Json
 from conformance.operations.writing.reference import ReferenceWriter
 from conformance.properties.errors import Broken
 from conformance.properties.scenarios import follow_reference
@@ -24,7 +25,6 @@ from conformance.scripts import LeftOpen, RefusedByText
 from conformance.scripts.model import Table
 from spec_ref.scan_planning.time_travel import TableState, table_state
 
-Json = Any
 ID = {"id": 1, "name": "id", "required": False, "type": "long"}
 ROWS = {"op": "append", "rows": [{"id": "1"}, {"id": "2"}]}
 ONE = {"type": "eq", "term": "id", "value": 1}

@@ -11,7 +11,6 @@ import json
 import re
 import struct
 from collections.abc import Callable, Iterable
-from typing import Any
 
 from sound_documents import (
     BY_DAY,
@@ -31,6 +30,7 @@ from sound_documents import (
     sound_metadata,
 )
 
+from conformance.core.json_types import Json
 from conformance.engines.reference.adapter import operations
 from conformance.operations.manifests.wire import entry_from_form, listed_from_form, table_of
 from spec_ref.avro_mapping.schema import type_from_avro
@@ -51,8 +51,6 @@ from spec_ref.schemas.name_mapping import read_name_mapping
 from spec_ref.schemas.type_json import type_from_json, type_to_json
 from spec_ref.statistics.puffin_checks import check_puffin
 from spec_ref.table_metadata import check_metadata
-
-Json = Any
 
 
 def _metadata(text: str, rule: Requirement) -> Iterable[str]:

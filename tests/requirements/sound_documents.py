@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from conformance.core.json_types import Json
 from spec_ref.core.versions import V1, V2, V3, FormatVersion
 from spec_ref.deletes.deletion_vector import encode_deletion_vector
-
-Json = Any
 
 COLUMNS: list[dict[str, Json]] = [
     {"id": 1, "name": "id", "required": True, "type": "long"},

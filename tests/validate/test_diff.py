@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from conformance.core.json_types import JsonObject
 from conformance.rules import registry
 from conformance.table_io.tables import metadata_location
 from conformance.validator.context import Level
@@ -25,26 +26,25 @@ from tools.grid.workbench import Workbench, over
 TABLE = "row-lineage-parquet"
 HISTORY = "manifests-rewritten"
 MANIFESTS = Level.MANIFESTS
-Json = dict[str, Any]
 
 
 @pytest.fixture(scope="module")
-def metadata() -> Json:
+def metadata() -> JsonObject:
     materialize([TABLE])
-    found: Json = json.loads(Path(metadata_location(str(PLACE / TABLE))).read_text())
+    found: JsonObject = json.loads(Path(metadata_location(str(PLACE / TABLE))).read_text())
     return found
 
 
-def found(old: Json, new: Json) -> set[str]:
+def found(old: JsonObject, new: JsonObject) -> set[str]:
     told = changes(read_metadata(copy.deepcopy(old)), read_metadata(copy.deepcopy(new)), "old", "new")
     return {finding.requirement for finding in told if finding.severity is Severity.ERROR}
 
 
-def test_a_version_against_itself_is_unchanged(metadata: Json) -> None:
+def test_a_version_against_itself_is_unchanged(metadata: JsonObject) -> None:
     assert found(metadata, metadata) == set()
 
 
-def _snapshot(new: Json, **changed: Any) -> None:
+def _snapshot(new: JsonObject, **changed: Any) -> None:
     last = new["snapshots"][-1]
     number = new["last-sequence-number"] + 1
     made = {**last, "snapshot-id": 5, "sequence-number": number, "parent-snapshot-id": last["snapshot-id"],
@@ -53,13 +53,13 @@ def _snapshot(new: Json, **changed: Any) -> None:
     new["snapshots"].append({**made, **changed})
 
 
-def _reused(new: Json) -> None:
+def _reused(new: JsonObject) -> None:
     new["schemas"].append({**new["schemas"][0], "schema-id": 9, "fields": [
         *new["schemas"][0]["fields"][:-1], {"id": 2, "name": "again", "required": False, "type": "boolean"}
     ]})  # fmt: skip
 
 
-def test_a_logged_file_has_its_place_and_not_its_name(metadata: Json) -> None:
+def test_a_logged_file_has_its_place_and_not_its_name(metadata: JsonObject) -> None:
     old = copy.deepcopy(metadata)
     new = {**copy.deepcopy(metadata), "last-updated-ms": metadata["last-updated-ms"] + 1}
     new["metadata-log"] = [{"timestamp-ms": 1, "metadata-file": "file:///t/v1.metadata.json"}]
@@ -72,7 +72,7 @@ def test_a_logged_file_has_its_place_and_not_its_name(metadata: Json) -> None:
     assert told("/t/v0.metadata.json") == ["TMD018"]
 
 
-def test_an_optional_column_that_became_required_is_tolerated(metadata: Json) -> None:
+def test_an_optional_column_that_became_required_is_tolerated(metadata: JsonObject) -> None:
     first, *others = metadata["schemas"][-1]["fields"]
     old = {**metadata, "schemas": [{**metadata["schemas"][-1], "fields": [{**first, "required": False}, *others]}]}
     new = copy.deepcopy(old)
@@ -84,7 +84,7 @@ def test_an_optional_column_that_became_required_is_tolerated(metadata: Json) ->
     assert found(old, new) == set()
 
 
-def _older(new: Json) -> None:
+def _older(new: JsonObject) -> None:
     """The version that the last snapshot was committed to."""
     gone, before = new["snapshots"].pop(), new["snapshots"][-1]
     new["current-snapshot-id"] = new["refs"]["main"]["snapshot-id"] = before["snapshot-id"]
@@ -92,7 +92,7 @@ def _older(new: Json) -> None:
     new.update({"next-row-id": gone["first-row-id"], "last-sequence-number": before["sequence-number"]})
 
 
-CASES: dict[str, tuple[str, Callable[[Json], object]]] = {
+CASES: dict[str, tuple[str, Callable[[JsonObject], object]]] = {
     "another table": ("TMD002 changed", lambda new: new.update({"table-uuid": "00000000-0000-0000-0000-000000000001"})),
     "last column id": ("TMD006 decreased", lambda new: new.update({
         "last-column-id": new["last-column-id"] - 1, "schemas": [
@@ -134,7 +134,7 @@ CASES: dict[str, tuple[str, Callable[[Json], object]]] = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_what_may_not_change_is_told(name: str, metadata: Json) -> None:
+def test_what_may_not_change_is_told(name: str, metadata: JsonObject) -> None:
     told, change = CASES[name]
     check = check_id(*told.split())
     new = copy.deepcopy(metadata)
@@ -147,7 +147,7 @@ def test_what_may_not_change_is_told(name: str, metadata: Json) -> None:
     ("bucket[8]", 1, {"EVO008"}), ("identity", 0, {"EVO008"}), ("day", 1, set()), ("void", 1, set()),
 ])  # fmt: skip
 def test_a_promotion_that_changes_partition_values_of_any_spec_is_told(
-    transform: str, default: int, codes: set[str], metadata: Json
+    transform: str, default: int, codes: set[str], metadata: JsonObject
 ) -> None:
     dated = {"id": 80, "name": "d", "required": False, "type": "date"}
     first = metadata["schemas"][-1]
@@ -173,7 +173,7 @@ def test_a_promotion_that_changes_partition_values_of_any_spec_is_told(
 
 
 @pytest.mark.parametrize(("default", "codes"), [("1970-01-03T00:00:00", set()), ("1970-01-04T00:00:00", {"EVO014"})])
-def test_an_initial_default_is_promoted_with_its_column(default: str, codes: set[str], metadata: Json) -> None:
+def test_an_initial_default_is_promoted_with_its_column(default: str, codes: set[str], metadata: JsonObject) -> None:
     dated = {"id": 80, "name": "d", "required": False, "type": "date", "initial-default": "1970-01-03"}
     first = metadata["schemas"][-1]
     old = {**metadata, "last-column-id": 80, "schemas": [{**first, "fields": [*first["fields"], dated]}]}
@@ -182,10 +182,10 @@ def test_an_initial_default_is_promoted_with_its_column(default: str, codes: set
     assert found(old, new) == codes
 
 
-def test_a_list_element_that_became_required_is_told(metadata: Json) -> None:
+def test_a_list_element_that_became_required_is_told(metadata: JsonObject) -> None:
     first = metadata["schemas"][-1]
 
-    def of(required: bool, schema_id: int) -> Json:
+    def of(required: bool, schema_id: int) -> JsonObject:
         element = {"type": "list", "element-id": 81, "element": "int", "element-required": required}
         fields = [*first["fields"], {"id": 80, "name": "l", "required": False, "type": element}]
         return {**first, "schema-id": schema_id, "fields": fields}
@@ -201,7 +201,7 @@ def test_a_list_element_that_became_required_is_told(metadata: Json) -> None:
 
 
 @pytest.mark.parametrize(("required", "codes"), [(True, {"EVO011"}), (False, set())])
-def test_a_column_that_comes_back_is_optional(required: bool, codes: set[str], metadata: Json) -> None:
+def test_a_column_that_comes_back_is_optional(required: bool, codes: set[str], metadata: JsonObject) -> None:
     first = metadata["schemas"][-1]
     gone = {"id": 80, "name": "g", "required": required, "type": "int"}
     older = {**first, "schema-id": 50, "fields": [*first["fields"], gone]}
@@ -212,7 +212,9 @@ def test_a_column_that_comes_back_is_optional(required: bool, codes: set[str], m
 @pytest.mark.parametrize(("name", "field_id", "codes"), [
     ("p", 1000, set()), ("p", 1002, {"PAR009"}), ("q", 1002, set()), ("q", 1001, {"PAR013"}),
 ])  # fmt: skip
-def test_ids_of_partition_fields_are_reused_or_new(name: str, field_id: int, codes: set[str], metadata: Json) -> None:
+def test_ids_of_partition_fields_are_reused_or_new(
+    name: str, field_id: int, codes: set[str], metadata: JsonObject
+) -> None:
     part = {"name": "p", "transform": "identity", "source-id": 1, "field-id": 1000}
     old = {**metadata, "last-partition-id": 1001, "partition-specs": [
         {"spec-id": 0, "fields": []}, {"spec-id": 1, "fields": [part]}]}  # fmt: skip
@@ -222,7 +224,7 @@ def test_ids_of_partition_fields_are_reused_or_new(name: str, field_id: int, cod
     assert found(old, new) == codes
 
 
-def test_a_table_that_is_replaced_may_have_new_required_columns(metadata: Json) -> None:
+def test_a_table_that_is_replaced_may_have_new_required_columns(metadata: JsonObject) -> None:
     new = copy.deepcopy(metadata)
     new["last-column-id"] = 90
     fields = [{"id": 90, "name": "b", "required": True, "type": "long"}]
@@ -232,7 +234,7 @@ def test_a_table_that_is_replaced_may_have_new_required_columns(metadata: Json) 
     assert "EVO015" not in found(metadata, new)
 
 
-def test_an_id_that_a_dropped_column_had_is_told(metadata: Json) -> None:
+def test_an_id_that_a_dropped_column_had_is_told(metadata: JsonObject) -> None:
     old, new = copy.deepcopy(metadata), copy.deepcopy(metadata)
     old["last-column-id"] = new["last-column-id"] = 9
     fields = [*new["schemas"][0]["fields"], {"id": 8, "name": "b", "required": False, "type": "long"}]
@@ -240,7 +242,7 @@ def test_an_id_that_a_dropped_column_had_is_told(metadata: Json) -> None:
     assert found(old, new) == {"EVO009"}
 
 
-def test_an_ordinary_commit_is_allowed(metadata: Json) -> None:
+def test_an_ordinary_commit_is_allowed(metadata: JsonObject) -> None:
     new = copy.deepcopy(metadata)
     _snapshot(new)
     new["current-snapshot-id"] = 5
@@ -248,7 +250,7 @@ def test_an_ordinary_commit_is_allowed(metadata: Json) -> None:
     assert found(metadata, new) == set()
 
 
-def test_a_tag_whose_snapshot_expired_is_told(metadata: Json) -> None:
+def test_a_tag_whose_snapshot_expired_is_told(metadata: JsonObject) -> None:
     old = copy.deepcopy(metadata)
     old["refs"]["first"] = {"snapshot-id": old["snapshots"][0]["snapshot-id"], "type": "tag"}
     new = copy.deepcopy(old)
@@ -257,13 +259,13 @@ def test_a_tag_whose_snapshot_expired_is_told(metadata: Json) -> None:
     assert [one.check for one in made] == ["ref-snapshot-id-snapshot-vanished"]
 
 
-def test_an_expired_snapshot_is_allowed(metadata: Json) -> None:
+def test_an_expired_snapshot_is_allowed(metadata: JsonObject) -> None:
     new = copy.deepcopy(metadata)
     del new["snapshots"][0]
     assert found(metadata, new) == set()
 
 
-def test_a_parent_that_is_expired_may_be_forgotten_and_no_other(metadata: Json) -> None:
+def test_a_parent_that_is_expired_may_be_forgotten_and_no_other(metadata: JsonObject) -> None:
     old = copy.deepcopy(metadata)
     _snapshot(old)
     old["refs"]["main"]["snapshot-id"] = old["current-snapshot-id"] = 5
@@ -275,7 +277,7 @@ def test_a_parent_that_is_expired_may_be_forgotten_and_no_other(metadata: Json) 
     assert "SNP001" not in found(old, new)
 
 
-def test_going_back_is_told(metadata: Json) -> None:
+def test_going_back_is_told(metadata: JsonObject) -> None:
     old = copy.deepcopy(metadata)
     _snapshot(old, **{"added-rows": 4})
     old["next-row-id"] += 4
@@ -285,7 +287,7 @@ def test_going_back_is_told(metadata: Json) -> None:
 # Manifests
 
 
-def _until(metadata: Json, back: int) -> None:
+def _until(metadata: JsonObject, back: int) -> None:
     """Take back the last snapshots."""
     kept = metadata["snapshots"][: len(metadata["snapshots"]) - back]
     last = kept[-1]
@@ -322,8 +324,8 @@ def bench(tmp_path: Path) -> Workbench:
     return made
 
 
-def _existing(bench: Workbench) -> Json:
-    found: Json = next(row for manifest in bench.manifests for row in manifest.records if row["status"] == 0)
+def _existing(bench: Workbench) -> JsonObject:
+    found: JsonObject = next(row for manifest in bench.manifests for row in manifest.records if row["status"] == 0)
     return found
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from conformance.core.json_types import JsonObject
 from conformance.engine_setup import launch, list_engines
 from conformance.operations.protocol import Unsupported
 from conformance.properties.scenario_tables import ScriptedTable, write_script
@@ -18,8 +18,6 @@ from conformance.validator.run import Snapshots, validate
 from spec_ref.checks.findings import Severity
 
 pytestmark = pytest.mark.engine
-
-Json = dict[str, Any]
 
 KNOWN = {
     "iceberg-go": {
@@ -52,11 +50,11 @@ PARTITIONED = [
     {"source": "s", "transform": "truncate[1]", "name": "s_trunc"},
 ]
 BY_K = [{"source": "k", "transform": "identity", "name": "k"}]
-SOME: Json = {"type": "in", "term": "id", "values": [1, 2, 8]}
-APPENDS: tuple[Json, ...] = ({"op": "append", "rows": ROWS[:6]}, {"op": "append", "rows": ROWS[6:]})
+SOME: JsonObject = {"type": "in", "term": "id", "values": [1, 2, 8]}
+APPENDS: tuple[JsonObject, ...] = ({"op": "append", "rows": ROWS[:6]}, {"op": "append", "rows": ROWS[6:]})
 SORT = [{"source": "k", "transform": "identity", "direction": "asc", "null_order": "nulls-first"}]
 
-FEATURES: dict[str, tuple[Json, tuple[Json, ...]]] = {
+FEATURES: dict[str, tuple[JsonObject, tuple[JsonObject, ...]]] = {
     "plain": ({}, APPENDS),
     "partitioned": ({"partition": PARTITIONED}, APPENDS),
     "sorted": ({"sort": SORT}, APPENDS),
@@ -81,7 +79,7 @@ FEATURES: dict[str, tuple[Json, tuple[Json, ...]]] = {
 FROM_V2 = ("merge-on-read", "equality")
 
 
-def scripts() -> Iterator[tuple[str, list[Json]]]:
+def scripts() -> Iterator[tuple[str, list[JsonObject]]]:
     """A script for each feature and version that has it."""
     for version in (1, 2, 3):
         for feature, (table, operations) in FEATURES.items():

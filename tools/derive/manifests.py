@@ -11,16 +11,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tools.derive import avro
+from tools.derive.json_types import JsonObject
 
-Json = dict[str, Any]
-Change = Callable[[Json], None]
+Change = Callable[[JsonObject], None]
 """Changes the Avro schema of a file, whose rows then have to fit."""
 
 SNAPSHOT = 3055729675574597004
 OTHER_SNAPSHOT = 9007199254740993
 """2**53 + 1, which no double holds."""
 
-SCHEMA: Json = {
+SCHEMA: JsonObject = {
     "type": "struct",
     "schema-id": 0,
     "fields": [
@@ -29,7 +29,7 @@ SCHEMA: Json = {
         {"id": 3, "name": "x", "required": False, "type": "double"},
     ],
 }
-UNPARTITIONED: Json = {"spec-id": 0, "fields": []}
+UNPARTITIONED: JsonObject = {"spec-id": 0, "fields": []}
 
 
 def optional(type_: Any) -> list[Any]:
@@ -37,7 +37,7 @@ def optional(type_: Any) -> list[Any]:
     return ["null", type_]
 
 
-def field(field_id: int | None, name: str, type_: Any) -> Json:
+def field(field_id: int | None, name: str, type_: Any) -> JsonObject:
     """A field of a record; an optional one has the default null."""
     made = {"name": name, "type": type_}
     if isinstance(type_, list) and type_[0] == "null":
@@ -45,12 +45,12 @@ def field(field_id: int | None, name: str, type_: Any) -> Json:
     return made if field_id is None else {**made, "field-id": field_id}
 
 
-def array(element_id: int, items: Any) -> Json:
+def array(element_id: int, items: Any) -> JsonObject:
     """A list."""
     return {"type": "array", "items": items, "element-id": element_id}
 
 
-def pairs(key_id: int, value_id: int, value: Any) -> Json:
+def pairs(key_id: int, value_id: int, value: Any) -> JsonObject:
     """A map with keys that are no strings: an array of records of a key and a value."""
     fields = [field(key_id, "key", "int"), field(value_id, "value", value)]
     record = {"type": "record", "name": f"k{key_id}_v{value_id}", "fields": fields}
@@ -120,7 +120,7 @@ LISTED: tuple[tuple[int, str, Any, tuple[Any, Any, Any]], ...] = (
 )
 
 
-def _columns(table: Any, version: int, wanted: Callable[[str], bool]) -> list[Json]:
+def _columns(table: Any, version: int, wanted: Callable[[str], bool]) -> list[JsonObject]:
     made = []
     for field_id, name, type_, rules in table:
         rule = rules[version - 1]
@@ -129,7 +129,7 @@ def _columns(table: Any, version: int, wanted: Callable[[str], bool]) -> list[Js
     return copy.deepcopy(made)
 
 
-def entry_schema(version: int, partition: Sequence[Json] = (), columns: Sequence[str] | None = ()) -> Json:
+def entry_schema(version: int, partition: Sequence[JsonObject] = (), columns: Sequence[str] | None = ()) -> JsonObject:
     """The Avro schema of a manifest.
 
     Args:
@@ -147,25 +147,27 @@ def entry_schema(version: int, partition: Sequence[Json] = (), columns: Sequence
     return {"type": "record", "name": "manifest_entry", "fields": fields}
 
 
-def list_schema(version: int, columns: Sequence[str] | None = None) -> Json:
+def list_schema(version: int, columns: Sequence[str] | None = None) -> JsonObject:
     """The Avro schema of a manifest list, with all optional columns or those named."""
     fields = _columns(LISTED, version, lambda name: columns is None or name in columns)
     return {"type": "record", "name": "manifest_file", "fields": fields}
 
 
-def columns_of(schema: Json) -> list[Json]:
+def columns_of(schema: JsonObject) -> list[JsonObject]:
     """The fields of the data file in the schema of a manifest."""
-    fields: list[Json] = next(one for one in schema["fields"] if one.get("field-id") == 2)["type"]["fields"]
+    fields: list[JsonObject] = next(one for one in schema["fields"] if one.get("field-id") == 2)["type"]["fields"]
     return fields
 
 
-def column(schema: Json, field_id: int) -> Json:
+def column(schema: JsonObject, field_id: int) -> JsonObject:
     """The field with an id, of an entry, a data file or a list."""
     found = [one for one in schema["fields"] if one.get("field-id") == field_id]
     return found[0] if found else next(one for one in columns_of(schema) if one.get("field-id") == field_id)
 
 
-def keys(version: int, content: str = "data", spec: Json = UNPARTITIONED, schema: Json = SCHEMA) -> dict[str, str]:
+def keys(
+    version: int, content: str = "data", spec: JsonObject = UNPARTITIONED, schema: JsonObject = SCHEMA
+) -> dict[str, str]:
     """The key-value metadata that the spec asks for."""
     made = {
         "schema": json.dumps(schema, separators=(",", ":")),
@@ -177,7 +179,7 @@ def keys(version: int, content: str = "data", spec: Json = UNPARTITIONED, schema
     return made if version == 1 else {**made, "content": content}
 
 
-def data_file(number: int = 1, **members: Any) -> Json:
+def data_file(number: int = 1, **members: Any) -> JsonObject:
     """A file of ten rows."""
     made = {
         "content": 0,
@@ -191,19 +193,19 @@ def data_file(number: int = 1, **members: Any) -> Json:
     return {**made, **members}
 
 
-def entry(number: int = 1, status: int = 1, *, file: Json | None = None, **members: Any) -> Json:
+def entry(number: int = 1, status: int = 1, *, file: JsonObject | None = None, **members: Any) -> JsonObject:
     """An entry; ``file`` changes its data file."""
     return {"status": status, "snapshot_id": None, "data_file": data_file(number, **(file or {})), **members}
 
 
 def manifest(
     version: int,
-    rows: Sequence[Json],
+    rows: Sequence[JsonObject],
     *,
     columns: Sequence[str] | None = (),
-    partition: Sequence[Json] = (),
-    spec: Json = UNPARTITIONED,
-    table: Json = SCHEMA,
+    partition: Sequence[JsonObject] = (),
+    spec: JsonObject = UNPARTITIONED,
+    table: JsonObject = SCHEMA,
     content: str = "data",
     change: Change | None = None,
     metadata: Mapping[str, str | None] | None = None,
@@ -236,7 +238,7 @@ def manifest(
     return avro.container(schema, blocks, given, codec)
 
 
-def listed(number: int = 1, **members: Any) -> Json:
+def listed(number: int = 1, **members: Any) -> JsonObject:
     """A manifest as a list tells of it."""
     made = {
         "manifest_path": f"s3://b/wh/t/metadata/m{number}.avro",
@@ -258,7 +260,7 @@ def listed(number: int = 1, **members: Any) -> Json:
 
 def manifest_list(
     version: int,
-    rows: Sequence[Json],
+    rows: Sequence[JsonObject],
     *,
     columns: Sequence[str] | None = None,
     change: Change | None = None,
@@ -298,11 +300,13 @@ def told(name: str, value: Any) -> Any:
     return value
 
 
-def _members(row: Mapping[str, Any]) -> Json:
+def _members(row: Mapping[str, Any]) -> JsonObject:
     return {name: told(name, value) for name, value in row.items() if value is not None}
 
 
-def entry_form(row: Json, partition: Json | None = None, file: Json | None = None, **inherited: Any) -> Json:
+def entry_form(
+    row: JsonObject, partition: JsonObject | None = None, file: JsonObject | None = None, **inherited: Any
+) -> JsonObject:
     """What a reader tells of an entry: ``partition`` by field id, ``file`` and ``inherited`` what it inherits."""
     given = {name: value for name, value in row["data_file"].items() if name != "block_size_in_bytes"}
     form = _members({**given, **(file or {})})
@@ -312,7 +316,7 @@ def entry_form(row: Json, partition: Json | None = None, file: Json | None = Non
     return {**_members(rest), "data_file": form}
 
 
-def listed_form(row: Json, **changes: Any) -> Json:
+def listed_form(row: JsonObject, **changes: Any) -> JsonObject:
     """What a reader tells of a manifest in a list."""
     form = _members({**row, **changes})
     if "partitions" in form:
@@ -320,6 +324,6 @@ def listed_form(row: Json, **changes: Any) -> Json:
     return form
 
 
-def counts(values: Mapping[int, Any]) -> list[Json]:
+def counts(values: Mapping[int, Any]) -> list[JsonObject]:
     """A map as its Avro array."""
     return [{"key": key, "value": value} for key, value in values.items()]

@@ -20,9 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from tools.derive import manifests as avro_files
+from tools.derive.json_types import JsonObject
 from tools.derive.vector import INVALID, Vector
-
-Json = dict[str, Any]
 
 PLACE = "/tmp/iceberg-conformance/tables"
 KEPT = Path(__file__).resolve().parents[2] / "vectors" / "golden" / "tables"
@@ -64,12 +63,12 @@ def stored_gzip(data: bytes) -> bytes:
 # Entries
 
 
-def entry(name: str, partition: Sequence[Any] = (), number: int | None = None, **members: Any) -> Json:
+def entry(name: str, partition: Sequence[Any] = (), number: int | None = None, **members: Any) -> JsonObject:
     """A live data file of ten rows: added by the snapshot, or existing where it has a data sequence number.
 
     ``stats`` is by column id: (type, lower, upper) and, optionally, counts of values, nulls and NaNs; None is left out.
     """
-    row: Json = {
+    row: JsonObject = {
         "status": members.pop("status", 1 if number is None else 0),
         "sequence_number": number,
         "file_sequence_number": members.pop("file_number", number),
@@ -91,19 +90,19 @@ def _bytes(type_: str, bound: Any) -> Any:
     return bound if bound is None or isinstance(bound, bytes) else single(type_, bound)
 
 
-def positions(name: str, partition: Sequence[Any] = (), number: int | None = None, **members: Any) -> Json:
+def positions(name: str, partition: Sequence[Any] = (), number: int | None = None, **members: Any) -> JsonObject:
     """A position delete file; ``of`` names the one data file that it refers to."""
     return entry(name, partition, number, content=1, **members)
 
 
 def equality(
     name: str, ids: Sequence[int], partition: Sequence[Any] = (), number: int | None = None, **members: Any
-) -> Json:
+) -> JsonObject:
     """An equality delete file."""
     return entry(name, partition, number, content=2, equality_ids=list(ids), **members)
 
 
-def vector(name: str, of: str, partition: Sequence[Any] = (), number: int | None = None, **members: Any) -> Json:
+def vector(name: str, of: str, partition: Sequence[Any] = (), number: int | None = None, **members: Any) -> JsonObject:
     """A deletion vector of a data file."""
     told = {"content_offset": 4, "content_size_in_bytes": 40, "file_format": "PUFFIN", **members}
     return entry(name, partition, number, content=1, of=of, **told)
@@ -119,18 +118,18 @@ class Spec:
     id: int
     fields: tuple[tuple[int, int, str, str, str], ...] = ()
 
-    def to_json(self) -> Json:
+    def to_json(self) -> JsonObject:
         """The spec as metadata has it."""
         names = ("source-id", "field-id", "name", "transform")
         return {"spec-id": self.id, "fields": [dict(zip(names, one, strict=False)) for one in self.fields]}
 
-    def avro(self) -> list[Json]:
+    def avro(self) -> list[JsonObject]:
         """The Avro fields of the partition tuple."""
         return [
             avro_files.field(one[1], one[2], avro_files.optional(AVRO_TYPES.get(one[4], one[4]))) for one in self.fields
         ]
 
-    def summaries(self, tuples: Iterable[Sequence[Any]]) -> list[Json]:
+    def summaries(self, tuples: Iterable[Sequence[Any]]) -> list[JsonObject]:
         """What a manifest list tells of partition tuples."""
         made = []
         rows = list(tuples)
@@ -164,21 +163,21 @@ class PlanTable:
     name: str
     about: str
     version: int = 2
-    columns: Sequence[Json] = (ID, DATA)
+    columns: Sequence[JsonObject] = (ID, DATA)
     specs: Sequence[Spec] = (UNPARTITIONED,)
     files: dict[str, bytes] = field(default_factory=dict)
-    manifests: list[Json] = field(default_factory=list)
+    manifests: list[JsonObject] = field(default_factory=list)
     """What the list of the next snapshot tells."""
 
-    snapshots: list[Json] = field(default_factory=list)
+    snapshots: list[JsonObject] = field(default_factory=list)
     number: int = 5
     """The sequence number of the first snapshot; each next one is one higher."""
 
     first: int = 1000
     """The id of the first snapshot; each next one is one higher."""
 
-    schemas: list[Json] = field(default_factory=list)
-    changes: Json = field(default_factory=dict)
+    schemas: list[JsonObject] = field(default_factory=list)
+    changes: JsonObject = field(default_factory=dict)
     """Members of the metadata that are other."""
 
     metadata_file: str = "v1.metadata.json"
@@ -215,7 +214,7 @@ class PlanTable:
 
     def manifest(
         self,
-        *rows: Json,
+        *rows: JsonObject,
         spec: int = 0,
         content: str = "data",
         version: int | None = None,
@@ -251,11 +250,11 @@ class PlanTable:
         self.manifests.append({**told, "partitions": summaries, **listed})
         return self
 
-    def deletes(self, *rows: Json, **more: Any) -> PlanTable:
+    def deletes(self, *rows: JsonObject, **more: Any) -> PlanTable:
         """Add a manifest of deletes."""
         return self.manifest(*rows, content="deletes", **more)
 
-    def _entry(self, row: Json, spec: Spec, version: int) -> Json:
+    def _entry(self, row: JsonObject, spec: Spec, version: int) -> JsonObject:
         file = dict(row["data_file"])
         name, values, of = file.pop("name"), file.pop("tuple"), file.pop("of", None)
         maps = {key: avro_files.counts(value) for key, value in file.items() if isinstance(value, dict)}
@@ -271,7 +270,7 @@ class PlanTable:
         """Make a snapshot of the manifests so far; with ``old`` it names them itself, as v1 may."""
         number = self.snapshot_id
         has_deletes = any(one.get("content") for one in self.manifests)
-        told: Json = {
+        told: JsonObject = {
             "snapshot-id": number,
             "timestamp-ms": SECOND + 1000 * len(self.snapshots),
             "summary": {"operation": "overwrite" if has_deletes else "append"},
@@ -293,11 +292,11 @@ class PlanTable:
         self.snapshots.append({**told, **members})
         return self
 
-    def metadata(self) -> Json:
+    def metadata(self) -> JsonObject:
         """The table metadata."""
         ids = [column["id"] for schema in self.schemas for column in schema["fields"]]
         partitions = [one[1] for spec in self.specs for one in spec.fields]
-        made: Json = {
+        made: JsonObject = {
             "format-version": self.version,
             "table-uuid": UUID,
             "location": self.place,
@@ -375,7 +374,7 @@ class PlanTable:
         by_file = planned if isinstance(planned, Mapping) else dict.fromkeys(planned, ())
         files = []
         for name in [*by_file, *(name for name in optional if name not in by_file)]:
-            told: Json = {
+            told: JsonObject = {
                 "data_file": self.path(name),
                 "delete_files": [self._delete(one) for one in by_file.get(name, ())],
             }
@@ -390,14 +389,21 @@ class PlanTable:
         """What a planner has to refuse."""
         return self._vector(id_, codes, INVALID, note, filter, "", args)
 
-    def _delete(self, name: str) -> Json:
+    def _delete(self, name: str) -> JsonObject:
         path, at, offset = name.partition("@")
         return {"path": self.path(path), **({"content_offset": offset} if at else {})}
 
     def _vector(
-        self, id_: str, codes: str, expect: Json, note: str, filter_: Any, contradiction: str, args: Mapping[str, Any]
+        self,
+        id_: str,
+        codes: str,
+        expect: JsonObject,
+        note: str,
+        filter_: Any,
+        contradiction: str,
+        args: Mapping[str, Any],
     ) -> Vector:
-        given: Json = {"table": self.location, **args}
+        given: JsonObject = {"table": self.location, **args}
         if filter_ is not None:
             given["filter"] = filter_
         return Vector(
@@ -406,7 +412,7 @@ class PlanTable:
         )  # fmt: skip
 
 
-def either(first: Vector, *others: Vector | Json) -> Vector:
+def either(first: Vector, *others: Vector | JsonObject) -> Vector:
     """A case in which several outcomes are permitted: those of all the cases; the first gives the rest."""
     outcomes = [one.expect if isinstance(one, Vector) else one for one in (first, *others)]
     return Vector(

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance import vectors
+from conformance.core.json_types import JsonObject
 from conformance.operations.families import Family, families
 from conformance.operations.schemas import protocol_schema
 from tools.docs.markdown import code, plain, table
@@ -34,23 +35,21 @@ SHORT = 80
 LONG = 80
 """The characters of a text in an example that is shown in full."""
 
-Json = dict[str, Any]
 
-
-def definitions() -> Json:
+def definitions() -> JsonObject:
     """The definitions of the schema."""
-    found: Json = protocol_schema()["$defs"]
+    found: JsonObject = protocol_schema()["$defs"]
     return found
 
 
-def operations(defs: Json) -> list[str]:
+def operations(defs: JsonObject) -> list[str]:
     """The names of all operations, in the order in which the schema lists them."""
     names = [one["$ref"].removeprefix("#/$defs/").removesuffix(".request") for one in defs["ask"]["oneOf"]]
     assert len(set(names)) == len(names), "an operation is listed twice"
     return names
 
 
-def resolved(defs: Json, schema: Json) -> tuple[str, Json]:
+def resolved(defs: JsonObject, schema: JsonObject) -> tuple[str, JsonObject]:
     """A schema with its reference followed, and the name of what it refers to."""
     name = ""
     while "$ref" in schema:
@@ -59,7 +58,7 @@ def resolved(defs: Json, schema: Json) -> tuple[str, Json]:
     return name, schema
 
 
-def shape(defs: Json, schema: Json, depth: int = 0) -> str:
+def shape(defs: JsonObject, schema: JsonObject, depth: int = 0) -> str:
     """The form of a value in a few words: ``{"rows": [...]}``, ``hexadecimal``, ``integer or null``."""
     name, schema = resolved(defs, schema)
     if name in ("hexadecimal", "value", "type") or (name and depth > 0 and "properties" in schema):
@@ -73,7 +72,7 @@ def shape(defs: Json, schema: Json, depth: int = 0) -> str:
     return " or ".join(_of_type(defs, schema, one, depth) for one in types)
 
 
-def _of_type(defs: Json, schema: Json, type_: str, depth: int) -> str:
+def _of_type(defs: JsonObject, schema: JsonObject, type_: str, depth: int) -> str:
     if type_ == "object" and schema.get("properties"):
         if depth > 1:
             return "{...}"
@@ -87,14 +86,14 @@ def _of_type(defs: Json, schema: Json, type_: str, depth: int) -> str:
     return "{...}" if type_ == "object" else type_
 
 
-def arguments(defs: Json, name: str) -> Iterator[tuple[str, bool, Json]]:
+def arguments(defs: JsonObject, name: str) -> Iterator[tuple[str, bool, JsonObject]]:
     """Each argument of an operation: its name, whether it has to be there, and its schema."""
     _, args = resolved(defs, {"$ref": f"#/$defs/{name}.args"})
     for one, schema in args["properties"].items():
         yield one, one in args.get("required", ()), schema
 
 
-def rows(defs: Json, names: list[str]) -> list[str]:
+def rows(defs: JsonObject, names: list[str]) -> list[str]:
     """The table of some operations."""
     told = []
     for name in names:

@@ -11,6 +11,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from conformance.core.json_types import JsonObject
 from conformance.engines.reference.adapter import operations
 from conformance.operations.wire import to_exchange
 from conformance.properties.strategies import primitive_types, values
@@ -19,8 +20,7 @@ from spec_ref.data_types.types import Type, kind
 from spec_ref.partitioning.transforms import Bucket, Day, Hour, Identity, Month, Transform, Truncate, Void, Year
 from spec_ref.schemas.type_json import type_to_json
 
-Json = dict[str, Any]
-Asked = tuple[str, Json]
+Asked = tuple[str, JsonObject]
 
 COMMITTED = 7
 """The snapshot that is being committed."""
@@ -54,10 +54,10 @@ OF_ENGINES = [
 
 
 @st.composite
-def _tables(draw: st.DrawFn, version: int) -> tuple[list[Json], Json, dict[str, Type]]:
+def _tables(draw: st.DrawFn, version: int) -> tuple[list[JsonObject], JsonObject, dict[str, Type]]:
     """The columns and the spec of a table, and the types of partition values by field id."""
-    columns: list[Json] = [{"id": 1, "name": "id", "required": True, "type": "long"}]
-    fields: list[Json] = []
+    columns: list[JsonObject] = [{"id": 1, "name": "id", "required": True, "type": "long"}]
+    fields: list[JsonObject] = []
     types: dict[str, Type] = {}
     used = {"id"}
     for place in range(draw(st.integers(0, 3))):
@@ -88,7 +88,7 @@ def _bounds(least: int, most: int) -> st.SearchStrategy[dict[str, str]]:
     )
 
 
-def _maybe(draw: st.DrawFn, record: Json, **members: st.SearchStrategy[Any]) -> None:
+def _maybe(draw: st.DrawFn, record: JsonObject, **members: st.SearchStrategy[Any]) -> None:
     """Give a record some of the members that it may have."""
     for name, strategy in members.items():
         if draw(st.booleans()):
@@ -96,9 +96,9 @@ def _maybe(draw: st.DrawFn, record: Json, **members: st.SearchStrategy[Any]) -> 
 
 
 @st.composite
-def _files(draw: st.DrawFn, version: int, content: int, types: dict[str, Type]) -> Json:
+def _files(draw: st.DrawFn, version: int, content: int, types: dict[str, Type]) -> JsonObject:
     kind_ = draw(st.sampled_from([1, 2])) if content else 0
-    file: Json = {
+    file: JsonObject = {
         "content": kind_,
         "file_path": draw(PATHS),
         "file_format": draw(st.sampled_from(["parquet", "avro", "orc"])),
@@ -128,9 +128,9 @@ def _files(draw: st.DrawFn, version: int, content: int, types: dict[str, Type]) 
 
 
 @st.composite
-def _entries(draw: st.DrawFn, version: int, content: int, types: dict[str, Type]) -> Json:
+def _entries(draw: st.DrawFn, version: int, content: int, types: dict[str, Type]) -> JsonObject:
     status = draw(st.sampled_from([1, 0, 2]))
-    entry: Json = {"status": status, "data_file": draw(_files(version, content, types))}
+    entry: JsonObject = {"status": status, "data_file": draw(_files(version, content, types))}
     if version == 1 or status == 2:
         entry["snapshot_id"] = str(COMMITTED) if status else draw(LONGS)
     elif status == 0:
@@ -140,13 +140,13 @@ def _entries(draw: st.DrawFn, version: int, content: int, types: dict[str, Type]
     return entry
 
 
-def _path(record: Json) -> str:
+def _path(record: JsonObject) -> str:
     """What no two entries, and no two manifests, have in common."""
     return str(record["data_file"]["file_path"] if "data_file" in record else record["manifest_path"])
 
 
 @st.composite
-def _writing(draw: st.DrawFn, versions: tuple[int, ...] = (1, 2, 3)) -> Json:
+def _writing(draw: st.DrawFn, versions: tuple[int, ...] = (1, 2, 3)) -> JsonObject:
     version = draw(st.sampled_from(versions))
     content = draw(st.sampled_from([0, 0, 1])) if version > 1 else 0
     columns, spec, types = draw(_tables(version))
@@ -158,13 +158,13 @@ def _writing(draw: st.DrawFn, versions: tuple[int, ...] = (1, 2, 3)) -> Json:
 
 
 @st.composite
-def _reading(draw: st.DrawFn) -> Json:
+def _reading(draw: st.DrawFn) -> JsonObject:
     written = draw(_writing())
-    listed: Json = {
+    listed: JsonObject = {
         "partition_spec_id": written["spec"]["spec-id"], "content": written["content"],
         "sequence_number": written["sequence_number"], "added_snapshot_id": written["snapshot_id"],
     }  # fmt: skip
-    asked: Json = {
+    asked: JsonObject = {
         "bytes": operations()["manifest.write"](written), "manifest_file": listed, "schema": written["schema"],
         "specs": [written["spec"]],
     }  # fmt: skip
@@ -175,19 +175,19 @@ def _reading(draw: st.DrawFn) -> Json:
     return asked
 
 
-def _summaries() -> st.SearchStrategy[list[Json]]:
-    def told(pair: tuple[bool, bool, str | None]) -> Json:
-        summary: Json = {"contains_null": pair[0], "contains_nan": pair[1]}
+def _summaries() -> st.SearchStrategy[list[JsonObject]]:
+    def told(pair: tuple[bool, bool, str | None]) -> JsonObject:
+        summary: JsonObject = {"contains_null": pair[0], "contains_nan": pair[1]}
         return summary if pair[2] is None else {**summary, "lower_bound": pair[2], "upper_bound": pair[2]}
 
     return st.lists(st.tuples(st.booleans(), st.booleans(), st.none() | BYTES).map(told), max_size=2)
 
 
 @st.composite
-def _listed(draw: st.DrawFn, version: int, *, rows: bool) -> Json:
+def _listed(draw: st.DrawFn, version: int, *, rows: bool) -> JsonObject:
     new = draw(st.booleans())
     content = draw(st.sampled_from([0, 0, 1])) if version > 1 else 0
-    manifest: Json = {
+    manifest: JsonObject = {
         "manifest_path": draw(PATHS), "manifest_length": draw(LONGS), "partition_spec_id": draw(st.integers(0, 3)),
         "content": content, "added_snapshot_id": str(COMMITTED) if new else draw(LONGS),
     }  # fmt: skip
@@ -204,9 +204,9 @@ def _listed(draw: st.DrawFn, version: int, *, rows: bool) -> Json:
 
 
 @st.composite
-def _list_writing(draw: st.DrawFn) -> Json:
+def _list_writing(draw: st.DrawFn) -> JsonObject:
     version = draw(st.sampled_from([1, 2, 3]))
-    asked: Json = {
+    asked: JsonObject = {
         "format_version": version, "snapshot_id": str(COMMITTED), "sequence_number": str(NUMBER if version > 1 else 0),
         "manifests": draw(st.lists(_listed(version, rows=version == 3), max_size=3, unique_by=_path)),
     }  # fmt: skip
@@ -217,9 +217,9 @@ def _list_writing(draw: st.DrawFn) -> Json:
 
 
 @st.composite
-def _list_reading(draw: st.DrawFn) -> Json:
+def _list_reading(draw: st.DrawFn) -> JsonObject:
     written = draw(_list_writing())
-    asked: Json = {"bytes": operations()["manifest-list.write"](written)}
+    asked: JsonObject = {"bytes": operations()["manifest-list.write"](written)}
     if draw(st.booleans()):
         asked["select"] = [
             "manifest_path", "manifest_length", "partition_spec_id", "content", "sequence_number",
@@ -230,7 +230,7 @@ def _list_reading(draw: st.DrawFn) -> Json:
     return asked
 
 
-def _about(op: str, strategy: Callable[[], st.SearchStrategy[Json]]) -> Callable[[], st.SearchStrategy[Asked]]:
+def _about(op: str, strategy: Callable[[], st.SearchStrategy[JsonObject]]) -> Callable[[], st.SearchStrategy[Asked]]:
     return lambda: strategy().map(lambda args: (op, args))
 
 

@@ -15,7 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-Json = dict[str, Any]
+from conformance.core.json_types import JsonObject
 
 NAMESPACE = "n"
 HOST = "127.0.0.1"
@@ -24,7 +24,7 @@ HOST = "127.0.0.1"
 class Table:
     """A table: its metadata now, and the file that holds it."""
 
-    def __init__(self, folder: Path, metadata: Json) -> None:
+    def __init__(self, folder: Path, metadata: JsonObject) -> None:
         self.folder = folder / "metadata"
         self.folder.mkdir(parents=True)
         self.metadata = {"table-uuid": str(uuid.uuid4()), "location": f"file://{folder}", **metadata}
@@ -36,7 +36,7 @@ class Table:
         path.write_text(json.dumps(self.metadata), encoding="utf-8")
         self.file = f"file://{path}"
 
-    def commit(self, updates: list[Json]) -> None:
+    def commit(self, updates: list[JsonObject]) -> None:
         """Apply the updates of a commit, and write the metadata anew."""
         now = self.metadata
         for update in updates:
@@ -58,15 +58,15 @@ class Table:
         self._number += 1
         self._save()
 
-    def told(self) -> Json:
+    def told(self) -> JsonObject:
         """The answer to a request for the table."""
         return {"metadata-location": self.file, "metadata": self.metadata, "config": {}}
 
 
-def empty_metadata(format_version: int, fields: list[Json], partition: list[Json]) -> Json:
+def empty_metadata(format_version: int, fields: list[JsonObject], partition: list[JsonObject]) -> JsonObject:
     """The metadata of a table without snapshots."""
     schema = {"type": "struct", "schema-id": 0, "fields": fields}
-    metadata: Json = {
+    metadata: JsonObject = {
         "format-version": format_version,
         "last-updated-ms": int(time.time() * 1000),
         "last-column-id": max(field["id"] for field in fields),
@@ -96,7 +96,7 @@ def serving(tables: dict[str, Table]) -> Iterator[str]:
         def log_message(self, *_: Any) -> None:
             """Nothing is told."""
 
-        def answer(self, told: Json, status: int = 200) -> None:
+        def answer(self, told: JsonObject, status: int = 200) -> None:
             body = json.dumps(told).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
@@ -107,7 +107,7 @@ def serving(tables: dict[str, Table]) -> Iterator[str]:
 
         def do_GET(self) -> None:
             last = self.path.partition("?")[0].rpartition("/")[2]
-            fixed: dict[str, Json] = {
+            fixed: dict[str, JsonObject] = {
                 "config": {"defaults": {}, "overrides": {}},
                 "namespaces": {"namespaces": [[NAMESPACE]]},
                 NAMESPACE: {"namespace": [NAMESPACE], "properties": {}},

@@ -9,13 +9,13 @@ import datetime
 from pathlib import Path
 from typing import Any
 
+from conformance.core.json_types import JsonObject
 from tools.derive.planning import PlanTable, entry, positions
 from tools.golden.make_tables_kit import Row, Table, exchange, golden
 
 ENGINE = "pyiceberg"
 """The environment, which has Arrow."""
 
-Json = dict[str, Any]
 PATH, POS = (2147483546, "file_path"), (2147483545, "pos")
 
 
@@ -38,7 +38,7 @@ class ArrowTable(Table):
         self.plan.changes = {"properties": properties} | ({"last-column-id": last} if last else {})
         (self.location / "data").mkdir(parents=True)
 
-    def write(self, name: str, columns: dict[tuple[int, str], Any], **options: Any) -> Json:
+    def write(self, name: str, columns: dict[tuple[int, str], Any], **options: Any) -> JsonObject:
         """Write a Parquet file of arrays by field id and name, and give what its entry says of it."""
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -53,14 +53,14 @@ class ArrowTable(Table):
         self.say(f"pyarrow: write {name} with the options {options or 'that are the default'}")
         return {"record_count": rows, "file_size_in_bytes": path.stat().st_size}
 
-    def raw(self, name: str, data: bytes, rows: int, said: str) -> Json:
+    def raw(self, name: str, data: bytes, rows: int, said: str) -> JsonObject:
         """Write a data file of bytes, and give its entry."""
         Path(self.plan.path(name)).write_bytes(data)
         self.say(said)
         file_format = name.rpartition(".")[2].upper()
         return entry(name, record_count=rows, file_size_in_bytes=len(data), file_format=file_format)
 
-    def data(self, name: str, rows: list[Row], types: dict[str, Any], **options: Any) -> Json:
+    def data(self, name: str, rows: list[Row], types: dict[str, Any], **options: Any) -> JsonObject:
         """Write a data file, and give its entry."""
         import pyarrow as pa
 
@@ -70,13 +70,13 @@ class ArrowTable(Table):
         }
         return entry(name, **self.write(name, arrays, **options))
 
-    def position_deletes(self, name: str, paths: Any, at: list[int | None]) -> Json:
+    def position_deletes(self, name: str, paths: Any, at: list[int | None]) -> JsonObject:
         """Write a position delete file whose paths are an array of any layout, and give its entry."""
         import pyarrow as pa
 
         return positions(name, **self.write(name, {PATH: paths, POS: pa.array(at, pa.int64())}))
 
-    def add(self, *entries: Json) -> None:
+    def add(self, *entries: JsonObject) -> None:
         """Add a manifest of files, all of data or all of deletes."""
         content = "deletes" if entries[0]["data_file"]["content"] else "data"
         rows = sum(one["data_file"]["record_count"] for one in entries)

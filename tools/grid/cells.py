@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 import attrs
 
+from conformance.core.json_types import Json
 from spec_ref.core.records import field_rules
 from spec_ref.data_types.types import NestedField
 from spec_ref.encodings.puffin import file
@@ -35,8 +35,6 @@ from tools.grid.workbench import AvroFile, Manifest, Workbench
 
 CHANGES = ("absent", "null", "wrong type", "another value", "lowest", "highest")
 """``another value`` is one that the type allows: it contradicts every other place that states the fact."""
-
-Json = Any
 
 
 class NoCell(Exception):
@@ -107,7 +105,6 @@ AVRO: dict[str, type] = {
     "data file": DataFile, "delete file": DataFile,
 }  # fmt: skip
 """The structures of Avro files."""
-
 
 PUFFIN: dict[str, type] = {
     "Puffin footer": file.FileMetadata, "Puffin blob": file.BlobMetadata,

@@ -11,9 +11,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from conformance.core.json_types import Json
 from tools.grid.workbench import Workbench
 
-Json = Any
 Change = Callable[[dict[str, Json]], None]
 
 MAGIC = b"PFA1"

@@ -18,8 +18,8 @@ import time
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
+from conformance.core.json_types import Json
 from conformance.properties.smaller_scripts import smaller_or_refused, smallest
 from tools.apart import BROKEN, DONE, HANGS, apart
 from tools.mutants.arena import in_place_of
@@ -35,8 +35,6 @@ SMALLER_TRIES = 80
 
 TIMEOUT = 1200
 """Seconds of processor time for all scripts of a mutant."""
-
-Json = Any
 
 
 def mutants() -> list[Mutant]:

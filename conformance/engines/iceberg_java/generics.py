@@ -7,8 +7,8 @@ from typing import Any
 
 from conformance.adapter_sdk import lenient_values as native
 from conformance.adapter_sdk.jvm import JVM, Boxed
+from conformance.core.json_types import Json
 
-Json = Any
 PACKAGE = "org.apache.iceberg"
 PLAIN = ("boolean", "int", "long", "float", "double", "string", "decimal")
 """Types whose values generic records hold as the API's literals do."""

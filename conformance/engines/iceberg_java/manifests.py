@@ -14,9 +14,9 @@ from typing import Any
 from conformance.adapter_sdk import lenient_values as native
 from conformance.adapter_sdk.jvm import JVM, Boxed
 from conformance.adapter_sdk.serve import Invalid, Unsupported
+from conformance.core.json_types import JsonObject
 
 Arguments = dict[str, Any]
-Json = dict[str, Any]
 
 PACKAGE = "org.apache.iceberg"
 REFUSALS = (
@@ -104,7 +104,7 @@ class Manifests:
             self._getters[key] = self._jvm.method(f"{PACKAGE}.{owner}", name)
         return self._call(self._getters[key], target)
 
-    def _table(self, args: Arguments, specs: Iterable[Json]) -> tuple[Any, dict[int, Any]]:
+    def _table(self, args: Arguments, specs: Iterable[JsonObject]) -> tuple[Any, dict[int, Any]]:
         """The schema and the specs by id."""
         text = json.dumps({"type": "struct", "schema-id": 0, **args["schema"]})
         with self._judged():
@@ -150,7 +150,7 @@ class Manifests:
         while self._call(self._has_next, iterator):
             yield self._call(self._next, iterator)
 
-    def _forms(self, entries: Any, spec: Any, *, deletes: bool) -> Iterator[Json]:
+    def _forms(self, entries: Any, spec: Any, *, deletes: bool) -> Iterator[JsonObject]:
         for entry in self._items(entries):  # one object for all: it has to be told before the next is read
             form = {name: self._long(self._get("ManifestEntry", method, entry)) for name, method in ENTRY.items()}
             status = self._get("ManifestEntry", "status", entry)
@@ -161,8 +161,8 @@ class Manifests:
     def _long(value: Any) -> str | None:
         return None if value is None else str(value)
 
-    def _file_form(self, file: Any, spec: Any, deletes: bool) -> Json:
-        form: Json = {}
+    def _file_form(self, file: Any, spec: Any, deletes: bool) -> JsonObject:
+        form: JsonObject = {}
         for name, method in FILE.items():
             value = self._get("ContentFile", method, file)
             form[name] = self._long(value) if name in TEXT_LONGS else value
@@ -189,7 +189,7 @@ class Manifests:
     def _hexadecimal(self, buffer: Any) -> str | None:
         return None if buffer is None else self._jvm.bytes_of(buffer).hex().upper()
 
-    def _partition_form(self, partition: Any, spec: Any) -> Json:
+    def _partition_form(self, partition: Any, spec: Any) -> JsonObject:
         form = {}
         for place, field in enumerate(spec.partitionType().fields()):
             value = self._call(self._get_value, partition, place, self._object)
@@ -202,7 +202,7 @@ class Manifests:
         file = self._iceberg.inmemory.InMemoryInputFile("memory:/l.avro", bytes.fromhex(args["bytes"]))
         return {"manifests": [self._listed_form(one) for one in self._call(self._read_list, None, file)]}
 
-    def _listed_form(self, manifest: Any) -> Json:
+    def _listed_form(self, manifest: Any) -> JsonObject:
         form = {}
         for name, method in LISTED.items():
             value = self._get("ManifestFile", method, manifest)
@@ -213,7 +213,7 @@ class Manifests:
         form["partitions"] = None if summaries is None else [self._summary_form(one) for one in self._items(summaries)]
         return form
 
-    def _summary_form(self, summary: Any) -> Json:
+    def _summary_form(self, summary: Any) -> JsonObject:
         owner = "ManifestFile$PartitionFieldSummary"
         return {
             "contains_null": self._get(owner, "containsNull", summary),
@@ -230,7 +230,7 @@ class Manifests:
     def _boxed(self, type_: str, text: Any) -> Any:
         return self._jvm.box(type_, None if text is None else int(text))
 
-    def _listed(self, form: Json) -> Any:
+    def _listed(self, form: JsonObject) -> Any:
         """A ``GenericManifestFile``; its constructor with all members is not public."""
         class_ = self._jvm.class_(f"{PACKAGE}.GenericManifestFile")
         constructor = max(class_.getDeclaredConstructors(), key=lambda one: one.getParameterCount())
@@ -265,7 +265,7 @@ class Manifests:
         with self._judged():
             return constructor.newInstance(arguments.toArray())
 
-    def _summaries(self, forms: list[Json] | None) -> Any:
+    def _summaries(self, forms: list[JsonObject] | None) -> Any:
         if forms is None:
             return None
         class_ = self._jvm.class_(f"{PACKAGE}.GenericPartitionFieldSummary")
@@ -297,7 +297,7 @@ class Manifests:
             self._call(self._close, writer)
         return bytes(output.toByteArray()).hex().upper()
 
-    def _add(self, writer: Any, form: Json, file: Any) -> None:
+    def _add(self, writer: Any, form: JsonObject, file: Any) -> None:
         owner, content_file = f"{PACKAGE}.ManifestWriter", f"{PACKAGE}.ContentFile"
         numbers = [self._boxed("long", form.get(name)) for name in ("sequence_number", "file_sequence_number")]
         if form["status"] == 1:
@@ -322,7 +322,7 @@ class Manifests:
             self._getters[key] = method
         return self._getters[key]
 
-    def _content_file(self, form: Json, schema: Any, spec: Any) -> Any:
+    def _content_file(self, form: JsonObject, schema: Any, spec: Any) -> Any:
         with self._judged():
             if form.get("content", 0) == 0:
                 if form.get("equality_ids") is not None:
@@ -346,7 +346,7 @@ class Manifests:
             self._more(builder, form, schema)
             return builder.build()
 
-    def _more(self, builder: Any, form: Json, schema: Any) -> None:
+    def _more(self, builder: Any, form: JsonObject, schema: Any) -> None:
         if form.get("key_metadata") is not None:
             builder.withEncryptionKeyMetadata(self._buffer(form["key_metadata"]))
         if form.get("split_offsets") is not None:
@@ -365,7 +365,7 @@ class Manifests:
             if form.get(name) is not None:
                 getattr(builder, setter)(int(form[name]) if name in TEXT_LONGS else form[name])
 
-    def _metrics(self, form: Json) -> Any:
+    def _metrics(self, form: JsonObject) -> Any:
         counts = [
             None
             if form.get(name) is None
@@ -382,7 +382,7 @@ class Manifests:
         constructor = next(one for one in class_.getDeclaredConstructors() if one.getParameterCount() == 7)
         return self._new(constructor, [self._boxed("long", form["record_count"]), *counts, *bounds])
 
-    def _partition(self, form: Json, spec: Any) -> Any:
+    def _partition(self, form: JsonObject, spec: Any) -> Any:
         data = self._iceberg.PartitionData(spec.partitionType())
         for place, field in enumerate(spec.partitionType().fields()):
             type_ = str(field.type().toString())

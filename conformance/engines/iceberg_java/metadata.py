@@ -14,13 +14,13 @@ from conformance.adapter_sdk.jvm import JVM
 from conformance.adapter_sdk.metadata_builders import (
     TABLE_MEMBERS,
     Arguments,
-    Json,
     evolving_table,
     file_columns,
     selected,
     sibling,
 )
 from conformance.adapter_sdk.serve import Unsupported
+from conformance.core.json_types import JsonObject
 
 PLACE = "s3://b/wh/data.db/table/metadata/v1.metadata.json"
 PACKAGE = "org.apache.iceberg"
@@ -76,12 +76,12 @@ class Tables:
         with self._jvm.judged():
             return self._iceberg.TableMetadata.buildFrom(metadata).upgradeFormatVersion(version).build()
 
-    def _written(self, metadata: Any) -> Json:
+    def _written(self, metadata: Any) -> JsonObject:
         with self._jvm.judged():
-            document: Json = json.loads(self._iceberg.TableMetadataParser.toJson(metadata))
+            document: JsonObject = json.loads(self._iceberg.TableMetadataParser.toJson(metadata))
         return document
 
-    def canonical(self, metadata: Any) -> Json:
+    def canonical(self, metadata: Any) -> JsonObject:
         """What is written; v1 writes no sequence numbers, which the objects have."""
         form = {name: member for name, member in self._written(metadata).items() if name in TABLE_MEMBERS}
         form["last-sequence-number"] = str(metadata.lastSequenceNumber())

@@ -17,8 +17,7 @@ from conformance.adapter_sdk.jvm import JVM
 from conformance.adapter_sdk.serve import Unsupported
 from conformance.adapter_sdk.spark_settings import LOCAL
 from conformance.adapter_sdk.sql_predicates import Dialect, sql_of, text
-
-Json = Any
+from conformance.core.json_types import Json
 
 SETTINGS = {
     **LOCAL,
@@ -50,7 +49,6 @@ TYPES = {
     "timestamptz": "TIMESTAMP", "timestamp": "TIMESTAMP_NTZ", "string": "STRING", "binary": "BINARY",
     "fixed": "BINARY", "uuid": "STRING",
 }  # fmt: skip
-
 
 CATALOG = "scripts"
 """The name of the catalog in statements."""

@@ -21,11 +21,11 @@ from conformance.adapter_sdk import script_steps
 from conformance.adapter_sdk.jvm import JVM
 from conformance.adapter_sdk.script_steps import MAIN, same_columns
 from conformance.adapter_sdk.serve import Invalid, Unsupported
+from conformance.core.json_types import Json
 from conformance.engines.iceberg_java.generics import Generics
 from conformance.engines.iceberg_java.metadata import Tables
 from conformance.engines.iceberg_java.spark import CATALOG, Refused, Spark, condition, literal, sql_type
 
-Json = Any
 Arguments = dict[str, Any]
 
 NAME = "Iceberg-Java"

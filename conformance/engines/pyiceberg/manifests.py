@@ -32,9 +32,9 @@ from pyiceberg.typedef import Record
 
 from conformance.adapter_sdk import lenient_values as native
 from conformance.adapter_sdk.serve import Invalid, Unsupported
+from conformance.core.json_types import JsonObject
 
 Arguments = dict[str, Any]
-Json = dict[str, Any]
 
 REFUSALS = (ValueError, ResolveError, ValidationError, EOFError, zlib.error, zstandard.ZstdError, struct.error)
 """What PyIceberg raises about files that it does not take; `UnicodeError` and pydantic's errors are ValueErrors."""
@@ -185,7 +185,7 @@ def _read(args: Arguments) -> object:
     return {"entries": [_entry_form(entry, spec, schema) for entry in entries]}
 
 
-def _entry_form(entry: ManifestEntry, spec: PartitionSpec, schema: Schema) -> Json:
+def _entry_form(entry: ManifestEntry, spec: PartitionSpec, schema: Schema) -> JsonObject:
     names = ("status", "snapshot_id", "sequence_number", "file_sequence_number")
     form = {name: _told(name, getattr(entry, name)) for name in names}
     file = entry.data_file
@@ -208,7 +208,7 @@ def _list_read(args: Arguments) -> object:
     return {"manifests": [_listed_form(one) for one in manifests]}
 
 
-def _listed_form(manifest: ManifestFile) -> Json:
+def _listed_form(manifest: ManifestFile) -> JsonObject:
     form = {name: _told(name, getattr(manifest, name)) for name in LISTED if name != "partitions"}
     if manifest.partitions is not None:
         form["partitions"] = [
@@ -232,7 +232,7 @@ def _value(name: str, value: Any) -> Any:
     return int(value) if isinstance(value, str) and name not in ("file_path", "manifest_path") else value
 
 
-def _listed(form: Json) -> ManifestFile:
+def _listed(form: JsonObject) -> ManifestFile:
     values = {name: _value(name, form.get(name)) for name in LISTED if name != "partitions"}
     values["content"] = ManifestContent(form.get("content", 0))
     for name in ("sequence_number", "min_sequence_number"):
@@ -261,11 +261,11 @@ def _write(args: Arguments) -> object:
     return output.stream.kept.hex().upper()
 
 
-def _add(writer: Any, form: Json, entry: ManifestEntry) -> None:
+def _add(writer: Any, form: JsonObject, entry: ManifestEntry) -> None:
     {0: writer.existing, 1: writer.add, 2: writer.delete}[form["status"]](entry)
 
 
-def _entry(form: Json, spec: PartitionSpec, schema: Schema) -> ManifestEntry:
+def _entry(form: JsonObject, spec: PartitionSpec, schema: Schema) -> ManifestEntry:
     told = form["data_file"]
     if any(told.get(name) is not None for name in ROW_IDS):
         raise Unsupported("PyIceberg writes nothing of deletion vectors and row ids")

@@ -24,13 +24,13 @@ from pyiceberg.types import ListType, MapType, StructType
 from conformance.adapter_sdk.metadata_builders import (
     TABLE_MEMBERS,
     Arguments,
-    Json,
     evolving_table,
     selected,
     sibling,
     with_placeholder_ids,
 )
 from conformance.adapter_sdk.serve import Unsupported
+from conformance.core.json_types import JsonObject
 
 WRITTEN_VERSIONS = (1, 2)
 MISSING_TYPE = re.compile(r'"(?:type|element|key|value)": "variant"')
@@ -48,7 +48,7 @@ def _dump(model: Any) -> Any:
     return model.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
-def canonical(metadata: Any) -> Json:
+def canonical(metadata: Any) -> JsonObject:
     """What the objects hold; v1 dumps no sequence numbers, which the objects have."""
     form = {name: member for name, member in _dump(metadata).items() if name in TABLE_MEMBERS}
     form["last-sequence-number"] = str(getattr(metadata, "last_sequence_number", 0))
@@ -70,23 +70,23 @@ def _upgraded(metadata: Any, version: int) -> Any:
     return _transaction(metadata).upgrade_table_version(version).table_metadata
 
 
-def _read(args: Arguments) -> Json:
+def _read(args: Arguments) -> JsonObject:
     return selected(args, canonical(parsed(args["metadata"])))
 
 
-def _upgrade(args: Arguments) -> Json:
+def _upgrade(args: Arguments) -> JsonObject:
     return selected(args, canonical(_upgraded(parsed(args["metadata"]), args["format_version"])))
 
 
-def _write(args: Arguments) -> Json:
+def _write(args: Arguments) -> JsonObject:
     metadata = parsed(args["metadata"])
     if args["format_version"] not in WRITTEN_VERSIONS:
         raise Unsupported(f"PyIceberg does not write metadata of v{args['format_version']}")
-    document: Json = json.loads(_upgraded(metadata, args["format_version"]).model_dump_json())
+    document: JsonObject = json.loads(_upgraded(metadata, args["format_version"]).model_dump_json())
     return selected(args, document)
 
 
-def _evolve_schema(args: Arguments, engine_type: Callable[[Any], Any]) -> Json:
+def _evolve_schema(args: Arguments, engine_type: Callable[[Any], Any]) -> JsonObject:
     transaction = _transaction(parsed(evolving_table(args)))
     for change in args["changes"]:
         update: Any = transaction.update_schema()
@@ -132,7 +132,7 @@ def change_column(update: Any, schema: Any, change: Arguments, engine_type: Call
             update.set_default_value(path, _default(schema.find_field(change["name"]).field_type, change["default"]))
 
 
-def _evolve_spec(args: Arguments) -> Json:
+def _evolve_spec(args: Arguments) -> JsonObject:
     transaction = _transaction(parsed(evolving_table(args)))
     schema = transaction.table_metadata.schema()
     for change in args["changes"]:
@@ -161,7 +161,7 @@ def _add_partition_field(update: Any, schema: Schema, change: Arguments) -> None
     update.add_field(source, parse_transform(change["transform"]), change["name"])
 
 
-def _apply_mapping(args: Arguments) -> list[Json]:
+def _apply_mapping(args: Arguments) -> list[JsonObject]:
     given = args["mapping"]
     mapping = parse_mapping_from_json(given if isinstance(given, str) else json.dumps(given))
     columns = json.dumps({"type": "struct", "schema-id": 0, "fields": with_placeholder_ids(args["columns"])})

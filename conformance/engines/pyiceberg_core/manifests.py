@@ -15,10 +15,10 @@ from pyiceberg_core import manifest as core
 
 from conformance.adapter_sdk import lenient_values as native
 from conformance.adapter_sdk.serve import Invalid, Unsupported
+from conformance.core.json_types import JsonObject
 from conformance.engines.pyiceberg.manifests import engine_table
 
 Arguments = dict[str, Any]
-Json = dict[str, Any]
 
 ENTRY = ("status", "snapshot_id", "sequence_number", "file_sequence_number")
 FILE = (
@@ -87,7 +87,7 @@ def _read(args: Arguments) -> object:
         return {"entries": [_entry_form(entry, asked, spec.partition_type(schema)) for entry in entries]}
 
 
-def _entry_form(entry: Any, asked: list[str], partition: Any) -> Json:
+def _entry_form(entry: Any, asked: list[str], partition: Any) -> JsonObject:
     file = entry.data_file
     form = {name: _told(name, getattr(file, name)) for name in FILE}
     values = zip(partition.fields, file.partition, strict=True)
@@ -116,7 +116,7 @@ def _list_read(args: Arguments) -> object:
         return {"manifests": [_listed_form(one) for one in manifests]}
 
 
-def _listed_form(manifest: Any) -> Json:
+def _listed_form(manifest: Any) -> JsonObject:
     form = {name: _told(name, getattr(manifest, name)) for name in LISTED}
     form["partitions"] = [{name: _told(name, getattr(one, name)) for name in SUMMARY} for one in _summaries(manifest)]
     return form

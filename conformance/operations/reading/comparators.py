@@ -12,6 +12,7 @@ from decimal import Decimal
 from itertools import islice
 from typing import Any
 
+from conformance.core.json_types import JsonObject
 from conformance.operations.comparison import (
     ABSENT,
     MAX_DIFFERENCES,
@@ -34,10 +35,8 @@ from spec_ref.encodings.variant.value import (
     encode_variant,
 )
 
-Json = dict[str, Any]
 
-
-def table_rows(args: Json, expected: Json, got: Json) -> Differences:
+def table_rows(args: JsonObject, expected: JsonObject, got: JsonObject) -> Differences:
     """Rows as a bag: values of the types of their columns, each row as often as it is expected.
 
     Rows that are not expected are told beside the missing rows that they are most like, column by column.
@@ -49,7 +48,7 @@ def table_rows(args: Json, expected: Json, got: Json) -> Differences:
     return tuple(islice(_row_differences(types, missing, surplus), MAX_DIFFERENCES))
 
 
-def _read(types: dict[str, Type], row: Json, whose: str) -> Json:
+def _read(types: dict[str, Type], row: JsonObject, whose: str) -> JsonObject:
     if row.keys() != types.keys():
         raise Undecodable(f"{whose} row has the columns {sorted(row)}, asked for were {sorted(types)}")
     values = {}
@@ -109,15 +108,15 @@ def _exact(value: Decimal) -> VariantPrimitive:
     return VariantPrimitive(PhysicalType.DECIMAL16, Decimal((sign, tuple(number), -scale)))
 
 
-def _key(types: dict[str, Type], row: Json) -> Hashable:
+def _key(types: dict[str, Type], row: JsonObject) -> Hashable:
     return tuple(value_key(type_, row[name]) for name, type_ in types.items())
 
 
 def _unpaired(
-    types: dict[str, Type], wanted: list[Json], found: list[Json]
-) -> tuple[list[tuple[int, Json]], list[tuple[int, Json]]]:
+    types: dict[str, Type], wanted: list[JsonObject], found: list[JsonObject]
+) -> tuple[list[tuple[int, JsonObject]], list[tuple[int, JsonObject]]]:
     """The rows, with their places, that have no equal row on the other side."""
-    places: dict[Hashable, list[tuple[int, Json]]] = defaultdict(list)
+    places: dict[Hashable, list[tuple[int, JsonObject]]] = defaultdict(list)
     for index, row in enumerate(found):
         places[_key(types, row)].append((index, row))
     missing = []
@@ -131,7 +130,7 @@ def _unpaired(
 
 
 def _row_differences(
-    types: dict[str, Type], missing: list[tuple[int, Json]], surplus: list[tuple[int, Json]]
+    types: dict[str, Type], missing: list[tuple[int, JsonObject]], surplus: list[tuple[int, JsonObject]]
 ) -> Iterator[Difference]:
     for index, row in missing:
         path = f"/rows/{index}"
@@ -154,16 +153,16 @@ def _row_differences(
         yield Difference(f"/rows/{index}", ABSENT, _written(types, row))
 
 
-def _written(types: dict[str, Type], row: Json) -> Json:
+def _written(types: dict[str, Type], row: JsonObject) -> JsonObject:
     return {name: to_exchange(type_, row[name]) for name, type_ in types.items()}
 
 
-def planned_files(_args: Json, expected: Json, got: Json) -> Differences:
+def planned_files(_args: JsonObject, expected: JsonObject, got: JsonObject) -> Differences:
     """Files of a scan, each with its deletes; what ``expected`` marks as optional may be absent."""
     return tuple(islice(_plan_differences(expected["files"], got["files"]), MAX_DIFFERENCES))
 
 
-def _plan_differences(expected: list[Json], got: list[Json]) -> Iterator[Difference]:
+def _plan_differences(expected: list[JsonObject], got: list[JsonObject]) -> Iterator[Difference]:
     twice = [path for path, count in Counter(file["data_file"] for file in got).items() if count > 1]
     for path in twice:
         yield Difference("/files", f"{path} once", f"{path} more than once")
@@ -178,7 +177,7 @@ def _plan_differences(expected: list[Json], got: list[Json]) -> Iterator[Differe
         yield Difference("/files", ABSENT, path)
 
 
-def _delete_differences(expected: Json, got: Json) -> Iterator[Difference]:
+def _delete_differences(expected: JsonObject, got: JsonObject) -> Iterator[Difference]:
     required = _deletes(expected["delete_files"])
     allowed = required + _deletes(expected.get("optional_delete_files", ()))
     found = _deletes(got["delete_files"])

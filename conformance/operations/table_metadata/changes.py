@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from conformance.core.json_types import Json
 from spec_ref.core.errors import spec_error
 from spec_ref.core.versions import V3
 from spec_ref.json.reading import reader
@@ -20,8 +21,6 @@ from spec_ref.schemas.evolution import (
 )
 from spec_ref.schemas.schema import FIELDS, Schema
 from spec_ref.schemas.type_json import type_from_json, type_to_json
-
-Json = Any
 
 
 def _default_of(type_: Any, default: Any) -> Any:

@@ -6,6 +6,7 @@ import enum
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from conformance.core.json_types import JsonObject
 from conformance.operations.forms import Functions
 from conformance.operations.table_metadata.changes import column_change, place_after
 from conformance.operations.table_metadata.wire import LONGS
@@ -37,7 +38,6 @@ from spec_ref.sorting.order import ORDER
 from spec_ref.table_metadata import TableMetadata, check_metadata, read_metadata, upgrade, write_metadata
 
 Arguments = dict[str, Any]
-Json = dict[str, Any]
 
 WRITTEN = {"schemas": writer(SCHEMA, V3), "partition_specs": writer(SPEC, V3), "sort_orders": writer(ORDER, V3)}
 """The lists whose items have a form of their own, which v3 writes in full."""
@@ -63,9 +63,9 @@ def _told(value: Any, name: str = "") -> Any:
     return value
 
 
-def canonical(metadata: TableMetadata, names: Sequence[str] | None = None) -> Json:
+def canonical(metadata: TableMetadata, names: Sequence[str] | None = None) -> JsonObject:
     """What the table has, or the members that are asked for."""
-    form: Json = {}
+    form: JsonObject = {}
     for attribute, rule in field_rules(TableMetadata).items():
         value = getattr(metadata, attribute)
         if rule.name in DEPRECATED or value is None or (names is not None and rule.name not in names):
@@ -77,17 +77,17 @@ def canonical(metadata: TableMetadata, names: Sequence[str] | None = None) -> Js
     return form
 
 
-def _read(args: Arguments) -> Json:
+def _read(args: Arguments) -> JsonObject:
     return canonical(read_metadata(args["metadata"]), args.get("select"))
 
 
-def _write(args: Arguments) -> Json:
+def _write(args: Arguments) -> JsonObject:
     document = write_metadata(read_metadata(args["metadata"]), args["format_version"])
     names = args.get("select")
     return {name: member for name, member in document.items() if names is None or name in names}
 
 
-def _upgrade(args: Arguments) -> Json:
+def _upgrade(args: Arguments) -> JsonObject:
     return canonical(upgrade(read_metadata(args["metadata"]), args["format_version"]), args.get("select"))
 
 
@@ -98,7 +98,7 @@ def _check(args: Arguments) -> list[str]:
 # Evolution
 
 
-def _evolve_schema(args: Arguments) -> Json:
+def _evolve_schema(args: Arguments) -> JsonObject:
     version = FormatVersion(args["format_version"])
     schema = reader(SCHEMA, version)(args["schema"])
     fields = reader(PARTITION_FIELDS, version)(args.get("partition_fields", []))
@@ -124,7 +124,7 @@ def _spec_change(names: Sequence[str], change: Arguments) -> PartitionChange:
             return MovePartitionField(change["name"], place_after(names, change["name"], change["after"]))
 
 
-def _evolve_spec(args: Arguments) -> Json:
+def _evolve_spec(args: Arguments) -> JsonObject:
     version = FormatVersion(args["format_version"])
     specs = tuple(reader(SPEC, version)(spec) for spec in args["partition_specs"])
     spec = next(spec for spec in specs if spec.spec_id == args["default_spec_id"])
@@ -138,7 +138,7 @@ def _evolve_spec(args: Arguments) -> Json:
 # Retention and name mappings
 
 
-def _expire(args: Arguments) -> Json:
+def _expire(args: Arguments) -> JsonObject:
     metadata = read_metadata(args["metadata"])
     stays = find_retained(
         metadata.snapshots, metadata.references, read_retention_policy(metadata.properties), args["now_ms"]
@@ -164,7 +164,7 @@ def _inner_paths(type_: Any, path: tuple[str, ...]) -> list[tuple[str, ...]]:
     return [inner for name in parts for inner in ((*path, name), *_inner_paths(type_[name], (*path, name)))]
 
 
-def _apply_mapping(args: Arguments) -> list[Json]:
+def _apply_mapping(args: Arguments) -> list[JsonObject]:
     mapping: tuple[MappedField, ...] = read_name_mapping(args["mapping"])
     found = [(path, find_mapped_field(mapping, path)) for path in _file_columns(args["columns"])]
     return [{"path": list(path), "field-id": field.field_id if field else None} for path, field in found]

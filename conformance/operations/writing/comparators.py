@@ -16,14 +16,13 @@ from attrs import frozen
 
 from conformance.adapter_sdk.serve import Unsupported
 from conformance.adapter_sdk.table_requests import local_path, metadata
+from conformance.core.json_types import JsonObject
 from conformance.operations.comparison import ABSENT, MAX_DIFFERENCES, Comparator, Difference, Differences
 from spec_ref.core.errors import SpecError, Violation
 from spec_ref.schemas.type_json import type_from_json, type_to_json
 
 if TYPE_CHECKING:  # a table is read with Arrow, which takes longer to load than most questions to answer
     from conformance.operations.writing.written import OperationNumbers, Reading, Written
-
-Json = dict[str, Any]
 
 MADE_BY_WRITERS = ("void",)
 """Partition fields of these transforms do not count: version 1 keeps them in the place of fields that were removed."""
@@ -36,12 +35,12 @@ class BrokenRule(Difference):
     violation: Violation
 
 
-def written_table(args: Json, expected: Json, got: Json) -> Differences:
+def written_table(args: JsonObject, expected: JsonObject, got: JsonObject) -> Differences:
     """The table at a location as the script has it."""
     return tuple(islice(_differences(args, expected, got), MAX_DIFFERENCES))
 
 
-def _differences(args: Json, expected: Json, got: Json) -> Iterator[Difference]:
+def _differences(args: JsonObject, expected: JsonObject, got: JsonObject) -> Iterator[Difference]:
     from conformance.core.failures import NotExamined
     from conformance.operations.writing.written import Written
 
@@ -67,7 +66,7 @@ def _differences(args: Json, expected: Json, got: Json) -> Iterator[Difference]:
         yield Difference("/table", "a table that can be read", str(error))
 
 
-def state_differences(expected: Json, table: Written) -> Iterator[Difference]:
+def state_differences(expected: JsonObject, table: Written) -> Iterator[Difference]:
     """How the version, schema, spec, sort order and references of a table differ from what a script makes of them."""
     sides = {
         "format_version": (expected["format_version"], table.format_version),
@@ -81,7 +80,7 @@ def state_differences(expected: Json, table: Written) -> Iterator[Difference]:
             yield Difference(f"/{name}", wanted, found)
 
 
-def _counted(fields: list[Json]) -> list[Json]:
+def _counted(fields: list[JsonObject]) -> list[JsonObject]:
     return [field for field in fields if field["transform"] not in MADE_BY_WRITERS]
 
 
@@ -102,7 +101,9 @@ def _without_ids(json: Any) -> Any:
 # Rows
 
 
-def _rows(expected: Json, history: list[str | None], given: list[str | None], table: Written) -> Iterator[Difference]:
+def _rows(
+    expected: JsonObject, history: list[str | None], given: list[str | None], table: Written
+) -> Iterator[Difference]:
     """Compare the rows of every state and reference.
 
     Args:
@@ -134,7 +135,9 @@ def _rows(expected: Json, history: list[str | None], given: list[str | None], ta
             yield from reading_differences(f"/refs/{ref}", state, table.read(ref=ref), lineage)
 
 
-def reading_differences(path: str, expected: Json, found: Reading, lineage: Lineage | None) -> Iterator[Difference]:
+def reading_differences(
+    path: str, expected: JsonObject, found: Reading, lineage: Lineage | None
+) -> Iterator[Difference]:
     """How the rows of one reading differ, and where all are there, their row ids, if a lineage knows them."""
     columns = {name: nameless(type_) for name, type_ in expected["columns"].items()}
     others = {name: nameless(type_) for name, type_ in found.columns.items()}

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from conformance.core.json_types import Json
 from conformance.operations.wire import from_exchange, to_exchange
 from spec_ref.core.errors import spec_error
 from spec_ref.data_types.types import ListType, MapType, StructType, Type
-
-Json = Any
 
 
 def read_literal(type_: Type, json: Json) -> Any:

@@ -11,6 +11,7 @@ from conformance.adapter_sdk import script_steps
 from conformance.adapter_sdk.script_steps import MAIN, same_columns
 from conformance.adapter_sdk.serve import Invalid
 from conformance.core.failures import NotExamined
+from conformance.core.json_types import Json
 from conformance.operations.forms import FAST, Functions, functions
 from conformance.operations.table_metadata.changes import column_change
 from conformance.operations.writing.literals import read_literal
@@ -38,7 +39,6 @@ from spec_ref.schemas.schema import SCHEMA, Schema
 from spec_ref.snapshots.references import RefType, SnapshotRef
 from spec_ref.sorting.order import UNSORTED, NullOrder, SortDirection, SortField, SortOrder
 
-Json = Any
 Arguments = dict[str, Any]
 
 NAME = "the reference"

@@ -11,6 +11,7 @@ import attrs
 from attrs import Factory, frozen
 
 from conformance.core.json_text import dump_json
+from conformance.core.json_types import Json
 from conformance.operations.writing.literals import read_literal, write_literal
 from conformance.table_io.local import read_table
 from conformance.table_io.tables import Table, load_table
@@ -27,8 +28,6 @@ from spec_ref.scan_planning import table_state
 from spec_ref.schemas.name_mapping import NAME_MAPPING_PROPERTY
 from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.type_json import type_from_json, type_to_json
-
-Json = Any
 
 LINEAGE = ("_row_id", "_last_updated_sequence_number")
 

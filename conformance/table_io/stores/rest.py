@@ -27,10 +27,11 @@ from collections.abc import Generator
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
+from conformance.core.json_types import JsonObject
 from conformance.table_io.file_access import FileMissing, file_system, read_bytes, split_location, write_bytes
 from conformance.table_io.stores.local_files import LocalFiles
 from conformance.table_io.stores.rest_catalog import CatalogError, NoReply, Reply, RestCatalog
-from conformance.table_io.stores.rest_updates import Json, requirements, updates
+from conformance.table_io.stores.rest_updates import requirements, updates
 from conformance.table_io.stores.sql import TableName
 from spec_ref.commits import CommitStateUnknown, MetastoreTable
 from spec_ref.commits.effects import Effect, ReadFile, ReadPointer, Swap
@@ -93,7 +94,7 @@ def _snapshots_made(base: TableMetadata | None, wanted: TableMetadata) -> set[in
     return {one.snapshot_id for one in wanted.snapshots} - had
 
 
-def _remaining(base: TableMetadata, wanted: TableMetadata, current: TableMetadata) -> list[Json]:
+def _remaining(base: TableMetadata, wanted: TableMetadata, current: TableMetadata) -> list[JsonObject]:
     """The updates of a commit that a table does not show."""
     if current.table_uuid != base.table_uuid:
         return updates(base, wanted)
@@ -101,7 +102,7 @@ def _remaining(base: TableMetadata, wanted: TableMetadata, current: TableMetadat
     return [one for one in updates(base, wanted) if _touches(one, missing)]
 
 
-def _touches(update: Json, missing: list[Json]) -> bool:
+def _touches(update: JsonObject, missing: list[JsonObject]) -> bool:
     if "updates" in update:
         return any(update["updates"].keys() & one.get("updates", {}).keys() for one in missing)
     if "removals" in update:
@@ -197,7 +198,7 @@ class RestStore:
             raise
         return self._remember(answer)
 
-    def _remember(self, answer: Json) -> str:
+    def _remember(self, answer: JsonObject) -> str:
         location = answer.get("metadata-location")
         if not isinstance(location, str) or "metadata" not in answer:
             raise CatalogError(self.catalog.url, f"GET {self.path}: the answer has no metadata-location or no metadata")

@@ -7,15 +7,13 @@ A catalog that speaks it writes the metadata itself: it is sent what to do to th
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
+from conformance.core.json_types import JsonObject
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import V2
 from spec_ref.snapshots.references import MAIN
 from spec_ref.table_metadata.metadata import TableMetadata
 from spec_ref.table_metadata.writer import write_metadata
-
-Json = dict[str, Any]
 
 LAST_ADDED = -1
 """The id that stands for the schema, spec or order that the same request adds: the catalog may number them anew."""
@@ -52,7 +50,7 @@ class NoUpdate(ValueError):
     """Two metadata differ in what no update of the protocol can change."""
 
 
-def requirements(base: TableMetadata | None) -> list[Json]:
+def requirements(base: TableMetadata | None) -> list[JsonObject]:
     """Everything that the protocol can require of a table to be as it was.
 
     Args:
@@ -65,7 +63,7 @@ def requirements(base: TableMetadata | None) -> list[Json]:
     if base is None:
         return [{"type": "assert-create"}]
     document = _document(base)
-    made: list[Json] = []
+    made: list[JsonObject] = []
     if base.table_uuid is not None:
         made.append({"type": "assert-table-uuid", "uuid": base.table_uuid})
     heads = {name: ref.snapshot_id for name, ref in base.references.items()}
@@ -77,7 +75,7 @@ def requirements(base: TableMetadata | None) -> list[Json]:
     return made
 
 
-def updates(base: TableMetadata | None, new: TableMetadata) -> list[Json]:
+def updates(base: TableMetadata | None, new: TableMetadata) -> list[JsonObject]:
     """What makes one metadata of another.
 
     What the catalog sets by itself is left out: the time of the update, the logs, the last sequence number and the
@@ -106,13 +104,13 @@ def updates(base: TableMetadata | None, new: TableMetadata) -> list[Json]:
     return made
 
 
-def _document(metadata: TableMetadata) -> Json:
+def _document(metadata: TableMetadata) -> JsonObject:
     """A table as JSON with everything that v1 may leave out, such as the ids of schemas."""
     newer = max(metadata.format_version, V2)
     return {**write_metadata(metadata, newer), "format-version": int(metadata.format_version)}
 
 
-def _of_table(before: Json, after: Json) -> Iterator[Json]:
+def _of_table(before: JsonObject, after: JsonObject) -> Iterator[JsonObject]:
     if after.get("table-uuid") != before.get("table-uuid"):
         if before.get("table-uuid") is not None:
             raise NoUpdate("the UUID of a table never changes")
@@ -121,9 +119,9 @@ def _of_table(before: Json, after: Json) -> Iterator[Json]:
         yield {"action": "upgrade-format-version", "format-version": after["format-version"]}
 
 
-def _of_lists(before: Json, after: Json) -> Iterator[Json]:
+def _of_lists(before: JsonObject, after: JsonObject) -> Iterator[JsonObject]:
     removals = {"schemas": ("remove-schemas", "schema-ids"), "partition-specs": ("remove-partition-specs", "spec-ids")}
-    gone: list[Json] = []
+    gone: list[JsonObject] = []
     for name, id_, add, member, chosen, choose in _BY_ID:
         had = {one[id_]: one for one in before.get(name, ())}
         has = {one[id_]: one for one in after[name]}
@@ -144,14 +142,16 @@ def _of_lists(before: Json, after: Json) -> Iterator[Json]:
     yield from gone
 
 
-def _of_properties(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Json]:
+def _of_properties(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[JsonObject]:
     if changed := {name: value for name, value in after.items() if before.get(name) != value}:
         yield {"action": "set-properties", "updates": changed}
     if removed := sorted(before.keys() - after.keys()):
         yield {"action": "remove-properties", "removals": removed}
 
 
-def _of_snapshots(base: TableMetadata | None, new: TableMetadata, before: Json, after: Json) -> Iterator[Json]:
+def _of_snapshots(
+    base: TableMetadata | None, new: TableMetadata, before: JsonObject, after: JsonObject
+) -> Iterator[JsonObject]:
     had = {one["snapshot-id"] for one in before.get("snapshots", ())}
     has = {one["snapshot-id"] for one in after.get("snapshots", ())}
     yield from (
@@ -168,12 +168,12 @@ def _of_snapshots(base: TableMetadata | None, new: TableMetadata, before: Json, 
         yield {"action": "remove-snapshots", "snapshot-ids": removed}
 
 
-def _references(metadata: TableMetadata) -> dict[str, Json]:
+def _references(metadata: TableMetadata) -> dict[str, JsonObject]:
     """The references as JSON, with the main branch where it is only implied."""
     return dict(_document(evolve(metadata, refs=metadata.references)).get("refs", {}))
 
 
-def _of_statistics(before: Json, after: Json) -> Iterator[Json]:
+def _of_statistics(before: JsonObject, after: JsonObject) -> Iterator[JsonObject]:
     for name, set_, remove in _STATISTICS:
         had = {one["snapshot-id"]: one for one in before.get(name, ())}
         has = {one["snapshot-id"]: one for one in after.get(name, ())}
@@ -183,7 +183,7 @@ def _of_statistics(before: Json, after: Json) -> Iterator[Json]:
         yield from ({"action": remove, "snapshot-id": key} for key in sorted(had.keys() - has.keys()))
 
 
-def _of_keys(before: Json, after: Json) -> Iterator[Json]:
+def _of_keys(before: JsonObject, after: JsonObject) -> Iterator[JsonObject]:
     had = {one["key-id"]: one for one in before.get("encryption-keys", ())}
     has = {one["key-id"]: one for one in after.get("encryption-keys", ())}
     yield from ({"action": "add-encryption-key", "encryption-key": one} for key, one in has.items() if key not in had)

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from tools.derive import awkward
 from tools.derive.cases.manifest_lists import COUNTS, read, write
-from tools.derive.manifests import Json, listed, listed_form, manifest_list
+from tools.derive.json_types import JsonObject
+from tools.derive.manifests import listed, listed_form, manifest_list
 from tools.derive.vector import Vector
 
 PATHS = (*(f"s3://b/wh/t/metadata/{name}/m{number}.avro" for number, name in enumerate(awkward.NAMES)),
@@ -16,7 +17,7 @@ INTS = [row[2] for row in awkward.INTEGERS if row[1] == "int" and row[2] >= 0]
 BYTES = [bytes.fromhex(row[2]) for row in awkward.BYTES if row[1] == "binary"]
 
 
-def rows() -> Iterator[tuple[str, str, list[Json], str]]:
+def rows() -> Iterator[tuple[str, str, list[JsonObject], str]]:
     """Rows of lists: a name, requirements, the rows, and a note."""
     paths = [listed(number, manifest_path=path) for number, path in enumerate(PATHS)]
     yield "paths", "MLS003", paths, "paths are not trimmed, normalised or unescaped"

@@ -14,12 +14,11 @@ from tools.derive import awkward, transforms
 from tools.derive.cases.awkward_predicates import order_code, predicate_for
 from tools.derive.cases.expression_forms import SchemaVector, and_, leaf, not_, schema
 from tools.derive.encoding import single_value
+from tools.derive.json_types import JsonObject
 from tools.derive.vector import Vector, VectorFile, ok
 
 SECTION = "Scan Planning"
 ORIGIN = "derivation: the one value matches the predicate, and not its opposite"
-
-Json = dict[str, Any]
 
 TRANSFORMS: dict[str, tuple[str, ...]] = {
     "bucket": ("int", "long", "decimal", "date", "time", "timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns",
@@ -45,7 +44,9 @@ def _bounds(type_: str, value: Any) -> str:
     return single_value(type_, value).hex().upper()
 
 
-def _both_kinds(id_: str, codes: tuple[str, ...], args: Json, predicate: Any, note: str, point: tuple[str, ...]) -> Any:
+def _both_kinds(
+    id_: str, codes: tuple[str, ...], args: JsonObject, predicate: Any, note: str, point: tuple[str, ...]
+) -> Any:
     yield SchemaVector(
         f"{id_}-inclusive", codes, {**args, "predicate": predicate, "kind": "inclusive"}, ok(value=True), ORIGIN, note,
         point,
@@ -59,7 +60,7 @@ def _both_kinds(id_: str, codes: tuple[str, ...], args: Json, predicate: Any, no
 def _metrics() -> Iterator[Vector]:
     for name, type_, value, note in awkward.ROWS:
         predicate, said = predicate_for(name, type_, value, note)
-        found: Json = {"record_count": "10", "value_counts": {"1": "10"}, "null_value_counts": {"1": "0"}}
+        found: JsonObject = {"record_count": "10", "value_counts": {"1": "10"}, "null_value_counts": {"1": "0"}}
         if type_ in ("float", "double"):
             found["nan_value_counts"] = {"1": "10" if value == "NaN" else "0"}
         codes = ("DFL014", "SCN005")
@@ -70,7 +71,7 @@ def _metrics() -> Iterator[Vector]:
         yield from _both_kinds(f"metrics-awkward-{name}", codes, args, predicate, said, _point(type_, name))
 
 
-def _spec(transform: str) -> Json:
+def _spec(transform: str) -> JsonObject:
     field = {"source-id": 1, "field-id": 1000, "name": "p", "transform": transform}
     return {"spec-id": 0, "fields": [field]}
 
@@ -129,7 +130,7 @@ def _summaries() -> Iterator[Vector]:
         if name == "float-nan":
             continue  # summary-only-nan asks it
         predicate, said = predicate_for(name, type_, value, note)
-        summary: Json = {"contains_null": False}
+        summary: JsonObject = {"contains_null": False}
         codes: tuple[str, ...] = ("MLS020", "SCN002")
         if type_ in ("float", "double"):
             summary["contains_nan"] = value == "NaN"

@@ -10,7 +10,6 @@ from tools.derive.cases.writing_kit import (
     COW,
     FORMATS,
     Case,
-    Json,
     append,
     create,
     delete,
@@ -20,6 +19,7 @@ from tools.derive.cases.writing_kit import (
     struct,
     where,
 )
+from tools.derive.json_types import Json
 
 NESTED = fields(
     ("id", "long"), ("s", struct(("a", "int"), ("t", struct(("b", "string"))), ("l", list_of("int")))),

@@ -12,14 +12,12 @@ import struct
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
 
+from tools.derive.json_types import JsonObject
 from tools.derive.vector import Vector, ok
 
-Json = dict[str, Any]
-
 GOLDEN = Path(__file__).resolve().parents[3] / "vectors" / "golden" / "manifests"
-SCHEMA: Json = {
+SCHEMA: JsonObject = {
     "type": "struct",
     "schema-id": 0,
     "fields": [
@@ -30,7 +28,7 @@ SCHEMA: Json = {
         {"id": 5, "name": "f", "required": False, "type": "float"},
     ],
 }
-SPEC: Json = {
+SPEC: JsonObject = {
     "spec-id": 0,
     "fields": [
         {"source-id": 1, "field-id": 1000, "name": "id_bucket", "transform": "bucket[4]"},
@@ -64,7 +62,7 @@ FILES: dict[str, dict[int, str]] = {
 
 
 @cache
-def _snapshots() -> dict[str, tuple[str, Json]]:
+def _snapshots() -> dict[str, tuple[str, JsonObject]]:
     """The engine with its version, and what the index tells, by the name of the snapshot."""
     found = {}
     for engine in ("iceberg-java", "pyiceberg"):
@@ -73,12 +71,12 @@ def _snapshots() -> dict[str, tuple[str, Json]]:
     return found
 
 
-def _entry(snapshot: Json, number: int) -> Json:
-    found: Json = next(one for one in snapshot["entries"] if one["number"] == number)
+def _entry(snapshot: JsonObject, number: int) -> JsonObject:
+    found: JsonObject = next(one for one in snapshot["entries"] if one["number"] == number)
     return found
 
 
-def _origin(engine: str, snapshot: Json) -> str:
+def _origin(engine: str, snapshot: JsonObject) -> str:
     statement = snapshot["statement"]
     return f"engine: {engine} wrote the file (tools/golden); derivation: its statements, up to {statement}"
 
@@ -91,14 +89,14 @@ def manifests() -> Iterator[Vector]:
         for place, number in enumerate(numbers):
             told = _entry(snapshot, number)
             written = GONE if told["status"] == 2 else number
-            listed: Json = {
+            listed: JsonObject = {
                 "partition_spec_id": 0,
                 "content": told["content"],
                 "added_snapshot_id": "1",
                 "sequence_number": "0" if version == 1 else str(written),
             }
             names = ["status", "content", "partition", "record_count", "sequence_number", "file_sequence_number"]
-            file: Json = {"content": told["content"], "record_count": str(told["record_count"])}
+            file: JsonObject = {"content": told["content"], "record_count": str(told["record_count"])}
             file["partition"] = {} if told["partition"]["id_bucket"] is None else FULL
             if version == 3:
                 names += ["first_row_id", "content_offset", "file_format"]
@@ -135,7 +133,7 @@ def manifests() -> Iterator[Vector]:
             )
 
 
-def _path(snapshot: Json, place: int) -> str:
+def _path(snapshot: JsonObject, place: int) -> str:
     return next(path for path, file in snapshot["manifests"].items() if file.endswith(f"-manifest-{place}.avro"))
 
 
@@ -151,7 +149,7 @@ def lists() -> Iterator[Vector]:
             length = len((GOLDEN / snapshot["manifests"][path]).read_bytes())
             written = GONE if told["status"] == 2 else number
             kinds = {kind: told["status"] == status for status, kind in enumerate(("existing", "added", "deleted"))}
-            summaries: list[Json] = [{"contains_null": True, "contains_nan": False}] * 3
+            summaries: list[JsonObject] = [{"contains_null": True, "contains_nan": False}] * 3
             if told["partition"]["id_bucket"] is not None:
                 summaries = [
                     {

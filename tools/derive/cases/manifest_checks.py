@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tools.derive.cases.manifest_reads import LAYOUT
+from tools.derive.json_types import JsonObject
 from tools.derive.manifests import (
     OTHER_SNAPSHOT,
     SCHEMA,
     SNAPSHOT,
-    Json,
     array,
     column,
     columns_of,
@@ -24,7 +24,7 @@ from tools.derive.manifests import (
 )
 from tools.derive.vector import Vector, ok
 
-SPEC: Json = {
+SPEC: JsonObject = {
     "spec-id": 4,
     "fields": [{"source-id": 2, "field-id": 1000, "name": "p", "transform": "identity"}],
 }
@@ -35,16 +35,16 @@ Row = tuple[str, int, str, bytes, str]
 """The name, the version, the codes, the file and what is broken."""
 
 
-def _file(**members: Any) -> Json:
+def _file(**members: Any) -> JsonObject:
     return {"partition": {"p": "x"}, **members}
 
 
-def one(status: int = 1, *, file: Json | None = None, **members: Any) -> Json:
+def one(status: int = 1, *, file: JsonObject | None = None, **members: Any) -> JsonObject:
     """An entry in the partition x."""
     return entry(1, status, file=_file(**(file or {})), **members)
 
 
-def made(version: int = 2, rows: list[Json] | None = None, **more: Any) -> bytes:
+def made(version: int = 2, rows: list[JsonObject] | None = None, **more: Any) -> bytes:
     """A manifest with all columns."""
     more.setdefault("columns", None)
     given = {"partition": PARTITION, "spec": SPEC, **more}
@@ -94,12 +94,12 @@ def _sound() -> Iterator[tuple[str, int, bytes, str]]:
     yield "nulls-first-and-last", 2, made(2, change=_turned), "null stands last in every union"
 
 
-def _old_columns(schema: Json) -> None:
+def _old_columns(schema: JsonObject) -> None:
     columns_of(schema).append(field(106, "file_ordinal", optional("int")))
     columns_of(schema).append(field(107, "sort_columns", optional(array(112, "int"))))
 
 
-def _turned(schema: Json) -> None:
+def _turned(schema: JsonObject) -> None:
     for each in [*schema["fields"], *columns_of(schema)]:
         if isinstance(each["type"], list):
             each["type"].reverse()
@@ -128,15 +128,15 @@ def _headers() -> Iterator[Row]:
 def _schemas() -> Iterator[Row]:
     """Avro schemas."""
 
-    def without(*ids: int) -> Callable[[Json], None]:
-        def change(schema: Json) -> None:
+    def without(*ids: int) -> Callable[[JsonObject], None]:
+        def change(schema: JsonObject) -> None:
             for fields in (schema["fields"], columns_of(schema)):
                 fields[:] = [each for each in fields if each["field-id"] not in ids]
 
         return change
 
-    def retyped(field_id: int, type_: Any) -> Callable[[Json], None]:
-        def change(schema: Json) -> None:
+    def retyped(field_id: int, type_: Any) -> Callable[[JsonObject], None]:
+        def change(schema: JsonObject) -> None:
             each = column(schema, field_id)
             each["type"] = type_(each["type"]) if callable(type_) else type_
             each.pop("default", None)
@@ -169,12 +169,12 @@ def _schemas() -> Iterator[Row]:
                 f"{name} is required and written as optional",
             )
 
-    def ints(schema: Json) -> None:
+    def ints(schema: JsonObject) -> None:
         column(schema, 109)["type"][1]["items"]["fields"][1]["type"] = "int"
 
     yield "value-counts-of-ints", 2, "DFL012", made(2, change=ints), "the counts are longs"
 
-    def long_ids(schema: Json) -> None:
+    def long_ids(schema: JsonObject) -> None:
         column(schema, 135)["type"][1]["items"] = "long"
 
     yield "equality-ids-of-longs", 2, "DFL020", made(2, change=long_ids), "equality ids are ints"
@@ -182,18 +182,18 @@ def _schemas() -> Iterator[Row]:
     note = "file_ordinal and sort_columns are of v1 alone"
     yield "old-columns-in-v2", 2, "VER005", made(2, change=_old_columns), note
 
-    def distinct(schema: Json) -> None:
+    def distinct(schema: JsonObject) -> None:
         columns_of(schema).append(field(111, "distinct_counts", optional(pairs(123, 124, "long"))))
 
     yield "distinct-counts-in-v3", 3, "VER005", made(3, change=distinct), "v3 has no distinct_counts any more"
 
-    def no_element_id(schema: Json) -> None:
+    def no_element_id(schema: JsonObject) -> None:
         del column(schema, 135)["type"][1]["element-id"]
 
     note = "the elements of equality_ids have no id"
     yield "equality-ids-without-element-id", 2, "AVR013", made(2, change=no_element_id), note
 
-    def no_logical(schema: Json) -> None:
+    def no_logical(schema: JsonObject) -> None:
         del column(schema, 109)["type"][1]["logicalType"]
 
     yield (
@@ -205,7 +205,7 @@ def _schemas() -> Iterator[Row]:
     )
     yield "record-count-int", 2, "DFL005", made(2, change=retyped(103, "int")), "record_count is a long"
 
-    def wrong_pair(schema: Json) -> None:
+    def wrong_pair(schema: JsonObject) -> None:
         column(schema, 109)["type"][1]["items"]["fields"][0]["field-id"] = 9000
 
     yield "map-key-id", 2, "DFL012", made(2, change=wrong_pair), "the key of value_counts has the id 119"
@@ -238,7 +238,7 @@ def _schemas() -> Iterator[Row]:
 
 
 def _entries() -> Iterator[Row]:
-    def of(name: str, code: str, note: str, row: Json, version: int = 2, **more: Any) -> Row:
+    def of(name: str, code: str, note: str, row: JsonObject, version: int = 2, **more: Any) -> Row:
         return name, version, code, made(version, [row], **more), note
 
     yield of("content-mixed", "MAN002", "a delete file in a manifest of data", one(file={"content": 1}))
@@ -295,7 +295,7 @@ def _entries() -> Iterator[Row]:
         yield of(f"vector-without-{name.replace('_', '-')}", code, f"{name} is null", row, 3, **DELETES)
     row = one(file={"content": 1, "sort_order_id": 1})
     yield of("position-deletes-sorted", "DFL028", "position deletes have no sort order", row, **DELETES)
-    bounds: list[tuple[str, str, Json, str]] = [
+    bounds: list[tuple[str, str, JsonObject, str]] = [
         ("lower-bound-length", "DFL016", {"lower_bounds": counts({1: b"\x01\x02\x03"})}, "3 bytes for a long"),
         ("upper-bound-length", "DFL017", {"upper_bounds": counts({1: b""})}, "no bytes for a long"),
         (

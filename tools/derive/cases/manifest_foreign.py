@@ -8,9 +8,9 @@ from typing import Any
 
 from tools.derive import avro
 from tools.derive.cases.manifest_reads import LISTED, METRICS, NUMBER, case
+from tools.derive.json_types import JsonObject
 from tools.derive.manifests import (
     OTHER_SNAPSHOT,
-    Json,
     column,
     columns_of,
     counts,
@@ -37,7 +37,7 @@ def vectors() -> Iterator[Vector]:
         return case(name, codes, data, more.pop("forms", [form]), note, 2, **more)
 
     def without(*ids: int) -> Any:
-        def change(schema: Json) -> None:
+        def change(schema: JsonObject) -> None:
             for fields in (schema["fields"], columns_of(schema)):
                 fields[:] = [one for one in fields if one.get("field-id") not in ids]
 
@@ -58,13 +58,13 @@ def vectors() -> Iterator[Vector]:
         contradiction=("B31", "E21"),
     )
 
-    def renamed(schema: Json) -> None:
+    def renamed(schema: JsonObject) -> None:
         column(schema, 2)["type"]["name"] = "iceberg_data_file"
         schema.update(name="entry", namespace="org.example")
 
     yield other("record-names", "MAN001", "names of records mean nothing: not r2, as iceberg-go wrote", renamed)
 
-    def reordered(schema: Json) -> None:
+    def reordered(schema: JsonObject) -> None:
         columns_of(schema).reverse()
         schema["fields"].reverse()
 
@@ -73,22 +73,24 @@ def vectors() -> Iterator[Vector]:
     named = {**{names.get(key, key): item for key, item in row.items()}}
     named["data_file"] = {names.get(key, key): item for key, item in row["data_file"].items()}
 
-    def by_id(schema: Json) -> None:
+    def by_id(schema: JsonObject) -> None:
         for one in [*columns_of(schema), *schema["fields"]]:
             one["name"] = names.get(one["name"], one["name"])
 
     yield other("names", "MAN001 AVR013", "fields are found by id, whatever their names", by_id, [named])
 
-    def swapped(schema: Json) -> None:
+    def swapped(schema: JsonObject) -> None:
         column(schema, 103)["name"], column(schema, 104)["name"] = "file_size_in_bytes", "record_count"
 
     sizes = {**row, "data_file": {**row["data_file"], "file_size_in_bytes": 10, "record_count": 1 << 34}}
     yield other("names-swapped", "MAN001 AVR013", "the name of one field with the id of another", swapped, [sizes])
 
     def unknown(*, ids: bool) -> Any:
-        def change(schema: Json) -> None:
-            map_type: Json = {"type": "map", "values": "int"} | ({"key-id": 9006, "value-id": 9007} if ids else {})
-            list_type: Json = {"type": "array", "items": "string"} | ({"element-id": 9005} if ids else {})
+        def change(schema: JsonObject) -> None:
+            map_type: JsonObject = {"type": "map", "values": "int"} | (
+                {"key-id": 9006, "value-id": 9007} if ids else {}
+            )
+            list_type: JsonObject = {"type": "array", "items": "string"} | ({"element-id": 9005} if ids else {})
             fields = [field(9002 if ids else None, "x", "double"), field(9001 if ids else None, "m", map_type)]
             point = {"type": "record", "name": "p", "fields": fields}
             columns_of(schema).insert(2, field(9000, "extra", optional(point)))
@@ -114,7 +116,7 @@ def vectors() -> Iterator[Vector]:
     optional_names = ("null-first", "null-last")
     for place, name in enumerate(optional_names):
 
-        def nullable(schema: Json, place: int = place) -> None:
+        def nullable(schema: JsonObject, place: int = place) -> None:
             for one in [*columns_of(schema), *schema["fields"]]:
                 inner = one["type"][1] if isinstance(one["type"], list) else one["type"]
                 one["type"] = ["null", inner] if place == 0 else [inner, "null"]
@@ -128,7 +130,7 @@ def vectors() -> Iterator[Vector]:
             contradiction=("C10",),
         )
 
-    def values_nullable(schema: Json) -> None:
+    def values_nullable(schema: JsonObject) -> None:
         for field_id in (108, 109, 110, 137, 125, 128):
             record = column(schema, field_id)["type"][1]["items"]
             record["fields"][1]["type"] = ["null", record["fields"][1]["type"]]
@@ -142,7 +144,7 @@ def vectors() -> Iterator[Vector]:
         contradiction=("E21",),
     )
 
-    def plain_maps(schema: Json) -> None:
+    def plain_maps(schema: JsonObject) -> None:
         for field_id in (108, 109, 110, 137, 125, 128):
             del column(schema, field_id)["type"][1]["logicalType"]
 
@@ -155,7 +157,7 @@ def vectors() -> Iterator[Vector]:
         contradiction=("E21",),
     )
 
-    def key_names(schema: Json) -> None:
+    def key_names(schema: JsonObject) -> None:
         for one in column(schema, 109)["type"][1]["items"]["fields"]:
             one["name"] = {"key": "k", "value": "v"}[one["name"]]
 
@@ -168,7 +170,7 @@ def vectors() -> Iterator[Vector]:
         [{**row, "data_file": {**row["data_file"], "value_counts": renamed_pairs}}],
     )
 
-    def ints(schema: Json) -> None:
+    def ints(schema: JsonObject) -> None:
         for one in (column(schema, 103), column(schema, 104)):
             one["type"] = "int"
 
@@ -183,7 +185,7 @@ def vectors() -> Iterator[Vector]:
     )
     equality = entry(1, file={"content": 2, "equality_ids": [2, 1]})
 
-    def long_ids(schema: Json) -> None:
+    def long_ids(schema: JsonObject) -> None:
         column(schema, 135)["type"][1]["items"] = "long"
 
     yield other(
@@ -315,7 +317,7 @@ def vectors() -> Iterator[Vector]:
     yield from _encodings(plain, forms)
 
 
-def _encodings(rows: list[Json], forms: list[Json]) -> Iterator[Vector]:
+def _encodings(rows: list[JsonObject], forms: list[JsonObject]) -> Iterator[Vector]:
     """Forms of one value that Avro permits."""
     schema = entry_schema(2, columns=("value_counts",))
     row = entry(1, file={"value_counts": counts({1: 10, 2: 11, 3: 12})})

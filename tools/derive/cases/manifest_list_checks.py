@@ -6,15 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tools.derive.cases.manifest_checks import LAYOUT, NUMBERS, SCHEMA, SPEC, made, one
-from tools.derive.manifests import (
-    SNAPSHOT,
-    Json,
-    column,
-    data_file,
-    listed,
-    listed_form,
-    manifest_list,
-)
+from tools.derive.json_types import JsonObject
+from tools.derive.manifests import SNAPSHOT, column, data_file, listed, listed_form, manifest_list
 from tools.derive.vector import Vector, ok
 
 LISTED = listed(1, partition_spec_id=4, partitions=[{"contains_null": False, "lower_bound": b"x", "upper_bound": b"x"}])
@@ -41,7 +34,7 @@ def against_lists() -> Iterator[Vector]:
         "deleted_rows_count": 12,
     }
 
-    def vector(name: str, codes: list[str], note: str, changes: Json, file: bytes = data) -> Vector:
+    def vector(name: str, codes: list[str], note: str, changes: JsonObject, file: bytes = data) -> Vector:
         told = listed_form({**right, "manifest_length": len(file), **changes})
         args = {"bytes": file.hex().upper(), "manifest_file": told, "schema": SCHEMA, "specs": [SPEC]}
         return Vector(
@@ -56,7 +49,7 @@ def against_lists() -> Iterator[Vector]:
     yield vector("valid-wide-summaries", [], "wider summaries lose nothing", {"partitions": wide})
     note = "a smaller minimum loses nothing, and is not the least number"
     yield vector("minimum-below-least", ["MLS008"], note, {"min_sequence_number": 1})
-    changes: list[tuple[str, str, Json, str]] = [
+    changes: list[tuple[str, str, JsonObject, str]] = [
         ("length", "MLS004", {"manifest_length": 1}, "another length"),
         ("added-files", "MLS010", {"added_files_count": 0}, "one file is added"),
         ("existing-files", "MLS011", {"existing_files_count": 0}, "one file exists"),
@@ -116,10 +109,16 @@ def lists() -> Iterator[Vector]:
     )
 
     def vector(
-        name: str, version: int, codes: list[str], rows: list[Json], note: str, first: str | None = None, **more: Any
+        name: str,
+        version: int,
+        codes: list[str],
+        rows: list[JsonObject],
+        note: str,
+        first: str | None = None,
+        **more: Any,
     ) -> Vector:
         data = manifest_list(version, rows, **more)
-        args: Json = {"bytes": data.hex().upper(), "format_version": version, "schema": SCHEMA, "specs": [SPEC]}
+        args: JsonObject = {"bytes": data.hex().upper(), "format_version": version, "schema": SCHEMA, "specs": [SPEC]}
         if first is not None:
             args["first_row_id"] = first
         return Vector(
@@ -161,8 +160,8 @@ def lists() -> Iterator[Vector]:
     )
     yield vector("row-id-missing", 3, ["LIN027"], [full], "a data manifest has no row id, and the snapshot has", "0")
 
-    def without(field_id: int) -> Callable[[Json], None]:
-        def change(schema: Json) -> None:
+    def without(field_id: int) -> Callable[[JsonObject], None]:
+        def change(schema: JsonObject) -> None:
             schema["fields"] = [each for each in schema["fields"] if each["field-id"] != field_id]
 
         return change
@@ -180,7 +179,7 @@ def lists() -> Iterator[Vector]:
         rows = [{**full, "min_sequence_number": 0}] if field_id == 515 else [full]
         yield vector(f"{name}-column-missing", 2, [code], rows, f"{name} is required from v2", change=without(field_id))
 
-    def old_name(schema: Json) -> None:
+    def old_name(schema: JsonObject) -> None:
         column(schema, 504)["name"] = "added_data_files_count"
 
     row = {**full, "added_data_files_count": 1}
@@ -193,7 +192,7 @@ def lists() -> Iterator[Vector]:
         change=old_name,
     )
 
-    def int_length(schema: Json) -> None:
+    def int_length(schema: JsonObject) -> None:
         column(schema, 501)["type"] = "int"
 
     yield vector("length-int", 2, ["MLS004"], [full], "the length is a long", change=int_length)

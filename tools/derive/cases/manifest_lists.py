@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tools.derive.cases.manifest_reads import LAYOUT
-from tools.derive.manifests import OTHER_SNAPSHOT, SNAPSHOT, Json, column, field, listed, listed_form, manifest_list
+from tools.derive.json_types import JsonObject
+from tools.derive.manifests import OTHER_SNAPSHOT, SNAPSHOT, column, field, listed, listed_form, manifest_list
 from tools.derive.vector import INVALID, Vector, any_of, ok
 
-SUMMARIES: list[Json] = [
+SUMMARIES: list[JsonObject] = [
     {
         "contains_null": True,
         "contains_nan": False,
@@ -32,12 +33,12 @@ V1 = ("manifest_path", "manifest_length", "partition_spec_id", "added_snapshot_i
 ZEROS = {"content": 0, "sequence_number": 0, "min_sequence_number": 0}
 
 
-def only(row: Json, *names: str) -> Json:
+def only(row: JsonObject, *names: str) -> JsonObject:
     """Some members of a row."""
     return {name: value for name, value in row.items() if name in names}
 
 
-def read(name: str, codes: str, data: bytes, forms: list[Json], note: str, version: int, **more: Any) -> Vector:
+def read(name: str, codes: str, data: bytes, forms: list[JsonObject], note: str, version: int, **more: Any) -> Vector:
     """A list, and what is read of it."""
     outcome = more.pop("expect", ok({"manifests": forms}))
     return Vector(
@@ -142,9 +143,9 @@ def _foreign() -> Iterator[Vector]:
         name: str,
         codes: str,
         note: str,
-        change: Callable[[Json], None],
-        row: Json = full,
-        form: Json | None = None,
+        change: Callable[[JsonObject], None],
+        row: JsonObject = full,
+        form: JsonObject | None = None,
         **more: Any,
     ) -> Vector:
         columns = more.pop("columns", None)
@@ -154,7 +155,7 @@ def _foreign() -> Iterator[Vector]:
     old = {504: "added_data_files_count", 505: "existing_data_files_count", 506: "deleted_data_files_count"}
     new = dict(zip(old, COUNTS, strict=False))
 
-    def legacy(schema: Json) -> None:
+    def legacy(schema: JsonObject) -> None:
         for field_id, name in old.items():
             column(schema, field_id)["name"] = name
 
@@ -171,7 +172,7 @@ def _foreign() -> Iterator[Vector]:
         contradiction=("A18",),
     )
 
-    def unnamed(schema: Json) -> None:
+    def unnamed(schema: JsonObject) -> None:
         schema["name"] = "list"
         for one in schema["fields"]:
             one["name"] = f"n{one['field-id']}"
@@ -185,19 +186,19 @@ def _foreign() -> Iterator[Vector]:
         {f"n{ids[name]}": value for name, value in full.items()},
     )
 
-    def turned(schema: Json) -> None:
+    def turned(schema: JsonObject) -> None:
         schema["fields"].reverse()
         column(schema, 507)["type"][1]["items"]["fields"].reverse()
 
     yield other("order", "MLS002", "columns in another order", turned)
 
-    def summary_name(schema: Json) -> None:
+    def summary_name(schema: JsonObject) -> None:
         column(schema, 507)["type"][1]["items"].update(name="partition_summary", namespace="org.example")
 
     yield other("record-names", "MLS002", "names of records mean nothing: not r508, as iceberg-go wrote", summary_name)
     for place, name in enumerate(("null-first", "null-last")):
 
-        def nullable(schema: Json, place: int = place) -> None:
+        def nullable(schema: JsonObject, place: int = place) -> None:
             for one in [*schema["fields"], *column(schema, 507)["type"][1]["items"]["fields"]]:
                 inner = one["type"][1] if isinstance(one["type"], list) else one["type"]
                 one["type"] = ["null", inner] if place == 0 else [inner, "null"]
@@ -211,8 +212,8 @@ def _foreign() -> Iterator[Vector]:
             contradiction=("C10",),
         )
 
-    def without(*gone: int) -> Callable[[Json], None]:
-        def change(schema: Json) -> None:
+    def without(*gone: int) -> Callable[[JsonObject], None]:
+        def change(schema: JsonObject) -> None:
             schema["fields"] = [one for one in schema["fields"] if one["field-id"] not in gone]
 
         return change
@@ -230,7 +231,7 @@ def _foreign() -> Iterator[Vector]:
             form=listed_form(full, **{name: value}),
         )
 
-    def no_nan(schema: Json) -> None:
+    def no_nan(schema: JsonObject) -> None:
         record = column(schema, 507)["type"][1]["items"]
         record["fields"] = [one for one in record["fields"] if one["field-id"] != 518]
 
@@ -244,7 +245,7 @@ def _foreign() -> Iterator[Vector]:
     )
     yield other("no-summaries", "MLS016", "summaries are null", lambda schema: None, listed(1), listed_form(listed(1)))
 
-    def unknown(schema: Json) -> None:
+    def unknown(schema: JsonObject) -> None:
         schema["fields"].insert(1, field(9000, "extra", {"type": "array", "items": "string", "element-id": 9002}))
         schema["fields"].append(field(9001, "last", ["null", "double"]))
 
@@ -256,7 +257,7 @@ def _foreign() -> Iterator[Vector]:
         {**full, "extra": ["a", ""], "last": 0.5},
     )
 
-    def longs(schema: Json) -> None:
+    def longs(schema: JsonObject) -> None:
         for field_id in (504, 505, 506):
             column(schema, field_id)["type"] = "long"
 
@@ -269,13 +270,13 @@ def _foreign() -> Iterator[Vector]:
         contradiction=("E21",),
     )
 
-    def ints(schema: Json) -> None:
+    def ints(schema: JsonObject) -> None:
         for field_id in (501, 512, 513, 514):
             column(schema, field_id)["type"] = "int"
 
     yield other("ints-for-longs", "MLS013 MLS014 MLS015", "ints where the table has longs, which Avro promotes", ints)
 
-    def null_counts(schema: Json) -> None:
+    def null_counts(schema: JsonObject) -> None:
         for field_id in range(504, 507):
             column(schema, field_id)["type"] = ["null", "int"]
 
@@ -290,7 +291,7 @@ def _foreign() -> Iterator[Vector]:
     )
 
 
-def _schema() -> Json:
+def _schema() -> JsonObject:
     from tools.derive.manifests import list_schema
 
     return list_schema(2)
@@ -299,15 +300,21 @@ def _schema() -> Json:
 # What is written
 
 
-def _members(row: Json) -> Json:
+def _members(row: JsonObject) -> JsonObject:
     return listed_form(row)
 
 
 def write(
-    name: str, codes: str, version: int, given: list[Json], expected: list[Json] | None, note: str, **more: Any
+    name: str,
+    codes: str,
+    version: int,
+    given: list[JsonObject],
+    expected: list[JsonObject] | None,
+    note: str,
+    **more: Any,
 ) -> Vector:
     """A list that is to be written, with one of the files that say the same."""
-    args: Json = {
+    args: JsonObject = {
         "format_version": version,
         "snapshot_id": str(SNAPSHOT),
         "parent_snapshot_id": more.pop("parent", None),

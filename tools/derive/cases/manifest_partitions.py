@@ -10,17 +10,8 @@ from tools.derive.avro import Name
 from tools.derive.cases.manifest_reads import LISTED, NUMBER, ZERO, case
 from tools.derive.encoding import parameters, unscaled
 from tools.derive.instants import count
-from tools.derive.manifests import (
-    OTHER_SNAPSHOT,
-    SCHEMA,
-    SNAPSHOT,
-    Json,
-    entry,
-    entry_form,
-    field,
-    manifest,
-    optional,
-)
+from tools.derive.json_types import JsonObject
+from tools.derive.manifests import OTHER_SNAPSHOT, SCHEMA, SNAPSHOT, entry, entry_form, field, manifest, optional
 from tools.derive.vector import INVALID, Vector, any_of, ok
 
 
@@ -105,7 +96,7 @@ def avro_type(type_: str) -> Any:
     return {"type": "fixed", "name": f"decimal_{numbers[0]}_{numbers[1]}", "size": 16, **logical}
 
 
-def partitioned(source: str, transform: str = "identity", name: str = "p") -> tuple[Json, Json]:
+def partitioned(source: str, transform: str = "identity", name: str = "p") -> tuple[JsonObject, JsonObject]:
     """A table with the column 4 that it is partitioned by, and the spec."""
     added = {"id": 4, "name": "c", "required": False, "type": source}
     schema = {**SCHEMA, "fields": [*SCHEMA["fields"], added]}
@@ -113,7 +104,7 @@ def partitioned(source: str, transform: str = "identity", name: str = "p") -> tu
     return schema, {"spec-id": 4, "fields": [spec_field]}
 
 
-def twice(type_: str) -> tuple[Json, Json, list[Json]]:
+def twice(type_: str) -> tuple[JsonObject, JsonObject, list[JsonObject]]:
     """A table that is partitioned by two columns of one type, the spec, and its columns in a manifest.
 
     A fixed has a name, which an Avro schema defines once and names where it stands again.
@@ -291,9 +282,9 @@ def _slug(type_: str) -> str:
 def _tuple_case(
     name: str,
     codes: str,
-    schema: Json,
-    spec: Json,
-    partition: Json,
+    schema: JsonObject,
+    spec: JsonObject,
+    partition: JsonObject,
     type_: str,
     values: list[Any],
     note: str,

@@ -6,12 +6,12 @@ import struct
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from tools.derive.json_types import JsonObject
 from tools.derive.manifests import (
     OTHER_SNAPSHOT,
     SCHEMA,
     SNAPSHOT,
     UNPARTITIONED,
-    Json,
     column,
     counts,
     entry,
@@ -27,16 +27,18 @@ NUMBER = {"snapshot_id": SNAPSHOT, "sequence_number": 7, "file_sequence_number":
 """What an added entry inherits from `LISTED`."""
 
 ZERO = {"snapshot_id": SNAPSHOT, "sequence_number": 0, "file_sequence_number": 0}
-LISTED: Json = {
+LISTED: JsonObject = {
     "partition_spec_id": 0,
     "content": 0,
     "sequence_number": "7",
     "added_snapshot_id": str(SNAPSHOT),
 }
-OLD: Json = {**LISTED, "sequence_number": "0"}
+OLD: JsonObject = {**LISTED, "sequence_number": "0"}
 
 
-def read_args(data: bytes, listed: Json = LISTED, schema: Json = SCHEMA, spec: Json = UNPARTITIONED) -> Json:
+def read_args(
+    data: bytes, listed: JsonObject = LISTED, schema: JsonObject = SCHEMA, spec: JsonObject = UNPARTITIONED
+) -> JsonObject:
     """What is asked."""
     return {"bytes": data.hex().upper(), "manifest_file": listed, "schema": schema, "specs": [spec]}
 
@@ -45,23 +47,23 @@ def case(
     name: str,
     codes: str,
     data: bytes,
-    entries: list[Json] | None,
+    entries: list[JsonObject] | None,
     note: str,
     version: int | tuple[int, ...],
     *,
-    listed: Json = LISTED,
-    schema: Json = SCHEMA,
-    spec: Json = UNPARTITIONED,
-    expect: Json | None = None,
+    listed: JsonObject = LISTED,
+    schema: JsonObject = SCHEMA,
+    spec: JsonObject = UNPARTITIONED,
+    expect: JsonObject | None = None,
     contradiction: tuple[str, ...] = (),
-    header: Json | None = None,
+    header: JsonObject | None = None,
     select: tuple[str, ...] = (),
 ) -> Vector:
     """A manifest and its entries; with ``header``, its header is asked for too."""
     args = read_args(data, listed, schema, spec)
     if select:
         args["select"] = list(select)
-    answer: Json = {"entries": entries}
+    answer: JsonObject = {"entries": entries}
     if header is not None:
         args["select"] = ["header", "status", "file_path"]
         answer = {"header": header, **answer}
@@ -70,7 +72,7 @@ def case(
     return Vector(f"manifest-read-{name}", tuple(codes.split()), args, outcome, LAYOUT, note, contradiction, only)
 
 
-METRICS: Json = {
+METRICS: JsonObject = {
     "column_sizes": counts({1: 80, 2: 1 << 33}),
     "value_counts": counts({1: 10, 2: 10}),
     "null_value_counts": counts({1: 0, 2: 3}),
@@ -184,7 +186,7 @@ def _whole() -> Iterator[Vector]:
 
 
 def _inherited() -> Iterator[Vector]:
-    def one(name: str, codes: str, row: Json, note: str, form: Json, **more: Any) -> Vector:
+    def one(name: str, codes: str, row: JsonObject, note: str, form: JsonObject, **more: Any) -> Vector:
         version = more.pop("version", 2)
         data = manifest(version, [row], columns=("first_row_id",))
         return case(f"inherits-{name}", codes, data, [form], note, version, **more)
@@ -229,7 +231,9 @@ def _inherited() -> Iterator[Vector]:
 def _row_ids() -> Iterator[Vector]:
     listed = {**LISTED, "first_row_id": "1000"}
 
-    def ids(name: str, codes: str, rows: list[Json], given: Sequence[int | None], note: str, **more: Any) -> Vector:
+    def ids(
+        name: str, codes: str, rows: list[JsonObject], given: Sequence[int | None], note: str, **more: Any
+    ) -> Vector:
         version, columns = more.pop("version", 3), more.pop("columns", ("first_row_id",))
         numbers = more.pop("numbers", NUMBER)
         content = more.pop("content", "data")
@@ -329,7 +333,7 @@ def _row_ids() -> Iterator[Vector]:
     )
 
 
-def _without_id(form: Json) -> Json:
+def _without_id(form: JsonObject) -> JsonObject:
     file = {name: value for name, value in form["data_file"].items() if name != "first_row_id"}
     return {**form, "data_file": file}
 

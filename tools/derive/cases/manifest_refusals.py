@@ -16,9 +16,9 @@ from typing import Any
 from tools.derive import avro
 from tools.derive.cases.manifest_partitions import partitioned
 from tools.derive.cases.manifest_reads import LAYOUT, LISTED, NUMBER, read_args
+from tools.derive.json_types import JsonObject
 from tools.derive.manifests import (
     SNAPSHOT,
-    Json,
     array,
     column,
     columns_of,
@@ -49,9 +49,9 @@ class Kind:
     code: str
     """The codes of what is no such file: what it is, and that a scan is planned from all of its entries (SCN001)."""
 
-    schema: Json
+    schema: JsonObject
     keys: dict[str, str]
-    rows: tuple[Json, Json]
+    rows: tuple[JsonObject, JsonObject]
 
     def objects(self) -> list[bytes]:
         """The objects, encoded."""
@@ -153,7 +153,7 @@ def _containers(kind: Kind) -> Iterator[Row]:
     )
 
 
-def _without_ids(schema: Json) -> str:
+def _without_ids(schema: JsonObject) -> str:
     def bare(value: Any) -> Any:
         if isinstance(value, dict):
             return {name: bare(item) for name, item in value.items() if name not in ("field-id", "element-id")}
@@ -167,8 +167,8 @@ def _manifests() -> Iterator[Row]:
         name: str,
         codes: str,
         note: str,
-        change: Callable[[Json], None] | None = None,
-        row: Json | None = None,
+        change: Callable[[JsonObject], None] | None = None,
+        row: JsonObject | None = None,
         **more: Any,
     ) -> Row:
         return name, codes, manifest(2, [row or entry(1)], change=change, **more), note
@@ -183,13 +183,13 @@ def _manifests() -> Iterator[Row]:
     )
     for field_id, name, code in required:
 
-        def without(schema: Json, field_id: int = field_id) -> None:
+        def without(schema: JsonObject, field_id: int = field_id) -> None:
             for fields in (columns_of(schema), schema["fields"]):
                 fields[:] = [one for one in fields if one["field-id"] != field_id]
 
         yield of(f"{name.replace('_', '-')}-missing", code, f"{name} is required in every version", without)
 
-        def elsewhere(schema: Json, field_id: int = field_id) -> None:
+        def elsewhere(schema: JsonObject, field_id: int = field_id) -> None:
             column(schema, field_id)["field-id"] = 9000 + field_id
 
         if field_id != 2:
@@ -203,7 +203,7 @@ def _manifests() -> Iterator[Row]:
         if field_id == 2:
             continue
 
-        def nullable(schema: Json, field_id: int = field_id) -> None:
+        def nullable(schema: JsonObject, field_id: int = field_id) -> None:
             one = column(schema, field_id)
             one["type"] = optional(one["type"])
 
@@ -272,7 +272,7 @@ def _types(of: Callable[..., Row]) -> Iterator[Row]:
     }
     for name, code, field_id, type_, value, expected in rows:
 
-        def retyped(schema: Json, field_id: int = field_id, type_: Any = type_) -> None:
+        def retyped(schema: JsonObject, field_id: int = field_id, type_: Any = type_) -> None:
             one = column(schema, field_id)
             one["type"] = type_
             one.pop("default", None)
@@ -293,7 +293,7 @@ def _types(of: Callable[..., Row]) -> Iterator[Row]:
         columns = (names[field_id],) if field_id in names else ()
         yield of(f"{name}", code, f"{member} is {expected}", retyped, row, columns=columns)
 
-    def flat(schema: Json) -> None:
+    def flat(schema: JsonObject) -> None:
         column(schema, 2)["type"] = "string"
 
     yield of("data-file-string", "MAN015", "data_file is a record", flat, {**entry(1), "data_file": "a.parquet"})
@@ -327,7 +327,9 @@ def _values(of: Callable[..., Row]) -> Iterator[Row]:
 def _partitions() -> Iterator[Vector]:
     """Tuples and specs that do not fit."""
 
-    def refused(name: str, codes: str, note: str, data: bytes, table: Json, spec: Json, spec_id: int = 4) -> Vector:
+    def refused(
+        name: str, codes: str, note: str, data: bytes, table: JsonObject, spec: JsonObject, spec_id: int = 4
+    ) -> Vector:
         args = read_args(data, {**LISTED, "partition_spec_id": spec_id}, table, spec)
         return Vector(f"manifest-read-refuses-{name}", tuple(codes.split()), args, INVALID, LAYOUT, note, only=(2,))
 
@@ -364,7 +366,7 @@ def manifests() -> Iterator[Vector]:
     yield from _partitions()
 
 
-FILLED_ENTRIES: dict[str, list[Json]] = {
+FILLED_ENTRIES: dict[str, list[JsonObject]] = {
     # The number of an entry that exists, and was null, may be inherited all the same (E21).
     "status-missing": [entry_form(entry(1, 0), snapshot_id=SNAPSHOT), entry_form(entry(1, 0), **NUMBER)],
     **{
@@ -375,7 +377,7 @@ FILLED_ENTRIES: dict[str, list[Json]] = {
 """Entries whose missing column has the zero of its type; a data_file, which is a record, has none."""
 
 
-def _outcomes(answers: list[Json]) -> tuple[Json, tuple[str, ...]]:
+def _outcomes(answers: list[JsonObject]) -> tuple[JsonObject, tuple[str, ...]]:
     """A refusal, or one of some answers, and the contradiction that leaves it open."""
     return (any_of(INVALID, *map(ok, answers)), ("E21",)) if answers else (INVALID, ())
 
@@ -399,8 +401,8 @@ def _lists() -> Iterator[Row]:
         name: str,
         codes: str,
         note: str,
-        change: Callable[[Json], None] | None = None,
-        row: Json | None = None,
+        change: Callable[[JsonObject], None] | None = None,
+        row: JsonObject | None = None,
         **more: Any,
     ) -> Row:
         return name, codes, manifest_list(2, [row or listed(1)], change=change, **{"columns": (), **more}), note
@@ -413,12 +415,12 @@ def _lists() -> Iterator[Row]:
     )
     for field_id, name, code in required:
 
-        def without(schema: Json, field_id: int = field_id) -> None:
+        def without(schema: JsonObject, field_id: int = field_id) -> None:
             schema["fields"] = [one for one in schema["fields"] if one["field-id"] != field_id]
 
         yield of(f"{name.replace('_', '-')}-missing", code, f"{name} is required in every version", without)
 
-        def nullable(schema: Json, field_id: int = field_id) -> None:
+        def nullable(schema: JsonObject, field_id: int = field_id) -> None:
             one = column(schema, field_id)
             one["type"] = optional(one["type"])
 
@@ -430,7 +432,7 @@ def _lists() -> Iterator[Row]:
             listed(1, **{name: None}),
         )
 
-        def elsewhere(schema: Json, field_id: int = field_id) -> None:
+        def elsewhere(schema: JsonObject, field_id: int = field_id) -> None:
             column(schema, field_id)["field-id"] = 9000 + field_id
 
         yield of(
@@ -458,7 +460,7 @@ def _lists() -> Iterator[Row]:
     ]
     for name, code, field_id, type_, value in rows:
 
-        def retyped(schema: Json, field_id: int = field_id, type_: Any = type_) -> None:
+        def retyped(schema: JsonObject, field_id: int = field_id, type_: Any = type_) -> None:
             one = column(schema, field_id)
             one["type"] = type_
             one.pop("default", None)
@@ -480,8 +482,8 @@ def _lists() -> Iterator[Row]:
             row=listed(1, content=content),
         )
 
-    def summary(drop: int) -> Callable[[Json], None]:
-        def change(schema: Json) -> None:
+    def summary(drop: int) -> Callable[[JsonObject], None]:
+        def change(schema: JsonObject) -> None:
             record = column(schema, 507)["type"][1]["items"]
             record["fields"] = [one for one in record["fields"] if one["field-id"] != drop]
 
@@ -490,7 +492,7 @@ def _lists() -> Iterator[Row]:
     row = listed(1, partitions=[{"contains_null": False}])
     yield of("contains-null-missing", "MLS019", "contains_null is required", summary(509), row, columns=("partitions",))
 
-    def null_summary(schema: Json) -> None:
+    def null_summary(schema: JsonObject) -> None:
         record = column(schema, 507)["type"][1]["items"]
         record["fields"][0]["type"] = optional("boolean")
 
@@ -515,7 +517,7 @@ def lists() -> Iterator[Vector]:
         )
 
 
-FILLED_LISTS: dict[str, list[Json]] = {
+FILLED_LISTS: dict[str, list[JsonObject]] = {
     **{
         f"{name.replace('_', '-')}-missing": [listed_form(listed(1), **{name: zero})]
         for name, zero in (

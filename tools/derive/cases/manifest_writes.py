@@ -8,12 +8,12 @@ from typing import Any
 from tools.derive import awkward
 from tools.derive.cases.manifest_partitions import AVRO_TYPES, AWKWARD, TWICE, avro_type, of_type, partitioned, twice
 from tools.derive.cases.manifest_reads import LAYOUT, METRICS
+from tools.derive.json_types import JsonObject
 from tools.derive.manifests import (
     OTHER_SNAPSHOT,
     SCHEMA,
     SNAPSHOT,
     UNPARTITIONED,
-    Json,
     entry,
     entry_form,
     field,
@@ -27,7 +27,7 @@ GONE = {**NUMBERS, "snapshot_id": SNAPSHOT}
 NEW = {"snapshot_id": SNAPSHOT}
 
 
-def write(name: str, codes: str, version: int, rows: list[Json], note: str, **more: Any) -> Vector:
+def write(name: str, codes: str, version: int, rows: list[JsonObject], note: str, **more: Any) -> Vector:
     """Entries, and one of the files that say the same; a refusal where ``expect`` is that.
 
     ``permitted`` are changes of the arguments of `manifest` that make other files which the text permits.
@@ -36,7 +36,7 @@ def write(name: str, codes: str, version: int, rows: list[Json], note: str, **mo
     permitted, contradiction = more.pop("permitted", ()), more.pop("contradiction", ())
     schema, spec = more.pop("schema", SCHEMA), more.pop("spec", UNPARTITIONED)
     partitions = more.pop("partitions", [None] * len(rows))
-    args: Json = {
+    args: JsonObject = {
         "format_version": version,
         "content": content,
         "schema": schema,
@@ -61,7 +61,7 @@ def write(name: str, codes: str, version: int, rows: list[Json], note: str, **mo
 def _written() -> Iterator[Vector]:
     for version in (1, 2, 3):
         # The key content has a blank cell for v1, which is advice: it may be written.
-        may: Json = (
+        may: JsonObject = (
             {"permitted": [{"metadata": {"content": "data"}}], "contradiction": ("E18",)} if version == 1 else {}
         )
         yield write(
@@ -255,7 +255,7 @@ def _refused() -> Iterator[Vector]:
         "content_offset": 4,
         "content_size_in_bytes": 40,
     }
-    rows: list[tuple[str, str, int, Json, int, str]] = [
+    rows: list[tuple[str, str, int, JsonObject, int, str]] = [
         ("deletes-in-v1", "DEL001", 1, entry(1, file={"content": 1}, **NEW), 1, "v1 has no delete files"),
         (
             "deletes-among-data",

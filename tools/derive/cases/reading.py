@@ -15,14 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from tools.derive.cases.reading_filters import DELETE_PLANS, FILTERS, OPEN, POSITIONS, SELECTIONS
+from tools.derive.json_types import JsonObject
 from tools.derive.rows import matching
 from tools.derive.vector import INVALID, Vector, VectorFile, any_of, ok
 
 TABLES = Path(__file__).resolve().parents[3] / "vectors" / "golden" / "tables"
 PLACE = "/tmp/iceberg-conformance/tables"
 LINEAGE = ("_row_id", "_last_updated_sequence_number")
-
-Json = dict[str, Any]
 
 TOPICS: dict[str, tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]] = {
     "parquet": (
@@ -194,7 +193,7 @@ REFUSED: dict[str, tuple[str, ...]] = {
 
 
 @cache
-def indexes() -> dict[str, Json]:
+def indexes() -> dict[str, JsonObject]:
     """What is known of each golden table that has states, by name."""
     found = {}
     for path in sorted(TABLES.glob("*/index.json")):
@@ -208,30 +207,36 @@ def _slug(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
-def _origin(index: Json) -> str:
+def _origin(index: JsonObject) -> str:
     return f"engine: {index['engine']} {index['version']}; derivation: the statements in the table's index.json"
 
 
-def _args(name: str, types: Json, **more: Any) -> Json:
+def _args(name: str, types: JsonObject, **more: Any) -> JsonObject:
     location = f"{PLACE}/{name}/{indexes()[name]['metadata']}"
     return {"table": location, **more, "types": types}
 
 
-def _plain(rows: list[Json], names: Any) -> list[Json]:
+def _plain(rows: list[JsonObject], names: Any) -> list[JsonObject]:
     return [{name: row[name] for name in names} for row in rows]
 
 
 def _vector(
-    id_: str, codes: tuple[str, ...], index: Json, args: Json, expect: Json, note: str, *contradiction: str
+    id_: str,
+    codes: tuple[str, ...],
+    index: JsonObject,
+    args: JsonObject,
+    expect: JsonObject,
+    note: str,
+    *contradiction: str,
 ) -> Vector:
     return Vector(id_, codes, args, expect, _origin(index), note, contradiction, only=(index["format_version"],))
 
 
-def _has_lineage(state: Json) -> bool:
+def _has_lineage(state: JsonObject) -> bool:
     return any(row.get("_row_id") is not None for row in state["rows"])
 
 
-def _expected(name: str, rows: Json) -> tuple[Json, tuple[str, ...]]:
+def _expected(name: str, rows: JsonObject) -> tuple[JsonObject, tuple[str, ...]]:
     """What is expected of reading a table, and the contradiction that leaves it open."""
     return (any_of(rows, INVALID), (REFUSABLE[name],)) if name in REFUSABLE else (rows, ())
 
@@ -270,7 +275,7 @@ def _topics() -> Iterator[VectorFile]:
     assert not left, f"no topic for {list(left)}"
 
 
-def _state(name: str, label: str) -> Json:
+def _state(name: str, label: str) -> JsonObject:
     return next(state for state in indexes()[name]["states"] if state["label"] == label)
 
 
@@ -339,7 +344,7 @@ def _references() -> Iterator[Vector]:
     branch, current = _state(name, "other branch"), _state(name, "current")
     of_branch, of_main = branch["types"], current["types"]
     on_branch, on_main = (ok({"rows": _plain(state["rows"], state["types"])}) for state in (branch, current))
-    rows: list[tuple[str, str, Json, Json, str]] = [
+    rows: list[tuple[str, str, JsonObject, JsonObject, str]] = [
         (name, "other", _args(name, of_branch, ref="other", select=list(of_branch)), on_branch, "the head of a branch"),
         (name, "main", _args(name, of_main, ref="main"), on_main, "main is a branch"),
         (name, "unknown", _args(name, of_branch, ref="nowhere"), INVALID, "a reference that the table does not have"),
@@ -395,7 +400,7 @@ def _delete_plans() -> Iterator[Vector]:
         index, place = indexes()[name], f"{PLACE}/{name}/data/"
         expected = []
         for file, (required, optional) in planned.items():
-            one: Json = {"data_file": place + file, "delete_files": [{"path": place + path} for path in required]}
+            one: JsonObject = {"data_file": place + file, "delete_files": [{"path": place + path} for path in required]}
             if optional:
                 one["optional_delete_files"] = [{"path": place + path} for path in optional]
             expected.append(one)

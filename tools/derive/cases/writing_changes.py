@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from tools.derive.cases.writing_kit import (
     COMPACT,
@@ -21,8 +20,7 @@ from tools.derive.cases.writing_kit import (
     update,
     where,
 )
-
-Json = Any
+from tools.derive.json_types import Json
 
 COLUMNS = fields(("id", "long"), ("p", "string"), ("v", "int"))
 NAMES = "id p v"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-Json = Any
+from tools.derive.json_types import Json
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,8 @@
+"""The type of JSON as Python reads it, for annotations."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+Json: TypeAlias = Any
+"""A value as a JSON parser returns it: None, bool, int, float, str, list, or dict with str keys."""
