@@ -170,7 +170,8 @@ def _map(type_: Json, array: Column) -> list[Json]:
 def _ranges(array: Column) -> list[tuple[int, int] | None] | None:
     """Where the elements of each list begin and end among all, None for nulls; None for what is no list."""
     if pat.is_list(array.type) or pat.is_large_list(array.type) or pat.is_map(array.type):
-        ranges = list(pairwise(array.offsets.to_pylist()))
+        ends = array.offsets.to_pylist() if len(array) else []  # without rows, the buffer of offsets may be empty
+        ranges = list(pairwise(ends))
     elif pat.is_list_view(array.type) or pat.is_large_list_view(array.type):
         sizes = zip(array.offsets.to_pylist(), array.sizes.to_pylist(), strict=True)
         ranges = [(at, at + size) for at, size in sizes]

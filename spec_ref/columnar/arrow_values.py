@@ -78,5 +78,5 @@ def _nulled(array: Any, rows: list[Any]) -> list[Any]:
 
 def _lists(array: Any, items: list[Any], make: Callable[[list[Any]], Any]) -> list[Any]:
     """Split ``items``, the values of an array from the start of the buffer on, into its lists."""
-    ends = array.offsets.to_pylist()
+    ends = array.offsets.to_pylist() if len(array) else []  # without rows, the buffer of offsets may be empty
     return _nulled(array, [make(items[start:end]) for start, end in pairwise(ends)])

@@ -7,6 +7,7 @@ import uuid
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 from conformance.properties.strategies import types, values
 from spec_ref.columnar.arrow_values import to_python_values
-from spec_ref.columnar.schemas.column_projection import arrow_values, compile_projection
+from spec_ref.columnar.schemas.column_projection import arrow_values, compile_projection, list_ranges
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
 from spec_ref.data_types.types import (
@@ -442,3 +443,18 @@ def test_a_float_that_is_promoted_keeps_nan_and_signs() -> None:
     rows = read([field(1, "a", DOUBLE)], struct(field(1, "a", FLOAT)), [{1: math.nan}, {1: -0.0}, {1: math.inf}])
     assert math.isnan(rows[0][1])
     assert math.copysign(1, rows[1][1]) == -1
+
+
+@pytest.mark.parametrize(
+    "type_", [pa.list_(pa.int32()), pa.map_(pa.string(), pa.int32())], ids=lambda type_: str(type_)[:4].strip("<")
+)
+def test_a_list_without_rows_may_have_a_buffer_without_offsets(type_: Any) -> None:
+    """As Arrow's Java library makes them: what follows the buffer is not read (here -7, which no slice can take)."""
+    memory = pa.py_buffer(np.array([5, -7], np.int32).tobytes())
+    inner = pa.array(
+        [], type_.value_type if pa.types.is_list(type_) else pa.struct([type_.key_field, type_.item_field])
+    )
+    empty = pa.Array.from_buffers(type_, 0, [None, memory.slice(4, 0)], children=[inner])
+    offsets, first, count = list_ranges(empty)
+    assert (bytes(offsets)[:4], first, count) == (bytes(4), 0, 0)
+    assert to_python_values(ListType(2, INT) if pa.types.is_list(type_) else MapType(2, STRING, 3, INT), empty) == []

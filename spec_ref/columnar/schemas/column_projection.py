@@ -406,16 +406,18 @@ def _struct_reader(
 def list_ranges(array: Array) -> tuple[Any, int, int]:
     """Find the offsets of a list or map array, counted from 0, and the range of its values.
 
+    An array without rows may have a buffer without offsets: Arrow's Java library makes such, and reading the one
+    offset that the format asks for would read beyond the buffer.
+
     Args:
         array: a list or map array.
 
     Returns:
         The buffer of the offsets, the index of the first value, and the number of values.
     """
-    offsets = np.asarray(array.offsets)
-    first, last = (int(offsets[0]), int(offsets[-1])) if len(offsets) else (0, 0)
-    rebased = (offsets - first).astype(np.int32) if len(offsets) else np.zeros(1, np.int32)
-    return pa.array(rebased).buffers()[1], first, last - first
+    offsets = np.asarray(array.offsets) if len(array) else np.zeros(1, np.int32)
+    first, last = int(offsets[0]), int(offsets[-1])
+    return pa.array((offsets - first).astype(np.int32)).buffers()[1], first, last - first
 
 
 def list_reader(target: ArrowType, element: Type, inner: Read, *, required: bool) -> Read:
