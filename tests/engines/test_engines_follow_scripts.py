@@ -33,6 +33,7 @@ CHOSEN = {
         "change-upsert-v3-parquet",
         "change-tag",
     ),
+    "spark-reference": ("write-null-nested-parquet", "write-null-nested-avro", "write-null-nested-orc"),
 }
 
 
@@ -55,9 +56,10 @@ def verdicts(name: str) -> dict[str, Verdict]:
     return found
 
 
-def test_iceberg_java_writes_by_statements_and_by_its_api() -> None:
-    assert {id_: (found.outcome, found.reason) for id_, found in verdicts("iceberg-java").items()} == dict.fromkeys(
-        CHOSEN["iceberg-java"], (Outcome.PASSED, "")
+@pytest.mark.parametrize("name", ["iceberg-java", "spark-reference"])
+def test_what_is_written_is_what_the_script_makes(name: str) -> None:
+    assert {id_: (found.outcome, found.reason) for id_, found in verdicts(name).items()} == dict.fromkeys(
+        CHOSEN[name], (Outcome.PASSED, "")
     )
 
 
