@@ -18,7 +18,7 @@ from conformance.rules import checks_of, registry, retired
 from conformance.runner import expectations
 from conformance.runner.expectations import Deviation, Kind
 from conformance.runner.results import Case, sparse
-from conformance.validator.advice import advice, own_advice
+from conformance.validator.advice import Advice, advice, requirement_advice
 from conformance.vectors import Vector
 from spec_ref.checks import Check
 from spec_ref.requirements import (
@@ -35,9 +35,6 @@ WIDTH = 100
 LABEL = 13
 SHOWN = 20
 """Vectors, and deviations, that text tells of one by one; JSON has them all."""
-
-VALIDATED = ("data-file", "manifest", "manifest-list", "metadata-json", "puffin", "table-write")
-"""What shows a requirement that a table on disk can break, so that there is something to mend."""
 
 
 def explain(
@@ -83,7 +80,8 @@ def explain(
             **({} if check is None else {"check": check_json(check)}),
             "vectors": [vector.id for vector in proofs],
             "no_proof": rule.unproven,
-            "how_to_fix": fix,
+            "how_to_fix": fix and fix.text,
+            "advice": fix and fix.as_json(),
         }
         sys.stdout.write(json.dumps(told, indent=2) + "\n")
         return ExitStatus.CONFORMANT
@@ -151,7 +149,7 @@ def check_json(check: Check) -> dict[str, Any]:
 
 def _lines(
     rule: Requirement, proofs: list[Vector], broken: list[tuple[Deviation, list[str]]], readings: list[Contradiction],
-    fix: str | None,
+    fix: Advice | None,
 ) -> Iterator[str]:  # fmt: skip
     yield f"{rule.code} {rule.slug}"
     yield f"    {rule.text}"
@@ -169,7 +167,10 @@ def _lines(
     yield from _part("shown by", ", ".join(rule.observable))
     for one in readings:
         yield from _part(one.status.value, f"{one.id}, {one.title}: {one.decision}")
-    yield from _part("how to fix", fix)
+    if fix is not None:
+        yield from _part("how to fix", fix.text)
+        for label, text in fix.details():
+            yield from _part("", f"{label}: {text}")
     for sighting in rule.seen:
         yield from _part("seen in", sighting)
     for deviation, ids in broken[:SHOWN]:
@@ -232,10 +233,9 @@ def deviation_json(deviation: Deviation, ids: list[str]) -> dict[str, Any]:
     }
 
 
-def how_to_fix(rule: Requirement) -> str | None:
-    """What to do about a table that breaks the requirement; None where no table can."""
-    shown = rule.unproven is None and not set(VALIDATED).isdisjoint(rule.observable)
-    return own_advice(rule.code) if rule.status is Status.ADOPTED and (shown or checks_of(rule)) else None
+def how_to_fix(rule: Requirement) -> Advice | None:
+    """Return what to do about a table that breaks the requirement; None if no check finds that."""
+    return requirement_advice(rule) if rule.status is Status.ADOPTED else None
 
 
 def find(code: str) -> Requirement:

@@ -15,7 +15,7 @@ from conformance.reports import sarif
 from conformance.reports.github import annotation
 from conformance.rules import check_of
 from conformance.validator.acceptance import is_failure
-from conformance.validator.advice import advice
+from conformance.validator.advice import Advice, Kind, advice
 from conformance.validator.readability import Reader, readers
 from conformance.validator.run import TableReport
 from spec_ref.checks.findings import Finding, Severity
@@ -68,8 +68,10 @@ def _own_message(finding: Finding, place: Violation) -> dict[str, str]:
     return {} if place.message == finding.violation.message else {"message": place.message}
 
 
-def _what_to_do(finding: Finding) -> str:
-    return finding.advice or advice(finding.requirement, finding.violation.aspect)
+def _what_to_do(finding: Finding) -> Advice:
+    if finding.advice:
+        return Advice(Kind.NOTHING, finding.advice)
+    return advice(finding.requirement, finding.violation.aspect)
 
 
 def finding_json(finding: Finding) -> dict[str, Any]:
@@ -86,7 +88,8 @@ def finding_json(finding: Finding) -> dict[str, Any]:
         "examples": [{**place_json(place), **_own_message(finding, place)} for place in finding.places],
         "section": rule.section,
         "writer": finding.writer,
-        "what_to_do": _what_to_do(finding),
+        "what_to_do": _what_to_do(finding).text,
+        "advice": _what_to_do(finding).as_json(),
     }
 
 
@@ -323,4 +326,7 @@ def _finding(finding: Finding, paint: Paint) -> Iterator[str]:
         yield f"      {where}{told}{said}"
     if finding.writer:
         yield f"      suspected writer: {finding.writer}"
-    yield f"      what to do: {_what_to_do(finding)}"
+    what_to_do = _what_to_do(finding)
+    yield f"      what to do: {what_to_do.text}"
+    for label, text in what_to_do.details():
+        yield f"        {label}: {text}"

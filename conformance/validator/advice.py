@@ -1,52 +1,115 @@
-"""What to do about a finding, by its check or aspect, else by its code, else by the area of that (`advice.toml`)."""
+"""Advice on findings (`advice.toml`): what to do, with which command, at what risk, and who is affected otherwise."""
 
 from __future__ import annotations
 
+import enum
 import functools
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from importlib import resources
 
 import attrs
 
-from spec_ref.requirements import check_id
+from conformance.rules import checks_of
+from spec_ref.checks.findings import Severity
+from spec_ref.requirements import Requirement, check_id
+
+
+class Kind(enum.Enum):
+    """What kind of action advice asks for."""
+
+    RESTORE = "restore"
+    """Bring back a file or an earlier state of the table, or register a corrected copy of its metadata."""
+
+    REWRITE = "rewrite"
+    """Write files again."""
+
+    CONFIGURE = "configure"
+    """Change metadata with an ordinary command."""
+
+    NOTHING = "nothing"
 
 
 @attrs.frozen
 class Advice:
-    """What there is to do, from the most specific to the three letters of an area."""
+    """What a table owner can do about a finding."""
 
-    by_check: Mapping[str, str]
-    by_aspect: Mapping[str, str]
-    by_code: Mapping[str, str]
-    by_area: Mapping[str, str]
+    kind: Kind
+    text: str
+    spark: str | None = None
+    """The command in Spark SQL, where one exists."""
+
+    pyiceberg: str | None = None
+    """The call of PyIceberg, where one exists."""
+
+    risk: str | None = None
+    otherwise: str | None = None
+    """Who is affected if nothing is done."""
+
+    def details(self) -> Iterator[tuple[str, str]]:
+        """Yield the commands, the risk and who is affected otherwise, each with its label."""
+        for label, value in (("Spark", self.spark), ("PyIceberg", self.pyiceberg), ("risk", self.risk)):
+            if value is not None:
+                yield label, value
+        if self.otherwise is not None:
+            yield "affected if nothing is done", self.otherwise
+
+    def as_json(self) -> dict[str, str | None]:
+        """Return the advice as a JSON object."""
+        return {**attrs.asdict(self), "kind": self.kind.value}
+
+    def __str__(self) -> str:
+        return "\n".join([self.text, *(f"{label}: {value}" for label, value in self.details())])
+
+
+@attrs.frozen
+class Row:
+    """The advice for all checks whose ids match a pattern."""
+
+    patterns: tuple[str, ...]
+    advice: Advice
 
 
 @functools.cache
-def known() -> Advice:
-    """All advice."""
-    text = resources.files("conformance.validator").joinpath("advice.toml").read_text(encoding="utf-8")
-    found: dict[str, dict[str, str]] = {"checks": {}, "aspects": {}, "codes": {}, "areas": {}}
-    for row in tomllib.loads(text)["advice"]:
-        for kind, told in found.items():
-            for name in row.get(kind, ()):
-                if name in told:
-                    raise AssertionError(f"{name} has advice twice")
-                told[name] = " ".join(row["text"].split())
-    return Advice(found["checks"], found["aspects"], found["codes"], found["areas"])
+def known() -> tuple[Row, ...]:
+    """All advice, in the order in which patterns are tried."""
+    document = tomllib.loads(
+        resources.files("conformance.validator").joinpath("advice.toml").read_text(encoding="utf-8")
+    )
+    remedies = {
+        name: {key: " ".join(value.split()) for key, value in remedy.items()}
+        for name, remedy in document["remedy"].items()
+    }
+    return tuple(
+        Row(tuple(row["checks"]), _advice(remedies[row["remedy"]], row["text"], row["otherwise"]))
+        for row in document["advice"]
+    )
 
 
-def own_advice(code: str) -> str | None:
-    """What to do about a broken requirement, where there is something that is of this requirement or its area."""
-    return known().by_code.get(code) or known().by_area.get(code[:3])
+def _advice(remedy: dict[str, str], text: str, otherwise: str) -> Advice:
+    commands = {name: remedy.get(name) for name in ("spark", "pyiceberg", "risk")}
+    return Advice(Kind(remedy["kind"]), text, **commands, otherwise=otherwise)
 
 
-def advice(code: str, aspect: str = "") -> str:
-    """What to do about a finding.
+@functools.cache
+def check_advice(check: str) -> Advice:
+    """Look up the advice for a check by its id; ids that no row names have the advice of the last row."""
+    return next(row.advice for row in known() if any(fnmatchcase(check, pattern) for pattern in row.patterns))
+
+
+def advice(code: str, aspect: str = "") -> Advice:
+    """Look up the advice for a finding.
 
     Args:
         code: the requirement that is broken.
         aspect: the part of it, which with the code names the check.
     """
-    mine = known().by_check.get(check_id(code, aspect)) or known().by_aspect.get(aspect)
-    return mine or own_advice(code) or "Tell the writer's maintainers; `explain` tells the rule."
+    return check_advice(check_id(code, aspect))
+
+
+def requirement_advice(rule: Requirement) -> Advice | None:
+    """Return the advice for the most severe check of a requirement; None if it has no check."""
+    severities = list(Severity)
+    checks = sorted(checks_of(rule), key=lambda check: severities.index(check.severity))
+    return check_advice(checks[0].id) if checks else None

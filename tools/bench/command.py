@@ -1,4 +1,4 @@
-"""The command line: how long ``iceberg-conformance --help`` takes, from starting the process to its end."""
+"""The command line: how long ``iceberg-conformance --help`` takes, from the start of the process to its end."""
 
 from __future__ import annotations
 

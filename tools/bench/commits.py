@@ -1,7 +1,7 @@
-"""Commits of eight processes on one table whose pointer is in SQLite, beside PyIceberg's SQL catalog.
+"""Commits of eight processes to one table whose pointer is in SQLite, compared with PyIceberg's SQL catalog.
 
-Each process appends files of no bytes, with default settings, until the time is over. The two take turns. A commit of
-ours that fails is an error; those of PyIceberg that fail are told.
+Each process appends empty files, with default settings, until the time is over. The two sides take turns. A failed
+commit of ours is an error; failed commits of PyIceberg are reported.
 """
 
 from __future__ import annotations

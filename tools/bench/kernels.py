@@ -1,6 +1,6 @@
-"""Hashing and truncating of Arrow columns, beside pyiceberg-core and DuckDB with one thread.
+"""Hashing and truncating Arrow columns, compared with pyiceberg-core and with DuckDB on one thread.
 
-Both sides read the same columns, made from a fixed seed, and what they answer is compared once.
+Both sides read the same columns, made from a fixed seed. Their results are compared once.
 """
 
 from __future__ import annotations

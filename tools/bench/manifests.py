@@ -1,7 +1,8 @@
-"""Manifests decoded: 100,000 entries with 20 columns of statistics, and 2,000, beside PyIceberg and Iceberg-Java.
+"""Decoding manifests of 100,000 and of 2,000 entries with 20 columns of statistics, beside PyIceberg and Iceberg-Java.
 
-What planning needs are numbers and partitions of all entries and no statistics; then everything in columns; then an
-object for every entry. PyIceberg makes objects of all entries, Iceberg-Java one object that it fills again and again.
+There are three cases: what planning needs (numbers and partitions of all entries, no statistics), everything in
+columns, and an object for every entry. PyIceberg makes an object for every entry; Iceberg-Java fills one object again
+and again.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Table metadata of 8 MB read with all checks and written, beside PyIceberg.
+"""Reading table metadata of 8 MB with all checks, and writing it, compared with PyIceberg.
 
-Each side does the work three times in its turn and tells the median, so that the caches as the other left them do not
-count.
+In its turn, each side does the work three times and reports the median, so that the state in which the other left the
+caches does not count.
 """
 
 from __future__ import annotations

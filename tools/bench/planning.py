@@ -1,7 +1,7 @@
-"""Planning a scan of 200,000 data files in 100 manifests, beside PyIceberg and Iceberg-Java in a warm virtual machine.
+"""Planning a scan of 200,000 data files in 100 manifests, compared with PyIceberg and Iceberg-Java in a warm JVM.
 
 Every side starts from the metadata file. ``python -m tools.bench.planning`` plans 10,000, 100,000 and 1,000,000 files
-here alone and tells time and memory, each in a process of its own.
+with our code only, each in a separate process, and reports time and memory.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Reading 20 million rows to Arrow with their deletes, beside plain pyarrow, PyIceberg and Iceberg-Java in Spark.
+"""Reading 20 million rows with their deletes to Arrow, beside plain pyarrow, PyIceberg and Iceberg-Java in Spark.
 
-The tables are made here: bigint, double, int and string in four zstd files, with 1% of the rows deleted by a position
-delete file, by deletion vectors, by equality deletes. Reading ends as the peer's does: beside pyarrow and PyIceberg
-with a table of all rows, beside Spark, whose sink takes the rows and drops them, with batches that are taken and
-dropped; what all rows in one table take in turns with Spark is told too, without a goal. Plain pyarrow reads the same
-data files and deletes nothing. Deleting copies every batch once more: where pages of memory are dear, as on a virtual
-machine that shares its host, the ratios of two runs differ by a quarter. ``python -m tools.bench.rows``
-reads a table of a million rows with more and more equality deletes.
+The benchmark makes the tables: bigint, double, int and string in four zstd files. A position delete file, deletion
+vectors or equality deletes delete 1% of the rows. Both sides end in the same form: with pyarrow and PyIceberg, a
+table of all rows; with Spark, whose sink drops the rows, batches that are dropped. A case without a goal also makes
+one table of all rows and takes turns with Spark. Plain pyarrow reads the same data files and deletes nothing.
+Applying deletes copies every batch once more: where memory pages are expensive, as on a virtual machine that shares
+its host, the ratios of two runs differ by a quarter. ``python -m tools.bench.rows`` reads a table of a million rows
+with more and more equality deletes.
 """
 
 from __future__ import annotations

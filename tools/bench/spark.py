@@ -1,8 +1,8 @@
-"""On Spark with two cores: 50 million rows read, validated and written, beside Iceberg-Java in the same session.
+"""On Spark with two cores: 50 million rows read, validated and written, compared with Iceberg-Java in the same session.
 
-Reading and validating at level rows are held against Iceberg-Java's reading of the same table into a sink that drops
-the rows, as no engine validates. Written is one DataFrame, by both into new tables without partitions. Our batches pass
-between Spark and its Python workers through pipes, and Iceberg-Java's stay in the virtual machine.
+No other engine validates: reading, and validating at level rows, are both compared with Iceberg-Java's reading of the
+same table into a sink that drops the rows. Both sides write the same DataFrame to new tables without partitions. Our
+batches pass between Spark and its Python workers through pipes; Iceberg-Java's stay in the JVM.
 """
 
 from __future__ import annotations

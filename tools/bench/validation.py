@@ -1,8 +1,9 @@
-"""Validating: manifests with 20 columns of statistics, and Parquet files at level rows beside plain pyarrow.
+"""Validating manifests with 20 columns of statistics, and Parquet files at level rows compared with plain pyarrow.
 
-A table of manifests is validated in a process of its own, with one worker, and what counts are entries for each second
-of the processor. Level rows and plain reading take turns, in seconds of the processor, as one thread does the work.
-``python -m tools.bench.validation`` validates more and more entries with both engines and tells time and memory.
+A separate process with one worker validates a table of manifests; the figure is the number of entries per second of
+processor time. Validation at level rows and plain reading take turns; both use one thread, and are measured in
+seconds of processor time. ``python -m tools.bench.validation`` validates more and more entries with both backends,
+and reports time and memory.
 """
 
 from __future__ import annotations

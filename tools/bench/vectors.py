@@ -1,7 +1,7 @@
-"""Vectors replayed: asked in this process, and through the process protocol with many requests under way.
+"""Replaying vectors: in this process, and through the process protocol with many requests in flight.
 
-The vectors are those of hashing, transforms, types and single values, which cost an implementation little, so that the
-runner and the protocol are what is measured: asking, comparing and accounting, as in a run that stores no results.
+The vectors are those of hashing, transforms, types and single values. An implementation answers them quickly, so that
+the figures measure the runner and the protocol: sending, comparing and counting, as in a run that stores no results.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Ten million rows written into 64 bucket partitions, beside PyIceberg's append of the same Arrow table.
+"""Writing ten million rows into 64 bucket partitions, compared with PyIceberg's append of the same Arrow table.
 
 Both write zstd Parquet files to a new table in every round, and commit.
 """

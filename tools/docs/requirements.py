@@ -125,7 +125,7 @@ def _requirement(rule: Requirement, proofs: list[Vector], known: list[tuple[Devi
         ("Right", rule.right),
         ("Wrong", rule.wrong and rule.wrong + judged),
         ("No example", rule.no_example and NO_EXAMPLE[rule.no_example]),
-        ("How to mend a table", how_to_fix(rule)),
+        ("How to fix a table", (fix := how_to_fix(rule)) and " ".join(str(fix).splitlines())),
     ]
     for label, text in told:
         if text:

@@ -12,19 +12,20 @@ from tools.grid.run import Outcomes
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "corruptions.md"
 
 HEAD = """\
-# What `validate` finds of corruptions
+# Which corruptions `validate` finds
 
-Made by `python -m tools.grid` and not written by hand. Every field of the spec's field tables is changed in tables of
-the reference, of Iceberg-Java and of PyIceberg: it is left out (`absent`), is null, has a value of the wrong type,
-another value that its type allows - which contradicts every other place that states the same fact -, and the lowest
-and the highest value of its type. `validate --level rows` then reads the table. What follows from a change follows in
-the table (counts of the list from entries of a manifest, headers from schemas), so that one fact is wrong and no
-other.
+`python -m tools.grid` writes this page. It takes tables that the reference, Iceberg-Java and PyIceberg wrote, and
+changes every field of the spec's field tables in each way: the field is left out (`absent`), is null, has a value of
+the wrong type, a different value of its type (which contradicts every other place that states the same fact), and the
+lowest and the highest value of its type. Then `validate --level rows` reads the table. Fields that depend on the
+changed one are changed with it (counts in the manifest list with the entries of a manifest, headers with schemas), so
+that exactly one fact is wrong.
 
-A cell ends as a finding (its severity, its check, and the level of `--level` that is needed), as *legal*, or as *not
-observable*: no other place in the table states the fact. `iceberg-conformance explain CHECK-ID` tells what a check is
-about. Cells that a table does not have, such as fields of a newer version, are left out. Rows of data and delete files
-and the contents of blobs are not part of the grid; corruptions of them by hand are in `tests/validate/corruptions`.
+The result of a change is a finding (its severity, its check, and the `--level` that is needed), *legal*, or *not
+observable*: no other place in the table states the fact. `iceberg-conformance explain CHECK-ID` describes a check.
+Fields that a table does not have, such as those of a newer version, are left out. The grid does not change rows of
+data and delete files or the contents of blobs; `tests/validate/corruptions` has corruptions of these, written by
+hand.
 """
 
 
@@ -36,7 +37,7 @@ def page(found: Outcomes) -> str:
         if told:
             structures.setdefault(cell.structure, []).append(cell)
     for structure, cells in structures.items():
-        lines += ["", f"## {structure[0].upper()}{structure[1:]}", "", "| field | change | what `validate` tells |",
+        lines += ["", f"## {structure[0].upper()}{structure[1:]}", "", "| field | change | what `validate` reports |",
                   "|---|---|---|"]  # fmt: skip
         lines += [row for cell in cells for row in _rows(cell, found[cell])]
     return "\n".join(lines) + "\n"

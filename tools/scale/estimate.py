@@ -56,12 +56,12 @@ def assumptions() -> tuple[str, ...]:
     """What is assumed, in words."""
     return (
         f"{PETABYTE:,} bytes in {FILES:,} Parquet files of {FILE_BYTES >> 20} MiB, with statistics of 20 columns",
-        f"{MANIFESTS:,} manifests of {tables.ENTRIES_A_MANIFEST:,} entries; a deletion vector for each file, in others",
-        f"{NODES} nodes of {CORES} cores as fast as the measured one, with no other work, and nothing done twice",
+        f"{MANIFESTS:,} manifests of {tables.ENTRIES_A_MANIFEST:,} entries; a deletion vector for each data file, elsewhere",
+        f"{NODES} nodes of {CORES} cores as fast as the measured one, without other work or retries",
         f"a driver of {DRIVER_BYTES / 1e9:.0f} GB, on which Python has one core",
         f"{UNPACKED} decoded bytes for each byte of a file",
-        f"rows that are decoded and checked as fast, byte by byte, as those of {ROW_BYTES} bytes that were measured",
-        f"{NODE_REQUESTS} requests in a second that each node finishes",
+        f"rows that are decoded and checked as fast, per byte, as the measured rows of {ROW_BYTES} bytes",
+        f"{NODE_REQUESTS} requests per second by each node",
         f"a store that, with hashed paths, scales beyond the {STORE_READS:,} requests a second of one prefix",
     )
 

@@ -21,12 +21,13 @@ UNITS = {path.name: path.unit for path in PATHS}
 HEAD = """\
 # Scale
 
-Written by `make scale`, which makes the tables, runs each path in processes of its own, and fails where a path takes
-more memory, or grows faster, than `tools/scale/limits.toml` allows. The figures are of {measured},
-measured {how}, on {machine},
-on which others worked meanwhile: times are seconds of the processor, those of all processes together, looked at ten
-times a second; `seconds` went by. Memory is the most that all processes of a path held at once; pages that several of
-them share are counted for each. `python -m tools.scale --quick` measures small tables in about a minute of one core.
+`make scale` writes this page. It makes the tables, runs each path in separate processes, and fails if a path takes more
+memory, or grows faster, than `tools/scale/limits.toml` allows. The figures are from {measured},
+measured {how}, on {machine}.
+Other programs ran on the machine, so times are processor seconds, of all processes together, sampled ten times per
+second; the column `seconds` is elapsed time. Memory is the most that all processes of a path held at once; pages that
+several processes share are counted for each. `python -m tools.scale --quick` measures small tables in about a minute of
+one core.
 
 ![processor seconds and memory by size](scale.svg)
 """
@@ -88,7 +89,7 @@ def _head(made: Mapping[str, Any]) -> Iterator[str]:
 
 def _grown(grown: Mapping[str, Growth]) -> Iterator[str]:
     allowed = limits()
-    yield "| path | largest size | processor | for one more | power of growth | at most | most memory | at most |"
+    yield "| path | largest size | processor | per additional one | power of growth | at most | most memory | at most |"
     yield "|---|---|---|---|---|---|---|---|"
     for name, growth in grown.items():
         last, most = growth.steps[-1], max(one.memory for one in growth.steps) >> 20
@@ -98,9 +99,9 @@ def _grown(grown: Mapping[str, Growth]) -> Iterator[str]:
         )  # fmt: skip
         yield f"| {' | '.join(cells)} |"
     yield ""
-    yield "The power is that of the size by which processor time grows beyond what starting takes, fitted by"
-    yield "least squares: 1 is linear, and 0 stands where sizes take little more than starting. The partition filter"
-    yield "reads only the manifests whose summaries may match."
+    yield "The *power of growth* is the exponent with which processor time, without start-up, grows with the size,"
+    yield "fitted by least squares: 1 is linear, and 0 means that all sizes take little more than start-up. The"
+    yield "partition filter reads only the manifests whose summaries may match."
     yield ""
 
 
@@ -132,7 +133,7 @@ def _petabyte(grown: Mapping[str, Growth], asked: Mapping[str, Mapping[str, floa
     for row in estimate(grown, asked):
         yield _row(row)
     yield ""
-    yield "Requests were counted by a store on this machine (`tools/scale/requests.py`):"
+    yield "A store on this machine counted the requests (`tools/scale/requests.py`):"
     yield ""
     for way, kinds in asked.items():
         yield f"- {way}: {', '.join(f'{number:g} for each {kind}' for kind, number in kinds.items() if number)}"

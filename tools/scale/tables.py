@@ -1,12 +1,12 @@
-"""The tables that are measured. What is real of them, and what is cheap.
+"""The tables that are measured.
 
-Entries: the manifests are real Avro files, with statistics of 20 columns, and the files that they list do not exist.
-They compress better than those of real tables, as their statistics are alike; decompressed they are as large.
+Entries: the manifests are real Avro files with statistics of 20 columns; the files that they list do not exist. They
+compress better than those of real tables, because their statistics are similar; decompressed they are as large.
 
-Rows: 20 real Parquet files of a million rows each, of a bigint that ascends and an int, in zstd. Tables with more
-files have hard links to them, each under its own name with an entry of its own, so that every row is read, decoded and
-checked as often as it is listed; the disk holds it once, and the page cache has it. One row in a hundred is deleted, in
-other places in every file, by position delete files for 20 data files each, or by a deletion vector for each data file.
+Rows: 20 real Parquet files of a million rows each, with an ascending bigint and an int, in zstd. Tables with more
+files have hard links to these, each with a separate name and entry, so that every row is read, decoded and checked as
+often as it is listed. The disk holds it once, in the page cache. One row in a hundred is deleted, at different
+positions in each file, by position delete files for 20 data files each, or by a deletion vector for each data file.
 """
 
 from __future__ import annotations

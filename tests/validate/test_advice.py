@@ -1,0 +1,122 @@
+"""Advice on findings: every check has some, its commands exist, and a broken table gets the kind that helps."""
+
+from __future__ import annotations
+
+import re
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import corruptions
+import pytest
+
+from conformance.reports.validation import finding_json
+from conformance.rules import registry
+from conformance.validator.advice import Kind, advice, check_advice, known
+from conformance.validator.context import Level
+from conformance.validator.run import Snapshots
+from conformance.vectors.golden_tables import materialize
+from spec_ref.checks.findings import Severity
+from spec_ref.requirements import register
+from tools.grid.workbench import Workbench
+
+KIT = {one.id: one for one in corruptions.load()}
+
+PROCEDURES = {
+    "compute_partition_stats", "compute_table_stats", "register_table", "rewrite_data_files", "rewrite_manifests",
+    "rewrite_position_delete_files", "rollback_to_snapshot", "set_current_snapshot",
+}  # fmt: skip
+"""Of the procedures of Iceberg-Java 1.12.0 (`org.apache.iceberg.spark.procedures`), those that advice may name."""
+
+KINDS = [
+    ("MAN001-cut", Kind.RESTORE),
+    ("MLS002-cut", Kind.RESTORE),
+    ("MLS003-manifest-missing", Kind.RESTORE),
+    ("SNP005-missing", Kind.RESTORE),
+    ("PQT001-parquet-cut", Kind.RESTORE),
+    ("DFL002-parquet-missing", Kind.RESTORE),
+    ("PUF018-magic", Kind.RESTORE),
+    ("TMD021-ref-dangling", Kind.RESTORE),
+    ("TMD024-next-row-id-missing", Kind.RESTORE),
+    ("TMD014-property-a-number", Kind.RESTORE),
+    ("MLS010-added_files_count-high", Kind.REWRITE),
+    ("MLS021-lower-bound-missing", Kind.REWRITE),
+    ("DFL013-null-count-of-footer", Kind.REWRITE),
+    ("DFL005-count-of-parquet", Kind.REWRITE),
+    ("STA019-data_record_count-another", Kind.REWRITE),
+    ("SRT004-sort-order-unknown", Kind.REWRITE),
+    ("TMD020-default-order-unknown", Kind.CONFIGURE),
+    ("VER004-type-newer", Kind.CONFIGURE),
+    ("DFL015-distinct_counts-written-in-v2", Kind.NOTHING),
+    ("PUF025-created-by-missing", Kind.NOTHING),
+    ("MAN006-schema-id-missing", Kind.NOTHING),
+]
+
+
+def test_every_check_has_advice_and_every_pattern_a_check() -> None:
+    first = {
+        check: next(row for row in known() if any(fnmatchcase(check, one) for one in row.patterns))
+        for check in registry()
+    }
+    assert [check for check, row in first.items() if row.patterns == ("*",)] == []
+    unused = [
+        pattern
+        for row in known()[:-1]
+        for pattern in row.patterns
+        if not any(row is mine and fnmatchcase(check, pattern) for check, mine in first.items())
+    ]
+    assert unused == []
+    assert known()[-1].patterns == ("*",)
+    assert all(advice(code).text for code in register())
+
+
+def test_advice_that_changes_a_table_names_a_command_and_its_risk() -> None:
+    for row in known():
+        one = row.advice
+        assert one.text.endswith("."), one
+        assert len(one.text) <= 300, one
+        assert one.otherwise is not None
+        assert not one.otherwise.endswith("."), one
+        if one.kind is Kind.NOTHING:
+            assert (one.spark, one.pyiceberg, one.risk) == (None, None, None), one
+        else:
+            assert one.spark or one.pyiceberg, one
+            assert one.risk is not None
+            assert one.risk.endswith("."), one
+
+
+def test_spark_procedures_exist() -> None:
+    named = {name for row in known() for name in re.findall(r"CALL catalog\.system\.(\w+)", row.advice.spark or "")}
+    assert named == PROCEDURES
+
+
+def test_wrong_sequence_numbers_are_not_made_permanent() -> None:
+    for check in registry():
+        if "sequence-number" in check and check.startswith(("manifest-", "data-sequence", "file-sequence")):
+            spark = check_advice(check).spark or ""
+            kept = check.endswith(("-wrong-type", "-column-missing", "-nullability")) or "-min-" in check
+            assert kept or "rewrite_manifests" not in spark, check
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _golden_tables() -> None:
+    materialize(sorted({KIT[name].table for name, _ in KINDS}))
+
+
+@pytest.mark.parametrize(("name", "kind"), KINDS)
+def test_a_broken_table_gets_the_kind_of_advice_that_helps(name: str, kind: Kind, tmp_path: Path) -> None:
+    one = KIT[name]
+    bench = Workbench(one.table, tmp_path)
+    one.mutate(bench)
+    report = bench.validate(Level(one.level), Snapshots(one.snapshots))
+    (finding, *_) = [
+        each for each in report.findings if each.requirement == one.code and each.severity is not Severity.INFO
+    ]
+    document = finding_json(finding)
+    assert document["advice"]["kind"] == kind.value, document
+    assert document["what_to_do"] == document["advice"]["text"] or one.severity == "tolerated"
+
+
+def test_metadata_that_no_engine_loads_is_restored() -> None:
+    for check in ("metadata-format-version-missing", "metadata-location-missing", "metadata-schemas-wrong-type"):
+        assert check_advice(check).kind is Kind.RESTORE
+        assert "commit" not in check_advice(check).text
