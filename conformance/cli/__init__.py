@@ -77,7 +77,7 @@ DEPRECATED = {"equivalence": "filter-pushdown", "laws": "metamorphic"}
 """Names that commands had, which go on working for one release."""
 
 EXIT_STATUSES = """\
-Exit status: 0 conformant, 1 at least one failure, 2 wrong usage or configuration, 3 an implementation could not be
+Exit status: 0 no failure, 1 at least one failure, 2 wrong usage or configuration, 3 an implementation could not be
 examined, 4 a bug of this tool, 5 nothing selected, 130 interrupted."""
 
 

@@ -15,8 +15,8 @@ def render(run: Run, _vectors: Path | None = None) -> str:
     """The document: how many results of the run passed and failed."""
     counts = Counter(result.status for result in run.results)
     failed = sum(counts[status] for status in BAD)
-    asked = len(run.cases) * len(run.adapters)
-    parts = [f"{counts['passed']} passed" + (f" ({run.answered} of {asked} answered)" if run.answered < asked else "")]
+    part = f" ({run.answered:,} of {run.offered:,} answered)" if run.answered < run.offered else ""
+    parts = [f"{counts['passed']} passed{part}"]
     kinds = run.known_kinds()
     deviations = kinds.pop("deviation", 0)
     parts += [f"{deviations} known deviation{'s' * (deviations != 1)}"] if deviations else []

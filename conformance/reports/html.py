@@ -153,14 +153,8 @@ def _contradiction(one: Contradiction) -> dict[str, Any]:
 
 def _verdict(run: Run) -> tuple[str, str]:
     """The verdict's class for the style, and its words."""
-    if not run.complete:
-        return "bad", "The run is not complete"
-    if run.exit_status is None:  # several runs as one: no run of its own judged it
-        failures = len(run.failures)
-        return ("bad", f"{failures} failures") if failures else ("good", "No failures")
-    return {0: ("good", "Conformant"), 3: ("bad", "Not all could be examined")}.get(
-        run.exit_status, ("bad", "Not conformant")
-    )
+    good = run.complete and not run.failures and run.exit_status in (None, 0)
+    return "good" if good else "bad", run.verdict[0].upper() + run.verdict[1:]
 
 
 def _packed(content: dict[str, Any]) -> str:

@@ -19,11 +19,10 @@ MOST_FAILURES = 20
 def render(run: Run, vectors: Path | None = None) -> str:
     """The document."""
     matrix = matrix_of(run)
-    complete = "" if run.complete else " **The run is not complete.**"
     lines = [
         "## Iceberg conformance",
         "",
-        f"{run.totals}.{complete}",
+        f"{run.totals}; **{run.verdict}**.",
         "",
         row(["suite", *(plain(str(adapter)) for adapter in matrix.adapters)]),
         "|---" * (len(matrix.adapters) + 1) + "|",

@@ -218,7 +218,4 @@ def _notes(run: Run, paint: Paint) -> Iterator[str]:
 
 
 def _summary(run: Run, paint: Paint) -> str:
-    text = run.totals
-    if not run.complete:
-        return f"{text}; {paint('the run is not complete', '31')}"
-    return f"{text}; {paint(run.verdict, '32' if run.exit_status == 0 else '31')}"
+    return f"{run.totals}; {paint(run.verdict, '32' if run.complete and run.exit_status == 0 else '31')}"

@@ -190,17 +190,26 @@ class Run:
         return sum(result.outcome is not Outcome.UNSUPPORTED for result in self.results)
 
     @property
+    def offered(self) -> int:
+        """How many results there would be if every implementation were asked every vector of the folder."""
+        vectors = self.header.get("vectors", {}).get("on_disk", 0)
+        return max(vectors, len(self.cases)) * len(self.adapters)
+
+    @property
     def verdict(self) -> str:
-        """What a complete run comes to, in words that claim no more than was asked and answered."""
-        if self.exit_status == ExitStatus.FAILURES:
-            return "not conformant"
+        """What a run comes to, in words that claim no more than was asked and answered."""
+        if not self.complete:
+            return "the run is not complete"
         if self.exit_status == ExitStatus.NOT_EXAMINED:
             return "not all could be examined"
-        asked = len(self.cases) * len(self.adapters)
+        # Several runs as one have no exit status: none of them judged them all.
+        if self.exit_status == ExitStatus.FAILURES or (self.exit_status is None and self.failures):
+            return "not conformant"
         known = any(result.status == "known" for result in self.results)
-        if self.answered == asked:
+        if self.answered == self.offered:
             return "conformant but for what is known" if known else "conformant"
-        return f"no {'new ' if known else ''}deviations in {self.answered} answered of {asked} cases"
+        deviations = "new deviations" if known else "deviations"
+        return f"no {deviations} in {self.answered:,} answered of {self.offered:,} cases"
 
     def known_kinds(self, adapter: str | None = None) -> dict[str, int]:
         """How many known results of an adapter, or of all, are of each kind; kinds without results are left out."""

@@ -78,7 +78,12 @@ def test_every_result_of_the_run_is_in_the_page(run: Run) -> None:
 
 @pytest.mark.parametrize(
     ("complete", "status", "words"),
-    [(True, 0, "Conformant"), (True, 1, "Not conformant"), (True, 3, "Not all could be"), (False, 1, "not complete")],
+    [
+        (True, 0, "No new deviations in 3 answered of 8 cases"),
+        (True, 1, "Not conformant"),
+        (True, 3, "Not all could be"),
+        (False, 1, "not complete"),
+    ],
 )
 def test_the_verdict_is_that_of_the_run(run: Run, complete: bool, status: int, words: str) -> None:
     run.complete, run.exit_status = complete, status

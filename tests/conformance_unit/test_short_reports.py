@@ -11,7 +11,7 @@ from conformance.runner.judge import Outcome
 from conformance.runner.results import AdapterRun, Case, Result, Run
 
 
-def run_of(*statuses: str, version: str = "1", got: object = 5, complete: bool = True) -> Run:
+def run_of(*statuses: str, version: str = "1", got: object = 5, complete: bool = True, on_disk: int = 1) -> Run:
     cases = {
         f"case-{number}": Case(
             f"case-{number}", "hashing", "hash", "Appendix B", ("HSH001",), (1,), {"value": "a|b"}, {"ok": 1}
@@ -24,7 +24,7 @@ def run_of(*statuses: str, version: str = "1", got: object = 5, complete: bool =
         for number, status in enumerate(statuses)
         if status != "none"
     ]
-    header = {"results": 1, "tool": "0", "started": "2026-01-01", "vectors": {"on_disk": 1, "selected": 1}}
+    header = {"results": 1, "tool": "0", "started": "2026-01-01", "vectors": {"on_disk": on_disk, "selected": 1}}
     return Run(header, cases, [AdapterRun("one", "one", "lib", version)], results, complete=complete, exit_status=0)
 
 
@@ -57,12 +57,24 @@ def test_a_row_is_not_ended_by_what_a_cell_says() -> None:
     [
         (run_of("passed", "known"), "1 passed, 1 known deviation", "brightgreen"),
         (run_of("passed", "failed"), "1 passed, 1 failed", "red"),
+        (run_of("passed", on_disk=7614), "1 passed (1 of 7,614 answered)", "brightgreen"),
         (run_of("passed", complete=False), "incomplete", "red"),
     ],
 )
 def test_the_badge_is_green_only_for_a_whole_run_without_failures(run: Run, message: str, color: str) -> None:
     told = json.loads(badge.render(run))
     assert (told["message"], told["color"], told["schemaVersion"]) == (message, color, 1)
+
+
+def test_only_a_run_of_all_vectors_with_all_answers_is_called_conformant() -> None:
+    assert run_of("passed").verdict == "conformant"
+    assert run_of("passed", on_disk=7614).verdict == "no deviations in 1 answered of 7,614 cases"
+    assert run_of("passed", "known", on_disk=7614).verdict == "no new deviations in 2 answered of 7,614 cases"
+    assert run_of("passed", complete=False).verdict == "the run is not complete"
+
+
+def test_markdown_opens_with_the_verdict() -> None:
+    assert "1 passed; **no deviations in 1 answered of 9 cases**." in markdown.render(run_of("passed", on_disk=9))
 
 
 def test_a_difference_tells_only_what_changed() -> None:
