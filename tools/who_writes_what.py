@@ -51,7 +51,7 @@ COMMITTED_BY = {
 """Who writes metadata and manifests for an engine that writes data files only."""
 
 LIBRARIES = {"parquet-cpp-arrow": "Arrow C++", "parquet-rs": "parquet-rs"}
-"""Programs in Parquet footers that are in more engines than those at hand."""
+"""Libraries that name themselves in Parquet footers, whichever engine uses them."""
 
 
 def indexes() -> list[tuple[Path, JsonObject]]:
@@ -248,7 +248,7 @@ def marks(all_facts: dict[str, dict[str, JsonObject]], names: dict[str, str]) ->
         for table in tables.values():
             for form in table["data-files"]:
                 made_by = program(form["created_by"])
-                told = f"{name} ({LIBRARIES[made_by]})" if made_by in LIBRARIES else name
+                told = LIBRARIES.get(made_by, name)
                 _add(found[name], _entry("data-file", {"created_by": made_by, "writer": told}))
     return found
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import attrs
 import numpy as np
@@ -16,7 +16,7 @@ from conformance.validator.deleted_positions import Origin, origin_of, targets
 from conformance.validator.emitted import Emitted, Facts, Findings, Seen
 from conformance.validator.finding import InFull, all_of, finding, of, rated
 from conformance.validator.fingerprints import Evidence, suspect
-from conformance.validator.manifests import load
+from conformance.validator.manifests import load, writer_of
 from conformance.validator.opened import Opened, open_file
 from conformance.validator.patience import Stalled, within
 from conformance.validator.row_ids import deleted_facts
@@ -76,20 +76,33 @@ def check_files_task(context: Context, task: FilesTask) -> Iterator[Emitted]:
     if isinstance(opened, Finding):
         return  # told by the check of the manifest
     tally, features, writers = Tally(), set[str](), set[str]()
+    listed_by = writer_of(context, opened[1])
     try:
         yield from _positions_facts(context, task, opened[1])
         for entry, number in _entries(opened[1], task):
             place = Place(entry, opened[1].spec, task.manifest, number, opened[1].spec_id)
             found, writer, shown, told = _in_time(context, place)
             features |= shown
-            if writer is not None:
+            if writer:
                 writers.add(writer)
-            tally.add(evolve(one, writer=writer) for one in found)
+            tally.add(_attributed(found, task.manifest.location, listed_by, writer))
             yield from told
     except SpecError:
         pass  # an entry that cannot be read: told by the check of the manifest
     yield Findings(tally.findings())
     yield Seen(frozenset(features), frozenset(writers))
+
+
+def _attributed(
+    found: Iterable[Finding], manifest: str, listed_by: str | None, writer: str | None
+) -> Iterator[Finding]:
+    """Findings with who is suspected: for what the manifest says of a file whoever wrote the manifest.
+
+    Nobody is suspected for a file that could not be opened: whether it or the manifest is wrong does not show.
+    """
+    for one in found:
+        by_manifest = writer is not None and one.violation.file == manifest
+        yield evolve(one, writer=(listed_by if by_manifest else writer) or None)
 
 
 def _in_time(context: Context, place: Place) -> tuple[list[Finding], str | None, set[str], list[Facts]]:
@@ -164,7 +177,7 @@ def _entries(manifest: Manifest, task: FilesTask, *, deleted: bool = False) -> I
 def check_file(
     context: Context, place: Place, features: set[str], facts: list[Facts]
 ) -> tuple[list[Finding], str | None]:
-    """What is wrong with a file, and who seems to have written it.
+    """What is wrong with a file, and its suspected writer: empty if it does not show, None if it was not opened.
 
     Args:
         context: the table.
@@ -183,14 +196,14 @@ def check_file(
         return [encrypted], None
     if data_file.is_deletion_vector:
         found = list(_vector(context, place, facts))
-        return found, suspect(Evidence(created_by=_puffin_writer(location)))
+        return found, suspect(Evidence(created_by=_puffin_writer(location))) or ""
     try:
         opened = open_file(location, data_file.file_format, context.mapping)
     except FileAccessError as error:
         return [_not_read(place, error)], None
     except SpecError as error:
         return list(_damaged(place, error.violation)), None
-    writer = suspect(Evidence(created_by=opened.created_by))
+    writer = suspect(Evidence(created_by=opened.created_by)) or ""
     found = list(_described(place, opened))
     found += all_of(opened.unreadable, file=location)
     found += tolerate(all_of(opened.faults, file=location))
@@ -208,7 +221,18 @@ def check_file(
             )
         except FileAccessError as error:
             found.append(_not_read(place, error))
-    return found, writer
+    return _each_once(found), writer
+
+
+def _each_once(findings: Iterable[Finding]) -> list[Finding]:
+    """Findings without those that repeat an earlier one of the place: the footer and the rows may show the same."""
+    seen: dict[tuple[str | None, ...], Finding] = {}
+    for number, one in enumerate(findings):
+        said = one.violation
+        about_value = said.found is not None or said.expected is not None
+        key = (said.requirement, said.file, said.path, said.found, said.expected, None if about_value else str(number))
+        seen.setdefault(key, one)
+    return list(seen.values())
 
 
 def _not_read(place: Place, error: FileAccessError) -> Finding:

@@ -99,7 +99,7 @@ def check_manifest_task(context: Context, task: ManifestTask) -> Iterator[Emitte
         return
     data, manifest = opened
     manifest = _with_listing(manifest, task, len(data))
-    writer = _writer(context, manifest)
+    writer = writer_of(context, manifest)
     if task.checked:
         tally.add(_header_findings(context, task, data, manifest))
         tally.add(_promoted_sources(context, task, manifest))
@@ -132,7 +132,7 @@ def check_manifest_task(context: Context, task: ManifestTask) -> Iterator[Emitte
     yield sums.made(manifest, writer)
 
 
-def _writer(context: Context, manifest: Manifest) -> str | None:
+def writer_of(context: Context, manifest: Manifest) -> str | None:
     """Who seems to have written a manifest: whoever committed the snapshot that added it."""
     listed = manifest.manifest_file
     snapshot = None if listed is None else context.snapshots.get(listed.added_snapshot_id)

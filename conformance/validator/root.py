@@ -7,6 +7,7 @@ finding, as of every other file of a table. Anything else is no table.
 from __future__ import annotations
 
 import gzip
+import re
 import zlib
 from collections.abc import Iterator
 from contextlib import suppress
@@ -54,11 +55,17 @@ def is_metadata(data: bytes, error: SpecError) -> bool:
 
 
 def claimed_version(data: bytes) -> int | None:
-    """The format version that metadata says it has, which readers refuse; None where it says none that can be read."""
+    """The format version that metadata says it has, which readers refuse; None where it says none that can be read.
+
+    Of metadata that is cut off, and so is no JSON, it is what the text says that is there.
+    """
+    text = data
     try:
-        document = parse_json(data if not is_compressed(data) else gzip.decompress(data))
+        text = gzip.decompress(data) if is_compressed(data) else data
+        document = parse_json(text)
     except (ValueError, OSError, EOFError, zlib.error):
-        return None
+        said = re.search(rb'"format-version"\s*:\s*(\d{1,9})\b', text)
+        return None if said is None else int(said[1])
     version = document.get("format-version") if isinstance(document, dict) else None
     return version if type(version) is int else None
 

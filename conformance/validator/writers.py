@@ -3,6 +3,7 @@
 ``fingerprints.toml`` in the folder of an engine has the marks of its files::
 
     committed_by = "pyiceberg"         # optional: the engine that writes metadata and manifests for it
+    writer = "iceberg-conformance"     # optional: the name of the writer, where it is not the title of the engine
 
     [[footer]]                         # what `conformance.validator.fingerprints` guesses by
     pattern = '^ClickHouse'           # of created_by in a Parquet footer or a Puffin file
@@ -98,6 +99,9 @@ def program(created_by: str) -> str:
 
 
 FILE = "fingerprints.toml"
+TEXTS = ("committed_by", "writer")
+"""The keys of the file that are texts."""
+
 FORMS = {
     "footer": {"pattern", "writer"}, "manifest": set(MARKS), "manifest-list": set(MARKS),
     "data-file": {"created_by", "writer"},
@@ -121,10 +125,12 @@ def _read(path: Path) -> dict[str, Json]:
     except (OSError, ValueError) as error:
         raise UsageError(f"{path}: it cannot be read: {error}") from None
     for section, rows in content.items():
-        if section == "committed_by" and isinstance(rows, str):
+        if section in TEXTS and isinstance(rows, str):
             continue
         if section not in FORMS or not isinstance(rows, list):
-            raise UsageError(f"{path}: /{section}: expected committed_by = NAME, or entries of {', '.join(FORMS)}")
+            raise UsageError(
+                f"{path}: /{section}: expected {' or '.join(TEXTS)} = NAME, or entries of {', '.join(FORMS)}"
+            )
         for number, row in enumerate(rows):
             if not isinstance(row, dict) or row.keys() != FORMS[section] or not _are_texts(row.values()):
                 expected = f"expected texts for {', '.join(sorted(FORMS[section]))}"
@@ -148,7 +154,7 @@ def known() -> dict[str, list[dict[str, Json]]]:
     for title, content in fingerprint_files().items():
         for kind, ones in found.items():
             for row in content.get(kind, ()):
-                name = row.get("writer", title)
+                name = row.get("writer") or content.get("writer", title)
                 marks = {"created_by": row["created_by"]} if kind == "data-file" else {"marks": row}
                 same = next((one for one in ones if marks.items() <= one.items()), None)
                 if same is None:

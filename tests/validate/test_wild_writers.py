@@ -28,7 +28,7 @@ ERRORS = {
 
 NAMES = {
     "chdb": "ClickHouse",
-    "daft": "Daft",
+    "daft": "Arrow C++",  # its manifests are those of PyIceberg, and the library does not say who uses it
     "duckdb": "DuckDB",
     "iceberg-java": "Iceberg-Java",
     "polars": "Polars",

@@ -1,0 +1,111 @@
+"""Who is suspected of a finding: the writer of the file that says what is wrong."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from conformance.runner.adapter_interface import Ok, Request
+from conformance.runner.targets import limits_of, target
+from conformance.validator.context import Level
+from conformance.validator.fingerprints import Evidence, suspect
+from conformance.validator.local import Local
+from conformance.validator.run import validate
+from spec_ref.checks.findings import Severity
+
+SCHEMA = {"type": "struct", "fields": [{"id": 1, "name": "id", "required": False, "type": "long"}]}
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Path:
+    """The metadata file of a table that the reference wrote."""
+    script = {
+        "operations": [
+            {"op": "create", "format_version": 2, "schema": SCHEMA},
+            {"op": "append", "rows": [{"id": "7"}]},
+        ]
+    }
+    adapter = target("reference", limits_of(60, 60)).open()
+    (answer,) = adapter.ask([Request("table.write", {"table": str(tmp_path / "table"), "script": script})])
+    assert isinstance(answer, Ok), answer
+    return Path(answer.value["metadata"])
+
+
+def data_file(metadata: Path) -> Path:
+    (path,) = metadata.parents[1].rglob("*.parquet")
+    return path
+
+
+def replace(path: Path, ids: list[int | None]) -> None:
+    """Write a data file that the manifest does not describe."""
+    field = pa.field("id", pa.int64(), metadata={"PARQUET:field_id": "1"})
+    pq.write_table(pa.table([pa.array(ids, pa.int64())], schema=pa.schema([field])), path)
+
+
+def test_our_own_tables_are_ours_and_their_data_files_those_of_arrow(written: Path) -> None:
+    report = validate(str(written), Level.FILES, Local())
+    assert report.writers == ("Arrow C++", "iceberg-conformance")
+
+
+def test_the_writer_of_the_manifest_is_suspected_of_what_the_manifest_says(written: Path) -> None:
+    replace(data_file(written), [7, 8])
+    found = {one.requirement: one.writer for one in validate(str(written), Level.FILES, Local()).findings}
+    assert (found["DFL005"], found["DFL006"]) == ("iceberg-conformance", "iceberg-conformance")
+
+
+def test_nobody_is_suspected_where_a_data_file_is_missing_or_damaged(written: Path) -> None:
+    data_file(written).write_bytes(b"PAR1 and nothing else")
+    damaged = [one for one in validate(str(written), Level.FILES, Local()).findings if one.severity is Severity.ERROR]
+    assert {one.requirement for one in damaged} == {"DFL006", "PQT001"}
+    assert {one.writer for one in damaged} == {None}
+    data_file(written).unlink()
+    (missing,) = [
+        one for one in validate(str(written), Level.FILES, Local()).findings if one.severity is Severity.ERROR
+    ]
+    assert (missing.requirement, missing.writer) == ("DFL002", None)
+
+
+def test_what_the_footer_and_the_rows_show_of_one_place_is_one_finding(written: Path) -> None:
+    replace(data_file(written), [7, None])
+    findings = validate(str(written), Level.ROWS, Local()).findings
+    counts = {one.requirement: one.count for one in findings if one.severity is Severity.ERROR}
+    assert {code: counts.get(code) for code in ("DFL005", "DFL012", "DFL013")} == {
+        "DFL005": 1, "DFL012": 1, "DFL013": 1,
+    }  # fmt: skip
+    assert len(findings) == len({(one.violation.file, one.path, one.requirement) for one in findings})
+
+
+def test_the_format_version_of_cut_metadata_is_the_one_that_it_says(tmp_path: Path) -> None:
+    cut = tmp_path / "v1.metadata.json"
+    cut.write_text('{"location": "file:///t", "format-version": 1, "table-uuid": "9c')
+    assert validate(str(cut), Level.METADATA, Local()).format_version == 1
+    cut.write_text('{"location": "file:///t", "table-uuid": "9c')
+    assert validate(str(cut), Level.METADATA, Local()).format_version is None
+
+
+@pytest.mark.parametrize(
+    ("codec", "default", "name"),
+    [
+        ("null", True, "iceberg-rust"),
+        ("deflate", False, "iceberg-go"),
+        ("deflate", True, "iceberg-conformance"),
+        ("null", False, None),
+    ],
+)
+def test_libraries_are_recognised_by_their_manifests(codec: str, default: bool, name: str | None) -> None:
+    sizes = {"type": "record", "name": "k117_v118", "fields": []}
+    optional = {
+        "name": "column_sizes", "field-id": 108,
+        "type": ["null", {"type": "array", "items": sizes}], **({"default": None} if default else {}),
+    }  # fmt: skip
+    data_file = {"name": "data_file", "field-id": 2, "type": {"type": "record", "name": "r2", "fields": [optional]}}
+    header = {
+        "avro.schema": json.dumps({"type": "record", "name": "manifest_entry", "fields": [data_file]}),
+        "avro.codec": codec,
+        **dict.fromkeys(("format-version", "partition-spec", "partition-spec-id", "schema", "schema-id"), ""),
+    }
+    assert suspect(Evidence(manifest_header=header)) == name
