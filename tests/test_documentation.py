@@ -12,6 +12,7 @@ from cyclopts import CycloptsError
 
 from conformance import vectors
 from conformance.cli import make_app
+from conformance.core.spec_links import areas
 from conformance.interop.known import Known
 from conformance.operations.families import Family, families
 from conformance.operations.protocol import complaint
@@ -19,7 +20,6 @@ from conformance.runner import expectations
 from spec_ref.requirements import contradictions, register
 from tools.docs import engines, findings, protocol, site, versions
 from tools.docs.markdown import code, plain, table
-from tools.docs.requirements import areas
 
 
 @pytest.fixture(scope="module")

@@ -1,8 +1,40 @@
-"""Where the text of the spec can be read."""
+"""Where the text of the spec, and the page of a requirement on the project's site, can be read."""
 
 from __future__ import annotations
 
-from spec_ref.requirements import Requirement, sources
+import os
+import tomllib
+from functools import cache
+from importlib.resources import files
+
+from spec_ref.requirements import CONTRADICTIONS, SOURCES, Requirement, sources
+
+SITE = "ICEBERG_CONFORMANCE_SITE"
+"""The variable that says where the site is that ``make docs`` builds: a URL, or a path from where a report is."""
+
+
+@cache
+def areas() -> dict[str, tuple[str, ...]]:
+    """The codes of each area, by the name of its file."""
+    folder = files("spec_ref.requirements")
+    found = {}
+    for file in sorted(folder.iterdir(), key=lambda entry: entry.name):
+        if file.name.endswith(".toml") and file.name not in (CONTRADICTIONS, SOURCES):
+            rows = tomllib.loads(file.read_text(encoding="utf-8"))["requirement"]
+            found[file.name.removesuffix(".toml")] = tuple(row["code"] for row in rows)
+    return found
+
+
+@cache
+def area_of() -> dict[str, str]:
+    """The area of each code."""
+    return {code: area for area, codes in areas().items() for code in codes}
+
+
+def rule_link(rule: Requirement) -> str:
+    """The page of a requirement on the site; its section of the spec where nothing says where the site is."""
+    site = os.environ.get(SITE, "").rstrip("/")
+    return f"{site}/requirements-{area_of()[rule.code]}.html#{rule.code.lower()}" if site else section_link(rule)
 
 
 def section_link(rule: Requirement) -> str:

@@ -1,32 +1,28 @@
-"""The HTML report: one file that needs no network, with every case, difference and command that reproduces it.
+"""The HTML report: what failed first, then every case, difference and command that reproduces it.
 
-The matrix of suites and implementations is plain HTML. What a person drills down to travels in the page as compressed
-JSON, which its script unpacks; the script writes text only, so that nothing of a case or answer becomes markup.
+The failures, and the matrix of suites and implementations, are plain HTML. ``#case=ID`` opens the page at a case, and
+``#cases?suite=S&adapter=A&status=S&words=W`` at a filter.
 """
 
 from __future__ import annotations
 
-import base64
-import gzip
-import json
-from collections import Counter
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, StrictUndefined
-from markupsafe import Markup
-
-from conformance.core.terminal_sanitizer import in_page
+from conformance.core.spec_links import rule_link
 from conformance.interop.cells import Matrix as Tables
 from conformance.interop.summary import STATUSES as TABLE_STATUSES
 from conformance.interop.summary import by_producer
-from conformance.reports.evidence import reproduce
+from conformance.reports.evidence import reproduce, short_evidence
+from conformance.reports.failure_groups import FailureGroup, failure_groups
 from conformance.reports.golden_writers import golden_writers
 from conformance.reports.matrix import matrix_of
+from conformance.reports.pages import render_page
 from conformance.runner.results import STATUSES, AdapterRun, Result, Run
 from spec_ref.requirements import Contradiction, Requirement, Status, contradictions, register
+
+EXAMPLES = 3
+"""The failures of a group that are shown."""
 
 LETTERS = {status: status[0] for status in STATUSES} | {"known": "k", "unexpected-pass": "+"}
 """Each status as one letter, in the string that holds the results of an implementation; a space is no result."""
@@ -40,20 +36,45 @@ def render(run: Run, vectors: Path | None = None, tables: Tables | None = None) 
         vectors: the folder of vectors that was named on the command line.
         tables: a matrix of producers and consumers of tables, where there is one.
     """
-    page: str = _template().render(
-        run=run,
-        matrix=matrix_of(run),
+    groups = _by_requirement(failure_groups(run))
+    views = [
+        *([("failures", "Failures")] if groups else []),
+        ("matrix", "Matrix"),
+        ("cases", "Cases"),
+        ("deviations", "Deviations"),
+        ("open-points", "Open points"),
+        ("coverage", "Coverage"),
+        *([("tables", "Tables")] if tables else []),
+        ("writers", "Writers"),
+    ]
+    return render_page(
+        "page.html.j2",
         verdict=_verdict(run),
+        views=views,
+        scripts=("page.js",),
+        data=payload(run, vectors),
+        run=run,
+        groups=groups,
+        rules=register(),
+        rule_link=rule_link,
+        examples=EXAMPLES,
+        short_evidence=short_evidence,
+        reproduce=lambda group: reproduce(group.results[0].id, group.adapter, vectors),
+        matrix=matrix_of(run),
         statuses=STATUSES,
         writers=golden_writers(),
         tables=tables,
         by_producer=None if tables is None else by_producer(tables),
         table_statuses=TABLE_STATUSES,
-        data=Markup(_packed(payload(run, vectors))),  # noqa: S704 (base64 has no character that HTML knows)
-        style=Markup(_resource("page.css")),  # noqa: S704 (our own files)
-        script=Markup(_resource("page.js")),  # noqa: S704
     )
-    return page
+
+
+def _by_requirement(groups: tuple[FailureGroup, ...]) -> list[tuple[str, list[FailureGroup]]]:
+    """The groups of failures by requirement, the one with the most failures first."""
+    found: dict[str, list[FailureGroup]] = {}
+    for group in groups:
+        found.setdefault(group.requirement, []).append(group)
+    return sorted(found.items(), key=lambda item: -sum(len(group.results) for group in item[1]))
 
 
 def payload(run: Run, vectors: Path | None = None) -> dict[str, Any]:
@@ -134,6 +155,7 @@ def _notes(adapter: AdapterRun) -> list[str]:
 def _requirement(rule: Requirement) -> dict[str, Any]:
     return {
         "text": rule.text,
+        "link": rule_link(rule),
         "section": rule.section,
         "document": rule.document,
         "level": rule.level.value,
@@ -155,26 +177,3 @@ def _verdict(run: Run) -> tuple[str, str]:
     """The verdict's class for the style, and its words."""
     good = run.complete and not run.failures and run.exit_status in (None, 0)
     return "good" if good else "bad", run.verdict[0].upper() + run.verdict[1:]
-
-
-def _packed(content: dict[str, Any]) -> str:
-    text = json.dumps(content, separators=(",", ":"), allow_nan=False)
-    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
-
-
-def _resource(name: str) -> str:
-    return (files("conformance.reports") / "page" / name).read_text(encoding="utf-8")
-
-
-@cache
-def _template() -> Any:
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=in_page
-    )
-    environment.filters["share"] = share
-    return environment.from_string(_resource("page.html.j2"))
-
-
-def share(counts: Counter[str], status: str) -> str:
-    """The share of a status in per cent, as the style sheet wants it."""
-    return f"{100 * counts[status] / max(1, counts.total()):.2f}%"

@@ -1,23 +1,10 @@
-"""The page of a matrix: one file that needs no network, with every table, cell, difference and command.
-
-The counts are plain HTML. What a person drills down to travels in the page as compressed JSON, which its script
-unpacks; the script writes text only, so that nothing of a table or answer becomes markup.
-"""
+"""The page of a matrix: every table, cell, difference and command; the counts are plain HTML."""
 
 from __future__ import annotations
 
-import base64
-import gzip
-import json
 from collections import Counter
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
-from jinja2 import Environment, StrictUndefined
-from markupsafe import Markup
-
-from conformance.core.terminal_sanitizer import in_page
 from conformance.interop.cells import Cell, Matrix
 from conformance.interop.results import stored
 from conformance.interop.summary import (
@@ -30,6 +17,7 @@ from conformance.interop.summary import (
     status,
     verdict,
 )
+from conformance.reports.pages import render_page
 
 MEANINGS = {
     "right": "reads right",
@@ -41,11 +29,25 @@ MEANINGS = {
 }
 
 
+VIEWS = (
+    ("producers", "Producers"),
+    ("features", "Features"),
+    ("layouts", "Versions and formats"),
+    ("grid", "Tables"),
+    ("causes", "Causes"),
+)
+
+
 def render(matrix: Matrix) -> str:
     """The page."""
-    page: str = _template().render(
+    return render_page(
+        "matrix_page.html.j2",
+        verdict=("good" if matrix.exit_status == 0 else "bad", verdict(matrix).capitalize()),
+        views=VIEWS,
+        styles=("page.css", "matrix_page.css"),
+        scripts=("matrix_page.js",),
+        data=payload(matrix),
         matrix=matrix,
-        verdict=verdict(matrix).capitalize(),
         identities={one.name: f"{one.implementation} {one.version}".strip() for one in matrix.participants},
         statuses=STATUSES,
         meanings=MEANINGS,
@@ -54,11 +56,7 @@ def render(matrix: Matrix) -> str:
         by_layout=by_layout(matrix),
         notes=_notes(matrix),
         causes=_causes(matrix),
-        data=Markup(_packed(payload(matrix))),  # noqa: S704 (base64 has no character that HTML knows)
-        style=Markup(_resource("page.css") + _resource("matrix_page.css")),  # noqa: S704 (our own files)
-        script=Markup(_resource("matrix_page.js")),  # noqa: S704
     )
-    return page
 
 
 def payload(matrix: Matrix) -> dict[str, Any]:
@@ -106,21 +104,3 @@ def _causes(matrix: Matrix) -> list[tuple[str, str, int]]:
         if status(cell) == "known":
             counts[f"{cell.consumer} reads", cell.known] += 1
     return [(who, reason, count) for (who, reason), count in sorted(counts.items())]
-
-
-def _packed(content: dict[str, Any]) -> str:
-    text = json.dumps(content, separators=(",", ":"), allow_nan=False)
-    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
-
-
-def _resource(name: str) -> str:
-    return (files("conformance.reports") / "page" / name).read_text(encoding="utf-8")
-
-
-@cache
-def _template() -> Any:
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=in_page
-    )
-    environment.filters["share"] = lambda counts, name: f"{100 * counts[name] / max(1, counts.total()):.2f}%"
-    return environment.from_string(_resource("matrix_page.html.j2"))

@@ -5,17 +5,11 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import cache
-from importlib.resources import files
-from typing import Any
-
-from jinja2 import Environment, StrictUndefined
-from markupsafe import Markup
 
 from conformance.core.json_text import dump_json
-from conformance.core.terminal_sanitizer import in_page
 from conformance.properties.relay import Findings, matrix
 from conformance.properties.relay_known import KnownRelay
+from conformance.reports.pages import render_page
 
 WORDS = ("done", "unsupported", "known", "refused", "failed")
 """What becomes of a step, in the order of the page."""
@@ -39,7 +33,10 @@ def render(
         if one.outcome == "done":
             operations.setdefault(one.operation, Counter())[one.engine] += 1
     entries = {one.id: one for one in known}
-    page: str = _template().render(
+    failed = found.counterexamples or found.gone
+    return render_page(
+        "relay_page.html.j2",
+        verdict=("bad" if failed else "good", f"{len(found.counterexamples)} failures that are not known"),
         found=found,
         engines=engines,
         identities=identities,
@@ -61,18 +58,4 @@ def render(
             ]
             for pair in ((before, after) for before in engines for after in engines)
         },
-        style=Markup(_resource("page.css")),  # noqa: S704 (our own file)
     )  # fmt: skip
-    return page
-
-
-def _resource(name: str) -> str:
-    return (files("conformance.reports") / "page" / name).read_text(encoding="utf-8")
-
-
-@cache
-def _template() -> Any:
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=in_page
-    )
-    return environment.from_string(_resource("relay_page.html.j2"))

@@ -191,7 +191,33 @@ def test_what_writers_write_is_told_with_the_rules_that_it_breaks(browser: webdr
     assert told
 
 
-@pytest.mark.parametrize("view", ["matrix", "cases", "deviations", "open-points", "coverage", "tables", "writers"])
+def test_the_page_opens_on_what_failed_and_leads_to_each_case(browser: webdriver.Chrome) -> None:
+    first = browser.find_element(By.CSS_SELECTOR, "main section")
+    assert first.get_attribute("id") == "failures"
+    assert "6 failed" in first.text
+    click(browser, first.find_element(By.LINK_TEXT, "case-1"))
+    WebDriverWait(browser, 10).until(lambda one: listed(one) == ["case-1"])
+    assert browser.find_element(By.CSS_SELECTOR, "#list .case").is_displayed()
+
+
+def test_each_case_and_filter_has_an_address(chromium: webdriver.Chrome, page: Path) -> None:
+    for address, shown in (
+        ("case=case-21", ["case-21"]),
+        ("cases?adapter=wrong&status=failed&words=HSH001", [f"case-{number}" for number in range(1, CASES, 10)]),
+    ):
+        chromium.get("about:blank")
+        chromium.get(f"{page.as_uri()}#{address}")
+        WebDriverWait(chromium, 10).until(lambda one, shown=shown: listed(one) == shown)
+    status = Select(chromium.find_element(By.NAME, "status"))
+    assert status.first_selected_option.text == "failed"
+    chromium.find_element(By.NAME, "words").send_keys(" case-31")
+    assert listed(chromium) == ["case-31"]
+    assert chromium.current_url.endswith("#cases?adapter=wrong&status=failed&words=HSH001+case-31")
+
+
+@pytest.mark.parametrize(
+    "view", ["failures", "matrix", "cases", "deviations", "open-points", "coverage", "tables", "writers"]
+)
 def test_each_view_can_be_linked_to_and_looked_at(chromium: webdriver.Chrome, page: Path, view: str) -> None:
     chromium.get("about:blank")
     chromium.get(f"{page.as_uri()}#{view}")

@@ -53,11 +53,16 @@ class Elements(HTMLParser):
         super().__init__()
         self.scripts = 0
         self.fetched: list[str] = []
+        self.links: list[str] = []
         self.feed(page)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.scripts += tag == "script"
-        self.fetched += [value or "" for name, value in attrs if name in ("src", "href") and value and value[0] != "#"]
+        found = {name: value or "" for name, value in attrs}
+        if tag == "a":  # a link fetches nothing until somebody follows it
+            self.links.append(found.get("href", ""))
+        else:
+            self.fetched += [found[name] for name in ("src", "href") if name in found]
 
 
 def test_nothing_of_a_case_becomes_markup_and_nothing_is_fetched(run: Run) -> None:
@@ -93,3 +98,24 @@ def test_the_verdict_is_that_of_the_run(run: Run, complete: bool, status: int, w
 def test_the_same_run_gives_the_same_page(run: Run, tmp_path: Path) -> None:
     assert html.render(run) == html.render(run)
     assert "--vectors" in unpacked(html.render(run, tmp_path))["adapters"][0]["reproduce"]
+
+
+def test_the_page_opens_with_the_failures_by_requirement_and_links_to_the_rule(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ICEBERG_CONFORMANCE_SITE", "https://example.org/site/")
+    page = html.render(run)
+    links = Elements(page).links
+    assert links[:2] == ["#failures", "#matrix"]
+    assert "https://example.org/site/requirements-hashing.html#hsh001" in links
+    assert "#case=case-1" in links
+    assert page.index('<section id="failures">') < page.index('<section id="matrix">')
+    assert "iceberg-conformance explain HSH001" in page
+    assert "iceberg-conformance replay case-1 --adapter one" in page
+    monkeypatch.delenv("ICEBERG_CONFORMANCE_SITE")
+    assert any(link.startswith("https://github.com/apache/iceberg/") for link in Elements(html.render(run)).links)
+
+
+def test_a_run_without_failures_opens_with_the_matrix(run: Run) -> None:
+    run.results = [result for result in run.results if not result.is_failure]
+    assert Elements(html.render(run)).links[0] == "#matrix"

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from conformance.core.spec_links import areas
 from spec_ref.requirements import register
 from tools.docs.markdown import code, plain
-from tools.docs.requirements import areas, requirement_link, title
+from tools.docs.requirements import requirement_link, title
 from tools.proofs import KINDS, proofs, vector_rows
 from tools.trace import Evidence, counts, evidence, places
 

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib.resources import files
 
 from conformance.cli.explain import how_to_fix
-from conformance.core.spec_links import section_link
+from conformance.core.spec_links import area_of, areas, section_link
 from conformance.runner.expectations import Deviation
 from conformance.vectors import Vector
 from spec_ref.requirements import (
-    CONTRADICTIONS,
     EXAMPLES,
     NO_EXAMPLE,
-    SOURCES,
     Contradiction,
     Requirement,
     contradictions,
@@ -35,24 +31,6 @@ TITLES = {
 }  # fmt: skip
 
 Known = Mapping[str, list[tuple[Deviation, list[str]]]]
-
-
-@cache
-def areas() -> dict[str, tuple[str, ...]]:
-    """The codes of each area, by the name of its file."""
-    folder = files("spec_ref.requirements")
-    found = {}
-    for file in sorted(folder.iterdir(), key=lambda entry: entry.name):
-        if file.name.endswith(".toml") and file.name not in (CONTRADICTIONS, SOURCES):
-            rows = tomllib.loads(file.read_text(encoding="utf-8"))["requirement"]
-            found[file.name.removesuffix(".toml")] = tuple(row["code"] for row in rows)
-    return found
-
-
-@cache
-def area_of() -> dict[str, str]:
-    """The area of each code."""
-    return {code_: area for area, codes in areas().items() for code_ in codes}
 
 
 def title(area: str) -> str:

@@ -16,6 +16,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from conformance.core.spec_links import areas
 from conformance.vectors import Vector
 from tools.docs import checks, findings, notebooks, proofs, protocol, python_api, requirements
 
@@ -106,11 +107,9 @@ def made() -> dict[str, str]:
         "proofs.md": proofs.index(),
         "requirements.md": requirements.index(vectors),
     }
-    found |= {f"proofs-{area}.md": proofs.area_page(area) for area in requirements.areas()}
+    found |= {f"proofs-{area}.md": proofs.area_page(area) for area in areas()}
     found |= {f"findings-{engine}.md": findings.engine_page(engine) for engine in findings.engines()}
-    return found | {
-        f"requirements-{area}.md": requirements.area_page(area, vectors, known) for area in requirements.areas()
-    }
+    return found | {f"requirements-{area}.md": requirements.area_page(area, vectors, known) for area in areas()}
 
 
 def contents(found: dict[str, str]) -> Iterator[str]:

@@ -1,28 +1,8 @@
-"use strict";
-// Everything of a case or an answer becomes text, never markup: only `make` builds elements.
 const STATUS = { p: "passed", f: "failed", u: "unsupported", c: "crashed", k: "known", "+": "unexpected-pass" };
 const BAD = new Set(["failed", "crashed", "unexpected-pass"]);
 const STEP = 25;
 
-function make(tag, attributes = {}, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.append(...children.filter((child) => child !== null && child !== undefined));
-  return element;
-}
-
-async function unpack() {
-  const bytes = Uint8Array.from(atob(document.getElementById("data").textContent.trim()), (c) => c.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Response(stream).json();
-}
-
 const statusOf = (adapter, index) => STATUS[adapter.statuses[index]];
-const json = (value) => JSON.stringify(value, null, 1).replace(/\n\s*/g, " ");
-
-function row(list, name, value) {
-  if (value !== "" && value !== null && value !== undefined) list.append(make("dt", {}, name), make("dd", {}, value));
-}
 
 function answer(data, adapter, index) {
   const status = statusOf(adapter, index);
@@ -49,7 +29,8 @@ function evidence(data, index) {
   row(list, "expected", make("pre", {}, (one.expect.any_of || [one.expect]).map(json).join("\nor ")));
   for (const code of one.requirements) {
     const rule = data.requirements[code];
-    row(list, code, rule ? `${rule.text} (${rule.section})` : "");
+    if (rule) list.append(make("dt", {}, make("a", { href: rule.link }, code)), make("dd", {}, `${rule.text} (${rule.section})`));
+    else row(list, code, "");
   }
   for (const id of one.contradiction) {
     const open = data.contradictions.find((item) => item.id === id);
@@ -71,11 +52,12 @@ function item(data, index) {
     .filter((adapter) => adapter.statuses[index] !== " ")
     .map((adapter) => make("i", { class: statusOf(adapter, index), title: `${adapter.name}: ${statusOf(adapter, index)}` })));
   const details = make("details", {}, make("summary", {},
-    make("code", {}, one.id), make("span", { class: "none" }, one.requirements.join(" ")), marks));
+    make("code", {}, one.id), make("span", { class: "none" }, one.requirements.join(" ")),
+    make("a", { href: `#case=${encodeURIComponent(one.id)}`, title: "the address of this case" }, "#"), marks));
   details.addEventListener("toggle", () => {
     if (details.open && details.children.length === 1) details.append(evidence(data, index));
   });
-  return make("li", {}, details);
+  return make("li", { "data-id": one.id }, details);
 }
 
 function caseList(data) {
@@ -85,8 +67,10 @@ function caseList(data) {
   const haystack = data.cases.map((one) =>
     [one.id, one.suite, one.operation, one.section, ...one.requirements, ...one.contradiction, data.texts[one.note]].join(" ").toLowerCase());
   let found = [];
+  let only = null; // the one case that the address names
 
   function matches(index) {
+    if (only !== null) return data.cases[index].id === only;
     const { suite, adapter, status, words } = Object.fromEntries(new FormData(form));
     if (suite && data.cases[index].suite !== suite) return false;
     const asked = data.adapters.filter((one) => !adapter || one.name === adapter);
@@ -104,16 +88,43 @@ function caseList(data) {
     list.replaceChildren();
     grow();
   }
-  form.addEventListener("input", refresh);
+  function address() {
+    const chosen = [...new FormData(form)].filter(([, value]) => value);
+    return chosen.length ? `#cases?${new URLSearchParams(chosen)}` : "#cases";
+  }
+  function set(values) {
+    only = null;
+    form.reset();
+    for (const [name, value] of Object.entries(values)) if (form.elements[name]) form.elements[name].value = value;
+    refresh();
+  }
+  form.addEventListener("input", () => {
+    only = null;
+    refresh();
+    history.replaceState(null, "", address());
+  });
   form.addEventListener("submit", (event) => event.preventDefault());
   more.addEventListener("click", grow);
   refresh();
-  return function show(values) {
-    form.reset();
-    for (const [name, value] of Object.entries(values)) form.elements[name].value = value;
-    refresh();
+  function show(values) {
+    set(values);
+    history.replaceState(null, "", address());
     document.getElementById("cases").scrollIntoView();
-  };
+  }
+  // Go where the address says: to a case, to a filter, or to a section.
+  function go() {
+    const fragment = location.hash.slice(1);
+    if (fragment.startsWith("case=")) {
+      set({});
+      only = decodeURIComponent(fragment.slice("case=".length));
+      refresh();
+      const opened = list.querySelector("details");
+      if (opened) opened.open = true;
+    } else if (fragment.startsWith("cases?")) set(Object.fromEntries(new URLSearchParams(fragment.slice("cases?".length))));
+    const place = document.getElementById(fragment.split(/[=?]/)[0].replace(/^case$/, "cases"));
+    if (place) place.scrollIntoView();
+  }
+  return { show, go };
 }
 
 function table(head, rows) {
@@ -203,7 +214,7 @@ function coverage(data, show) {
 }
 
 unpack().then((data) => {
-  const show = caseList(data);
+  const { show, go } = caseList(data);
   document.querySelectorAll(".matrix button").forEach((button) => button.addEventListener("click", () => {
     const { suite, adapter } = button.dataset;
     const statuses = data.adapters.find((one) => one.name === adapter).statuses;
@@ -216,7 +227,7 @@ unpack().then((data) => {
   deviations(data, show);
   openPoints(data, show);
   coverage(data, show);
-  const place = location.hash && document.getElementById(location.hash.slice(1));
-  if (place) place.scrollIntoView();
+  go();
+  window.addEventListener("hashchange", go);
   document.body.dataset.ready = "yes";
 });

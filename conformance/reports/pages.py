@@ -1,0 +1,83 @@
+"""What all HTML reports have in common: templates in one shell, style, script, and the data that the script unpacks.
+
+A report is one file that needs no network. What a person drills down to travels in it as compressed JSON; the script
+writes text only, so that nothing of a table, case or answer becomes markup.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from collections import Counter
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+from markupsafe import Markup
+
+from conformance.core.terminal_sanitizer import in_page
+
+
+def render_page(
+    template: str,
+    *,
+    verdict: tuple[str, str],
+    views: Sequence[tuple[str, str]] = (),
+    styles: Sequence[str] = ("page.css",),
+    scripts: Sequence[str] = (),
+    data: dict[str, Any] | None = None,
+    **values: Any,
+) -> str:
+    """A page.
+
+    Args:
+        template: the file of the template, which extends the shell.
+        verdict: the class of the verdict for the style, ``good`` or ``bad``, and its words.
+        views: the sections that the page can be opened at: the id of each, and its title.
+        styles: files of the style.
+        scripts: files of the script, after those that all have; none for a page without one.
+        data: what the script works on.
+        values: what the template shows.
+    """
+    # Marked as they are: our own files, and base64, which has no character that HTML knows.
+    script = "".join(map(_resource, ("common.js", *scripts))) if scripts else ""
+    page: str = (
+        _environment()
+        .get_template(template)
+        .render(
+            verdict=verdict,
+            views=views,
+            style=Markup("".join(map(_resource, styles))),  # noqa: S704
+            script=Markup(script),  # noqa: S704
+            data=Markup(_packed(data or {})),  # noqa: S704
+            **values,
+        )
+    )
+    return page
+
+
+def _packed(content: dict[str, Any]) -> str:
+    text = json.dumps(content, separators=(",", ":"), allow_nan=False)
+    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
+
+
+def _resource(name: str) -> str:
+    return (files("conformance.reports") / "page" / name).read_text(encoding="utf-8")
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=in_page,
+        loader=FunctionLoader(_resource),
+    )  # fmt: skip
+    environment.filters["share"] = share
+    return environment
+
+
+def share(counts: Counter[str], status: str) -> str:
+    """The share of a status in per cent, as the style sheet wants it."""
+    return f"{100 * counts[status] / max(1, counts.total()):.2f}%"
