@@ -16,6 +16,7 @@ from conformance import vectors
 from conformance.cli.progress import progress
 from conformance.core.failures import ExitStatus, HarnessFault, NothingSelected, UsageError
 from conformance.core.output_files import open_output, write_output
+from conformance.core.terminal_sanitizer import one_line
 from conformance.operations.protocol import Started
 from conformance.reports import outputs, write_reports
 from conformance.reports.terminal import Detail
@@ -24,7 +25,7 @@ from conformance.runner.execution import Plan, execute
 from conformance.runner.expectations import Expectations
 from conformance.runner.process import Limits
 from conformance.runner.results import RESULTS, Run, Writer
-from conformance.runner.targets import REFERENCE, all_engines, engine_labels, limits_of, named
+from conformance.runner.targets import REFERENCE, all_engines, engine_labels, limits_of, named, not_ready
 from conformance.vectors import Selection
 from conformance.version import tool_version
 
@@ -64,8 +65,8 @@ def run(
     Args:
         adapter: reference, the name of an engine, or a command that speaks the protocol (with a space or slash in it,
             or prefixed cmd:). May be repeated. The reference when nothing is named.
-        all_engines_: The reference and every engine that the tool can install; one that is not installed is told, and
-            the others run.
+        all_engines_: The reference and every engine that the tool can install; those that were not run are named at
+            the end.
         latest: Of all engines, leave out older versions.
         suite: Vectors of this suite. May be repeated.
         section: Vectors of sections whose heading contains this. May be repeated.
@@ -141,6 +142,8 @@ def run(
         found = execute(plan, header, Writer(file), tell)
     detail = Detail.STATISTICS if statistics else Detail.ALL if verbose else Detail.EXAMPLES
     write_reports(found, written, vectors_, detail=detail)
+    if all_engines_:
+        _print_engines_not_run(found, latest=latest)
     assert found.exit_status is not None
     if reader is not None:
         _print_second_readings(reader.name, found)
@@ -150,6 +153,18 @@ def run(
         return _update(update, found, ids)
     _check_engines(expected, found)
     return found.exit_status
+
+
+def _print_engines_not_run(found: Run, *, latest: bool) -> None:
+    """Name the engines that a run of all engines did not examine, after everything else, where nobody overlooks it."""
+    reasons = {name: reason for name, reason in not_ready().items() if not (latest and "@" in name)}
+    reasons |= {one.name: one.not_examined for one in found.adapters if one.not_examined}
+    if not reasons:
+        return
+    names = "engine was" if len(reasons) == 1 else "engines were"
+    print(f"iceberg-conformance: WARNING: {len(reasons)} {names} not run:", file=sys.stderr)
+    for name, reason in reasons.items():
+        print(f"  {one_line(name)}: {one_line(reason)}", file=sys.stderr)
 
 
 def _print_second_readings(reader: str, found: Run) -> None:

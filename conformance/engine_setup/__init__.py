@@ -17,7 +17,7 @@ from pathlib import Path
 import attrs
 
 import spec_ref
-from conformance.engine_setup.built import build_of, install_build
+from conformance.engine_setup.built import Build, build_of, install_build
 from conformance.engine_setup.catalog import Engine, EngineError, catalog, find_engine
 from conformance.engine_setup.environments import Progress, environment, exclusive, home, install_environment
 from conformance.engine_setup.folders import OURS
@@ -64,6 +64,9 @@ class EngineStatus:
     by_name: bool = False
     """Whether it is installed when it is named only, and not with all engines."""
 
+    outdated: bool = False
+    """Whether it was built, and its sources changed since then."""
+
     reason: str | None
     """Why it is not ready."""
 
@@ -102,10 +105,13 @@ def engine_status(engine: Engine) -> EngineStatus:
     """Look whether all parts of an engine are there; nothing is run but ``java -version``."""
     made = build_of(engine) if engine.sources else environment(engine.lock) if engine.lock else None
     reason: str | None = None
+    outdated = isinstance(made, Build) and made.is_outdated()
     if made is None:
         program = engine.command and shutil.which(_in_folder(engine, engine.command[0]))
         if program is None:
             reason = f"there is no program {engine.command[0]}"
+    elif outdated:
+        reason = f"its sources changed since it was built; `iceberg-conformance engines install {engine.label}` does it"
     elif not made.is_installed():
         reason = f"not installed; `iceberg-conformance engines install {engine.label}` does it"
     elif engine.java and not (system_java() or packaged_java()):
@@ -122,6 +128,7 @@ def engine_status(engine: Engine) -> EngineStatus:
         installed=reason is None,
         path=engine.folder if made is None else made.path,
         by_name=engine.by_name,
+        outdated=outdated,
         reason=reason,
     )
 

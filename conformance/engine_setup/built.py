@@ -28,6 +28,9 @@ _FETCH_JARS = (
     "-DincludeScope=runtime", "-DoutputDirectory={made}/java/jars",
 )  # fmt: skip
 
+HASH = 16
+"""The digits of the hash at the end of the name of a build."""
+
 _PROGRAM = "adapter.exe" if sys.platform == "win32" else "adapter"
 
 
@@ -144,6 +147,12 @@ class Build:
     def is_installed(self) -> bool:
         return (self.path / MARKER).is_file()
 
+    def is_outdated(self) -> bool:
+        """Whether it is not built, and a build of the same program from other sources is there."""
+        root, name = self.path.parent, re.compile(re.escape(self.path.name[:-HASH]) + f"[0-9a-f]{{{HASH}}}")
+        others = root.iterdir() if root.is_dir() else ()
+        return not self.is_installed() and any(name.fullmatch(one.name) and (one / MARKER).is_file() for one in others)
+
 
 def sources(engine: Installed) -> Path:
     """The folder of an engine's program."""
@@ -157,7 +166,7 @@ def build_of(engine: Installed) -> Build:
     for file in sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix != ".md"):
         data = file.read_bytes()
         recipe.update(f"\0{file.relative_to(folder).as_posix()}\0{len(data)}\0".encode() + data)
-    return Build(home() / "built" / f"{engine.name}-{recipe.hexdigest()[:16]}", TOOLCHAINS[engine.toolchain])
+    return Build(home() / "built" / f"{engine.name}-{recipe.hexdigest()[:HASH]}", TOOLCHAINS[engine.toolchain])
 
 
 def install_build(engine: Installed, progress: Progress) -> Build:

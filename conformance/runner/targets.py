@@ -57,7 +57,9 @@ def inside_the_tool() -> dict[str, str]:
 
 
 def all_engines(limits: Limits, *, latest: bool = False) -> list[Target]:
-    """All engines that the tool installs together, and of those that are installed by name the installed ones.
+    """All engines that the tool installs together, and of those that are installed by name the ones that ever were.
+
+    One whose sources changed since it was built is among them, so that the run says that it was not examined.
 
     Args:
         limits: how long each may take.
@@ -65,8 +67,15 @@ def all_engines(limits: Limits, *, latest: bool = False) -> list[Target]:
     """
     from conformance.engine_setup import list_engines
 
-    wanted = [engine.label for engine in list_engines() if engine.installed or not engine.by_name]
+    wanted = [engine.label for engine in list_engines() if engine.installed or engine.outdated or not engine.by_name]
     return [target(name, limits) for name in wanted if not (latest and "@" in name)]
+
+
+def not_ready() -> dict[str, str]:
+    """The engines that cannot be asked, by the name of each: the reason."""
+    from conformance.engine_setup import list_engines
+
+    return {engine.label: engine.reason for engine in list_engines() if engine.reason is not None}
 
 
 def engine_labels() -> list[str]:

@@ -10,10 +10,12 @@ from typing import Any
 
 import pytest
 
+import conformance.cli.run as command
 from conformance.cli.engines import install_
 from conformance.engine_setup import EngineError, built, find_engine, install, launch, list_engines
 from conformance.engine_setup.catalog import Engine, catalog
 from conformance.runner.process import Limits
+from conformance.runner.results import AdapterRun, Run
 from conformance.runner.targets import all_engines
 
 BUILT = [engine for engine in catalog().engines if engine.sources]
@@ -243,3 +245,38 @@ def test_a_run_of_all_engines_takes_those_that_were_built(tmp_path: Path, monkey
     taken = [one.name for one in all_engines(Limits())]
     assert "iceberg-go" in taken
     assert "iceberg-rust" not in taken
+
+
+def test_an_engine_whose_sources_changed_since_it_was_built_is_not_left_out_of_a_run_of_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiler(tmp_path, monkeypatch, "go", "go version go1.26.0 linux/amd64", GO)
+    install("iceberg-go")
+    changed = tmp_path / "changed"
+    changed.mkdir()
+    (changed / "main.go").write_text("package main", encoding="utf-8")
+    original = built.sources
+    monkeypatch.setattr(built, "sources", lambda one: changed if one.name == "iceberg-go" else original(one))
+    (status,) = [one for one in list_engines() if one.label == "iceberg-go"]
+    assert (status.installed, status.outdated) == (False, True)
+    assert status.reason is not None
+    assert "its sources changed" in status.reason
+    names = [one.name for one in all_engines(Limits())]
+    assert "iceberg-go" in names
+    assert "iceberg-rust" not in names  # which never was built, and is named at the end of the run
+
+
+def test_a_run_of_all_engines_ends_with_those_that_were_not_run(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(command, "not_ready", lambda: {"one": "not installed", "one@1": "not installed either"})
+    found = Run({}, adapters=[AdapterRun("two", "two", not_examined="it does not start\nat all")])
+    command._print_engines_not_run(found, latest=True)
+    told = capsys.readouterr().err.splitlines()
+    assert told[0].endswith("WARNING: 2 engines were not run:")
+    assert told[1] == "  one: not installed"
+    assert told[2].startswith("  two: it does not start")
+    assert len(told) == 3
+    monkeypatch.setattr(command, "not_ready", dict)
+    command._print_engines_not_run(Run({}), latest=True)
+    assert capsys.readouterr().err == ""
