@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.installed
 
-.PHONY: help install conformance older races matrix relay writers test reword scenarios bench scale trace trace-check lint types docs format lock release clean
+.PHONY: help install conformance older races matrix relay writers test reword scenarios proofs bench scale trace trace-check lint types docs format lock release clean
 
 help:           ## say what can be made
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -67,6 +67,9 @@ scenarios: $(READY)    ## follow EXAMPLES random scripts of 8 to 12 operations f
 mutants: $(READY)    ## hold every mutant of the reference against the vectors and checks (half an hour of one core)
 	nice -n 15 $(BIN)/python -m tools.mutants run
 	nice -n 15 $(BIN)/python -m tools.mutants.sequences
+
+proofs: $(READY)    ## prove theorems about the code of spec_ref with a solver (minutes of one core)
+	nice -n 15 $(BIN)/python -m tools.proofs
 
 # Coverage-guided fuzzing: Linux on x86-64 with Python 3.11 to 3.13.
 ATHERIS := $(VENV)/atheris/.installed

@@ -40,6 +40,7 @@ CHAPTERS = {
         "matrix",
         "races",
         "hardening",
+        "theorems",
         "who-writes-what",
         "findings",
         "contradictions",

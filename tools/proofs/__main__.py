@@ -1,0 +1,78 @@
+"""Prove theorems about the code of `spec_ref`: ``python -m tools.proofs [--quick] [NAMES]``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+
+import z3
+
+from tools.proofs.theorem import CASE_SECONDS, THEOREMS, Verdict, prove
+from tools.proofs.theorems import load
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Prove the theorems that are chosen.
+
+    Args:
+        arguments: those of the command line by default.
+
+    Returns:
+        The exit status: 1 if something is not proved, 2 if there is no theorem of a name.
+    """
+    parser = argparse.ArgumentParser(description="Prove theorems about the code of spec_ref.")
+    parser.add_argument("names", nargs="*", help="ids, parts of ids, topics or requirement codes; all by default")
+    parser.add_argument("--quick", action="store_true", help="some cases of each theorem only: half a minute")
+    parser.add_argument("--list", action="store_true", help="print the theorems and prove nothing")
+    parser.add_argument("--seconds", type=float, default=CASE_SECONDS, help="the time for one case of a theorem")
+    options = parser.parse_args(arguments)
+    load()
+    chosen = [
+        one
+        for one in THEOREMS.values()
+        if not options.names or any(name in one.id or name == one.topic or name in one.codes for name in options.names)
+    ]
+    if not chosen:
+        print(f"no theorem is named {' or '.join(options.names)}; --list prints them all", file=sys.stderr)
+        return 2
+    if options.list:
+        for one in chosen:
+            print(
+                f"{one.id} ({one.topic}; {', '.join(one.codes)}; {one.method}; {len(one.cases)} cases)\n  {one.words}"
+            )
+        return 0
+    started = time.process_time()
+    verdicts = []
+    for one in chosen:
+        if one.chosen(quick=options.quick):
+            verdicts.append(prove(one, quick=options.quick, seconds=options.seconds))
+            report(verdicts[-1])
+    failed = sum(not one.proved for one in verdicts)
+    print(
+        f"{len(verdicts) - failed} of {len(verdicts)} theorems proved, on {sum(one.paths for one in verdicts)} "
+        f"paths of {sum(one.cases for one in verdicts)} cases, by z3 {z3.get_version_string()}, "
+        f"in {time.process_time() - started:.0f} s" + (" (the quick cases only)" if options.quick else "")
+    )
+    return 1 if failed else 0
+
+
+def report(verdict: Verdict) -> None:
+    """Print a theorem, and what was found."""
+    one = verdict.theorem
+    print(f"{'proved' if verdict.proved else 'NOT PROVED'}  {one.id}  [{', '.join(one.codes)}]")
+    print(f"    {one.words}")
+    by = "by running it" if one.method == "exhaustive" else f"by z3 on {verdict.paths} paths"
+    print(f"    {one.method}, {verdict.cases} cases, {by}, {verdict.seconds:.1f} s")
+    for failure in verdict.failures:
+        print(f"    case {failure.case or 'of all'}: {failure.reason}")
+        if failure.values is not None:
+            print(f"      values    {failure.values}")
+            print(f"      replayed  {failure.replayed}")
+        if failure.request is not None:
+            print(f"      vector    {failure.request}")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

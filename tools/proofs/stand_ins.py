@@ -1,0 +1,330 @@
+"""What takes the place of code that symbols cannot follow, while a theorem is proved.
+
+There are few of them, each is smaller than a rule, and each is an assumption of the proofs that `docs/proofs.md` names.
+Where one stands for *any* function with a property (a hash, a calendar), what is proved holds whatever the function is.
+"""
+
+from __future__ import annotations
+
+import builtins
+import importlib
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import z3
+
+from tools.proofs.explorer import Unsupported, active
+from tools.proofs.symbols import (
+    SymbolicBool,
+    SymbolicBytes,
+    SymbolicDecimal,
+    SymbolicFloat,
+    SymbolicInt,
+    SymbolicText,
+    alike,
+    int_term,
+    units_of,
+)
+
+SYMBOLIC = SymbolicInt, SymbolicText, SymbolicBytes, SymbolicDecimal, SymbolicFloat, SymbolicBool
+
+INT32 = 1 << 31
+
+
+# Functions that stand for any function
+
+
+def applied(name: str, argument: Any, same: Callable[[Any, Any], Any]) -> tuple[Any, list[tuple[Any, Any]]]:
+    """The result of any function: a new symbol, equal to its result for each argument that is the same.
+
+    Args:
+        name: the function.
+        argument: its argument.
+        same: gives the condition that two arguments are the same.
+
+    Returns:
+        The term of the result, and the arguments and results before.
+    """
+    path = active()
+    others = path.applications.setdefault(name, [])
+    result = z3.Int(f"{name}!{len(others)}")
+    for other, value in others:
+        path.assume(z3.Implies(same(argument, other), result == value))
+    before = list(others)
+    others.append((argument, result))
+    return result, before
+
+
+def _same_value(left: Any, right: Any) -> Any:
+    if isinstance(left, SymbolicDecimal) and isinstance(right, SymbolicDecimal):
+        return _same_value(left.number, right.number)
+    if isinstance(left, int) and isinstance(right, int):
+        return int_term(left) == int_term(right)
+    if isinstance(left, str | bytes) and isinstance(right, str | bytes):
+        return alike(units_of(left), units_of(right))
+    if isinstance(left, tuple) and isinstance(right, tuple) and len(left) == len(right):
+        return z3.And(*map(_same_value, left, right))
+    if isinstance(left, str) or isinstance(right, str):
+        return z3.BoolVal(left == right)
+    raise Unsupported(f"whether {left!r} and {right!r} are the same")
+
+
+def any_hash(data: Any) -> Any:
+    """Any function from bytes to 32 bits, in the place of Murmur3."""
+    result, _ = applied("hash", data, _same_value)
+    active().assume(z3.And(result >= -INT32, result < INT32))
+    return SymbolicInt(result)
+
+
+def rising(name: str, argument: Any) -> Any:
+    """The result of any function from ints to ints that never falls."""
+    result, before = applied(name, argument, _same_value)
+    term = int_term(argument)
+    for other, value in before:
+        other = int_term(other)
+        active().assume(z3.And(z3.Implies(term <= other, result <= value), z3.Implies(other <= term, value <= result)))
+    return SymbolicInt(result)
+
+
+def months_of(days: Any) -> Any:
+    """Any function from days to months that never falls, in the place of the calendar's.
+
+    That the calendar's months never fall, and fit an int for every day of a date, are theorems of the calendar itself.
+    """
+    result, term = rising("months", days), int_term(days)
+    fits = z3.And(result.term >= -INT32, result.term < INT32)
+    active().assume(z3.Implies(z3.And(term >= -INT32, term < INT32), fits))
+    return result
+
+
+def floor(original: Callable[..., Any]) -> Callable[[Any, Any], Any]:
+    """Any function that never falls, in the place of truncation: that truncation is one is a theorem of its own."""
+
+    def stand_in(self: Any, number: Any) -> Any:
+        if not isinstance(number, SymbolicInt):
+            return original(self, number)
+        return rising(f"truncate {int_term(self.width)}", number)
+
+    return stand_in
+
+
+def civil_from_days(original: Callable[..., Any]) -> Callable[[Any], Any]:
+    """The calendar date of any day, by `months_of`; nothing asks for the day of the month."""
+
+    def stand_in(days: Any) -> Any:
+        if not isinstance(days, SymbolicInt):
+            return original(days)
+        months = months_of(days)
+        return 1970 + months // 12, months % 12 + 1, None
+
+    return stand_in
+
+
+# Python's own functions, which are written in C
+
+
+class _Packing:
+    """``struct``, for the one thing that a hash does with it: the bytes of a number are the number and their form."""
+
+    def __init__(self, original: Any) -> None:
+        self.original = original
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.original, name)
+
+    def pack(self, form: str, value: Any) -> Any:
+        return (form, value) if isinstance(value, SYMBOLIC) else self.original.pack(form, value)
+
+
+class _Date:
+    """A date of the 400 years of the calendar that repeat: its parts are any functions of the day."""
+
+    def __init__(self, day: Any) -> None:
+        for part in ("year", "month", "day"):
+            setattr(self, part, SymbolicInt(applied(f"{part} of the cycle", day, _same_value)[0]))
+
+
+class _Days:
+    """A number of days that is added to a date."""
+
+    def __init__(self, days: Any) -> None:
+        self.days = days
+
+    def __radd__(self, _: Any) -> _Date:
+        return _Date(self.days)
+
+
+class _Datetime:
+    """``datetime``, for the one thing that the calendar does with it."""
+
+    def __init__(self, original: Any) -> None:
+        self.original = original
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.original, name)
+
+    def timedelta(self, days: Any) -> Any:
+        return _Days(days) if isinstance(days, SymbolicInt) else self.original.timedelta(days=days)
+
+
+class _Constructor(type):
+    """A type that looks like one of Python's, and makes symbols of symbols."""
+
+    made: Any
+    plain: Any
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        return isinstance(value, cls.plain)
+
+    def __call__(cls, *arguments: Any) -> Any:
+        return cls.made(*arguments)
+
+    def __getattr__(cls, name: str) -> Any:
+        return getattr(cls.plain, name)
+
+
+def _number_from_bytes(data: Any, byteorder: str, *, signed: bool = False) -> Any:
+    if not isinstance(data, SymbolicBytes):
+        return int.from_bytes(data, byteorder, signed=signed)  # type: ignore[arg-type]
+    if byteorder != "big":
+        raise Unsupported("bytes in another order")
+    number = sum(
+        (unit * (1 << 8 * place) for place, unit in enumerate(reversed(data.units))), SymbolicInt(z3.IntVal(0))
+    )
+    half = 1 << 8 * len(data.units) - 1
+    return SymbolicInt(z3.If(number.term < half, number.term, number.term - 2 * half)) if signed else number
+
+
+class _Int(metaclass=_Constructor):
+    plain = int
+    made = staticmethod(lambda value=0, *base: value if isinstance(value, SymbolicInt) else int(value, *base))
+    from_bytes = staticmethod(_number_from_bytes)
+
+
+def _bytes(value: Any = b"", *rest: Any) -> Any:
+    if isinstance(value, list | tuple) and any(isinstance(one, SymbolicInt) for one in value):
+        return SymbolicBytes(value)
+    return bytes(value, *rest)
+
+
+class _Bytes(metaclass=_Constructor):
+    plain = bytes
+    made = staticmethod(_bytes)
+
+
+def _ord(text: Any) -> Any:
+    return text.units[0] if isinstance(text, SymbolicText) else ord(text)
+
+
+def _chr(number: Any) -> Any:
+    return SymbolicText((number,)) if isinstance(number, SymbolicInt) else chr(number)
+
+
+# Decimals: what they are, digits apart
+
+
+def _unscaled_value(original: Callable[..., Any]) -> Callable[[Any], Any]:
+    return lambda value: value.number if isinstance(value, SymbolicDecimal) else original(value)
+
+
+def _decimal_from_unscaled(original: Callable[..., Any]) -> Callable[[Any, Any], Any]:
+    def stand_in(type_: Any, number: Any) -> Any:
+        if not isinstance(number, SymbolicInt):
+            return original(type_, number)
+        limit = 10**type_.precision
+        if not (number < limit) or not (number > -limit):
+            return original(type_, limit)  # raises its error
+        return SymbolicDecimal(number, type_.precision, type_.scale)
+
+    return stand_in
+
+
+class Encoded:
+    """The bytes of a bound, without the bytes: what is decoded is what was encoded."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+def _decode_bound(original: Callable[..., Any]) -> Callable[[Any, Any], Any]:
+    return lambda type_, data: data.value if isinstance(data, Encoded) else original(type_, data)
+
+
+FUNCTIONS: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "the hash": ("spec_ref.hashing.murmur3_x86_32", lambda _: any_hash),
+    "the calendar": ("spec_ref.core.calendar.civil_from_days", civil_from_days),
+    "the digits of a decimal": ("spec_ref.core.decimals.unscaled_value", _unscaled_value),
+    "a decimal from digits": ("spec_ref.data_types.decimals.decimal_from_unscaled", _decimal_from_unscaled),
+    "the bytes of a decimal": (
+        "spec_ref.single_value.binary.minimal_twos_complement",
+        lambda original: lambda number: ("decimal", number) if isinstance(number, SymbolicInt) else original(number),
+    ),
+    "the text of a value in a message": ("spec_ref.core.errors.abbreviated_repr", lambda _: lambda value: "a value"),
+    "the bytes of a bound": ("spec_ref.single_value.bounds.decode_bound", _decode_bound),
+}
+"""The functions of `spec_ref` that something stands in for, everywhere where they are imported."""
+
+METHODS: dict[str, tuple[str, str, str, Callable[[Any], Any]]] = {
+    "truncation": ("spec_ref.partitioning.transforms", "Truncate", "_floor", floor),
+}
+"""The methods of `spec_ref` that something stands in for: module, class, method."""
+
+NAMES: dict[str, dict[str, Any]] = {
+    "spec_ref.core.calendar": {"datetime": _Datetime},
+    "spec_ref.hashing": {"struct": _Packing},
+    "spec_ref.partitioning.transforms": {"int": lambda _: _Int},
+    "spec_ref.single_value.binary": {"int": lambda _: _Int},
+    "spec_ref.single_value.bounds": {"ord": lambda _: _ord, "chr": lambda _: _chr, "bytes": lambda _: _Bytes},
+}
+"""Names of Python's own that something stands in for, by module."""
+
+
+@contextmanager
+def in_place(without: tuple[str, ...] = ()) -> Iterator[None]:
+    """Put the stand-ins in place.
+
+    Args:
+        without: functions to leave as they are, by their names in `FUNCTIONS`.
+    """
+    missing = object()
+    for place in (*(place.rpartition(".")[0] for place, _ in FUNCTIONS.values()), *NAMES):
+        importlib.import_module(place)
+    undo: list[tuple[dict[str, Any], str, Any]] = []
+    methods: list[tuple[type, str, Any]] = []
+    spaces = [
+        vars(module)
+        for name, module in list(sys.modules.items())
+        if name.startswith(("spec_ref.", "tools.proofs.theorems."))
+    ]
+    try:
+        for name, (place, make) in FUNCTIONS.items():
+            if name in without:
+                continue
+            module, _, function = place.rpartition(".")
+            original = getattr(importlib.import_module(module), function)
+            replacement = make(original)
+            for space in spaces:
+                if space.get(function) is original:
+                    undo.append((space, function, original))
+                    space[function] = replacement
+        for key, (module, owner, method, make) in METHODS.items():
+            if key not in without:
+                class_ = getattr(sys.modules[module], owner)
+                methods.append((class_, method, getattr(class_, method)))
+                setattr(class_, method, make(getattr(class_, method)))
+        for module, names in NAMES.items():
+            space = vars(importlib.import_module(module))
+            for name, make in names.items():
+                undo.append((space, name, space.get(name, missing)))
+                space[name] = make(space.get(name, getattr(builtins, name, None)))
+        yield
+    finally:
+        for class_, method, original in methods:
+            setattr(class_, method, original)
+        for space, name, value in reversed(undo):
+            if value is missing:
+                del space[name]
+            else:
+                space[name] = value

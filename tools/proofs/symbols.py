@@ -1,0 +1,427 @@
+"""Symbols: objects that the code takes for ints, strings, bytes, decimals and floats, and that stand for any value.
+
+Each is of a subclass of the type that it stands for, so that ``isinstance`` and the order of reflected operators are
+those of real values. What they cannot follow raises `Unsupported`; none of them ever turns into some value silently.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from decimal import Decimal
+from typing import Any
+
+import z3
+
+from tools.proofs.explorer import Unsupported, active
+
+POISON = -(10**60) - 7
+"""The number inside of every symbol of an int: where C code looks at it, it fits nothing."""
+
+
+class SymbolicBool:
+    """The result of a comparison; where the code asks for its truth, the path forks."""
+
+    __slots__ = ("term",)
+
+    def __init__(self, term: Any) -> None:
+        self.term = term
+
+    def __bool__(self) -> bool:
+        return active().decide(self.term)
+
+    def __eq__(self, other: object) -> Any:
+        return SymbolicBool(self.term == boolean_term(other))
+
+    def __ne__(self, other: object) -> Any:
+        return SymbolicBool(self.term != boolean_term(other))
+
+    def __and__(self, other: Any) -> SymbolicBool:
+        return SymbolicBool(z3.And(self.term, boolean_term(other)))
+
+    def __or__(self, other: Any) -> SymbolicBool:
+        return SymbolicBool(z3.Or(self.term, boolean_term(other)))
+
+    def __invert__(self) -> SymbolicBool:
+        return SymbolicBool(z3.Not(self.term))
+
+    def __hash__(self) -> int:
+        return 0
+
+
+def boolean_term(value: Any) -> Any:
+    """The term of a bool or of the symbol of one."""
+    if isinstance(value, SymbolicBool):
+        return value.term
+    if isinstance(value, bool):
+        return z3.BoolVal(value)
+    raise Unsupported(f"not a bool: {value!r}")
+
+
+def int_term(value: Any) -> Any:
+    """The term of an int, a bool, or the symbol of one; None for anything else."""
+    if isinstance(value, SymbolicInt):
+        return value.term
+    if isinstance(value, SymbolicBool):
+        return z3.If(value.term, 1, 0)
+    if isinstance(value, bool | int):
+        return z3.IntVal(int(value))
+    return None
+
+
+def _arithmetic(function: Callable[[Any, Any], Any], *, reflected: bool = False) -> Any:
+    def operate(self: SymbolicInt, other: Any) -> Any:
+        term = int_term(other)
+        if term is None:
+            return NotImplemented
+        return SymbolicInt(function(term, self.term) if reflected else function(self.term, term))
+
+    return operate
+
+
+def _comparison(function: Callable[[Any, Any], Any], *, different: bool | None = None) -> Any:
+    def compare(self: SymbolicInt, other: Any) -> Any:
+        term = int_term(other)
+        if term is None:
+            return NotImplemented if different is None else different
+        return SymbolicBool(function(self.term, term))
+
+    return compare
+
+
+def _divided(number: Any, divisor: Any) -> Any:
+    # Where the divisor is positive, z3 divides as Python does: the remainder is never negative.
+    if not active().decide(divisor > 0):
+        raise Unsupported("division by a number that may not be positive")
+    return number / divisor
+
+
+def _remainder(number: Any, divisor: Any) -> Any:
+    if not active().decide(divisor > 0):
+        raise Unsupported("the remainder of a division by a number that may not be positive")
+    return number % divisor
+
+
+def _masked(number: Any, mask: Any) -> Any:
+    # The lowest bits of a number in two's complement are its remainder, for negative numbers too.
+    mask = z3.simplify(mask)
+    if not z3.is_int_value(mask) or (mask.as_long() & (mask.as_long() + 1)) or mask.as_long() < 0:
+        raise Unsupported("& with a number that is not of the form 2^n - 1")
+    return number % (mask.as_long() + 1)
+
+
+class SymbolicInt(int):
+    """Any int."""
+
+    term: Any
+
+    def __new__(cls, term: Any) -> SymbolicInt:
+        self = super().__new__(cls, POISON)
+        self.term = term
+        return self
+
+    __add__ = _arithmetic(lambda a, b: a + b)
+    __radd__ = _arithmetic(lambda a, b: a + b, reflected=True)
+    __sub__ = _arithmetic(lambda a, b: a - b)
+    __rsub__ = _arithmetic(lambda a, b: a - b, reflected=True)
+    __mul__ = _arithmetic(lambda a, b: a * b)
+    __rmul__ = _arithmetic(lambda a, b: a * b, reflected=True)
+    __floordiv__ = _arithmetic(_divided)
+    __rfloordiv__ = _arithmetic(_divided, reflected=True)
+    __mod__ = _arithmetic(_remainder)
+    __rmod__ = _arithmetic(_remainder, reflected=True)
+    __and__ = _arithmetic(_masked)
+    __lt__ = _comparison(lambda a, b: a < b)
+    __le__ = _comparison(lambda a, b: a <= b)
+    __gt__ = _comparison(lambda a, b: a > b)
+    __ge__ = _comparison(lambda a, b: a >= b)
+    __eq__ = _comparison(lambda a, b: a == b, different=False)
+    __ne__ = _comparison(lambda a, b: a != b, different=True)
+
+    def __hash__(self) -> int:
+        return 0  # equal symbols have to have equal hashes, and any two may be equal
+
+    def __neg__(self) -> Any:
+        return SymbolicInt(-self.term)
+
+    def __invert__(self) -> Any:
+        return SymbolicInt(-self.term - 1)
+
+    def __abs__(self) -> Any:
+        return SymbolicInt(z3.If(self.term >= 0, self.term, -self.term))
+
+    def __divmod__(self, other: Any) -> Any:
+        return self // other, self % other
+
+    def __bool__(self) -> bool:
+        return active().decide(self.term != 0)
+
+    def __repr__(self) -> str:
+        return f"<{self.term}>"
+
+    __str__ = __repr__
+
+    def __format__(self, _: str) -> str:
+        return repr(self)
+
+    def bit_length(self) -> int:
+        """The number of bits of the absolute value: the path forks for every length."""
+        magnitude = z3.If(self.term >= 0, self.term, -self.term)
+        for bits in range(256):
+            if active().decide(magnitude < (1 << bits)):
+                return bits
+        raise Unsupported("a number of more than 255 bits")
+
+    def to_bytes(self, length: Any = 1, byteorder: Any = "big", *, signed: bool = False) -> Any:
+        """The bytes of the number in two's complement, the highest first."""
+        least, beyond = (-(1 << 8 * length - 1), 1 << 8 * length - 1) if signed else (0, 1 << 8 * length)
+        if byteorder != "big":
+            raise Unsupported("bytes in another order")
+        if not active().decide(z3.And(self.term >= least, self.term < beyond)):
+            raise OverflowError("int too big to convert")
+        return SymbolicBytes([SymbolicInt((self.term / (1 << 8 * place)) % 256) for place in reversed(range(length))])
+
+    def _unsupported(self, *_: Any) -> Any:
+        raise Unsupported("a symbol of an int is used as a number of C, or in arithmetic that is not followed")
+
+    __index__ = __int__ = __float__ = __truediv__ = __rtruediv__ = __pow__ = __rpow__ = _unsupported  # type: ignore[assignment]
+    __lshift__ = __rshift__ = __or__ = __xor__ = __rand__ = __ror__ = __rdivmod__ = __round__ = _unsupported  # type: ignore[assignment]
+
+
+# Strings and bytes of some length, whose code points or bytes are any
+
+
+def units_of(value: Any) -> tuple[Any, ...]:
+    """The terms of the code points of a string or of the bytes of a binary."""
+    if isinstance(value, SymbolicText | SymbolicBytes):
+        return tuple(map(int_term, value.units))
+    return tuple(z3.IntVal(one if isinstance(one, int) else ord(one)) for one in value)
+
+
+def before(left: Sequence[Any], right: Sequence[Any], *, same: bool) -> Any:
+    """The condition that a sequence is before another one, or the same if that counts too."""
+    result: Any = z3.BoolVal(len(left) <= len(right) if same else len(left) < len(right))
+    for place in reversed(range(min(len(left), len(right)))):
+        result = z3.Or(left[place] < right[place], z3.And(left[place] == right[place], result))
+    return result
+
+
+def alike(left: Sequence[Any], right: Sequence[Any]) -> Any:
+    """The condition that two sequences are the same."""
+    return (
+        z3.And(*(a == b for a, b in zip(left, right, strict=True)))
+        if len(left) == len(right)
+        else z3.BoolVal(val=False)
+    )
+
+
+class _Sequence:
+    """What strings and bytes share."""
+
+    units: tuple[Any, ...]
+    __slots__ = ()
+
+    def _part(self, units: Iterable[Any]) -> Any:
+        raise NotImplementedError
+
+    def _cut(self, place: slice) -> tuple[Any, ...]:
+        if place.step is not None:
+            raise Unsupported("a slice with a step")
+        stop = place.stop
+        if isinstance(stop, SymbolicInt):
+            stop = next((end for end in range(len(self.units)) if stop <= end), None)
+        return self.units[slice(place.start, stop)]
+
+    def __lt__(self, other: Any) -> Any:
+        return SymbolicBool(before(units_of(self), units_of(other), same=False))
+
+    def __le__(self, other: Any) -> Any:
+        return SymbolicBool(before(units_of(self), units_of(other), same=True))
+
+    def __gt__(self, other: Any) -> Any:
+        return SymbolicBool(before(units_of(other), units_of(self), same=False))
+
+    def __ge__(self, other: Any) -> Any:
+        return SymbolicBool(before(units_of(other), units_of(self), same=True))
+
+    def __eq__(self, other: object) -> Any:
+        if not isinstance(other, str | bytes):
+            return False
+        return SymbolicBool(alike(units_of(self), units_of(other)))
+
+    def __ne__(self, other: object) -> Any:
+        if not isinstance(other, str | bytes):
+            return True
+        return SymbolicBool(z3.Not(alike(units_of(self), units_of(other))))
+
+    def __hash__(self) -> int:
+        return 0
+
+    def __repr__(self) -> str:
+        return f"<{len(self.units)} units>"
+
+    __str__ = __repr__
+
+    def __add__(self, other: Any) -> Any:
+        units = (
+            other.units
+            if isinstance(other, _Sequence)
+            else [one if isinstance(one, int) else ord(one) for one in other]
+        )
+        return self._part((*self.units, *units))
+
+    def startswith(self, prefix: Any) -> Any:
+        """Whether a prefix is the beginning."""
+        return SymbolicBool(alike(units_of(self)[: len(prefix)], units_of(prefix)))
+
+    def rstrip(self, unit: Any) -> Any:
+        """The sequence without the last units that are a given one: the path forks for every number of them."""
+        (last,) = (one if isinstance(one, int) else ord(one) for one in unit)
+        end = len(self.units)
+        while end and self.units[end - 1] == last:
+            end -= 1
+        return self._part(self.units[:end])
+
+
+class SymbolicText(_Sequence, str):
+    """Any string of some length."""
+
+    def __new__(cls, units: Iterable[Any]) -> SymbolicText:
+        units = tuple(units)
+        self = str.__new__(cls, "\ufffd" * len(units))
+        self.units = units
+        return self
+
+    def _part(self, units: Iterable[Any]) -> SymbolicText:
+        return SymbolicText(units)
+
+    def __getitem__(self, place: Any) -> Any:
+        return SymbolicText(self._cut(place) if isinstance(place, slice) else (self.units[place],))
+
+    def encode(self, *_: Any) -> Any:
+        """Only asked for to see that there are no surrogates."""
+        for unit in self.units:
+            if SymbolicBool(z3.And(int_term(unit) >= 0xD800, int_term(unit) <= 0xDFFF)):
+                raise UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogates not allowed")
+        return b""
+
+
+class SymbolicBytes(_Sequence, bytes):
+    """Any bytes of some length."""
+
+    def __new__(cls, units: Iterable[Any]) -> SymbolicBytes:
+        units = tuple(units)
+        self = bytes.__new__(cls, len(units))
+        self.units = units
+        return self
+
+    def _part(self, units: Iterable[Any]) -> SymbolicBytes:
+        return SymbolicBytes(units)
+
+    def __getitem__(self, place: Any) -> Any:
+        return SymbolicBytes(self._cut(place)) if isinstance(place, slice) else self.units[place]
+
+
+# Decimals and floats
+
+
+class _Digits:
+    """The digits of a decimal, whose number is only compared with the precision."""
+
+    def __init__(self, number: Any, precision: int) -> None:
+        self.number, self.precision = number, precision
+
+    def __len__(self) -> int:
+        limit = 10**self.precision
+        return (
+            self.precision if active().decide(z3.And(self.number < limit, self.number > -limit)) else self.precision + 1
+        )
+
+
+class SymbolicDecimal(Decimal):
+    """Any decimal of a scale."""
+
+    number: Any
+    precision: int
+    scale: int
+
+    def __new__(cls, number: Any, precision: int, scale: int) -> SymbolicDecimal:
+        self = super().__new__(cls, "NaN")
+        self.number, self.precision, self.scale = number, precision, scale
+        return self
+
+    def as_tuple(self) -> Any:
+        """The sign, which nothing asks for, the digits and the exponent."""
+        return None, _Digits(int_term(self.number), self.precision), -self.scale
+
+    def _compared(self, other: Any) -> Any:
+        if not isinstance(other, SymbolicDecimal) or other.scale != self.scale:
+            raise Unsupported("decimals of two scales are compared")
+        return other.number
+
+    def __lt__(self, other: Any) -> Any:
+        return self.number < self._compared(other)
+
+    def __le__(self, other: Any) -> Any:
+        return self.number <= self._compared(other)
+
+    def __gt__(self, other: Any) -> Any:
+        return self.number > self._compared(other)
+
+    def __ge__(self, other: Any) -> Any:
+        return self.number >= self._compared(other)
+
+    def __eq__(self, other: object) -> Any:
+        return self.number == self._compared(other) if isinstance(other, Decimal) else False
+
+    def __ne__(self, other: object) -> Any:
+        return self.number != self._compared(other) if isinstance(other, Decimal) else True
+
+    def __hash__(self) -> int:
+        return 0
+
+    def __repr__(self) -> str:
+        return f"<{self.number!r}E-{self.scale}>"
+
+    __str__ = __repr__
+
+
+class SymbolicFloat(float):
+    """Any double: NaN, the infinities and both zeros too."""
+
+    term: Any
+
+    def __new__(cls, term: Any) -> SymbolicFloat:
+        self = super().__new__(cls, "nan")
+        self.term = term
+        return self
+
+    def __lt__(self, other: Any) -> Any:
+        return SymbolicBool(z3.fpLT(self.term, float_term(other)))
+
+    def __le__(self, other: Any) -> Any:
+        return SymbolicBool(z3.fpLEQ(self.term, float_term(other)))
+
+    def __gt__(self, other: Any) -> Any:
+        return SymbolicBool(z3.fpGT(self.term, float_term(other)))
+
+    def __ge__(self, other: Any) -> Any:
+        return SymbolicBool(z3.fpGEQ(self.term, float_term(other)))
+
+    def __eq__(self, other: object) -> Any:
+        return SymbolicBool(z3.fpEQ(self.term, float_term(other))) if isinstance(other, float | int) else False
+
+    def __ne__(self, other: object) -> Any:
+        return SymbolicBool(z3.Not(z3.fpEQ(self.term, float_term(other)))) if isinstance(other, float | int) else True
+
+    def __hash__(self) -> int:
+        return 0
+
+    def __repr__(self) -> str:
+        return f"<{self.term}>"
+
+    __str__ = __repr__
+
+
+def float_term(value: Any) -> Any:
+    """The term of a float or of the symbol of one."""
+    return value.term if isinstance(value, SymbolicFloat) else z3.FPVal(float(value), z3.Float64())

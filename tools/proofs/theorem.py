@@ -1,0 +1,327 @@
+"""What a theorem is, and how it is proved.
+
+A theorem is a function of a `World`. It asks the world for values, runs the code of `spec_ref` on them, and claims
+something about the results. In a symbolic world the values stand for all values, and the function is run along every
+path (`tools.proofs.explorer`); in a world of given values it is a test, which replays a counterexample, and the values
+of each path that was proved.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable, Mapping
+from decimal import Decimal
+from typing import Any
+
+import attrs
+import z3
+
+from tools.proofs import explorer, stand_ins
+from tools.proofs.explorer import Impossible, Undecided, Unsupported, active
+from tools.proofs.symbols import SymbolicBytes, SymbolicDecimal, SymbolicFloat, SymbolicInt, SymbolicText, boolean_term
+
+ALL = "all values"
+BOUNDED = "bounded length"
+EXHAUSTIVE = "exhaustive"
+METHODS = (ALL, BOUNDED, EXHAUSTIVE)
+
+CASE_SECONDS = 60.0
+"""The processor time that one case of a theorem may take."""
+
+REPLAYED = 5
+"""How many of the paths of a case are replayed with some values that take them."""
+
+MAX_CODE_POINT = 0x10FFFF
+
+
+class ClaimFailed(AssertionError):
+    """A claim of a theorem is false for some values."""
+
+
+@attrs.define
+class World:
+    """Where a theorem gets its values: symbols, or given ones."""
+
+    given: Mapping[str, Any] | None = None
+    """The values by name; None in a symbolic world."""
+
+    made: dict[str, Callable[[z3.ModelRef], Any]] = attrs.field(factory=dict)
+    """How each value is read from the solver's answer, by name."""
+
+    claims: int = 0
+    request: Callable[[], dict[str, Any]] | None = None
+    """Makes the vector request that shows a counterexample."""
+
+    @property
+    def symbolic(self) -> bool:
+        """Whether the values are symbols."""
+        return self.given is None
+
+    def int(self, name: str, least: Any = None, greatest: Any = None) -> Any:
+        """Any int of a range, which has no end where it is None."""
+        if self.given is not None:
+            value = self.given.get(name, 0)
+            if (least is not None and value < least) or (greatest is not None and value > greatest):
+                raise Impossible
+            return value
+        term = z3.Int(name)
+        self.made[name] = lambda model: _number(model, term)
+        if least is not None:
+            active().assume(term >= getattr(least, "term", least))
+        if greatest is not None:
+            active().assume(term <= getattr(greatest, "term", greatest))
+        return SymbolicInt(term)
+
+    def choose(self, name: str, *options: Any) -> Any:
+        """Any of some options; each is followed by itself."""
+        index = self.int(name, 0, len(options) - 1)
+        for place, option in enumerate(options[:-1]):
+            if index == place:
+                return option
+        return options[-1]
+
+    def text(self, name: str, length: Any) -> Any:
+        """Any string of a length: code points that are not surrogates."""
+        units = [self.int(f"{name}[{place}]", 0, MAX_CODE_POINT) for place in range(length)]
+        for unit in units:
+            self.assume((unit < 0xD800) | (unit > 0xDFFF))
+        return SymbolicText(units) if self.symbolic else "".join(map(chr, units))
+
+    def binary(self, name: str, length: Any) -> Any:
+        """Any bytes of a length."""
+        units = [self.int(f"{name}[{place}]", 0, 255) for place in range(length)]
+        return SymbolicBytes(units) if self.symbolic else bytes(units)
+
+    def decimal(self, name: str, precision: Any, scale: Any) -> Any:
+        """Any decimal of a type."""
+        number = self.int(name, 1 - 10**precision, 10**precision - 1)
+        if self.symbolic:
+            return SymbolicDecimal(number, precision, scale)
+        return Decimal((int(number < 0), tuple(map(int, str(abs(number)))), -scale))
+
+    def double(self, name: str) -> Any:
+        """Any double, NaN too."""
+        if self.given is not None:
+            return self.given.get(name, 0.0)
+        term = z3.FP(name, z3.Float64())
+        self.made[name] = lambda model: _double(model, term)
+        return SymbolicFloat(term)
+
+    def assume(self, condition: Any) -> None:
+        """Leave out the values for which a condition is false."""
+        if self.symbolic and not isinstance(condition, bool):
+            active().assume(boolean_term(condition))
+            if not active().possible(z3.BoolVal(val=True)):
+                raise Impossible
+        elif not condition:
+            raise Impossible
+
+    def claim(self, condition: Any, words: str = "") -> None:
+        """Claim that a condition is true."""
+        self.claims += 1
+        if not condition:
+            raise ClaimFailed(words or "the claim is false")
+
+
+def _number(model: z3.ModelRef, term: Any) -> int:
+    return int(model.eval(term, model_completion=True).as_long())
+
+
+def _double(model: z3.ModelRef, term: Any) -> float:
+    import struct
+
+    bits = z3.simplify(z3.fpToIEEEBV(model.eval(term, model_completion=True)))
+    if not z3.is_bv_value(bits):
+        return float("nan")
+    return float(struct.unpack(">d", bits.as_long().to_bytes(8, "big"))[0])
+
+
+@attrs.frozen
+class Theorem:
+    """One theorem."""
+
+    id: str
+    words: str
+    codes: tuple[str, ...]
+    method: str
+    state: Callable[..., None]
+    cases: tuple[Mapping[str, Any], ...]
+    """The arguments of each case that is proved by itself: a type, a transform, an operation."""
+
+    quick: int | None
+    """Every how many of the cases are a part of the quick run; None for none."""
+
+    topic: str
+
+    without: tuple[str, ...] = ()
+    """The stand-ins that are not used, by their names in `stand_ins.FUNCTIONS` and `stand_ins.METHODS`."""
+
+    def chosen(self, *, quick: bool) -> tuple[Mapping[str, Any], ...]:
+        """The cases of a run."""
+        if not quick:
+            return self.cases
+        return self.cases[:: self.quick] if self.quick else ()
+
+
+THEOREMS: dict[str, Theorem] = {}
+
+
+def theorem(
+    id: str,
+    *codes: str,
+    method: str = ALL,
+    cases: Iterable[Mapping[str, Any]] = ({},),
+    quick: int | None = 1,
+    without: tuple[str, ...] = (),
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Declare a function as a theorem; its docstring is the theorem in words."""
+
+    def declare(state: Callable[..., None]) -> Callable[..., None]:
+        assert id not in THEOREMS
+        assert method in METHODS
+        topic = state.__module__.rpartition(".")[2]
+        THEOREMS[id] = Theorem(
+            id, " ".join((state.__doc__ or "").split()), codes, method, state, tuple(cases), quick, topic, without
+        )
+        return state
+
+    return declare
+
+
+@attrs.frozen
+class Failure:
+    """Why a case of a theorem is not proved."""
+
+    case: str
+    reason: str
+    values: Mapping[str, Any] | None = None
+    request: str | None = None
+    replayed: str = ""
+    """What the code does with these values."""
+
+
+@attrs.frozen
+class Verdict:
+    """The result of proving a theorem."""
+
+    theorem: Theorem
+    cases: int
+    paths: int
+    claims: int
+    seconds: float
+    failures: tuple[Failure, ...]
+
+    @property
+    def proved(self) -> bool:
+        """Whether all of it is proved."""
+        return not self.failures
+
+
+def prove(
+    one: Theorem, *, quick: bool = False, seconds: float = CASE_SECONDS, replay: bool = True, stop: bool = False
+) -> Verdict:
+    """Prove a theorem.
+
+    Args:
+        one: the theorem.
+        quick: whether only the quick cases are proved.
+        seconds: the time for each case.
+        replay: whether some values of each path are run through the code as it is, without symbols and stand-ins.
+        stop: whether to stop at the first failure.
+
+    Returns:
+        What was found.
+    """
+    started = time.process_time()
+    cases, number, claims = one.chosen(quick=quick), 0, 0
+    failures: list[Failure] = []
+    for case in cases:
+        found, paths, claimed = _prove_case(one, case, seconds, replay=replay)
+        number, claims = number + paths, claims + claimed
+        failures += [found] if found else []
+        if failures and stop:
+            break
+    return Verdict(one, len(cases), number, claims, time.process_time() - started, tuple(failures))
+
+
+def _prove_case(
+    one: Theorem, case: Mapping[str, Any], seconds: float, *, replay: bool
+) -> tuple[Failure | None, int, int]:
+    name = ", ".join(f"{key}={value}" for key, value in case.items())
+    if one.method == EXHAUSTIVE:
+        world = World(given={})
+        try:
+            one.state(world, **case)
+        except Exception as error:
+            return Failure(name, _reason(error)), 1, world.claims
+        return None if world.claims else Failure(name, VACUOUS), 1, world.claims
+    count = claims = 0
+    worlds: list[World] = []
+
+    def run() -> None:
+        worlds.append(World())
+        one.state(worlds[-1], **case)
+
+    samples: list[dict[str, Any]] = []
+    try:
+        with stand_ins.in_place(one.without):
+            for ended in explorer.paths(run, time.process_time() + seconds):
+                world = worlds[-1]
+                worlds.clear()
+                count, claims = count + 1, claims + world.claims
+                if ended.error is not None or (replay and world.claims and len(samples) < REPLAYED):
+                    model = ended.path.model()
+                    values = {key: read(model) for key, read in world.made.items()}
+                    if ended.error is not None:
+                        break
+                    samples.append(values)
+            else:
+                values = None
+    except (Undecided, Unsupported) as error:
+        return Failure(name, _reason(error)), count, claims
+    if values is not None and ended.error is not None:
+        return _replayed(one, case, name, _reason(ended.error), values), count, claims
+    if not claims:
+        return Failure(name, VACUOUS), count, claims
+    for values in samples:
+        error_ = _run_with(one, case, values)[1]
+        if error_ is not None:
+            reason = f"proved on symbols, but false of these values: {_reason(error_)}"
+            return _replayed(one, case, name, reason, values), count, claims
+    return None, count, claims
+
+
+VACUOUS = "nothing was claimed on any path: the theorem says nothing"
+
+
+def _reason(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def _run_with(one: Theorem, case: Mapping[str, Any], values: Mapping[str, Any]) -> tuple[World, BaseException | None]:
+    world = World(given=values)
+    try:
+        one.state(world, **case)
+    except Impossible:
+        return world, None
+    except Exception as error:
+        return world, error
+    return world, None
+
+
+def _replayed(one: Theorem, case: Mapping[str, Any], name: str, reason: str, values: Mapping[str, Any]) -> Failure:
+    world, error = _run_with(one, case, values)
+    if error is None:
+        replayed = (
+            "with these values the code does what is claimed: what stands in for it (a hash, a calendar) is wrong"
+        )
+    else:
+        replayed = f"the code, with these values: {_reason(error)}"
+    request = None
+    if world.request is not None:
+        try:
+            request = json.dumps(world.request(), ensure_ascii=False)
+        except Exception as problem:
+            request = f"cannot be written: {_reason(problem)}"
+    return Failure(name, reason, values, request, replayed)

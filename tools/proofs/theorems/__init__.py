@@ -1,0 +1,13 @@
+"""The theorems, by topic."""
+
+from __future__ import annotations
+
+import importlib
+
+TOPICS = ("projection", "arithmetic")
+
+
+def load() -> None:
+    """Import every topic, which declares its theorems."""
+    for topic in TOPICS:
+        importlib.import_module(f"tools.proofs.theorems.{topic}")

@@ -1,0 +1,256 @@
+"""The arithmetic of partition transforms (Partition Transforms)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from spec_ref.core.calendar import CYCLE_DAYS, CYCLE_YEARS, EPOCH, UNITS_PER_DAY, civil_from_days
+from spec_ref.core.errors import SpecError
+from spec_ref.data_types.types import DATE, INT, LONG, TIMESTAMP, TIMESTAMP_NS, TIMESTAMPTZ, TIMESTAMPTZ_NS, Type, kind
+from spec_ref.partitioning.transforms import Bucket, Day, Hour, Month, Truncate, Year
+from tools.proofs.explorer import Impossible
+from tools.proofs.theorem import BOUNDED, EXHAUSTIVE, World, theorem
+from tools.proofs.theorems.predicates import (
+    DECIMALS,
+    INSTANTS,
+    TEXTS,
+    TYPES,
+    transform_named,
+    value,
+    value_json,
+)
+
+WIDEST = (1 << 31) - 1
+
+
+def _request(transform: Any, type_: Type, one: Any) -> dict[str, Any]:
+    return {
+        "operation": "transform",
+        "args": {"transform": str(transform), "type": str(type_), "value": value_json(type_, one)},
+    }
+
+
+def _applied(transform: Any, type_: Type, one: Any) -> Any:
+    try:
+        return transform.apply(type_, one)
+    except SpecError as error:  # contradiction C6: there is no result to speak of
+        raise Impossible from error
+
+
+def _unscaled(one: Any) -> Any:
+    from spec_ref.core import decimals
+
+    if isinstance(one, int):
+        return one
+    return decimals.unscaled_value(one)
+
+
+@theorem(
+    "truncate-is-a-floor",
+    "TRN005", "TRN006", "TRN007",
+    cases=({"type_": type_} for type_ in (INT, LONG, *DECIMALS)), quick=3, without=("truncation",),
+)  # fmt: skip
+def truncate_floor(world: World, type_: Type) -> None:
+    """Truncating a number to a width gives the greatest multiple of the width that is not above the number: never
+    more than the number, and less than a width below it.
+    """
+    transform = Truncate(world.int("width", 1, WIDEST))
+    one = value(world, "value", type_)
+    world.request = lambda: _request(transform, type_, one)
+    result = _unscaled(_applied(transform, type_, one))
+    number = _unscaled(one)
+    world.claim(result <= number, "the result is above the value")
+    world.claim(number - result < transform.width, "the result is a width or more below the value")
+    world.claim((number - result) == number % transform.width, "the result is not a multiple of the width")
+
+
+@theorem(
+    "truncate-never-falls",
+    "TRN005", "TRN006", "TRN007",
+    without=("truncation",),
+)  # fmt: skip
+def truncate_order(world: World) -> None:
+    """If one number is not above another, then neither are their truncations to a width: truncation keeps the order.
+    This is what the theorems about planning use of truncation.
+    """
+    transform = Truncate(world.int("width", 1, WIDEST))
+    low, high = world.int("low"), world.int("high")
+    world.assume(low <= high)
+    world.request = lambda: _request(transform, LONG, low)
+    world.claim(transform._floor(low) <= transform._floor(high), "the truncations are in another order")
+
+
+@theorem(
+    "truncate-twice",
+    "TRN005", "TRN006", "TRN007",
+    cases=({"type_": type_, "width": width} for type_ in (INT, LONG, *DECIMALS) for width in (1, 10, 97, WIDEST)),
+    quick=5, without=("truncation",),
+)  # fmt: skip
+def truncate_twice(world: World, type_: Type, width: Any) -> None:
+    """Truncating a number that was truncated to the same width does not change it."""
+    transform = Truncate(width)
+    one = value(world, "value", type_)
+    world.request = lambda: _request(transform, type_, one)
+    once = _applied(transform, type_, one)
+    world.claim(_applied(transform, type_, once) == once, "the second truncation changes the value")
+
+
+@theorem(
+    "truncate-of-text",
+    "TRN008", "TRN009",
+    method=BOUNDED, cases=({"type_": type_} for type_ in TEXTS),
+)  # fmt: skip
+def truncate_text(world: World, type_: Type) -> None:
+    """The truncation of a string or binary is its beginning of at most the width, truncating twice is truncating
+    once, and truncation keeps the order.
+    """
+    transform = Truncate(world.int("width", 1, WIDEST))
+    low, high = value(world, "low", type_), value(world, "high", type_)
+    world.request = lambda: _request(transform, type_, low)
+    cut = transform.apply(type_, low)
+    world.claim(len(cut) <= transform.width, "the result is longer than the width")
+    world.claim(low[: len(cut)] == cut, "the result is not a beginning")
+    world.claim(len(cut) == len(low) or len(cut) == transform.width, "the result is shorter than it has to be")
+    world.claim(transform.apply(type_, cut) == cut, "the second truncation changes the value")
+    if low <= high:
+        world.claim(cut <= transform.apply(type_, high), "the truncations are in another order")
+
+
+@theorem(
+    "times-never-fall",
+    "TRN010", "TRN011", "TRN012", "TRN014",
+    cases=(
+        {"transform": transform, "type_": type_}
+        for transform in (Year(), Month(), Day(), Hour())
+        for type_ in INSTANTS
+        if (transform, type_) != (Hour(), DATE)
+    ),
+    quick=4,
+)  # fmt: skip
+def times_order(world: World, transform: Any, type_: Type) -> None:
+    """If one date or timestamp is not after another, then neither is its year, month, day or hour."""
+    low, high = value(world, "low", type_), value(world, "high", type_)
+    world.assume(low <= high)
+    world.request = lambda: _request(transform, type_, low)
+    world.claim(
+        _applied(transform, type_, low) <= _applied(transform, type_, high), "the earlier one has the later partition"
+    )
+
+
+@theorem(
+    "times-agree",
+    "TRN010", "TRN011", "TRN012", "TRN014",
+    cases=({"type_": type_} for type_ in INSTANTS),
+)  # fmt: skip
+def times_agree(world: World, type_: Type) -> None:
+    """The year of a date or timestamp is that of its month, its month that of its day, and its day that of its hour,
+    counted down before 1970 as after it.
+    """
+    one = value(world, "value", type_)
+    year, month, day = (transform.apply(type_, one) for transform in (Year(), Month(), Day()))
+    world.request = lambda: _request(Day(), type_, one)
+    world.claim(month // 12 == year, "the year is not that of the month")
+    world.claim(Month().apply(DATE, day) == month, "the month is not that of the day")
+    units = UNITS_PER_DAY[kind(type_)]
+    world.claim(one - day * units >= 0, "the day begins after the value")
+    world.claim(one - day * units < units, "the day ends before the value")
+    if type_ != DATE:
+        hour = _applied(Hour(), type_, one)
+        world.claim(hour // 24 == day, "the day is not that of the hour")
+        world.claim(one - hour * (units // 24) >= 0, "the hour begins after the value")
+        world.claim(one - hour * (units // 24) < units // 24, "the hour ends before the value")
+
+
+@theorem(
+    "nanoseconds-agree",
+    "TRN010", "TRN011", "TRN012", "TRN014", "HSH006",
+    cases=({"micros": micros, "nanos": nanos} for micros, nanos in
+           ((TIMESTAMP, TIMESTAMP_NS), (TIMESTAMPTZ, TIMESTAMPTZ_NS))),
+)  # fmt: skip
+def nanoseconds_agree(world: World, micros: Type, nanos: Type) -> None:
+    """A timestamp in nanoseconds and the microsecond that it lies in have the same year, month, day, hour and
+    bucket.
+    """
+    one = value(world, "value", nanos)
+    for transform in (Year(), Month(), Day(), Hour(), transform_named(world, "bucket")):
+        world.request = lambda transform=transform: _request(transform, nanos, one)
+        same = transform.apply(nanos, one) == transform.apply(micros, one // 1000)
+        world.claim(same, f"the {transform} differs")
+
+
+@theorem(
+    "buckets-are-in-range",
+    "TRN003", "TRN004",
+    cases=({"type_": type_} for type_ in TYPES if kind(type_) in Bucket.sources), quick=5,
+)  # fmt: skip
+def buckets(world: World, type_: Type) -> None:
+    """The bucket of a value is from 0 to one below the number of buckets, and equal values have equal buckets,
+    whatever the hash function is.
+    """
+    transform = transform_named(world, "bucket")
+    one, other = value(world, "value", type_), value(world, "other", type_)
+    world.request = lambda: _request(transform, type_, one)
+    bucket = transform.apply(type_, one)
+    world.claim(bucket >= 0, "the bucket is negative")
+    world.claim(bucket < transform.num_buckets, "the bucket is beyond the last one")
+    if one == other:
+        world.claim(transform.apply(type_, other) == bucket, "equal values have two buckets")
+
+
+# The calendar
+
+
+@theorem(
+    "months-of-one-cycle",
+    "TRN010", "TRN011",
+    method=EXHAUSTIVE,
+)  # fmt: skip
+def months_of_a_cycle(world: World) -> None:
+    """In the 400 years that begin with 1970, each day's month is that of the day before, or the next one where the
+    day is the first of a month; the months of these years are 4800, after which the calendar repeats.
+    """
+    year, month, day = civil_from_days(0)
+    world.claim((year, month, day) == (EPOCH.year, 1, 1), "day 0 is not 1970-01-01")
+    lengths = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+    for days in range(1, CYCLE_DAYS + 1):
+        leap = month == 2 and year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+        day += 1
+        if day > lengths[month - 1] + leap:
+            day, month = 1, month + 1
+            if month > 12:
+                year, month = year + 1, 1
+        world.claim(civil_from_days(days) == (year, month, day), f"day {days} has another date")
+    world.claim((year, month, day) == (EPOCH.year + CYCLE_YEARS, 1, 1), "the cycle has another length")
+
+
+@theorem(
+    "the-calendar-repeats",
+    "TRN010", "TRN011",
+    without=("the calendar",),
+)  # fmt: skip
+def calendar_repeats(world: World) -> None:
+    """The date of a day and the date 146,097 days later differ by 400 years and are the same month and day, for any
+    day: what holds for one cycle of the calendar holds for all of them.
+    """
+    days = world.int("days")
+    cycles = world.int("cycles")
+    year, month, day = civil_from_days(days)
+    later = civil_from_days(days + cycles * CYCLE_DAYS)
+    world.claim(later[0] == year + cycles * CYCLE_YEARS, "the years do not differ by 400")
+    world.claim(later[1] == month, "the months differ")
+    world.claim(later[2] == day, "the days differ")
+
+
+@theorem(
+    "months-fit-an-int",
+    "TRN010", "TRN011",
+    method=EXHAUSTIVE,
+)  # fmt: skip
+def months_fit(world: World) -> None:
+    """The month of the first and of the last day that a date can be fits an int; the months between them are
+    between.
+    """
+    for day in (-(1 << 31), (1 << 31) - 1):
+        month = Month().apply(DATE, day)
+        world.claim(-(1 << 31) <= month < 1 << 31, "the month does not fit")
+        world.claim(Year().apply(DATE, day) == month // 12, "the year is not that of the month")

@@ -1,0 +1,170 @@
+"""What the theorems about planning share: types, transforms, values, and predicates of every form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from spec_ref.core.calendar import UNITS_PER_DAY
+from spec_ref.data_types.types import (
+    BINARY,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    FLOAT,
+    INT,
+    LONG,
+    STRING,
+    TIME,
+    TIMESTAMP,
+    TIMESTAMP_NS,
+    TIMESTAMPTZ,
+    TIMESTAMPTZ_NS,
+    DecimalType,
+    Type,
+    kind,
+)
+from spec_ref.expressions.bound import BoundComparison, BoundReference, BoundSetTest, BoundTest
+from spec_ref.expressions.predicates import Operation as _O  # noqa: N814
+from spec_ref.partitioning.spec import PartitionField, PartitionSpec
+from spec_ref.partitioning.transforms import Bucket, Day, Hour, Identity, Month, Transform, Truncate, Void, Year
+from tools.proofs.theorem import World
+
+INSTANTS: tuple[Type, ...] = (DATE, TIMESTAMP, TIMESTAMPTZ, TIMESTAMP_NS, TIMESTAMPTZ_NS)
+DECIMALS: tuple[Type, ...] = (DecimalType(1, 0), DecimalType(9, 2), DecimalType(18, 4), DecimalType(38, 10))
+TEXTS: tuple[Type, ...] = (STRING, BINARY)
+TYPES: tuple[Type, ...] = (INT, LONG, *DECIMALS, *INSTANTS, TIME, BOOLEAN, *TEXTS, FLOAT, DOUBLE)
+
+LONGEST = 2
+"""The greatest length of symbolic strings and bytes: a width may be below, at and above it."""
+
+COLUMN, FIELD = 1, 1000
+TRANSFORMS = ("identity", "bucket", "truncate", "year", "month", "day", "hour", "void")
+
+ORDERED = (_O.LT, _O.LT_EQ, _O.GT, _O.GT_EQ, _O.EQ, _O.NOT_EQ)
+TESTS = (_O.IS_NULL, _O.NOT_NULL)
+NAN_TESTS = (_O.IS_NAN, _O.NOT_NAN)
+PREFIXES = (_O.STARTS_WITH, _O.NOT_STARTS_WITH)
+SETS = (_O.IN, _O.NOT_IN)
+
+
+def operations(type_: Type) -> tuple[_O, ...]:
+    """The operations of predicates on a column of a type."""
+    found = (*ORDERED, *SETS, *TESTS)
+    if type_ in (FLOAT, DOUBLE):
+        found += NAN_TESTS
+    return found + PREFIXES if type_ == STRING else found
+
+
+def sources(transform: str) -> tuple[Type, ...]:
+    """The types that a transform takes."""
+    accepted = {
+        "identity": TYPES,
+        "void": (INT, STRING),
+        "bucket": tuple(one for one in TYPES if one not in (BOOLEAN, FLOAT, DOUBLE)),
+        "truncate": (INT, LONG, *DECIMALS, *TEXTS),
+        "year": INSTANTS,
+        "month": INSTANTS,
+        "day": INSTANTS,
+        "hour": INSTANTS[1:],
+    }
+    return accepted[transform]
+
+
+def partitioned() -> Iterator[dict[str, Any]]:
+    """Every transform with every type that it takes, and every operation on the type."""
+    for transform in TRANSFORMS:
+        for type_ in sources(transform):
+            for operation in operations(type_):
+                yield {"transform": transform, "type_": type_, "operation": operation}
+
+
+def bits_of(type_: Type) -> int:
+    """The number of bits of an integer or instant."""
+    return 32 if kind(type_) in ("int", "date") else 64
+
+
+def value(world: World, name: str, type_: Any) -> Any:
+    """Any value of a type that is not null."""
+    match kind(type_):
+        case "boolean":
+            return world.choose(name, False, True)  # noqa: FBT003
+        case "decimal":
+            return world.decimal(name, type_.precision, type_.scale)
+        case "string":
+            return world.text(name, world.choose(f"{name} length", *range(LONGEST + 1)))
+        case "binary":
+            return world.binary(name, world.choose(f"{name} length", *range(LONGEST + 1)))
+        case "float" | "double":
+            return world.double(name)
+        case "time":
+            return world.int(name, 0, UNITS_PER_DAY["timestamp"] - 1)
+        case _:
+            half = 1 << bits_of(type_) - 1
+            return world.int(name, -half, half - 1)
+
+
+def nullable(world: World, name: str, type_: Type) -> Any:
+    """Any value of a type, or null."""
+    return None if world.choose(f"{name} is null", True, False) else value(world, name, type_)  # noqa: FBT003
+
+
+def constant(world: World, name: str, type_: Type) -> Any:
+    """Any constant of a bound predicate: a value that is not NaN."""
+    found = value(world, name, type_)
+    if type_ in (FLOAT, DOUBLE):
+        world.assume(found == found)
+    return found
+
+
+def leaf(world: World, operation: _O, type_: Type, term: Any = None) -> Any:
+    """A predicate of one column, with any constants."""
+    term = BoundReference((COLUMN,), ("x",), type_) if term is None else term
+    if operation in (*TESTS, *NAN_TESTS):
+        return BoundTest(operation, term)
+    if operation in SETS:
+        return BoundSetTest(operation, term, tuple(constant(world, f"constant {place}", term.type) for place in (1, 2)))
+    return BoundComparison(operation, term, constant(world, "constant", term.type))
+
+
+def transform_named(world: World, name: str) -> Transform:
+    """A transform, with any parameter."""
+    plain = {"identity": Identity, "year": Year, "month": Month, "day": Day, "hour": Hour, "void": Void}
+    if name in plain:
+        return plain[name]()
+    parameter = world.int("parameter", 1, (1 << 31) - 1)
+    return Bucket(parameter) if name == "bucket" else Truncate(parameter)
+
+
+def spec_of(transform: Transform) -> PartitionSpec:
+    """The spec with one field of the column."""
+    return PartitionSpec(0, (PartitionField(source_id=COLUMN, field_id=FIELD, name="p", transform=transform),))
+
+
+def schema_json(type_: Type) -> dict[str, Any]:
+    """The schema of the column, as vectors have it."""
+    field = {"id": COLUMN, "name": "x", "required": False, "type": str(type_)}
+    return {"type": "struct", "schema-id": 0, "fields": [field]}
+
+
+def spec_json(transform: Transform) -> dict[str, Any]:
+    """The spec, as vectors have it."""
+    field = {"source-id": COLUMN, "field-id": FIELD, "name": "p", "transform": str(transform)}
+    return {"spec-id": 0, "fields": [field]}
+
+
+def value_json(type_: Type, one: Any) -> Any:
+    """A value, as vectors have it."""
+    from spec_ref.single_value.json_value import to_json
+
+    return None if one is None else to_json(type_, one)
+
+
+def predicate_json(predicate: Any) -> Mapping[str, Any]:
+    """A predicate of the column, as vectors have it."""
+    made: dict[str, Any] = {"type": predicate.operation.value, "term": "x"}
+    if isinstance(predicate, BoundComparison):
+        made["value"] = value_json(predicate.term.type, predicate.value)
+    if isinstance(predicate, BoundSetTest):
+        made["values"] = [value_json(predicate.term.type, one) for one in predicate.values]
+    return made
