@@ -184,7 +184,9 @@ class SymbolicInt(int):
         raise Unsupported("a symbol of an int is used as a number of C, or in arithmetic that is not followed")
 
     __index__ = __int__ = __float__ = __truediv__ = __rtruediv__ = __pow__ = __rpow__ = _unsupported  # type: ignore[assignment]
-    __lshift__ = __rshift__ = __or__ = __xor__ = __rand__ = __ror__ = __rdivmod__ = __round__ = _unsupported  # type: ignore[assignment]
+    __lshift__ = __rshift__ = __or__ = __xor__ = __rand__ = __ror__ = __rdivmod__ = __rlshift__ = __rrshift__ = (
+        __rxor__
+    ) = __round__ = _unsupported  # type: ignore[assignment]
 
 
 # Strings and bytes of some length, whose code points or bytes are any
