@@ -53,7 +53,7 @@ moved_modules.install()
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from conformance import api
+    from conformance import api  # noqa: PLC0415 - loads everything that is public, so only when it is used
 
     return getattr(api, name)
 

@@ -51,7 +51,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from spec_ref import api
+    from spec_ref import api  # noqa: PLC0415 - loads everything that is public, so only when it is used
 
     return getattr(api, name)
 

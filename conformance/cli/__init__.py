@@ -15,7 +15,16 @@ from typing import Any
 from cyclopts import App, CycloptsError, Parameter
 
 from conformance.core.failures import ExitStatus, ToolError
+from conformance.core.lazy_imports import lazy_imports
 from conformance.core.terminal_sanitizer import Visible
+
+with lazy_imports():
+    import tempfile
+    import traceback
+
+    from conformance import version
+    from conformance.cli import configuration
+
 
 COMMANDS = {
     "run": ("run:run", "Replay vectors against implementations."),
@@ -82,9 +91,7 @@ examined, 4 a bug of this tool, 5 nothing selected, 130 interrupted."""
 
 
 def _version() -> str:
-    from conformance.version import tool_version
-
-    return tool_version()
+    return version.tool_version()
 
 
 def _worth_showing(default: object) -> str | None:
@@ -126,8 +133,6 @@ def _configured(given: Sequence[str]) -> App:
     """The command line with the defaults of the configuration, which `doctor` and help do without."""
     app = make_app()
     if given and given[0] in COMMANDS and given[0] != "doctor":
-        from conformance.cli import configuration
-
         configuration.apply(app)
     return app
 
@@ -175,9 +180,6 @@ def _complain(message: str, status: ExitStatus) -> int:
 
 def _traced(error: Exception) -> str:
     """What happened, and the file that the trace of it was written to."""
-    import tempfile
-    import traceback
-
     with tempfile.NamedTemporaryFile(
         "w", prefix="iceberg-conformance-", suffix=".trace", delete=False, encoding="utf-8", errors="replace"
     ) as file:

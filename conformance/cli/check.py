@@ -8,6 +8,14 @@ from pathlib import Path
 from typing import Literal
 
 from conformance.cli import command_group
+from conformance.core.lazy_imports import lazy_imports
+
+with lazy_imports():
+    import attrs
+
+    from conformance import vectors
+    from conformance.vectors import lint
+
 
 app = command_group("check")
 
@@ -22,14 +30,9 @@ def check_vectors(*files: Path, format: Literal["text", "json"] = "text") -> int
         files: Vector files or folders of them; those that come with the tool when nothing is named.
         format: Text for people, or JSON.
     """
-    from attrs import asdict
-
-    from conformance.vectors import shipped
-    from conformance.vectors.lint import findings_of, main
-
     if format == "json":
-        found = findings_of(list(files) or [shipped()])
-        sys.stdout.write(json.dumps([asdict(finding) for finding in found], indent=2) + "\n")
+        found = lint.findings_of(list(files) or [vectors.shipped()])
+        sys.stdout.write(json.dumps([attrs.asdict(finding) for finding in found], indent=2) + "\n")
         return 2 if any(finding.fatal for finding in found) else 1 if found else 0
 
-    return main(["--", *map(str, files or (shipped(),))])
+    return lint.main(["--", *map(str, files or (vectors.shipped(),))])

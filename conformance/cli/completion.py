@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
+from conformance.cli import make_app
 from conformance.core.failures import ExitStatus, HarnessFault
 
 
@@ -16,8 +17,6 @@ def completion(shell: Annotated[Literal["bash", "zsh", "fish"], Parameter(name="
     Args:
         shell: bash, zsh or fish.
     """
-    from conformance.cli import make_app
-
     script = make_app().generate_completion(shell=shell)
     sys.stdout.write(_with_names(script) if shell == "bash" else script)
     return ExitStatus.CONFORMANT

@@ -12,6 +12,16 @@ from typing import Any, Literal
 from attrs import frozen
 
 from conformance.core.failures import ExitStatus, ToolError
+from conformance.core.lazy_imports import lazy_imports
+
+with lazy_imports():
+    from conformance import engine_setup, vectors
+    from conformance.adapter_sdk import serve
+    from conformance.cli import configuration
+    from conformance.engine_setup import built
+    from conformance.engine_setup import java as java_runtimes
+    from conformance.engines.reference import adapter as reference
+
 
 LIBRARIES = (
     "attrs",
@@ -78,8 +88,6 @@ def _python() -> Finding:
 
 def _configuration() -> Finding:
     """The file that gives options their defaults here, and the options that it names."""
-    from conformance.cli import configuration
-
     try:
         found = configuration.find()
     except ToolError as error:
@@ -101,8 +109,6 @@ def _library(name: str) -> Finding:
 
 
 def _vectors() -> Finding:
-    from conformance import vectors
-
     folder = vectors.shipped()
     try:
         return Finding("vectors", fine=True, found=f"{len(vectors.load(folder))} in {folder}")
@@ -111,20 +117,13 @@ def _vectors() -> Finding:
 
 
 def _reference() -> Finding:
-    from conformance.adapter_sdk.serve import perform
-    from conformance.engines.reference import adapter as reference
-
-    answer = perform(reference.operations(), "hash", {"type": "int", "value": 34})
+    answer = serve.perform(reference.operations(), "hash", {"type": "int", "value": 34})
     fine = answer == {"ok": 2017239379}  # the first example of Appendix B
     return Finding("reference", fine=fine, found="hashes 34 as the spec does" if fine else f"answers {answer}")
 
 
 def _engines() -> list[Finding]:
-    from conformance.engine_setup import list_engines
-    from conformance.engine_setup.built import TOOLCHAINS, missing
-    from conformance.engine_setup.java import packaged_java, system_java
-
-    java = system_java() or packaged_java()
+    java = java_runtimes.system_java() or java_runtimes.packaged_java()
     found = [
         Finding(
             "java",
@@ -134,10 +133,10 @@ def _engines() -> list[Finding]:
             needed=False,
         )
     ]
-    for toolchain in TOOLCHAINS.values():
-        lack = missing(toolchain)
+    for toolchain in built.TOOLCHAINS.values():
+        lack = built.missing(toolchain)
         found.append(Finding(toolchain.program, lack is None, lack or "builds what is built here", needed=False))
-    for engine in list_engines():
+    for engine in engine_setup.list_engines():
         fine = engine.installed
         text = f"{engine.version} in {engine.path}" if fine else str(engine.reason)
         found.append(Finding(engine.label, fine, text, needed=False))

@@ -8,6 +8,15 @@ from typing import Literal
 
 from conformance.cli import command_group
 from conformance.core.failures import ExitStatus, UsageError
+from conformance.core.lazy_imports import lazy_imports
+
+with lazy_imports():
+    from conformance import engine_setup
+    from conformance.cli import listing
+    from conformance.engine_setup import catalog as engine_catalog
+    from conformance.engine_setup import pruning
+    from conformance.table_io.catalogs import servers as catalog_servers
+
 
 app = command_group("engines")
 
@@ -19,9 +28,7 @@ def list_(*, format: Literal["text", "json"] = "text") -> int:
     Args:
         format: Text for people, or JSON.
     """
-    from conformance.cli.listing import show_engines
-
-    return show_engines(format)
+    return listing.show_engines(format)
 
 
 @app.command(name="install")
@@ -35,12 +42,8 @@ def install_(*names: str, all: bool = False, format: Literal["text", "json"] = "
         all: Every engine but those that are built here, which takes long: they are installed by name, as servers are.
         format: Text for people, or JSON.
     """
-    from conformance.engine_setup import EngineError, install, list_engines
-    from conformance.engine_setup.catalog import catalog
-    from conformance.table_io.catalogs.servers import install_server
-
-    known = list_engines()
-    servers = [server.name for server in catalog().servers]
+    known = engine_setup.list_engines()
+    servers = [server.name for server in engine_catalog.catalog().servers]
     labels = [*(engine.label for engine in known), *servers]
     for name in names:
         if name not in labels:
@@ -51,8 +54,10 @@ def install_(*names: str, all: bool = False, format: Literal["text", "json"] = "
     told = []
     for label in dict.fromkeys([engine.label for engine in known if all and not engine.by_name] + [*names]):
         try:
-            done = install_server(label, _tell) if label in servers else install(label, _tell)
-        except EngineError as error:
+            done = (
+                catalog_servers.install_server(label, _tell) if label in servers else engine_setup.install(label, _tell)
+            )
+        except engine_setup.EngineError as error:
             print(f"iceberg-conformance: {error}", file=sys.stderr)
             status = ExitStatus.NOT_EXAMINED
             told.append({"label": label, "installed": False, "reason": error.reason})
@@ -75,9 +80,7 @@ def prune_(*, dry_run: bool = False, format: Literal["text", "json"] = "text") -
         dry_run: Tell what would be removed, and remove nothing.
         format: Text for people, or JSON.
     """
-    from conformance.engine_setup.pruning import prune
-
-    gone = prune(dry_run=dry_run)
+    gone = pruning.prune(dry_run=dry_run)
     if format == "json":
         rows = [{"path": str(one.path), "bytes": one.size, "removed": not dry_run} for one in gone]
         sys.stdout.write(json.dumps(rows, indent=2) + "\n")

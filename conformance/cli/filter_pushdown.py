@@ -13,8 +13,14 @@ from cyclopts import Parameter
 
 from conformance.cli.progress import progress
 from conformance.core.failures import ExitStatus, NothingSelected, UsageError
+from conformance.core.lazy_imports import lazy_imports
 from conformance.runner.process import Limits
 from conformance.runner.targets import REFERENCE, limits_of, target
+
+with lazy_imports():
+    from conformance.properties import filter_pushdown as pushdown
+    from conformance.properties import tables, values
+
 
 DEFAULTS = Limits()
 
@@ -50,14 +56,10 @@ def filter_pushdown(
         timeout: Seconds that it may take for an answer.
         format: Text for people, or JSON.
     """
-    from conformance.properties.filter_pushdown import check
-    from conformance.properties.tables import AVOIDABLE
-    from conformance.properties.values import VALUES
-
-    unknown = sorted(set(avoid) - AVOIDABLE)
+    unknown = sorted(set(avoid) - tables.AVOIDABLE)
     if unknown:
-        raise UsageError(f"--avoid {unknown[0]}: there are {', '.join(sorted(AVOIDABLE))}")
-    if set(VALUES) <= set(avoid):
+        raise UsageError(f"--avoid {unknown[0]}: there are {', '.join(sorted(tables.AVOIDABLE))}")
+    if set(values.VALUES) <= set(avoid):
         raise UsageError("--avoid leaves no type for a column")
     if examples < 1 or most < 1:
         raise UsageError("--examples and --most have to be at least 1")
@@ -67,7 +69,9 @@ def filter_pushdown(
         started = opened.start()
         if "table.read" not in started.operations:
             raise NothingSelected(f"{adapter} does not have the operation table.read")
-        found = check(opened, first, examples, frozenset(avoid), keep=keep, most=most, progress=partial(tell, "tables"))
+        found = pushdown.check(
+            opened, first, examples, frozenset(avoid), keep=keep, most=most, progress=partial(tell, "tables")
+        )
     options = "".join(f" --avoid {word!r}" if " " in word else f" --avoid {word}" for word in avoid)
     told = []
     for one in found.counterexamples:

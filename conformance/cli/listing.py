@@ -13,6 +13,18 @@ from cyclopts import Parameter
 
 from conformance.cli import command_group
 from conformance.core.failures import ExitStatus
+from conformance.core.lazy_imports import lazy_imports
+
+with lazy_imports():
+    from conformance import engine_setup, vectors, version
+    from conformance import rules as check_rules
+    from conformance.cli import explain
+    from conformance.core import failures
+    from conformance.operations import families as operation_families
+    from conformance.runner import results as run_results
+    from conformance.runner import targets
+    from spec_ref import requirements
+
 
 app = command_group("list")
 
@@ -41,16 +53,12 @@ def list_vectors(
         vectors_: A folder of vectors other than the one that comes with the tool.
         format: Text for people, or JSON.
     """
-    from conformance import vectors
-    from conformance.core.failures import NothingSelected
-    from conformance.runner.results import Case, sparse
-
     every = vectors.load(vectors_ or vectors.shipped())
     chosen = vectors.Selection(suite, section, requirement, format_version, names).choose(every)
     if not chosen:
-        raise NothingSelected(f"nothing is selected, of {len(every)} vectors")
+        raise failures.NothingSelected(f"nothing is selected, of {len(every)} vectors")
     rows = [(one.id, one.suite, one.operation.name, " ".join(one.requirements)) for one in chosen]
-    return _show(rows, [sparse(Case.of(one)) for one in chosen], format)
+    return _show(rows, [run_results.sparse(run_results.Case.of(one)) for one in chosen], format)
 
 
 @app.command(name="suites")
@@ -63,8 +71,6 @@ def list_suites(
         vectors_: A folder of vectors other than the one that comes with the tool.
         format: Text for people, or JSON.
     """
-    from conformance import vectors
-
     found = Counter(one.suite for one in vectors.load(vectors_ or vectors.shipped()))
     content = [{"name": name, "vectors": count} for name, count in sorted(found.items())]
     return _show([(str(one["name"]), str(one["vectors"])) for one in content], content, format)
@@ -77,16 +83,12 @@ def list_adapters(*, format: Format = "text") -> int:
     Args:
         format: Text for people, or JSON.
     """
-    from conformance.engine_setup import list_engines
-    from conformance.runner.targets import inside_the_tool
-    from conformance.version import tool_version
-
     found: list[dict[str, Any]] = [
-        {"name": name, "version": tool_version(), "ready": True} for name in inside_the_tool()
+        {"name": name, "version": version.tool_version(), "ready": True} for name in targets.inside_the_tool()
     ]
     found += [
         {"name": engine.label, "version": engine.version, "ready": engine.installed, **_reason(engine.reason)}
-        for engine in list_engines()
+        for engine in engine_setup.list_engines()
     ]
     rows = [(one["name"], one["version"], "ready" if one["ready"] else one["reason"]) for one in found]
     return _show(rows, found, format)
@@ -109,11 +111,9 @@ def list_operations(*, format: Format = "text") -> int:
     Args:
         format: Text for people, or JSON.
     """
-    from conformance.operations.families import families
-
     found = [
         {"name": name, "family": family.name, "roles": one["roles"], "description": one["description"]}
-        for family in families()
+        for family in operation_families.families()
         for name, one in family.operations.items()
     ]
     rows = [(one["name"], one["family"], " ".join(one["roles"]), one["description"]) for one in found]
@@ -128,19 +128,15 @@ def list_requirements(*, section: tuple[str, ...] = (), format: Format = "text")
         section: Those of sections whose heading contains this. May be repeated.
         format: Text for people, or JSON.
     """
-    from conformance.cli.explain import requirement_json
-    from conformance.core.failures import NothingSelected
-    from spec_ref.requirements import register
-
     rules = [
         rule
-        for rule in register().values()
+        for rule in requirements.register().values()
         if not section or any(part.lower() in rule.section.lower() for part in section)
     ]
     if not rules:
-        raise NothingSelected("no section with requirements has that in its heading")
+        raise failures.NothingSelected("no section with requirements has that in its heading")
     rows = [(rule.code, rule.level.value, rule.section, rule.text) for rule in rules]
-    return _show(rows, [requirement_json(rule) for rule in rules], format)
+    return _show(rows, [explain.requirement_json(rule) for rule in rules], format)
 
 
 @app.command(name="checks")
@@ -152,28 +148,22 @@ def list_checks(*, level: tuple[str, ...] = (), requirement: tuple[str, ...] = (
         requirement: Checks of this requirement, or of those whose codes begin so. May be repeated.
         format: Text for people, or JSON.
     """
-    from conformance.cli.explain import check_json
-    from conformance.core.failures import NothingSelected
-    from conformance.rules import registry
-
     codes = tuple(code.upper() for code in requirement)
     found = [
         check
-        for check in registry().values()
+        for check in check_rules.registry().values()
         if (not level or check.level in level)
         and (not codes or any(code.startswith(codes) for code in check.requirements))
     ]
     if not found:
-        raise NothingSelected("no check has that level and requirement")
+        raise failures.NothingSelected("no check has that level and requirement")
     rows = [(one.id, " ".join(one.requirements), one.level, one.scope, one.severity.value) for one in found]
-    return _show(rows, [check_json(one) for one in found], format)
+    return _show(rows, [explain.check_json(one) for one in found], format)
 
 
 def show_engines(format: Format) -> int:
     """Print the engines."""
-    from conformance.engine_setup import list_engines
-
-    found = list_engines()
+    found = engine_setup.list_engines()
     content = [
         {
             "label": engine.label,

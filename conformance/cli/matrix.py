@@ -15,8 +15,25 @@ from cyclopts import Parameter
 
 from conformance.cli.progress import progress
 from conformance.core.failures import ExitStatus, NothingSelected, UsageError
+from conformance.core.lazy_imports import lazy_imports
 from conformance.runner.process import Limits
 from conformance.runner.targets import limits_of, target
+
+with lazy_imports():
+    import fnmatch
+    import importlib
+
+    from conformance import vectors, version
+    from conformance.core import output_files
+    from conformance.engine_setup import catalog as engine_catalog
+    from conformance.interop import catalogue, cells, running
+    from conformance.interop import golden as golden_interop
+    from conformance.interop import known as known_differences
+    from conformance.interop import results as matrix_results
+    from conformance.reports import matrix_terminal
+    from conformance.runner import expectations as run_expectations
+    from conformance.runner import results as run_results
+
 
 if TYPE_CHECKING:
     from conformance.interop.catalogue import Variant
@@ -75,21 +92,18 @@ def matrix(
         start_timeout: Seconds that an adapter may take to start.
         timeout: Seconds that an adapter may take for one answer.
     """
-    from conformance.interop import results as files
-    from conformance.interop.catalogue import variants
-
     written = _outputs(report)
     limits = limits_of(start_timeout, timeout)
     if jobs < 1:
         raise UsageError("--jobs has to be at least 1")
     if list_:
-        _list(variants(script, quick=quick), format)
+        _list(catalogue.variants(script, quick=quick), format)
         return ExitStatus.CONFORMANT
     if from_ is not None:
-        found = files.read(from_)
+        found = matrix_results.read(from_)
         _tell(found, written, format)
         return found.exit_status or ExitStatus.CONFORMANT
-    chosen = variants(script, quick=quick)
+    chosen = catalogue.variants(script, quick=quick)
     found = _run(chosen, script, producer, consumer, quick, known, golden_results, keep, jobs, limits, results)
     _tell(found, written, format)
     return found.exit_status or ExitStatus.CONFORMANT
@@ -107,40 +121,31 @@ def _run(
     jobs: int,
     limits: Limits,
     results: Path | None,
-) -> Matrix:
-    from conformance import vectors
-    from conformance.interop.catalogue import variants
-    from conformance.interop.cells import GOLDEN, Matrix
-    from conformance.interop.known import load_known
-    from conformance.interop.results import RESULTS, write
-    from conformance.interop.running import Plan, run_matrix
-    from conformance.runner import expectations
-    from conformance.runner.expectations import Expectations
-    from conformance.runner.results import read as read_run
-    from conformance.version import tool_version
-
-    default = (*members("producer"), *(() if quick else (GOLDEN,)))
+) -> cells.Matrix:
+    default = (*members("producer"), *(() if quick else (cells.GOLDEN,)))
     producers = list(dict.fromkeys(producer or default))
     consumers = list(dict.fromkeys(consumer or members("consumer")))
-    targets = {name: target(name, limits) for name in dict.fromkeys((*producers, *consumers)) if name != GOLDEN}
+    targets = {name: target(name, limits) for name in dict.fromkeys((*producers, *consumers)) if name != cells.GOLDEN}
     every = vectors.load(vectors.shipped())
-    golden = _golden(every, names) if GOLDEN in producers else ()
-    if not golden and not (chosen and producers != [GOLDEN]):
+    golden = _golden(every, names) if cells.GOLDEN in producers else ()
+    if not golden and not (chosen and producers != [cells.GOLDEN]):
         raise NothingSelected(f"there is no script or golden table {' or '.join(names)}")
     known_cells: tuple[Known, ...] = ()
-    known_vectors = Expectations()
+    known_vectors = run_expectations.Expectations()
     if known != "none":
-        shipped = known == expectations.SHIPPED
-        known_cells = load_known(None if shipped else Path(known), {one.name for one in variants()} if shipped else ())
-        known_vectors = expectations.load(expectations.SHIPPED, {vector.id for vector in every})
+        shipped = known == run_expectations.SHIPPED
+        known_cells = known_differences.load_known(
+            None if shipped else Path(known), {one.name for one in catalogue.variants()} if shipped else ()
+        )
+        known_vectors = run_expectations.load(run_expectations.SHIPPED, {vector.id for vector in every})
     header = {
-        "matrix": RESULTS,
-        "tool": tool_version(),
+        "matrix": matrix_results.RESULTS,
+        "tool": version.tool_version(),
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "command": sys.argv[1:],
     }
     with _folder(keep) as folder, progress() as tell:
-        plan = Plan(
+        plan = running.Plan(
             producers=tuple(targets[name] for name in producers if name in targets and chosen),
             consumers=tuple(targets[name] for name in consumers),
             scripts=tuple(chosen),
@@ -148,31 +153,29 @@ def _run(
             folder=folder,
             known=known_cells,
             expectations=known_vectors,
-            golden_run=None if golden_results is None else read_run(golden_results),
+            golden_run=None if golden_results is None else run_results.read(golden_results),
             jobs=jobs,
         )
-        found = Matrix(header)
+        found = cells.Matrix(header)
         try:
-            return run_matrix(plan, found, tell)
+            return running.run_matrix(plan, found, tell)
         finally:  # one that was interrupted says that it is not complete
             if results is not None:
-                write(found, results)
+                matrix_results.write(found, results)
 
 
 def members(role: str) -> tuple[str, ...]:
     """The engines whose folders say that they are a producer or a consumer of every matrix."""
-    from conformance.engine_setup.catalog import catalog
-
-    return tuple(engine.label for engine in catalog().every if role in engine.matrix)
+    return tuple(engine.label for engine in engine_catalog.catalog().every if role in engine.matrix)
 
 
 def _golden(every: Sequence[Any], names: Sequence[str]) -> tuple[MadeTable, ...]:
-    from fnmatch import fnmatchcase
-
-    from conformance.interop.golden import golden_cases, golden_tables
-
-    wanted = [name for name in golden_cases(every) if not names or any(fnmatchcase(name, one) for one in names)]
-    return tuple(golden_tables(every, wanted))
+    wanted = [
+        name
+        for name in golden_interop.golden_cases(every)
+        if not names or any(fnmatch.fnmatchcase(name, one) for one in names)
+    ]
+    return tuple(golden_interop.golden_tables(every, wanted))
 
 
 @contextmanager
@@ -198,26 +201,19 @@ def _outputs(asked: Sequence[str]) -> list[tuple[str, Path | None]]:
 
 
 def _tell(found: Matrix, written: Sequence[tuple[str, Path | None]], format: str) -> None:
-    from importlib import import_module
-
-    from conformance.core.output_files import write_output
-    from conformance.reports import matrix_terminal
-
     for kind, path in written:
-        text = import_module(KINDS[kind]).render(found)
+        text = importlib.import_module(KINDS[kind]).render(found)
         if path is None:
             sys.stdout.write(text)
         else:
-            write_output("--report", path, text)
+            output_files.write_output("--report", path, text)
     to_stdout = any(path is None for _, path in written)
     if format == "json" and not to_stdout:
-        from conformance.interop.results import stored
-
         document = {
             **found.header,
-            "participants": [stored(one) for one in found.participants],
-            "tables": [stored(one) for one in found.tables],
-            "cells": [stored(one) for one in found.cells],
+            "participants": [matrix_results.stored(one) for one in found.participants],
+            "tables": [matrix_results.stored(one) for one in found.tables],
+            "cells": [matrix_results.stored(one) for one in found.cells],
             "unmet": found.unmet,
             "complete": found.complete,
             "exit_status": found.exit_status,

@@ -14,8 +14,14 @@ from cyclopts import Parameter
 
 from conformance.cli.progress import progress
 from conformance.core.failures import ExitStatus, NothingSelected, UsageError
+from conformance.core.lazy_imports import lazy_imports
 from conformance.runner.process import Limits
 from conformance.runner.targets import REFERENCE, limits_of, target
+
+with lazy_imports():
+    from conformance.properties import laws, scripts
+    from conformance.properties import metamorphic as metamorphic_laws
+
 
 DEFAULTS = Limits()
 
@@ -58,12 +64,7 @@ def metamorphic(
         timeout: Seconds that it may take for an answer.
         format: Text for people, or JSON.
     """
-    from conformance.properties.laws import LAWS
-    from conformance.properties.metamorphic import check
-    from conformance.properties.metamorphic import replay as try_again
-    from conformance.properties.scripts import AVOIDABLE
-
-    for option, given, known in (("--law", law, LAWS.keys()), ("--avoid", avoid, AVOIDABLE)):
+    for option, given, known in (("--law", law, laws.LAWS.keys()), ("--avoid", avoid, scripts.AVOIDABLE)):
         unknown = sorted(set(given) - set(known))
         if unknown:
             raise UsageError(f"{option} {unknown[0]}: there are {', '.join(sorted(known))}")
@@ -84,7 +85,7 @@ def metamorphic(
             reads = stack.enter_context(target(reader, limits).open())
             reads.start()
         if replay is not None:
-            one, _, reason = try_again(replay, writes, reads)
+            one, _, reason = metamorphic_laws.replay(replay, writes, reads)
             told = {None: "it cannot be tried with this adapter", "": "it holds"}.get(reason, f"it does not: {reason}")
             if format == "json":
                 replayed = {"law": one.name, "held": None if reason is None else not reason, "reason": reason or ""}
@@ -93,8 +94,10 @@ def metamorphic(
                 print(f"{started}: {one.name}: {told}")
             return ExitStatus.FAILURES if reason else ExitStatus.CONFORMANT
         tell = stack.enter_context(progress())
-        wanted = [LAWS[name] for name in law or LAWS]
-        found = check(writes, reads, wanted, first, examples, frozenset(avoid), keep=keep, most=most, progress=tell)
+        wanted = [laws.LAWS[name] for name in law or laws.LAWS]
+        found = metamorphic_laws.check(
+            writes, reads, wanted, first, examples, frozenset(avoid), keep=keep, most=most, progress=tell
+        )
     name = chosen.reproduce or shlex.quote(chosen.name)
     with_reader = "" if reader == REFERENCE else f" --reader {shlex.quote(reader)}"
     again = f"iceberg-conformance metamorphic --adapter {name}{with_reader} --replay"

@@ -16,6 +16,19 @@ from cyclopts import Parameter
 from conformance.cli import command_group
 from conformance.cli.progress import progress
 from conformance.core.failures import ExitStatus, UsageError
+from conformance.core.lazy_imports import lazy_imports
+
+with lazy_imports():
+    import attrs
+
+    from conformance.engine_setup import catalog as engine_catalog
+    from conformance.races import suites as race_suites
+    from conformance.races import table_fixtures
+    from conformance.races.stress import judge
+    from conformance.races.stress import known as known_problems
+    from conformance.races.stress import run as stress_run
+    from conformance.table_io.catalogs import servers as catalog_servers
+
 
 app = command_group("race")
 
@@ -29,30 +42,29 @@ def list_changes(*, format: Format = "text") -> int:
     Args:
         format: Text for people, or JSON.
     """
-    from conformance.races.suites import ALL_FAULTS, DEFAULT_FIXTURE, READ, TABLES, VERSIONS, names
-    from conformance.races.table_fixtures import FIXTURES
-
     found = {
-        "changes": {str(version): [*names(version), READ] for version in VERSIONS},
-        "faults": list(ALL_FAULTS),
-        "tables": list(TABLES),
+        "changes": {str(version): [*race_suites.names(version), race_suites.READ] for version in race_suites.VERSIONS},
+        "faults": list(race_suites.ALL_FAULTS),
+        "tables": list(race_suites.TABLES),
         "fixtures": {
             name: {
                 "about": one.about,
-                "changes": {str(version): [*names(version, name), READ] for version in one.versions},
+                "changes": {
+                    str(version): [*race_suites.names(version, name), race_suites.READ] for version in one.versions
+                },
             }
-            for name, one in FIXTURES.items()
+            for name, one in table_fixtures.FIXTURES.items()
         },
     }
     if format == "json":
         sys.stdout.write(json.dumps(found, indent=2) + "\n")
         return ExitStatus.CONFORMANT
-    for name, one in FIXTURES.items():
-        print(f"{name}: {one.about}" + (" (the default)" if name == DEFAULT_FIXTURE else ""))
+    for name, one in table_fixtures.FIXTURES.items():
+        print(f"{name}: {one.about}" + (" (the default)" if name == race_suites.DEFAULT_FIXTURE else ""))
         for version in one.versions:
-            print(f"  v{version}: {', '.join((*names(version, name), READ))}")
-    print(f"faults: {', '.join(ALL_FAULTS)}")
-    print(f"tables: {', '.join(TABLES)}")
+            print(f"  v{version}: {', '.join((*race_suites.names(version, name), race_suites.READ))}")
+    print(f"faults: {', '.join(race_suites.ALL_FAULTS)}")
+    print(f"tables: {', '.join(race_suites.TABLES)}")
     return ExitStatus.CONFORMANT
 
 
@@ -82,27 +94,24 @@ def play(
             "0 1 1:crash".
         format: Text for people, or JSON.
     """
-    from conformance.races.suites import ALL_FAULTS, READ, TABLES, VERSIONS, Race, names, replay
-    from conformance.races.suites import play as played
-
     if (
-        format_version not in VERSIONS
-        or table not in TABLES
-        or set(kind) - set(ALL_FAULTS)
-        or not names(format_version, fixture)
+        format_version not in race_suites.VERSIONS
+        or table not in race_suites.TABLES
+        or set(kind) - set(race_suites.ALL_FAULTS)
+        or not race_suites.names(format_version, fixture)
     ):
         raise UsageError("race play: there is no such version, table, fixture or kind of fault; see race list")
-    unknown = [name for name in changes if name not in (*names(format_version, fixture), READ)]
+    unknown = [name for name in changes if name not in (*race_suites.names(format_version, fixture), race_suites.READ)]
     if unknown or not changes:
         raise UsageError(f"race play: name changes of race list; unknown: {', '.join(unknown) or 'none given'}")
-    chosen = kind or (ALL_FAULTS if faults or schedule else ())
-    race = Race(format_version, table, changes, tuple(chosen), faults, fixture)
+    chosen = kind or (race_suites.ALL_FAULTS if faults or schedule else ())
+    race = race_suites.Race(format_version, table, changes, tuple(chosen), faults, fixture)
     if schedule is None:
-        found = played(race)
+        found = race_suites.play(race)
         return _tell([_row(found)], format)
     steps = _steps(schedule, len(changes))
     try:
-        trace, outcome, problems = replay(race, steps)
+        trace, outcome, problems = race_suites.replay(race, steps)
     except ValueError as error:
         raise UsageError(f"race play: {error}") from None
     if format == "json":
@@ -145,21 +154,20 @@ def explore(
         processes: How many races are explored at once; as many as there are processors where not given.
         format: Text for people, or JSON.
     """
-    from conformance.races import suites
-    from conformance.races.table_fixtures import FIXTURES
-
-    versions, tables = format_version or suites.VERSIONS, table or tuple(suites.TABLES)
-    if set(versions) - set(suites.VERSIONS) or set(tables) - set(suites.TABLES):
+    versions, tables = format_version or race_suites.VERSIONS, table or tuple(race_suites.TABLES)
+    if set(versions) - set(race_suites.VERSIONS) or set(tables) - set(race_suites.TABLES):
         raise UsageError("race explore: there is no such version or table; see race list")
-    if set(fixture) - set(FIXTURES):
+    if set(fixture) - set(table_fixtures.FIXTURES):
         raise UsageError("race explore: there is no such fixture; see race list")
     chosen = suite or ("pairs", "triples", "readers")
-    races = suites.races(chosen, versions, tables, fixture or tuple(FIXTURES), faults, thorough=thorough)
+    races = race_suites.races(
+        chosen, versions, tables, fixture or tuple(table_fixtures.FIXTURES), faults, thorough=thorough
+    )
     if not races:
         raise UsageError("race explore: no fixture has such a version; see race list")
     rows = []
     with progress() as tell:
-        for number, found in enumerate(suites.play_all(races, processes, encoded=thorough), 1):
+        for number, found in enumerate(race_suites.play_all(races, processes, encoded=thorough), 1):
             rows.append(_row(found))
             tell("races", number, len(races))
     return _tell(rows, format)
@@ -193,12 +201,14 @@ def _schedule(steps: tuple[tuple[int, str], ...]) -> str:
 
 
 def _steps(text: str, writers: int) -> tuple[tuple[int, str], ...]:
-    from conformance.races.suites import ALL_FAULTS
-
     steps = []
     for word in text.split():
         writer, _, what = word.partition(":")
-        if not writer.isdigit() or (what and what not in (*ALL_FAULTS, "arrives")) or int(writer) >= writers:
+        if (
+            not writer.isdigit()
+            or (what and what not in (*race_suites.ALL_FAULTS, "arrives"))
+            or int(writer) >= writers
+        ):
             raise UsageError(f"race play: {word} is no step of a schedule")
         steps.append((int(writer), what or "step"))
     return tuple(steps)
@@ -274,23 +284,17 @@ def stress(
         keep: Keep the journals, the server's files and the table in this new folder.
         format: Text for people, or JSON.
     """
-    import attrs
-
-    from conformance.races.stress.run import REFERENCE, Settings
-    from conformance.races.stress.run import stress as stressed
-    from conformance.races.suites import VERSIONS
-
     if kills is None:
-        kills = 1.0 if client == REFERENCE and not (catalog or "").startswith("catalog:") else 0.3
+        kills = 1.0 if client == stress_run.REFERENCE and not (catalog or "").startswith("catalog:") else 0.3
     numbers = min(processes, commits) >= 1 and seconds > 0 and min(kills, server_kills, pauses, pause) >= 0
-    if format_version not in VERSIONS or not numbers:
+    if format_version not in race_suites.VERSIONS or not numbers:
         raise UsageError("race stress: there is no such version, or a number is too small")
     if catalog is not None and server is not None:
         raise UsageError("race stress: give a catalog or a server, not both")
-    if server is None and (server_kills or client != REFERENCE):
+    if server is None and (server_kills or client != stress_run.REFERENCE):
         raise UsageError("race stress: --server-kills and --client go with --server")
     chosen = int(time.time()) if seed is None else seed
-    settings = Settings(
+    settings = stress_run.Settings(
         catalog=catalog, server=server, client=client, location=location, processes=processes, seconds=seconds,
         kills_per_s=kills, server_kills=server_kills, pauses=pauses, pause_s=pause,
         most_commits=commits, version=format_version, seed=chosen,
@@ -300,7 +304,7 @@ def stress(
         directory = Path(name) if keep is None else keep.absolute()
         if keep is not None:
             _make(keep)
-        report = stressed(settings, directory)
+        report = stress_run.stress(settings, directory)
     if format == "json":
         document = {**attrs.asdict(report), "problems": [str(one) for one in report.problems], "seed": chosen}
         sys.stdout.write(json.dumps(document, indent=2) + "\n")
@@ -319,9 +323,6 @@ def _make(folder: Path) -> None:
 
 def _stressed(report: Any, processes: int, seed: int) -> Iterator[str]:
     """The report of a stress in lines."""
-    from conformance.races.stress.judge import QUESTIONS
-    from conformance.races.stress.known import load_known
-
     yield f"client: {report.client}"
     yield f"server: {report.server}"
     yield (
@@ -337,13 +338,13 @@ def _stressed(report: Any, processes: int, seed: int) -> Iterator[str]:
     for error, (number, there) in report.errors.items():
         yield f"{number} commits ended in {error}; of those that add rows, {there} are there"
     counts = Counter(one.kind for one in report.problems)
-    for kind, words in QUESTIONS.items():
+    for kind, words in judge.QUESTIONS.items():
         yield f"{words:>40}: {counts[kind]}"
     for problem in report.problems[:20]:
         yield f"wrong: {problem}"
     if len(report.problems) > 20:
         yield f"... and {len(report.problems) - 20} more"
-    for known in load_known():
+    for known in known_problems.load_known():
         if known.explains(report.client, report.server, set(counts)):
             yield f"known: {known.does}"
     yield "nothing was lost" if not report.problems else f"{len(report.problems)} things are wrong"
@@ -387,12 +388,11 @@ def servers(*, format: Format = "text") -> int:
     Args:
         format: Text for people, or JSON.
     """
-    from conformance.engine_setup.catalog import find_server
-    from conformance.table_io.catalogs.servers import KINDS, server_status
-
     rows: list[dict[str, Any]] = []
-    for name, kind in KINDS.items():
-        reason = server_status(find_server(kind.package)).reason if kind.package else None
+    for name, kind in catalog_servers.KINDS.items():
+        reason = (
+            catalog_servers.server_status(engine_catalog.find_server(kind.package)).reason if kind.package else None
+        )
         clients = [*(["reference"] if kind.store else []), "pyiceberg"]
         rows.append({"name": name, "server": kind.described, "clients": clients, "reason": reason})
     if format == "json":

@@ -16,9 +16,17 @@ from cyclopts import Parameter
 
 from conformance.cli.progress import progress
 from conformance.core.failures import ExitStatus, NothingSelected, UsageError
+from conformance.core.lazy_imports import lazy_imports
 from conformance.core.output_files import write_output
 from conformance.runner.process import Limits
 from conformance.runner.targets import limits_of, named
+
+with lazy_imports():
+    from conformance.properties import relay as relay_property
+    from conformance.properties import relay_known, scripts
+    from conformance.reports import relay_page
+    from conformance.runner import expectations
+
 
 if TYPE_CHECKING:
     from conformance.properties.relay import Counterexample, Findings, Relays
@@ -65,23 +73,18 @@ def relay(
         timeout: Seconds that it may take for an answer; for a step four times as many.
         format: Text for people, or JSON.
     """
-    from conformance.properties.relay import Engine, Relays, run_relays
-    from conformance.properties.relay_known import load_known
-    from conformance.properties.scripts import AVOIDABLE
-    from conformance.runner.expectations import SHIPPED
-
     if not adapter:
         raise UsageError("--adapter is missing: name the engines that take part")
     if report and not (report.startswith(HTML) and report != HTML):
         raise UsageError(f"--report {report}: expected html:FILE")
-    unknown = sorted(set(avoid) - AVOIDABLE)
+    unknown = sorted(set(avoid) - scripts.AVOIDABLE)
     if unknown:
-        raise UsageError(f"--avoid {unknown[0]}: there are {', '.join(sorted(AVOIDABLE))}")
+        raise UsageError(f"--avoid {unknown[0]}: there are {', '.join(sorted(scripts.AVOIDABLE))}")
     if {"v1", "v2", "v3"} <= set(avoid):
         raise UsageError("--avoid leaves no format version")
     if examples < 1 or max_failures < 1:
         raise UsageError("--examples and --max-failures have to be at least 1")
-    known = () if expect == "none" else load_known(None if expect == SHIPPED else Path(expect))
+    known = () if expect == "none" else relay_known.load_known(None if expect == expectations.SHIPPED else Path(expect))
     first = random.randrange(2**31) if seed is None else seed
     targets = named(adapter, limits_of(start_timeout, timeout))
     with ExitStack() as stack:
@@ -91,21 +94,21 @@ def relay(
             started = opened.start()
             if not {"table.write", "table.change"} <= started.operations:
                 raise NothingSelected(f"{one.name} does not have the operations table.write and table.change")
-            engines[one.name] = Engine(one.name, opened, started)
-        relays = Relays(engines, known)
+            engines[one.name] = relay_property.Engine(one.name, opened, started)
+        relays = relay_property.Relays(engines, known)
         if replay is not None:
             return _replayed(relays, replay, format)
         tell = stack.enter_context(progress())
-        found = run_relays(
+        found = relay_property.run_relays(
             relays, first, examples, frozenset(avoid), keep=keep, max_failures=max_failures,
             progress=partial(tell, "scripts"),
         )  # fmt: skip
     again = "iceberg-conformance relay " + " ".join(f"--adapter {shlex.quote(one.name)}" for one in targets)
     if report:
-        from conformance.reports.relay_page import render
-
         identities = {name: str(engine.started) for name, engine in engines.items()}
-        write_output("--report", Path(report.removeprefix(HTML)), render(found, identities, first, again, known))
+        write_output(
+            "--report", Path(report.removeprefix(HTML)), relay_page.render(found, identities, first, again, known)
+        )
     _tell(found, relays, first, again, format)
     if found.counterexamples:
         return ExitStatus.FAILURES
@@ -117,9 +120,7 @@ def relay(
 
 
 def _replayed(relays: Relays, file: Path, format: str) -> int:
-    from conformance.properties.relay import read_relay
-
-    steps = read_relay(file, relays.engines)
+    steps = relay_property.read_relay(file, relays.engines)
     failure = relays.again(steps)
     known = "" if failure is None else relays.known_as(failure)
     if format == "json":
@@ -164,11 +165,9 @@ def _tell(found: Findings, relays: Relays, seed: int, again: str, format: str) -
 
 
 def _handovers(found: Findings, engines: Sequence[str]) -> list[dict[str, Any]]:
-    from conformance.properties.relay import matrix
-
     return [
         {"before": before, "engine": engine, **counts}
-        for (before, engine), counts in matrix(found.handovers, engines).items()
+        for (before, engine), counts in relay_property.matrix(found.handovers, engines).items()
     ]
 
 

@@ -10,9 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from conformance.core.failures import ExitStatus, UsageError
+from conformance.core.lazy_imports import lazy_imports
 from conformance.reports import outputs, rendered, write_reports
 from conformance.runner import results
 from conformance.runner.results import Run
+
+with lazy_imports():
+    from conformance.interop import results as matrix_results
+    from conformance.reports import difference
+
 
 if TYPE_CHECKING:
     from conformance.interop.cells import Matrix
@@ -54,14 +60,10 @@ def report(
 
 
 def _tables(path: Path) -> Matrix:
-    from conformance.interop.results import read
-
-    return read(path)
+    return matrix_results.read(path)
 
 
 def _difference(runs: list[Run], format: str) -> ExitStatus:
-    from conformance.reports import difference
-
     if len(runs) != 2:
         raise UsageError("report --diff: name two results files, the old one first")
     if format not in ("terminal", "json", "markdown"):

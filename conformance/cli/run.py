@@ -15,6 +15,7 @@ from cyclopts import Parameter
 from conformance import vectors
 from conformance.cli.progress import progress
 from conformance.core.failures import ExitStatus, HarnessFault, NothingSelected, UsageError
+from conformance.core.lazy_imports import lazy_imports
 from conformance.core.output_files import open_output, write_output
 from conformance.core.terminal_sanitizer import one_line
 from conformance.operations.protocol import Started
@@ -28,6 +29,10 @@ from conformance.runner.results import RESULTS, Run, Writer
 from conformance.runner.targets import REFERENCE, all_engines, engine_labels, limits_of, named, not_ready
 from conformance.vectors import Selection
 from conformance.version import tool_version
+
+with lazy_imports():
+    from conformance.properties import second_reader as second_reading
+
 
 DEFAULTS = Limits()
 
@@ -135,9 +140,7 @@ def run(
     (reader,) = named([second_reader], limits) if second_reader is not None else (None,)
     plan = Plan(tuple(targets), chosen, expected, most, jobs)
     if reader is not None:
-        from conformance.properties.second_reader import second_readings  # with Arrow, which few runs need
-
-        plan = evolve(plan, second_reader=reader, second_readings=second_readings)
+        plan = evolve(plan, second_reader=reader, second_readings=second_reading.second_readings)
     with _opened(results) as file, progress() as tell:
         found = execute(plan, header, Writer(file), tell)
     detail = Detail.STATISTICS if statistics else Detail.ALL if verbose else Detail.EXAMPLES
@@ -168,9 +171,7 @@ def _print_engines_not_run(found: Run, *, latest: bool) -> None:
 
 
 def _print_second_readings(reader: str, found: Run) -> None:
-    from conformance.properties.second_reader import summary  # with Arrow, which few runs need
-
-    for line in summary(reader, found.second_readings):
+    for line in second_reading.summary(reader, found.second_readings):
         print(line, file=sys.stderr)
 
 

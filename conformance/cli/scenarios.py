@@ -18,8 +18,25 @@ from cyclopts import Parameter
 
 from conformance.cli.progress import progress
 from conformance.core.failures import ExitStatus, NothingSelected, UsageError
+from conformance.core.lazy_imports import lazy_imports
 from conformance.runner.process import Limits
 from conformance.runner.targets import REFERENCE, limits_of, target
+
+with lazy_imports():
+    from conformance.properties import (
+        errors,
+        probes,
+        relay_known,
+        scenario_files,
+        script_maker,
+        searching,
+        smaller_scripts,
+        written_scenarios,
+    )
+    from conformance.properties import scenarios as scenario_runs
+    from conformance.properties import scripts as random_scripts
+    from conformance.runner import expectations
+
 
 DEFAULTS = Limits()
 MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of its own is made in it
@@ -78,21 +95,9 @@ def scenarios(
         timeout: Seconds that it may take for an answer.
         format: Text for people, or JSON.
     """
-    from conformance.properties.errors import Broken, NotSupported
-    from conformance.properties.probes import find_supported
-    from conformance.properties.relay_known import load_known
-    from conformance.properties.scenario_files import open_passed, read_scenario, write_scenario
-    from conformance.properties.scenarios import follow_reference
-    from conformance.properties.script_maker import Size
-    from conformance.properties.scripts import AVOIDABLE
-    from conformance.properties.searching import hypothesis, scripts, search
-    from conformance.properties.smaller_scripts import smaller_or_refused
-    from conformance.properties.written_scenarios import follow_written
-    from conformance.runner.expectations import SHIPPED
-
-    unknown = sorted(set(avoid) - AVOIDABLE)
+    unknown = sorted(set(avoid) - random_scripts.AVOIDABLE)
     if unknown:
-        raise UsageError(f"--avoid {unknown[0]}: there are {', '.join(sorted(AVOIDABLE))}")
+        raise UsageError(f"--avoid {unknown[0]}: there are {', '.join(sorted(random_scripts.AVOIDABLE))}")
     if set(versions) - {1, 2, 3}:
         raise UsageError("--versions are 1, 2 and 3")
     left_out = {*avoid, *(f"v{one}" for one in (1, 2, 3) if versions and one not in versions)}
@@ -102,10 +107,14 @@ def scenarios(
         raise UsageError("--examples, --operations and --max-failures are at least 1")
     if not 0 <= min_operations <= operations:
         raise UsageError("--min-operations is from 0 to --operations")
-    entries = () if expect == "none" else load_known(None if expect == SHIPPED else Path(expect), "scenario")
-    script = read_scenario(replay) if replay is not None else None
+    entries = (
+        ()
+        if expect == "none"
+        else relay_known.load_known(None if expect == expectations.SHIPPED else Path(expect), "scenario")
+    )
+    script = scenario_files.read_scenario(replay) if replay is not None else None
     if script is None:
-        hypothesis()
+        searching.hypothesis()
     first = random.randrange(2**31) if seed is None else seed
     chosen = target(adapter, limits_of(start_timeout, timeout))
     counts: Counter[str] = Counter()
@@ -113,7 +122,7 @@ def scenarios(
     tried = long_enough = 0
     shared: list[int] | None = None
     with ExitStack() as stack:
-        before_now = stack.enter_context(open_passed(passed)) if passed is not None else None
+        before_now = stack.enter_context(scenario_files.open_passed(passed)) if passed is not None else None
         writer = stack.enter_context(chosen.open())
         started = writer.start()
         if "table.write" not in started.operations:
@@ -133,13 +142,13 @@ def scenarios(
             before = _done(counts)
             try:
                 if adapter == REFERENCE:
-                    follow_reference(one, place, counts)
+                    scenario_runs.follow_reference(one, place, counts)
                 else:
                     reader = writer if reads and "table.read" in started.operations else None
-                    follow_written(one, writer, reader, place, counts)
-            except NotSupported:
+                    written_scenarios.follow_written(one, writer, reader, place, counts)
+            except errors.NotSupported:
                 counts["unsupported"] += 1
-            except Broken as broken:
+            except errors.Broken as broken:
                 names = [operation["op"] for operation in one["operations"]]
                 seen = (broken.kind, names, str(broken), broken.violations)
                 entry = next((entry for entry in known if entry.happened(*seen)), None)
@@ -156,7 +165,7 @@ def scenarios(
         if script is not None:
             try:
                 attempt(script)
-            except Broken as broken:
+            except errors.Broken as broken:
                 print(f"{started}: {broken}")
                 return ExitStatus.FAILURES
             print(f"{started}: {'not supported' if counts['unsupported'] else 'the table is what the script makes'}")
@@ -165,19 +174,24 @@ def scenarios(
         reasons: dict[str, str] = {}
         if adapter != REFERENCE:
             try:
-                supported = find_supported(writer, frozenset(left_out), lambda done: tell("probes", done, done))
-            except NotSupported as error:
+                supported = probes.find_supported(writer, frozenset(left_out), lambda done: tell("probes", done, done))
+            except errors.NotSupported as error:
                 raise NothingSelected(f"{adapter} can write no table: {error}") from None
             left_out, reasons = {*supported.avoid}, supported.reasons
-        found = search(
-            lambda: scripts(frozenset(left_out), Size(operations=operations, least_operations=min_operations)), attempt,
-            seed=first, examples=examples, max_failures=max_failures, smaller=smaller_or_refused,
+        size = script_maker.Size(operations=operations, least_operations=min_operations)
+        found = searching.search(
+            lambda: searching.scripts(frozenset(left_out), size),
+            attempt,
+            seed=first,
+            examples=examples,
+            max_failures=max_failures,
+            smaller=smaller_scripts.smaller_or_refused,
             progress=lambda done: tell("scripts", done, examples),
-        )  # fmt: skip
+        )
         if before_now is not None:
             before_now.refresh()
             shared = [done for done in before_now.operations.values() if done > min_operations]
-    files = [write_scenario(one, keep) for one in found]
+    files = [scenario_files.write_scenario(one, keep) for one in found]
     again = f"iceberg-conformance scenarios --adapter {chosen.reproduce or shlex.quote(chosen.name)} --replay"
     if format == "json":
         content = {

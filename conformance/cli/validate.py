@@ -16,6 +16,7 @@ from cyclopts import Parameter
 
 from conformance.cli.progress import Tell, progress
 from conformance.core.failures import ExitStatus, NotExamined, UsageError
+from conformance.core.lazy_imports import lazy_imports
 from conformance.core.output_files import write_output
 from conformance.reports import validation as rendering
 from conformance.reports.terminal import coloured, plain
@@ -30,6 +31,10 @@ from conformance.validator.memory import keep_freed_memory
 from conformance.validator.patience import FILE_SECONDS, anything_left_behind
 from conformance.validator.run import Snapshots, TableReport
 from conformance.validator.run import validate as validate_table
+
+with lazy_imports():
+    from conformance.validator import local, remote, spark
+
 
 MOST_SECONDS = 86_400
 
@@ -152,18 +157,12 @@ def _checker(
         raise UsageError(f"--workers {workers}: from 1 to 1024")
     made: Engine
     if name == "spark" and importlib.util.find_spec("pyspark") is None:
-        from conformance.validator.remote import validate_there
-
-        yield lambda location, snapshots: validate_there(location, level, snapshots, master, seconds)
+        yield lambda location, snapshots: remote.validate_there(location, level, snapshots, master, seconds)
         return
     if name == "spark":
-        from conformance.validator.spark import Spark
-
-        made = Spark(master, tell)
+        made = spark.Spark(master, tell)
     else:
-        from conformance.validator.local import Local
-
-        made = Local(workers or os.cpu_count() or 1, tell, apart=True)
+        made = local.Local(workers or os.cpu_count() or 1, tell, apart=True)
     try:
         yield lambda location, snapshots: validate_table(location, level, made, snapshots, seconds)
     finally:

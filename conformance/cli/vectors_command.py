@@ -13,6 +13,14 @@ from cyclopts import Parameter
 
 from conformance.cli import command_group
 from conformance.core.failures import ExitStatus, UsageError
+from conformance.core.lazy_imports import lazy_imports
+
+with lazy_imports():
+    import attrs
+
+    from conformance import vectors
+    from conformance.vectors import extraction, interchange
+
 
 Documents = dict[str, dict[str, Any]]
 
@@ -36,12 +44,12 @@ def import_(
         commit: The commit that is checked out; the origin of each vector names it.
         format: Text for people, or JSON.
     """
-    from conformance.vectors.interchange import counted, imported, write_vectors
-
     if not re.fullmatch("[0-9a-f]{7,40}", commit):
         raise UsageError(f"--commit {commit}: 7 to 40 lower-case hexadecimal digits")
-    documents = imported(checkout, commit)
-    return _written(write_vectors, folder, documents, counted(documents.values(), "vectors"), format)
+    documents = interchange.imported(checkout, commit)
+    return _written(
+        interchange.write_vectors, folder, documents, interchange.counted(documents.values(), "vectors"), format
+    )
 
 
 @app.command(name="export")
@@ -52,11 +60,10 @@ def export_(folder: Annotated[Path, Parameter(name="FOLDER")], /, *, format: Lit
         folder: Where table-spec/SURFACE/DIRECTORY/cases.json go.
         format: Text for people, or JSON.
     """
-    from conformance import vectors
-    from conformance.vectors.interchange import counted, exported, write_cases
-
-    documents = exported(vectors.load(vectors.shipped()))
-    return _written(write_cases, folder, documents, counted(documents.values(), "cases"), format)
+    documents = interchange.exported(vectors.load(vectors.shipped()))
+    return _written(
+        interchange.write_cases, folder, documents, interchange.counted(documents.values(), "cases"), format
+    )
 
 
 @app.command(name="extract")
@@ -80,17 +87,12 @@ def extract_(
         vectors_: A folder of vectors other than the one that comes with the tool.
         format: Text for people, or JSON.
     """
-    from attrs import asdict
-
-    from conformance import vectors
-    from conformance.vectors.extraction import extract
-
     try:
-        found = extract(vectors_ or vectors.shipped(), folder, location)
+        found = extraction.extract(vectors_ or vectors.shipped(), folder, location)
     except OSError as error:
         raise UsageError(f"{folder}: cannot be written: {error.strerror}") from None
     if format == "json":
-        sys.stdout.write(json.dumps(asdict(found), indent=2) + "\n")
+        sys.stdout.write(json.dumps(attrs.asdict(found), indent=2) + "\n")
     else:
         print(f"{found.vectors} vectors in {folder}, {found.tables} tables at {found.location}")
         print(f"{found.rewritten} of their {found.files} files were rewritten, and differ in locations alone")

@@ -12,6 +12,11 @@ from collections.abc import Iterable
 from importlib import import_module
 from types import ModuleType
 
+from conformance.core.lazy_imports import lazy_imports
+
+with lazy_imports():
+    import difflib
+
 
 class ExitStatus(enum.IntEnum):
     """The exit status of every command."""
@@ -91,7 +96,5 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     Returns:
         A question that begins with a semicolon; empty if no name is like it.
     """
-    from difflib import get_close_matches
-
-    near = get_close_matches(name, list(known), 3)
+    near = difflib.get_close_matches(name, list(known), 3)
     return f"; did you mean {', '.join(near)}?" if near else ""

@@ -18,7 +18,8 @@ import attrs
 
 import spec_ref
 from conformance.engine_setup.built import Build, build_of, install_build
-from conformance.engine_setup.catalog import Engine, EngineError, catalog, find_engine
+from conformance.engine_setup.catalog import Engine, EngineError, find_engine
+from conformance.engine_setup.catalog import catalog as engine_catalog
 from conformance.engine_setup.environments import Progress, environment, exclusive, home, install_environment
 from conformance.engine_setup.folders import OURS
 from conformance.engine_setup.java import install_jar, install_java, jar_path, packaged_java, system_java
@@ -135,7 +136,7 @@ def engine_status(engine: Engine) -> EngineStatus:
 
 def list_engines() -> list[EngineStatus]:
     """All engines but the one inside the tool, by name; of each, the default version first."""
-    return [engine_status(engine) for engine in catalog().engines]
+    return [engine_status(engine) for engine in engine_catalog().engines]
 
 
 def launch(name: str) -> Launch:

@@ -21,6 +21,12 @@ import attrs
 
 from conformance.engine_setup.catalog import EngineError, Installed, lock_text
 
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
+
 MARKER = "installed"
 BUILD_LOCK = "build"
 
@@ -47,13 +53,9 @@ def exclusive(path: Path) -> Iterator[None]:
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a+b") as file:
         if sys.platform == "win32":
-            import msvcrt
-
             file.seek(0)
             msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
         else:
-            import fcntl
-
             fcntl.flock(file, fcntl.LOCK_EX)
         yield
 

@@ -8,6 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from conformance.core.lazy_imports import lazy_imports
+
+with lazy_imports():
+    from conformance import engine_setup
+
 _MOVED = ("EngineError", "EngineStatus", "Launch", "engine_status", "find_engine", "install", "launch", "list_engines")
 
 
@@ -15,6 +20,4 @@ def __getattr__(name: str) -> Any:
     """Deprecated, for one release: what is in `conformance.engine_setup` was here."""
     if name not in _MOVED:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from conformance import engine_setup
-
     return getattr(engine_setup, name)

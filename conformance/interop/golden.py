@@ -15,7 +15,8 @@ from conformance.interop.features import features_of, formats_of
 from conformance.operations.protocol import Refused
 from conformance.table_io.tables import load_table
 from conformance.vectors import Vector
-from conformance.vectors.golden_tables import PLACE, index, location_of, materialize, own_place
+from conformance.vectors.golden_places import PLACE, location_of
+from conformance.vectors.golden_tables import index, materialize, own_place
 
 PREFIX = "read-"
 """What the ids of vectors that read a whole state begin with."""

@@ -18,6 +18,7 @@ from typing import Any
 from attrs import frozen
 
 from conformance.core.json_text import dump_json
+from conformance.core.lazy_imports import lazy_imports
 from conformance.operations.comparison import Undecodable
 from conformance.operations.protocol import Crashed, Ok, Refused, Unsupported
 from conformance.operations.registry import OPERATIONS
@@ -32,6 +33,9 @@ from spec_ref.expressions.bound import evaluate
 from spec_ref.expressions.expression_json import predicate_from_json
 from spec_ref.json.reading import reader
 from spec_ref.schemas.schema import SCHEMA, Schema
+
+with lazy_imports():
+    from hypothesis import strategies as st
 
 
 @frozen
@@ -170,7 +174,6 @@ def check(
 
 def cases(avoid: frozenset[str]) -> Any:
     """The strategy of tables and predicates."""
-    from hypothesis import strategies as st
 
     @st.composite
     def drawn(draw: Callable[[Any], Any]) -> TableCase:

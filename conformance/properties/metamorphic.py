@@ -16,6 +16,7 @@ from attrs import frozen
 from conformance.core.failures import UsageError
 from conformance.core.json_text import dump_json, parse_json
 from conformance.core.json_types import Json
+from conformance.core.lazy_imports import lazy_imports
 from conformance.properties.errors import Broken, NotSupported
 from conformance.properties.harness import LAW, Harness
 from conformance.properties.laws import LAWS, Law
@@ -27,6 +28,10 @@ from conformance.properties.values import Chance
 from conformance.runner.adapter_interface import Adapter
 from conformance.scripts import ScriptError, parse_script
 from conformance.scripts.model import run_model
+
+with lazy_imports():
+    from hypothesis import strategies as st
+
 
 ATTEMPTS = 5
 """Scripts that are made for one seed until one ends as the law asks."""
@@ -86,7 +91,6 @@ def _ended(law: Law, maker: Maker) -> bool:
 
 def lawful_scripts(law: Law, avoid: frozenset[str], size: Size = SMALL) -> Any:
     """The strategy of the scripts of a law; None is drawn where the table has no use for the law."""
-    from hypothesis import strategies as st
 
     @st.composite
     def drawn(draw: Callable[[Any], Any]) -> Json | None:

@@ -15,11 +15,18 @@ from attrs import frozen
 
 from conformance.core.failures import optional
 from conformance.core.json_types import Json
+from conformance.core.lazy_imports import lazy_imports
 from conformance.properties.errors import Broken
 from conformance.properties.script_maker import SMALL, Size
 from conformance.properties.scripts import Maker
 from conformance.properties.smaller_scripts import smallest
 from conformance.properties.values import Chance
+
+with lazy_imports():
+    import hypothesis as hypothesis_library
+    from hypothesis import errors
+    from hypothesis import strategies as st
+
 
 BATCH = 100
 """Examples of one run of Hypothesis: it remembers all that it drew, and many of them take much memory."""
@@ -113,8 +120,6 @@ def add_operations(draw: Callable[[Any], Any], maker: Maker, last: int) -> None:
 
     An operation is a span of choices that begins with whether there is one, so that a span can be left out.
     """
-    from hypothesis import strategies as st
-
     least = min(maker.size.least_operations, last)
 
     @st.composite
@@ -133,7 +138,6 @@ def add_operations(draw: Callable[[Any], Any], maker: Maker, last: int) -> None:
 
 def scripts(avoid: frozenset[str], size: Size = SMALL) -> Any:
     """The strategy of scripts; arguments as in `conformance.properties.scripts.make_script`."""
-    from hypothesis import strategies as st
 
     @st.composite
     def drawn(draw: Callable[[Any], Any]) -> Json:
@@ -202,19 +206,22 @@ def _batch(
     shrinks: bool,
 ) -> tuple[int, Failure | None]:
     """Try one batch; how many new examples were tried until one failed, and that one, shrunk."""
-    from hypothesis import HealthCheck, Phase, Verbosity, errors, given, settings
-    from hypothesis import seed as seeded
-
     last: list[Failure] = []
     tried = 0
+    phase = hypothesis_library.Phase
 
-    @seeded(seed)
-    @settings(
-        max_examples=examples + SPARE, database=None, deadline=None, report_multiple_bugs=False, print_blob=False,
-        phases=(Phase.generate, Phase.shrink) if shrinks else (Phase.generate,),
-        suppress_health_check=list(HealthCheck), verbosity=Verbosity.quiet,
-    )  # fmt: skip
-    @given(strategy)
+    @hypothesis_library.seed(seed)
+    @hypothesis_library.settings(
+        max_examples=examples + SPARE,
+        database=None,
+        deadline=None,
+        report_multiple_bugs=False,
+        print_blob=False,
+        phases=(phase.generate, phase.shrink) if shrinks else (phase.generate,),
+        suppress_health_check=list(hypothesis_library.HealthCheck),
+        verbosity=hypothesis_library.Verbosity.quiet,
+    )
+    @hypothesis_library.given(strategy)
     def run(example: Any) -> None:
         nonlocal tried
         if digest(example) not in seen and not last:

@@ -3,7 +3,7 @@
     pytest --iceberg-adapter "./my-adapter --stdio"
 
 With ``--iceberg-adapter`` each vector becomes a test ``iceberg::SUITE::ID``; without it the plugin does nothing, and
-imports nothing. ``-k`` finds ids, suites, operations and requirements; ``-m`` takes marks such as
+loads nothing. ``-k`` finds ids, suites, operations and requirements; ``-m`` takes marks such as
 ``iceberg_suite(name="hashing")``, ``iceberg_requirement(code="HSH007")`` and ``iceberg_version(number=3)``. The id of a
 test may be an argument, to run that test alone. What the engine does not support is skipped; a deviation in
 ``--iceberg-expect`` is an expected failure, and fails as soon as it no longer happens.
@@ -15,6 +15,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+
+from conformance.core.lazy_imports import lazy_imports
+
+with lazy_imports():
+    from conformance.pytest_plugin import items as items_of_vectors
 
 MARKS = {
     "iceberg_suite(name)": "the suite of a vector",
@@ -58,9 +63,7 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
     """Add the vectors to what was collected."""
     if config.getoption("--iceberg-adapter") is None:
         return
-    from conformance.pytest_plugin.items import collect
-
-    added = collect(session, config.stash[SELECTED])
+    added = items_of_vectors.collect(session, config.stash[SELECTED])
     items.extend(added)
     report = pytest.CollectReport(nodeid="iceberg", outcome="passed", longrepr=None, result=list(added))
     session.ihook.pytest_collectreport(report=report)  # so that pytest counts them

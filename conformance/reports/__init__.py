@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING, TextIO, TypeAlias
 from attrs import frozen
 
 from conformance.core.failures import UsageError
+from conformance.core.lazy_imports import lazy_imports
 from conformance.core.output_files import prepare, write_output
+
+with lazy_imports():
+    from conformance.reports import html, terminal
+
 
 if TYPE_CHECKING:
     from conformance.interop.cells import Matrix as Tables
@@ -96,9 +101,7 @@ def write_reports(
 def rendered(kind: str, run: Run, vectors: Path | None = None, tables: Tables | None = None) -> str:
     """A report of a kind."""
     if kind == "html":
-        from conformance.reports.html import render
-
-        return render(run, vectors, tables)
+        return html.render(run, vectors, tables)
     return renderer(kind)(run, vectors)
 
 
@@ -109,6 +112,4 @@ def renderer(kind: str) -> Render:
 
 
 def _terminal(run: Run, vectors: Path | None, stream: TextIO, detail: Detail | None) -> None:
-    from conformance.reports import terminal
-
     terminal.show(run, vectors, stream, detail or terminal.Detail.EXAMPLES)

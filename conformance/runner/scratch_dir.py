@@ -15,7 +15,12 @@ from attrs import evolve
 from conformance.adapter_sdk.script_steps import WRITING
 from conformance.adapter_sdk.serve import perform
 from conformance.core.failures import HarnessFault
+from conformance.core.lazy_imports import lazy_imports
 from conformance.vectors import Vector
+
+with lazy_imports():
+    from conformance.adapter_sdk import table_requests
+    from conformance.engines.reference import adapter as reference
 
 
 @contextmanager
@@ -56,8 +61,6 @@ def base_table(script: dict[str, Any], place: str) -> tuple[str, list[str | None
         HarnessFault: it does not.
     """
     # With Arrow, which takes longer to load than most questions to answer.
-    from conformance.engines.reference import adapter as reference
-
     Path(place).parent.mkdir(parents=True, exist_ok=True)
     answer = perform(reference.operations(), "table.write", {"table": place, "script": script}, reference.REFUSALS)
     if "ok" not in answer:
@@ -67,9 +70,7 @@ def base_table(script: dict[str, Any], place: str) -> tuple[str, list[str | None
 
 def _main(locations: list[str]) -> list[str | None]:
     """The current snapshot in each of some metadata files."""
-    from conformance.adapter_sdk.table_requests import metadata
-
-    current = (metadata(location).get("current-snapshot-id") for location in locations)
+    current = (table_requests.metadata(location).get("current-snapshot-id") for location in locations)
     return [None if id_ in (None, -1) else str(id_) for id_ in current]
 
 

@@ -8,9 +8,15 @@ from functools import partial
 from importlib import import_module
 
 from conformance.core.failures import NotExamined, UsageError, suggestion
+from conformance.core.lazy_imports import lazy_imports
 from conformance.runner.adapter_interface import Adapter, InProcess, Trace
 from conformance.runner.execution import Target
 from conformance.runner.process import Limits, Process
+
+with lazy_imports():
+    from conformance import engine_setup
+    from conformance.engine_setup import catalog as engine_catalog
+
 
 REFERENCE = "reference"
 COMMAND = "cmd:"
@@ -51,9 +57,7 @@ def target(name: str, limits: Limits, trace: Trace | None = None) -> Target:
 
 def inside_the_tool() -> dict[str, str]:
     """The engines that answer inside the tool, by name: the module of each."""
-    from conformance.engine_setup.catalog import catalog
-
-    return {engine.name: engine.module for engine in catalog().every if engine.module}
+    return {engine.name: engine.module for engine in engine_catalog.catalog().every if engine.module}
 
 
 def all_engines(limits: Limits, *, latest: bool = False) -> list[Target]:
@@ -65,24 +69,22 @@ def all_engines(limits: Limits, *, latest: bool = False) -> list[Target]:
         limits: how long each may take.
         latest: whether to leave out older versions, which are those with an ``@`` in their names.
     """
-    from conformance.engine_setup import list_engines
-
-    wanted = [engine.label for engine in list_engines() if engine.installed or engine.outdated or not engine.by_name]
+    wanted = [
+        engine.label
+        for engine in engine_setup.list_engines()
+        if engine.installed or engine.outdated or not engine.by_name
+    ]
     return [target(name, limits) for name in wanted if not (latest and "@" in name)]
 
 
 def not_ready() -> dict[str, str]:
     """The engines that cannot be asked, by the name of each: the reason."""
-    from conformance.engine_setup import list_engines
-
-    return {engine.label: engine.reason for engine in list_engines() if engine.reason is not None}
+    return {engine.label: engine.reason for engine in engine_setup.list_engines() if engine.reason is not None}
 
 
 def engine_labels() -> list[str]:
     """The names of the engines, as the command line has them."""
-    from conformance.engine_setup import list_engines
-
-    return [engine.label for engine in list_engines()]
+    return [engine.label for engine in engine_setup.list_engines()]
 
 
 def named(names: Sequence[str], limits: Limits) -> list[Target]:
@@ -113,10 +115,8 @@ def _in_process(name: str, module: str, trace: Trace | None) -> Adapter:
 
 
 def _engine(name: str, limits: Limits, trace: Trace | None) -> Adapter:
-    from conformance.engine_setup import EngineError, launch
-
     try:
-        launched = launch(name)
-    except EngineError as error:
+        launched = engine_setup.launch(name)
+    except engine_setup.EngineError as error:
         raise NotExamined(str(error)) from None
     return Process(name, launched.command, env=launched.env, limits=limits, trace=trace)

@@ -20,6 +20,12 @@ from urllib.parse import urlsplit
 import attrs
 
 from conformance.core.failures import NotExamined, UsageError
+from conformance.core.lazy_imports import lazy_imports
+
+with lazy_imports():
+    import pyarrow as pa
+    from pyarrow import fs
+
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -234,8 +240,6 @@ def file_size(location: str) -> int:
     Raises:
         FileAccessError: there is no such file, or it may not be seen.
     """
-    from pyarrow import fs
-
     system, path = file_system(location)
     with _told(location):
         info = system.get_file_info(path)
@@ -256,8 +260,6 @@ def is_directory(location: str) -> bool:
     if path is not None:
         with _told_locally(location):
             return os.path.isdir(path)
-    from pyarrow import fs
-
     system, key = file_system(location)
     with _told(location):
         return bool(system.get_file_info(key).type is fs.FileType.Directory)
@@ -275,8 +277,6 @@ def list_files(location: str) -> tuple[Listed, ...]:
         with _told_locally(location), os.scandir(path) as entries:
             inside = [(entry.name, entry.stat().st_size) for entry in entries if entry.is_file()]
         return tuple(Listed(f"{base}/{name}", name, size) for name, size in sorted(inside))
-    from pyarrow import fs
-
     system, key = file_system(location)
     with _told(location):
         found = system.get_file_info(fs.FileSelector(key))
@@ -331,8 +331,6 @@ def _plain_failure(location: str, error: BaseException) -> FileAccessError | Non
 @contextmanager
 def _told(location: str) -> Iterator[None]:
     """What a file system of pyarrow raises, as errors for people. Stores tell of missing rights in words alone."""
-    import pyarrow as pa
-
     try:
         yield
     except FileAccessError:
@@ -367,8 +365,6 @@ _FORBIDDEN_WORDS = (
 
 @lru_cache(maxsize=1)
 def _local() -> fs.LocalFileSystem:
-    from pyarrow import fs
-
     return fs.LocalFileSystem()
 
 
@@ -402,8 +398,6 @@ def _store(scheme: str, authority: str, settings: Settings) -> fs.FileSystem:
 
 
 def _s3(bucket: str, settings: dict[str, str]) -> fs.FileSystem:
-    from pyarrow import fs
-
     endpoint = urlsplit(settings.get("AWS_ENDPOINT_URL_S3") or settings.get("AWS_ENDPOINT_URL") or "")
     region = settings.get("AWS_REGION") or settings.get("AWS_DEFAULT_REGION")
     if region is None and not endpoint.netloc and "AWS_PROFILE" not in settings:
@@ -415,8 +409,6 @@ def _s3(bucket: str, settings: dict[str, str]) -> fs.FileSystem:
 
 
 def _gcs(bucket: str, settings: dict[str, str]) -> fs.FileSystem:
-    from pyarrow import fs
-
     del bucket
     emulator = urlsplit(settings.get("STORAGE_EMULATOR_HOST", ""))
     if emulator.netloc:
@@ -425,8 +417,6 @@ def _gcs(bucket: str, settings: dict[str, str]) -> fs.FileSystem:
 
 
 def _azure(authority: str, settings: dict[str, str]) -> fs.FileSystem:
-    from pyarrow import fs
-
     host = authority.partition("@")[2]
     account = host.partition(".")[0] or settings.get("AZURE_STORAGE_ACCOUNT")
     if not account:
@@ -439,8 +429,6 @@ def _azure(authority: str, settings: dict[str, str]) -> fs.FileSystem:
 
 
 def _hdfs(authority: str, settings: dict[str, str]) -> fs.FileSystem:
-    from pyarrow import fs
-
     del settings
     host, _, port = authority.partition(":")
     return fs.HadoopFileSystem(host or "default", int(port or 0))

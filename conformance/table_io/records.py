@@ -8,6 +8,7 @@ from typing import Any
 
 import attrs
 
+from conformance.core.lazy_imports import lazy_imports
 from conformance.table_io.file_access import open_input, read_bytes
 from conformance.table_io.reading import Reading, in_file, read_vector, reading_of, refuse_encrypted
 from conformance.table_io.tables import Table
@@ -16,6 +17,9 @@ from spec_ref.manifests.data_file import DataFile
 from spec_ref.scan_planning import FileScanTask, table_state
 from spec_ref.scan_planning.planner import plan
 from spec_ref.scan_planning.rows import RecordFile, Row, RowReader
+
+with lazy_imports():
+    from spec_ref.data_files import records as data_records
 
 
 def read_rows(
@@ -79,11 +83,9 @@ class _Files:
     @contextmanager
     def records(self, file: DataFile) -> Iterator[RecordFile]:
         """Open a file of rows."""
-        from spec_ref.data_files.records import open_records  # pyarrow, which tables without data files do without
-
         refuse_encrypted(file)
         with open_input(file.file_path) as opened, in_file(file.file_path):
-            yield open_records(opened, file.file_format, self.reading.mapping)
+            yield data_records.open_records(opened, file.file_format, self.reading.mapping)
 
     def blob(self, file: DataFile) -> bytes:
         """The bytes of a deletion vector."""

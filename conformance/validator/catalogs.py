@@ -12,7 +12,12 @@ import subprocess
 from pathlib import Path
 
 from conformance.core.failures import UsageError
+from conformance.core.lazy_imports import lazy_imports
 from conformance.validator.root import Unreadable
+
+with lazy_imports():
+    from conformance import engine_setup
+
 
 PREFIX = "catalog:"
 SECONDS = 120
@@ -77,11 +82,9 @@ def from_catalog(location: str) -> str:
     name, dot, identifier = location.removeprefix(PREFIX).partition(".")
     if not (name and dot and identifier):
         raise UsageError(f"{location}: a table of a catalog is named catalog:NAME.NAMESPACE.TABLE")
-    from conformance.engine_setup import EngineError, launch
-
     try:
-        launched = launch("pyiceberg")
-    except EngineError as error:
+        launched = engine_setup.launch("pyiceberg")
+    except engine_setup.EngineError as error:
         raise Unreadable(f"{location}: catalogs are asked through PyIceberg: {error}") from None
     command = [launched.command[0], "-c", _PROGRAM, name, identifier]
     try:

@@ -21,10 +21,16 @@ from typing import Any
 import attrs
 
 from conformance.core.failures import NotExamined, UsageError
+from conformance.core.lazy_imports import lazy_imports
 from conformance.validator.context import Level
 from conformance.validator.patience import FILE_SECONDS
 from conformance.validator.root import Unreadable
 from conformance.validator.run import Snapshots, TableReport
+
+with lazy_imports():
+    from conformance import engine_setup
+    from conformance.validator import run, spark
+
 
 ENGINE = "spark-reference"
 
@@ -61,11 +67,9 @@ def validate_all_there(
         NotExamined: the engine is not installed, or Spark does not start.
         UsageError: a table does not have the snapshot, branch or tag.
     """
-    from conformance.engine_setup import EngineError, launch
-
     try:
-        launched = launch(ENGINE)
-    except EngineError as error:
+        launched = engine_setup.launch(ENGINE)
+    except engine_setup.EngineError as error:
         raise NotExamined(str(error)) from None
     with tempfile.TemporaryDirectory(prefix="iceberg-conformance-spark-") as folder:
         asked, answered = Path(folder, "asked.json"), Path(folder, "answered.pickle")
@@ -122,18 +126,15 @@ def _end_with_input() -> None:
 
 def main(asked: Path, answered: Path) -> None:
     """Answer a request with Spark in this process."""
-    from conformance.validator.run import validate
-    from conformance.validator.spark import Spark
-
     threading.Thread(target=_end_with_input, daemon=True).start()
     request = json.loads(asked.read_text(encoding="utf-8"))
-    engine = Spark(request["master"])
+    engine = spark.Spark(request["master"])
     answers: list[TableReport | str] = []
     failed: UsageError | None = None
     try:
         for location in request["locations"]:
             try:
-                answer: TableReport | str = validate(
+                answer: TableReport | str = run.validate(
                     location, Level(request["level"]), engine, Snapshots(*request["snapshots"]), request["file_seconds"]
                 )
             except Unreadable as error:

@@ -18,9 +18,14 @@ from attrs import field, frozen
 
 from conformance.core.failures import UsageError, suggestion
 from conformance.core.json_text import parse_json, place, shorten
+from conformance.core.lazy_imports import lazy_imports
 from conformance.operations.protocol import Ok, Refused
 from conformance.operations.registry import OPERATIONS, Operation
 from conformance.operations.schemas import vectors_schema
+from conformance.vectors.golden_places import location_complaint
+
+with lazy_imports():
+    from spec_ref import requirements
 
 SCHEMA = "vectors.schema.json"
 
@@ -151,8 +156,6 @@ def _form_complaint(vector: Vector) -> str | None:
         return f"/args: {wrong}"
     location = vector.args.get("table")
     if isinstance(location, str):
-        from conformance.vectors.golden_tables import location_complaint  # which imports this module
-
         wrong = location_complaint(location, Path(vector.file).parent.parent)
         if wrong is not None:
             return f"/args/table: {wrong}"
@@ -207,9 +210,7 @@ class Selection:
                 hint = suggestion(suite, known) or "."
                 raise UsageError(f"unknown suite {suite!r}{hint} The suites are {', '.join(known)}")
         if self.requirements or self.sections:
-            from spec_ref.requirements import register
-
-            rules = register().values()
+            rules = requirements.register().values()
             headings = {vector.section for vector in vectors} | {rule.section for rule in rules}
             for part in self.sections:
                 if not any(part.lower() in heading.lower() for heading in headings):

@@ -12,7 +12,8 @@ from attrs import frozen
 
 from conformance.core.failures import HarnessFault, UsageError
 from conformance.vectors import vector_files
-from conformance.vectors.golden_tables import FOLDER, INDEX, LOCATION, PLACE, index, location_of, names, table_files
+from conformance.vectors.golden_places import FOLDER, LOCATION, PLACE, location_of
+from conformance.vectors.golden_tables import INDEX, index, names, table_files
 from conformance.vectors.relocation.check import complaints
 from conformance.vectors.relocation.paths import Paths
 from conformance.vectors.relocation.tables import relocate

@@ -27,19 +27,16 @@ from attrs import frozen
 
 from conformance.core.failures import UsageError
 from conformance.core.json_text import parse_json
+from conformance.core.lazy_imports import lazy_imports
 from conformance.engine_setup.environments import exclusive, home
 from conformance.operations.protocol import Answer, Crashed, Ok, Refused, Unsupported
 from conformance.vectors import Vector, shipped
+from conformance.vectors.golden_places import FOLDER, PLACE, location_of, named_place
 from conformance.vectors.relocation.paths import Paths
 
-PLACE = Path("/tmp/iceberg-conformance/tables")  # noqa: S108 - the place that stands in the files of the tables
-"""Where golden tables were written, by which vectors name them."""
+with lazy_imports():
+    from conformance.vectors.relocation import tables as relocated_tables
 
-LOCATION = "location.json"
-"""Beside the tables of extracted vectors: where they are."""
-
-FOLDER = PurePosixPath("golden/tables")
-"""Where they are kept, in a folder of vectors."""
 
 INDEX = "index.json"
 
@@ -86,37 +83,6 @@ def checked_index(data: bytes, path: object) -> dict[str, Any]:
         if not parts or PurePosixPath(name).is_absolute() or ".." in parts or "\0" in name or type(sha256) is not str:
             raise UsageError(f"{path}: broken index: {name!r} is no file of the table")
     return read
-
-
-def named_place(folder: Path) -> str:
-    """The folder below which the vectors of a folder name golden tables, with slashes.
-
-    Raises:
-        UsageError: the vectors were extracted to another folder than the one where they are.
-    """
-    path = folder / FOLDER / LOCATION
-    if not path.is_file():
-        return PLACE.as_posix()
-    try:
-        stated = parse_json(path.read_bytes())["location"]
-    except (OSError, ValueError, KeyError, TypeError):
-        raise UsageError(f"{path}: it has to be an object with a location") from None
-    here = location_of(path.parent)
-    if stated != here:  # what is read for vectors is below their own folder, whatever they say
-        raise UsageError(f"{path}: the vectors were extracted to {stated!r}; extract them anew to read them in {here}")
-    return here
-
-
-def location_of(folder: Path) -> str:
-    """A folder as locations in tables have it: absolute, with slashes, without links.
-
-    Raises:
-        UsageError: its name has a character that locations in JSON would have to escape.
-    """
-    text = folder.resolve().as_posix()
-    if any(letter in '"\\' or ord(letter) < 32 for letter in text):
-        raise UsageError(f"{text!r}: tables cannot be in a folder of this name")
-    return text
 
 
 def own_place() -> Path:
@@ -167,15 +133,6 @@ def named_in(vectors: Iterable[Vector]) -> Iterator[tuple[Path, str]]:
             if found not in seen:
                 seen.add(found)
                 yield found
-
-
-def location_complaint(location: str, folder: Path) -> str | None:
-    """Why a vector may not ask about the table at a location: only files of golden tables are read for vectors."""
-    path, place = PurePosixPath(location), PurePosixPath(named_place(folder))
-    below = path.parts[len(place.parts) :] if path.is_relative_to(place) else ()
-    if len(below) > 1 and ".." not in below and "\0" not in location:
-        return None
-    return f"{location!r} is no file of a golden table, which are below {place}"
 
 
 def materialize_for(vectors: Iterable[Vector], place: Path = PLACE) -> Located:
@@ -325,9 +282,7 @@ def moved_files(kept: Path, files: dict[str, str], place: Path) -> dict[str, byt
     found = table_files(kept, files)
     if place == PLACE:
         return found
-    from conformance.vectors.relocation.tables import relocate  # with Avro's and ORC's codecs
-
-    return relocate(found, kept.name, Paths(PLACE.as_posix(), location_of(place))).files
+    return relocated_tables.relocate(found, kept.name, Paths(PLACE.as_posix(), location_of(place))).files
 
 
 def _put(kept: Path, place: Path, files: dict[str, str]) -> None:

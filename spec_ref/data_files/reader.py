@@ -68,15 +68,15 @@ def open_rows(
     """
     # Each is imported when it is needed, since ORC alone takes a while.
     if file_format is FileFormat.PARQUET:
-        from spec_ref.data_files.parquet_reader import open_parquet
+        from spec_ref.data_files.parquet_reader import open_parquet  # noqa: PLC0415
 
         return DataFileReader(*open_parquet(file, mapping, threads=threads, dictionaries=dictionaries))
     if file_format is FileFormat.ORC:
-        from spec_ref.data_files.orc_reader import open_orc
+        from spec_ref.data_files.orc_reader import open_orc  # noqa: PLC0415
 
         return DataFileReader(*open_orc(file, mapping))
     if file_format is FileFormat.AVRO:
-        from spec_ref.data_files.avro_reader import open_avro
+        from spec_ref.data_files.avro_reader import open_avro  # noqa: PLC0415
 
         return DataFileReader(*open_avro(file, mapping))
     raise spec_error(

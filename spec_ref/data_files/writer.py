@@ -29,15 +29,15 @@ def open_writer(
     """
     # Each is imported when it is needed, since ORC alone takes a while.
     if file_format is FileFormat.PARQUET:
-        from spec_ref.data_files.parquet_writer import ParquetWriter
+        from spec_ref.data_files.parquet_writer import ParquetWriter  # noqa: PLC0415
 
         return ParquetWriter(out, struct, codec or "zstd")
     if file_format is FileFormat.ORC:
-        from spec_ref.data_files.orc_writer import OrcWriter
+        from spec_ref.data_files.orc_writer import OrcWriter  # noqa: PLC0415
 
         return OrcWriter(out, struct, codec or "zstd")
     if file_format is FileFormat.AVRO:
-        from spec_ref.data_files.avro_writer import AvroWriter
+        from spec_ref.data_files.avro_writer import AvroWriter  # noqa: PLC0415
 
         return AvroWriter(out, struct, codec or "deflate", name)
     raise spec_error(

@@ -13,7 +13,8 @@ from conformance.operations.protocol import Ok, Refused, Unsupported
 from conformance.operations.reading.comparators import table_rows
 from conformance.runner.adapter_interface import Request
 from conformance.runner.process import Process
-from conformance.vectors.golden_tables import PLACE, index, materialize
+from conformance.vectors.golden_places import PLACE
+from conformance.vectors.golden_tables import index, materialize
 
 pytestmark = pytest.mark.engine
 

@@ -14,6 +14,7 @@ from conformance.table_io.local import plan_reading, read_table
 from conformance.table_io.spark_types import spark_batch, spark_schema
 from conformance.table_io.tables import load_table
 from conformance.vectors import golden_tables
+from conformance.vectors.golden_places import PLACE
 from spec_ref.expressions.predicates import Comparison, Literal, NamedReference, Operation
 
 pytestmark = pytest.mark.engine
@@ -72,7 +73,7 @@ def current(name: str) -> tuple[dict[str, Any], list[Any]]:
 def told(request: pytest.FixtureRequest) -> dict[str, Any]:
     golden_tables.materialize([*TABLES, BROKEN])
     engine = launch(request.param)
-    asked = json.dumps([str(golden_tables.PLACE), {name: current(name)[0] for name in TABLES}, BROKEN])
+    asked = json.dumps([str(PLACE), {name: current(name)[0] for name in TABLES}, BROKEN])
     command = [engine.command[0], "-c", SCRIPT, asked]
     ended = subprocess.run(command, env=engine.env, capture_output=True, text=True, timeout=600, check=False)
     assert ended.returncode == 0, ended.stderr[-3000:]
@@ -82,7 +83,7 @@ def told(request: pytest.FixtureRequest) -> dict[str, Any]:
 
 def test_every_data_file_is_a_partition(told: dict[str, Any]) -> None:
     for name in TABLES:
-        _, tasks = plan_reading(load_table(f"{golden_tables.PLACE}/{name}"))
+        _, tasks = plan_reading(load_table(f"{PLACE}/{name}"))
         assert told["partitions"][name] == len(list(tasks)), name
 
 
@@ -93,7 +94,7 @@ def test_rows_are_those_that_the_statements_made(told: dict[str, Any]) -> None:
 
 
 def test_columns_and_filter_are_pushed_into_the_planning(told: dict[str, Any]) -> None:
-    table = load_table(f"{golden_tables.PLACE}/position-deletes-orc")
+    table = load_table(f"{PLACE}/position-deletes-orc")
     first = Comparison(Operation.EQ, NamedReference("id"), Literal(1))
     here = read_table(table, select=["_pos", "id"], filter=first).read_all().to_pylist()
     assert told["selected"] == here
@@ -101,14 +102,14 @@ def test_columns_and_filter_are_pushed_into_the_planning(told: dict[str, Any]) -
 
 def test_broken_file_fails_the_job_with_its_code_and_location(told: dict[str, Any]) -> None:
     assert "PUF018" in told["broken"]
-    assert f"{golden_tables.PLACE}/{BROKEN}/" in told["broken"]
+    assert f"{PLACE}/{BROKEN}/" in told["broken"]
 
 
 def test_source_takes_filters_that_mean_the_same(told: dict[str, Any]) -> None:
     if "source" not in told:
         assert "plan" not in told  # Spark 3.5 has no sources in Python
         return
-    table = load_table(f"{golden_tables.PLACE}/position-deletes-orc")
+    table = load_table(f"{PLACE}/position-deletes-orc")
     here = read_table(table, select=["id"]).read_all().column("id").to_pylist()
     assert told["source"] == sorted(value for value in here if value in (4, 6))
     assert "Filter (" not in told["plan"]
@@ -116,7 +117,7 @@ def test_source_takes_filters_that_mean_the_same(told: dict[str, Any]) -> None:
 
 def test_batches_for_spark_keep_values_that_it_has_no_types_for() -> None:
     golden_tables.materialize(["types-v3-parquet"])
-    read = read_table(load_table(f"{golden_tables.PLACE}/types-v3-parquet"), threads=1).read_all().combine_chunks()
+    read = read_table(load_table(f"{PLACE}/types-v3-parquet"), threads=1).read_all().combine_chunks()
     (batch,) = read.to_batches()
     made = spark_batch(batch)
     assert made.schema == spark_schema(batch.schema)

@@ -13,6 +13,7 @@ from conformance.table_io.file_access import FileAccessError
 from conformance.table_io.local import read_table
 from conformance.table_io.tables import Table, load_table
 from conformance.vectors import golden_tables
+from conformance.vectors.golden_places import PLACE
 from spec_ref.columnar.arrow_values import to_python_values
 from spec_ref.core.errors import SpecError
 
@@ -21,8 +22,7 @@ from spec_ref.core.errors import SpecError
 def tables() -> dict[str, Table]:
     golden_tables.materialize()
     return {
-        name: load_table(f"{golden_tables.PLACE}/{name}/{golden_tables.index(name)['metadata']}")
-        for name in golden_tables.names()
+        name: load_table(f"{PLACE}/{name}/{golden_tables.index(name)['metadata']}") for name in golden_tables.names()
     }
 
 
@@ -78,4 +78,4 @@ def test_a_broken_file_is_told_with_its_location(tables: dict[str, Table], name:
         rows_of(tables, name, state)
     location = caught.value.violation.file if isinstance(caught.value, SpecError) else caught.value.location
     assert location is not None
-    assert f"{golden_tables.PLACE}/{name}/" in location
+    assert f"{PLACE}/{name}/" in location

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from conformance.vectors.golden_tables import PLACE, index, materialize
+from conformance.vectors.golden_places import PLACE
+from conformance.vectors.golden_tables import index, materialize
 
 ROOT = Path(__file__).parent.parent.parent
 TEXT = (ROOT / "SECURITY.md").read_text(encoding="utf-8")

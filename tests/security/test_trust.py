@@ -17,7 +17,8 @@ from conformance.table_io import file_access
 from conformance.table_io.file_access import FileAccessError, FileForbidden, read_bytes
 from conformance.table_io.tables import load_table
 from conformance.table_io.trust import Trust
-from conformance.vectors.golden_tables import FOLDER, PLACE, index, materialize, materialize_for
+from conformance.vectors.golden_places import FOLDER, PLACE
+from conformance.vectors.golden_tables import index, materialize, materialize_for
 
 TABLE = "types-v2-parquet"
 

@@ -17,7 +17,8 @@ from conformance.validator.context import Level
 from conformance.validator.diff import changes, compare
 from conformance.validator.local import Local
 from conformance.validator.run import validate
-from conformance.vectors.golden_tables import PLACE, materialize
+from conformance.vectors.golden_places import PLACE
+from conformance.vectors.golden_tables import materialize
 from spec_ref.checks.findings import Severity
 from spec_ref.requirements import check_id
 from spec_ref.table_metadata import read_metadata

@@ -15,7 +15,8 @@ from conformance.rules import registry
 from conformance.validator.context import Level
 from conformance.validator.local import Local
 from conformance.validator.run import CURRENT, validate
-from conformance.vectors.golden_tables import PLACE, materialize
+from conformance.vectors.golden_places import PLACE
+from conformance.vectors.golden_tables import materialize
 from spec_ref.requirements import check_id
 from tools.docs import checks as page
 from tools.grid.run import kept

@@ -19,7 +19,8 @@ from conformance.validator.local import Local
 from conformance.validator.readability import Fact, adapters, engines, facts, readers
 from conformance.validator.run import validate
 from conformance.vectors import Selection, load, shipped
-from conformance.vectors.golden_tables import PLACE, materialize
+from conformance.vectors.golden_places import PLACE
+from conformance.vectors.golden_tables import materialize
 from spec_ref.checks import to_finding
 from spec_ref.checks.findings import MAX_EXAMPLES, Finding, Severity, Tally
 from spec_ref.core.errors import Violation

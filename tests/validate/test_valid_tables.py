@@ -9,7 +9,8 @@ import pytest
 from conformance.validator.context import Level
 from conformance.validator.local import Local
 from conformance.validator.run import Snapshots, validate
-from conformance.vectors.golden_tables import PLACE, index, materialize, names
+from conformance.vectors.golden_places import PLACE
+from conformance.vectors.golden_tables import index, materialize, names
 from spec_ref.checks.findings import Severity
 from spec_ref.encodings import random_access_bytes
 from tools.grid.workbench import Workbench

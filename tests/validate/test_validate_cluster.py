@@ -17,7 +17,8 @@ from conformance.reports.validation import finding_json
 from conformance.validator.context import Level
 from conformance.validator.local import Local
 from conformance.validator.run import validate
-from conformance.vectors.golden_tables import PLACE, materialize
+from conformance.vectors.golden_places import PLACE
+from conformance.vectors.golden_tables import materialize
 
 pytestmark = pytest.mark.engine
 

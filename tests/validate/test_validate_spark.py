@@ -21,7 +21,8 @@ from conformance.validator.context import Level
 from conformance.validator.local import Local
 from conformance.validator.remote import validate_all_there
 from conformance.validator.run import Snapshots, Unreadable, validate
-from conformance.vectors.golden_tables import PLACE, index, materialize, names
+from conformance.vectors.golden_places import PLACE
+from conformance.vectors.golden_tables import index, materialize, names
 from tools.grid.workbench import Workbench
 
 pytestmark = pytest.mark.engine

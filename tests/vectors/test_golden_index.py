@@ -12,7 +12,8 @@ import pytest
 from conformance.operations.comparison import read_type
 from conformance.operations.wire import from_exchange
 from conformance.vectors import shipped, vector_files
-from conformance.vectors.golden_tables import FOLDER, INDEX, PLACE, index, names
+from conformance.vectors.golden_places import FOLDER, PLACE
+from conformance.vectors.golden_tables import INDEX, index, names
 from spec_ref.core.errors import SpecError
 from spec_ref.table_metadata import read_metadata
 

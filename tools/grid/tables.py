@@ -8,7 +8,8 @@ from typing import Any
 
 from conformance.adapter_sdk.script_steps import follow
 from conformance.operations.writing.reference import ReferenceWriter
-from conformance.vectors.golden_tables import PLACE, materialize
+from conformance.vectors.golden_places import PLACE
+from conformance.vectors.golden_tables import materialize
 from spec_ref.encodings.puffin.file import Blob, write_puffin
 from tools.grid.workbench import Workbench
 

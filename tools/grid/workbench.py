@@ -21,7 +21,7 @@ from conformance.table_io.tables import metadata_location
 from conformance.validator.context import Level
 from conformance.validator.local import Local
 from conformance.validator.run import CURRENT, Snapshots, TableReport, validate
-from conformance.vectors.golden_tables import PLACE
+from conformance.vectors.golden_places import PLACE
 
 _STATUSES = ("existing", "added", "deleted")
 

@@ -146,7 +146,8 @@ def _tables(_judges: Judges) -> dict[str, Callable[[], bool]]:
     from conformance.validator.context import Level
     from conformance.validator.local import Local
     from conformance.validator.run import Snapshots, validate
-    from conformance.vectors.golden_tables import PLACE, index, names
+    from conformance.vectors.golden_places import PLACE
+    from conformance.vectors.golden_tables import index, names
     from spec_ref.checks.findings import Severity
 
     def told(name: str) -> bool:

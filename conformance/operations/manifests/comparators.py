@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import Any
 
+from conformance.core.lazy_imports import lazy_imports
 from conformance.operations.comparison import (
     MAX_DIFFERENCES,
     Comparator,
@@ -20,6 +21,15 @@ from conformance.operations.comparison import (
     unordered,
 )
 from spec_ref.core.errors import SpecError
+
+with lazy_imports():
+    from conformance.operations import wire as value_wire
+    from conformance.operations.manifests import wire
+    from spec_ref import manifests, requirements
+    from spec_ref.checks import findings
+    from spec_ref.core import versions
+    from spec_ref.manifest_lists import checks, reader
+
 
 Form = dict[str, Any]
 
@@ -55,10 +65,8 @@ def _plain(value: Any, name: str = "") -> Any:
 
 
 def _partition_types(args: Form) -> dict[str, Any]:
-    from conformance.operations.manifests.wire import table_of
-
     try:
-        schema, specs = table_of(args["schema"], args["specs"] if "specs" in args else [args["spec"]])
+        schema, specs = wire.table_of(args["schema"], args["specs"] if "specs" in args else [args["spec"]])
         spec_id = args["manifest_file"]["partition_spec_id"] if "manifest_file" in args else next(iter(specs))
         return {str(field.id): field.type for field in specs[spec_id].partition_type(schema).fields}
     except (SpecError, KeyError):
@@ -66,13 +74,11 @@ def _partition_types(args: Form) -> dict[str, Any]:
 
 
 def _typed(types: dict[str, Any], values: Form) -> Form:
-    from conformance.operations.wire import from_exchange, to_exchange
-
     made = {}
     for field_id, value in values.items():
         try:
             type_ = types[field_id]
-            made[field_id] = to_exchange(type_, from_exchange(type_, value))
+            made[field_id] = value_wire.to_exchange(type_, value_wire.from_exchange(type_, value))
         except (SpecError, KeyError):
             made[field_id] = value
     return made
@@ -139,12 +145,13 @@ PARTITION_COLUMN = "/avro.schema/data_file/partition"
 
 def _keeps_rules(found: Iterable[Any], *, columns: bool) -> None:
     """Raise the first rule that is broken; without ``columns``, the types of columns count where partitions are."""
-    from spec_ref.checks.findings import Severity
-    from spec_ref.requirements import Level, register
-
     for one in found:
         passed = one.path.startswith("/avro.schema") and not one.path.startswith(PARTITION_COLUMN) and not columns
-        if one.severity is Severity.ERROR and register()[one.requirement].level is Level.MUST and not passed:
+        if (
+            one.severity is findings.Severity.ERROR
+            and requirements.register()[one.requirement].level is requirements.Level.MUST
+            and not passed
+        ):
             raise SpecError(one.violation)
 
 
@@ -157,20 +164,17 @@ def _unsorted(entry: Form) -> Form:
 
 
 def _manifest(args: Form, data: bytes) -> Form:
-    from conformance.operations.manifests.wire import listed_from_form, manifest_form, table_of
-    from spec_ref.manifests import check_manifest, read_manifest
-
-    schema, specs = table_of(args["schema"], [args["spec"]])
+    schema, specs = wire.table_of(args["schema"], [args["spec"]])
     (spec,) = specs.values()
-    _keeps_rules(check_manifest(data, specs=specs, schema=schema), columns=args.get("check_columns", False))
+    _keeps_rules(manifests.check_manifest(data, specs=specs, schema=schema), columns=args.get("check_columns", False))
     told = {name: args.get(name) for name in ("content", "sequence_number", "first_row_id")}
-    listed = listed_from_form(
+    listed = wire.listed_from_form(
         {**told, "added_snapshot_id": args["snapshot_id"], "partition_spec_id": spec.spec_id},
         manifest_path="m.avro",
         manifest_length=len(data),
     )
-    manifest = read_manifest(data, manifest_file=listed, specs=specs)
-    form = manifest_form(manifest, manifest.entries(), spec.partition_type(schema))
+    manifest = manifests.read_manifest(data, manifest_file=listed, specs=specs)
+    form = wire.manifest_form(manifest, manifest.entries(), spec.partition_type(schema))
     form["entries"] = [_unsorted(entry) for entry in form["entries"]]
     header = manifest.header
     form["header"] = {"format_version": int(header.format_version), "partition_spec_id": header.spec_id}
@@ -180,15 +184,13 @@ def _manifest(args: Form, data: bytes) -> Form:
 
 
 def _list(args: Form, data: bytes) -> Form:
-    from conformance.operations.manifests.wire import listed_form
-    from spec_ref.core.versions import FormatVersion
-    from spec_ref.manifest_lists.checks import check_manifest_list
-    from spec_ref.manifest_lists.reader import read_manifest_list
-
     first = args.get("first_row_id")
     row_id = None if first is None else int(first)
-    _keeps_rules(check_manifest_list(data, FormatVersion(args["format_version"]), first_row_id=row_id), columns=True)
-    return {"manifests": [_plain(listed_form(one)) for one in read_manifest_list(data)]}
+    _keeps_rules(
+        checks.check_manifest_list(data, versions.FormatVersion(args["format_version"]), first_row_id=row_id),
+        columns=True,
+    )
+    return {"manifests": [_plain(wire.listed_form(one)) for one in reader.read_manifest_list(data)]}
 
 
 COMPARATORS: dict[str, Comparator] = {

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
+from conformance.core.lazy_imports import lazy_imports
 from conformance.operations.comparison import (
     MAX_DIFFERENCES,
     Comparator,
@@ -21,6 +22,13 @@ from conformance.operations.comparison import (
 )
 from spec_ref.core.errors import SpecError
 from spec_ref.requirements import Level, register
+
+with lazy_imports():
+    from conformance.operations.puffin import wire
+    from spec_ref.columnar.deletes import deletion_vector as columnar_vectors
+    from spec_ref.encodings.puffin import file
+    from spec_ref.statistics import puffin_checks, theta
+
 
 Form = dict[str, Any]
 """What a file or a vector says, as JSON."""
@@ -49,14 +57,10 @@ def puffin_file(_args: dict[str, Any], expected: str, got: str) -> Differences:
 
 
 def _written_file(data: bytes) -> Form:
-    from conformance.operations.puffin.wire import file_form
-    from spec_ref.encodings.puffin.file import read_puffin
-    from spec_ref.statistics.puffin_checks import check_puffin
-
-    broken = [one for one in check_puffin(data) if register()[one.requirement].level is Level.MUST]
+    broken = [one for one in puffin_checks.check_puffin(data) if register()[one.requirement].level is Level.MUST]
     if broken:
         raise SpecError(broken[0])
-    form = file_form(read_puffin(data))
+    form = wire.file_form(file.read_puffin(data))
     for blob in form["blobs"]:
         del blob["offset"], blob["length"]
     form["properties"].pop("created-by", None)
@@ -69,11 +73,8 @@ def deletion_vector(_args: dict[str, Any], expected: str, got: str) -> Differenc
 
 
 def _written_vector(data: bytes) -> Form:
-    from conformance.operations.puffin.wire import vector_form
-    from spec_ref.columnar.deletes.deletion_vector import decode_deletion_vector, position_ranges
-
-    vector = decode_deletion_vector(data)
-    return vector_form(vector, position_ranges(vector))
+    vector = columnar_vectors.decode_deletion_vector(data)
+    return wire.vector_form(vector, columnar_vectors.position_ranges(vector))
 
 
 def theta_sketch(_args: dict[str, Any], expected: str, got: str) -> Differences:
@@ -82,10 +83,7 @@ def theta_sketch(_args: dict[str, Any], expected: str, got: str) -> Differences:
 
 
 def _written_sketch(data: bytes) -> Form:
-    from conformance.operations.puffin.wire import sketch_form
-    from spec_ref.statistics.theta import decode_theta
-
-    return sketch_form(decode_theta(data))
+    return wire.sketch_form(theta.decode_theta(data))
 
 
 def _both(read: Callable[[bytes], Form], expected: str, got: str) -> tuple[Form, Form]:

@@ -17,9 +17,15 @@ from attrs import frozen
 from conformance.adapter_sdk.serve import Unsupported
 from conformance.adapter_sdk.table_requests import local_path, metadata
 from conformance.core.json_types import JsonObject
+from conformance.core.lazy_imports import lazy_imports
 from conformance.operations.comparison import ABSENT, MAX_DIFFERENCES, Comparator, Difference, Differences
 from spec_ref.core.errors import SpecError, Violation
 from spec_ref.schemas.type_json import type_from_json, type_to_json
+
+with lazy_imports():
+    from conformance.core import failures
+    from conformance.operations.writing import written
+
 
 if TYPE_CHECKING:  # a table is read with Arrow, which takes longer to load than most questions to answer
     from conformance.operations.writing.written import OperationNumbers, Reading, Written
@@ -41,9 +47,6 @@ def written_table(args: JsonObject, expected: JsonObject, got: JsonObject) -> Di
 
 
 def _differences(args: JsonObject, expected: JsonObject, got: JsonObject) -> Iterator[Difference]:
-    from conformance.core.failures import NotExamined
-    from conformance.operations.writing.written import Written
-
     folder = local_path(metadata(args["table"])["location"]) if "operations" in args else args["table"]
     place = os.path.realpath(folder)
     try:
@@ -54,7 +57,7 @@ def _differences(args: JsonObject, expected: JsonObject, got: JsonObject) -> Ite
         yield Difference("/metadata", f"a file below {folder}", got["metadata"])
         return
     try:
-        table = Written.load(location, place)
+        table = written.Written.load(location, place)
         for violation in list(table.broken_rules()):
             text = str(violation).replace(table.place, "")
             yield BrokenRule(f"/table/{violation.requirement}", ABSENT, text, violation=violation)
@@ -62,7 +65,7 @@ def _differences(args: JsonObject, expected: JsonObject, got: JsonObject) -> Ite
         yield from _rows(expected, args.get("history", []), got.get("snapshots", []), table)
     except SpecError as error:
         yield BrokenRule("/table", "a table that can be read", str(error), violation=error.violation)
-    except NotExamined as error:
+    except failures.NotExamined as error:
         yield Difference("/table", "a table that can be read", str(error))
 
 

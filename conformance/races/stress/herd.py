@@ -15,7 +15,12 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from conformance.core.lazy_imports import lazy_imports
 from conformance.races.stress.writers import Client, Work, work
+
+with lazy_imports():
+    from conformance.races.stress import pyiceberg_client, reference_client
+
 
 PR_SET_PDEATHSIG = 1
 
@@ -122,12 +127,8 @@ def _answer(pipe: int, ask: Callable[[], Any]) -> None:
 
 def _client(name: str) -> Callable[[Work], Client]:
     if name == "pyiceberg":
-        from conformance.races.stress.pyiceberg_client import PyIcebergClient
-
-        return PyIcebergClient
-    from conformance.races.stress.reference_client import ReferenceClient
-
-    return ReferenceClient
+        return pyiceberg_client.PyIcebergClient
+    return reference_client.ReferenceClient
 
 
 def main() -> None:

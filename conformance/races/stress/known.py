@@ -25,9 +25,13 @@ from typing import Any
 from attrs import NOTHING, fields, frozen
 
 from conformance.core.failures import UsageError
+from conformance.core.lazy_imports import lazy_imports
 from conformance.engine_setup.deviations import shipped_entries
 from conformance.runner.expectations import Kind
 from spec_ref.requirements import register
+
+with lazy_imports():
+    from conformance.races.stress import judge
 
 
 @frozen(kw_only=True)
@@ -74,8 +78,6 @@ def load_known(path: Path | None = None) -> tuple[KnownCatalog, ...]:
 
 
 def _of_rows(chosen: Path, rows: list[dict[str, Any]]) -> list[KnownCatalog]:
-    from conformance.races.stress.judge import QUESTIONS
-
     names = {one.name for one in fields(KnownCatalog)}
     required = {one.name for one in fields(KnownCatalog) if one.default is NOTHING}
     known = []
@@ -85,7 +87,7 @@ def _of_rows(chosen: Path, rows: list[dict[str, Any]]) -> list[KnownCatalog]:
             raise UsageError(f"{where}: it has {', '.join(sorted(row))}; expected {', '.join(sorted(required))}")
         if row["kind"] not in [kind.value for kind in Kind]:
             raise UsageError(f"{where}: {row['kind']} is not a kind of deviation")
-        if wrong := set(row["kinds"]) - QUESTIONS.keys():
+        if wrong := set(row["kinds"]) - judge.QUESTIONS.keys():
             raise UsageError(f"{where}: there are no problems of the kind {', '.join(sorted(wrong))}")
         if wrong := set(row["requirements"]) - register().keys():
             raise UsageError(f"{where}: there is no requirement {', '.join(sorted(wrong))}")

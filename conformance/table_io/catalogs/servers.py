@@ -18,9 +18,14 @@ from urllib.parse import quote
 
 import attrs
 
+from conformance.core.lazy_imports import lazy_imports
 from conformance.engine_setup.built import build_of, install_build
 from conformance.engine_setup.catalog import CatalogServer, EngineError, catalog, find_server
 from conformance.engine_setup.environments import Progress, environment, install_environment
+
+with lazy_imports():
+    from http import client
+
 
 LOOPBACK = "127.0.0.1"
 STARTS_IN_S = 180.0
@@ -449,9 +454,7 @@ def free_port() -> int:
 
 def make_bucket(endpoint: str) -> None:
     """Make the bucket in the mock of S3, which asks for no signature."""
-    from http.client import HTTPConnection
-
-    connection = HTTPConnection(endpoint.removeprefix("http://"), timeout=ANSWERS_IN_S)
+    connection = client.HTTPConnection(endpoint.removeprefix("http://"), timeout=ANSWERS_IN_S)
     connection.request("PUT", f"/{quote(BUCKET)}")
     answer = connection.getresponse()
     answer.read()

@@ -6,6 +6,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit, urlunsplit
 
 from conformance.core.failures import UsageError, optional
+from conformance.core.lazy_imports import lazy_imports
 from conformance.table_io.stores.file_system import FileSystemStore
 from conformance.table_io.stores.object_store import Bucket, ObjectStore
 from conformance.table_io.stores.rest import RestStore
@@ -13,6 +14,10 @@ from conformance.table_io.stores.rest_catalog import RestCatalog
 from conformance.table_io.stores.sql import TableName
 from conformance.table_io.stores.sqlite import SqliteStore
 from conformance.table_io.stores.store import Store
+
+with lazy_imports():
+    from conformance.table_io.stores import postgresql
+
 
 FORMS = (
     "file:///directory, s3://bucket/path?endpoint=https://host, sqlite:///file.db?table=name, "
@@ -59,9 +64,7 @@ def open_store(url: str) -> Store:
             return SqliteStore(Path(parts.path), name)
         case "postgresql":
             optional("psycopg", "postgresql")
-            from conformance.table_io.stores.postgresql import PostgresStore
-
-            return PostgresStore(urlunsplit(parts._replace(query="")), name)
+            return postgresql.PostgresStore(urlunsplit(parts._replace(query="")), name)
         case "rest+http" | "rest+https":
             address = urlunsplit(parts._replace(scheme=parts.scheme.removeprefix("rest+"), query=""))
             return RestStore(RestCatalog(address, given.get("warehouse")), name)

@@ -8,7 +8,14 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from conformance.core.lazy_imports import lazy_imports
 from conformance.vectors.relocation.paths import Paths
+
+with lazy_imports():
+    import fastavro
+    from pyarrow import orc
+    from pyarrow import parquet as pq
+
 
 LENGTHS = {"file_size_in_bytes", "manifest_length", "added-files-size", "removed-files-size", "total-files-size"}
 """What states how long other files are."""
@@ -59,10 +66,6 @@ def _content_or_none(path: str, data: bytes, paths: Paths) -> Any:
 
 def _content(path: str, data: bytes) -> Any:
     """The content of a file as values: of data files the rows of delete files, their columns, and who wrote them."""
-    import fastavro
-    import pyarrow.orc as orc
-    import pyarrow.parquet as pq
-
     if data[:4] == b"Obj\x01":
         # Python has no days before the year 1, so values are read as they are stored.
         reader = fastavro.reader(io.BytesIO(data.replace(b'"logicalType"', b'"storedType_"')))

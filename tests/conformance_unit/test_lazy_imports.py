@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+LAZY = """\
+import sys
+from conformance.core.lazy_imports import lazy_imports
+
+with lazy_imports():
+    import chunk_of_texts
+    from folder_of_texts import chapter as lazy_chapter
+
+import folder_of_texts
+print(sorted({"chunk_of_texts", "folder_of_texts.chapter", "folder_of_texts.other"} & sys.modules.keys()))
+print(lazy_chapter.TEXT, chunk_of_texts.OTHER, "folder_of_texts.chapter" in sys.modules)
+lazy_chapter.TEXT = "changed"
+from folder_of_texts import chapter
+print(chapter.TEXT)
+"""
+
+MODULES = {
+    "chunk_of_texts.py": "from folder_of_texts import other as another\nOTHER = another.TEXT\n",
+    "folder_of_texts/__init__.py": "from folder_of_texts.other import TEXT\n",
+    "folder_of_texts/chapter.py": "TEXT = 'chapter'\n",
+    "folder_of_texts/other.py": "TEXT = 'other'\n",
+}
+
+
+def run(place: Path, code: str) -> subprocess.CompletedProcess[str]:
+    for name, text in MODULES.items():
+        (place / name).parent.mkdir(exist_ok=True)
+        (place / name).write_text(text)
+    (place / "program.py").write_text(code)
+    environment = {"PYTHONPATH": f"{ROOT}:{place}", "PATH": ""}
+    return subprocess.run(
+        [sys.executable, str(place / "program.py")], capture_output=True, text=True, timeout=100, env=environment
+    )
+
+
+def test_modules_are_loaded_when_an_attribute_is_used(tmp_path: Path) -> None:
+    done = run(tmp_path, LAZY)
+    assert done.stderr == ""
+    assert done.stdout.splitlines() == ["['folder_of_texts.other']", "chapter other True", "changed"]
+
+
+def test_a_missing_module_is_reported_when_it_is_used(tmp_path: Path) -> None:
+    code = LAZY.replace("chunk_of_texts\n", "missing_texts as chunk_of_texts\n")
+    done = run(tmp_path, code)
+    assert done.stdout.splitlines() == ["['folder_of_texts.other']"]
+    assert done.stderr.splitlines()[-1] == "ModuleNotFoundError: No module named 'missing_texts'"
+
+
+def test_a_dotted_name_is_refused(tmp_path: Path) -> None:
+    done = run(tmp_path, LAZY.replace("import chunk_of_texts\n", "import folder_of_texts.chapter\n"))
+    assert "write 'from package import module' instead of 'folder_of_texts.chapter'" in done.stderr
+
+
+def lazily_imported() -> Iterator[tuple[str, str]]:
+    for path in sorted((ROOT / "conformance").rglob("*.py")):
+        for block in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(block, ast.With) and ast.unparse(block.items[0]) == "lazy_imports()":
+                for one in block.body:
+                    assert isinstance(one, ast.Import | ast.ImportFrom), f"{path}: only imports are lazy"
+                    parent = f"{one.module}." if isinstance(one, ast.ImportFrom) else ""
+                    yield from ((str(path.relative_to(ROOT)), f"{parent}{alias.name}") for alias in one.names)
+
+
+@pytest.mark.parametrize("path_and_name", list(lazily_imported()), ids=" ".join)
+def test_what_is_imported_lazily_is_a_module(path_and_name: tuple[str, str]) -> None:
+    """Something inside a module would be looked for as a module when it is used, and not be found."""
+    assert find_spec(path_and_name[1]) is not None
