@@ -20,6 +20,9 @@ $(READY): requirements.lock pyproject.toml
 # Engines on a machine that is busy with other work are slow, and that is no crash.
 TIMEOUT = --timeout 120
 
+# Requirements in reports lead to their pages where `make docs` has built them, else to the spec.
+export ICEBERG_CONFORMANCE_SITE ?= $(if $(wildcard site/index.html),../site)
+
 conformance: $(READY)    ## replay every vector against the reference and the real engines, with known deviations
 	-$(BIN)/iceberg-conformance engines install --all
 	$(BIN)/iceberg-conformance race explore --faults 1

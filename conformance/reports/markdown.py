@@ -6,14 +6,17 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from conformance.core.json_text import dump_json, shorten
 from conformance.core.terminal_sanitizer import in_document
-from conformance.reports.evidence import expected_text, reproduce
+from conformance.reports.evidence import reproduce, short_evidence
+from conformance.reports.failure_groups import FailureGroup, failure_groups
 from conformance.reports.matrix import matrix_of
 from conformance.runner.results import STATUSES, AdapterRun, Run
 
-MOST_FAILURES = 20
-"""The failures of each implementation that are told one by one; all are in the other reports."""
+MOST_GROUPS = 20
+"""The groups of failures of each implementation that are shown; all are in the other reports."""
+
+EXAMPLES = 3
+"""The failures of a group that are shown."""
 
 
 def render(run: Run, vectors: Path | None = None) -> str:
@@ -32,8 +35,9 @@ def render(run: Run, vectors: Path | None = None) -> str:
         ),
         row(["**all**", *(_counts(adapter, matrix.total(adapter.name)) for adapter in matrix.adapters)]),
     ]
+    groups = failure_groups(run)
     for adapter in matrix.adapters:
-        lines += _failures(run, adapter, vectors)
+        lines += _failures([group for group in groups if group.adapter.name == adapter.name], adapter, vectors)
     return "\n".join(lines) + "\n"
 
 
@@ -48,26 +52,23 @@ def _counts(adapter: AdapterRun, counts: Counter[str]) -> str:
     return ", ".join(f"{counts[status]} {status}" for status in STATUSES if counts[status]) or "0"
 
 
-def _failures(run: Run, adapter: AdapterRun, vectors: Path | None) -> list[str]:
-    failures = [result for result in run.results_of(adapter.name) if result.is_failure]
+def _failures(groups: list[FailureGroup], adapter: AdapterRun, vectors: Path | None) -> list[str]:
     notes = [f"not run: {adapter.not_examined}"] if adapter.not_examined else []
     notes += [f"broke the protocol at its end: {adapter.breach}"] if adapter.breach else []
     notes += [f"not as expected: {unmet}" for unmet in adapter.unmet]
-    if not failures and not notes:
+    if not groups and not notes:
         return []
     lines = ["", f"### {plain(str(adapter))}", "", *(f"- {code(note)}" for note in notes)]
-    for result in failures[:MOST_FAILURES]:
-        case = run.cases[result.id]
-        got = result.reason if result.got is None else dump_json(result.got)
-        lines += [
-            (
-                f"- {code(result.id)} ({plain(', '.join(case.requirements))}): {result.status}, "
-                f"expected {code(shorten(expected_text(case.expect)))}, got {code(shorten(got))}"
-            ),
-            f"  - {code(reproduce(case.id, adapter, vectors))}",
-        ]
-    if len(failures) > MOST_FAILURES:
-        lines.append(f"- and {len(failures) - MOST_FAILURES} more")
+    for group in groups[:MOST_GROUPS]:
+        lines.append(f"- {code(f'{group.requirement} {group.operation}'.strip())}: {group.counts}")
+        lines += [f"  - {code(one.id)}: {code(short_evidence(one))}" for one in group.results[:EXAMPLES]]
+        if len(group.results) > EXAMPLES:
+            lines.append(f"  - and {len(group.results) - EXAMPLES} more")
+        if group.requirement:
+            lines.append(f"  - {code(f'iceberg-conformance explain {group.requirement}')}")
+        lines.append(f"  - {code(reproduce(group.results[0].id, adapter, vectors))}")
+    if left := sum(len(group.results) for group in groups[MOST_GROUPS:]):
+        lines.append(f"- and {left} failures of other requirements and operations")
     return lines
 
 

@@ -99,6 +99,8 @@ def lines(run: Run, vectors: Path | None, paint: Paint, detail: Detail) -> Itera
                 yield f"{paint(sign, colour)} {paint(result.id, '1')} · {group.adapter} · {result.status}"
                 for line in evidence(run.cases[result.id], result, group.adapter, vectors):
                     yield f"    {line}"
+            if group.requirement:
+                yield f"    explain      iceberg-conformance explain {group.requirement}"
     yield from _known(run)
     yield from _choices(run)
     yield from _notes(run, paint)

@@ -240,6 +240,21 @@ def _lines(outcomes: Sequence[Outcome], paint: Paint, *, verbose: bool) -> Itera
             yield paint(outcome.location, "1") + _metadata_file(outcome.report)
             yield from _table(outcome, outcome.report, paint, verbose=verbose)
         yield ""
+    if len(outcomes) > 1:
+        yield _verdict(outcomes)
+
+
+def _verdict(outcomes: Sequence[Outcome]) -> str:
+    """What several tables come to, in one line."""
+    failing = sum(
+        any(is_failure(finding.severity, one.fail_on) for finding in one.report.findings)
+        for one in outcomes
+        if one.report is not None
+    )
+    lacking = sum(one.lacking is not None for one in outcomes)
+    parts = [f"{failing} with findings that fail" if failing else "none with findings that fail"]
+    parts += [f"{lacking} not checked to the end"] if lacking else []
+    return f"{len(outcomes)} tables: {', '.join(parts)}"
 
 
 def _metadata_file(report: TableReport) -> str:
@@ -285,6 +300,8 @@ def _table(outcome: Outcome, report: TableReport, paint: Paint, *, verbose: bool
     codes = ", ".join(dict.fromkeys(one.requirement for one in quiet))
     unread = _UNREAD[report.level.value]
     rest = (f"; tolerated: {codes} (-v shows it)" if codes else "") + (f"; not looked at: {unread}" if unread else "")
+    lost = sum(one.count for one in report.findings if one.violation.aspect in _NOT_READ)
+    rest += f"; not read: {_many(lost, 'file', 'files')}, and what only they lead to" if lost else ""
     yield f"  {counts or paint(nothing, '32')} {_LOOKED[report.level.value]}{rest} ({outcome.seconds:.1f} s)"
 
 
@@ -303,6 +320,9 @@ _UNREAD = {
     "rows": "",
 }
 """What each level does not look at, and the level that does."""
+
+_NOT_READ = frozenset({"unreadable", "encrypted", "process-ended", "not-checked"})
+"""The aspects of findings about a file that was not read, so that nothing else is known of it."""
 
 TOLERATED = Severity.TOLERATED.value
 
