@@ -361,7 +361,7 @@ def test_an_interrupted_run_ends_its_adapters_and_its_results_say_so(
     run = read_results(results)
     assert (run.complete, len(run.results)) == (False, expected)
     signs = {
-        "terminal": "the run is not complete", "html": "The run is not complete", "markdown": "The run is not complete",
+        "terminal": "the run is not complete", "html": "The run is not complete", "markdown": "the run is not complete",
         "github": "the run is not complete", "badge": "incomplete", "json": '"complete": false', "junit": "testsuites",
         "sarif": "the run is not complete",
     }  # fmt: skip

@@ -17,7 +17,7 @@ from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
 from conformance.interop.cells import Cell, MadeTable, Matrix, Participant, State
-from conformance.reports import html
+from conformance.reports import html, matrix_page
 from conformance.runner.judge import Outcome
 from conformance.runner.results import AdapterRun, Case, Result, Run
 
@@ -34,7 +34,7 @@ OPTIONS = (
 
 def tables() -> Matrix:
     """A matrix of one producer, of whose two tables one consumer reads one wrongly."""
-    matrix = Matrix({"started": "2026-01-01"}, complete=True, exit_status=1)
+    matrix = Matrix({"started": "2026-01-01", "tool": "0"}, complete=True, exit_status=1)
     matrix.participants += [Participant("writer", writes=True), Participant("reader", reads=True)]
     matrix.tables += [MadeTable("writer", name, ("appends",), 2, "parquet") for name in ("plain", "deletes")]
     matrix.cells += [
@@ -230,3 +230,16 @@ def test_each_view_can_be_linked_to_and_looked_at(chromium: webdriver.Chrome, pa
     image = SCREENS / f"report-{view}.png"
     assert chromium.save_screenshot(str(image))
     assert image.stat().st_size > 10_000
+
+
+def test_the_page_of_a_matrix_shows_its_tables_and_opens_a_cell(chromium: webdriver.Chrome, tmp_path: Path) -> None:
+    path = tmp_path / "matrix.html"
+    path.write_text(matrix_page.render(tables()), encoding="utf-8")
+    chromium.get(path.as_uri())
+    output = WebDriverWait(chromium, 10).until(lambda one: one.find_element(By.CSS_SELECTOR, "form output").text)
+    assert output == "2 of 2 tables"
+    assert [entry for entry in chromium.get_log("browser") if entry["level"] == "SEVERE"] == []
+    click(chromium, chromium.find_element(By.CSS_SELECTOR, "#grid button.wrong"))
+    told = chromium.find_element(By.ID, "told").text
+    assert "a row too many" in told
+    assert "--consumer reader" in told
