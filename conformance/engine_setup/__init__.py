@@ -20,9 +20,25 @@ import spec_ref
 from conformance.engine_setup.built import Build, build_of, install_build
 from conformance.engine_setup.catalog import Engine, EngineError, find_engine
 from conformance.engine_setup.catalog import catalog as engine_catalog
-from conformance.engine_setup.environments import Progress, environment, exclusive, home, install_environment
+from conformance.engine_setup.environments import (
+    MARKER,
+    Progress,
+    environment,
+    exclusive,
+    home,
+    install_environment,
+)
 from conformance.engine_setup.folders import OURS
-from conformance.engine_setup.java import install_jar, install_java, jar_path, packaged_java, system_java
+from conformance.engine_setup.java import (
+    class_path,
+    classes_path,
+    install_classes,
+    install_jar,
+    install_java,
+    jars,
+    packaged_java,
+    system_java,
+)
 
 __all__ = [
     "Engine",
@@ -94,6 +110,8 @@ def install(name: str, progress: Progress = _quiet) -> EngineStatus:
             java_home = install_java(engine, progress)
             for jar in engine.jars:
                 install_jar(engine, jar, made, java_home, progress)
+            if engine.classes:
+                install_classes(engine, java_home, progress)
     except OSError as error:
         raise EngineError(str(engine), f"{home()} cannot be written: {error}") from error
     status = engine_status(engine)
@@ -118,9 +136,11 @@ def engine_status(engine: Engine) -> EngineStatus:
     elif engine.java and not (system_java() or packaged_java()):
         reason = "no Java runtime; installing the engine again brings one"
     else:
-        missing = [jar for jar in _jars(engine) if not jar.is_file()]
+        missing = [jar for jar in jars(engine) if not jar.is_file()]
         if missing:
             reason = f"{missing[0].name} is missing; installing the engine again brings it"
+        elif engine.classes and not (classes_path(engine) / MARKER).is_file():
+            reason = f"its adapter is not compiled; `iceberg-conformance engines install {engine.label}` does it"
     return EngineStatus(
         name=engine.name,
         version=engine.version,
@@ -167,23 +187,18 @@ def launch(name: str) -> Launch:
         java_home = system_java() or packaged_java()
         env |= {
             "JAVA_HOME": str(java_home),
-            "ICEBERG_CONFORMANCE_JARS": os.pathsep.join(str(jar) for jar in _jars(engine)),
+            "ICEBERG_CONFORMANCE_JARS": os.pathsep.join(map(str, jars(engine))),
             "PYSPARK_PYTHON": str(made.python),
             "SPARK_LOCAL_IP": "127.0.0.1",
         }
+    if engine.classes:
+        env["ICEBERG_CONFORMANCE_CLASS_PATH"] = os.pathsep.join((str(classes_path(engine)), class_path(engine)))
     return Launch(command=[str(made.python), str(engine.folder / engine.adapter)], env=env)
 
 
 def _in_folder(engine: Engine, word: str) -> str:
     """A word of a command; a file of the engine's folder where it begins with ``./``."""
     return str(engine.folder / word.removeprefix("./")) if word.startswith("./") else word
-
-
-def _jars(engine: Engine) -> list[Path]:
-    if not engine.lock:
-        return []
-    packages = environment(engine.lock).site_packages
-    return [*(jar_path(jar) for jar in engine.jars), *(packages / path for path in engine.package_jars)]
 
 
 def _kit() -> Path:

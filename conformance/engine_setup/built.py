@@ -9,7 +9,6 @@ is there, which is written last.
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 import shutil
 import subprocess
@@ -57,12 +56,6 @@ class Toolchain:
     helpers: tuple[str, ...] = ()
     """The other commands that have to be on the path."""
 
-    start: tuple[str, ...] = ("{program}",)
-    """The command that starts what was made."""
-
-    newest: int | None = None
-    """The newest major release on which what was made runs."""
-
 
 TOOLCHAINS = {
     "go": Toolchain(
@@ -86,24 +79,6 @@ TOOLCHAINS = {
              "--target-dir", "{made}"),
         ),
         result="release/adapter",
-    ),
-    "java": Toolchain(
-        "a JDK of release",
-        "javac",
-        (17,),
-        ("-version",),
-        steps=(
-            _FETCH_JARS,
-            # The class of the program leads to all others; warnings are of annotations that jars mention only.
-            ("javac", "--release", "17", "-nowarn", "-d", "{made}/java/classes", "-cp", "{made}/java/jars/*",
-             "-sourcepath", "{sources}/src", "{sources}/src/org/apache/iceberg/Adapter.java"),
-        ),
-        result="java",
-        helpers=("mvn",),
-        # A process lives for seconds: what takes long to warm up does not pay.
-        start=("java", "-Xmx1g", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp",
-               os.pathsep.join(("{program}/classes", "{program}/jars/*")), "org.apache.iceberg.Adapter"),
-        newest=23,  # Hadoop's classes, which open the files, ask for what Java 24 has no more
     ),
     # Servers of catalogs: how each is started is in `conformance.table_io.catalogs.servers`.
     "java-server": Toolchain(
@@ -142,7 +117,7 @@ class Build:
     @property
     def command(self) -> list[str]:
         """What starts it."""
-        return [part.format(program=self.program) for part in self.toolchain.start]
+        return [str(self.program)]
 
     def is_installed(self) -> bool:
         return (self.path / MARKER).is_file()
@@ -205,8 +180,7 @@ def install_build(engine: Installed, progress: Progress) -> Build:
 def missing(toolchain: Toolchain) -> str | None:
     """What a machine lacks to build the programs of a language."""
     wanted = ".".join(map(str, toolchain.oldest))
-    upwards = "or newer" if toolchain.newest is None else f"to {toolchain.newest}"
-    needed = f"{toolchain.name} {wanted} {upwards} is needed to build it"
+    needed = f"{toolchain.name} {wanted} or newer is needed to build it"
     for program in (toolchain.program, *toolchain.helpers):
         if shutil.which(program) is None:
             needs = needed if program == toolchain.program else f"{program} is needed to build it"
@@ -221,7 +195,7 @@ def missing(toolchain: Toolchain) -> str | None:
     if found is None:
         return f"{needed}, and {toolchain.program} does not tell its release: {told}"
     release = tuple(map(int, found[1].split(".")))
-    if release < toolchain.oldest or (toolchain.newest is not None and release[0] > toolchain.newest):
+    if release < toolchain.oldest:
         return f"{needed}, and {toolchain.program} is {found[1]}"
     return None
 

@@ -40,6 +40,10 @@ class Jar:
         return f"{self.name}-{self.revision}.jar"
 
 
+def _names(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(names)
+
+
 def _jars(rows: Iterable[dict[str, str]]) -> tuple[Jar, ...]:
     return tuple(Jar(**row) for row in rows)
 
@@ -68,12 +72,15 @@ class Engine:
     sources: str = ""
     """In the place of `adapter`: the folder in `folder` with a program in the engine's language; see `built`."""
 
+    classes: tuple[str, ...] = attrs.field(default=(), converter=_names)
+    """Folders in `folder` with the Java sources of what `adapter` starts; compiled with the jars, see `java`."""
+
     lock: str = ""
     """The name of the lock file with the Python packages of the environment; the tool's own Python without one."""
 
     java: bool = False
     jars: tuple[Jar, ...] = attrs.field(default=(), converter=_jars)
-    package_jars: tuple[str, ...] = attrs.field(default=(), converter=tuple)
+    package_jars: tuple[str, ...] = attrs.field(default=(), converter=_names)
     """Jars that come inside a Python package: paths under ``site-packages``."""
 
     matrix: tuple[str, ...] = attrs.field(default=(), converter=tuple)

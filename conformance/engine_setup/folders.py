@@ -17,7 +17,8 @@ A folder has everything about one engine. Those that come with the tool are in `
 
 In the place of ``adapter``, ``command`` has the words of a command (those that begin with ``./`` are files here),
 ``sources`` a folder with a program that is built on this machine (`conformance.engine_setup.built`), and ``module`` a
-module that answers inside the tool. ``java``, ``jars`` and ``package_jars`` are for what runs on Spark. Versions
+module that answers inside the tool. ``java``, ``jars`` and ``package_jars`` are for what runs on Spark, and ``classes``
+names folders with Java sources, which are compiled with those jars and Spark's when the engine is installed. Versions
 are rows of ``[[release]]``, the default first; each has what differs from the keys above. The other files are
 ``deviations.toml`` (`conformance.runner.expectations`), ``readability.toml`` (`conformance.validator.readability`),
 ``fingerprints.toml`` (`conformance.validator.fingerprints`) and, for tools of this repository, ``golden_writer.py``.
@@ -50,7 +51,7 @@ _TEXT = "a text that is not empty"
 _TEXTS = "a list of texts"
 _RELEASE = {
     "version": _TEXT, "adapter": _TEXT, "command": _TEXTS, "sources": _TEXT, "module": _TEXT, "lock": _TEXT,
-    "java": "a boolean", "jars": "a list of tables", "package_jars": _TEXTS,
+    "java": "a boolean", "jars": "a list of tables", "package_jars": _TEXTS, "classes": _TEXTS,
     "matrix": f"a list of {' and '.join(ROLES)}",
 }  # fmt: skip
 """What a release may say, and what it has to be."""
@@ -168,10 +169,13 @@ def _release(file: Path, place: str, row: dict[str, Json]) -> dict[str, Json]:
         raise UsageError(f"{file}: {place}/version: expected {_TEXT}, found nothing")
     if "lock" in row and "adapter" not in row:
         raise UsageError(f"{file}: {place}/lock: expected none beside {started[0]}, found {row['lock']!r}")
-    for key in ("adapter", "sources"):
-        if key in row and not (file.parent / row[key]).exists():
+    named = [(key, row[key]) for key in ("adapter", "sources") if key in row]
+    for key, name in [*named, *(("classes", folder) for folder in row.get("classes", ()))]:
+        if not (file.parent / name).exists():
             kind = "a file" if key == "adapter" else "a folder"
-            raise UsageError(f"{file}: {place}/{key}: expected {kind} beside {FILE}, found no {row[key]}")
+            raise UsageError(f"{file}: {place}/{key}: expected {kind} beside {FILE}, found no {name}")
+    if "classes" in row and not (row.get("java") and "lock" in row):
+        raise UsageError(f"{file}: {place}/classes: expected java and a lock beside it, found neither or one of them")
     return row
 
 
@@ -193,7 +197,7 @@ def _fits(key: str, value: Json) -> bool:
     match key:
         case "command":
             return _texts(value) and bool(value)
-        case "package_jars":
+        case "package_jars" | "classes":
             return _texts(value)
         case "matrix":
             return _texts(value) and set(value) <= set(ROLES)

@@ -1,7 +1,8 @@
-"""What Java engines need: a Java runtime and the jars.
+"""What Java engines need: a Java runtime, the jars, and the classes of an adapter that is written in Java.
 
 Jars come from the public Maven repository through Ivy, which every PySpark carries, so nothing has to be installed
-for it. A jar is taken only when its SHA-256 is the pinned one.
+for it. A jar is taken only when its SHA-256 is the pinned one. Classes are compiled with the jars of the engine and
+those of its Spark, so that one source serves every release; what differs is in a folder of the release.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from pathlib import Path
 
 from conformance.engine_setup.catalog import Engine, EngineError, Jar, catalog
 from conformance.engine_setup.environments import (
+    MARKER,
     Environment,
     Progress,
     environment,
@@ -144,3 +146,85 @@ def _resolve(engine: Engine, jar: Jar, spark: Environment, java_home: Path, scra
             str(engine), f"the Maven repository gave no {jar.organization}:{jar.name}:{jar.revision} (no network?)"
         )
     return fetched
+
+
+COMPILER = (17, "a JDK of release 17 or newer is needed to compile its adapter")
+"""The oldest JDK that compiles, whose release classes are compiled for too, and what is said where there is none."""
+
+
+def jars(engine: Engine) -> list[Path]:
+    """The jars of an engine, present or not: those that are downloaded, and those inside a Python package."""
+    if not engine.lock:
+        return []
+    packages = environment(engine.lock).site_packages
+    return [*(jar_path(jar) for jar in engine.jars), *(packages / path for path in engine.package_jars)]
+
+
+def class_path(engine: Engine) -> str:
+    """The jars of an engine, then those of the Spark beside it."""
+    spark = environment(engine.lock).site_packages / "pyspark" / "jars" / "*"
+    return os.pathsep.join(map(str, [*jars(engine), spark]))
+
+
+def classes_path(engine: Engine) -> Path:
+    """Where the compiled classes of an engine are, or are to be; other sources or jars mean another place."""
+    recipe = hashlib.sha256(environment(engine.lock).path.name.encode())
+    for part in (*(jar.sha256 for jar in engine.jars), *engine.package_jars):
+        recipe.update(f"\0{part}".encode())
+    for file in _java_sources(engine):
+        data = file.read_bytes()
+        recipe.update(f"\0{file.relative_to(engine.folder).as_posix()}\0{len(data)}\0".encode() + data)
+    return home() / "built" / f"{engine.name}-{recipe.hexdigest()[:16]}"
+
+
+def install_classes(engine: Engine, java_home: Path, progress: Progress) -> Path:
+    """Compile the classes of an engine unless they are there.
+
+    Raises:
+        EngineError: there is no JDK, or it did not compile them; then nothing counts as installed.
+    """
+    path = classes_path(engine)
+    if (path / MARKER).is_file():
+        return path
+    compiler = _compiler(engine, java_home)
+    with exclusive(path.with_suffix(".lock")):
+        if (path / MARKER).is_file():  # another process has just compiled them
+            return path
+        progress(f"{engine}: compiling its adapter with {compiler}")
+        shutil.rmtree(path, ignore_errors=True)
+        path.mkdir(parents=True)
+        # Warnings are of annotations that jars mention only.
+        command = [str(compiler), "--release", str(COMPILER[0]), "-nowarn", "-proc:none", "-encoding", "UTF-8",
+                   "-d", str(path), "-cp", class_path(engine), *map(str, _java_sources(engine))]  # fmt: skip
+        run_step(engine, f"{compiler.name} could not compile its adapter", command)
+        (path / MARKER).write_text(f"{engine}\n", encoding="utf-8")
+    return path
+
+
+def _java_sources(engine: Engine) -> list[Path]:
+    return sorted(file for folder in engine.classes for file in (engine.folder / folder).rglob("*.java"))
+
+
+def _compiler(engine: Engine, java_home: Path) -> Path:
+    """The compiler beside the Java that the engine runs on, or that on the path."""
+    name = "javac.exe" if sys.platform == "win32" else "javac"
+    on_path = shutil.which("javac")
+    found = [path for path in (java_home / "bin" / name, Path(on_path or name)) if path.is_file()]
+    if not found:
+        reason = f"{COMPILER[1]}, and there is no javac in {java_home / 'bin'} nor on the path: there is a runtime only"
+        raise EngineError(str(engine), reason)
+    releases = {path: _compiler_release(path) for path in found}
+    for path, release in releases.items():
+        if release is not None and release >= COMPILER[0]:
+            return path
+    told = ", ".join(f"{path} is of release {release or 'unknown'}" for path, release in releases.items())
+    raise EngineError(str(engine), f"{COMPILER[1]}, and {told}")
+
+
+def _compiler_release(path: Path) -> int | None:
+    try:
+        told = subprocess.run([path, "-version"], capture_output=True, text=True, timeout=60, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    found = re.search(r"javac (\d+)", told.stdout + told.stderr)
+    return int(found[1]) if found else None

@@ -11,6 +11,7 @@ import attrs
 from conformance.engine_setup.built import build_of
 from conformance.engine_setup.catalog import catalog, lock_names
 from conformance.engine_setup.environments import environment, exclusive, home
+from conformance.engine_setup.java import classes_path
 
 MADE = re.compile(r".+-[0-9a-f]{16}")
 """The names of what is made: what it is of, and the hash of what it is made from."""
@@ -33,6 +34,7 @@ def prune(*, dry_run: bool = False) -> list[Unused]:
     """
     used = {environment(lock).path for lock in lock_names()}
     used |= {build_of(engine).path for engine in catalog().engines if engine.sources}
+    used |= {classes_path(engine) for engine in catalog().engines if engine.classes}
     used |= {build_of(server).path for server in catalog().servers if server.toolchain}
     gone = []
     for root in (home() / "engines", home() / "built"):

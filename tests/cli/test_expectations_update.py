@@ -189,7 +189,7 @@ def test_many_failures_of_a_kind_are_one_entry(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(("adapter", "removed"), [("iceberg-java-plain", 0), ("iceberg-java", 1), ("cmd:mine", 1)])
+@pytest.mark.parametrize(("adapter", "removed"), [("iceberg-java-sql", 0), ("iceberg-java", 1), ("cmd:mine", 1)])
 def test_what_another_adapter_of_the_library_does_not_reach_stays(adapter: str, removed: int, tmp_path: Path) -> None:
     path = tmp_path / "known.toml"
     path.write_text('[[deviation]]\nengine = "iceberg-java"\nvectors = ["a"]\nreason = "r"\n')

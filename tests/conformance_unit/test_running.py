@@ -397,7 +397,7 @@ reason = "the library's"
 @pytest.mark.parametrize(
     ("adapter", "unmet"),
     [
-        ("iceberg-java-plain", ["mini-1"]),  # it does not support mini-9, which the other adapter reaches
+        ("iceberg-java-sql", ["mini-1"]),  # it does not support mini-9, which the other adapter reaches
         ("iceberg-java", ["mini-1", "mini-9"]),
         ("./of-my-own", ["mini-1", "mini-9"]),
     ],

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 
 from conformance import engine_setup
@@ -184,3 +185,73 @@ def test_the_packaged_java_starts_without_the_module_that_it_does_not_have(tmp_p
     given = ["-Xmx1g", "--add-modules=jdk.incubator.vector", "-cp", "a b:*", ""]
     told = subprocess.run([java_home / "bin" / "java", *given], capture_output=True, text=True, check=True).stdout
     assert told == "-Xmx1g|-cp|a b:*||"
+
+
+def jdk(place: Path, told: str, compiles: str = "exit 1") -> Path:
+    """A Java home whose compiler prints its release, and runs a shell command with ``$classes`` for anything else."""
+    program = place / "bin" / "javac"
+    program.parent.mkdir(parents=True)
+    find = 'while [ "$1" != -d ]; do shift; done; classes="$2"'
+    script = f'#!/bin/sh\ncase "$1" in -version) echo "{told}" ;; *) {find}; {compiles} ;; esac\n'
+    program.write_text(script, encoding="utf-8")
+    program.chmod(0o755)
+    return place
+
+
+@pytest.fixture
+def in_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
+    """An engine whose adapter is one Java file, on a machine with no compiler on the path."""
+    monkeypatch.setenv("PATH", "")
+    source = tmp_path / "engine" / "src" / "Adapter.java"
+    source.parent.mkdir(parents=True)
+    source.write_text("class Adapter {}", encoding="utf-8")
+    return attrs.evolve(find_engine("iceberg-java"), folder=tmp_path / "engine", classes=("src",), jars=())
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        (None, "a JDK of release 17 or newer is needed to compile its adapter, and there is no javac in "),
+        ("javac 11.0.2", "is of release 11"),
+        ("gibberish", "is of release unknown"),
+    ],
+)
+def test_a_machine_with_a_runtime_only_is_told_what_is_missing(
+    told: str | None, said: str, in_java: Engine, tmp_path: Path
+) -> None:
+    java_home = tmp_path / "runtime" if told is None else jdk(tmp_path / "jdk", told)
+    with pytest.raises(EngineError, match=said) as error:
+        java.install_classes(in_java, java_home, quiet)
+    assert "\n" not in str(error.value)
+    assert not java.classes_path(in_java).exists()
+
+
+def test_classes_are_compiled_once_for_one_source(in_java: Engine, tmp_path: Path) -> None:
+    path = java.install_classes(in_java, jdk(tmp_path / "jdk", "javac 17.0.2", ': >"$classes/Adapter.class"'), quiet)
+    assert sorted(file.name for file in path.iterdir()) == ["Adapter.class", "installed"]
+    assert java.install_classes(in_java, jdk(tmp_path / "broken", "javac 17.0.2"), quiet) == path
+    (in_java.folder / "src" / "Adapter.java").write_text("class Adapter { int other; }", encoding="utf-8")
+    assert java.classes_path(in_java) != path
+    other_jars = attrs.evolve(in_java, package_jars=("other.jar",))
+    assert java.classes_path(other_jars) not in (path, java.classes_path(in_java))
+
+
+def test_classes_that_do_not_compile_do_not_count(in_java: Engine, tmp_path: Path) -> None:
+    broken = jdk(tmp_path / "jdk", "javac 17.0.2", 'echo "Adapter.java:1: error: no such class" >&2; exit 1')
+    for _ in range(2):
+        with pytest.raises(EngineError, match=r"could not compile its adapter: Adapter\.java:1: error: no such class"):
+            java.install_classes(in_java, broken, quiet)
+
+
+def test_an_engine_whose_classes_are_missing_is_not_ready(
+    monkeypatch: pytest.MonkeyPatch, in_java: Engine, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(engine_setup, "jars", lambda _: [])
+    monkeypatch.setattr(engine_setup, "system_java", lambda: tmp_path)
+    place = environment(in_java.lock).path
+    place.mkdir(parents=True)
+    (place / environments.MARKER).touch()
+    reason = engine_setup.engine_status(in_java).reason
+    assert reason == "its adapter is not compiled; `iceberg-conformance engines install iceberg-java` does it"
+    java.install_classes(in_java, jdk(tmp_path / "jdk", "javac 17.0.2", "true"), quiet)
+    assert engine_setup.engine_status(in_java).installed

@@ -34,13 +34,9 @@ def ask(process: Process, op: str, *args: dict[str, Any]) -> list[Any]:
     return list(process.ask([Request(op, given) for given in args]))
 
 
-LIBRARIES = {"iceberg-java-plain": "iceberg-java"}
-"""Second ways to a library, whose adapters tell what it is called."""
-
-
 def test_the_adapter_tells_the_version_that_is_pinned(engine: tuple[EngineStatus, Process, Started]) -> None:
     status, _, started = engine
-    assert (started.implementation, started.version) == (LIBRARIES.get(status.name, status.name), status.version)
+    assert (started.implementation, started.version) == (status.name, status.version)
 
 
 def test_the_engine_buckets_and_truncates_as_the_examples_of_the_spec(

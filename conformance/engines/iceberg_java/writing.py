@@ -22,8 +22,6 @@ from conformance.adapter_sdk.jvm import JVM
 from conformance.adapter_sdk.script_steps import MAIN, same_columns
 from conformance.adapter_sdk.serve import Invalid, Unsupported
 from conformance.core.json_types import Json
-from conformance.engines.iceberg_java.generics import Generics
-from conformance.engines.iceberg_java.metadata import Tables
 from conformance.engines.iceberg_java.spark import CATALOG, Refused, Spark, condition, literal, sql_type
 
 Arguments = dict[str, Any]
@@ -49,19 +47,15 @@ class JavaWriter:
     Args:
         jvm: the virtual machine.
         spark: its Spark.
-        tables: what evolves schemas.
-        generics: what writes rows that Spark does not.
         location: the folder of the table that ``create`` makes; None where a table is opened.
         name: of the table in the catalog, as no other table has it.
         kinds: the operations to come.
     """
 
-    def __init__(
-        self, jvm: JVM, spark: Spark, tables: Tables, generics: Generics, location: str | None, name: str,
-        kinds: frozenset[str],
-    ) -> None:  # fmt: skip
-        self._jvm, self._spark, self._tables, self._generics = jvm, spark, tables, generics
+    def __init__(self, jvm: JVM, spark: Spark, location: str | None, name: str, kinds: frozenset[str]) -> None:
+        self._jvm, self._spark = jvm, spark
         self._iceberg = jvm.root.org.apache.iceberg
+        self._compiled = self._iceberg.Scripts  # ours, in Java
         self._location, self._name = location, name
         # Statements take long, so rows that are only there to be changed go through the other writer, which knows no
         # write defaults; not in version 3, where they are those whose ids have to be kept.
@@ -142,7 +136,7 @@ class JavaWriter:
                 if change["op"] == "optional":
                     update.makeColumnOptional(change["name"])
                 else:
-                    self._tables.change_column(update, table.schema(), change)
+                    self._compiled.changeColumn(update, table.schema(), json.dumps(change))
                 update.commit()
 
     def alter_spec(self, operation: Json) -> None:
@@ -192,7 +186,7 @@ class JavaWriter:
         newest = self._table.operations().current().formatVersion() == NEWEST
         by_api = bool(rows) and not (self._by_statements or newest) and all(defaults <= row.keys() for row in rows)
         if by_api or not self._in_sql(fields):
-            self._append_generic(fields, operation)
+            self._append_generic(operation)
             return
         if not rows:
             columns = ", ".join(f"CAST(NULL AS {sql_type(field['type'])})" for field in fields)
@@ -209,13 +203,13 @@ class JavaWriter:
             return False
         return True
 
-    def _append_generic(self, fields: list[Json], operation: Json) -> None:
+    def _append_generic(self, operation: Json) -> None:
         table = self._table
         update = table.newAppend()
         if operation.get("branch", MAIN) != MAIN:
             update = update.toBranch(operation["branch"])
         with self._jvm.judged():
-            for file in self._generics.data_files(table, fields, operation["rows"]):
+            for file in self._compiled.dataFiles(table, json.dumps(operation["rows"])):
                 update.appendFile(file)
             update.commit()
 
@@ -279,7 +273,6 @@ class JavaWriter:
 
     def _row_delta(self, operation: Json, keys: list[Json], rows: list[Json]) -> None:
         table = self._table
-        fields = self._fields(table)
         sources = {table.schema().findColumnName(field.sourceId()) for field in table.spec().fields()}
         if not sources <= keys[0].keys():
             raise Unsupported("equality deletes are of a partition, which the keys do not tell")
@@ -287,9 +280,9 @@ class JavaWriter:
         if operation.get("branch", MAIN) != MAIN:
             update = update.toBranch(operation["branch"])
         with self._jvm.judged():
-            for file in self._generics.equality_deletes(table, fields, keys):
+            for file in self._compiled.equalityDeletes(table, json.dumps(keys)):
                 update.addDeletes(file)
-            for file in self._generics.data_files(table, fields, rows):
+            for file in self._compiled.dataFiles(table, json.dumps(rows)):
                 update.addRows(file)
             update.commit()
 
@@ -339,17 +332,14 @@ def _transform(text: str) -> tuple[str, tuple[int, ...]]:
     return word, (int(width[:-1]),) if width else ()
 
 
-def operations(jvm: JVM, spark: Spark, tables: Tables) -> dict[str, Callable[[Arguments], object]]:
+def operations(jvm: JVM, spark: Spark) -> dict[str, Callable[[Arguments], object]]:
     """What can be asked of tables that are written, by name."""
     numbers = itertools.count()
-    generics: list[Generics] = []
 
     @contextmanager
     def writing(location: str | None, given: Sequence[Json]) -> Iterator[JavaWriter]:
-        if not generics:
-            generics.append(Generics(jvm))
         kinds = frozenset(operation["op"] for operation in given)
-        writer = JavaWriter(jvm, spark, tables, generics[0], location, f"t{next(numbers)}", kinds)
+        writer = JavaWriter(jvm, spark, location, f"t{next(numbers)}", kinds)
         try:
             yield writer
         finally:

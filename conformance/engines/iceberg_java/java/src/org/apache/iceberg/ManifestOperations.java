@@ -1,9 +1,9 @@
 package org.apache.iceberg;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.node.ArrayNode;
-import com.fasterxml.jackson.databind.node.ObjectNode;
-import com.fasterxml.jackson.databind.node.TextNode;
+import org.apache.iceberg.shaded.org.apache.parquet.shaded.com.fasterxml.jackson.databind.JsonNode;
+import org.apache.iceberg.shaded.org.apache.parquet.shaded.com.fasterxml.jackson.databind.node.ArrayNode;
+import org.apache.iceberg.shaded.org.apache.parquet.shaded.com.fasterxml.jackson.databind.node.ObjectNode;
+import org.apache.iceberg.shaded.org.apache.parquet.shaded.com.fasterxml.jackson.databind.node.TextNode;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -12,7 +12,6 @@ import java.util.List;
 import java.util.Map;
 import org.apache.iceberg.encryption.EncryptedFiles;
 import org.apache.iceberg.encryption.EncryptedOutputFile;
-import org.apache.iceberg.encryption.PlaintextEncryptionManager;
 import org.apache.iceberg.inmemory.InMemoryFileIO;
 import org.apache.iceberg.inmemory.InMemoryInputFile;
 import org.apache.iceberg.inmemory.InMemoryOutputFile;
@@ -274,10 +273,9 @@ final class ManifestOperations {
   private static JsonNode writeList(JsonNode args) throws IOException {
     InMemoryOutputFile output = new InMemoryOutputFile("memory:/l.avro");
     ManifestListWriter writer =
-        ManifestLists.write(
+        Release.manifestListWriter(
             args.get("format_version").intValue(),
             output,
-            PlaintextEncryptionManager.instance(),
             longOf(args, "snapshot_id"),
             longOf(args, "parent_snapshot_id"),
             longOf(args, "sequence_number"),

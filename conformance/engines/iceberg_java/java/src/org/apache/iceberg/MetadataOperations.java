@@ -1,8 +1,8 @@
 package org.apache.iceberg;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.node.ArrayNode;
-import com.fasterxml.jackson.databind.node.ObjectNode;
+import org.apache.iceberg.shaded.org.apache.parquet.shaded.com.fasterxml.jackson.databind.JsonNode;
+import org.apache.iceberg.shaded.org.apache.parquet.shaded.com.fasterxml.jackson.databind.node.ArrayNode;
+import org.apache.iceberg.shaded.org.apache.parquet.shaded.com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.lang.reflect.Field;
 import java.nio.charset.StandardCharsets;
@@ -168,7 +168,7 @@ final class MetadataOperations {
     return told.put("last-column-id", metadata.lastColumnId());
   }
 
-  private static void changeColumn(SchemaUpdate update, Schema schema, JsonNode change) {
+  static void changeColumn(UpdateSchema update, Schema schema, JsonNode change) {
     String name = change.get("name").asText();
     switch (change.get("op").asText()) {
       case "add":

@@ -1,9 +1,9 @@
 package org.apache.iceberg;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.node.ArrayNode;
-import com.fasterxml.jackson.databind.node.NullNode;
-import com.fasterxml.jackson.databind.node.ObjectNode;
+import org.apache.iceberg.shaded.org.apache.parquet.shaded.com.fasterxml.jackson.databind.JsonNode;
+import org.apache.iceberg.shaded.org.apache.parquet.shaded.com.fasterxml.jackson.databind.node.ArrayNode;
+import org.apache.iceberg.shaded.org.apache.parquet.shaded.com.fasterxml.jackson.databind.node.NullNode;
+import org.apache.iceberg.shaded.org.apache.parquet.shaded.com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.File;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -116,8 +116,21 @@ final class ScanOperations {
     return told;
   }
 
+  /** Whether the Commons Lang beside Spark has what the library reads variants with. */
+  private static boolean readsVariants() {
+    try {
+      Class.forName("org.apache.commons.lang3.stream.Streams").getMethod("of", Iterable.class);
+      return true;
+    } catch (ReflectiveOperationException missing) {
+      return false;
+    }
+  }
+
   private static JsonNode read(JsonNode args) throws IOException {
     JsonNode types = args.get("types");
+    if (types.toString().contains("variant") && !readsVariants()) {
+      throw new Adapter.Unsupported("the Commons Lang beside Spark has not what variants are read with");
+    }
     ObjectNode told = Adapter.JSON.createObjectNode();
     ArrayNode rows = told.putArray("rows");
     Table table = tableOf(args);
@@ -198,7 +211,8 @@ final class ScanOperations {
         variant.value().writeTo(held, 0);
         return parts.set("value", ExchangeForm.hexadecimal(held));
       default:
-        return ExchangeForm.write(kind, counted(kind, value));
+        // Files from before a promotion of a date to a timestamp are read as dates: the answer is what was read.
+        return ExchangeForm.write(value instanceof LocalDate ? "date" : kind, counted(kind, value));
     }
   }
 

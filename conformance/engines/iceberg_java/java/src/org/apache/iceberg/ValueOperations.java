@@ -1,9 +1,9 @@
 package org.apache.iceberg;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.node.IntNode;
-import com.fasterxml.jackson.databind.node.NullNode;
-import com.fasterxml.jackson.databind.node.ObjectNode;
+import org.apache.iceberg.shaded.org.apache.parquet.shaded.com.fasterxml.jackson.databind.JsonNode;
+import org.apache.iceberg.shaded.org.apache.parquet.shaded.com.fasterxml.jackson.databind.node.IntNode;
+import org.apache.iceberg.shaded.org.apache.parquet.shaded.com.fasterxml.jackson.databind.node.NullNode;
+import org.apache.iceberg.shaded.org.apache.parquet.shaded.com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -11,7 +11,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
 import org.apache.iceberg.expressions.Literal;
-import org.apache.iceberg.geospatial.GeospatialBound;
 import org.apache.iceberg.transforms.BucketHash;
 import org.apache.iceberg.transforms.Transform;
 import org.apache.iceberg.transforms.Transforms;
@@ -145,17 +144,11 @@ final class ValueOperations {
       throw new Adapter.Unsupported("a GeospatialBound always has x and y");
     }
     typeOf(args.get("type"));
-    return ExchangeForm.hexadecimal(pointOf(value).toByteBuffer());
-  }
-
-  private static GeospatialBound pointOf(JsonNode value) {
     double x = coordinate(value, "x");
     double y = coordinate(value, "y");
-    if (value.has("z")) {
-      double z = coordinate(value, "z");
-      return value.has("m") ? GeospatialBound.createXYZM(x, y, z, coordinate(value, "m")) : GeospatialBound.createXYZ(x, y, z);
-    }
-    return value.has("m") ? GeospatialBound.createXYM(x, y, coordinate(value, "m")) : GeospatialBound.createXY(x, y);
+    Double z = value.has("z") ? (Double) coordinate(value, "z") : null;
+    Double m = value.has("m") ? (Double) coordinate(value, "m") : null;
+    return ExchangeForm.hexadecimal(Release.pointBound(x, y, z, m));
   }
 
   private static double coordinate(JsonNode value, String name) {
@@ -172,15 +165,12 @@ final class ValueOperations {
     }
     typeOf(args.get("type"));
     ByteBuffer buffer = ExchangeForm.buffer(args.get("bytes")).order(ByteOrder.LITTLE_ENDIAN);
-    GeospatialBound bound = GeospatialBound.fromByteBuffer(buffer);
+    Double[] coordinates = Release.coordinates(buffer);
     ObjectNode told = Adapter.JSON.createObjectNode();
-    told.set("x", ExchangeForm.write("double", bound.x()));
-    told.set("y", ExchangeForm.write("double", bound.y()));
-    if (bound.hasZ()) {
-      told.set("z", ExchangeForm.write("double", bound.z()));
-    }
-    if (bound.hasM()) {
-      told.set("m", ExchangeForm.write("double", bound.m()));
+    for (int place = 0; place < coordinates.length; place++) {
+      if (coordinates[place] != null) {
+        told.set("xyzm".substring(place, place + 1), ExchangeForm.write("double", coordinates[place]));
+      }
     }
     return told;
   }

@@ -1,12 +1,12 @@
 package org.apache.iceberg;
 
-import com.fasterxml.jackson.core.JsonFactory;
-import com.fasterxml.jackson.core.StreamReadConstraints;
-import com.fasterxml.jackson.core.StreamWriteConstraints;
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.ArrayNode;
-import com.fasterxml.jackson.databind.node.ObjectNode;
+import org.apache.iceberg.shaded.org.apache.parquet.shaded.com.fasterxml.jackson.core.JsonFactory;
+import org.apache.iceberg.shaded.org.apache.parquet.shaded.com.fasterxml.jackson.core.StreamReadConstraints;
+import org.apache.iceberg.shaded.org.apache.parquet.shaded.com.fasterxml.jackson.core.StreamWriteConstraints;
+import org.apache.iceberg.shaded.org.apache.parquet.shaded.com.fasterxml.jackson.databind.JsonNode;
+import org.apache.iceberg.shaded.org.apache.parquet.shaded.com.fasterxml.jackson.databind.ObjectMapper;
+import org.apache.iceberg.shaded.org.apache.parquet.shaded.com.fasterxml.jackson.databind.node.ArrayNode;
+import org.apache.iceberg.shaded.org.apache.parquet.shaded.com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.BufferedOutputStream;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -19,7 +19,7 @@ import java.util.TreeMap;
 import org.apache.iceberg.exceptions.ValidationException;
 
 /**
- * The adapter of Iceberg's Java library alone: it reads requests of the protocol (docs/protocol.md) on standard input,
+ * The adapter of Iceberg's Java library: it reads requests of the protocol (docs/protocol.md) on standard input,
  * one JSON line each, asks the library, and writes one answer line for each on standard output.
  *
  * <p>The program lives in packages of the library, for what it does not make public but the spec has words for.
@@ -52,8 +52,8 @@ public final class Adapter {
           ValidationException.class,
           IOException.class,
           org.apache.iceberg.exceptions.NotFoundException.class,
-          org.apache.avro.AvroRuntimeException.class,
-          org.apache.orc.FileFormatException.class,
+          org.apache.iceberg.shaded.org.apache.avro.AvroRuntimeException.class,
+          org.apache.iceberg.shaded.org.apache.orc.FileFormatException.class,
           java.util.zip.DataFormatException.class);
 
   /** Ends of the names of other classes that refuse: they are not public, or of a library in the library. */
@@ -71,7 +71,7 @@ public final class Adapter {
   }
 
   /** What the library does not have. */
-  static final class Unsupported extends RuntimeException {
+  static final class Unsupported extends UnsupportedOperationException {
     Unsupported(String what) {
       super(what);
     }
@@ -86,11 +86,11 @@ public final class Adapter {
     ManifestOperations.addTo(operations);
     PuffinOperations.addTo(operations);
     ScanOperations.addTo(operations);
+    CommitOperations.addTo(operations);
   }
 
   private ObjectNode start() {
     ObjectNode told = JSON.createObjectNode();
-    // The same library, and so the same deviations, as the adapter that reaches it through Spark's virtual machine.
     told.put("implementation", "iceberg-java").put("version", IcebergBuild.version()).put("language", "java");
     told.put("protocol", 1).putArray("format_versions").add(1).add(2).add(3);
     ArrayNode names = told.putArray("operations");

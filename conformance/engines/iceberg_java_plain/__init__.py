@@ -1,1 +1,0 @@
-"""All about Iceberg-Java without Spark."""
