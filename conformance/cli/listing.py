@@ -54,6 +54,8 @@ def list_vectors(
         format: Text for people, or JSON.
     """
     every = vectors.load(vectors_ or vectors.shipped())
+    for deprecation in vectors.suite_deprecations(suite):
+        print(f"iceberg-conformance: {deprecation}", file=sys.stderr)
     chosen = vectors.Selection(suite, section, requirement, format_version, names).choose(every)
     if not chosen:
         raise failures.NothingSelected(f"nothing is selected, of {len(every)} vectors")

@@ -110,6 +110,8 @@ def run(
     on_disk = vectors.count_on_disk(folder)
     if on_disk != len(every):
         raise HarnessFault(f"{folder}: {on_disk} cases on disk, {len(every)} loaded")
+    for deprecation in vectors.suite_deprecations(suite):
+        print(f"iceberg-conformance: {deprecation}", file=sys.stderr)
     selection = Selection(suite, section, requirement, format_version, names)
     chosen = selection.choose(every)
     ids = {vector.id for vector in every}

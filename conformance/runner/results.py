@@ -192,7 +192,7 @@ class Run:
     @property
     def offered(self) -> int:
         """How many results there would be if every implementation were asked every vector of the folder."""
-        vectors = self.header.get("vectors", {}).get("on_disk", 0)
+        vectors: int = self.header.get("vectors", {}).get("on_disk", 0)
         return max(vectors, len(self.cases)) * len(self.adapters)
 
     @property

@@ -220,6 +220,18 @@ class Selection:
                     raise UsageError(f"unknown requirement {code!r}; see: iceberg-conformance list requirements")
 
 
+def suite_deprecations(suites: Iterable[str]) -> Iterator[str]:
+    """What to say about names of suites that are selected and that the next release will not know.
+
+    Args:
+        suites: the names that were given.
+    """
+    for suite in suites:
+        if suite in FORMER_SUITES:
+            now, tag = FORMER_SUITES[suite]
+            yield f"the suite {suite} is deprecated; use --suite {now} -k {tag}"
+
+
 def _is_in(vector: Vector, suite: str) -> bool:
     """Whether a vector is selected by the name of a suite."""
     now, tag = FORMER_SUITES.get(suite, (suite, None))

@@ -234,3 +234,11 @@ def test_the_linter_of_vectors_is_a_command(cli: Cli, folder: Path) -> None:
     broken = cli("check", "vectors", folder)
     assert broken.returncode == 2
     assert str(path) in broken.stdout + broken.stderr
+
+
+@pytest.mark.parametrize(("suite", "said"), [("writing-more", 1), ("writing", 0)])
+def test_the_former_name_of_a_suite_is_reported_as_deprecated(cli: Cli, suite: str, said: int) -> None:
+    done = cli("list", "vectors", "--suite", suite)
+    assert done.returncode == 0
+    expected = ["iceberg-conformance: the suite writing-more is deprecated; use --suite writing -k thorough"]
+    assert done.stderr.splitlines() == expected * said

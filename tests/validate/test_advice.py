@@ -6,7 +6,6 @@ import re
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-import corruptions
 import pytest
 
 from conformance.reports.validation import finding_json
@@ -17,6 +16,7 @@ from conformance.validator.run import Snapshots
 from conformance.vectors.golden_tables import materialize
 from spec_ref.checks.findings import Severity
 from spec_ref.requirements import register
+from tests.validate import corruptions
 from tools.grid.workbench import Workbench
 
 KIT = {one.id: one for one in corruptions.load()}

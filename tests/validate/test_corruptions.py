@@ -6,7 +6,6 @@ import collections
 import tomllib
 from pathlib import Path
 
-import corruptions
 import pytest
 
 from conformance.rules import check_of
@@ -17,6 +16,7 @@ from conformance.vectors.golden_tables import materialize
 from spec_ref.checks.findings import Severity
 from spec_ref.core.records import evolve
 from spec_ref.requirements import register
+from tests.validate import corruptions
 from tools.grid.workbench import Workbench
 
 KIT = corruptions.load()

@@ -12,7 +12,6 @@ import delete_scope_faults as faults
 import numpy as np
 import pyarrow as pa
 import pytest
-from corruptions.statistics import partition_statistics
 
 from conformance.validator.context import Level, Members
 from conformance.validator.deleted_positions import TARGETS, Origin, PerFile, slim
@@ -24,6 +23,7 @@ from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Identity
 from spec_ref.scan_planning.delete_scope import FILE_PATH
+from tests.validate.corruptions.statistics import partition_statistics
 from tools.grid.workbench import Workbench
 
 TABLE = "partition-values-missing-parquet"

@@ -7,7 +7,6 @@ import tomllib
 from collections import Counter
 from pathlib import Path
 
-import corruptions
 import pytest
 import test_diff
 
@@ -18,6 +17,7 @@ from conformance.validator.run import CURRENT, validate
 from conformance.vectors.golden_places import PLACE
 from conformance.vectors.golden_tables import materialize
 from spec_ref.requirements import check_id
+from tests.validate import corruptions
 from tools.docs import checks as page
 from tools.grid.run import kept
 

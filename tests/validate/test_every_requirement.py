@@ -6,11 +6,11 @@ import re
 import tomllib
 from pathlib import Path
 
-import corruptions
 import test_diff
 
 from conformance.rules import registry
 from spec_ref.requirements import Level, Status, register
+from tests.validate import corruptions
 
 IN_A_TABLE = {"metadata-json", "manifest-list", "manifest", "data-file", "puffin"}
 DOCUMENTS = {"spec", "puffin-spec"}

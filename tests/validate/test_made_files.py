@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from corruptions import nested_bounds, statistics
 
 from conformance.validator.context import Level
 from conformance.vectors.golden_tables import materialize
 from spec_ref.checks.findings import Severity
 from spec_ref.data_types.types import INT
 from spec_ref.single_value.variant_bounds import encode_variant_bound
+from tests.validate.corruptions import nested_bounds, statistics
 from tools.grid.workbench import Workbench
 
 ABOUT = ("STA", "BND")

@@ -106,8 +106,8 @@ def test_metadata_that_never_comes_is_no_table(tmp_path: Path, monkeypatch: pyte
 
 
 def test_partition_statistics_are_waited_for_no_longer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from corruptions.statistics import PARTITIONED
-    from corruptions.statistics import partition_statistics as made
+    from tests.validate.corruptions.statistics import PARTITIONED
+    from tests.validate.corruptions.statistics import partition_statistics as made
 
     materialize([PARTITIONED])
     bench = Workbench(PARTITIONED, tmp_path)

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import attrs
-import corruptions
 import pytest
 
 from conformance import rules
@@ -31,6 +30,7 @@ from spec_ref.checks import Check
 from spec_ref.checks.findings import Finding, Severity, Tally
 from spec_ref.core.errors import Violation
 from spec_ref.requirements import check_id, register
+from tests.validate import corruptions
 from tools.grid.workbench import Workbench
 
 SOURCES = Path(__file__).parents[2]

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from corruptions.data_files import UPGRADED_V3, _lineage, _with_ids, live_and_deleted
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -25,6 +24,7 @@ from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.partitioning.spec import UNPARTITIONED, PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Identity
 from spec_ref.table_metadata import read_metadata
+from tests.validate.corruptions.data_files import UPGRADED_V3, _lineage, _with_ids, live_and_deleted
 from tools.grid.workbench import Workbench
 
 IDS = 40

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 from clusters import installed
-from corruptions.statistics import PARTITIONED, partition_statistics
 from stalled import STALLED, TABLE, stalled_store, stalled_table  # noqa: F401 - a fixture
 
 import conformance
@@ -23,6 +22,7 @@ from conformance.validator.remote import validate_all_there
 from conformance.validator.run import Snapshots, Unreadable, validate
 from conformance.vectors.golden_places import PLACE
 from conformance.vectors.golden_tables import index, materialize, names
+from tests.validate.corruptions.statistics import PARTITIONED, partition_statistics
 from tools.grid.workbench import Workbench
 
 pytestmark = pytest.mark.engine

@@ -116,12 +116,10 @@ class Judges:
 
 def _corruptions(_judges: Judges) -> dict[str, Callable[[], bool]]:
     """The corruption kit of the validator, and the tables that are valid."""
-    sys.path[:0] = [str(ROOT / "tests" / "validate")]
-    import corruptions
-
     from conformance.validator.context import Level
     from conformance.validator.run import Snapshots
     from spec_ref.checks.findings import MAX_EXAMPLES, Severity
+    from tests.validate import corruptions
     from tools.grid.workbench import Workbench
 
     def found(one: Any) -> bool:

@@ -18,7 +18,6 @@ from __future__ import annotations
 import functools
 import importlib
 import json
-import sys
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -135,12 +134,8 @@ def _corruptions() -> Iterator[tuple[str, Proof]]:
     from conformance.rules import registry
     from tools.grid.run import kept
 
-    sys.path.insert(0, str(ROOT / "tests" / "validate"))
-    try:
-        kit = importlib.import_module("corruptions").load()
-        pairs = importlib.import_module("test_diff")
-    finally:
-        sys.path.pop(0)
+    kit = importlib.import_module("tests.validate.corruptions").load()
+    pairs = importlib.import_module("tests.validate.test_diff")
     checks = registry()
     shown = _load(SHOWN_CHECKS)
     for one in kit:

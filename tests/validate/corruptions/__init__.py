@@ -49,7 +49,7 @@ def corruption(
 
 def load() -> list[Corruption]:
     """All corruptions."""
-    from corruptions import (  # noqa: F401
+    from tests.validate.corruptions import (  # noqa: F401
         avro_columns,
         data_files,
         deletes,

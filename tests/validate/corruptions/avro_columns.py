@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from corruptions import Mutate, corruption
+from tests.validate.corruptions import Mutate, corruption
 
 V2, V3 = "position-deletes-parquet", "row-lineage-parquet"
 EQUALITY, VECTORS, PARTITIONED = "equality-deletes-parquet", "deletion-vectors-parquet", "partition-identity-v2"

@@ -13,7 +13,7 @@ import pyarrow.orc as orc
 import pyarrow.parquet as pq
 from pyroaring import BitMap64
 
-from corruptions import corruption
+from tests.validate.corruptions import corruption
 
 V2, V3 = "position-deletes-parquet", "row-lineage-parquet"
 TABLES = {"parquet": "types-v2-parquet", "orc": "types-v2-avro", "avro": "types-v2-avro"}

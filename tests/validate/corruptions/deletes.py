@@ -12,8 +12,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from corruptions import corruption
-from corruptions.data_files import rewritten
+from tests.validate.corruptions import corruption
+from tests.validate.corruptions.data_files import rewritten
 
 V2, EQUALITY, VECTORS = "position-deletes-parquet", "equality-deletes-parquet", "deletion-vectors-parquet"
 BY_FILE = "position-deletes-by-file"

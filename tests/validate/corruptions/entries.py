@@ -6,7 +6,7 @@ import copy
 import struct
 from typing import Any
 
-from corruptions import corruption
+from tests.validate.corruptions import corruption
 
 V1, V2, V3, PARTITIONED = "types-v1-parquet", "position-deletes-parquet", "row-lineage-parquet", "partition-identity-v2"
 TYPES, VECTORS, EQUALITY = "types-v2-parquet", "deletion-vectors-parquet", "equality-deletes-parquet"

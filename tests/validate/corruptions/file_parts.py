@@ -10,11 +10,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.orc as orc
 
-from corruptions import corruption
-from corruptions.data_files import rewritten
-from corruptions.deletes import VECTORS, _deletes, _footer, _vector
-from corruptions.statistics import PARTITIONED, _field, _struct, counted, place, stored
-from corruptions.stored_types import columns_of, without_metrics
+from tests.validate.corruptions import corruption
+from tests.validate.corruptions.data_files import rewritten
+from tests.validate.corruptions.deletes import VECTORS, _deletes, _footer, _vector
+from tests.validate.corruptions.statistics import PARTITIONED, _field, _struct, counted, place, stored
+from tests.validate.corruptions.stored_types import columns_of, without_metrics
 
 V2, EQUALITY, TYPES = "position-deletes-parquet", "equality-deletes-parquet", "types-v2-parquet"
 

@@ -10,8 +10,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from corruptions import corruption
-from corruptions.statistics import V2, _statistics, _theta
+from tests.validate.corruptions import corruption
+from tests.validate.corruptions.statistics import V2, _statistics, _theta
 
 TYPES = "types-v2-parquet"
 

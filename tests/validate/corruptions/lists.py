@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from corruptions import corruption
+from tests.validate.corruptions import corruption
 
 V2, V3, PARTITIONED = "position-deletes-parquet", "row-lineage-parquet", "partition-identity-v2"
 VECTORS = "deletion-vectors-parquet"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from corruptions import corruption
+from tests.validate.corruptions import corruption
 
 V2, V3, PARTITIONED = "position-deletes-parquet", "row-lineage-parquet", "partition-identity-v2"
 

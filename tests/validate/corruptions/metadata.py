@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from corruptions import corruption
+from tests.validate.corruptions import corruption
 
 V1, V2, V3 = "types-v1-parquet", "position-deletes-parquet", "row-lineage-parquet"
 TYPES, PARTITIONED, BRANCHES = "types-v2-parquet", "partition-identity-v2", "branches-and-tags"

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from corruptions import corruption
+from tests.validate.corruptions import corruption
 
 V2, V3, PARTITIONED = "position-deletes-parquet", "row-lineage-parquet", "partition-identity-v2"
 BRANCHES = "branches-and-tags"

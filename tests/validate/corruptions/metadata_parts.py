@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from corruptions import corruption
-from corruptions.metadata_forms import BRANCHES, LONG, PARTITIONED, V2, V3, column, drop, order, set_at
+from tests.validate.corruptions import corruption
+from tests.validate.corruptions.metadata_forms import BRANCHES, LONG, PARTITIONED, V2, V3, column, drop, order, set_at
 
 V1, IDENTITY_V3, NESTED = "types-v1-parquet", "partition-identity-v3", "nested-parquet"
 

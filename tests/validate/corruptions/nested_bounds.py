@@ -9,10 +9,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from corruptions import corruption
 from spec_ref.data_files.parquet_arrow_types import arrow_type
 from spec_ref.data_types.types import INT, STRING, GeographyType, GeometryType, Type
 from spec_ref.single_value.variant_bounds import encode_variant_bound
+from tests.validate.corruptions import corruption
 from tools.shredded_files import variant_bytes
 
 V3, VARIANTS = "row-lineage-parquet", "variant-parquet"

@@ -8,11 +8,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from corruptions import corruption
-from corruptions.deletes import VECTORS, _footer
-from corruptions.nested_bounds import VARIANTS
-from corruptions.statistics import PARTITIONED, partition_statistics
-from corruptions.stored_types import columns_of, without_metrics
+from tests.validate.corruptions import corruption
+from tests.validate.corruptions.deletes import VECTORS, _footer
+from tests.validate.corruptions.nested_bounds import VARIANTS
+from tests.validate.corruptions.statistics import PARTITIONED, partition_statistics
+from tests.validate.corruptions.stored_types import columns_of, without_metrics
 from tools.shredded_files import variant_bytes
 
 PARQUET, ORC, ORC_V3 = "types-v3-parquet", "types-v2-orc", "types-v3-orc"

@@ -9,9 +9,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from corruptions import corruption
-from corruptions.data_files import rewritten
-from corruptions.statistics import partition_statistics
+from tests.validate.corruptions import corruption
+from tests.validate.corruptions.data_files import rewritten
+from tests.validate.corruptions.statistics import partition_statistics
 
 V1, V2, V3 = "types-v1-parquet", "position-deletes-parquet", "row-lineage-parquet"
 EQUALITY, PARTITIONED = "equality-deletes-parquet", "partition-identity-v2"

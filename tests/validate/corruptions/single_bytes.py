@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from corruptions import corruption
-from corruptions.data_files import rewritten
+from tests.validate.corruptions import corruption
+from tests.validate.corruptions.data_files import rewritten
 
 V2, TYPES = "position-deletes-parquet", "types-v2-parquet"
 

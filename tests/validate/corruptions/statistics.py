@@ -10,8 +10,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from corruptions import corruption
 from spec_ref.encodings.puffin.file import Blob, write_puffin
+from tests.validate.corruptions import corruption
 
 V2 = "position-deletes-parquet"
 

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyroaring import BitMap64
 
-from corruptions import corruption
-from corruptions.data_files import rewritten
-from corruptions.statistics import place as place_statistics
+from tests.validate.corruptions import corruption
+from tests.validate.corruptions.data_files import rewritten
+from tests.validate.corruptions.statistics import place as place_statistics
 
 V2, V3, PARTITIONED, VECTORS = (
     "position-deletes-parquet", "row-lineage-parquet", "partition-identity-v2", "deletion-vectors-parquet"

@@ -10,11 +10,11 @@ from typing import Any
 import fastavro
 import pyarrow as pa
 
-from corruptions import corruption
-from corruptions.data_files import rewritten
-from corruptions.stored_forms import _avro
-from corruptions.stored_types import ORC, cast, columns_of, declared, without_metrics
 from spec_ref.encodings.avro.container import write_container
+from tests.validate.corruptions import corruption
+from tests.validate.corruptions.data_files import rewritten
+from tests.validate.corruptions.stored_forms import _avro
+from tests.validate.corruptions.stored_types import ORC, cast, columns_of, declared, without_metrics
 
 AVRO, LINEAGE, V1, V2 = "types-v3-avro", "row-lineage-parquet", "types-v1-parquet", "types-v2-parquet"
 

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.orc as orc
 import pyarrow.parquet as pq
 
-from corruptions import corruption
-from corruptions.nested_bounds import VARIANTS
+from tests.validate.corruptions import corruption
+from tests.validate.corruptions.nested_bounds import VARIANTS
 
 PARQUET, ORC = "types-v3-parquet", "types-v3-orc"
 
