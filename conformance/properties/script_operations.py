@@ -261,7 +261,8 @@ _FORBIDDEN = {
 
 def _forbidden_of(maker: ScriptMaker, kind: str, name: str, type_: Json) -> Op | None:
     op, row = _FORBIDDEN[kind], maker.row
-    tags, spec = list(maker.table.tags), maker.table.partition
+    tags = list(maker.table.tags)
+    sources = [part["source"] for part in maker.table.partition if part["source"] is not None]  # dropped: None
     required = [column["name"] for column in maker.columns if column["required"]]
     names = [column["name"] for column in maker.columns]
     change: Op | None = None
@@ -272,10 +273,10 @@ def _forbidden_of(maker: ScriptMaker, kind: str, name: str, type_: Json) -> Op |
             return {"op": op, "filter": True, "set": {maker.draw.choice(required): None}, **maker.mode()}
         case "promote":
             change = {"op": "promote", "name": name, "type": maker.draw.choice(("string", "int", "timestamptz"))}
-        case "drop-source" if spec:
-            change = {"op": "drop", "name": maker.draw.choice(spec)["source"]}
-        case "promote-source" if spec:
-            change = {"op": "promote", "name": maker.draw.choice(spec)["source"], "type": "timestamp"}
+        case "drop-source" if sources:
+            change = {"op": "drop", "name": maker.draw.choice(sources)}
+        case "promote-source" if sources:
+            change = {"op": "promote", "name": maker.draw.choice(sources), "type": "timestamp"}
         case "again":
             change = {"op": "add", "name": name, "type": "int"}
         case "rename":

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import random
 
 import pytest
 
 from conformance.core.json_types import Json
 from conformance.properties.script_maker import FORMATS, Size
-from conformance.properties.scripts import AVOIDABLE, OPERATIONS, make_script, makes_sense
+from conformance.properties.script_operations import forbidden_operation
+from conformance.properties.scripts import AVOIDABLE, OPERATIONS, Maker, make_script, makes_sense
 from conformance.properties.smaller_scripts import smaller
-from conformance.properties.values import SEALED_VALUES, TRANSFORMS, VALUES
+from conformance.properties.values import SEALED_VALUES, TRANSFORMS, VALUES, Chance
 from conformance.scripts import RefusedByText, parse_script, script_json
 from conformance.scripts.model import Table, check_script, run_model
 
@@ -67,6 +69,31 @@ def test_operations_that_the_text_forbids_are_made_where_they_are_wanted() -> No
                 codes.add(error.code)
                 table = table.skipped(index)
     assert codes >= {"TYP002", "EVO003", "PAR004", "EVO015", "VER004", "EXP003", "DEL018", "DEL001", "VER003", "PAR002"}
+
+
+def test_a_partition_field_without_its_source_is_no_source_to_drop() -> None:
+    """A void field may outlive the column that it was made of; its source then has no name."""
+    maker = Maker(Chance(random.Random(0)))
+    for operation in (
+        {
+            "op": "create",
+            "format_version": 2,
+            "schema": {
+                "type": "struct",
+                "fields": [
+                    {"id": 1, "name": "id", "required": False, "type": "long"},
+                    {"id": 2, "name": "gone", "required": False, "type": "int"},
+                ],
+            },
+            "partition": [{"source": "gone", "transform": "void", "name": "p"}],
+        },
+        {"op": "append", "rows": [{"id": "1", "gone": 1}]},
+        {"op": "alter-schema", "changes": [{"op": "drop", "name": "gone"}]},
+    ):
+        assert maker.take(operation)
+    assert [part["source"] for part in maker.table.partition] == [None]
+    made = [forbidden_operation(maker) for _ in range(400)]
+    assert {one["op"] for one in made if one is not None} >= {"alter-schema", "append", "delete"}
 
 
 def test_a_script_without_sense_is_told() -> None:
