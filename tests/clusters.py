@@ -43,9 +43,12 @@ def installed() -> Installed:
     launched = launch("spark-reference")
     python, env = launched.command[0], dict(launched.env)
     home = subprocess.run(
-        [python, "-c", "import os, pyspark; print(os.path.dirname(pyspark.__file__))"], env=env, capture_output=True,
-        text=True, check=True,
-    ).stdout.strip()  # fmt: skip
+        [python, "-c", "import os, pyspark; print(os.path.dirname(pyspark.__file__))"],
+        env=env,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.strip()
     return Installed(python, home, {**env, "SPARK_HOME": home, "SPARK_LOCAL_IP": HOST, "PYSPARK_PYTHON": python})
 
 

@@ -25,9 +25,12 @@ settings.load_profile("iceberg")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--reword", nargs="?", const="random", metavar="SEED",
+        "--reword",
+        nargs="?",
+        const="random",
+        metavar="SEED",
         help="reword every message of a violation, finding or refusal at random, and leave out tests of wording",
-    )  # fmt: skip
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:

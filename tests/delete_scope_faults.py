@@ -29,9 +29,7 @@ def partition_ignored(patch: Any) -> None:
 def nan_never_equal(patch: Any) -> None:
     """No partition of NaN is another one's."""
     original = delete_scope.comparable_value
-    patch.setattr(
-        delete_scope, "comparable_value", lambda value: object() if value != value else original(value)
-    )  # fmt: skip
+    patch.setattr(delete_scope, "comparable_value", lambda value: object() if value != value else original(value))
 
 
 def null_never_equal(patch: Any) -> None:

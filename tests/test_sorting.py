@@ -62,11 +62,13 @@ def order_by(
     return SortOrder(1, (field,))
 
 
-SCHEMA = Schema((
-    NestedField(1, "a", required=False, type=DOUBLE),
-    NestedField(2, "b", required=False, type=StructType((NestedField(3, "c", required=False, type=STRING),))),
-    NestedField(4, "d", required=False, type=UUID),
-))  # fmt: skip
+SCHEMA = Schema(
+    (
+        NestedField(1, "a", required=False, type=DOUBLE),
+        NestedField(2, "b", required=False, type=StructType((NestedField(3, "c", required=False, type=STRING),))),
+        NestedField(4, "d", required=False, type=UUID),
+    )
+)
 
 
 @pytest.mark.parametrize(

@@ -64,9 +64,12 @@ class Store:
     def environment(self) -> dict[str, str]:
         """The variables with which clients reach it."""
         return {
-            "AWS_ENDPOINT_URL": self.endpoint, "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "testing",
-            "AWS_SECRET_ACCESS_KEY": "testing", "AWS_EC2_METADATA_DISABLED": "true",
-        }  # fmt: skip
+            "AWS_ENDPOINT_URL": self.endpoint,
+            "AWS_REGION": "us-east-1",
+            "AWS_ACCESS_KEY_ID": "testing",
+            "AWS_SECRET_ACCESS_KEY": "testing",
+            "AWS_EC2_METADATA_DISABLED": "true",
+        }
 
 
 @contextmanager
@@ -124,9 +127,7 @@ def _body(client: BaseHTTPRequestHandler) -> bytes | None:
 
 def _relay(client: BaseHTTPRequestHandler, store: Store, host: str, port: int) -> None:
     body = _body(client)
-    asked = Asked(
-        client.command, unquote(urlsplit(client.path).path).lstrip("/"), client.headers.get("range", "")
-    )  # fmt: skip
+    asked = Asked(client.command, unquote(urlsplit(client.path).path).lstrip("/"), client.headers.get("range", ""))
     store.asked.append(asked)
     fault = store.faults(asked) or Fault()
     time.sleep(fault.wait_s)

@@ -64,8 +64,10 @@ def orc_bytes(fields: Sequence[NestedField], rows: Rows, **options: Any) -> byte
     out = io.BytesIO()
     schema = orc_schema.arrow_schema(StructType(tuple(fields)))
     table = _arrow_table(fields, rows)
-    arrays = [propagate_nulls(_retyped(column, field.type).combine_chunks())
-              for column, field in zip(table.columns, schema, strict=True)]  # fmt: skip
+    arrays = [
+        propagate_nulls(_retyped(column, field.type).combine_chunks())
+        for column, field in zip(table.columns, schema, strict=True)
+    ]
     orc.write_table(pa.table(arrays, schema=schema), out, **options)
     return out.getvalue()
 

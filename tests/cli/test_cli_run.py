@@ -235,8 +235,9 @@ def test_many_failures_are_shown_by_requirement_with_examples(cli: Cli, many: Pa
     lines = text.splitlines()
     heads = [line for line in lines if line.startswith("✖ T")]
     assert [(line.split(" · ")[0], line.split(" · ")[-1]) for line in heads] == [
-        ("✖ TYP023", "25 failed"), ("✖ TYP021", "5 failed"),
-    ]  # fmt: skip
+        ("✖ TYP023", "25 failed"),
+        ("✖ TYP021", "5 failed"),
+    ]
     examples = lines[lines.index(heads[0]) + 2 : lines.index(heads[1]) - 1]
     assert [line.split(":")[0].strip() for line in examples[:3]] == ["many-1", "many-2", "many-3"]
     assert examples[0].endswith('(the answer): expected "fixed[1]", got "string"')
@@ -248,8 +249,9 @@ def test_many_failures_are_shown_by_requirement_with_examples(cli: Cli, many: Pa
     assert verbose.count("    reproduce    ") == 30
     counted = cli("run", "--statistics", *liar).stdout.splitlines()
     assert [line.split()[:3] for line in counted if "type.parse" in line] == [
-        ["25", "TYP023", "type.parse"], ["5", "TYP021", "type.parse"],
-    ]  # fmt: skip
+        ["25", "TYP023", "type.parse"],
+        ["5", "TYP021", "type.parse"],
+    ]
     assert "replay" not in "".join(counted)
     assert cli("run", "--statistics", "-v", *liar).returncode == 2
 

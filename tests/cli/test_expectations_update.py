@@ -164,9 +164,7 @@ def test_an_entry_of_nobody_is_wrong_usage(cli: Cli, folder: Path, tmp_path: Pat
 def test_entries_are_written_as_they_are_read(tmp_path: Path) -> None:
     texts = ["plain", "both \"kinds\" and 'quotes'", 'a "quote"', "a\nline", "back\\slash", "\x7f\x01é", "tail\t"]
     for text in texts:
-        deviation = Deviation(
-            "e", ("v-1",), text, ("1",), does=text, answer={"ok": [text, None, 1.5]}, evidence=text
-        )  # fmt: skip
+        deviation = Deviation("e", ("v-1",), text, ("1",), does=text, answer={"ok": [text, None, 1.5]}, evidence=text)
         assert read_deviations(tmp_path, written(deviation)) == (deviation,)
 
 

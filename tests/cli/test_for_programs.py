@@ -204,8 +204,10 @@ def test_sarif_tells_an_adapter_that_does_not_start(cli: Cli, folder: Path, adap
     (run,) = json.loads(done.stdout)["runs"]
     (note,) = run["invocations"][0]["toolExecutionNotifications"]
     assert (done.returncode, note["level"], note["message"]["text"]) == (
-        3, "error", "not run: it refused to start: no licence",
-    )  # fmt: skip
+        3,
+        "error",
+        "not run: it refused to start: no licence",
+    )
 
 
 def test_bash_completes_commands_and_options(cli: Cli, tmp_path: Path) -> None:

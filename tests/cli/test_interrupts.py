@@ -62,8 +62,11 @@ def test_an_interrupted_stress_leaves_no_process_behind(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "conformance", "race", "stress", "--processes", "3", "--seconds", "120"]
     with subprocess.Popen(
         [*command, "--keep", str(tmp_path / "kept")],
-        cwd=tmp_path, stdout=subprocess.PIPE, stderr=theirs, start_new_session=True,
-    ) as process:  # fmt: skip
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        start_new_session=True,
+    ) as process:
         os.close(theirs)
         while len(list(tmp_path.glob("kept/journals/*.jsonl"))) < 3:
             assert process.poll() is None

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from spec_ref.core.calendar import MICROS_PER_DAY
 from spec_ref.core.errors import SpecError, Violation
 from spec_ref.data_types.decimals import decimal_from_unscaled
-from spec_ref.data_types.types import (  # fmt: skip
+from spec_ref.data_types.types import (
     BINARY,
     BOOLEAN,
     DATE,

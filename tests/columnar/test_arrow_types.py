@@ -11,7 +11,7 @@ from arrow_columns import TYPES, arrow_types, by_text
 from spec_ref.columnar.arrow_types import check_arrow_type
 from spec_ref.columnar.hashing import hash_array
 from spec_ref.core.errors import SpecError
-from spec_ref.data_types.types import (  # fmt: skip
+from spec_ref.data_types.types import (
     BINARY,
     DATE,
     INT,

@@ -19,9 +19,13 @@ def main() -> None:
     for number in range(int(count)):
         name = f"{prefix}-{number}"
         file = DataFile.from_args(
-            content=DataFileContent.DATA, file_path=f"{location}/data/{name}", file_format=FileFormat.PARQUET,
-            partition=Record("a"), record_count=10, file_size_in_bytes=1000,
-        )  # fmt: skip
+            content=DataFileContent.DATA,
+            file_path=f"{location}/data/{name}",
+            file_format=FileFormat.PARQUET,
+            partition=Record("a"),
+            record_count=10,
+            file_size_in_bytes=1000,
+        )
         file.spec_id = 0
         try:
             with table.transaction() as transaction, transaction.update_snapshot().fast_append() as append:

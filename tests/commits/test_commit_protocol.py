@@ -585,8 +585,9 @@ def test_moving_main_is_noted_in_the_snapshot_log() -> None:
     table.commit(SetReference("main", SnapshotRef(snapshot_id=first.snapshot_id, type=RefType.BRANCH)))
     ids = [first.snapshot_id, second.snapshot_id, first.snapshot_id]
     assert [entry.snapshot_id for entry in table.metadata.snapshot_log] == ids
-    table.commit(SetReference("main", SnapshotRef(snapshot_id=first.snapshot_id, type=RefType.BRANCH,
-                                                  max_ref_age_ms=5)))  # fmt: skip
+    table.commit(
+        SetReference("main", SnapshotRef(snapshot_id=first.snapshot_id, type=RefType.BRANCH, max_ref_age_ms=5))
+    )
     assert len(table.metadata.snapshot_log) == 3
     assert table.metadata.references["main"].max_ref_age_ms == 5
 
@@ -610,10 +611,13 @@ def test_statistics_are_of_a_snapshot_that_is_there_and_replace_older_ones() -> 
     def statistics(snapshot_id: int, path: str) -> SetStatistics:
         return SetStatistics(
             StatisticsFile(
-                snapshot_id=snapshot_id, statistics_path=path, file_size_in_bytes=1, file_footer_size_in_bytes=1,
+                snapshot_id=snapshot_id,
+                statistics_path=path,
+                file_size_in_bytes=1,
+                file_footer_size_in_bytes=1,
                 blob_metadata=(),
             )
-        )  # fmt: skip
+        )
 
     refused("REF001", lambda: table.commit(statistics(5, "x")))
     table.commit(statistics(snapshot.snapshot_id, "x"))
@@ -786,9 +790,11 @@ def test_a_snapshot_is_not_committed_to_a_tag(version: int) -> None:
     table.commit(SetReference("tag", SnapshotRef(snapshot_id=first.snapshot_id, type=RefType.TAG)))
     before = table.base
     for change in (
-        fast_append([data("b")], branch="tag"), delete_files([data_path("a")], branch="tag"),
-        changes.rewrite_manifests(branch="tag"), delete_where(equal("part", "a"), branch="tag"),
-    ):  # fmt: skip
+        fast_append([data("b")], branch="tag"),
+        delete_files([data_path("a")], branch="tag"),
+        changes.rewrite_manifests(branch="tag"),
+        delete_where(equal("part", "a"), branch="tag"),
+    ):
         with pytest.raises(CommitConflict, match="REF008"):
             table.commit(change)
     assert table.base == before
@@ -814,9 +820,7 @@ def test_two_vectors_of_one_file_are_not_added() -> None:
     assert table.base == before
     table.commit(row_delta([vector("v1", "a"), vector("v2", "b")]))
     with pytest.raises(SpecError, match="DEL003"):
-        table.commit(
-            row_delta([vector("v3", "a"), vector("v4", "a")], [(data_path("v1"), 4), (data_path("v2"), 4)])
-        )  # fmt: skip
+        table.commit(row_delta([vector("v3", "a"), vector("v4", "a")], [(data_path("v1"), 4), (data_path("v2"), 4)]))
 
 
 @pytest.mark.parametrize(

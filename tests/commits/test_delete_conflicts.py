@@ -135,9 +135,7 @@ def test_position_deletes_of_a_spec_of_void_fields_are_for_its_files() -> None:
 )
 def test_bounds_of_paths_exclude_files(lower: str | None, upper: str | None, *, conflicts: bool) -> None:
     bounds = [None if name is None else {FILE_PATH: data_path(name).encode()} for name in (lower, upper)]
-    delete = new_file(
-        POSITION, "delete", BY_VALUE, {1000: 1.0}, lower_bounds=bounds[0], upper_bounds=bounds[1]
-    )  # fmt: skip
+    delete = new_file(POSITION, "delete", BY_VALUE, {1000: 1.0}, lower_bounds=bounds[0], upper_bounds=bounds[1])
     assert is_conflict(Table(), delete, BY_VALUE, {1000: 1.0}) is conflicts
 
 
@@ -189,9 +187,13 @@ RULE_FAULTS: list[tuple[faults.Plant, NewFile, PartitionSpec, dict[int, Any], Ne
 
 @pytest.mark.parametrize(("fault", "delete", "spec", "partition", "replacement"), RULE_FAULTS)
 def test_conflicts_show_a_fault_of_the_rule(
-    fault: faults.Plant, delete: NewFile, spec: PartitionSpec, partition: dict[int, Any], replacement: NewFile | None,
+    fault: faults.Plant,
+    delete: NewFile,
+    spec: PartitionSpec,
+    partition: dict[int, Any],
+    replacement: NewFile | None,
     monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+) -> None:
     sound = is_conflict(Table(), delete, spec, partition, replacement)
     fault(monkeypatch)
     assert is_conflict(Table(), delete, spec, partition, replacement) is not sound

@@ -67,17 +67,20 @@ def test_the_state_after_two_appends_is_what_counting_gives() -> None:
         "properties": {},
         "refs": {
             "audit": {
-                "type": "branch", "operations": ["append", "append"], "files": {"b-branch": "4", "f1": "1", "f2": "1"}
+                "type": "branch",
+                "operations": ["append", "append"],
+                "files": {"b-branch": "4", "f1": "1", "f2": "1"},
             },
             "main": {
-                "type": "branch", "operations": ["append", "append", "append"],
+                "type": "branch",
+                "operations": ["append", "append", "append"],
                 "files": {"a-new": "3", "f1": "1", "f2": "1", "f3": "2"},
             },
         },
         "statistics": [],
         "snapshots": 4,
         "row-ids": "disjoint",
-    }  # fmt: skip
+    }
     assert answer == {"outcomes": DONE, "table": expected}
 
 

@@ -157,9 +157,12 @@ def test_no_process_is_left_when_the_tool_is_killed(how: signal.Signals, tmp_pat
     command = [sys.executable, "-m", "conformance", "race", "stress", "--processes", "3", "--seconds", "120"]
     command += ["--server", "postgresql", "--keep", str(tmp_path / "kept")]
     with subprocess.Popen(
-        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        command,
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-    ) as process:  # fmt: skip
+    ) as process:
         until = time.monotonic() + 120
         while not list(tmp_path.glob("kept/journals/*.jsonl")):
             assert process.poll() is None

@@ -23,9 +23,7 @@ def operation(number: int, kind: str = "append", at: float = 0.0, outcome: str =
     if kind == "append":
         more.setdefault("op", number)
     ended = more.pop("ended", at + 0.5)
-    return Operation(
-        writer=1, number=number, kind=kind, started=at, ended=ended, outcome=outcome, **more
-    )  # fmt: skip
+    return Operation(writer=1, number=number, kind=kind, started=at, ended=ended, outcome=outcome, **more)
 
 
 SOUND = Found(

@@ -184,7 +184,10 @@ def test_a_request_has_a_table_and_no_script_that_makes_it() -> None:
     assert complaint("table.change.request", request) is None
     assert complaint("table.change.request", {**request, "args": {**args, "history": [None, "1"]}}) is None
     for wrong in (
-        {"operations": [SECOND]}, {**args, "base": {"operations": [CREATE]}}, {**args, "operations": []},
-        {**args, "operations": [CREATE]}, {**args, "history": [1]},
-    ):  # fmt: skip
+        {"operations": [SECOND]},
+        {**args, "base": {"operations": [CREATE]}},
+        {**args, "operations": []},
+        {**args, "operations": [CREATE]},
+        {**args, "history": [1]},
+    ):
         assert complaint("table.change.request", {**request, "args": wrong}) is not None

@@ -22,11 +22,14 @@ GEOMETRY = GeometryType()
         (GEOMETRY, GeoPoint(1.0, 2.0), {"x": 1.0, "y": 2.0}),
         (GeographyType(), GeoPoint(1.0, 2.0, m=4.0), {"x": 1.0, "y": 2.0, "m": 4.0}),
         (GEOMETRY, GeoPoint(1.0, 2.0, 3.0, 4.0), {"x": 1.0, "y": 2.0, "z": 3.0, "m": 4.0}),
-        (VARIANT, {"$['a']": (LONG, 1), "$": (STRING, "x")}, {"$['a']": {"type": "long", "value": "1"},
-                                                             "$": {"type": "string", "value": "x"}}),
+        (
+            VARIANT,
+            {"$['a']": (LONG, 1), "$": (STRING, "x")},
+            {"$['a']": {"type": "long", "value": "1"}, "$": {"type": "string", "value": "x"}},
+        ),
         (VARIANT, {}, {}),
     ],
-)  # fmt: skip
+)
 def test_bounds_travel_in_their_form(type_: Type, bound: Any, json: Any) -> None:
     assert bound_to_exchange(type_, bound) == json
     assert bounds_equal(type_, bound_from_exchange(type_, json), bound)

@@ -107,7 +107,7 @@ def test_cases_of_types_become_vectors(tmp_path: Path) -> None:
             ],
             "geospatial": [case("bare", "geography", sphere, **TEXT)],
         },
-    )  # fmt: skip
+    )
     documents = imported(place, COMMIT)
     assert set(documents) == {"iv-types/primitive.json", "iv-types/geospatial.json"}
     rows = {row["id"]: row for document in documents.values() for row in document["vectors"]}
@@ -135,9 +135,12 @@ def test_cases_of_schemas_become_metadata_that_is_read(tmp_path: Path) -> None:
     }  # fmt: skip
     decoded = rows_of(schema)
     assert [(row["id"], row["parent"], row["name"], row["type"]) for row in decoded["fields"]] == [
-        (5, None, "k", "string"), (1, None, "m", "map"), (2, 1, "key", "int"), (3, 1, "value", "list"),
+        (5, None, "k", "string"),
+        (1, None, "m", "map"),
+        (2, 1, "key", "int"),
+        (3, 1, "value", "list"),
         (4, 3, "element", "decimal(9, 2)"),
-    ]  # fmt: skip
+    ]
     objects = json.loads(json.dumps(decoded))
     objects["fields"][4]["type"] = {"type": "decimal", "precision": 9, "scale": 2}
     swapped = json.loads(json.dumps(decoded))
@@ -160,7 +163,7 @@ def test_cases_of_schemas_become_metadata_that_is_read(tmp_path: Path) -> None:
                 )
             ],
         },
-    )  # fmt: skip
+    )
     assert main(["vectors", "import", str(place), str(tmp_path / "here"), "--commit", COMMIT]) == 0
     assert outcomes(tmp_path / "here") == {
         "iv/schema-core-rows": Outcome.PASSED,

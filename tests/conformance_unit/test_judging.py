@@ -38,10 +38,14 @@ STRUCT = {
     "type": "struct",
     "fields": [
         {"id": 1, "name": "a", "required": False, "type": "double"},
-        {"id": 2, "name": "b", "required": False, "type": {"type": "list", "element-id": 3, "element": "binary",
-                                                          "element-required": False}},
+        {
+            "id": 2,
+            "name": "b",
+            "required": False,
+            "type": {"type": "list", "element-id": 3, "element": "binary", "element-required": False},
+        },
     ],
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(

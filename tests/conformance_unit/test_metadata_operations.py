@@ -141,8 +141,10 @@ def test_logs_have_an_order() -> None:
 
 
 def test_spellings_of_types_and_uuids_do_not_count() -> None:
-    spaced, dense = ({"schemas": [{"schema-id": 0, "fields": [{**ID, "type": type_}]}]}
-                     for type_ in ("decimal(9, 2)", "decimal(9,2)"))  # fmt: skip
+    spaced, dense = (
+        {"schemas": [{"schema-id": 0, "fields": [{**ID, "type": type_}]}]}
+        for type_ in ("decimal(9, 2)", "decimal(9,2)")
+    )
     assert same("metadata.read", spaced, dense)
     assert same("metadata.read", {"table-uuid": "AB"}, {"table-uuid": "ab"})
 
@@ -165,8 +167,10 @@ EVOLVE = {"last_column_id": 5}
 
 
 def evolved(*ids: int, last: int) -> dict[str, Any]:
-    return {"fields": [{**ID, "id": field_id, "name": f"f{n}"} for n, field_id in enumerate(ids)],
-            "last-column-id": last}  # fmt: skip
+    return {
+        "fields": [{**ID, "id": field_id, "name": f"f{n}"} for n, field_id in enumerate(ids)],
+        "last-column-id": last,
+    }
 
 
 def test_any_new_ids_are_right() -> None:

@@ -70,9 +70,13 @@ def run(tmp_path: Path) -> Run:
 
     def command(*words: str | Path) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, *map(str, words)], env={**os.environ, VARIABLE: str(tmp_path / "operations")},
-            capture_output=True, text=True, timeout=300, check=False,
-        )  # fmt: skip
+            [sys.executable, *map(str, words)],
+            env={**os.environ, VARIABLE: str(tmp_path / "operations")},
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
 
     return command
 
@@ -80,9 +84,13 @@ def run(tmp_path: Path) -> Run:
 def vectors(folder: Path, expected: Any, number: Any = 4) -> Path:
     """A folder with one vector of the operation."""
     case = {
-        "id": "double-four", "requirements": ["HSH001"], "versions": [1, 2, 3], "args": {"number": number},
-        "expect": {"ok": expected}, "origin": "derivation: 4 + 4",
-    }  # fmt: skip
+        "id": "double-four",
+        "requirements": ["HSH001"],
+        "versions": [1, 2, 3],
+        "args": {"number": number},
+        "expect": {"ok": expected},
+        "origin": "derivation: 4 + 4",
+    }
     file = {"suite": "doubles", "operation": "double", "section": "Appendix B", "vectors": [case]}
     (folder / "doubles").mkdir(parents=True)
     (folder / "doubles" / "double.json").write_text(json.dumps(file))

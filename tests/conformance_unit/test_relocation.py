@@ -116,7 +116,7 @@ def test_a_moved_table_is_as_valid_as_before(name: str, tmp_path: Path) -> None:
         ("metadata.json", lambda data: data.replace(b'"format-version" : 2', b'"format-version" : 1')),
         ("metadata.json", lambda data: data.replace(b'"/srv/golden/', b'"/srv/other/', 1)),
     ],
-)  # fmt: skip
+)
 def test_a_wrong_move_is_seen(path: str, change: object) -> None:
     name = "position-deletes-parquet"
     before = _files(name)

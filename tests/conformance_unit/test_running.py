@@ -463,8 +463,9 @@ def test_a_deviation_that_depends_on_chance_may_happen_or_not(tmp_path: Path, mi
     text = KNOWN.replace(', "mini-5"', "")
     run, _ = run_of(mini_vectors, imperfect(), expectations=expected(tmp_path, text + chance, mini_vectors))
     assert {one.id: one.status for one in run.results if one.id in ("mini-5", "mini-6")} == {
-        "mini-5": "known", "mini-6": "passed",
-    }  # fmt: skip
+        "mini-5": "known",
+        "mini-6": "passed",
+    }
     assert run.adapters[0].unmet == ()
     always = chance.replace("sometimes = true", "sometimes = false")
     run, _ = run_of(mini_vectors, imperfect(), expectations=expected(tmp_path, text + always, mini_vectors))

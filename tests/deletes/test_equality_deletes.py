@@ -72,9 +72,7 @@ def test_index_finds_the_rows_of_the_definition(case: tuple[Any, ...], block_row
 def test_only_later_deletes_apply(deletes: list[tuple[int, int]], sequence_number: int) -> None:
     """As the rule says that planning and commits ask."""
     rows = [(number,) for number in range(5)]
-    later = [
-        (key,) for key, number in deletes if is_old_enough(sequence_number, FileContent.EQUALITY_DELETES, number)
-    ]  # fmt: skip
+    later = [(key,) for key, number in deletes if is_old_enough(sequence_number, FileContent.EQUALITY_DELETES, number)]
     numbers = [number for _, number in deletes]
     found = mask_of(
         [LONG], [(key,) for key, _ in deletes], rows, sequence_numbers=numbers, sequence_number=sequence_number
@@ -100,8 +98,11 @@ def test_keys_of_one_hash_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_null_deletes_null_and_nothing_else() -> None:
     assert mask_of([INT, STRING], [(None, "a")], [(None, "a"), (None, None), (0, "a"), (None, "b")]) == [
-        True, False, False, False,
-    ]  # fmt: skip
+        True,
+        False,
+        False,
+        False,
+    ]
 
 
 @pytest.mark.parametrize("type_", [FLOAT, DOUBLE])
@@ -153,11 +154,13 @@ def test_column_that_no_schema_has_is_refused() -> None:
 
 @pytest.mark.parametrize("field_id", [1, 3, 4, 5, 6])
 def test_columns_that_cannot_be_compared_are_refused(field_id: int) -> None:
-    schema = Schema((
-        NestedField(1, "s", False, StructType((NestedField(2, "l", False, ListType(3, INT)),))),
-        NestedField(7, "m", False, MapType(4, INT, 5, INT)),
-        NestedField(6, "v", False, VARIANT),
-    ))  # fmt: skip
+    schema = Schema(
+        (
+            NestedField(1, "s", False, StructType((NestedField(2, "l", False, ListType(3, INT)),))),
+            NestedField(7, "m", False, MapType(4, INT, 5, INT)),
+            NestedField(6, "v", False, VARIANT),
+        )
+    )
     with pytest.raises(SpecError, match="DEL018"):
         delete_column(field_id, (schema,))
 

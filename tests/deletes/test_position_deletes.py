@@ -20,12 +20,14 @@ pairs = st.lists(st.tuples(st.sampled_from(PATHS), st.integers(0, 40)), max_size
 
 def batches(rows: list[tuple[str, int]], size: int) -> list[pa.RecordBatch]:
     return [
-        pa.record_batch({
-            "file_path": pa.array([path for path, _ in rows[start : start + size]], pa.string()),
-            "pos": pa.array([pos for _, pos in rows[start : start + size]], pa.int64()),
-        })
+        pa.record_batch(
+            {
+                "file_path": pa.array([path for path, _ in rows[start : start + size]], pa.string()),
+                "pos": pa.array([pos for _, pos in rows[start : start + size]], pa.int64()),
+            }
+        )
         for start in range(0, len(rows), size)
-    ]  # fmt: skip
+    ]
 
 
 @given(st.lists(pairs, max_size=3), st.integers(1, 7), st.integers(0, 45), st.integers(0, 20))

@@ -169,8 +169,12 @@ def test_pyiceberg_overwrites_on_hive_what_others_committed_after_its_lock_timed
         properties = json.dumps(KINDS["hive-metastore"].properties(running.address))
         done = subprocess.run(
             [launched.command[0], script, properties, "15"],
-            env=launched.env, capture_output=True, text=True, timeout=240, check=False,
-        )  # fmt: skip
+            env=launched.env,
+            capture_output=True,
+            text=True,
+            timeout=240,
+            check=False,
+        )
     finally:
         running.stop()
     assert done.returncode == 0, done.stderr[-2000:]

@@ -65,14 +65,20 @@ FIELDS = tuple(
         1,
     )
 )  # fmt: skip
-SPEC = PartitionSpec(0, tuple(
-    PartitionField(source_id=source, field_id=1000 + place, name=f"p{place}", transform=transform)
-    for place, (source, transform) in enumerate(((2, Identity()), (3, Day()), (1, Bucket(2)), (8, Truncate(100))))
-))  # fmt: skip
-ORDER = SortOrder(1, (
-    SortField(source_id=7, transform=Identity(), direction=SortDirection.DESC, null_order=NullOrder.NULLS_LAST),
-    SortField(source_id=2, transform=Truncate(1)),
-))  # fmt: skip
+SPEC = PartitionSpec(
+    0,
+    tuple(
+        PartitionField(source_id=source, field_id=1000 + place, name=f"p{place}", transform=transform)
+        for place, (source, transform) in enumerate(((2, Identity()), (3, Day()), (1, Bucket(2)), (8, Truncate(100))))
+    ),
+)
+ORDER = SortOrder(
+    1,
+    (
+        SortField(source_id=7, transform=Identity(), direction=SortDirection.DESC, null_order=NullOrder.NULLS_LAST),
+        SortField(source_id=2, transform=Truncate(1)),
+    ),
+)
 
 
 def rows(count: int = 12) -> pa.Table:

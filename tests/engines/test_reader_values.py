@@ -76,7 +76,7 @@ CASES: list[tuple[Any, pa.Array, list[Any]]] = [
         pa.array([{"value": b"\x0c\x01", "metadata": b"\x01\x00\x00"}, None]),
         [{"value": "0C01", "metadata": "010000"}, None],
     ),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("type_", "array", "expected"), CASES, ids=lambda value: str(value)[:40])
@@ -102,7 +102,7 @@ def test_values_are_told_in_the_exchange_form_of_their_type(type_: Any, array: p
         (POINT, pa.array([{"x": 1.5, "more": 1}]), [{"4": 1.5, "more": 1}]),
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_what_is_no_value_of_the_type_is_told_as_it_is_and_never_made_one(
     type_: Any, array: pa.Array, told: list[Any]
 ) -> None:
@@ -164,17 +164,21 @@ ID = {"type": "eq", "term": "id", "value": 5}
         ({"type": "not-in", "term": "id", "values": [1]}, '("id" NOT IN (1) OR "id" IS NULL)'),
         ({"type": "in", "term": "id", "values": []}, "1 = 0"),
         ({"type": "starts-with", "term": 'a "b"', "value": "it's"}, """starts_with("a ""b\""", 'it''s')"""),
-        ({"type": "eq", "term": "at", "value": "1970-01-01T01:00:00+01:00"},
-         "\"at\" = TIMESTAMPTZ '1970-01-01T00:00:00.000000+00:00'"),
+        (
+            {"type": "eq", "term": "at", "value": "1970-01-01T01:00:00+01:00"},
+            "\"at\" = TIMESTAMPTZ '1970-01-01T00:00:00.000000+00:00'",
+        ),
         ({"type": "and", "left": ID, "right": LT}, '("id" = 5 AND "d" < 1.5e0)'),
-        (not_({"type": "and", "left": ID, "right": {"type": "is-null", "term": "d"}}),
-         '(("id" <> 5 OR "id" IS NULL) OR "d" IS NOT NULL)'),
+        (
+            not_({"type": "and", "left": ID, "right": {"type": "is-null", "term": "d"}}),
+            '(("id" <> 5 OR "id" IS NULL) OR "d" IS NOT NULL)',
+        ),
         ({"type": "or", "left": ID, "right": True}, "1 = 1"),
         ({"type": "or", "left": False, "right": ID}, '"id" = 5'),
         ({"type": "eq", "term": "absent", "value": 5}, "\"absent\" = '5'"),
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_a_predicate_in_sql_says_what_it_says_of_null_and_nan(predicate: Any, sql: str) -> None:
     assert sql_of(predicate, FIELDS, SQL) == sql
 
@@ -186,7 +190,7 @@ def test_a_predicate_in_sql_says_what_it_says_of_null_and_nan(predicate: Any, sq
         ({"type": "eq", "term": {"type": "transform", "transform": "day", "term": "at"}, "value": 1}, "not of tr"),
         ({"type": "bogus"}, "no filter says this"),
     ],
-)  # fmt: skip
+)
 def test_what_sql_has_no_words_for_is_not_asked(predicate: Any, reason: str) -> None:
     with pytest.raises(Unsupported, match=reason):
         sql_of(predicate, FIELDS, SQL)

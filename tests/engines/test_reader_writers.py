@@ -84,12 +84,13 @@ def test_metrics_of_the_first_file_are_those_of_its_rows(writer: str, table: Tab
 
 JAVA = {
     # Neither version writes the key, and readers are not to need it (contradiction C1).
-    ("v2", "manifest", "MAN006"), ("v3", "manifest", "MAN006"),
+    ("v2", "manifest", "MAN006"),
+    ("v3", "manifest", "MAN006"),
     # One writer's schema of manifests is used for all versions: it is optional from v2.
     ("v1", "manifest", "MAN012"),
     # Members that came with v2 are written for v1 too.
     ("v1", "metadata", "VER005"),
-}  # fmt: skip
+}
 PYICEBERG = {
     ("v2", "manifest", "MAN006"),
     # The elements of equality_ids are longs in the Avro schema.
@@ -98,8 +99,9 @@ PYICEBERG = {
 }
 ARROW_DECIMALS = {
     # decimal(9,2) has to be an int32 in Parquet: it is a fixed_len_byte_array of 4 bytes.
-    ("v1", "data-file", "PQT003"), ("v2", "data-file", "PQT003"),
-}  # fmt: skip
+    ("v1", "data-file", "PQT003"),
+    ("v2", "data-file", "PQT003"),
+}
 
 FINDINGS: dict[str, set[tuple[str, str, str]]] = {
     "iceberg-java-1.12.0": JAVA,
@@ -191,7 +193,7 @@ class Evidence:
         (Evidence(manifest_header={"avro.schema": "{"}), None),
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_writers_are_suspected_by_what_is_certain_and_nothing_else(evidence: Evidence, name: str | None) -> None:
     assert suspect(evidence) == name
 
@@ -217,8 +219,11 @@ def test_marks_tell_the_records_of_a_schema_by_where_they_are() -> None:
     out = io.BytesIO()
     fastavro.writer(out, schema, [], metadata={"schema": "{}", "content": "data"}, codec="deflate")
     assert manifest_marks(header(out.getvalue())) == {
-        "keys": "schema", "codec": "deflate", "records": "manifest_entry r2 k117_v118", "defaults": "null",
-    }  # fmt: skip
+        "keys": "schema",
+        "codec": "deflate",
+        "records": "manifest_entry r2 k117_v118",
+        "defaults": "null",
+    }
 
 
 def test_known_marks_are_each_told_once() -> None:

@@ -22,8 +22,9 @@ def test_the_reference_and_pyiceberg_pass_tables_on(tmp_path: Path) -> None:
     reference, pyiceberg = named(["reference", "pyiceberg"], PATIENT)
     with reference.open() as one, pyiceberg.open() as other:
         engines = {
-            "reference": Engine("reference", one, one.start()), "pyiceberg": Engine("pyiceberg", other, other.start())
-        }  # fmt: skip
+            "reference": Engine("reference", one, one.start()),
+            "pyiceberg": Engine("pyiceberg", other, other.start()),
+        }
         relays = Relays(engines, load_known())
         found = run_relays(relays, 5, 4, WITHOUT, size=Size(columns=3, operations=6), keep=tmp_path)
     assert [(one.failure, one.steps) for one in found.counterexamples] == []

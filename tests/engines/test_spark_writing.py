@@ -122,8 +122,11 @@ TABLES = {
     "spark-reference": [(V2, Mode.MERGE_ON_READ), (V3, Mode.MERGE_ON_READ)],
     "spark-reference@3.5.9": [(V3, Mode.COPY_ON_WRITE)],
 }
-CASES = [pytest.param(engine, *table, id=f"{engine}-v{table[0]}-{table[1].value}")
-         for engine, tables in TABLES.items() for table in tables]  # fmt: skip
+CASES = [
+    pytest.param(engine, *table, id=f"{engine}-v{table[0]}-{table[1].value}")
+    for engine, tables in TABLES.items()
+    for table in tables
+]
 every_table = pytest.mark.parametrize(("engine", "version", "mode"), CASES)
 
 
@@ -131,12 +134,16 @@ def rows(ids: Any, text: str) -> pa.Table:
     listed = list(ids)
     return pa.table(
         {
-            "id": listed, "s": [text] * len(listed), "u": pa.array([n.to_bytes(16) for n in listed], pa.binary(16)),
-            "t": pa.array([n * 1000 for n in listed], pa.time64("us")), "f": [bytes([n, 0, 1]) for n in listed],
-            "st": [{"a": n, "u": None} for n in listed], "l": [[n, None] for n in listed],
+            "id": listed,
+            "s": [text] * len(listed),
+            "u": pa.array([n.to_bytes(16) for n in listed], pa.binary(16)),
+            "t": pa.array([n * 1000 for n in listed], pa.time64("us")),
+            "f": [bytes([n, 0, 1]) for n in listed],
+            "st": [{"a": n, "u": None} for n in listed],
+            "l": [[n, None] for n in listed],
             "m": pa.array([[("k", n)] for n in listed], pa.map_(pa.string(), pa.int64())),
         }
-    )  # fmt: skip
+    )
 
 
 def below(number: int) -> Comparison:

@@ -142,10 +142,13 @@ def values(type_: Type) -> st.SearchStrategy[Any]:
 
 def rows(schema: Schema) -> st.SearchStrategy[dict[int, Any]]:
     def of(fields: Sequence[NestedField]) -> st.SearchStrategy[dict[int, Any]]:
-        return st.fixed_dictionaries({
-            field.id: st.none() | (of(field.type.fields) if isinstance(field.type, StructType) else values(field.type))
-            for field in fields
-        })  # fmt: skip
+        return st.fixed_dictionaries(
+            {
+                field.id: st.none()
+                | (of(field.type.fields) if isinstance(field.type, StructType) else values(field.type))
+                for field in fields
+            }
+        )
 
     return of(schema.fields)
 

@@ -102,11 +102,15 @@ def test_every_type_is_compared_with_its_constants() -> None:
 
 PAIRS = Schema(
     (
-        NestedField(1, "a", False, INT), NestedField(2, "b", False, DOUBLE), NestedField(3, "f", False, FLOAT),
-        NestedField(4, "d", False, DATE), NestedField(5, "t", False, TIMESTAMP), NestedField(6, "u", False, UNKNOWN),
+        NestedField(1, "a", False, INT),
+        NestedField(2, "b", False, DOUBLE),
+        NestedField(3, "f", False, FLOAT),
+        NestedField(4, "d", False, DATE),
+        NestedField(5, "t", False, TIMESTAMP),
+        NestedField(6, "u", False, UNKNOWN),
         NestedField(7, "k", False, BOOLEAN),
     )
-)  # fmt: skip
+)
 
 ROWS = [
     dict(zip(range(1, 8), values, strict=True))

@@ -146,9 +146,10 @@ def test_cut_bounds_still_hold() -> None:
     assert might_match(is_(O.STARTS_WITH, STRING, "abcdef"), metrics)
     assert not might_match(is_(O.STARTS_WITH, STRING, "b"), metrics)
     assert not might_match(is_(O.EQ, STRING, "abe"), metrics)
-    assert must_match(BoundSetTest(O.NOT_IN, column(STRING), ("b", "c")), Metrics(
-        record_count=1, null_value_counts={1: 0}, lower_bounds={1: b"abc"}, upper_bounds={1: b"abd"}
-    ))  # fmt: skip
+    assert must_match(
+        BoundSetTest(O.NOT_IN, column(STRING), ("b", "c")),
+        Metrics(record_count=1, null_value_counts={1: 0}, lower_bounds={1: b"abc"}, upper_bounds={1: b"abd"}),
+    )
 
 
 def test_a_bound_of_another_width_is_refused() -> None:

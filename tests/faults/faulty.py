@@ -43,17 +43,24 @@ def with_position_deletes(location: str, files: int = 1) -> str:
 def command(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run a command of the tool to its end."""
     return subprocess.run(
-        [sys.executable, "-m", "conformance", *words], env={**os.environ, **variables}, capture_output=True, text=True,
-        timeout=300, check=False,
-    )  # fmt: skip
+        [sys.executable, "-m", "conformance", *words],
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
 
 
 def started(*words: str, **variables: str) -> subprocess.Popen[str]:
     """Begin a command of the tool."""
     return subprocess.Popen(
-        [sys.executable, "-m", "conformance", *words], env={**os.environ, **variables}, stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        [sys.executable, "-m", "conformance", *words],
+        env={**os.environ, **variables},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
 
 
 def table_of(output: str) -> Mapping[str, Any]:

@@ -50,7 +50,7 @@ def with_little_space(kind: str, place: Path, command: list[str], **variables: s
         )
         return subprocess.run(
             [*MOUNTING, script, str(place), *command], env=env, capture_output=True, text=True, check=False, timeout=300
-        )  # fmt: skip
+        )
     limit = FREE_KB * 1024 // 4
 
     def limited() -> None:
@@ -58,7 +58,7 @@ def with_little_space(kind: str, place: Path, command: list[str], **variables: s
 
     done = subprocess.run(
         command, env=env, capture_output=True, text=True, check=False, preexec_fn=limited, timeout=300
-    )  # fmt: skip
+    )
     place.rename(f"{place}.after")
     return done
 

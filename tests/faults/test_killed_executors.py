@@ -75,11 +75,19 @@ def killing(location: str, folder: Path) -> tuple[list[Any], int]:
         The three answers, and how many executors were killed in all.
     """
     spark = installed()
-    settings = {**spark.settings, "spark.driver.memory": "512m", "spark.executor.memory": "512m",
-                "spark.task.maxFailures": f"{FAILURES}"}  # fmt: skip
+    settings = {
+        **spark.settings,
+        "spark.driver.memory": "512m",
+        "spark.executor.memory": "512m",
+        "spark.task.maxFailures": f"{FAILURES}",
+    }
     given = " ".join(f"--conf {name}={value}" for name, value in settings.items())
-    env = {**spark.env, "SPARK_SCALA_VERSION": "2.13", "SPARK_WORKER_DIR": str(folder),
-           "PYSPARK_SUBMIT_ARGS": f"{given} pyspark-shell"}  # fmt: skip
+    env = {
+        **spark.env,
+        "SPARK_SCALA_VERSION": "2.13",
+        "SPARK_WORKER_DIR": str(folder),
+        "PYSPARK_SUBMIT_ARGS": f"{given} pyspark-shell",
+    }
     log = folder / "driver.log"
     with log.open("wb") as told:
         process = subprocess.Popen(

@@ -61,8 +61,10 @@ def _main_only(args: Arguments, right: Operation) -> Any:
 def _nothing_expires(args: Arguments, right: Operation) -> Any:
     right(args)
     metadata = args["metadata"]
-    return {"snapshots": [str(one["snapshot-id"]) for one in metadata.get("snapshots", [])],
-            "refs": sorted(metadata.get("refs", {"main": None}))}  # fmt: skip
+    return {
+        "snapshots": [str(one["snapshot-id"]) for one in metadata.get("snapshots", [])],
+        "refs": sorted(metadata.get("refs", {"main": None})),
+    }
 
 
 def _first_level(args: Arguments, right: Operation) -> Any:
@@ -96,6 +98,9 @@ FAULTS = (
     Fault("retention-main-only", "retention.expire", _main_only),
     Fault("retention-nothing-expires", "retention.expire", _nothing_expires),
     Fault("name-mapping-first-level-only", "name-mapping.apply", _first_level),
-    Fault("name-mapping-nothing-found", "name-mapping.apply",
-          answers(lambda found: [{**one, "field-id": None} for one in found])),
-)  # fmt: skip
+    Fault(
+        "name-mapping-nothing-found",
+        "name-mapping.apply",
+        answers(lambda found: [{**one, "field-id": None} for one in found]),
+    ),
+)

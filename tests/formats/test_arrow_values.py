@@ -25,22 +25,26 @@ from spec_ref.data_types.types import (
 )
 from spec_ref.encodings.variant.value import Variant
 
-ROW = StructType((
-    NestedField(1, "i", False, INT),
-    NestedField(2, "l", False, ListType(3, STRING, False)),
-    NestedField(4, "m", False, MapType(5, STRING, 6, INT, False)),
-))  # fmt: skip
+ROW = StructType(
+    (
+        NestedField(1, "i", False, INT),
+        NestedField(2, "l", False, ListType(3, STRING, False)),
+        NestedField(4, "m", False, MapType(5, STRING, 6, INT, False)),
+    )
+)
 ARROW = pa.struct([("i", pa.int32()), ("l", pa.list_(pa.string())), ("m", pa.map_(pa.string(), pa.int32()))])
 
 rows = st.lists(
     st.none()
-    | st.fixed_dictionaries({
-        "i": st.none() | st.integers(-9, 9),
-        "l": st.none() | st.lists(st.none() | st.text(max_size=2), max_size=3),
-        "m": st.none() | st.dictionaries(st.text(max_size=2), st.none() | st.integers(0, 9), max_size=2),
-    }),
+    | st.fixed_dictionaries(
+        {
+            "i": st.none() | st.integers(-9, 9),
+            "l": st.none() | st.lists(st.none() | st.text(max_size=2), max_size=3),
+            "m": st.none() | st.dictionaries(st.text(max_size=2), st.none() | st.integers(0, 9), max_size=2),
+        }
+    ),
     max_size=6,
-)  # fmt: skip
+)
 
 
 def spec_value(row):

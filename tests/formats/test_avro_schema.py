@@ -75,7 +75,7 @@ CODE = "MAN001"
             },
         ),
     ],
-)  # fmt: skip
+)
 def test_each_type_has_the_avro_type_of_the_table(type_: Type, avro: Any) -> None:
     # AVR006, AVR007, AVR008, AVR012, AVR014
     json_ = schema_json(

@@ -261,7 +261,7 @@ def test_integers_of_more_than_64_bits_lose_their_lane(malformed: bytes) -> None
         ({"type": "map", "values": "long"}, b"\x01\x06\x02k\x02\x00"),
         ({"type": "array", "items": ["null", "string"]}, b"\x04\x00\x02\x02a\x01\x02\x00\x00"),
     ],
-)  # fmt: skip
+)
 def test_items_in_several_blocks_and_blocks_with_sizes_decode(schema: Any, payload: bytes) -> None:
     record = {"type": "record", "name": "r", "fields": [{"name": "x", "type": schema}, {"name": "y", "type": "int"}]}
     type_ = parse_schema(json.dumps(record), CODE)

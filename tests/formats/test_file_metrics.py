@@ -134,8 +134,9 @@ def test_negative_zero_is_below_zero(listed):
 def test_an_upper_bound_that_is_cut_is_valid_and_above():
     # The code point after U+D7FF is U+E000, as those between are surrogates.
     assert bounds(STRING, ["a" * 15 + "\ud7ff" + "zz"], 16) == (
-        ("a" * 15 + "\ud7ff").encode().hex().upper(), ("a" * 15 + "\ue000").encode().hex().upper()
-    )  # fmt: skip
+        ("a" * 15 + "\ud7ff").encode().hex().upper(),
+        ("a" * 15 + "\ue000").encode().hex().upper(),
+    )
     assert bounds(STRING, ["\U0010ffff" * 17], 16) == (("\U0010ffff" * 16).encode().hex().upper(), None)
     assert bounds(BINARY, [b"\xff" * 17], 16) == ("FF" * 16, None)
     assert bounds(BINARY, [b"a\xff\xff"], 2) == ("61FF", "62")
@@ -318,7 +319,7 @@ def test_rows_have_the_metrics_of_the_file():
         **EXPECTED,
         "value_counts": {**EXPECTED["value_counts"], 4: 3},
         "null_value_counts": {**EXPECTED["null_value_counts"], 4: 3},
-    }  # fmt: skip
+    }
 
 
 def test_modes_keep_what_they_name():
@@ -370,9 +371,11 @@ def test_stripes_that_name_the_same_bytes_again_and_again_are_refused(codec, mon
     monkeypatch.setattr(orc_footer, "MAX_METADATA", 1 << 21)
 
     def field(number, value):
-        return bytes([number << 3]) + varint(value) if isinstance(value, int) else (
-            varint(number << 3 | 2) + varint(len(value)) + value
-        )  # fmt: skip
+        return (
+            bytes([number << 3]) + varint(value)
+            if isinstance(value, int)
+            else (varint(number << 3 | 2) + varint(len(value)) + value)
+        )
 
     def varint(value):
         return bytes([value & 0x7F | 0x80]) + varint(value >> 7) if value > 0x7F else bytes([value])

@@ -83,7 +83,7 @@ def box(type_, *texts):
         (["POINT Z (1 2 NaN)"], (GeoPoint(1.0, 2.0), GeoPoint(1.0, 2.0))),
         (["MULTIPOINT ((1 2), EMPTY)", "POLYGON EMPTY"], (GeoPoint(1.0, 2.0), GeoPoint(1.0, 2.0))),
     ],
-)  # fmt: skip
+)
 def test_each_dimension_skips_its_nulls_and_nans(texts, expected):
     assert box(GEOMETRY, *texts) == GeoBox(*expected)
 

@@ -52,19 +52,23 @@ NUMBER = Variant(b"\x01\x00\x00", b"\x0c\x22")
 NULL = Variant(b"\x01\x00\x00", b"\x00")
 """The variant that is null, which is a value."""
 
-INSIDE = StructType((
-    NestedField(11, "v", required=False, type=VARIANT),
-    NestedField(12, "m", required=True, type=MapType(13, INT, 14, ListType(15, VARIANT, element_required=True))),
-))  # fmt: skip
+INSIDE = StructType(
+    (
+        NestedField(11, "v", required=False, type=VARIANT),
+        NestedField(12, "m", required=True, type=MapType(13, INT, 14, ListType(15, VARIANT, element_required=True))),
+    )
+)
 INNER = MapType(9, INT, 10, VARIANT, value_required=False)
 LISTED = ListType(6, MapType(7, STRING, 8, INNER, value_required=False), element_required=False)
-DEEP = StructType((
-    NestedField(1, "id", required=True, type=LONG),
-    NestedField(2, "m", required=False, type=MapType(3, STRING, 4, INSIDE, value_required=True)),
-    NestedField(5, "l", required=False, type=LISTED),
-    NestedField(16, "v", required=True, type=VARIANT),
-    NestedField(17, "g", required=False, type=KARNEY),
-))  # fmt: skip
+DEEP = StructType(
+    (
+        NestedField(1, "id", required=True, type=LONG),
+        NestedField(2, "m", required=False, type=MapType(3, STRING, 4, INSIDE, value_required=True)),
+        NestedField(5, "l", required=False, type=LISTED),
+        NestedField(16, "v", required=True, type=VARIANT),
+        NestedField(17, "g", required=False, type=KARNEY),
+    )
+)
 ROWS = [
     {1: 1, 2: (("a", {11: NUMBER, 12: ((1, (NUMBER, NULL)), (2, ()))}), ("b", {11: None, 12: ()})),
      5: ((("x", ((1, NUMBER), (2, None))), ("y", None)), None, ()), 16: NULL, 17: POINT},
@@ -105,9 +109,11 @@ def keys(columns: StructType, rows):
 
 def without_algorithm(type_: Type) -> Type:
     """ORC has no place for the parameters of a geography."""
-    return StructType(tuple(
-        evolve(field, type=type_from_json("geography")) if field.type == KARNEY else field for field in type_.fields
-    ))  # fmt: skip
+    return StructType(
+        tuple(
+            evolve(field, type=type_from_json("geography")) if field.type == KARNEY else field for field in type_.fields
+        )
+    )
 
 
 def test_maps_and_variants_at_every_depth_come_back():  # TYP037
@@ -125,10 +131,12 @@ def _nested(inner):
     return st.one_of(
         st.builds(lambda key, value, required: MapType(0, key, 0, value, required), inner, inner, st.booleans()),
         st.builds(lambda element, required: ListType(0, element, required), inner, st.booleans()),
-        fields.map(lambda made: StructType(tuple(
-            NestedField(0, f"f{place}", required, type_) for place, (type_, required) in enumerate(made)
-        ))),
-    )  # fmt: skip
+        fields.map(
+            lambda made: StructType(
+                tuple(NestedField(0, f"f{place}", required, type_) for place, (type_, required) in enumerate(made))
+            )
+        ),
+    )
 
 
 def numbered(type_: Type, ids: "list[int]") -> Type:
@@ -141,9 +149,9 @@ def numbered(type_: Type, ids: "list[int]") -> Type:
     match type_:
         case StructType(fields):
             made = [(next_id(), field) for field in fields]
-            return StructType(tuple(
-                NestedField(id_, field.name, field.required, numbered(field.type, ids)) for id_, field in made
-            ))  # fmt: skip
+            return StructType(
+                tuple(NestedField(id_, field.name, field.required, numbered(field.type, ids)) for id_, field in made)
+            )
         case ListType(_, element, required):
             return ListType(next_id(), numbered(element, ids), required)
         case MapType(_, key, _, value, required):

@@ -133,13 +133,16 @@ def test_a_file_without_ids_needs_a_name_mapping():
     fields = [field(pa.int64(), "a"), field(pa.list_(pa.field("item", pa.string())), "l"), field(pa.int64(), "rest")]
     with pytest.raises(SpecError, match="/a: ORC001"):
         read(*fields)
-    mapping = read_name_mapping([
-        {"field-id": 1, "names": ["a"]},
-        {"field-id": 2, "names": ["l"], "fields": [{"field-id": 3, "names": ["element"]}]},
-    ])  # fmt: skip
+    mapping = read_name_mapping(
+        [
+            {"field-id": 1, "names": ["a"]},
+            {"field-id": 2, "names": ["l"], "fields": [{"field-id": 3, "names": ["element"]}]},
+        ]
+    )
     assert read(*fields, mapping=mapping) == (
-        NestedField(1, "a", False, LONG), NestedField(2, "l", False, ListType(3, STRING, False))
-    )  # fmt: skip
+        NestedField(1, "a", False, LONG),
+        NestedField(2, "l", False, ListType(3, STRING, False)),
+    )
 
 
 def test_columns_that_iceberg_java_wrote_are_those_of_the_table():

@@ -75,13 +75,15 @@ def test_each_type_is_stored_as_the_table_says_and_read_back(text):
     assert list(check_parquet_schema(root)) == []
 
 
-NESTED = StructType((
-    NestedField(1, "l", False, ListType(2, ListType(3, INT, False), True)),
-    NestedField(4, "m", True, MapType(5, STRING, 6, StructType((NestedField(7, "a.b", True, LONG),)), False)),
-    NestedField(8, "s", False, StructType((
-        NestedField(9, "s", False, StructType((NestedField(10, "s", True, INT),))),
-    ))),
-))  # fmt: skip
+NESTED = StructType(
+    (
+        NestedField(1, "l", False, ListType(2, ListType(3, INT, False), True)),
+        NestedField(4, "m", True, MapType(5, STRING, 6, StructType((NestedField(7, "a.b", True, LONG),)), False)),
+        NestedField(
+            8, "s", False, StructType((NestedField(9, "s", False, StructType((NestedField(10, "s", True, INT),))),))
+        ),
+    )
+)
 
 
 def test_ids_stand_at_every_level():
@@ -129,20 +131,26 @@ def test_a_file_without_ids_is_refused_without_name_mapping():
 
 
 def test_a_name_mapping_gives_ids_and_leaves_out_what_it_does_not_name():
-    mapping = read_name_mapping([
-        {"field-id": 1, "names": ["id", "key"]},
-        {"field-id": 2, "names": ["a"], "fields": [{"field-id": 3, "names": ["x"]}]},
-        {"field-id": 4, "names": ["l"], "fields": [{"field-id": 5, "names": ["element"]}]},
-        {"field-id": 6, "names": ["m"], "fields": [
-            {"field-id": 7, "names": ["key"]}, {"field-id": 8, "names": ["value"]}
-        ]},
-    ])  # fmt: skip
-    assert struct_from_parquet(without_ids(), mapping) == StructType((
-        NestedField(1, "id", False, LONG),
-        NestedField(2, "a", False, StructType((NestedField(3, "x", False, LONG),))),
-        NestedField(4, "l", False, ListType(5, LONG, False)),
-        NestedField(6, "m", False, MapType(7, STRING, 8, LONG, False)),
-    ))  # fmt: skip
+    mapping = read_name_mapping(
+        [
+            {"field-id": 1, "names": ["id", "key"]},
+            {"field-id": 2, "names": ["a"], "fields": [{"field-id": 3, "names": ["x"]}]},
+            {"field-id": 4, "names": ["l"], "fields": [{"field-id": 5, "names": ["element"]}]},
+            {
+                "field-id": 6,
+                "names": ["m"],
+                "fields": [{"field-id": 7, "names": ["key"]}, {"field-id": 8, "names": ["value"]}],
+            },
+        ]
+    )
+    assert struct_from_parquet(without_ids(), mapping) == StructType(
+        (
+            NestedField(1, "id", False, LONG),
+            NestedField(2, "a", False, StructType((NestedField(3, "x", False, LONG),))),
+            NestedField(4, "l", False, ListType(5, LONG, False)),
+            NestedField(6, "m", False, MapType(7, STRING, 8, LONG, False)),
+        )
+    )
 
 
 def test_ids_of_the_file_win_over_a_name_mapping():
@@ -213,12 +221,15 @@ def test_a_list_of_two_levels_is_read_and_told_of():
     assert [one.requirement for one in check_parquet_schema(root)] == ["PQT002"]
 
 
-@pytest.mark.parametrize("made", [
-    group("l", leaf("int32"), logical="LIST", field_id=1),
-    group("l", logical="LIST", field_id=1),
-    group("m", group("kv", leaf("int32"), repetition="repeated"), logical="MAP", field_id=1),
-    leaf("int32", repetition="repeated"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "made",
+    [
+        group("l", leaf("int32"), logical="LIST", field_id=1),
+        group("l", logical="LIST", field_id=1),
+        group("m", group("kv", leaf("int32"), repetition="repeated"), logical="MAP", field_id=1),
+        leaf("int32", repetition="repeated"),
+    ],
+)
 def test_groups_that_are_no_lists_or_maps_are_refused(made):
     with pytest.raises(SpecError, match="PQT002"):
         struct_from_parquet(group("root", made))

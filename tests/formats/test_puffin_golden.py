@@ -83,8 +83,9 @@ def test_a_statistics_file_has_no_findings_and_the_sizes_that_table_metadata_tel
     statistics = INDEX["statistics"]["statistics"]
     puffin = read_puffin(STATISTICS)
     assert (len(STATISTICS), puffin.footer_size) == (
-        statistics["file-size-in-bytes"], statistics["file-footer-size-in-bytes"]
-    )  # fmt: skip
+        statistics["file-size-in-bytes"],
+        statistics["file-footer-size-in-bytes"],
+    )
     assert [(blob.type, list(blob.fields), blob.snapshot_id, dict(blob.properties)) for blob in puffin.blobs] == [
         (blob["type"], blob["fields"], blob["snapshot-id"], blob["properties"]) for blob in statistics["blob-metadata"]
     ]

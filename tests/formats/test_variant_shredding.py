@@ -131,9 +131,10 @@ def test_every_primitive_type_is_put_together(physical: PhysicalType, arrow: pa.
 
 def test_the_measurements_of_the_text() -> None:
     rows = [(None, 34), (NULL, None), (bytes.fromhex("0D6E2F61"), None), (None, 100)]
-    data = file_of(variant_type(typed=pa.int64()), [
-        {"metadata": bytes.fromhex("010000"), "value": value, "typed_value": typed} for value, typed in rows
-    ])  # fmt: skip
+    data = file_of(
+        variant_type(typed=pa.int64()),
+        [{"metadata": bytes.fromhex("010000"), "value": value, "typed_value": typed} for value, typed in rows],
+    )
     assert [decode_variant(one) for one in read(data)] == [
         VariantPrimitive(PhysicalType.INT64, 34),
         VariantPrimitive(PhysicalType.NULL, None),
@@ -150,22 +151,28 @@ def test_the_tags_of_the_text() -> None:
         return [{"value": None if word else NULL, "typed_value": word} for word in words]
 
     rows = [tags("comedy", "drama"), tags("horror", None), tags("comedy", "drama", "romance"), None, []]
-    data = file_of(variant_type(typed=TAGS), [
-        {"metadata": EMPTY, "value": NULL if row is None else None, "typed_value": row} for row in rows
-    ])  # fmt: skip
+    data = file_of(
+        variant_type(typed=TAGS),
+        [{"metadata": EMPTY, "value": NULL if row is None else None, "typed_value": row} for row in rows],
+    )
     text = functools.partial(VariantPrimitive, PhysicalType.STRING)
     null = VariantPrimitive(PhysicalType.NULL, None)
     for size in (1, 2, 100):
         assert [decode_variant(one) for one in read(data, rows=size)] == [
-            (text("comedy"), text("drama")), (text("horror"), null),
-            (text("comedy"), text("drama"), text("romance")), null, (),
-        ]  # fmt: skip
+            (text("comedy"), text("drama")),
+            (text("horror"), null),
+            (text("comedy"), text("drama"), text("romance")),
+            null,
+            (),
+        ]
 
 
-EVENT = pa.struct([
-    pa.field("event_type", pa.struct(pair(typed=pa.string())), nullable=False),
-    pa.field("event_ts", pa.struct(pair(typed=pa.timestamp("us", "UTC"))), nullable=False),
-])  # fmt: skip
+EVENT = pa.struct(
+    [
+        pa.field("event_type", pa.struct(pair(typed=pa.string())), nullable=False),
+        pa.field("event_ts", pa.struct(pair(typed=pa.timestamp("us", "UTC"))), nullable=False),
+    ]
+)
 NAMES = ["click", "email", "error_msg", "event_ts", "event_type"]
 IDS = {name: id_ for id_, name in enumerate(NAMES)}
 MISSING = {"value": None, "typed_value": None}
@@ -221,8 +228,9 @@ def test_a_variant_of_neither_shredded_nor_any_value_is_null() -> None:
 def test_an_object_that_no_writer_should_leave_in_the_value_is_read() -> None:
     rows = [event({"event_type": VariantPrimitive(PhysicalType.STRING, "login")}), event({})]
     assert [decode_variant(one) for one in read(file_of(variant_type(typed=EVENT), rows))] == [
-        {"event_type": VariantPrimitive(PhysicalType.STRING, "login")}, {},
-    ]  # fmt: skip
+        {"event_type": VariantPrimitive(PhysicalType.STRING, "login")},
+        {},
+    ]
 
 
 # Values that are refused
@@ -368,9 +376,10 @@ _NUMBERS = {
     PhysicalType.TIMESTAMP_NTZ_NANOS: 64,
 }
 SHREDS = [
-    Shred(physical, arrow) for physical, arrow, _ in PRIMITIVES
+    Shred(physical, arrow)
+    for physical, arrow, _ in PRIMITIVES
     if physical not in (PhysicalType.UUID, PhysicalType.FALSE)  # pyarrow makes no arrays of UUIDs inside of structs
-]  # fmt: skip
+]
 
 
 def scalars(*physicals: PhysicalType) -> st.SearchStrategy[VariantValue]:
@@ -430,7 +439,7 @@ SCHEMAS: st.SearchStrategy[Shred] = st.recursive(
         st.builds(lambda fields: Shred(fields=fields), st.dictionaries(NAME, inner, min_size=1, max_size=3)),
     ),
     max_leaves=5,
-)  # fmt: skip
+)
 
 
 def fits(value: Any, shred: Shred) -> bool:

@@ -215,7 +215,7 @@ def test_collections_nest_to_a_limit():
         ("POLYGON ((0 0, 1 0, 0 0), (5 6, 7 8, 5 6))", [(0, 0), (1, 0), (0, 0), (5, 6), (7, 8), (5, 6)]),
         ("GEOMETRYCOLLECTION (LINESTRING (1 2, 3 4), MULTIPOINT ((5 6), EMPTY))", [(1, 2), (3, 4), (5, 6)]),
     ],
-)  # fmt: skip
+)
 def test_every_position_is_walked_in_order_with_z_and_m_in_their_places(text, expected):
     found = [tuple(None if math.isnan(v) else v for v in position) for position in coordinates(read_wkt(text))]
     assert found == [(*position, None, None)[:4] for position in expected]

@@ -194,9 +194,12 @@ def test_bounds_of_an_int_column_are_read_as_the_long_it_became() -> None:
 
 
 VECTOR = {
-    "content": FileContent.POSITION_DELETES, "file_format": FileFormat.PUFFIN, "referenced_data_file": "s3://x",
-    "content_offset": 4, "content_size_in_bytes": 40,
-}  # fmt: skip
+    "content": FileContent.POSITION_DELETES,
+    "file_format": FileFormat.PUFFIN,
+    "referenced_data_file": "s3://x",
+    "content_offset": 4,
+    "content_size_in_bytes": 40,
+}
 DELETES = {"content": FileContent.EQUALITY_DELETES, "equality_ids": (1,)}
 
 

@@ -70,8 +70,9 @@ def test_the_reference_reads_what_it_writes(tmp_path: Path) -> None:
 
 
 def _without_rows(args: dict[str, Any], right: Any) -> Any:
-    operations = [{**one, "rows": one["rows"][:-1]} if one["op"] == "append" else one
-                  for one in args["script"]["operations"]]  # fmt: skip
+    operations = [
+        {**one, "rows": one["rows"][:-1]} if one["op"] == "append" else one for one in args["script"]["operations"]
+    ]
     return right({**args, "script": {"operations": operations}})
 
 

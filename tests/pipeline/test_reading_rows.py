@@ -107,8 +107,11 @@ def test_deletion_vectors_in_every_format(tmp_path: Path, file_format: FileForma
 def test_positions_count_from_the_start_of_the_file(
     kit: TableKit, file_format: FileFormat, batch_rows: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    data = kit.file(ROWS, data=avro_bytes(kit.fields, ROWS, block_rows=4) if file_format is FileFormat.AVRO else None,
-                    file_format=file_format)  # fmt: skip
+    data = kit.file(
+        ROWS,
+        data=avro_bytes(kit.fields, ROWS, block_rows=4) if file_format is FileFormat.AVRO else None,
+        file_format=file_format,
+    )
     kit.commit(data)
     kit.commit(kit.position_deletes([(data.file_path, 3), (data.file_path, 4), (data.file_path, 8)]))
     read = read_table(kit.table(), select=["id", "_pos"], batch_rows=batch_rows, threads=1).read_all()
@@ -265,8 +268,10 @@ MAP = field(7, "m", MapType(8, STRING, 9, StructType((field(10, "x", INT),)), Fa
 def test_nested_columns_are_projected(tmp_path: Path, file_format: FileFormat) -> None:
     kit = TableKit(f"{tmp_path}/t", (ID, NESTED, MAP), version=V3)
     rows: list[dict[int, Any]] = [
-        {1: 1, 3: {4: (1, None), 6: 1}, 7: (("k", {10: 1}), ("", None))}, {1: 2}, {1: 3, 3: {4: (), 6: None}, 7: ()},
-    ]  # fmt: skip
+        {1: 1, 3: {4: (1, None), 6: 1}, 7: (("k", {10: 1}), ("", None))},
+        {1: 2},
+        {1: 3, 3: {4: (), 6: None}, 7: ()},
+    ]
     kit.commit(kit.file(rows, file_format=file_format))
     wide = StructType((field(11, "new", INT, default=5), field(4, "l", ListType(5, LONG, False))))
     value = StructType((field(12, "y", STRING), field(10, "x", LONG)))
@@ -277,8 +282,10 @@ def test_nested_columns_are_projected(tmp_path: Path, file_format: FileFormat) -
         {"n": {"new": 5, "l": []}, "m": []},
     ]
     assert read_table(kit.table(), select=["n.new"]).read_all().to_pylist() == [
-        {"n": {"new": 5}}, {"n": None}, {"n": {"new": 5}},
-    ]  # fmt: skip
+        {"n": {"new": 5}},
+        {"n": None},
+        {"n": {"new": 5}},
+    ]
 
 
 def mapped_bytes(file_format: FileFormat) -> bytes:
@@ -295,8 +302,11 @@ def mapped_bytes(file_format: FileFormat) -> bytes:
         import fastavro
 
         point = {"type": "record", "name": "p", "fields": [{"name": "x", "type": "long"}]}
-        fields = [{"name": "old", "type": "long"}, {"name": "point", "type": ["null", point]},
-                  {"name": "other", "type": "string"}]  # fmt: skip
+        fields = [
+            {"name": "old", "type": "long"},
+            {"name": "point", "type": ["null", point]},
+            {"name": "other", "type": "string"},
+        ]
         out = io.BytesIO()
         fastavro.writer(out, {"type": "record", "name": "r", "fields": fields}, table.to_pylist())
         return out.getvalue()
@@ -310,12 +320,14 @@ def test_name_mapping_finds_columns_of_files_without_ids(tmp_path: Path, file_fo
         MappedField(names=("id", "old"), field_id=1),
         MappedField(names=("point",), field_id=3, fields=(MappedField(names=("x",), field_id=4),)),
     )
-    kit = TableKit(f"{tmp_path}/t", fields, version=V3,
-                   properties={"schema.name-mapping.default": to_property(mapping)})  # fmt: skip
+    kit = TableKit(
+        f"{tmp_path}/t", fields, version=V3, properties={"schema.name-mapping.default": to_property(mapping)}
+    )
     kit.commit(kit.file([{}, {}], data=mapped_bytes(file_format), file_format=file_format))
     assert read_table(kit.table()).read_all().to_pylist() == [
-        {"id": 1, "point": {"y": 3}, "absent": 9}, {"id": 2, "point": None, "absent": 9},
-    ]  # fmt: skip
+        {"id": 1, "point": {"y": 3}, "absent": 9},
+        {"id": 2, "point": None, "absent": 9},
+    ]
 
 
 @every_format
@@ -354,8 +366,12 @@ def partly_numbered(file_format: FileFormat, *, odd: bool = False) -> bytes:
 
     point = pa.struct([numbered("x", pa.int64(), 4), pa.field("bare", pa.int64())])
     odd_arrow = pa.uint64() if file_format is FileFormat.PARQUET else pa.timestamp("ns")
-    columns = [pa.field("bare", pa.int64()), numbered("id", pa.int64(), 1), numbered("p", point, 3),
-               numbered("l", pa.list_(pa.int64()), 6)]  # fmt: skip
+    columns = [
+        pa.field("bare", pa.int64()),
+        numbered("id", pa.int64(), 1),
+        numbered("p", point, 3),
+        numbered("l", pa.list_(pa.int64()), 6),
+    ]
     if odd:
         unit = {} if file_format is FileFormat.PARQUET else {"iceberg.timestamp-unit": "HOURS"}
         columns.append(pa.field("odd", odd_arrow, metadata={key: "9", **unit}))
@@ -426,8 +442,9 @@ def test_columns_that_files_have_for_type_unknown_are_null(tmp_path: Path, file_
     rows = [{1: 1, 2: 7, 3: {4: 8, 5: 9}, 6: (10, None)}, {1: 2, 2: None, 3: None, 6: None}]
     kit.commit(kit.file(rows, fields=columns(LONG), file_format=file_format))
     assert read_table(kit.table()).read_all().to_pylist() == [
-        {"id": 1, "a": None, "p": {"x": None, "y": 9}, "l": [None, None]}, {"id": 2, "a": None, "p": None, "l": None},
-    ]  # fmt: skip
+        {"id": 1, "a": None, "p": {"x": None, "y": 9}, "l": [None, None]},
+        {"id": 2, "a": None, "p": None, "l": None},
+    ]
 
 
 def test_timestamps_far_from_now_are_read_inside_of_structs_of_orc_files(tmp_path: Path) -> None:
@@ -440,10 +457,11 @@ def test_timestamps_far_from_now_are_read_inside_of_structs_of_orc_files(tmp_pat
     first, last = -62_135_596_800_000_000, 253_402_300_799_000_000
     rows: list[dict[int, Any]] = [
         {1: 1, 2: {3: 1, 4: first, 5: {6: last, 7: 2, 8: first}, 9: "a"}, 10: {11: first}},
-        {1: 2, 2: None, 10: None}, {1: 3, 2: {3: None, 4: None, 5: None, 9: None}, 10: {11: None}},
+        {1: 2, 2: None, 10: None},
+        {1: 3, 2: {3: None, 4: None, 5: None, 9: None}, 10: {11: None}},
         {1: 4, 2: {3: 4, 4: last, 5: {6: None, 7: None, 8: 5}, 9: "d"}, 10: {11: last}},
         {1: 5, 2: {3: 5, 4: 0, 5: {6: first, 7: 6, 8: None}, 9: ""}, 10: None},
-    ]  # fmt: skip
+    ]
     kit.commit(kit.file(rows, file_format=FileFormat.ORC))
     for select in (None, ["p.z", "only"], ["p.y"], ["p.x", "id"]):
         read = read_table(kit.table(), select=select).read_all()

@@ -43,9 +43,10 @@ def test_a_wrong_rule_gives_values_that_break_it_and_a_vector(
     monkeypatch.setattr(transform_projection, "_INCLUSIVE", wrong)
     one = THEOREMS["inclusive-projection"]
     case = next(
-        case for case in one.cases
+        case
+        for case in one.cases
         if (case["transform"], str(case["type_"]), case["operation"]) == ("day", "timestamp", Operation.LT)
-    )  # fmt: skip
+    )
     verdict = prove(attrs.evolve(one, cases=(case,)))
     (failure,) = verdict.failures
     assert failure.values is not None

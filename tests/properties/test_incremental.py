@@ -39,9 +39,10 @@ def test_it_reports_what_a_full_check_reports(seed: int, tmp_path: Path) -> None
 
 ROWS = {"op": "append", "rows": [{"id": "1"}, {"id": "2"}]}
 CREATE = {
-    "op": "create", "format_version": 3,
+    "op": "create",
+    "format_version": 3,
     "schema": {"type": "struct", "fields": [{"id": 1, "name": "id", "required": False, "type": "long"}]},
-}  # fmt: skip
+}
 
 
 def _grown(folder: Path) -> tuple[str, str]:

@@ -216,9 +216,12 @@ def test_the_page_has_the_engines_and_every_failure(tmp_path: Path) -> None:
 
 def test_steps_are_counted_by_who_was_before() -> None:
     handovers = [
-        Handover("", "a", "create", "done"), Handover("a", "b", "append", "done"), Handover("b", "a", "delete", "rows"),
-        Handover("b", "a", "delete", "breaks DEL011", known="a-known"), Handover("b", "a", "delete", "refused"),
-    ]  # fmt: skip
+        Handover("", "a", "create", "done"),
+        Handover("a", "b", "append", "done"),
+        Handover("b", "a", "delete", "rows"),
+        Handover("b", "a", "delete", "breaks DEL011", known="a-known"),
+        Handover("b", "a", "delete", "refused"),
+    ]
     counts = matrix(handovers, ["a", "b"])
     assert counts["a", "b"] == {"done": 1}
     assert counts["b", "a"] == {"failed": 1, "known": 1, "refused": 1}
@@ -305,7 +308,11 @@ def test_a_known_finding_is_matched_by_its_check_and_values_whatever_is_said(tmp
         requirement="PAR001", aspect="row", message="any words", found="-0.0", expected="identity of a value"
     )
     for violations, known in (
-        ([seen], True), ([evolve(seen, message="others")], True), ([evolve(seen, aspect="")], False),
-        ([evolve(seen, found="1.5")], False), ([evolve(seen, expected="bucket[4]")], False), ([], False),
-    ):  # fmt: skip
+        ([seen], True),
+        ([evolve(seen, message="others")], True),
+        ([evolve(seen, aspect="")], False),
+        ([evolve(seen, found="1.5")], False),
+        ([evolve(seen, expected="bucket[4]")], False),
+        ([], False),
+    ):
         assert one.happened("finding: PAR001", ["append"], "any words", violations) == known

@@ -255,9 +255,10 @@ def row_ids_of_added_rows_alone(patch: Any) -> None:
     def assign(listed: Any, first: int) -> Any:
         made, after = original(listed, first)
         short = sum(
-            one.existing_rows_count for one, old in zip(made, listed, strict=True)
+            one.existing_rows_count
+            for one, old in zip(made, listed, strict=True)
             if old.first_row_id is None and one.first_row_id is not None
-        )  # fmt: skip
+        )
         return made, after - short
 
     patch.setattr(snapshots, "assign_first_row_ids", assign)

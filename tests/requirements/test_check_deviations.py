@@ -71,9 +71,10 @@ def test_a_rule_for_writers_is_not_held_against_a_reader(facts: Facts) -> None:
         (vector, code)
         for vector in facts.vectors.values()
         for code in vector.requirements
-        if vector.operation.roles == {"reader"} and facts.requirements[code].binds == ("writer",)
+        if vector.operation.roles == {"reader"}
+        and facts.requirements[code].binds == ("writer",)
         and not vector.contradiction
-    )  # fmt: skip
+    )
     entry = evolve(FAIR, vectors=(one.id,), requirements=(code,))
     (found,) = problems([entry], facts)
     assert f"is done by a reader, whom {code} does not bind" in found
@@ -100,9 +101,10 @@ def test_a_writer_that_is_lenient_against_a_rule_for_writers_has_an_argument(fac
         (vector, code)
         for vector in facts.vectors.values()
         for code in vector.requirements
-        if vector.operation.roles == {"writer"} and "writer" in facts.requirements[code].binds
+        if vector.operation.roles == {"writer"}
+        and "writer" in facts.requirements[code].binds
         and not vector.contradiction
-    )  # fmt: skip
+    )
     entry = evolve(FAIR, vectors=(one.id,), requirements=(code,), kind=Kind.LENIENCY, counter="")
     (found,) = problems([entry], facts)
     assert "why that is no deviation must be in counter" in found

@@ -47,8 +47,10 @@ def test_everything_that_is_known_is_told(capsys: pytest.CaptureFixture[str]) ->
 def test_engines_that_break_a_rule_are_told_with_evidence(capsys: pytest.CaptureFixture[str]) -> None:
     document = told("DEL022", capsys, json_=True)
     assert {"duckdb", "iceberg-java"} <= {one["engine"] for one in document["deviations"]}
-    assert all(one["evidence"] and one["vectors"] and set(one["vectors"]) <= set(document["vectors"])
-               for one in document["deviations"])  # fmt: skip
+    assert all(
+        one["evidence"] and one["vectors"] and set(one["vectors"]) <= set(document["vectors"])
+        for one in document["deviations"]
+    )
     text = told("DEL022", capsys)
     assert all(one["engine"] in text for one in document["deviations"])
 
@@ -92,8 +94,9 @@ def test_a_rule_that_tables_break_has_its_checks_and_a_way_to_mend_them(capsys: 
     assert document["advice"]["kind"] == "rewrite"
     assert document["how_to_fix"] in " ".join(told("DFL016", capsys).split())
     assert [one.id for one in checks_of(register()["NOT005"])] == [
-        "summary-metrics-not-a-number", "summary-metrics-mismatch",
-    ]  # fmt: skip
+        "summary-metrics-not-a-number",
+        "summary-metrics-mismatch",
+    ]
 
 
 def test_a_check_is_explained_with_its_requirement(capsys: pytest.CaptureFixture[str]) -> None:

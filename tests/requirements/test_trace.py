@@ -244,8 +244,11 @@ def test_the_recorder_writes_what_passing_tests_saw_broken(tmp_path: Path) -> No
     command = ["-m", "pytest", "-q", "-p", "tools.trace_recorder", "--trace-out", str(out), "--rootdir", str(tmp_path)]
     done = subprocess.run(
         [sys.executable, *command, "-p", "no:cacheprovider", str(tmp_path)],
-        cwd=Path(trace.__file__).parents[1], capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        cwd=Path(trace.__file__).parents[1],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 1, done.stdout
     ((code, tests),) = json.loads(out.read_text()).items()
     assert (code, [test.rpartition("/")[2] for test in tests]) == ("HSH001", ["test_it.py::test_seen"])

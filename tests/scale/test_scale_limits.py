@@ -24,7 +24,7 @@ from tools.scale.requests import requests
 def step(count: int, processor: float, memory_mib: int = 100, path: str = "p") -> Measured:
     return Measured(
         path=path, count=count, seconds=processor, processor=processor, memory=memory_mib * MIB, largest=MIB, bytes=800
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize("power", [1.0, 2.0, 0.5])

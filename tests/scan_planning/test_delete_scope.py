@@ -85,9 +85,13 @@ def deletes(draw: Any, specs: dict[int, PartitionSpec], number: int) -> ScanDele
         more |= {"content_offset": 4, "content_size_in_bytes": 40}
     file = DataFile(
         content=FileContent.EQUALITY_DELETES if kind == "equality" else FileContent.POSITION_DELETES,
-        file_path=f"delete-{number}", file_format=FileFormat.PUFFIN if kind == "vector" else FileFormat.PARQUET,
-        partition=draw(partitions(spec)), record_count=1, file_size_in_bytes=10, **more,
-    )  # fmt: skip
+        file_path=f"delete-{number}",
+        file_format=FileFormat.PUFFIN if kind == "vector" else FileFormat.PARQUET,
+        partition=draw(partitions(spec)),
+        record_count=1,
+        file_size_in_bytes=10,
+        **more,
+    )
     return ScanDelete(file, spec.spec_id, draw(st.integers(0, 3)))
 
 
@@ -133,9 +137,13 @@ def test_what_is_not_known_may_apply() -> None:
         content=FileContent.DATA, file_path="a", file_format=FileFormat.PARQUET, record_count=1, file_size_in_bytes=1
     )
     delete = DataFile(
-        content=FileContent.EQUALITY_DELETES, file_path="d", file_format=FileFormat.PARQUET, equality_ids=(1,),
-        record_count=1, file_size_in_bytes=1,
-    )  # fmt: skip
+        content=FileContent.EQUALITY_DELETES,
+        file_path="d",
+        file_format=FileFormat.PARQUET,
+        equality_ids=(1,),
+        record_count=1,
+        file_size_in_bytes=1,
+    )
     assert may_apply(delete, None, spec, file, 1, spec, TYPES)
     assert may_apply(delete, 1, spec, file, None, spec, TYPES)
     assert not may_apply(delete, 1, spec, file, 1, spec, TYPES)
@@ -168,7 +176,7 @@ CASES: dict[str, tuple[str, PartitionSpec, dict[int, Any], int, PartitionSpec, d
     "global": (E, NONE, {}, 2, BY_VALUE, ONE, 1, True),
     "global, void": (E, VOID, {1001: None}, 2, BY_VALUE, ONE, 1, True),
     "unpartitioned positions": (P, NONE, {}, 2, BY_VALUE, ONE, 1, False),
-}  # fmt: skip
+}
 
 FAULTS = {
     faults.spec_ignored: {"spec", "spec, equality", "spec, vector"},
@@ -191,8 +199,12 @@ def is_planned(case: tuple[Any, ...]) -> bool:
     if kind == E:
         more = {"content": FileContent.EQUALITY_DELETES, "equality_ids": (1,)}
     elif kind == V:
-        more |= {"file_format": FileFormat.PUFFIN, "referenced_data_file": data.file_path, "content_offset": 4,
-                 "content_size_in_bytes": 40}  # fmt: skip
+        more |= {
+            "file_format": FileFormat.PUFFIN,
+            "referenced_data_file": data.file_path,
+            "content_offset": 4,
+            "content_size_in_bytes": 40,
+        }
     table.manifest([added(data, number)], spec)
     table.deletes([added(data_file("delete", partition=delete_partition, **more), delete_number)], delete_spec)
     (task,) = planner.plan(table.metadata, table.snapshot, TRUE, table.read_file)

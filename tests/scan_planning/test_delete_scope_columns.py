@@ -30,8 +30,11 @@ from spec_ref.schemas.schema import Schema
 NANS = [struct.unpack(">d", bits)[0] for bits in (b"\x7f\xf8" + bytes(6), b"\xff\xf8" + bytes(5) + b"\x01")]
 COLUMNS = (LONG, DOUBLE, STRING, DecimalType(9, 1))
 VALUES: dict[int, tuple[Any, ...]] = {
-    1: (None, 0, -1, 1), 2: (None, 0.0, -0.0, *NANS), 3: (None, "", "a"), 4: (None, Decimal("1.0"), Decimal("0.0")),
-}  # fmt: skip
+    1: (None, 0, -1, 1),
+    2: (None, 0.0, -0.0, *NANS),
+    3: (None, "", "a"),
+    4: (None, Decimal("1.0"), Decimal("0.0")),
+}
 SCHEMA = Schema(tuple(NestedField(number, f"c{number}", False, type_) for number, type_ in enumerate(COLUMNS, 1)))
 
 

@@ -37,9 +37,11 @@ def id_is(value: int, operation: Operation = Operation.EQ) -> Any:
 
 def bounds(low: int, high: int) -> dict[str, Any]:
     return {
-        "lower_bounds": {1: struct.pack("<q", low)}, "upper_bounds": {1: struct.pack("<q", high)},
-        "value_counts": {1: 1}, "null_value_counts": {1: 0},
-    }  # fmt: skip
+        "lower_bounds": {1: struct.pack("<q", low)},
+        "upper_bounds": {1: struct.pack("<q", high)},
+        "value_counts": {1: 1},
+        "null_value_counts": {1: 0},
+    }
 
 
 def delete(name: str, content: FileContent = FileContent.POSITION_DELETES, **changes: Any) -> Any:

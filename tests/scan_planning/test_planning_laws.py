@@ -68,11 +68,13 @@ def tables(draw: Any) -> Any:
                 "position": {},
                 "file": {"referenced_data_file": file.file_path},
                 "vector": {
-                    "referenced_data_file": file.file_path, "file_format": FileFormat.PUFFIN, "content_offset": 4,
+                    "referenced_data_file": file.file_path,
+                    "file_format": FileFormat.PUFFIN,
+                    "content_offset": 4,
                     "content_size_in_bytes": 40,
                 },
                 "equality": {"content": FileContent.EQUALITY_DELETES, "equality_ids": (1,)},
-            }[kind]  # fmt: skip
+            }[kind]
             told = {"content": FileContent.POSITION_DELETES, "partition": partition, **changes}
             delete = data_file(f"x{spec.spec_id}-{len(entries)}", **told)
             partitions[delete.file_path] = partition

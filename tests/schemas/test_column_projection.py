@@ -353,17 +353,22 @@ def test_columns_that_are_stored_for_type_unknown_are_ignored(stored: Type) -> N
     )
     inside = struct(field(3, "x", stored), field(4, "y", INT))
     written = struct(
-        field(1, "a", stored), field(2, "s", inside), field(5, "l", ListType(6, stored, False)),
+        field(1, "a", stored),
+        field(2, "s", inside),
+        field(5, "l", ListType(6, stored, False)),
         field(7, "m", MapType(10, STRING, 11, stored)),
-    )  # fmt: skip
+    )
     wanted = [
-        field(1, "a", UNKNOWN), field(2, "s", struct(field(3, "x", UNKNOWN), field(4, "y", INT))),
-        field(5, "l", ListType(6, UNKNOWN, False)), field(7, "m", MapType(10, STRING, 11, UNKNOWN, False)),
-    ]  # fmt: skip
+        field(1, "a", UNKNOWN),
+        field(2, "s", struct(field(3, "x", UNKNOWN), field(4, "y", INT))),
+        field(5, "l", ListType(6, UNKNOWN, False)),
+        field(7, "m", MapType(10, STRING, 11, UNKNOWN, False)),
+    ]
     rows: list[dict[int, Any]] = [{1: value, 2: {3: value, 4: 5}, 5: (value, None), 7: (("k", value),)}, {}]
     assert read(wanted, written, rows) == [
-        {1: None, 2: {3: None, 4: 5}, 5: (None, None), 7: (("k", None),)}, {1: None, 2: None, 5: None, 7: None},
-    ]  # fmt: skip
+        {1: None, 2: {3: None, 4: 5}, 5: (None, None), 7: (("k", None),)},
+        {1: None, 2: None, 5: None, 7: None},
+    ]
     doubled = WrittenColumns(struct(*written.fields, field(1, "again", STRING)))
     assert compile_projection(wanted, doubled, {}).columns == ("s", "l", "m")
 

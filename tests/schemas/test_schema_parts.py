@@ -91,10 +91,12 @@ def test_a_required_field_without_a_value_and_write_default_fails() -> None:
 MAPPING = [
     {"field-id": 1, "names": ["id", "record_id"]},
     {"field-id": 2, "names": ["data"]},
-    {"field-id": 3, "names": ["location"], "fields": [
-        {"field-id": 4, "names": ["latitude", "lat"]},
-        {"field-id": 5, "names": ["longitude", "long"]}]},
-]  # fmt: skip
+    {
+        "field-id": 3,
+        "names": ["location"],
+        "fields": [{"field-id": 4, "names": ["latitude", "lat"]}, {"field-id": 5, "names": ["longitude", "long"]}],
+    },
+]
 
 
 def test_the_example_of_a_name_mapping_is_read_and_written() -> None:

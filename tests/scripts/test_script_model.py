@@ -12,9 +12,11 @@ from conformance.scripts.model import TableState, rows_of, run_model
 ID = {"id": 1, "name": "id", "required": True, "type": "long"}
 P = {"id": 2, "name": "p", "required": False, "type": "string"}
 POINT = {
-    "id": 2, "name": "point", "required": False,
+    "id": 2,
+    "name": "point",
+    "required": False,
     "type": {"type": "struct", "fields": [{"id": 3, "name": "x", "required": False, "type": "int"}]},
-}  # fmt: skip
+}
 
 
 def eq(name: str, value: Any) -> dict[str, Any]:
@@ -122,10 +124,14 @@ def test_dates_become_timestamps() -> None:
 
 def test_branches_and_tags() -> None:
     found = states(
-        append(1), {"op": "tag", "name": "t"}, {"op": "branch", "name": "b"},
-        append(2, branch="b"), {"op": "alter-schema", "changes": [{"op": "rename", "name": "p", "to": "q"}]},
-        {"op": "fast-forward", "to": "b"}, {"op": "rollback", "to": 1},
-    )  # fmt: skip
+        append(1),
+        {"op": "tag", "name": "t"},
+        {"op": "branch", "name": "b"},
+        append(2, branch="b"),
+        {"op": "alter-schema", "changes": [{"op": "rename", "name": "p", "to": "q"}]},
+        {"op": "fast-forward", "to": "b"},
+        {"op": "rollback", "to": 1},
+    )
     assert sorted(row["id"] for row in rows_of(found[4], "b")) == ["1", "2"]
     assert [row["id"] for row in rows_of(found[4])] == ["1"]
     assert sorted(row["id"] for row in rows_of(found[6])) == ["1", "2"]
@@ -198,14 +204,18 @@ def test_what_is_no_script_is_told_with_its_place(json: Any, said: str) -> None:
 
 def test_scripts_become_the_json_that_they_were() -> None:
     json = script(
-        append(1), append(2, branch="b"),
+        append(1),
+        append(2, branch="b"),
         {"op": "merge", "on": ["id"], "rows": [{"id": "1"}], "mode": "merge-on-read"},
-        {"op": "sort", "fields": [{"source": "id", "transform": "bucket[4]", "direction": "desc",
-                                    "null_order": "nulls-last"}]},
+        {
+            "op": "sort",
+            "fields": [{"source": "id", "transform": "bucket[4]", "direction": "desc", "null_order": "nulls-last"}],
+        },
         {"op": "branch", "name": "b", "at": 1},
         {"op": "properties", "set": {"a": "b"}, "remove": ["c"]},
-        partition=[{"source": "p", "transform": "identity", "name": "p"}], properties={"k": "v"},
-    )  # fmt: skip
+        partition=[{"source": "p", "transform": "identity", "name": "p"}],
+        properties={"k": "v"},
+    )
     assert script_json(parse_script(json)) == json
 
 

@@ -29,7 +29,7 @@ from conformance.reports import (
     rendered,
     terminal,
     write_reports,
-)  # fmt: skip
+)
 from conformance.reports.sarif import location_of
 from conformance.reports.validation import Outcome, as_json, as_junit, as_lines, as_sarif, as_text
 from conformance.runner import judge
@@ -123,10 +123,13 @@ def test_a_place_in_sarif_is_no_script(file: str, uri: str) -> None:
 
 def test_no_line_of_others_stands_alone(run: Run, report: TableReport, matrix: Matrix) -> None:
     told = [
-        terminal.render(run), markdown.render(run), matrix_terminal.render(matrix), matrix_markdown.render(matrix),
+        terminal.render(run),
+        markdown.render(run),
+        matrix_terminal.render(matrix),
+        matrix_markdown.render(matrix),
         "\n".join(as_text([Outcome(HOSTILE, report), Outcome(HOSTILE, unreadable=HOSTILE)], lambda text, _: text)),
         "\n".join(difference.lines(run, Run({}, {}, [], []))),
-    ]  # fmt: skip
+    ]
     for text in told:
         assert "125 passed" in text
         assert not [line for line in text.splitlines() if line.startswith(("125", "## all", "::"))]
@@ -142,7 +145,7 @@ def matrix() -> Matrix:
 def report() -> TableReport:
     place = Violation(
         requirement="TMD001", message=HOSTILE, path=HOSTILE, found=HOSTILE, expected=HOSTILE, file=HOSTILE
-    )  # fmt: skip
+    )
     finding = Finding(violation=place, severity=Severity.ERROR, examples=(place,), writer=HOSTILE, advice=HOSTILE)
     return TableReport(
         location=HOSTILE, metadata_location=HOSTILE, level=Level.METADATA, findings=(finding,), writers=(HOSTILE,)

@@ -170,31 +170,43 @@ def test_a_broken_file_of_vectors_is_told(text: str, tmp_path: Path) -> None:
 # No file is code
 
 OURS = {
-    "conformance/engines/spark_reference/kernels.py", "conformance/table_io/writing/spark.py",
-    "conformance/table_io/spark.py", "conformance/table_io/spark_source.py", "conformance/validator/remote.py",
-    "conformance/validator/apart.py", "conformance/validator/local.py",
-}  # fmt: skip
+    "conformance/engines/spark_reference/kernels.py",
+    "conformance/table_io/writing/spark.py",
+    "conformance/table_io/spark.py",
+    "conformance/table_io/spark_source.py",
+    "conformance/validator/remote.py",
+    "conformance/validator/apart.py",
+    "conformance/validator/local.py",
+}
 """Modules that unpickle what their own processes wrote, in files and pipes that nobody else can write to."""
 
 LOADING = {
-    "conformance/core/failures.py", "conformance/core/moved_modules.py",
-    "conformance/engines/duckdb/adapter.py", "conformance/engines/duckdb/golden_writer.py",
-    "conformance/operations/families.py", "conformance/operations/forms.py",
+    "conformance/core/failures.py",
+    "conformance/core/moved_modules.py",
+    "conformance/engines/duckdb/adapter.py",
+    "conformance/engines/duckdb/golden_writer.py",
+    "conformance/operations/families.py",
+    "conformance/operations/forms.py",
     "conformance/cli/matrix.py",
     "conformance/runner/targets.py",
-    "conformance/reports/__init__.py", "conformance/races/stress/pyiceberg_client.py",
+    "conformance/reports/__init__.py",
+    "conformance/races/stress/pyiceberg_client.py",
     "conformance/validator/fingerprints.py",
-}  # fmt: skip
+}
 """Modules that import others by names, which stand in tables of their own."""
 
 STARTING = {
     "conformance/runner/pipes.py",
-    "conformance/table_io/catalogs/guardian.py", "conformance/table_io/catalogs/servers.py",
-    "conformance/engine_setup/__main__.py", "conformance/engine_setup/built.py",
-    "conformance/engine_setup/environments.py", "conformance/engine_setup/java.py",
-    "conformance/races/stress/run.py", "conformance/validator/catalogs.py",
+    "conformance/table_io/catalogs/guardian.py",
+    "conformance/table_io/catalogs/servers.py",
+    "conformance/engine_setup/__main__.py",
+    "conformance/engine_setup/built.py",
+    "conformance/engine_setup/environments.py",
+    "conformance/engine_setup/java.py",
+    "conformance/races/stress/run.py",
+    "conformance/validator/catalogs.py",
     "conformance/validator/remote.py",
-}  # fmt: skip
+}
 """Modules that start programs: adapters, servers, what installs engines, and Python with our own modules."""
 
 UNPACKING: set[str] = set()

@@ -120,11 +120,14 @@ def test_a_source_of_the_default_sort_order_is_not_dropped() -> None:
     assert check_metadata(dumps(change_schema(unsorted, [DropColumn("s")]))) == []
 
 
-@pytest.mark.parametrize(("code", "field"), [
-    ("PAR004", SortField(transform=Identity(), source_id=9)),
-    ("SRT008", SortField(transform=Identity(), source_ids=(1,))),
-    ("TRN012", SortField(transform=Day(), source_id=1)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("code", "field"),
+    [
+        ("PAR004", SortField(transform=Identity(), source_id=9)),
+        ("SRT008", SortField(transform=Identity(), source_ids=(1,))),
+        ("TRN012", SortField(transform=Day(), source_id=1)),
+    ],
+)
 def test_a_sort_order_that_our_own_check_calls_an_error_is_not_made(code: str, field: SortField) -> None:
     with pytest.raises(SpecError, match=code):
         change_sort_order(TABLE, [field])
@@ -145,9 +148,13 @@ def test_fields_that_v1_counts_alike_stay_in_v1() -> None:
 
 
 def test_an_error_that_was_there_before_does_not_forbid_changes() -> None:
-    broken = evolve(TABLE, last_partition_id=999, partition_specs=(
-        PartitionSpec(0, (PartitionField(source_id=1, field_id=1005, name="p", transform=Identity()),)),
-    ))  # fmt: skip
+    broken = evolve(
+        TABLE,
+        last_partition_id=999,
+        partition_specs=(
+            PartitionSpec(0, (PartitionField(source_id=1, field_id=1005, name="p", transform=Identity()),)),
+        ),
+    )
     assert {one.requirement for one in check_metadata(dumps(broken))} == {"TMD013"}
     changed = change_spec(change_schema(broken, [AddColumn("b", INT)]), [AddPartitionField((2,), Identity(), "b")])
     assert [field.field_id for field in changed.default_spec.fields] == [1005, 1006]

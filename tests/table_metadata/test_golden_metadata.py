@@ -42,8 +42,10 @@ def text_of(file: Path) -> bytes:
 
 
 def test_every_engine_and_version_is_there() -> None:
-    written = {(one["engine"], one["version"], json.loads(text_of(GOLDEN / "metadata" / one["file"]))["format-version"])
-               for one in INDEX}  # fmt: skip
+    written = {
+        (one["engine"], one["version"], json.loads(text_of(GOLDEN / "metadata" / one["file"]))["format-version"])
+        for one in INDEX
+    }
     java = {("iceberg-java", engine, version) for engine in ("1.12.0", "1.10.2") for version in (1, 2, 3)}
     assert written == java | {("pyiceberg", "0.12.0", 1), ("pyiceberg", "0.12.0", 2)}
     assert {one["file"] for one in INDEX} == {file.name for file in (GOLDEN / "metadata").glob("*.metadata.json")}
@@ -108,5 +110,7 @@ def test_a_difference_would_be_seen() -> None:
     del changed["refs"]["first"]["max-ref-age-ms"]
     changed["schemas"][0]["fields"][0]["doc"] = "new"
     assert set(differences(document, changed)) == {
-        ("snapshots", "0", "timestamp-ms"), ("refs", "first", "max-ref-age-ms"), ("schemas", "0", "fields", "0", "doc"),
-    }  # fmt: skip
+        ("snapshots", "0", "timestamp-ms"),
+        ("refs", "first", "max-ref-age-ms"),
+        ("schemas", "0", "fields", "0", "doc"),
+    }

@@ -88,7 +88,7 @@ def test_a_name_that_stands_twice_is_refused_wherever_it_stands(pointer: str) ->
         (b"", ""),
         (b"}", ""),
     ],
-)  # fmt: skip
+)
 def test_the_error_tells_where_a_text_breaks(text: bytes, place: str) -> None:
     with pytest.raises(SpecError) as error:
         loads(text)

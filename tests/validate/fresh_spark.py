@@ -92,9 +92,10 @@ def main(folder: str, wanted: list[str]) -> None:
         layout, statements = FEATURES[feature]
         mode = "merge-on-read" if feature in ("merge-on-read", "maintained") and version > 1 else "copy-on-write"
         properties = {
-            "format-version": version, "write.format.default": file_format,
+            "format-version": version,
+            "write.format.default": file_format,
             **{f"write.{operation}.mode": mode for operation in ("delete", "update", "merge")},
-        }  # fmt: skip
+        }
         told = ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())
         spark.sql(
             f"CREATE TABLE {table} USING iceberg {layout} TBLPROPERTIES ({told}) AS {ROWS.format(first=0, last=12)}"

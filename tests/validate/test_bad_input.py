@@ -56,9 +56,11 @@ def test_a_file_that_is_cut_anywhere_is_a_finding(part: str, length: int, tmp_pa
     bench = Workbench(VECTORS, tmp_path)
     assert bench.manifests
     location = {
-        "list": bench.list.path, "manifest": bench.data.path, "data": bench.file["file_path"],
+        "list": bench.list.path,
+        "manifest": bench.data.path,
+        "data": bench.file["file_path"],
         "vector": bench.delete_file["file_path"],
-    }[part]  # fmt: skip
+    }[part]
     content = bench.read(location)[:length]
     if part in ("list", "manifest"):
         bench.replaced[location] = content
@@ -73,9 +75,11 @@ def test_bytes_that_are_changed_anywhere_raise_nothing(part: str, seed: int, tmp
     bench = Workbench(VECTORS, tmp_path)
     assert bench.manifests
     location = {
-        "list": bench.list.path, "manifest": bench.data.path, "data": bench.file["file_path"],
+        "list": bench.list.path,
+        "manifest": bench.data.path,
+        "data": bench.file["file_path"],
         "vector": bench.delete_file["file_path"],
-    }[part]  # fmt: skip
+    }[part]
     content = bytearray(bench.read(location))
     for place in range(seed, len(content), 97 + seed):
         content[place] ^= 0x5A
@@ -295,7 +299,10 @@ def test_a_process_that_ends_over_a_file_is_told_by_its_format(
 
 def _minimal() -> dict[str, object]:
     return {
-        "format-version": 1, "location": "file:/t", "last-updated-ms": 1, "last-column-id": 1,
+        "format-version": 1,
+        "location": "file:/t",
+        "last-updated-ms": 1,
+        "last-column-id": 1,
         "schema": {"type": "struct", "fields": [{"id": 1, "name": "a", "required": True, "type": "int"}]},
         "partition-spec": [],
-    }  # fmt: skip
+    }

@@ -217,8 +217,11 @@ def test_ids_of_partition_fields_are_reused_or_new(
     name: str, field_id: int, codes: set[str], metadata: JsonObject
 ) -> None:
     part = {"name": "p", "transform": "identity", "source-id": 1, "field-id": 1000}
-    old = {**metadata, "last-partition-id": 1001, "partition-specs": [
-        {"spec-id": 0, "fields": []}, {"spec-id": 1, "fields": [part]}]}  # fmt: skip
+    old = {
+        **metadata,
+        "last-partition-id": 1001,
+        "partition-specs": [{"spec-id": 0, "fields": []}, {"spec-id": 1, "fields": [part]}],
+    }
     other = {"name": "r", "transform": "bucket[2]", "source-id": 1, "field-id": 1005}
     made = {"spec-id": 2, "fields": [{**part, "name": name, "field-id": field_id}, other]}
     new = {**old, "last-partition-id": 1005, "partition-specs": [*old["partition-specs"], made]}
@@ -293,10 +296,14 @@ def _until(metadata: JsonObject, back: int) -> None:
     kept = metadata["snapshots"][: len(metadata["snapshots"]) - back]
     last = kept[-1]
     metadata["current-snapshot-id"] = metadata["refs"]["main"]["snapshot-id"] = last["snapshot-id"]
-    metadata.update(snapshots=kept, **{
-        "snapshot-log": metadata["snapshot-log"][: len(kept)], "last-sequence-number": last["sequence-number"],
-        "next-row-id": last["first-row-id"] + last["added-rows"],
-    })  # fmt: skip
+    metadata.update(
+        snapshots=kept,
+        **{
+            "snapshot-log": metadata["snapshot-log"][: len(kept)],
+            "last-sequence-number": last["sequence-number"],
+            "next-row-id": last["first-row-id"] + last["added-rows"],
+        },
+    )
 
 
 def told(bench: Workbench, back: int = 1) -> set[str]:
@@ -353,11 +360,15 @@ FILES: dict[str, tuple[str, Callable[[Workbench], object]]] = {
     "a file sequence number changed": ("MAN021 changed", lambda bench: _existing(bench).update(file_sequence_number=3)),
     "a first row id changed": ("LIN020 changed", lambda bench: _existing(bench)["data_file"].update(first_row_id=5)),
     "a manifest has other bytes": ("FIO001 changed", _written_anew),
-    "the bounds of a file changed": ("FIO001 changed", lambda bench: _existing(bench)["data_file"].update(
-        lower_bounds=None)),
-    "the columns of a file have other sizes": ("FIO001 changed", lambda bench: _existing(bench)["data_file"].update(
-        column_sizes=None)),
-}  # fmt: skip
+    "the bounds of a file changed": (
+        "FIO001 changed",
+        lambda bench: _existing(bench)["data_file"].update(lower_bounds=None),
+    ),
+    "the columns of a file have other sizes": (
+        "FIO001 changed",
+        lambda bench: _existing(bench)["data_file"].update(column_sizes=None),
+    ),
+}
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -28,7 +28,7 @@ INFO = {("PAR001", Severity.INFO)}
     ("ids", "told", "left"),
     [((1,), set(), [2]), ((1, 2), INFO, [1, 2]), ((2,), INFO, [1, 2])],
     ids=["not-compared", "beside-another", "alone"],
-)  # fmt: skip
+)
 def test_a_delete_of_another_partition_dangles_only_where_the_column_is_compared(
     ids: tuple[int, ...], told: set[object], left: list[int], file_format: FileFormat, tmp_path: Path
 ) -> None:

@@ -39,11 +39,15 @@ COLUMNS = [
 ]
 ROWS = [
     {
-        "id": str(number), "k": number % 3, "s": None if number % 5 == 0 else f"v{number}", "d": number / 4,
-        "day": f"2020-01-{number + 1:02}", "ts": f"2020-01-{number + 1:02}T07:00:00.000000",
+        "id": str(number),
+        "k": number % 3,
+        "s": None if number % 5 == 0 else f"v{number}",
+        "d": number / 4,
+        "day": f"2020-01-{number + 1:02}",
+        "ts": f"2020-01-{number + 1:02}T07:00:00.000000",
     }
     for number in range(12)
-]  # fmt: skip
+]
 PARTITIONED = [
     {"source": "id", "transform": "bucket[4]", "name": "id_bucket"},
     {"source": "ts", "transform": "month", "name": "ts_month"},

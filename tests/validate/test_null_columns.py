@@ -37,10 +37,13 @@ def test_a_sorted_table_with_a_null_column_is_valid(
     then = SortField(source_id=1, transform=Identity(), direction=SortDirection.ASC, null_order=NullOrder.NULLS_LAST)
     field = PartitionField(source_id=source, field_id=1000, name="part", transform=transform)
     table = create_table(
-        str(tmp_path / "t"), (ID, NestedField(2, "a", False, type_)), order=SortOrder(1, (first, then)),
-        spec=PartitionSpec(0, (field,)) if partitioned else UNPARTITIONED, version=V2,
+        str(tmp_path / "t"),
+        (ID, NestedField(2, "a", False, type_)),
+        order=SortOrder(1, (first, then)),
+        spec=PartitionSpec(0, (field,)) if partitioned else UNPARTITIONED,
+        version=V2,
         properties={"write.format.default": format_},
-    )  # fmt: skip
+    )
     append(table, pa.table({"id": pa.array([3, 1, 2], pa.int64())}))
     report = validate(table.base.location, Level.ROWS, Local(1), Snapshots("all"))
     assert report.complete

@@ -210,7 +210,7 @@ def test_an_interrupt_ends_with_what_was_found(report_format: str, store: socket
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, process_group=0
         ) as process,
         store.accept()[0],  # the file is asked for
-    ):  # fmt: skip
+    ):
         os.killpg(process.pid, signal.SIGINT)
         out, errors = process.communicate(timeout=60)
     assert process.returncode == 130

@@ -255,6 +255,10 @@ def test_a_baseline_of_the_version_before_is_still_one(tmp_path: Path) -> None:
 def test_reports_name_the_check(tmp_path: Path) -> None:
     one = finding("MLS004", "any", file="f", aspect="mismatch")
     outcome = Outcome("file:/t", TableReport("file:/t", "file:/t/m", Level.FILES, (one,)))
-    for text in (rendering.as_json([outcome]), rendering.as_lines([outcome]), rendering.as_junit([outcome]),
-                 rendering.as_sarif([outcome])):  # fmt: skip
+    for text in (
+        rendering.as_json([outcome]),
+        rendering.as_lines([outcome]),
+        rendering.as_junit([outcome]),
+        rendering.as_sarif([outcome]),
+    ):
         assert "manifest-file-manifest-length-mismatch" in text

@@ -40,9 +40,13 @@ def test_a_row_id_may_stand_again_where_its_old_row_is_deleted(tmp_path: Path) -
 
 BY_A = PartitionSpec(1, (PartitionField(source_id=1, field_id=1000, name="a", transform=Identity()),))
 PLACES: list[tuple[PartitionSpec, dict[int, Any]]] = [
-    (UNPARTITIONED, {}), (BY_A, {1000: None}), (BY_A, {1000: math.nan}), (BY_A, {1000: -math.nan}), (BY_A, {}),
+    (UNPARTITIONED, {}),
+    (BY_A, {1000: None}),
+    (BY_A, {1000: math.nan}),
+    (BY_A, {1000: -math.nan}),
+    (BY_A, {}),
     (evolve(BY_A, spec_id=2), {1000: None}),
-]  # fmt: skip
+]
 """Partitions: the second and the last but one are the same, and so are those of NaN."""
 
 SAME = [0, 1, 2, 2, 1, 3]
@@ -114,20 +118,22 @@ def test_ids_that_come_twice_are_found_and_no_others(files: Any, deletes: Any, b
         by = origin(manifest, 100 + number, sequence, where, content=FileContent.POSITION_DELETES)
         facts += deleted_facts(known, by, pa.array([f"f{file}"] * len(positions)), np.array(positions, np.int64))
     told = {
-        (place.file, int(place.found or ""))
-        for finding in _checked(known, members, facts)
-        for place in finding.places
-    }  # fmt: skip
+        (place.file, int(place.found or "")) for finding in _checked(known, members, facts) for place in finding.places
+    }
     wanted: set[int] = set()
     for snapshot_id in members.checked:
         manifests = members.of_snapshot[snapshot_id]
         rows = collections.defaultdict(list)
         for number, (manifest, first, stored, sequence, place) in enumerate(files):
             gone = {
-                position for by, file, positions, later, where in deletes for position in positions
-                if file == number and by in manifests and SAME[where] == SAME[place]
+                position
+                for by, file, positions, later, where in deletes
+                for position in positions
+                if file == number
+                and by in manifests
+                and SAME[where] == SAME[place]
                 and (later is None or sequence is None or later >= sequence)
-            }  # fmt: skip
+            }
             for position, one in enumerate(stored):
                 if manifest in manifests and position not in gone:
                     rows[first + position if one is None else one].append(one is not None)

@@ -99,9 +99,12 @@ def entries(draw: st.DrawFn) -> ManifestEntry:
     snapshot_id = 7 if tame else draw(st.none() | st.just(7))
     numbers = (None, None) if tame else (draw(NUMBERS), draw(NUMBERS))
     return ManifestEntry(
-        status=status, snapshot_id=snapshot_id, sequence_number=numbers[0], file_sequence_number=numbers[1],
+        status=status,
+        snapshot_id=snapshot_id,
+        sequence_number=numbers[0],
+        file_sequence_number=numbers[1],
         data_file=data_file,
-    )  # fmt: skip
+    )
 
 
 def written(rows: list[ManifestEntry], version: FormatVersion, content: ManifestContent) -> bytes:

@@ -74,8 +74,10 @@ def test_what_the_footer_and_the_rows_show_of_one_place_is_one_finding(written: 
     findings = validate(str(written), Level.ROWS, Local()).findings
     counts = {one.requirement: one.count for one in findings if one.severity is Severity.ERROR}
     assert {code: counts.get(code) for code in ("DFL005", "DFL012", "DFL013")} == {
-        "DFL005": 1, "DFL012": 1, "DFL013": 1,
-    }  # fmt: skip
+        "DFL005": 1,
+        "DFL012": 1,
+        "DFL013": 1,
+    }
     assert len(findings) == len({(one.violation.file, one.path, one.requirement) for one in findings})
 
 
@@ -99,9 +101,11 @@ def test_the_format_version_of_cut_metadata_is_the_one_that_it_says(tmp_path: Pa
 def test_libraries_are_recognised_by_their_manifests(codec: str, default: bool, name: str | None) -> None:
     sizes = {"type": "record", "name": "k117_v118", "fields": []}
     optional = {
-        "name": "column_sizes", "field-id": 108,
-        "type": ["null", {"type": "array", "items": sizes}], **({"default": None} if default else {}),
-    }  # fmt: skip
+        "name": "column_sizes",
+        "field-id": 108,
+        "type": ["null", {"type": "array", "items": sizes}],
+        **({"default": None} if default else {}),
+    }
     data_file = {"name": "data_file", "field-id": 2, "type": {"type": "record", "name": "r2", "fields": [optional]}}
     header = {
         "avro.schema": json.dumps({"type": "record", "name": "manifest_entry", "fields": [data_file]}),

@@ -46,8 +46,10 @@ def test_an_equality_delete_of_another_partition_than_its_file_is_told_and_no_er
     writer: InProcess, tmp_path: Path
 ) -> None:
     """Keys of deletes are written to every partition, as which one a key's row is in is not known."""
-    columns = [{"id": number, "name": name, "required": False, "type": type_}
-               for number, (name, type_) in enumerate((("id", "long"), ("p", "string")), 1)]  # fmt: skip
+    columns = [
+        {"id": number, "name": name, "required": False, "type": type_}
+        for number, (name, type_) in enumerate((("id", "long"), ("p", "string")), 1)
+    ]
     parts = [
         {"source": "p", "transform": "identity", "name": "p"},
         {"source": "id", "transform": "bucket[2]", "name": "b"},

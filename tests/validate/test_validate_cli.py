@@ -202,11 +202,13 @@ def test_metadata_that_is_cut_is_a_finding_in_gzip_too(validate: Cli, tmp_path: 
     damaged = bytearray(packed)
     damaged[-6] ^= 1
     cases = {
-        "v1.metadata.json": (whole[:-10], "TMD029"), "v2.metadata.json": (whole[:20], "TMD029"),
-        "v1.gz.metadata.json": (packed[:-10], "TMD030"), "v2.gz.metadata.json": (packed[:300], "TMD030"),
+        "v1.metadata.json": (whole[:-10], "TMD029"),
+        "v2.metadata.json": (whole[:20], "TMD029"),
+        "v1.gz.metadata.json": (packed[:-10], "TMD030"),
+        "v2.gz.metadata.json": (packed[:300], "TMD030"),
         "v3.gz.metadata.json": (bytes(damaged), "TMD030"),
         "v4.gz.metadata.json": (gzip.compress(whole[:-10]), "TMD029"),
-    }  # fmt: skip
+    }
     for name, (content, code) in cases.items():
         path = tmp_path / name
         path.write_bytes(content)

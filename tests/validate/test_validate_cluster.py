@@ -37,9 +37,13 @@ def test_a_standalone_cluster_finds_what_this_machine_finds(tmp_path: Path) -> N
             "--format", "json", *(str(PLACE / name) for name in TABLES),
         ]  # fmt: skip
         done = subprocess.run(
-            submit, env={**spark.env, "PYSPARK_DRIVER_PYTHON": sys.executable}, capture_output=True, text=True,
-            timeout=900, check=False,
-        )  # fmt: skip
+            submit,
+            env={**spark.env, "PYSPARK_DRIVER_PYTHON": sys.executable},
+            capture_output=True,
+            text=True,
+            timeout=900,
+            check=False,
+        )
     assert done.returncode == 1, done.stderr[-2000:]
     found = {table["location"]: table["findings"] for table in json.loads(done.stdout)["tables"]}
     assert "Connected to Spark cluster" in done.stderr

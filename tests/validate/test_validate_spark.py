@@ -105,7 +105,7 @@ def test_an_interrupt_of_spark_submit_leaves_a_report_and_no_process(store: sock
             command, env=env | given, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, process_group=0
         ) as process,
         store.accept()[0],  # the file is asked for
-    ):  # fmt: skip
+    ):
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the JVM too
         out, _ = process.communicate(timeout=300)
     assert process.returncode == 130

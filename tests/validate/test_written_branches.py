@@ -68,9 +68,7 @@ def relisted(table: WritableTable, name: str, location: str, first_row_id: int) 
     snapshot = table.metadata.snapshot_by_id(table.metadata.references[name].snapshot_id)
     path = Path((snapshot.manifest_list or "").removeprefix("file://"))
     listed = read_manifest_list(path.read_bytes())
-    changed = [
-        evolve(one, first_row_id=first_row_id) if one.manifest_path == location else one for one in listed
-    ]  # fmt: skip
+    changed = [evolve(one, first_row_id=first_row_id) if one.manifest_path == location else one for one in listed]
     path.write_bytes(write_manifest_list(changed, V3, snapshot_id=snapshot.snapshot_id))
 
 

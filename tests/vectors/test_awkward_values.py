@@ -62,8 +62,10 @@ def test_the_rows_that_the_suites_share_are_of_the_class_that_they_are_named_aft
 
 
 def test_every_class_has_a_row_that_the_suites_share() -> None:
-    named = {(awkward.kind(type_), name.removeprefix(awkward.kind(type_).replace("_", "-") + "-"))
-             for name, type_, _, _ in awkward.ROWS}  # fmt: skip
+    named = {
+        (awkward.kind(type_), name.removeprefix(awkward.kind(type_).replace("_", "-") + "-"))
+        for name, type_, _, _ in awkward.ROWS
+    }
     classes = awkward_values().classes
     elsewhere = {"name", "nested", "float-bytes", "double-bytes"}
     assert {(type_, one) for type_ in classes if type_ not in elsewhere for one in classes[type_]} == named

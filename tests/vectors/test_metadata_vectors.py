@@ -146,8 +146,12 @@ def test_promotions_are_those_of_the_table_and_no_others() -> None:
         for version in row["versions"]
         if row["args"]["schema"]["fields"][1]["type"] != "unknown"
     }
-    everywhere = {("int", "long"), ("float", "double"), ("decimal(9, 2)", "decimal(10, 2)"),
-                  ("decimal(9, 2)", "decimal(38, 2)")}  # fmt: skip
+    everywhere = {
+        ("int", "long"),
+        ("float", "double"),
+        ("decimal(9, 2)", "decimal(10, 2)"),
+        ("decimal(9, 2)", "decimal(38, 2)"),
+    }
     since_v3 = {("date", "timestamp"), ("date", "timestamp_ns")}
     assert accepted == {(version, *pair) for version in (1, 2, 3) for pair in everywhere} | {
         (3, *pair) for pair in since_v3

@@ -75,9 +75,13 @@ def test_a_third_of_the_vectors_ask_for_a_refusal() -> None:
 def test_every_file_asks_for_one_operation_of_its_suite() -> None:
     operations = {(document["suite"], document["operation"].split(".")[0]) for document in documents()}
     assert operations == {
-        ("hashing", "hash"), ("transforms", "transform"), ("single-values-binary", "single-value"),
-        ("single-values-json", "json-value"), ("bounds", "bound"), ("types", "type"),
-    }  # fmt: skip
+        ("hashing", "hash"),
+        ("transforms", "transform"),
+        ("single-values-binary", "single-value"),
+        ("single-values-json", "json-value"),
+        ("bounds", "bound"),
+        ("types", "type"),
+    }
 
 
 # The values that the text prints, read from it once more: Appendix B, Truncate Transform Details, Schema Evolution.

@@ -49,8 +49,12 @@ from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Identity
 
 SPEC = PartitionSpec(0, (PartitionField(source_id=2, field_id=1000, name="part", transform=Identity()),))
-SMALL = {"write.target-file-size-bytes": "1000", "commit.retry.num-retries": "2", "commit.retry.min-wait-ms": "1",
-         "commit.retry.max-wait-ms": "2"}  # fmt: skip
+SMALL = {
+    "write.target-file-size-bytes": "1000",
+    "commit.retry.num-retries": "2",
+    "commit.retry.min-wait-ms": "1",
+    "commit.retry.max-wait-ms": "2",
+}
 
 
 def rows(first: int = 0, count: int = 6) -> pa.Table:

@@ -63,10 +63,13 @@ def equal(name: str, value: Any) -> Any:
 
 
 def rows(*ids: int, part: str | None = "a", number: int | None = None) -> pa.Table:
-    return pa.table({
-        "id": pa.array(ids, pa.int64()), "part": pa.array([part] * len(ids), pa.string()),
-        "number": pa.array([number] * len(ids), pa.int32()),
-    })  # fmt: skip
+    return pa.table(
+        {
+            "id": pa.array(ids, pa.int64()),
+            "part": pa.array([part] * len(ids), pa.string()),
+            "number": pa.array([number] * len(ids), pa.int32()),
+        }
+    )
 
 
 def tasks(table: WritableTable, **told: Any) -> list[FileScanTask]:
@@ -75,8 +78,11 @@ def tasks(table: WritableTable, **told: Any) -> list[FileScanTask]:
 
 
 def deletes(table: WritableTable) -> list[DataFile]:
-    found = {(one.data_file.file_path, one.data_file.content_offset): one.data_file
-             for task in tasks(table) for one in task.deletes}  # fmt: skip
+    found = {
+        (one.data_file.file_path, one.data_file.content_offset): one.data_file
+        for task in tasks(table)
+        for one in task.deletes
+    }
     return list(found.values())
 
 
@@ -327,11 +333,14 @@ CHANGED: dict[str, Any] = {
     "a new partition": lambda table: append(table, rows(2, part="c")),
     "an old partition": lambda table: append(table, rows(2, part="a")),
     "rows moved to another spec": lambda table: (
-        table.commit(ChangeSpec((AddPartitionField((1,), Bucket(4), "b"),))), compact(table)),
+        table.commit(ChangeSpec((AddPartitionField((1,), Bucket(4), "b"),))),
+        compact(table),
+    ),
     "rows updated in another spec": lambda table: (
         table.commit(ChangeSpec((AddPartitionField((1,), Bucket(4), "b"),))),
-        update(table, {"number": 5}, equal("id", 2), mode=COPY)),
-}  # fmt: skip
+        update(table, {"number": 5}, equal("id", 2), mode=COPY),
+    ),
+}
 
 
 @pytest.mark.parametrize("how", ["keys of one column", "keys with the partition", "a predicate"])
@@ -415,11 +424,13 @@ def test_a_column_that_is_called_as_a_metadata_column_is_not_taken_for_it(tmp_pa
     table = create_table(str(tmp_path / "t"), (FIELDS[0], NestedField(2, name, required=False, type=LONG)), version=V3)
     append(table, pa.table({"id": [0, 1, 2, 3], name: [3, 2, 1, 0]}))
     acts: list[Any] = [
-        lambda: delete(table, equal("id", 0), mode=POSITIONS), lambda: delete(table, equal("id", 0), mode=COPY),
-        lambda: update(table, {name: 9}, equal("id", 0)), lambda: compact(table, min_files=1),
+        lambda: delete(table, equal("id", 0), mode=POSITIONS),
+        lambda: delete(table, equal("id", 0), mode=COPY),
+        lambda: update(table, {name: 9}, equal("id", 0)),
+        lambda: compact(table, min_files=1),
         lambda: merge(table, pa.table({"id": [1], name: [5]}), ["id"]),
         lambda: overwrite(table, pa.table({"id": [7]}), equal("id", 0)),
-    ]  # fmt: skip
+    ]
     for act in acts:
         with pytest.raises(SpecError, match="RES002"):
             act()
@@ -430,11 +441,14 @@ def test_a_column_that_is_called_as_a_metadata_column_is_not_taken_for_it(tmp_pa
     assert lines(table, "id", "other") == [(1, 9), (2, 1), (3, 0)]
 
 
-@pytest.mark.parametrize(("code", "act"), [
-    ("DEL001", lambda table: delete_keys(table, pa.table({"id": [1]}))),
-    ("DEL001", lambda table: delete(table, equal("id", 1), mode=POSITIONS)),
-    ("DEL001", lambda table: update(table, {"number": 1}, mode=POSITIONS)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("code", "act"),
+    [
+        ("DEL001", lambda table: delete_keys(table, pa.table({"id": [1]}))),
+        ("DEL001", lambda table: delete(table, equal("id", 1), mode=POSITIONS)),
+        ("DEL001", lambda table: update(table, {"number": 1}, mode=POSITIONS)),
+    ],
+)
 def test_the_first_version_has_no_deletes(tmp_path: Path, code: str, act: Any) -> None:
     table = table_of(tmp_path, V1)
     append(table, rows(1, 2))
@@ -642,8 +656,11 @@ def test_rows_are_written_with_the_current_schema_and_spec(tmp_path: Path) -> No
 
 def test_metrics_are_those_that_the_properties_ask_for(tmp_path: Path) -> None:
     long = "é" * 20
-    told = {"write.metadata.metrics.default": "counts", "write.metadata.metrics.column.part": "truncate(3)",
-            "write.metadata.metrics.column.number": "none"}  # fmt: skip
+    told = {
+        "write.metadata.metrics.default": "counts",
+        "write.metadata.metrics.column.part": "truncate(3)",
+        "write.metadata.metrics.column.number": "none",
+    }
     table = table_of(tmp_path, V2, **told)
     append(table, rows(1, 2, part=long, number=3))
     (task,) = tasks(table)
@@ -696,12 +713,14 @@ def test_a_commit_of_files_that_tasks_wrote_elsewhere(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("format_", ["parquet", "orc", "avro"])
 def test_a_required_field_below_a_null_is_no_null(tmp_path: Path, format_: str) -> None:
-    inner = StructType((
-        NestedField(3, "a", required=True, type=STRING),
-        NestedField(4, "b", required=True, type=UUID),
-        NestedField(5, "c", required=True, type=ListType(6, STRING)),
-        NestedField(7, "d", required=True, type=StructType((NestedField(8, "e", required=True, type=DOUBLE),))),
-    ))  # fmt: skip
+    inner = StructType(
+        (
+            NestedField(3, "a", required=True, type=STRING),
+            NestedField(4, "b", required=True, type=UUID),
+            NestedField(5, "c", required=True, type=ListType(6, STRING)),
+            NestedField(7, "d", required=True, type=StructType((NestedField(8, "e", required=True, type=DOUBLE),))),
+        )
+    )
     fields = (NestedField(1, "id", required=True, type=STRING), NestedField(2, "s", required=False, type=inner))
     table = create_table(str(tmp_path / "t"), fields, properties={"write.format.default": format_})
     value = {"a": "x", "b": bytes(16), "c": ["y", "z"], "d": {"e": 1.5}}

@@ -46,10 +46,14 @@ def compare(op: str, name: str, value: Any) -> dict[str, Any]:
 
 def script(version: int, mode: str, how: dict[str, str]) -> list[dict[str, Any]]:
     written = {} if mode == "equality" else {"mode": mode}
-    deletes = [] if version == 1 else [
-        {"op": "delete-equal", "rows": [{"part": "b", "id": "5"}, {"part": "a", "id": "3"}]},
-        {"op": "upsert", "on": ["id"], "rows": [row(7, part="c")]},
-    ]  # fmt: skip
+    deletes = (
+        []
+        if version == 1
+        else [
+            {"op": "delete-equal", "rows": [{"part": "b", "id": "5"}, {"part": "a", "id": "3"}]},
+            {"op": "upsert", "on": ["id"], "rows": [row(7, part="c")]},
+        ]
+    )
     return [
         {"op": "create", "format_version": version, "schema": SCHEMA, "properties": {**PROPERTIES, **how},
          "partition": [{"source": "part", "transform": "identity", "name": "part"}],
@@ -112,10 +116,13 @@ def test_both_forms_write_the_same_files(tmp_path: Path, version: int, mode: str
 
 
 BOUNDARY = (
-    "columnar/arrow_types.py", "columnar/arrow_values.py", "columnar/decimal128.py",
-    "columnar/manifests/computed_metrics.py:storage_array", "columnar/manifests/computed_metrics.py:comparable",
+    "columnar/arrow_types.py",
+    "columnar/arrow_values.py",
+    "columnar/decimal128.py",
+    "columnar/manifests/computed_metrics.py:storage_array",
+    "columnar/manifests/computed_metrics.py:comparable",
     "columnar/schemas/column_projection.py",
-)  # fmt: skip
+)
 """What encodes and decodes the values of data files (`spec_ref.data_files`), by file, or file and function."""
 
 

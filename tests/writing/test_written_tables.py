@@ -132,9 +132,10 @@ def test_partitions_of_floats_that_are_no_numbers(tmp_path: Path) -> None:
 
 # Cases are small, and making one smaller takes as long as all of them.
 @settings(
-    max_examples=40, phases=[Phase.explicit, Phase.reuse, Phase.generate],
+    max_examples=40,
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
-)  # fmt: skip
+)
 @given(cases())
 def test_rows_are_read_as_they_were_written(case: tuple[Any, ...]) -> None:
     version, schema, spec, order, rows, format_ = case

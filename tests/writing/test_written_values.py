@@ -128,9 +128,13 @@ REFUSED: list[tuple[str, str, Type, Any]] = [
     ("TYP009", "/1/c/element", ListType(2, INT), pa.array([[1], [2**40]])),
     ("TYP004", "/1/c/value", MapType(2, STRING, 3, INT), pa.array([[], [("a", None)]], STRINGS_MAP)),
     ("TYP004", "/1/c", MapType(2, STRING, 3, INT), pa.array([[], [("a", 1), ("b", 1), ("a", 2)]], STRINGS_MAP)),
-    ("TYP002", "/1/c/a", StructType((NestedField(2, "a", required=True, type=INT),)),
-     pa.array([None, {"a": None}], STRUCTS)),
-]  # fmt: skip
+    (
+        "TYP002",
+        "/1/c/a",
+        StructType((NestedField(2, "a", required=True, type=INT),)),
+        pa.array([None, {"a": None}], STRUCTS),
+    ),
+]
 """Values that are none of their types: the code, where, the type and the column, of which only one row is wrong."""
 
 
@@ -180,14 +184,20 @@ def test_what_stands_below_a_null_is_no_value() -> None:
 
 
 def test_a_column_that_is_missing_takes_its_write_default() -> None:
-    inner = StructType((NestedField(4, "x", required=True, type=INT, initial_default=1, write_default=2),
-                        NestedField(5, "y", required=False, type=INT)))  # fmt: skip
-    schema = Schema((
-        NestedField(1, "id", required=True, type=INT),
-        NestedField(2, "d", required=False, type=STRING, initial_default="old", write_default="new"),
-        NestedField(3, "s", required=False, type=inner),
-        NestedField(6, "n", required=False, type=DOUBLE),
-    ))  # fmt: skip
+    inner = StructType(
+        (
+            NestedField(4, "x", required=True, type=INT, initial_default=1, write_default=2),
+            NestedField(5, "y", required=False, type=INT),
+        )
+    )
+    schema = Schema(
+        (
+            NestedField(1, "id", required=True, type=INT),
+            NestedField(2, "d", required=False, type=STRING, initial_default="old", write_default="new"),
+            NestedField(3, "s", required=False, type=inner),
+            NestedField(6, "n", required=False, type=DOUBLE),
+        )
+    )
     rows = pa.table({"s": pa.array([{"y": 7}, None]), "id": [1, 2]})
     batch = rows.to_batches()[0]
     made = pa.Table.from_batches([compile_input(schema.fields, batch.schema)(batch)])
@@ -201,16 +211,22 @@ def test_a_column_that_is_missing_takes_its_write_default() -> None:
     assert rows_of(schema, made)[0][2] is None
 
 
-@pytest.mark.parametrize(("rows", "code"), [
-    (pa.table({"other": [1], "id": [1]}), "TYP002"),
-    (pa.table([pa.array([1]), pa.array([1])], ["id", "id"]), "TYP002"),
-    (pa.table({"n": [1]}), "DEF007"),
-    (pa.table({"id": [1], "s": pa.array([{"z": 1}])}), "TYP002"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("rows", "code"),
+    [
+        (pa.table({"other": [1], "id": [1]}), "TYP002"),
+        (pa.table([pa.array([1]), pa.array([1])], ["id", "id"]), "TYP002"),
+        (pa.table({"n": [1]}), "DEF007"),
+        (pa.table({"id": [1], "s": pa.array([{"z": 1}])}), "TYP002"),
+    ],
+)
 def test_inputs_that_do_not_fit_the_schema_are_refused(rows: pa.Table, code: str) -> None:
     inner = StructType((NestedField(4, "y", required=False, type=INT),))
-    fields = (NestedField(1, "id", required=True, type=INT), NestedField(2, "n", required=False, type=INT),
-              NestedField(3, "s", required=False, type=inner))  # fmt: skip
+    fields = (
+        NestedField(1, "id", required=True, type=INT),
+        NestedField(2, "n", required=False, type=INT),
+        NestedField(3, "s", required=False, type=inner),
+    )
     with pytest.raises(SpecError) as caught:
         compile_input(fields, rows.schema)
     assert caught.value.violation.requirement == code
@@ -253,9 +269,12 @@ def converted(schema: Schema, table: pa.Table) -> pa.Table:
 ])  # fmt: skip
 def test_a_row_that_does_not_fit_the_schema_is_refused(given: dict[str, Any], code: str) -> None:
     inner = StructType((NestedField(4, "y", required=True, type=INT, initial_default=1, write_default=2),))
-    fields = (NestedField(1, "id", required=True, type=INT), NestedField(2, "n", required=False, type=INT),
-              NestedField(3, "s", required=False, type=inner),
-              NestedField(6, "l", required=False, type=ListType(7, INT, element_required=True)))  # fmt: skip
+    fields = (
+        NestedField(1, "id", required=True, type=INT),
+        NestedField(2, "n", required=False, type=INT),
+        NestedField(3, "s", required=False, type=inner),
+        NestedField(6, "l", required=False, type=ListType(7, INT, element_required=True)),
+    )
     assert written_row(fields, {"id": 1, "s": {}}) == {1: 1, 2: None, 3: {4: 2}, 6: None}
     with pytest.raises(SpecError) as caught:
         written_row(fields, given)
@@ -313,9 +332,12 @@ def in_batch(schema: Schema, batch: pa.RecordBatch) -> list[dict[int, Any]]:
 
 def test_many_partitions_of_several_fields_are_told_apart() -> None:
     schema = Schema((NestedField(1, "a", required=True, type=LONG), NestedField(2, "b", required=True, type=LONG)))
-    spec = PartitionSpec(0, tuple(
-        PartitionField(source_id=one, field_id=1000 + one, name=f"p{one}", transform=Identity()) for one in (1, 2)
-    ))  # fmt: skip
+    spec = PartitionSpec(
+        0,
+        tuple(
+            PartitionField(source_id=one, field_id=1000 + one, name=f"p{one}", transform=Identity()) for one in (1, 2)
+        ),
+    )
     a, b = np.arange(3000) % 1000, np.arange(3000) % 999
     batch = pa.RecordBatch.from_arrays([pa.array(a), pa.array(b)], ["a", "b"])
     made = {tuple(partition.values()): part.num_rows for partition, part in split_by_partition(spec, schema, batch)}

@@ -144,8 +144,12 @@ def claims(scale: Scale) -> Iterator[Claim]:
     version = launch("pyiceberg").env["ICEBERG_CONFORMANCE_ENGINE_VERSION"]
     for who, told, goal in (("default", "default settings", 0.4), ("retries", f"{MANY_RETRIES} retries", None)):
         yield Claim(
-            path="commits", case=f"{PROCESSES} processes, SQLite, {told}", ours=tuple(taken["ours"]),
-            peer=f"PyIceberg {version}", theirs=tuple(taken[who]), goal=goal,
+            path="commits",
+            case=f"{PROCESSES} processes, SQLite, {told}",
+            ours=tuple(taken["ours"]),
+            peer=f"PyIceberg {version}",
+            theirs=tuple(taken[who]),
+            goal=goal,
             note=f"none of ours failed, {max(shares[who]):.0%} of PyIceberg's; "
             f"{1 / min(taken['ours']):.0f} commits a second against {1 / min(taken[who]):.0f}",
-        )  # fmt: skip
+        )

@@ -100,9 +100,11 @@ def make_table(directory: Path, files: int, manifests: int, level: int = 6) -> P
         path.write_bytes(template.manifest(number * per, per, files))
         low, high = (FIRST_PARTITION + place * PARTITIONS // files for place in (number * per, (number + 1) * per - 1))
         summary = FieldSummary(
-            contains_null=False, contains_nan=False, lower_bound=struct.pack("<q", low),
+            contains_null=False,
+            contains_nan=False,
+            lower_bound=struct.pack("<q", low),
             upper_bound=struct.pack("<q", high),
-        )  # fmt: skip
+        )
         listed.append(
             ManifestFile(
                 manifest_path=f"file://{path}",

@@ -180,6 +180,10 @@ def claims(scale: Scale) -> Iterator[Claim]:
                         scale.rounds,
                     )
                     yield Claim(
-                        path=_path(text), case=f"{name}, {rows:,} rows", ours=taken["ours"], peer=peer.version,
-                        theirs=taken["theirs"], goal=goal,
-                    )  # fmt: skip
+                        path=_path(text),
+                        case=f"{name}, {rows:,} rows",
+                        ours=taken["ours"],
+                        peer=peer.version,
+                        theirs=taken["theirs"],
+                        goal=goal,
+                    )

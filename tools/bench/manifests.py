@@ -143,6 +143,10 @@ def claims(scale: Scale) -> Iterator[Claim]:
             for way in WAYS:
                 for who, peer in peers.items():
                     yield Claim(
-                        path="manifest read", case=f"{way}, {entries:,} entries", ours=taken[way],
-                        peer=peer.version, theirs=taken[who], goal=GOALS.get((name, way, who)),
-                    )  # fmt: skip
+                        path="manifest read",
+                        case=f"{way}, {entries:,} entries",
+                        ours=taken[way],
+                        peer=peer.version,
+                        theirs=taken[who],
+                        goal=GOALS.get((name, way, who)),
+                    )

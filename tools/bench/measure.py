@@ -107,9 +107,13 @@ class Peer:
         started = None if engine is None else launch(engine)
         command = [sys.executable if started is None else started.command[0], "-c", program, *arguments]
         self._process = subprocess.Popen(
-            command, env=None if started is None else dict(started.env), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=stderr, text=True,
-        )  # fmt: skip
+            command,
+            env=None if started is None else dict(started.env),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            text=True,
+        )
         self._name = engine or "a program"
         self.version: str = self._answer()
 

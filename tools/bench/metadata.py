@@ -58,6 +58,10 @@ def claims(scale: Scale) -> Iterator[Claim]:
             rounds = [(ours(), theirs()) for _ in range(1 + scale.rounds)][1:]
     for place, (case, goal) in enumerate((("read and checked", 0.35), ("written", 0.9))):
         yield Claim(
-            path="table metadata", case=f"{case}, {size}", peer=theirs.version, goal=goal,
-            ours=tuple(mine[place] for mine, _ in rounds), theirs=tuple(other[place] for _, other in rounds),
-        )  # fmt: skip
+            path="table metadata",
+            case=f"{case}, {size}",
+            peer=theirs.version,
+            goal=goal,
+            ours=tuple(mine[place] for mine, _ in rounds),
+            theirs=tuple(other[place] for _, other in rounds),
+        )

@@ -137,9 +137,13 @@ def claims(scale: Scale) -> Iterator[Claim]:
                 taken = in_turns(ways, scale.rounds)
                 for who, peer in peers.items():
                     yield Claim(
-                        path="planning", case=f"{name} filter keeps 1% of {files:,} files", ours=taken["ours"],
-                        peer=peer.version, theirs=taken[who], goal=GOALS.get((name, who)),
-                    )  # fmt: skip
+                        path="planning",
+                        case=f"{name} filter keeps 1% of {files:,} files",
+                        ours=taken["ours"],
+                        peer=peer.version,
+                        theirs=taken[who],
+                        goal=GOALS.get((name, who)),
+                    )
 
 
 def growth(directory: Path) -> None:

@@ -56,8 +56,11 @@ def summary(claims: Sequence[Claim]) -> str:
     with_goal = [claim for claim in claims if claim.reached is not None]
     missed = [claim for claim in with_goal if not claim.reached]
     lines = [f"{len(with_goal) - len(missed)} of {len(with_goal)} goals reached"]
-    lines += [f"missed: {claim.path}, {claim.case}, {claim.peer or claim.measure.value}: {_number(claim.value)}"
-              f" (spread {_spread(claim)}), goal {_number(claim.goal or 0)}" for claim in missed]  # fmt: skip
+    lines += [
+        f"missed: {claim.path}, {claim.case}, {claim.peer or claim.measure.value}: {_number(claim.value)}"
+        f" (spread {_spread(claim)}), goal {_number(claim.goal or 0)}"
+        for claim in missed
+    ]
     return "\n".join(lines)
 
 
@@ -70,8 +73,12 @@ def store(docs: Path, claims: Sequence[Claim], *, quick: bool, partly: bool) -> 
     measured = {claim.path for claim in claims}
     others = [claim for claim in load(path).values() if partly and claim.path not in measured]
     kept = {claim.key: claim for claim in (*others, *claims)}
-    made = {"machine": machine(), "measured": datetime.now(UTC).date().isoformat(), "tool": tool_version(),
-            "claims": [_CONVERTER.unstructure(claim) for claim in kept.values()]}  # fmt: skip
+    made = {
+        "machine": machine(),
+        "measured": datetime.now(UTC).date().isoformat(),
+        "tool": tool_version(),
+        "claims": [_CONVERTER.unstructure(claim) for claim in kept.values()],
+    }
     path.write_text(json.dumps(made, indent=1) + "\n")
     if not quick:
         (docs / "benchmarks.md").write_text(document(list(kept.values()), made))

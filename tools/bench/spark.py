@@ -112,6 +112,10 @@ def claims(scale: Scale) -> Iterator[Claim]:
         taken = in_turns(ways, min(3, scale.rounds))
         for what, beside in (("read", "java_read"), ("validated", "java_read"), ("written", "java_written")):
             yield Claim(
-                path="on Spark", case=f"{rows:,} rows {what}", ours=taken[what], peer=session.version,
-                theirs=taken[beside], goal=1.5,
-            )  # fmt: skip
+                path="on Spark",
+                case=f"{rows:,} rows {what}",
+                ours=taken[what],
+                peer=session.version,
+                theirs=taken[beside],
+                goal=1.5,
+            )

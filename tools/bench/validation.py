@@ -129,9 +129,13 @@ class Tables:
 
 def _metadata(place: Path, schema: Schema, spec: PartitionSpec, manifest_list: str) -> Path:
     snapshot = Snapshot(
-        snapshot_id=SNAPSHOT, sequence_number=1, timestamp_ms=1, manifest_list=manifest_list,
-        summary={"operation": "append"}, schema_id=0,
-    )  # fmt: skip
+        snapshot_id=SNAPSHOT,
+        sequence_number=1,
+        timestamp_ms=1,
+        manifest_list=manifest_list,
+        summary={"operation": "append"},
+        schema_id=0,
+    )
     metadata = TableMetadata(
         format_version=V2, table_uuid=str(uuid.UUID(int=1)), location=f"file://{place}", last_sequence_number=1,
         last_updated_ms=1, last_column_id=len(schema.fields), schemas=(schema,), current_schema_id=0,
@@ -241,10 +245,13 @@ def _manifests(scale: Scale) -> Iterator[Claim]:
                 raise BenchError(message)
             rates.append(entries / processor)
     yield Claim(
-        path="validate", case=f"manifests, {entries:,} entries", ours=tuple(rates), measure=Measure.RATE,
+        path="validate",
+        case=f"manifests, {entries:,} entries",
+        ours=tuple(rates),
+        measure=Measure.RATE,
         goal=100_000.0,
         note=f"entries for each second of the processor, start of the process included; {total >> 20} MiB",
-    )  # fmt: skip
+    )
 
 
 # Rows

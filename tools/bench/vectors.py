@@ -54,6 +54,9 @@ def claims(scale: Scale) -> Iterator[Claim]:
             rates[way].append(_rate(asked, vectors))
     for way, (_, goal) in ways.items():
         yield Claim(
-            path="vectors", case=f"{way}, {len(vectors):,}", ours=tuple(rates[way]), measure=Measure.RATE,
+            path="vectors",
+            case=f"{way}, {len(vectors):,}",
+            ours=tuple(rates[way]),
+            measure=Measure.RATE,
             goal=goal,
-        )  # fmt: skip
+        )

@@ -81,6 +81,10 @@ def claims(scale: Scale) -> Iterator[Claim]:
 
             taken = in_turns({"theirs": theirs, "ours": ours}, min(3, scale.rounds))
             yield Claim(
-                path="rows written", case=f"{count:,} rows, {BUCKETS} bucket partitions", ours=taken["ours"],
-                peer=peer.version, theirs=taken["theirs"], goal=0.5,
-            )  # fmt: skip
+                path="rows written",
+                case=f"{count:,} rows, {BUCKETS} bucket partitions",
+                ours=taken["ours"],
+                peer=peer.version,
+                theirs=taken["theirs"],
+                goal=0.5,
+            )

@@ -171,23 +171,38 @@ def _snapshot(change: Change, current: Table, *, with_deletes: bool = False, onl
         number = change.get("data_sequence_number")
         is_data = file.get("kind", "data") == "data"
         files[file["name"]] = {
-            "kind": file.get("kind", "data"), "part": file["part"], "of": file.get("of"),
-            "spec": file.get("spec", 0), "bucket": file.get("bucket"),
-            "number": number if number is not None and is_data else table["sequence"], "rows": file["rows"],
-        }  # fmt: skip
+            "kind": file.get("kind", "data"),
+            "part": file["part"],
+            "of": file.get("of"),
+            "spec": file.get("spec", 0),
+            "bucket": file.get("bucket"),
+            "number": number if number is not None and is_data else table["sequence"],
+            "rows": file["rows"],
+        }
     snapshot = {
-        "id": table["made"], "parent": head["id"] if head else None, "op": _operation(change), "files": files,
-        "added": [file["name"] for file in added], "removed": removed, "number": table["sequence"],
+        "id": table["made"],
+        "parent": head["id"] if head else None,
+        "op": _operation(change),
+        "files": files,
+        "added": [file["name"] for file in added],
+        "removed": removed,
+        "number": table["sequence"],
         "version": table["version"],
-    }  # fmt: skip
+    }
     table["snapshots"][snapshot["id"]] = snapshot
     table["refs"][branch] = {"type": "branch", "snapshot": snapshot["id"]}
     return table
 
 
 def _operation(change: Change) -> str:
-    fixed = {"append": "append", "fast-append": "append", "rewrite": "replace", "delete": "delete",
-             "delete-where": "delete", "overwrite": "overwrite"}  # fmt: skip
+    fixed = {
+        "append": "append",
+        "fast-append": "append",
+        "rewrite": "replace",
+        "delete": "delete",
+        "delete-where": "delete",
+        "overwrite": "overwrite",
+    }
     if change["op"] in fixed:
         return fixed[change["op"]]
     data, deletes = bool(change.get("files")), bool(change.get("deletes") or change.get("remove_deletes"))
@@ -299,8 +314,10 @@ def outcomes(change: Change, planned: Table, current: Table) -> list[tuple[str, 
             # What expires may be chosen when the change is planned or when it is committed, and nothing forces it.
             kept = {ref["snapshot"] for ref in current["refs"].values()}
             known = set(planned["snapshots"]) - {ref["snapshot"] for ref in planned["refs"].values()}
-            return [(COMMITTED, _without(current, set(current["snapshots"]) - kept)),
-                    (COMMITTED, _without(current, known - kept))]  # fmt: skip
+            return [
+                (COMMITTED, _without(current, set(current["snapshots"]) - kept)),
+                (COMMITTED, _without(current, known - kept)),
+            ]
         case "upgrade":
             return [(COMMITTED, _with(current, version=max(change["version"], current["version"])))]
         case _:
@@ -366,9 +383,14 @@ def replayed(
 
 
 def _follow(
-    log: list[dict[str, Any]], number: int, table: Table, loaded: dict[str, Table], staged: dict[str, Any],
-    ended: list[str], found: list[dict[str, Any]],
-) -> None:  # fmt: skip
+    log: list[dict[str, Any]],
+    number: int,
+    table: Table,
+    loaded: dict[str, Table],
+    staged: dict[str, Any],
+    ended: list[str],
+    found: list[dict[str, Any]],
+) -> None:
     if number == len(log):
         one = answer(table, ended)
         if one not in found:

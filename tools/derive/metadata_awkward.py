@@ -17,28 +17,38 @@ ORIGIN = "derivation: names and texts have no form but their own"
 NAMES = (*awkward.NAMES, "dot.ted")
 
 COLUMNS: list[Document] = [
-    ID, *({"id": id_, "name": name, "required": False, "type": "int", "doc": name}
-          for id_, name in enumerate(awkward.NAMES, 2)),
-]  # fmt: skip
+    ID,
+    *(
+        {"id": id_, "name": name, "required": False, "type": "int", "doc": name}
+        for id_, name in enumerate(awkward.NAMES, 2)
+    ),
+]
 FIELDS: list[Document] = [
     {"source-id": 1, "field-id": id_, "name": f"{name}_bucket", "transform": f"bucket[{id_}]"}
     for id_, name in enumerate(NAMES, 1000)
 ]
-NAMED: Document = edited(V2_SMALL, {
-    "/last-column-id": 1 + len(awkward.NAMES),
-    "/schemas": [{"type": "struct", "schema-id": 0, "fields": COLUMNS}],
-    "/partition-specs": [{"spec-id": 0, "fields": FIELDS}],
-    "/last-partition-id": 999 + len(FIELDS),
-    "/properties": {name: f"={name}" for name in NAMES},
-    "/refs": {"main": {"snapshot-id": SECOND, "type": "branch"},
-              **{name: {"snapshot-id": FIRST, "type": "tag"} for name in NAMES}},
-})  # fmt: skip
+NAMED: Document = edited(
+    V2_SMALL,
+    {
+        "/last-column-id": 1 + len(awkward.NAMES),
+        "/schemas": [{"type": "struct", "schema-id": 0, "fields": COLUMNS}],
+        "/partition-specs": [{"spec-id": 0, "fields": FIELDS}],
+        "/last-partition-id": 999 + len(FIELDS),
+        "/properties": {name: f"={name}" for name in NAMES},
+        "/refs": {
+            "main": {"snapshot-id": SECOND, "type": "branch"},
+            **{name: {"snapshot-id": FIRST, "type": "tag"} for name in NAMES},
+        },
+    },
+)
 """A table whose columns, properties and references are called by names that are easily changed."""
 
 MEMBERS = (
-    ("columns", "TYP002", ("schemas",)), ("partition-fields", "TMD011", ("partition-specs",)),
-    ("properties", "TMD014", ("properties",)), ("refs", "TMD021", ("refs",)),
-)  # fmt: skip
+    ("columns", "TYP002", ("schemas",)),
+    ("partition-fields", "TMD011", ("partition-specs",)),
+    ("properties", "TMD014", ("properties",)),
+    ("refs", "TMD021", ("refs",)),
+)
 """What has awkward names: its name, its requirement, and the members of the document."""
 
 
@@ -59,9 +69,15 @@ def reads() -> Iterator[Vector]:
                      "names and texts are not trimmed, folded or normalised", only=(2,))  # fmt: skip
     for number, name in enumerate(NAMES):
         document = edited(V2_SMALL, {"/location": f"{LOCATION}/{name}"})
-        yield Vector(f"metadata-read-awkward-location-{number}", ("TMD003",),
-                     {"metadata": document, "select": ["location"]}, ok({"location": f"{LOCATION}/{name}"}), ORIGIN,
-                     "a location is used as it is", only=(2,))  # fmt: skip
+        yield Vector(
+            f"metadata-read-awkward-location-{number}",
+            ("TMD003",),
+            {"metadata": document, "select": ["location"]},
+            ok({"location": f"{LOCATION}/{name}"}),
+            ORIGIN,
+            "a location is used as it is",
+            only=(2,),
+        )
 
 
 def defaults() -> Iterator[Vector]:
@@ -70,15 +86,27 @@ def defaults() -> Iterator[Vector]:
         if value in ("NaN", "Infinity", "-Infinity") or name in ASKED:
             continue
         default = json_forms(type_, value)[0]
-        field = {"id": 2, "name": "data", "required": False, "type": type_, "initial-default": default,
-                 "write-default": default}  # fmt: skip
+        field = {
+            "id": 2,
+            "name": "data",
+            "required": False,
+            "type": type_,
+            "initial-default": default,
+            "write-default": default,
+        }
         document = edited(BASES["v3-minimal"], {"/schemas/0/fields/1": field})
         form = selected(canonical(document), ("schemas",))
         far = awkward.is_far(name, type_)  # a year that has other than four digits
-        yield Vector(f"metadata-read-awkward-default-{name}", ("JSC008", "DEF001"),
-                     {"metadata": document, "select": ["schemas"]}, any_of(ok(form), INVALID) if far else ok(form),
-                     "derivation: the default is the JSON single value that is there", note, ("E4",) if far else (),
-                     (3,))  # fmt: skip
+        yield Vector(
+            f"metadata-read-awkward-default-{name}",
+            ("JSC008", "DEF001"),
+            {"metadata": document, "select": ["schemas"]},
+            any_of(ok(form), INVALID) if far else ok(form),
+            "derivation: the default is the JSON single value that is there",
+            note,
+            ("E4",) if far else (),
+            (3,),
+        )
 
 
 def writes() -> Iterator[Vector]:

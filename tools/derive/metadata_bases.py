@@ -64,15 +64,21 @@ NESTED: list[Document] = [
 ]  # fmt: skip
 """Columns with a struct, a list and a map; the highest id is 11."""
 
-SPEC: Document = {"spec-id": 1, "fields": [
-    {"source-id": 3, "field-id": 1000, "name": "ts_day", "transform": "day"},
-    {"source-id": 1, "field-id": 1001, "name": "id_bucket", "transform": "bucket[16]"},
-]}  # fmt: skip
+SPEC: Document = {
+    "spec-id": 1,
+    "fields": [
+        {"source-id": 3, "field-id": 1000, "name": "ts_day", "transform": "day"},
+        {"source-id": 1, "field-id": 1001, "name": "id_bucket", "transform": "bucket[16]"},
+    ],
+}
 
-ORDER: Document = {"order-id": 1, "fields": [
-    {"transform": "identity", "source-id": 2, "direction": "asc", "null-order": "nulls-first"},
-    {"transform": "bucket[4]", "source-id": 1, "direction": "desc", "null-order": "nulls-last"},
-]}  # fmt: skip
+ORDER: Document = {
+    "order-id": 1,
+    "fields": [
+        {"transform": "identity", "source-id": 2, "direction": "asc", "null-order": "nulls-first"},
+        {"transform": "bucket[4]", "source-id": 1, "direction": "desc", "null-order": "nulls-last"},
+    ],
+}
 
 SNAPSHOTS: list[Document] = [
     {"snapshot-id": FIRST, "timestamp-ms": 1515100955770, "sequence-number": 1, "schema-id": 0,
@@ -121,9 +127,7 @@ PARTITION_STATISTICS: list[Document] = [
     {"snapshot-id": FIRST, "statistics-path": f"{LOCATION}/metadata/p0.parquet", "file-size-in-bytes": 43}
 ]
 
-V2_STATISTICS: Document = {
-    **V2_SMALL, "statistics": STATISTICS, "partition-statistics": PARTITION_STATISTICS
-}  # fmt: skip
+V2_STATISTICS: Document = {**V2_SMALL, "statistics": STATISTICS, "partition-statistics": PARTITION_STATISTICS}
 """Two snapshots, the first with statistics of both kinds."""
 
 V2_RICH: Document = {
@@ -200,10 +204,14 @@ V3_SMALL: Document = {
     "next-row-id": 120,
     "encryption-keys": [
         {"key-id": "5f819b", "encrypted-key-metadata": "aWNlYmVyZwo="},
-        {"key-id": "6a920c", "encrypted-key-metadata": "aWNlYmVyZwo=", "encrypted-by-id": "5f819b",
-         "properties": {"kms": "test"}},
+        {
+            "key-id": "6a920c",
+            "encrypted-key-metadata": "aWNlYmVyZwo=",
+            "encrypted-by-id": "5f819b",
+            "properties": {"kms": "test"},
+        },
     ],
-}  # fmt: skip
+}
 
 NEW_TYPES: list[Document] = [
     {"id": 1, "name": "id", "required": True, "type": "uuid",
@@ -241,15 +249,18 @@ V3_RICH: Document = {
     "default-spec-id": 1,
     "partition-specs": [
         {"spec-id": 0, "fields": []},
-        {"spec-id": 1, "fields": [
-            {"source-id": 3, "field-id": 1000, "name": "ns_hour", "transform": "hour"},
-            {"source-id": 10, "field-id": 1001, "name": "x", "transform": "identity"},
-        ]},
+        {
+            "spec-id": 1,
+            "fields": [
+                {"source-id": 3, "field-id": 1000, "name": "ns_hour", "transform": "hour"},
+                {"source-id": 10, "field-id": 1001, "name": "x", "transform": "identity"},
+            ],
+        },
     ],
     "last-partition-id": 1001,
     "statistics": STATISTICS,
     "partition-statistics": PARTITION_STATISTICS,
-}  # fmt: skip
+}
 
 BASES: dict[str, Document] = {
     "v1-minimal": V1_MINIMAL,

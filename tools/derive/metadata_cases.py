@@ -100,9 +100,12 @@ def versions() -> Iterator[Case]:
 # Missing fields: name, code. What v1 may leave out, a reader of later versions may fill in as v1 does (VER008).
 
 V1_REQUIRED = (
-    ("location", "TMD003", REFUSED), ("last-updated-ms", "TMD005", EITHER), ("last-column-id", "TMD006", REFUSED),
-    ("schema", "TMD007", REFUSED), ("partition-spec", "TMD010", EITHER),
-)  # fmt: skip
+    ("location", "TMD003", REFUSED),
+    ("last-updated-ms", "TMD005", EITHER),
+    ("last-column-id", "TMD006", REFUSED),
+    ("schema", "TMD007", REFUSED),
+    ("partition-spec", "TMD010", EITHER),
+)
 V2_REQUIRED = (
     ("table-uuid", "TMD002", EITHER), ("location", "TMD003", REFUSED), ("last-sequence-number", "TMD004", EITHER),
     ("last-updated-ms", "TMD005", EITHER), ("last-column-id", "TMD006", REFUSED), ("schemas", "TMD008", REFUSED),
@@ -123,8 +126,14 @@ def missing() -> Iterator[Case]:
         note = WRITERS_ALONE.get(name, MISSING_NOTES[outcome])
         yield Case(f"v1-missing-{name}", "v1-minimal", (code,), {f"/{name}": DROP}, outcome, note)
     for name, code, _ in V1_REQUIRED[3:]:
-        yield Case(f"v1-missing-{name}-beside-the-list", "v1-rich", (code,), {f"/{name}": DROP}, EITHER,
-                   "deprecated in favour of the list, which is there")  # fmt: skip
+        yield Case(
+            f"v1-missing-{name}-beside-the-list",
+            "v1-rich",
+            (code,),
+            {f"/{name}": DROP},
+            EITHER,
+            "deprecated in favour of the list, which is there",
+        )
     for version in (2, 3):
         for name, code, outcome in V2_REQUIRED:
             note = WRITERS_ALONE.get(name, MISSING_NOTES[outcome])
@@ -136,8 +145,14 @@ def missing() -> Iterator[Case]:
         yield Case(f"v2-null-{name}", "v2-minimal", (code,), {f"/{name}": None}, EITHER,
                    "a required field that is null is missing", more=("VER008",))  # fmt: skip
     for name, code in (("location", "TMD003"), ("schemas", "TMD008")):
-        yield Case(f"v2-null-{name}", "v2-minimal", (code,), {f"/{name}": None}, REFUSED,
-                   "a required field that is null is missing")  # fmt: skip
+        yield Case(
+            f"v2-null-{name}",
+            "v2-minimal",
+            (code,),
+            {f"/{name}": None},
+            REFUSED,
+            "a required field that is null is missing",
+        )
 
 
 # Fields of another JSON type: base, name, code, value, what it is.
@@ -252,15 +267,25 @@ def logs() -> Iterator[Case]:
         ("expired", "TMD017", {"/snapshot-log/0/snapshot-id": 1}, EITHER,
          "the entry of a snapshot that has expired, which should have been removed"),
     ])  # fmt: skip
-    yield from rows("metadata-log", "v2-rich", [
-        ("entry-without-file", "TMD032", {"/metadata-log/0/metadata-file": DROP}, REFUSED, "an entry has no file"),
-        ("entry-without-time", "TMD032", {"/metadata-log/0/timestamp-ms": DROP}, REFUSED, "an entry has no time"),
-        ("file-number", "TMD032", {"/metadata-log/0/metadata-file": 1}, REFUSED, "a file is a number"),
-    ])  # fmt: skip
+    yield from rows(
+        "metadata-log",
+        "v2-rich",
+        [
+            ("entry-without-file", "TMD032", {"/metadata-log/0/metadata-file": DROP}, REFUSED, "an entry has no file"),
+            ("entry-without-time", "TMD032", {"/metadata-log/0/timestamp-ms": DROP}, REFUSED, "an entry has no time"),
+            ("file-number", "TMD032", {"/metadata-log/0/metadata-file": 1}, REFUSED, "a file is a number"),
+        ],
+    )
     later = {"timestamp-ms": 1515100955769, "metadata-file": f"{LOCATION}/metadata/v2.json"}
-    yield Case("metadata-log-reversed", "v2-rich", ("TMD018",), {"/metadata-log/-": later}, EITHER,
-               "an entry is earlier than the one before it",
-               near={"/metadata-log/-": {**later, "timestamp-ms": 1515100955771}})  # fmt: skip
+    yield Case(
+        "metadata-log-reversed",
+        "v2-rich",
+        ("TMD018",),
+        {"/metadata-log/-": later},
+        EITHER,
+        "an entry is earlier than the one before it",
+        near={"/metadata-log/-": {**later, "timestamp-ms": 1515100955771}},
+    )
 
 
 def cases() -> Iterator[Case]:

@@ -55,9 +55,15 @@ def snapshots() -> Iterator[Case]:
          "row ids came with v3"),
         ("metric-text", "NOT005", {f"{NEW}/summary/added-records": "many"}, READ, "a metric is no number"),
     ])  # fmt: skip
-    yield Case("snapshot-without-operation", "v2-small", ("SNP008",), {f"{NEW}/summary/operation": DROP}, EITHER,
-               "writers have to say the operation; readers tolerate its absence, or are strict with metadata JSON",
-               why=("C3", "E17"))  # fmt: skip
+    yield Case(
+        "snapshot-without-operation",
+        "v2-small",
+        ("SNP008",),
+        {f"{NEW}/summary/operation": DROP},
+        EITHER,
+        "writers have to say the operation; readers tolerate its absence, or are strict with metadata JSON",
+        why=("C3", "E17"),
+    )
     yield Case("snapshot-without-sequence-number", "v2-small", ("SNP003",), {
         f"{OLD}/sequence-number": DROP}, READ, "a missing number is read as 0", why=("C2",))  # fmt: skip
     yield from rows("v1-snapshot", "v1-snapshots", [
@@ -67,9 +73,14 @@ def snapshots() -> Iterator[Case]:
         ("manifests-twice", "SNP006", {f"{NEW}/manifests": [f"{LOCATION}/metadata/m2.avro"]}, EITHER,
          "a snapshot has manifests beside its manifest list"),
     ])  # fmt: skip
-    yield from rows("v1-snapshot", "v1-snapshots", [
-        ("sequence-number", "VER005", {f"{OLD}/sequence-number": 0}, EITHER, "v1 has no sequence numbers"),
-    ], ("E18",))  # fmt: skip
+    yield from rows(
+        "v1-snapshot",
+        "v1-snapshots",
+        [
+            ("sequence-number", "VER005", {f"{OLD}/sequence-number": 0}, EITHER, "v1 has no sequence numbers"),
+        ],
+        ("E18",),
+    )
 
 
 def lineage() -> Iterator[Case]:
@@ -144,8 +155,13 @@ BLOB = f"{FILE}/blob-metadata/0"
 
 def statistics() -> Iterator[Case]:
     """Statistics, which readers may ignore as a whole."""
-    without = [("snapshot-id", "STA001"), ("statistics-path", "STA002"), ("file-size-in-bytes", "STA003"),
-               ("file-footer-size-in-bytes", "STA004"), ("blob-metadata", "STA006")]  # fmt: skip
+    without = [
+        ("snapshot-id", "STA001"),
+        ("statistics-path", "STA002"),
+        ("file-size-in-bytes", "STA003"),
+        ("file-footer-size-in-bytes", "STA004"),
+        ("blob-metadata", "STA006"),
+    ]
     of_blob = [("type", "STA008"), ("snapshot-id", "STA009"), ("sequence-number", "STA010"), ("fields", "STA011")]
     for name, code in without:
         yield Case(f"statistics-without-{name}", "v2-statistics", (code,), {f"{FILE}/{name}": DROP}, EITHER,
@@ -154,9 +170,15 @@ def statistics() -> Iterator[Case]:
         yield Case(f"statistics-blob-without-{name}", "v2-statistics", (code,), {f"{BLOB}/{name}": DROP}, EITHER,
                    "a required field of a blob is missing; statistics may be ignored", more=("STA007",))  # fmt: skip
     for name, code in [("snapshot-id", "STA013"), ("statistics-path", "STA014"), ("file-size-in-bytes", "STA015")]:
-        yield Case(f"partition-statistics-without-{name}", "v2-statistics", (code,),
-                   {f"/partition-statistics/0/{name}": DROP}, EITHER,
-                   "a required field is missing; readers may ignore statistics", more=("STA036",))  # fmt: skip
+        yield Case(
+            f"partition-statistics-without-{name}",
+            "v2-statistics",
+            (code,),
+            {f"/partition-statistics/0/{name}": DROP},
+            EITHER,
+            "a required field is missing; readers may ignore statistics",
+            more=("STA036",),
+        )
     table: list[tuple[str, str, Document, str]] = [
         ("size-string", "STA003", {f"{FILE}/file-size-in-bytes": "413"}, "a size is a string"),
         ("key-metadata-not-base64", "STA005", {f"{FILE}/key-metadata": "not base64!"}, "key metadata is no base64"),
@@ -183,10 +205,15 @@ def statistics() -> Iterator[Case]:
 
 def versions() -> Iterator[Case]:
     """Fields that the version of the table does not have, and locations without a scheme."""
-    yield from rows("v1", "v1-minimal", [
-        ("last-sequence-number", "VER005", {"/last-sequence-number": 0}, EITHER, "v1 has no sequence numbers"),
-        ("next-row-id", "VER005", {"/next-row-id": 0}, EITHER, "row ids came with v3"),
-    ], ("E18",))  # fmt: skip
+    yield from rows(
+        "v1",
+        "v1-minimal",
+        [
+            ("last-sequence-number", "VER005", {"/last-sequence-number": 0}, EITHER, "v1 has no sequence numbers"),
+            ("next-row-id", "VER005", {"/next-row-id": 0}, EITHER, "row ids came with v3"),
+        ],
+        ("E18",),
+    )
     yield from rows("v2", "v2-minimal", [
         ("schema", "VER005", {"/schema": {"type": "struct", "schema-id": 0, "fields": [
             {"id": 1, "name": "id", "required": True, "type": "long"},
@@ -197,9 +224,13 @@ def versions() -> Iterator[Case]:
         ("encryption-keys", "VER005", {"/encryption-keys": [
             {"key-id": "5f819b", "encrypted-key-metadata": "aWNlYmVyZwo="}]}, EITHER, "keys came with v3"),
     ], ("E18",))  # fmt: skip
-    yield from rows("v2", "v2-minimal", [
-        ("location-without-scheme", "LOC001", {"/location": "/wh/data.db/table"}, READ, "a path without a scheme"),
-    ])  # fmt: skip
+    yield from rows(
+        "v2",
+        "v2-minimal",
+        [
+            ("location-without-scheme", "LOC001", {"/location": "/wh/data.db/table"}, READ, "a path without a scheme"),
+        ],
+    )
     mapping = "/properties/schema.name-mapping.default"
     base = {"/properties": {}}
     near = {**base, mapping: '[{"field-id": 1, "names": ["id"]}]'}

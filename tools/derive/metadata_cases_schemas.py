@@ -128,8 +128,14 @@ def identifiers() -> Iterator[Case]:
     }, more=("TYP007",))  # fmt: skip
 
 
-NEW_TYPES = ("unknown", "timestamp_ns", "timestamptz_ns", "variant", "geometry(srid:4326)",
-             "geography(srid:4326, karney)")  # fmt: skip
+NEW_TYPES = (
+    "unknown",
+    "timestamp_ns",
+    "timestamptz_ns",
+    "variant",
+    "geometry(srid:4326)",
+    "geography(srid:4326, karney)",
+)
 
 
 def versions() -> Iterator[Case]:
@@ -138,10 +144,22 @@ def versions() -> Iterator[Case]:
         name = type_.split("(")[0].replace("_", "-")
         for version in (1, 2):
             place = "/schema" if version == 1 else "/schemas/0"
-            yield Case(f"v{version}-type-{name}", f"v{version}-minimal", ("VER004",),
-                       {f"{place}/fields/1/type": type_}, EITHER, f"{name} came with v3")  # fmt: skip
-    yield Case("v2-type-in-list", "v2-nested", ("VER004",), {f"{LIST}/element": "timestamp_ns"}, EITHER,
-               "the element of a list is of a type that came with v3")  # fmt: skip
+            yield Case(
+                f"v{version}-type-{name}",
+                f"v{version}-minimal",
+                ("VER004",),
+                {f"{place}/fields/1/type": type_},
+                EITHER,
+                f"{name} came with v3",
+            )
+    yield Case(
+        "v2-type-in-list",
+        "v2-nested",
+        ("VER004",),
+        {f"{LIST}/element": "timestamp_ns"},
+        EITHER,
+        "the element of a list is of a type that came with v3",
+    )
     yield Case("v2-initial-default", "v2-minimal", ("VER005",), {"/schemas/0/fields/1/initial-default": "none"}, EITHER,
                "default values came with v3", why=("C20", "E18"))  # fmt: skip
     yield Case("v2-write-default", "v2-minimal", ("VER005",), {"/schemas/0/fields/1/write-default": "none"}, EITHER,
@@ -166,8 +184,9 @@ def defaults() -> Iterator[Case]:
     """Defaults that their column's type does not allow."""
     yield _default("unknown", ("DEF008",), "unknown", 1, None, EITHER, "an unknown defaults to null")
     yield _default("variant", ("DEF008",), "variant", 1, None, EITHER, "a variant defaults to null")
-    yield _default("geometry", ("DEF008",), "geometry(srid:4326)", "POINT (30 10)", None, EITHER,
-                   "a geometry defaults to null")  # fmt: skip
+    yield _default(
+        "geometry", ("DEF008",), "geometry(srid:4326)", "POINT (30 10)", None, EITHER, "a geometry defaults to null"
+    )
     yield _default("geography", ("DEF008",), "geography(srid:4326, karney)", "POINT (30 10)", None, EITHER,
                    "a geography defaults to null")  # fmt: skip
     yield _default("string-number", ("SVJ009",), "string", 34, "34", REFUSED, "the default of a string is a number")
@@ -187,8 +206,9 @@ def defaults() -> Iterator[Case]:
         "date-number", ("SVJ003",), "date", 17486, "2017-11-16", REFUSED, "the default of a date is a number"
     )
     yield _default("date-month-13", ("SVJ003",), "date", "2017-13-16", "2017-12-16", REFUSED, "no date has month 13")
-    yield _default("decimal-number", ("SVJ002",), "decimal(9, 2)", 14.2, "14.20", REFUSED,
-                   "the default of a decimal is a number")  # fmt: skip
+    yield _default(
+        "decimal-number", ("SVJ002",), "decimal(9, 2)", 14.2, "14.20", REFUSED, "the default of a decimal is a number"
+    )
     yield _default("uuid-text", ("SVJ006",), "uuid", "f79c3e09", "f79c3e09-677c-4bbd-a479-3f349cb785e7", REFUSED,
                    "the default of a uuid is none")  # fmt: skip
     yield _default("fixed-length", ("TYP023",), "fixed[4]", "000102", "000102ff", REFUSED,
@@ -209,16 +229,24 @@ def _later(name: str, version: int, code: str, old: Any, new: Any, near: Any, no
 
     def edits(type_: Any) -> Document:
         later = {**DATA, "type": type_} if not isinstance(type_, dict) or "name" not in type_ else type_
-        return {"/last-column-id": 4, "/schemas/0/fields/1/type": old, "/current-schema-id": 1,
-                "/schemas/-": {"type": "struct", "schema-id": 1, "fields": [ID, later]}}  # fmt: skip
+        return {
+            "/last-column-id": 4,
+            "/schemas/0/fields/1/type": old,
+            "/current-schema-id": 1,
+            "/schemas/-": {"type": "struct", "schema-id": 1, "fields": [ID, later]},
+        }
 
     return Case(f"history-{name}", f"v{version}-minimal", (code,), edits(new), EITHER, note, near=edits(near))
 
 
 STRUCT: Document = {"type": "struct", "fields": [{"id": 3, "name": "x", "required": False, "type": "int"}]}
-LONGER: Document = {"type": "struct", "fields": [
-    {"id": 3, "name": "x", "required": False, "type": "long"}, {"id": 4, "name": "y", "required": False, "type": "int"},
-]}  # fmt: skip
+LONGER: Document = {
+    "type": "struct",
+    "fields": [
+        {"id": 3, "name": "x", "required": False, "type": "long"},
+        {"id": 4, "name": "y", "required": False, "type": "int"},
+    ],
+}
 A_LIST: Document = {"type": "list", "element-id": 3, "element-required": False, "element": "int"}
 A_MAP: Document = {"type": "map", "key-id": 3, "key": "int", "value-id": 4, "value-required": False, "value": "int"}
 
@@ -251,10 +279,14 @@ def history() -> Iterator[Case]:
     })  # fmt: skip
     old = {**DATA, "initial-default": "a", "write-default": "a"}
     changes = {"initial-default": "b"}, {"write-default": "b"}
-    wrong, right = ({
-        "/schemas/0/fields/1": old, "/current-schema-id": 1,
-        "/schemas/-": {"type": "struct", "schema-id": 1, "fields": [ID, {**old, **change}]},
-    } for change in changes)  # fmt: skip
+    wrong, right = (
+        {
+            "/schemas/0/fields/1": old,
+            "/current-schema-id": 1,
+            "/schemas/-": {"type": "struct", "schema-id": 1, "fields": [ID, {**old, **change}]},
+        }
+        for change in changes
+    )
     yield Case("history-initial-default", "v3-minimal", ("DEF003",), wrong, EITHER,
                "the initial default of a column changed", near=right, more=("EVO014",))  # fmt: skip
 

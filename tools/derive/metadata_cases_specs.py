@@ -129,8 +129,11 @@ def sources() -> Iterator[Case]:
         ("hour-string", "TRN014", {f"{order}/source-id": 2, f"{order}/transform": "hour"}, EITHER,
          "hour does not take a string"),
     ])  # fmt: skip
-    for name, type_, code in (("variant", "variant", "PAR004"), ("geometry", "geometry(srid:4326)", "TRN002"),
-                              ("geography", "geography(srid:4326, karney)", "TRN002")):  # fmt: skip
+    for name, type_, code in (
+        ("variant", "variant", "PAR004"),
+        ("geometry", "geometry(srid:4326)", "TRN002"),
+        ("geography", "geography(srid:4326, karney)", "TRN002"),
+    ):
         spec = {
             "/partition-specs/0/fields": [{"source-id": 2, "field-id": 1000, "name": "p", "transform": "identity"}],
             "/last-partition-id": 1000,
@@ -162,8 +165,10 @@ def transforms() -> Iterator[Case]:
         "/last-partition-id": 1000,
     }, more=("PAR024",))  # fmt: skip
     several: dict[str, Any] = {"field-id": 1000, "name": "z", "transform": "zorder[8]"}
-    near = {"/partition-specs/-": {"spec-id": 1, "fields": [{**several, "source-ids": [1, 2]}]},
-            "/last-partition-id": 1000}  # fmt: skip
+    near = {
+        "/partition-specs/-": {"spec-id": 1, "fields": [{**several, "source-ids": [1, 2]}]},
+        "/last-partition-id": 1000,
+    }
     for name, base, codes, sources_, note in (
         ("both-sources", "v3-minimal", ("PAR022",), {"source-id": 1, "source-ids": [1, 2]},
          "a field has source-id and source-ids"),
@@ -206,8 +211,10 @@ def transforms() -> Iterator[Case]:
         "/sort-orders/-": {"order-id": 1, "fields": [{**sort, "source-ids": [1, 2]}]},
     }, why=("B21", "E17"))  # fmt: skip
     for transform in ("zorder[8]", "identity"):
-        single, listed = ({"/sort-orders/-": {"order-id": 1, "fields": [{**sort, "transform": transform, **way}]}}
-                          for way in ({"source-id": 1}, {"source-ids": [1]}))  # fmt: skip
+        single, listed = (
+            {"/sort-orders/-": {"order-id": 1, "fields": [{**sort, "transform": transform, **way}]}}
+            for way in ({"source-id": 1}, {"source-ids": [1]})
+        )
         yield Case(
             f"order-{transform.split('[')[0]}-of-a-list-of-one",
             "v3-minimal",
@@ -226,7 +233,7 @@ def transforms() -> Iterator[Case]:
         ("empty-sources", "SRT008", {**single, "source-ids": []}, "a field has no source in its list", none),
         ("sources-strings", "SRT012", {**single, "source-ids": ["1", "2"]}, "the ids of sources are strings", ()),
         ("transform-list", "SRT010", {"transform": ["zorder", 8]}, "a transform is a list", ()),
-    ):  # fmt: skip
+    ):
         field = {key: value for key, value in {**unknown, **change}.items() if value is not None}
         yield Case(f"order-unknown-transform-{name}", "v3-minimal", (code,), {
             "/sort-orders/-": {"order-id": 1, "fields": [field]}, "/default-sort-order-id": 1,

@@ -20,8 +20,12 @@ OLD_TYPES = ("boolean", "int", "long", "float", "double", "decimal(9, 2)", "date
 WIDER = ("decimal(10, 2)", "decimal(38, 2)", "decimal(8, 2)", "decimal(9, 3)", "decimal(10, 3)", "decimal(11, 0)")
 NEW_TYPES = ("timestamp_ns", "timestamptz_ns")
 SPATIAL = ("geometry(srid:4326)", "geography(srid:4326, karney)")
-ALLOWED = {("int", "long"), ("float", "double"), ("decimal(9, 2)", "decimal(10, 2)"),
-           ("decimal(9, 2)", "decimal(38, 2)")}  # fmt: skip
+ALLOWED = {
+    ("int", "long"),
+    ("float", "double"),
+    ("decimal(9, 2)", "decimal(10, 2)"),
+    ("decimal(9, 2)", "decimal(38, 2)"),
+}
 ALLOWED_IN_V3 = ALLOWED | {("date", "timestamp"), ("date", "timestamp_ns")}
 NOT_LISTED = (("long", "int"), ("double", "float"), ("timestamp", "date"), ("timestamp", "timestamp_ns"),
               ("timestamp_ns", "timestamp"), ("timestamptz", "timestamptz_ns"), ("int", "unknown"),
@@ -31,16 +35,22 @@ NOT_LISTED = (("long", "int"), ("double", "float"), ("timestamp", "date"), ("tim
 
 def _name(type_: str) -> str:
     words = "".join(letter if letter.isalnum() else " " for letter in type_).split()
-    return "-".join(words[:3] if words[0] == "decimal" else words[:2] if words[0] == "fixed" else
-                    [word for word in words if word not in ("srid", "4326", "karney")])  # fmt: skip
+    return "-".join(
+        words[:3]
+        if words[0] == "decimal"
+        else words[:2]
+        if words[0] == "fixed"
+        else [word for word in words if word not in ("srid", "4326", "karney")]
+    )
 
 
 def _promotion(old: str, new: Any, version: int, codes: tuple[str, ...], expect: Any, note: str, **more: Any) -> Vector:
     args = {
         "schema": {"type": "struct", "schema-id": 0, "fields": [ID, {**DATA, "type": old}]},
-        "format_version": version, "last_column_id": 2,
+        "format_version": version,
+        "last_column_id": 2,
         "changes": [{"op": "promote", "name": "data", "type": new}],
-    }  # fmt: skip
+    }
     name = f"promote-v{version}-{_name(old)}-to-{_name(new) if isinstance(new, str) else new['type']}"
     return Vector(name, codes, args, expect, RULES, note, only=(version,), **more)
 
@@ -58,8 +68,9 @@ def promotions() -> Iterator[Vector]:
             allowed = (old, new) in ALLOWED
             code = "TYP014" if old[:7] == new[:7] == "decimal" and new[-2] != "2" else "EVO003"
             codes = ("EVO003",) if code == "EVO003" else ("EVO003", code)
-            yield _promotion(old, new, 2, codes, _promoted(new) if allowed else INVALID,
-                             "listed" if allowed else "not listed")  # fmt: skip
+            yield _promotion(
+                old, new, 2, codes, _promoted(new) if allowed else INVALID, "listed" if allowed else "not listed"
+            )
     for old, new in sorted(ALLOWED):
         for version in (1, 3):
             yield _promotion(old, new, version, ("EVO003",), _promoted(new), "listed for every version")
@@ -68,8 +79,14 @@ def promotions() -> Iterator[Vector]:
         if new != "date":
             allowed = ("date", new) in ALLOWED_IN_V3
             codes = ("EVO005",) if new.startswith("timestamp") else ("EVO003",)
-            yield _promotion("date", new, 3, codes, _promoted(new) if allowed else INVALID,
-                             "listed from v3" if allowed else "not listed")  # fmt: skip
+            yield _promotion(
+                "date",
+                new,
+                3,
+                codes,
+                _promoted(new) if allowed else INVALID,
+                "listed from v3" if allowed else "not listed",
+            )
     for old, new in NOT_LISTED:
         yield _promotion(old, new, 3, ("EVO003",), INVALID, "not listed")
     for new in (*OLD_TYPES, *NEW_TYPES):
@@ -110,14 +127,22 @@ def partition_sources() -> Iterator[Vector]:
             field = {"source-id": 2, "field-id": 1000, "name": "p", "transform": transform}
             args = {
                 "schema": {"type": "struct", "schema-id": 0, "fields": [ID, {**DATA, "type": old}]},
-                "format_version": version, "last_column_id": 2, "partition_fields": [field],
+                "format_version": version,
+                "last_column_id": 2,
+                "partition_fields": [field],
                 "changes": [{"op": "promote", "name": "data", "type": new}],
-            }  # fmt: skip
+            }
             why = ("B37",) if old == "date" else ()
-            yield Vector(name, ("EVO008",), args, _promoted(new) if transform in kept else INVALID,
-                         "derivation: the values of the transform before and after, by Partition Transforms and "
-                         "Appendix B", "the transform gives the same values" if transform in kept else
-                         "the transform gives other values", why, (version,))  # fmt: skip
+            yield Vector(
+                name,
+                ("EVO008",),
+                args,
+                _promoted(new) if transform in kept else INVALID,
+                "derivation: the values of the transform before and after, by Partition Transforms and Appendix B",
+                "the transform gives the same values" if transform in kept else "the transform gives other values",
+                why,
+                (version,),
+            )
 
 
 # Adding, dropping, renaming and moving. The base has columns 1 to 11: id, data, ts, point{x, y}, tags, prices.
@@ -134,8 +159,12 @@ def _field(field_id: int, name: str, type_: Any, **more: Any) -> Document:
     return {"id": field_id, "name": name, "required": False, "type": type_, **more}
 
 
-POINTS: Document = {"type": "list", "element-id": 8, "element-required": True, "element": {"type": "struct", "fields": [
-    {"id": 12, "name": "x", "required": True, "type": "long"}]}}  # fmt: skip
+POINTS: Document = {
+    "type": "list",
+    "element-id": 8,
+    "element-required": True,
+    "element": {"type": "struct", "fields": [{"id": 12, "name": "x", "required": True, "type": "long"}]},
+}
 WITH_POINTS = _place("4/type", POINTS)
 """The base with a list of structs in place of the list of strings; the highest id is 12."""
 
@@ -249,47 +278,82 @@ def structure() -> Iterator[Vector]:
     """Changes of structs, in every version alike."""
     for name, codes, changes, fields, last, note in GOOD:
         for version in (1, 2, 3):
-            yield Vector(f"evolve-v{version}-{name}", codes,
-                         _args(changes, version), ok({"fields": fields, "last-column-id": last}), SECTION, note,
-                         only=(version,))  # fmt: skip
+            yield Vector(
+                f"evolve-v{version}-{name}",
+                codes,
+                _args(changes, version),
+                ok({"fields": fields, "last-column-id": last}),
+                SECTION,
+                note,
+                only=(version,),
+            )
     for name, codes, changes, note in BAD:
         for version in (1, 2, 3):
-            yield Vector(f"evolve-v{version}-{name}", codes, _args(changes, version), INVALID, SECTION, note,
-                         only=(version,))  # fmt: skip
-    yield Vector("evolve-add-above-dropped-ids", ("EVO009", "TMD006"),
-                 _args([{"op": "add", "name": "n", "type": "int"}], 2, [ID, DATA], 41),
-                 ok({"fields": [ID, DATA, _field(42, "n", "int")], "last-column-id": 42}), SECTION,
-                 "an id is not given twice, although no column has it now", only=(2,))  # fmt: skip
+            yield Vector(
+                f"evolve-v{version}-{name}", codes, _args(changes, version), INVALID, SECTION, note, only=(version,)
+            )
+    yield Vector(
+        "evolve-add-above-dropped-ids",
+        ("EVO009", "TMD006"),
+        _args([{"op": "add", "name": "n", "type": "int"}], 2, [ID, DATA], 41),
+        ok({"fields": [ID, DATA, _field(42, "n", "int")], "last-column-id": 42}),
+        SECTION,
+        "an id is not given twice, although no column has it now",
+        only=(2,),
+    )
     yield Vector("evolve-add-to-element-struct", ("EVO009",),
                  _args([{"op": "add", "parent": "tags.element", "name": "y", "type": "long"}], 2, WITH_POINTS, 12),
                  ok({"fields": edited({"fields": WITH_POINTS}, {
                      "/fields/4/type/element/fields/-": _field(13, "y", "long")})["fields"], "last-column-id": 13}),
                  SECTION, "a field of the struct in a list", only=(2,))  # fmt: skip
-    yield Vector("evolve-promote-map-key", ("EVO003",),
-                 _args([{"op": "promote", "name": "prices.key", "type": "long"}], 2, _place("5/type/key", "int")),
-                 any_of(ok({"fields": _place("5/type/key", "long"), "last-column-id": 11}), INVALID), SECTION,
-                 "the text has no rule for keys of maps; Iceberg-Java refuses to change them", ("E17",),
-                 (2,))  # fmt: skip
+    yield Vector(
+        "evolve-promote-map-key",
+        ("EVO003",),
+        _args([{"op": "promote", "name": "prices.key", "type": "long"}], 2, _place("5/type/key", "int")),
+        any_of(ok({"fields": _place("5/type/key", "long"), "last-column-id": 11}), INVALID),
+        SECTION,
+        "the text has no rule for keys of maps; Iceberg-Java refuses to change them",
+        ("E17",),
+        (2,),
+    )
     for name, change, fields in (
         ("add-name-twice", {"op": "add", "name": "data", "type": "int"}, [*NESTED, _field(12, "data", "int")]),
         ("rename-to-name", {"op": "rename", "name": "id", "to": "data"}, _place("0/name", "data")),
     ):
         last = 12 if change["op"] == "add" else 11
-        yield Vector(f"evolve-{name}", ("TYP002",), _args([change], 2),
-                     any_of(INVALID, ok({"fields": fields, "last-column-id": last})),
-                     "derivation: a field is found by its name, and no rule says that it is the only one of it",
-                     "two fields of a struct have one name", ("E17",), (2,))  # fmt: skip
+        yield Vector(
+            f"evolve-{name}",
+            ("TYP002",),
+            _args([change], 2),
+            any_of(INVALID, ok({"fields": fields, "last-column-id": last})),
+            "derivation: a field is found by its name, and no rule says that it is the only one of it",
+            "two fields of a struct have one name",
+            ("E17",),
+            (2,),
+        )
     field = {"source-id": 2, "field-id": 1000, "name": "p", "transform": "identity"}
     args = {**_args([{"op": "drop", "name": "data"}], 2), "partition_fields": [field]}
-    yield Vector("evolve-drop-partition-source", ("PAR004",), args,
-                 any_of(INVALID, ok({"fields": _place("1", DROP), "last-column-id": 11})),
-                 "derivation: a partition field has a source, and no rule says when the column may go",
-                 "the source of the default spec is dropped", ("E17",), (2,))  # fmt: skip
+    yield Vector(
+        "evolve-drop-partition-source",
+        ("PAR004",),
+        args,
+        any_of(INVALID, ok({"fields": _place("1", DROP), "last-column-id": 11})),
+        "derivation: a partition field has a source, and no rule says when the column may go",
+        "the source of the default spec is dropped",
+        ("E17",),
+        (2,),
+    )
     schema = {"type": "struct", "schema-id": 0, "identifier-field-ids": [1], "fields": NESTED}
-    yield Vector("evolve-drop-identifier", ("IDF001",), {**_args([{"op": "drop", "name": "id"}], 2), "schema": schema},
-                 any_of(INVALID, ok({"fields": NESTED[1:], "last-column-id": 11})),
-                 "derivation: identifier fields are fields of the schema, and no rule says what dropping one does",
-                 "an identifier field is dropped", ("E17",), (2,))  # fmt: skip
+    yield Vector(
+        "evolve-drop-identifier",
+        ("IDF001",),
+        {**_args([{"op": "drop", "name": "id"}], 2), "schema": schema},
+        any_of(INVALID, ok({"fields": NESTED[1:], "last-column-id": 11})),
+        "derivation: identifier fields are fields of the schema, and no rule says what dropping one does",
+        "an identifier field is dropped",
+        ("E17",),
+        (2,),
+    )
 
 
 # Defaults and types by version
@@ -321,10 +385,16 @@ def defaults() -> Iterator[Vector]:
     for name, codes, column, made, note in DEFAULTS:
         change = {"op": "add", "name": "n", **column}
         args = _args([change], 3, [ID, DATA], 2)
-        both = {} if column.get("default") is None else {
-            "initial-default": column["default"], "write-default": column["default"]}  # fmt: skip
-        expect = INVALID if made is None else ok(
-            {"fields": [ID, DATA, {**_field(3, "n", "int"), **made, **both}], "last-column-id": 3})  # fmt: skip
+        both = (
+            {}
+            if column.get("default") is None
+            else {"initial-default": column["default"], "write-default": column["default"]}
+        )
+        expect = (
+            INVALID
+            if made is None
+            else ok({"fields": [ID, DATA, {**_field(3, "n", "int"), **made, **both}], "last-column-id": 3})
+        )
         yield Vector(f"evolve-default-{name}", codes, args, expect, SECTION, note, only=(3,))
     point = {"type": "struct", "fields": [{"id": 4, "name": "x", "required": False, "type": "int"}]}
     add: Document = {"op": "add", "name": "n", "type": point, "required": True}
@@ -336,29 +406,62 @@ def defaults() -> Iterator[Vector]:
                  _args([{**add, "default": {"4": 1}}], 3, [ID, DATA], 2), INVALID, SECTION,
                  "the default of a struct has values of its fields", ("A12",), (3,))  # fmt: skip
     hollow = {"type": "struct", "fields": [{"id": 4, "name": "x", "required": True, "type": "int"}]}
-    yield Vector("evolve-default-struct-of-required", ("EVO015", "EVO018"),
-                 _args([{**add, "type": hollow, "default": {}}], 3, [ID, DATA], 2), INVALID,
-                 "derivation: rows of before have the struct, and no value for its required field",
-                 "the default of a struct is an empty struct, and its required field has none", ("A12",),
-                 (3,))  # fmt: skip
-    yield Vector("evolve-id-reserved", ("RES001",),
-                 _args([{"op": "add", "name": "n", "type": "int"}], 3, [ID, DATA], 2147483447), INVALID,
-                 "spec: Reserved Field IDs", "the ids above are those of metadata columns", only=(3,))  # fmt: skip
+    yield Vector(
+        "evolve-default-struct-of-required",
+        ("EVO015", "EVO018"),
+        _args([{**add, "type": hollow, "default": {}}], 3, [ID, DATA], 2),
+        INVALID,
+        "derivation: rows of before have the struct, and no value for its required field",
+        "the default of a struct is an empty struct, and its required field has none",
+        ("A12",),
+        (3,),
+    )
+    yield Vector(
+        "evolve-id-reserved",
+        ("RES001",),
+        _args([{"op": "add", "name": "n", "type": "int"}], 3, [ID, DATA], 2147483447),
+        INVALID,
+        "spec: Reserved Field IDs",
+        "the ids above are those of metadata columns",
+        only=(3,),
+    )
     old = {**DATA, "initial-default": "a", "write-default": "a"}
-    yield Vector("evolve-write-default", ("EVO014", "DEF003"),
-                 _args([{"op": "default", "name": "data", "default": "b"}], 3, [ID, old], 2),
-                 ok({"fields": [ID, {**old, "write-default": "b"}], "last-column-id": 2}), SECTION,
-                 "the write default changes, the initial default stays", only=(3,))  # fmt: skip
-    yield Vector("evolve-write-default-of-old-column", ("EVO014", "DEF003"),
-                 _args([{"op": "default", "name": "data", "default": "b"}], 3, [ID, DATA], 2),
-                 ok({"fields": [ID, {**DATA, "write-default": "b"}], "last-column-id": 2}), SECTION,
-                 "a column that was added without defaults gets a write default alone", only=(3,))  # fmt: skip
-    yield Vector("evolve-write-default-of-another-type", ("SVJ001",),
-                 _args([{"op": "default", "name": "id", "default": "34"}], 3, [ID, DATA], 2), INVALID,
-                 "spec: Appendix D", "a string is no long", only=(3,))  # fmt: skip
-    yield Vector("evolve-write-default-missing", ("EVO001",),
-                 _args([{"op": "default", "name": "nothing", "default": 1}], 3, [ID, DATA], 2), INVALID, SECTION,
-                 "no column has the name", only=(3,))  # fmt: skip
+    yield Vector(
+        "evolve-write-default",
+        ("EVO014", "DEF003"),
+        _args([{"op": "default", "name": "data", "default": "b"}], 3, [ID, old], 2),
+        ok({"fields": [ID, {**old, "write-default": "b"}], "last-column-id": 2}),
+        SECTION,
+        "the write default changes, the initial default stays",
+        only=(3,),
+    )
+    yield Vector(
+        "evolve-write-default-of-old-column",
+        ("EVO014", "DEF003"),
+        _args([{"op": "default", "name": "data", "default": "b"}], 3, [ID, DATA], 2),
+        ok({"fields": [ID, {**DATA, "write-default": "b"}], "last-column-id": 2}),
+        SECTION,
+        "a column that was added without defaults gets a write default alone",
+        only=(3,),
+    )
+    yield Vector(
+        "evolve-write-default-of-another-type",
+        ("SVJ001",),
+        _args([{"op": "default", "name": "id", "default": "34"}], 3, [ID, DATA], 2),
+        INVALID,
+        "spec: Appendix D",
+        "a string is no long",
+        only=(3,),
+    )
+    yield Vector(
+        "evolve-write-default-missing",
+        ("EVO001",),
+        _args([{"op": "default", "name": "nothing", "default": 1}], 3, [ID, DATA], 2),
+        INVALID,
+        SECTION,
+        "no column has the name",
+        only=(3,),
+    )
     dated = {**DATA, "type": "date", "initial-default": "2017-11-16", "write-default": "1969-12-31"}
     for new, second in (("timestamp", "00:00:00.000000"), ("timestamp_ns", "00:00:00.000000000")):
         texts = f"2017-11-16T{second}", f"1969-12-31T{second}"
@@ -369,39 +472,73 @@ def defaults() -> Iterator[Vector]:
                      "derivation: the midnight of the date, in the JSON form of the new type",
                      "the defaults of a promoted column are of its new type", only=(3,))  # fmt: skip
     early = {**DATA, "type": "date", "initial-default": "0001-01-01", "write-default": "0001-01-01"}
-    yield Vector("evolve-promote-default-out-of-range", ("EVO006",),
-                 _args([{"op": "promote", "name": "data", "type": "timestamp_ns"}], 3, [ID, early], 2), INVALID,
-                 SECTION, "nanoseconds from 1970 do not reach the year 1", only=(3,))  # fmt: skip
+    yield Vector(
+        "evolve-promote-default-out-of-range",
+        ("EVO006",),
+        _args([{"op": "promote", "name": "data", "type": "timestamp_ns"}], 3, [ID, early], 2),
+        INVALID,
+        SECTION,
+        "nanoseconds from 1970 do not reach the year 1",
+        only=(3,),
+    )
     for version in (1, 2):
         for type_ in ("unknown", "timestamp_ns", "timestamptz_ns", "variant", *SPATIAL):
-            yield Vector(f"evolve-v{version}-add-{_name(type_)}", ("VER004",),
-                         _args([{"op": "add", "name": "n", "type": type_}], version, [ID, DATA], 2), INVALID,
-                         "spec: Version 3: Extended Types; Primitive Types", "the type came with v3",
-                         only=(version,))  # fmt: skip
-        plain, given = ({"fields": [ID, DATA, {**_field(3, "n", "int"), **more}], "last-column-id": 3}
-                        for more in ({}, {"initial-default": 34, "write-default": 34}))  # fmt: skip
-        yield Vector(f"evolve-v{version}-add-default", ("VER005",),
-                     _args([{"op": "add", "name": "n", "type": "int", "default": 34}], version, [ID, DATA], 2),
-                     any_of(INVALID, ok(plain), ok(given)), "spec: Writer requirements; Default values",
-                     "defaults came with v3", ("C20", "E18"), (version,))  # fmt: skip
+            yield Vector(
+                f"evolve-v{version}-add-{_name(type_)}",
+                ("VER004",),
+                _args([{"op": "add", "name": "n", "type": type_}], version, [ID, DATA], 2),
+                INVALID,
+                "spec: Version 3: Extended Types; Primitive Types",
+                "the type came with v3",
+                only=(version,),
+            )
+        plain, given = (
+            {"fields": [ID, DATA, {**_field(3, "n", "int"), **more}], "last-column-id": 3}
+            for more in ({}, {"initial-default": 34, "write-default": 34})
+        )
+        yield Vector(
+            f"evolve-v{version}-add-default",
+            ("VER005",),
+            _args([{"op": "add", "name": "n", "type": "int", "default": 34}], version, [ID, DATA], 2),
+            any_of(INVALID, ok(plain), ok(given)),
+            "spec: Writer requirements; Default values",
+            "defaults came with v3",
+            ("C20", "E18"),
+            (version,),
+        )
     for type_ in ("unknown", "timestamp_ns", "timestamptz_ns", "variant", *SPATIAL):
-        yield Vector(f"evolve-v3-add-{_name(type_)}", ("VER004",),
-                     _args([{"op": "add", "name": "n", "type": type_}], 3, [ID, DATA], 2),
-                     ok({"fields": [ID, DATA, _field(3, "n", type_)], "last-column-id": 3}),
-                     "spec: Version 3: Extended Types", "the type came with v3", only=(3,))  # fmt: skip
+        yield Vector(
+            f"evolve-v3-add-{_name(type_)}",
+            ("VER004",),
+            _args([{"op": "add", "name": "n", "type": type_}], 3, [ID, DATA], 2),
+            ok({"fields": [ID, DATA, _field(3, "n", type_)], "last-column-id": 3}),
+            "spec: Version 3: Extended Types",
+            "the type came with v3",
+            only=(3,),
+        )
 
 
 def names() -> Iterator[Vector]:
     """Columns whose names are easily changed."""
     added = [_field(id_, name, "int") for id_, name in enumerate(awkward.NAMES, 3)]
-    yield Vector("evolve-awkward-names", ("EVO001",),
-                 _args([{"op": "add", "name": name, "type": "int"} for name in awkward.NAMES], 2, [ID, DATA], 2),
-                 ok({"fields": [ID, DATA, *added], "last-column-id": 2 + len(added)}), SECTION,
-                 "names are not trimmed, normalised or unescaped", only=(2,))  # fmt: skip
+    yield Vector(
+        "evolve-awkward-names",
+        ("EVO001",),
+        _args([{"op": "add", "name": name, "type": "int"} for name in awkward.NAMES], 2, [ID, DATA], 2),
+        ok({"fields": [ID, DATA, *added], "last-column-id": 2 + len(added)}),
+        SECTION,
+        "names are not trimmed, normalised or unescaped",
+        only=(2,),
+    )
 
 
 def files() -> Iterator[VectorFile]:
     """The files of schema evolution."""
-    for topic, vectors in (("promotions", promotions()), ("partition-sources", partition_sources()),
-                           ("structs", structure()), ("defaults", defaults()), ("awkward-names", names())):  # fmt: skip
+    for topic, vectors in (
+        ("promotions", promotions()),
+        ("partition-sources", partition_sources()),
+        ("structs", structure()),
+        ("defaults", defaults()),
+        ("awkward-names", names()),
+    ):
         yield from topic_files(f"schema-evolution/{topic}", "schema.evolve", list(vectors))

@@ -18,13 +18,22 @@ from tools.derive.vector import Vector, VectorFile, any_of, ok
 
 GOLDEN = Path(__file__).resolve().parents[2] / "vectors" / "golden" / "metadata"
 
-POINT = {"type": "struct", "fields": [
-    {"id": 7, "name": "x", "required": True, "type": "double"},
-    {"id": 8, "name": "y", "required": False, "type": "double"},
-]}  # fmt: skip
+POINT = {
+    "type": "struct",
+    "fields": [
+        {"id": 7, "name": "x", "required": True, "type": "double"},
+        {"id": 8, "name": "y", "required": False, "type": "double"},
+    ],
+}
 TAGS = {"type": "list", "element-id": 9, "element-required": True, "element": "string"}
-PRICES = {"type": "map", "key-id": 10, "key": "string", "value-id": 11, "value-required": False,
-          "value": "decimal(9, 2)"}  # fmt: skip
+PRICES = {
+    "type": "map",
+    "key-id": 10,
+    "key": "string",
+    "value-id": 11,
+    "value-required": False,
+    "value": "decimal(9, 2)",
+}
 
 
 def column(field_id: int, name: str, type_: Any, **more: Any) -> Document:
@@ -35,16 +44,22 @@ def column(field_id: int, name: str, type_: Any, **more: Any) -> Document:
 def fields(newest: int, *, data: str = "data", id_type: str = "int", changed: bool = False) -> list[Document]:
     """The columns, before and after the change."""
     made = [
-        {**column(1, "id", id_type), "required": True}, column(2, data, "string", doc="what there is"),
-        column(3, "ts", "timestamptz"), column(4, "point", POINT),
-        *([] if changed else [column(5, "tags", TAGS)]), column(6, "prices", PRICES),
-    ]  # fmt: skip
+        {**column(1, "id", id_type), "required": True},
+        column(2, data, "string", doc="what there is"),
+        column(3, "ts", "timestamptz"),
+        column(4, "point", POINT),
+        *([] if changed else [column(5, "tags", TAGS)]),
+        column(6, "prices", PRICES),
+    ]
     if changed:
         made.append(column(12, "added", "long", doc="came later"))
     if changed and newest == 3:
         defaults = {"initial-default": "red", "write-default": "red"}
-        made += [column(13, "color", "string", doc="with defaults", **defaults),
-                 column(14, "nanos", "timestamptz_ns"), column(15, "any", "variant")]  # fmt: skip
+        made += [
+            column(13, "color", "string", doc="with defaults", **defaults),
+            column(14, "nanos", "timestamptz_ns"),
+            column(15, "any", "variant"),
+        ]
     return made
 
 
@@ -61,9 +76,13 @@ def sorted_by(source: int, transform: str, direction: str, nulls: str) -> Docume
 BUCKET, DAY = partition(1, 1000, "id_bucket", "bucket[16]"), partition(3, 1001, "ts_day", "day")
 TEXT = partition(2, 1002, "text_trunc", "truncate[4]")
 FIRST_ORDER = {"order-id": 1, "fields": [sorted_by(1, "identity", "asc", "nulls-first")]}
-SECOND_ORDER = {"order-id": 2, "fields": [
-    sorted_by(2, "identity", "desc", "nulls-last"), sorted_by(1, "bucket[8]", "asc", "nulls-last"),
-]}  # fmt: skip
+SECOND_ORDER = {
+    "order-id": 2,
+    "fields": [
+        sorted_by(2, "identity", "desc", "nulls-last"),
+        sorted_by(1, "bucket[8]", "asc", "nulls-last"),
+    ],
+}
 CREATED: Document = {
     "last-sequence-number": "0",
     "last-column-id": 11,
@@ -100,8 +119,9 @@ def changed(newest: int, number: int) -> Document:
     }
 
 
-KEYS = [{"key-id": "k1", "encrypted-key-metadata": "aWNlYmVyZw==", "encrypted-by-id": "master",
-         "properties": {"rank": "1"}}]  # fmt: skip
+KEYS = [
+    {"key-id": "k1", "encrypted-key-metadata": "aWNlYmVyZw==", "encrypted-by-id": "master", "properties": {"rank": "1"}}
+]
 CODES = ("TMD008", "TMD011", "TMD019", "TMD022")
 
 
@@ -109,8 +129,13 @@ def described(document: Document, number: int, engine: str) -> Document:
     """References and statistics, at the first and the last snapshot, whose ids are random."""
     first, last = (str(document["snapshots"][place]["snapshot-id"]) for place in (0, -1))
     metadata = f"{document['location']}/metadata"
-    blob = {"type": "apache-datasketches-theta-v1", "snapshot-id": last, "sequence-number": str(number),
-            "fields": [1], "properties": {"ndv": "10"}}  # fmt: skip
+    blob = {
+        "type": "apache-datasketches-theta-v1",
+        "snapshot-id": last,
+        "sequence-number": str(number),
+        "fields": [1],
+        "properties": {"ndv": "10"},
+    }
     form: Document = {
         "refs": {
             "main": {"snapshot-id": last, "type": "branch"},

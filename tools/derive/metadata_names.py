@@ -14,11 +14,15 @@ SECTION = "spec: Column Projection; Name Mapping Serialization"
 EXAMPLE: list[Document] = [
     {"field-id": 1, "names": ["id", "record_id"]},
     {"field-id": 2, "names": ["data"]},
-    {"field-id": 3, "names": ["location"], "fields": [
-        {"field-id": 4, "names": ["latitude", "lat"]},
-        {"field-id": 5, "names": ["longitude", "long"]},
-    ]},
-]  # fmt: skip
+    {
+        "field-id": 3,
+        "names": ["location"],
+        "fields": [
+            {"field-id": 4, "names": ["latitude", "lat"]},
+            {"field-id": 5, "names": ["longitude", "long"]},
+        ],
+    },
+]
 """The example of Appendix C."""
 
 
@@ -125,9 +129,12 @@ BAD: list[tuple[str, Any, str]] = [
     ("id-long", [{"field-id": 1 << 31, "names": ["id"]}], "an id has 32 bits"),
     ("fields-object", [{"field-id": 1, "names": ["s"], "fields": {}}], "fields is an object"),
     ("inner-item-string", [{"field-id": 1, "names": ["s"], "fields": ["x"]}], "an inner field mapping is a string"),
-    ("inner-id-string", [{"field-id": 1, "names": ["s"], "fields": [{"field-id": "2", "names": ["x"]}]}],
-     "the id of an inner field is a string"),
-]  # fmt: skip
+    (
+        "inner-id-string",
+        [{"field-id": 1, "names": ["s"], "fields": [{"field-id": "2", "names": ["x"]}]}],
+        "the id of an inner field is a string",
+    ),
+]
 
 
 def vectors() -> Iterator[Vector]:
@@ -139,17 +146,33 @@ def vectors() -> Iterator[Vector]:
         args = {"mapping": mapping, "columns": [_column("id"), _column("s", _struct(_column("x")))]}
         yield Vector(f"mapping-{name}", ("NAM009",), args, INVALID, SECTION, note)
     one = [_column("id")]
-    yield Vector("mapping-field-underscore-id", ("NAM009", "NAM003"),
-                 {"mapping": [{"field_id": 1, "names": ["id"]}], "columns": one}, ok(_ids(id=None)), SECTION,
-                 "field_id, as a former table spelled it, is not field-id", ("A16",))  # fmt: skip
-    yield Vector("mapping-without-names", ("NAM002",), {"mapping": [{"field-id": 1}], "columns": one},
-                 any_of(INVALID, ok(_ids(id=None))), SECTION, "names is required; Iceberg-Java takes its absence for "
-                 "an empty list", ("C18",))  # fmt: skip
-    yield Vector("mapping-name-twice", ("NAM007",),
-                 {"mapping": [{"field-id": 1, "names": ["id"]}, {"field-id": 2, "names": ["id"]}], "columns": one},
-                 any_of(INVALID, ok(_ids(id=1)), ok(_ids(id=2))),
-                 "derivation: several names may map to one id, and no rule says what one name under two ids means",
-                 "two fields of one level have one name", ("E17",))  # fmt: skip
+    yield Vector(
+        "mapping-field-underscore-id",
+        ("NAM009", "NAM003"),
+        {"mapping": [{"field_id": 1, "names": ["id"]}], "columns": one},
+        ok(_ids(id=None)),
+        SECTION,
+        "field_id, as a former table spelled it, is not field-id",
+        ("A16",),
+    )
+    yield Vector(
+        "mapping-without-names",
+        ("NAM002",),
+        {"mapping": [{"field-id": 1}], "columns": one},
+        any_of(INVALID, ok(_ids(id=None))),
+        SECTION,
+        "names is required; Iceberg-Java takes its absence for an empty list",
+        ("C18",),
+    )
+    yield Vector(
+        "mapping-name-twice",
+        ("NAM007",),
+        {"mapping": [{"field-id": 1, "names": ["id"]}, {"field-id": 2, "names": ["id"]}], "columns": one},
+        any_of(INVALID, ok(_ids(id=1)), ok(_ids(id=2))),
+        "derivation: several names may map to one id, and no rule says what one name under two ids means",
+        "two fields of one level have one name",
+        ("E17",),
+    )
 
 
 def files() -> Iterator[VectorFile]:

@@ -25,8 +25,14 @@ def _add(source: int, transform: str, name: str) -> Document:
 
 
 def _args(changes: list[Document], version: int, default: int = 1, last: int = 1001) -> Document:
-    return {"schema": SCHEMA, "format_version": version, "partition_specs": [EMPTY, SPEC], "default_spec_id": default,
-            "last_partition_id": last, "changes": changes}  # fmt: skip
+    return {
+        "schema": SCHEMA,
+        "format_version": version,
+        "partition_specs": [EMPTY, SPEC],
+        "default_spec_id": default,
+        "last_partition_id": last,
+        "changes": changes,
+    }
 
 
 def _made(fields: list[Document], last: int = 1001, spec_id: int = NEW) -> Document:
@@ -101,9 +107,15 @@ def evolution() -> Iterator[Vector]:
         for version in (2, 3):
             yield Vector(f"spec-v{version}-{name}", codes, _args(changes, version, default), ok(answer), SECTION, note,
                          only=(version,))  # fmt: skip
-    yield Vector("spec-v2-add-above-dropped-ids", ("PAR013",), _args([_add(2, "identity", "data")], 2, last=1010),
-                 ok(_made([DAY, BUCKET, _field(2, 1011, "data", "identity")], 1011)), SECTION,
-                 "an id is not given twice, although no spec has it now", only=(2,))  # fmt: skip
+    yield Vector(
+        "spec-v2-add-above-dropped-ids",
+        ("PAR013",),
+        _args([_add(2, "identity", "data")], 2, last=1010),
+        ok(_made([DAY, BUCKET, _field(2, 1011, "data", "identity")], 1011)),
+        SECTION,
+        "an id is not given twice, although no spec has it now",
+        only=(2,),
+    )
     twice = [DAY, BUCKET, _field(2, 1002, "ts_day", "identity")]
     yield Vector("spec-v2-name-twice", ("PAR002",), _args([_add(2, "identity", "ts_day")], 2),
                  any_of(INVALID, ok(_made(twice, 1002))), SECTION, "two fields of a spec have one name", ("C25",),
@@ -115,18 +127,25 @@ def evolution() -> Iterator[Vector]:
     again: list[Document] = [{"op": "rename", "name": "ts_day", "to": "day"}, _add(3, "day", "ts_day")]
     both = [{**DAY, "name": "day"}, BUCKET, _field(3, 1002, "ts_day", "day")]
     for version in (2, 3):
-        yield Vector(f"spec-v{version}-renamed-field-again", ("PAR025", "PAR009"), _args(again, version),
-                     any_of(ok(_made(both, 1002)), INVALID), SECTION,
-                     "a field as an older spec has it, whose id another field of the new spec has", ("C25",),
-                     (version,))  # fmt: skip
+        yield Vector(
+            f"spec-v{version}-renamed-field-again",
+            ("PAR025", "PAR009"),
+            _args(again, version),
+            any_of(ok(_made(both, 1002)), INVALID),
+            SECTION,
+            "a field as an older spec has it, whose id another field of the new spec has",
+            ("C25",),
+            (version,),
+        )
 
 
 def refusals() -> Iterator[Vector]:
     """Changes that no version allows."""
     for name, codes, changes, note in BAD:
         for version in (1, 2, 3):
-            yield Vector(f"spec-v{version}-{name}", codes, _args(changes, version), INVALID, SECTION, note,
-                         only=(version,))  # fmt: skip
+            yield Vector(
+                f"spec-v{version}-{name}", codes, _args(changes, version), INVALID, SECTION, note, only=(version,)
+            )
 
 
 def first_version() -> Iterator[Vector]:
@@ -134,9 +153,15 @@ def first_version() -> Iterator[Vector]:
     void = {**DAY, "transform": "void"}
     recommended = "spec: Partition Evolution, the rules that are recommended for v1"
     counted = {**BUCKET, "field-id": 1000}
-    yield Vector("spec-v1-add", ("PAR014", "PAR010"), _args([_add(2, "identity", "data")], 1),
-                 ok(_made([DAY, BUCKET, _field(2, 1002, "data", "identity")], 1002)), SECTION,
-                 "a new field stands at the end, where its id is the next", only=(1,))  # fmt: skip
+    yield Vector(
+        "spec-v1-add",
+        ("PAR014", "PAR010"),
+        _args([_add(2, "identity", "data")], 1),
+        ok(_made([DAY, BUCKET, _field(2, 1002, "data", "identity")], 1002)),
+        SECTION,
+        "a new field stands at the end, where its id is the next",
+        only=(1,),
+    )
     yield Vector("spec-v1-remove-first", ("PAR015", "TRN016"), _args([REMOVE_DAY], 1),
                  any_of(ok(_made([void, BUCKET])), ok(_made([counted]))), recommended,
                  "void in place of the field keeps the id of the next", ("E19",), (1,))  # fmt: skip
@@ -148,9 +173,15 @@ def first_version() -> Iterator[Vector]:
     yield Vector("spec-v1-move", ("PAR015", "PAR010"), _args(moved, 1),
                  any_of(INVALID, ok(_made([counted, {**DAY, "field-id": 1001}]))), recommended,
                  "reordering changes what the ids stand for", ("E19",), (1,))  # fmt: skip
-    yield Vector("spec-v1-rename", ("PAR010", "PAR012"), _args([{"op": "rename", "name": "ts_day", "to": "day"}], 1),
-                 ok(_made([{**DAY, "name": "day"}, BUCKET])), SECTION, "a name does not change an id",
-                 only=(1,))  # fmt: skip
+    yield Vector(
+        "spec-v1-rename",
+        ("PAR010", "PAR012"),
+        _args([{"op": "rename", "name": "ts_day", "to": "day"}], 1),
+        ok(_made([{**DAY, "name": "day"}, BUCKET])),
+        SECTION,
+        "a name does not change an id",
+        only=(1,),
+    )
     stored = {**_args([_add(2, "identity", "data")], 1), "partition_specs": [EMPTY, {**SPEC, "fields": [BUCKET]}]}
     yield Vector("spec-v1-add-after-a-stored-id", ("PAR025", "PAR014"), stored,
                  any_of(ok(_made([BUCKET, _field(2, 1002, "data", "identity")], 1002)),

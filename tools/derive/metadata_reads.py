@@ -39,8 +39,9 @@ def _read(
     document = edited(BASES[base], edits)
     args = {"metadata": document, "select": list(form)}
     present = {member: value for member, value in form.items() if value is not None}
-    return Vector(f"metadata-read-{name}", codes, args, ok(present), origin, note, why,
-                  only or (document["format-version"],))  # fmt: skip
+    return Vector(
+        f"metadata-read-{name}", codes, args, ok(present), origin, note, why, only or (document["format-version"],)
+    )
 
 
 MAIN = {"main": {"snapshot-id": str(SECOND), "type": "branch"}}
@@ -65,8 +66,10 @@ def filled_in() -> Iterator[Vector]:
     yield _read("v1-schema-id", "v1-minimal", ("JSC001",), {"/schema/schema-id": 3}, {
         "schemas": [{"schema-id": 3, "fields": [ID, DATA]}], "current-schema-id": 3,
     }, "the only schema has an id of its own")  # fmt: skip
-    spec = [{"source-id": 1, "name": "id", "transform": "identity"},
-            {"source-id": 2, "name": "data_trunc", "transform": "truncate[4]"}]  # fmt: skip
+    spec = [
+        {"source-id": 1, "name": "id", "transform": "identity"},
+        {"source-id": 2, "name": "data_trunc", "transform": "truncate[4]"},
+    ]
     yield _read("v1-partition-field-ids", "v1-minimal", ("PAR014",), {"/partition-spec": spec}, {
         "partition-specs": [{"spec-id": 0, "fields": [
             {**field, "field-id": 1000 + place} for place, field in enumerate(spec)]}],
@@ -99,24 +102,54 @@ def filled_in() -> Iterator[Vector]:
 def references() -> Iterator[Vector]:
     """No current snapshot in each form, and the main branch that is always there."""
     for name, edit in (("absent", DROP), ("null", None)):
-        yield _read(f"no-current-snapshot-{name}", "v2-small", ("TMD015",),
-                    {**EMPTY, "/current-snapshot-id": edit}, NO_SNAPSHOT, "a table without data")  # fmt: skip
-        yield _read(f"v1-no-current-snapshot-{name}", "v1-snapshots", ("TMD015",), {
-            "/snapshots": DROP, "/snapshot-log": DROP, "/current-snapshot-id": edit}, NO_SNAPSHOT,
-            "a table without data")  # fmt: skip
+        yield _read(
+            f"no-current-snapshot-{name}",
+            "v2-small",
+            ("TMD015",),
+            {**EMPTY, "/current-snapshot-id": edit},
+            NO_SNAPSHOT,
+            "a table without data",
+        )
+        yield _read(
+            f"v1-no-current-snapshot-{name}",
+            "v1-snapshots",
+            ("TMD015",),
+            {"/snapshots": DROP, "/snapshot-log": DROP, "/current-snapshot-id": edit},
+            NO_SNAPSHOT,
+            "a table without data",
+        )
     for version, base in ((1, "v1-snapshots"), (2, "v2-small")):
-        document = edited(BASES[base], {**{name: DROP for name in EMPTY if name[1:] in BASES[base]},
-                                        "/current-snapshot-id": -1})  # fmt: skip
+        document = edited(
+            BASES[base], {**{name: DROP for name in EMPTY if name[1:] in BASES[base]}, "/current-snapshot-id": -1}
+        )
         args = {"metadata": document, "select": ["current-snapshot-id", "refs"]}
         yield Vector(f"metadata-read-v{version}-current-snapshot-minus-1", ("NOT008",), args, any_of(ok({}), INVALID),
                      "spec: Assignment of Snapshot IDs and current-snapshot-id",
                      "a reader may take -1 for a table without data", ("C17",), (version,))  # fmt: skip
-    yield _read("main-implied", "v2-small", ("TMD021",), {"/refs": DROP}, {"refs": MAIN},
-                "the main branch is there where refs is not")  # fmt: skip
-    yield _read("main-implied-null", "v2-small", ("TMD021",), {"/refs": None}, {"refs": MAIN},
-                "the main branch is there where refs is null")  # fmt: skip
-    yield _read("main-implied-empty", "v2-small", ("TMD021",), {"/refs": {}}, {"refs": MAIN},
-                "the main branch is there where refs is empty")  # fmt: skip
+    yield _read(
+        "main-implied",
+        "v2-small",
+        ("TMD021",),
+        {"/refs": DROP},
+        {"refs": MAIN},
+        "the main branch is there where refs is not",
+    )
+    yield _read(
+        "main-implied-null",
+        "v2-small",
+        ("TMD021",),
+        {"/refs": None},
+        {"refs": MAIN},
+        "the main branch is there where refs is null",
+    )
+    yield _read(
+        "main-implied-empty",
+        "v2-small",
+        ("TMD021",),
+        {"/refs": {}},
+        {"refs": MAIN},
+        "the main branch is there where refs is empty",
+    )
     yield _read("main-implied-beside-tags", "v2-small", ("TMD021",), {"/refs/main": DROP}, {
         "refs": {**MAIN, "test": {"snapshot-id": str(FIRST), "type": "tag"}},
     }, "the main branch is there where refs has others only")  # fmt: skip
@@ -151,8 +184,14 @@ def tolerated() -> Iterator[Vector]:
         "/snapshots/1/snapshot-id": 9223372036854775807, "/last-updated-ms": 253402300800000}, {
         "current-snapshot-id": "9223372036854775807", "last-updated-ms": "253402300800000",
     }, "64-bit integers beyond what a double holds", origin=appendix)  # fmt: skip
-    yield _read("uuid-upper-case", "v2-minimal", ("TMD002",), {"/table-uuid": UUID.upper()}, {"table-uuid": UUID},
-                "the case of a UUID has no meaning")  # fmt: skip
+    yield _read(
+        "uuid-upper-case",
+        "v2-minimal",
+        ("TMD002",),
+        {"/table-uuid": UUID.upper()},
+        {"table-uuid": UUID},
+        "the case of a UUID has no meaning",
+    )
     yield _read("field-id-0", "v2-minimal", ("JSC006", "TYP002"), {"/schemas/0/fields/0/id": 0}, {
         "schemas": [{"schema-id": 0, "fields": [{**ID, "id": 0}, DATA]}],
     }, "an id is an int, 0 too", origin=appendix)  # fmt: skip
@@ -163,9 +202,15 @@ def tolerated() -> Iterator[Vector]:
     yield _read("names-by-case", "v2-minimal", ("TYP002",), {"/schemas/0/fields/1/name": "ID"}, {
         "schemas": [{"schema-id": 0, "fields": [ID, {**DATA, "name": "ID"}]}],
     }, "two names that differ in case are two names", origin=appendix)  # fmt: skip
-    yield _read("empty-schema", "v2-minimal", ("JSC006",), {"/schemas/0/fields": [], "/last-column-id": 0}, {
-        "schemas": [{"schema-id": 0, "fields": []}], "last-column-id": 0}, "a table without columns",
-        origin=appendix)  # fmt: skip
+    yield _read(
+        "empty-schema",
+        "v2-minimal",
+        ("JSC006",),
+        {"/schemas/0/fields": [], "/last-column-id": 0},
+        {"schemas": [{"schema-id": 0, "fields": []}], "last-column-id": 0},
+        "a table without columns",
+        origin=appendix,
+    )
     yield _read("type-spaces", "v2-minimal", ("JSC005",), {"/schemas/0/fields/1/type": "decimal( 9 , 2 )"}, {
         "schemas": [{"schema-id": 0, "fields": [ID, {**DATA, "type": "decimal(9, 2)"}]}],
     }, "white space around parameters", origin=appendix)  # fmt: skip
@@ -175,8 +220,10 @@ def tolerated() -> Iterator[Vector]:
     yield _read("gone-parent", "v2-small", ("SNP002",), {"/snapshots/0/parent-snapshot-id": 1}, {
         "snapshots": canonical(edited(V2_SMALL, {"/snapshots/0/parent-snapshot-id": 1}))["snapshots"],
     }, "a parent may have expired", origin="spec: Snapshots")  # fmt: skip
-    gone = {"order-id": 2, "fields": [
-        {"transform": "identity", "source-id": 99, "direction": "asc", "null-order": "nulls-first"}]}  # fmt: skip
+    gone = {
+        "order-id": 2,
+        "fields": [{"transform": "identity", "source-id": 99, "direction": "asc", "null-order": "nulls-first"}],
+    }
     yield _read("old-sort-order", "v2-nested", ("SRT006",), {"/sort-orders/-": gone}, {
         "sort-orders": [*canonical(V2_NESTED)["sort-orders"], gone],
     }, "an order that is not the default may sort by a column that is gone", origin="spec: Sort Orders")  # fmt: skip
@@ -248,9 +295,13 @@ WRITES: list[tuple[str, str, int, tuple[str, ...], Document, str]] = [
 
 def writes() -> Iterator[Vector]:
     """What a writer makes of a table."""
-    stale = {**dict.fromkeys(("/snapshots", "/snapshot-log", "/current-snapshot-id"), DROP),
-             "/schema": V1_RICH["schemas"][0], "/partition-spec": [], "/default-spec-id": 0,
-             "/partition-specs": [{"spec-id": 0, "fields": []}]}  # fmt: skip
+    stale = {
+        **dict.fromkeys(("/snapshots", "/snapshot-log", "/current-snapshot-id"), DROP),
+        "/schema": V1_RICH["schemas"][0],
+        "/partition-spec": [],
+        "/default-spec-id": 0,
+        "/partition-specs": [{"spec-id": 0, "fields": []}],
+    }
     rows = [(name, BASES[base], *rest) for name, base, *rest in WRITES]
     rows.append(("v1-deprecated-stale", edited(V1_RICH, stale), 1, ("TMD007",), {"schema": WRITES[0][4]["schema"]},
                  "v1 writes the current schema, whatever copy of it was read"))  # fmt: skip
@@ -262,19 +313,31 @@ def writes() -> Iterator[Vector]:
         expect = any_of(ok(form), ok({**form, "partition-spec": counted}) if counted else ok(form))
         why = ("E18",) if counted else ()
         yield Vector(f"metadata-write-{name}", codes, args, expect, origin, note, why, (version,))
-    for name, code, member in (("schema", "UPG004", "schema"), ("partition-spec", "UPG004", "partition-spec"),
-                               ("next-row-id", "VER005", "next-row-id")):  # fmt: skip
+    for name, code, member in (
+        ("schema", "UPG004", "schema"),
+        ("partition-spec", "UPG004", "partition-spec"),
+        ("next-row-id", "VER005", "next-row-id"),
+    ):
         args = {"metadata": V2_NESTED, "format_version": 2, "select": [member]}
-        copies = {"schema": V2_NESTED["schemas"][0], "partition-spec": V2_NESTED["partition-specs"][1]["fields"],
-                  "next-row-id": 0}  # fmt: skip
+        copies = {
+            "schema": V2_NESTED["schemas"][0],
+            "partition-spec": V2_NESTED["partition-specs"][1]["fields"],
+            "next-row-id": 0,
+        }
         yield Vector(f"metadata-write-v2-without-{name}", (code,), args, any_of(ok({}), ok({member: copies[member]})),
                      "spec: Writer requirements; Appendix E, Version 2", f"v2 should leave {member} out", ("E18",),
                      (2,))  # fmt: skip
     for low, base in ((1, "v2-minimal"), (1, "v3-minimal"), (2, "v3-minimal")):
         args = {"metadata": BASES[base], "format_version": low}
-        yield Vector(f"metadata-write-{base[:2]}-as-v{low}", ("VER003",), args, INVALID,
-                     "derivation: a lower version has no place for what the table has and requires, by hand",
-                     "a table is not written in a lower version", only=(2, 3))  # fmt: skip
+        yield Vector(
+            f"metadata-write-{base[:2]}-as-v{low}",
+            ("VER003",),
+            args,
+            INVALID,
+            "derivation: a lower version has no place for what the table has and requires, by hand",
+            "a table is not written in a lower version",
+            only=(2, 3),
+        )
 
 
 # Upgrades
@@ -296,42 +359,68 @@ def upgrades() -> Iterator[Vector]:
             document = BASES[base]
             form = canonical(document)
             row = "0" if old < 3 <= new else form.get("next-row-id")
-            expected = {**selected(form, KEPT), "format-version": new,
-                        "last-sequence-number": form["last-sequence-number"], "next-row-id": row}  # fmt: skip
+            expected = {
+                **selected(form, KEPT),
+                "format-version": new,
+                "last-sequence-number": form["last-sequence-number"],
+                "next-row-id": row,
+            }
             kept = tuple(name for name in KEPT if name != "metadata-log")
             names = ("format-version", "last-sequence-number", "next-row-id", *kept)
             codes = ("LIN013", "UPG003") if new == 3 > old else ("UPG003", "VER003") if old < new else ("VER003",)
             answer = {name: expected[name] for name in names if expected.get(name) is not None}
-            yield Vector(f"upgrade-v{old}-to-v{new}-{label}", codes,
-                         {"metadata": document, "format_version": new, "select": list(names)}, ok(answer),
-                         "spec: Appendix E; Row Lineage for Upgraded Tables",
-                         "everything stays; sequence numbers and row ids start at 0" if old < new else
-                         "a table that has the version stays as it is",
-                         only=tuple(sorted({max(new, 2)})))  # fmt: skip
-    for member, base, code in (("schemas", "v1-minimal", "TMD008"), ("partition-specs", "v1-minimal", "TMD011"),
-                               ("sort-orders", "v1-minimal", "TMD019")):  # fmt: skip
+            yield Vector(
+                f"upgrade-v{old}-to-v{new}-{label}",
+                codes,
+                {"metadata": document, "format_version": new, "select": list(names)},
+                ok(answer),
+                "spec: Appendix E; Row Lineage for Upgraded Tables",
+                "everything stays; sequence numbers and row ids start at 0"
+                if old < new
+                else "a table that has the version stays as it is",
+                only=tuple(sorted({max(new, 2)})),
+            )
+    for member, base, code in (
+        ("schemas", "v1-minimal", "TMD008"),
+        ("partition-specs", "v1-minimal", "TMD011"),
+        ("sort-orders", "v1-minimal", "TMD019"),
+    ):
         document = edited(BASES[base], {"/table-uuid": UUID})
         for new in (2, 3):
-            yield Vector(f"upgrade-v1-to-v{new}-fills-{member}", (code, "UPG003"),
-                         {"metadata": document, "format_version": new, "select": [member]},
-                         ok(selected(canonical(document), (member,))), "spec: Appendix E, Version 2",
-                         f"{member} is required from v2 and made of what v1 has", only=(new,))  # fmt: skip
+            yield Vector(
+                f"upgrade-v1-to-v{new}-fills-{member}",
+                (code, "UPG003"),
+                {"metadata": document, "format_version": new, "select": [member]},
+                ok(selected(canonical(document), (member,))),
+                "spec: Appendix E, Version 2",
+                f"{member} is required from v2 and made of what v1 has",
+                only=(new,),
+            )
     for base in ("v1-snapshots", "v2-small"):
         document = edited(BASES[base], {"/table-uuid": UUID})
-        yield Vector(f"upgrade-{base}-to-v3-snapshots", ("LIN013", "SNP010"),
-                     {"metadata": document, "format_version": 3, "select": ["snapshots", "next-row-id"]},
-                     ok({"snapshots": canonical(document)["snapshots"], "next-row-id": "0"}),
-                     "spec: Row Lineage for Upgraded Tables", "the snapshots that exist get no row ids",
-                     only=(3,))  # fmt: skip
+        yield Vector(
+            f"upgrade-{base}-to-v3-snapshots",
+            ("LIN013", "SNP010"),
+            {"metadata": document, "format_version": 3, "select": ["snapshots", "next-row-id"]},
+            ok({"snapshots": canonical(document)["snapshots"], "next-row-id": "0"}),
+            "spec: Row Lineage for Upgraded Tables",
+            "the snapshots that exist get no row ids",
+            only=(3,),
+        )
     yield Vector("upgrade-v1-to-v2-manifests", ("UPG005", "VER003"), {
         "metadata": edited(BASES["v1-snapshots"], {"/table-uuid": UUID}), "format_version": 2, "select": ["snapshots"],
     }, ok({"snapshots": canonical(BASES["v1-snapshots"])["snapshots"]}), APPENDIX_E,
         "a snapshot without a manifest list keeps its manifests", only=(2,))  # fmt: skip
     for old, new in ((2, 1), (3, 1), (3, 2)):
-        yield Vector(f"upgrade-v{old}-to-v{new}", ("VER003",),
-                     {"metadata": BASES[f"v{old}-minimal"], "format_version": new}, INVALID,
-                     "derivation: a lower version has no place for what the table has and requires, by hand",
-                     "no table goes to a lower version", only=(2, 3))  # fmt: skip
+        yield Vector(
+            f"upgrade-v{old}-to-v{new}",
+            ("VER003",),
+            {"metadata": BASES[f"v{old}-minimal"], "format_version": new},
+            INVALID,
+            "derivation: a lower version has no place for what the table has and requires, by hand",
+            "no table goes to a lower version",
+            only=(2, 3),
+        )
 
 
 def files() -> Iterator[VectorFile]:

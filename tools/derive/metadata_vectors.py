@@ -66,8 +66,9 @@ def _read_vector(case: Case) -> Vector:
         expect, why = any_of(INVALID, taken), why or ("E17",)
     else:
         expect = taken
-    return Vector(f"metadata-{case.id}", _codes(case), args, expect, ORIGIN, _note(case), why,
-                  _version(document, case.base))  # fmt: skip
+    return Vector(
+        f"metadata-{case.id}", _codes(case), args, expect, ORIGIN, _note(case), why, _version(document, case.base)
+    )
 
 
 def _check_vector(case: Case) -> Vector:

@@ -74,9 +74,13 @@ def entry(name: str, partition: Sequence[Any] = (), number: int | None = None, *
         "file_sequence_number": members.pop("file_number", number),
     }
     file = {
-        "content": 0, "name": name, "tuple": tuple(partition), "file_format": "PARQUET", "record_count": 10,
+        "content": 0,
+        "name": name,
+        "tuple": tuple(partition),
+        "file_format": "PARQUET",
+        "record_count": 10,
         "file_size_in_bytes": 1000,
-    }  # fmt: skip
+    }
     for column, (type_, lower, upper, *counts) in members.pop("stats", {}).items():
         told = dict(zip(("value_counts", "null_value_counts", "nan_value_counts"), counts, strict=False))
         told |= {"lower_bounds": _bytes(type_, lower), "upper_bounds": _bytes(type_, upper)}
@@ -227,9 +231,15 @@ class PlanTable:
         entries = [self._entry(row, of, version) for row in rows]
         used = {key for row in entries for key, value in row["data_file"].items() if value is not None}
         data = avro_files.manifest(
-            version, entries, columns=sorted(used), partition=of.avro(), spec=of.to_json(),
-            table=self.schemas[-1], content=content, codec="deflate",
-        )  # fmt: skip
+            version,
+            entries,
+            columns=sorted(used),
+            partition=of.avro(),
+            spec=of.to_json(),
+            table=self.schemas[-1],
+            content=content,
+            codec="deflate",
+        )
         path = f"metadata/m{len([name for name in self.files if '/m' in name])}.avro"
         self.files[path] = data
         counts = [sum(row["status"] == status for row in rows) for status in (1, 0, 2)]
@@ -285,9 +295,12 @@ class PlanTable:
         else:
             path = f"metadata/snap-{number}.avro"
             self.files[path] = avro_files.manifest_list(
-                self.version, self.manifests, codec="deflate", metadata={"format-version": str(self.version)},
+                self.version,
+                self.manifests,
+                codec="deflate",
+                metadata={"format-version": str(self.version)},
                 columns=sorted({key for one in self.manifests for key, value in one.items() if value is not None}),
-            )  # fmt: skip
+            )
             told["manifest-list"] = f"{self.place}/{path}"
         self.snapshots.append({**told, **members})
         return self
@@ -407,18 +420,30 @@ class PlanTable:
         if filter_ is not None:
             given["filter"] = filter_
         return Vector(
-            f"{self.name}-{id_}", tuple(codes.split()), given, expect, "derivation: tools/derive/planning.py", note,
-            tuple(sorted(contradiction.split())), only=(self.version,),
-        )  # fmt: skip
+            f"{self.name}-{id_}",
+            tuple(codes.split()),
+            given,
+            expect,
+            "derivation: tools/derive/planning.py",
+            note,
+            tuple(sorted(contradiction.split())),
+            only=(self.version,),
+        )
 
 
 def either(first: Vector, *others: Vector | JsonObject) -> Vector:
     """A case in which several outcomes are permitted: those of all the cases; the first gives the rest."""
     outcomes = [one.expect if isinstance(one, Vector) else one for one in (first, *others)]
     return Vector(
-        first.id, first.requirements, first.args, {"any_of": outcomes}, first.origin, first.note, first.contradiction,
+        first.id,
+        first.requirements,
+        first.args,
+        {"any_of": outcomes},
+        first.origin,
+        first.note,
+        first.contradiction,
         only=first.only,
-    )  # fmt: skip
+    )
 
 
 def main(argv: Sequence[str]) -> int:

@@ -62,9 +62,14 @@ def value(node: Any, names: Sequence[str]) -> bytes:
 
 
 TAGGED = {
-    "date": (11, "<i"), "timestamp": (12, "<q"), "timestamp_ntz": (13, "<q"), "float": (14, "<f"), "time": (17, "<q"),
-    "timestamp_ns": (18, "<q"), "timestamp_ntz_ns": (19, "<q"),
-}  # fmt: skip
+    "date": (11, "<i"),
+    "timestamp": (12, "<q"),
+    "timestamp_ntz": (13, "<q"),
+    "float": (14, "<f"),
+    "time": (17, "<q"),
+    "timestamp_ns": (18, "<q"),
+    "timestamp_ntz_ns": (19, "<q"),
+}
 """Type ids and formats of the primitives that Python has no type for."""
 
 

@@ -68,10 +68,14 @@ def page() -> str:
     """The text of the page."""
     lines = [INTRODUCTION, "## What each version adds", ""]
     features = (
-        [f"v{feature.since}", plain(feature.name), f"until v{feature.until}" if feature.until < max(FormatVersion) else
-         "", _codes(feature.requirements)]
+        [
+            f"v{feature.since}",
+            plain(feature.name),
+            f"until v{feature.until}" if feature.until < max(FormatVersion) else "",
+            _codes(feature.requirements),
+        ]
         for feature in FEATURES
-    )  # fmt: skip
+    )
     lines += [*table(["since", "what", "written", "requirements"], features), ""]
     for old in FormatVersion:
         if old.next is not None:

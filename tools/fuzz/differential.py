@@ -56,9 +56,13 @@ class Difference:
     def candidate(self) -> str:
         """A candidate for a vector, in one line."""
         told = {
-            "operation": self.op, "reason": self.reason, "place": self.place, "args": self.args,
-            "reference": self.reference, self.engine: self.answer,
-        }  # fmt: skip
+            "operation": self.op,
+            "reason": self.reason,
+            "place": self.place,
+            "args": self.args,
+            "reference": self.reference,
+            self.engine: self.answer,
+        }
         return json.dumps(told, ensure_ascii=True, default=str)
 
 
@@ -91,9 +95,13 @@ def differences(engine: str, process: Process, op: str, examples: int, seed_: in
 
         @seed(seed_ + round_)
         @settings(
-            max_examples=examples, database=None, deadline=None, report_multiple_bugs=False,
-            phases=(Phase.generate, Phase.shrink), suppress_health_check=list(HealthCheck),
-        )  # fmt: skip
+            max_examples=examples,
+            database=None,
+            deadline=None,
+            report_multiple_bugs=False,
+            phases=(Phase.generate, Phase.shrink),
+            suppress_health_check=list(HealthCheck),
+        )
         @given(QUESTIONS[op]())
         def ask(asked: Asked) -> None:
             nonlocal count

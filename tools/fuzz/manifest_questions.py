@@ -151,23 +151,31 @@ def _writing(draw: st.DrawFn, versions: tuple[int, ...] = (1, 2, 3)) -> JsonObje
     content = draw(st.sampled_from([0, 0, 1])) if version > 1 else 0
     columns, spec, types = draw(_tables(version))
     return {
-        "format_version": version, "content": content, "schema": {"type": "struct", "schema-id": 0, "fields": columns},
-        "spec": spec, "snapshot_id": str(COMMITTED), "sequence_number": str(NUMBER if version > 1 else 0),
+        "format_version": version,
+        "content": content,
+        "schema": {"type": "struct", "schema-id": 0, "fields": columns},
+        "spec": spec,
+        "snapshot_id": str(COMMITTED),
+        "sequence_number": str(NUMBER if version > 1 else 0),
         "entries": draw(st.lists(_entries(version, content, types), min_size=1, max_size=3, unique_by=_path)),
-    }  # fmt: skip
+    }
 
 
 @st.composite
 def _reading(draw: st.DrawFn) -> JsonObject:
     written = draw(_writing())
     listed: JsonObject = {
-        "partition_spec_id": written["spec"]["spec-id"], "content": written["content"],
-        "sequence_number": written["sequence_number"], "added_snapshot_id": written["snapshot_id"],
-    }  # fmt: skip
+        "partition_spec_id": written["spec"]["spec-id"],
+        "content": written["content"],
+        "sequence_number": written["sequence_number"],
+        "added_snapshot_id": written["snapshot_id"],
+    }
     asked: JsonObject = {
-        "bytes": operations()["manifest.write"](written), "manifest_file": listed, "schema": written["schema"],
+        "bytes": operations()["manifest.write"](written),
+        "manifest_file": listed,
+        "schema": written["schema"],
         "specs": [written["spec"]],
-    }  # fmt: skip
+    }
     if written["format_version"] == 3 and not written["content"] and draw(st.booleans()):
         listed["first_row_id"] = draw(st.integers(0, 1 << 40).map(str))
     elif draw(st.booleans()):
@@ -188,9 +196,12 @@ def _listed(draw: st.DrawFn, version: int, *, rows: bool) -> JsonObject:
     new = draw(st.booleans())
     content = draw(st.sampled_from([0, 0, 1])) if version > 1 else 0
     manifest: JsonObject = {
-        "manifest_path": draw(PATHS), "manifest_length": draw(LONGS), "partition_spec_id": draw(st.integers(0, 3)),
-        "content": content, "added_snapshot_id": str(COMMITTED) if new else draw(LONGS),
-    }  # fmt: skip
+        "manifest_path": draw(PATHS),
+        "manifest_length": draw(LONGS),
+        "partition_spec_id": draw(st.integers(0, 3)),
+        "content": content,
+        "added_snapshot_id": str(COMMITTED) if new else draw(LONGS),
+    }
     for what in ("added", "existing", "deleted"):
         manifest[f"{what}_files_count"] = draw(st.integers(0, 5))
         manifest[f"{what}_rows_count"] = draw(st.integers(0, 1 << 20).map(str))
@@ -207,9 +218,11 @@ def _listed(draw: st.DrawFn, version: int, *, rows: bool) -> JsonObject:
 def _list_writing(draw: st.DrawFn) -> JsonObject:
     version = draw(st.sampled_from([1, 2, 3]))
     asked: JsonObject = {
-        "format_version": version, "snapshot_id": str(COMMITTED), "sequence_number": str(NUMBER if version > 1 else 0),
+        "format_version": version,
+        "snapshot_id": str(COMMITTED),
+        "sequence_number": str(NUMBER if version > 1 else 0),
         "manifests": draw(st.lists(_listed(version, rows=version == 3), max_size=3, unique_by=_path)),
-    }  # fmt: skip
+    }
     _maybe(draw, asked, parent_snapshot_id=LONGS)
     if version == 3:
         asked["first_row_id"] = str(draw(st.integers(100, 1 << 40)))

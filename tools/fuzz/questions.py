@@ -58,8 +58,10 @@ def _transforms() -> st.SearchStrategy[Asked]:
     def asked(drawn: tuple[tuple[Type, Any], Any]) -> Asked:
         (type_, value), transform = drawn
         return "transform", {
-            "transform": str(transform), "type": type_to_json(type_), "value": to_exchange(type_, value)
-        }  # fmt: skip
+            "transform": str(transform),
+            "type": type_to_json(type_),
+            "value": to_exchange(type_, value),
+        }
 
     fits = st.tuples(_typed(), made).filter(
         lambda drawn: drawn[1].sources is None or kind(drawn[0][0]) in drawn[1].sources
@@ -94,9 +96,11 @@ def _predicates() -> st.SearchStrategy[Asked]:
         from spec_ref.single_value.json_value import to_json
 
         type_, row, constant, op, turned = drawn
-        schema = {"type": "struct", "schema-id": 0, "fields": [
-            {"id": 1, "name": "x", "required": False, "type": type_to_json(type_)}
-        ]}  # fmt: skip
+        schema = {
+            "type": "struct",
+            "schema-id": 0,
+            "fields": [{"id": 1, "name": "x", "required": False, "type": type_to_json(type_)}],
+        }
         leaf: dict[str, Any] = {"type": op, "term": "x", "value": to_json(type_, constant)}
         if op in ("is-null", "not-null"):
             del leaf["value"]
@@ -106,10 +110,13 @@ def _predicates() -> st.SearchStrategy[Asked]:
     plain = strategies.primitive_types().filter(lambda type_: kind(type_) not in (*NO_VALUES, "float", "double"))
     return plain.flatmap(
         lambda type_: st.tuples(
-            st.just(type_), strategies.values(type_), strategies.values(type_),
-            st.sampled_from((*COMPARISONS, "is-null", "not-null")), st.booleans(),
+            st.just(type_),
+            strategies.values(type_),
+            strategies.values(type_),
+            st.sampled_from((*COMPARISONS, "is-null", "not-null")),
+            st.booleans(),
         )
-    ).map(asked)  # fmt: skip
+    ).map(asked)
 
 
 QUESTIONS: dict[str, Callable[[], st.SearchStrategy[Asked]]] = {

@@ -158,4 +158,4 @@ TARGETS = (
     Target("results-file", _results_file, lambda: (RESULTS,), mutations.mutated_bytes, 0.5),
     Target("deviations", _deviations, _entries, share=0.5),
     Target("golden-index", _golden_index, files("tables/*/index.json"), mutations.mutated_json, 0.5),
-)  # fmt: skip
+)

@@ -168,4 +168,4 @@ TARGETS = (
     Target("parquet-footer", _parquet, _parquet_footers, mutations.mutated_footer),
     Target("orc-types", _orc_types, _orc_files, mutations.mutated_orc),
     Target("orc-stripes", _orc_stripes, _orc_files, mutations.mutated_orc),
-)  # fmt: skip
+)

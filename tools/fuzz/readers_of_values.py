@@ -119,8 +119,11 @@ def _shredded() -> Callable[[bytes], object]:
 
 def _shreddings() -> Iterator[bytes]:
     names = bytes.fromhex("0104000102030461626364")
-    for parts in ((names, b"", b"", b"\x0c\x01"), (names, bytes.fromhex("0201020002") + b"\x0c\x01", b"\x00", b"\x05a"),
-                  (names, bytes.fromhex("020103000100"), bytes.fromhex("0302000203" + "0C0104"), b"")):  # fmt: skip
+    for parts in (
+        (names, b"", b"", b"\x0c\x01"),
+        (names, bytes.fromhex("0201020002") + b"\x0c\x01", b"\x00", b"\x05a"),
+        (names, bytes.fromhex("020103000100"), bytes.fromhex("0302000203" + "0C0104"), b""),
+    ):
         yield b"".join(bytes([len(part)]) + part for part in parts)
 
 
@@ -190,8 +193,12 @@ TARGETS = (
     Target("bound", _bound, _chosen("bound.decode", "bytes")),
     Target("json-value", _json_value, _chosen("json-value.decode", "json"), _mutated_typed_json),
     Target("type", _type, json_members("type.parse", member="type"), mutations.mutated_json),
-    Target("predicate", _predicate, json_members("expression.evaluate", "projection.evaluate", member="predicate"),
-           mutations.mutated_json),
+    Target(
+        "predicate",
+        _predicate,
+        json_members("expression.evaluate", "projection.evaluate", member="predicate"),
+        mutations.mutated_json,
+    ),
     Target("variant", _variant, _variants),
     Target("variant-shredded", _shredded, _shreddings),
     Target("variant-bound", _variant_bound, _variants),
@@ -199,4 +206,4 @@ TARGETS = (
     Target("wkt", _wkt, _wkts),
     Target("json-path", _json_path, lambda: (b"$['a']['b']", b"$", b"$['\\u000b']['\\'']")),
     Target("transform", _transform, _transforms),
-)  # fmt: skip
+)

@@ -269,9 +269,12 @@ class Python:
 
         number = table.snapshot_by_id(snapshot).sequence_number or 0
         blob = BlobMetadata(
-            type="apache-datasketches-theta-v1", snapshot_id=snapshot, sequence_number=number, fields=[1],
+            type="apache-datasketches-theta-v1",
+            snapshot_id=snapshot,
+            sequence_number=number,
+            fields=[1],
             properties={"ndv": "10"},
-        )  # fmt: skip
+        )
         path = f"{table.location()}/metadata/s.stats"
         file = StatisticsFile(
             snapshot_id=snapshot,

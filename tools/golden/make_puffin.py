@@ -183,10 +183,14 @@ def data_files(spark: SparkSession, out: Path) -> list[dict[str, Any]]:
     made = []
     for format_ in ("parquet", "orc", "avro"):
         name = f"db.metrics_{format_}"
-        properties = {"write.format.default": format_, "write.metadata.metrics.default": "truncate(16)",
-                      "write.parquet.row-group-size-bytes": "32768", "write.parquet.row-group-check-min-record-count":
-                      "100", "write.parquet.row-group-check-max-record-count": "100", "write.orc.stripe-size-bytes":
-                      "65536"}  # fmt: skip
+        properties = {
+            "write.format.default": format_,
+            "write.metadata.metrics.default": "truncate(16)",
+            "write.parquet.row-group-size-bytes": "32768",
+            "write.parquet.row-group-check-min-record-count": "100",
+            "write.parquet.row-group-check-max-record-count": "100",
+            "write.orc.stripe-size-bytes": "65536",
+        }
         log = table(spark, name, METRICS_COLUMNS, **properties)
         run(spark, log, f"INSERT INTO golden.{name} {METRICS_SELECT}")
         (entry,) = files_of(spark, name, "content = 0")

@@ -103,9 +103,11 @@ def _int96(name: str, type_: str, zone: str | None) -> None:
             name, f"{type_} as INT96, as Hive, Impala and older Spark write it", {"id": "long", "t": type_}
         )
         texts = [
-            "0001-01-01T00:00:00.000000", "9999-12-31T23:59:59.999999", "1969-12-31T23:59:59.999999",
+            "0001-01-01T00:00:00.000000",
+            "9999-12-31T23:59:59.999999",
+            "1969-12-31T23:59:59.999999",
             "2263-01-01T00:00:00.000001",
-        ]  # fmt: skip
+        ]
         known = [text + "+00:00" if zone else text for text in texts]
         rows: list[Row] = [{"id": number, "t": text} for number, text in enumerate([*known, None], 1)]
         native = [{**row, "t": row["t"] and datetime.datetime.fromisoformat(row["t"])} for row in rows]
@@ -130,9 +132,13 @@ def _pages(_session: None) -> None:
     rows = [{"id": number, "data": None if number % 10 == 3 else f"v{number:02d}"} for number in order]
     types = {"id": pa.int64(), "data": pa.string()}
     options = {
-        "row_group_size": 20, "data_page_size": 1, "write_batch_size": 4, "write_page_index": True,
-        "use_dictionary": False, "compression": "none",
-    }  # fmt: skip
+        "row_group_size": 20,
+        "data_page_size": 1,
+        "write_batch_size": 4,
+        "write_page_index": True,
+        "use_dictionary": False,
+        "compression": "none",
+    }
     table.add(table.data("1.parquet", rows, types, **options))
     table.end(rows)
 

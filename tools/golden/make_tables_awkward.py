@@ -26,9 +26,10 @@ def columns(name: str) -> tuple[dict[str, Any], Rows]:
     """The columns of a table, each called as its type, and the rows."""
     types = awkward.TABLES[name]
     rows = [
-        row for row in awkward.ROWS
+        row
+        for row in awkward.ROWS
         if awkward.kind(row[1]) in types and awkward.is_far(row[0], row[1]) is (name == "far")
-    ]  # fmt: skip
+    ]
     kinds = list(dict.fromkeys(row[1] for row in rows))
     values = [[row[2] for row in rows if row[1] == type_] for type_ in kinds]
     longest = max(map(len, values))
@@ -102,9 +103,13 @@ def _renumbered(fields: list[Any]) -> dict[str, Any]:
             return {"type": "list", "element-id": id_, "element-required": False, "element": renumber(type_["element"])}
         key, value = next_id(), next_id()
         return {
-            "type": "map", "key-id": key, "value-id": value, "key": renumber(type_["key"]),
-            "value": renumber(type_["value"]), "value-required": False,
-        }  # fmt: skip
+            "type": "map",
+            "key-id": key,
+            "value-id": value,
+            "key": renumber(type_["key"]),
+            "value": renumber(type_["value"]),
+            "value-required": False,
+        }
 
     return {field["name"]: renumber(field["type"]) for field in fields}
 
@@ -119,8 +124,9 @@ def _nulls(format_: str) -> None:
         table = JavaTable(session, name, 2, f"nulls and empty collections at every depth in {format_}")
         types = _renumbered(NESTED)
         table.make(types)
-        rows = [tuple(_named(type_, value) for type_, value in zip(types.values(), row, strict=True))
-                for row in NESTED_ROWS]  # fmt: skip
+        rows = [
+            tuple(_named(type_, value) for type_, value in zip(types.values(), row, strict=True)) for row in NESTED_ROWS
+        ]
         table.append(format_, *rows)
         table.mark("all rows")
         table.finish()

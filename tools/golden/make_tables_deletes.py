@@ -13,9 +13,11 @@ def _positions(name: str, format_: str, granularity: str, engine: str = "iceberg
     def make(session: Session) -> None:
         table = SparkTable(session, name, 2, f"position deletes in {format_}, a file for each {granularity}")
         table.create(
-            COLUMNS, write_format_default=format_, write_delete_format_default=format_,
+            COLUMNS,
+            write_format_default=format_,
+            write_delete_format_default=format_,
             **{"write.delete.granularity": granularity},
-        )  # fmt: skip
+        )
         table.insert((1, "a"), (2, "b"), (3, None))
         table.insert((4, "d"), (5, "e"), (6, None))
         table.mark("inserted")

@@ -244,11 +244,14 @@ AVRO_TYPES: dict[str, Any] = {
     "p": "int",
     "data": "string",
     "q": "string",
-    "point": {"type": "record", "name": "point", "fields": [
-        {"name": "x", "type": ["null", "int"]}, {"name": "y", "type": ["null", "string"]}]},
+    "point": {
+        "type": "record",
+        "name": "point",
+        "fields": [{"name": "x", "type": ["null", "int"]}, {"name": "y", "type": ["null", "string"]}],
+    },
     "items": {"type": "array", "items": ["null", "int"]},
     "props": {"type": "map", "values": ["null", "int"]},
-}  # fmt: skip
+}
 
 
 def _plain_avro(place: Path, rows: list[dict[str, Any]], part: str) -> None:

@@ -24,9 +24,12 @@ def _unknown(_session: None) -> None:
     import pyarrow.parquet as pq
 
     columns = {
-        "id": "long", "nothing": "unknown", "point": struct((6, "x", "unknown"), (7, "y", "int")),
-        "items": list_of(8, "unknown"), "props": map_of(9, "string", 10, "unknown"),
-    }  # fmt: skip
+        "id": "long",
+        "nothing": "unknown",
+        "point": struct((6, "x", "unknown"), (7, "y", "int")),
+        "items": list_of(8, "unknown"),
+        "props": map_of(9, "string", 10, "unknown"),
+    }
     about = "columns of numbers in the file of a table where they are of type unknown"
     table = ArrowTable("arrow-unknown-stored", about, columns, version=3, last=10)
 
@@ -34,12 +37,15 @@ def _unknown(_session: None) -> None:
         return pa.field(name, type_, nullable=not required, metadata={"PARQUET:field_id": str(id_)})
 
     whole = pa.int64()
-    schema = pa.schema([
-        field("id", whole, 1), field("nothing", whole, 2),
-        field("point", pa.struct([field("x", whole, 6), field("y", pa.int32(), 7)]), 3),
-        field("items", pa.list_(field("element", whole, 8)), 4),
-        field("props", pa.map_(field("key", pa.string(), 9, required=True), field("value", whole, 10)), 5),
-    ])  # fmt: skip
+    schema = pa.schema(
+        [
+            field("id", whole, 1),
+            field("nothing", whole, 2),
+            field("point", pa.struct([field("x", whole, 6), field("y", pa.int32(), 7)]), 3),
+            field("items", pa.list_(field("element", whole, 8)), 4),
+            field("props", pa.map_(field("key", pa.string(), 9, required=True), field("value", whole, 10)), 5),
+        ]
+    )
     rows = [
         {"id": 1, "nothing": 2, "point": {"x": 3, "y": 4}, "items": [5, None], "props": [("k", 6)]},
         {"id": 2, "nothing": None, "point": None, "items": [], "props": None},
@@ -104,10 +110,14 @@ def _codec(codec: str) -> None:
     def make(_session: None) -> None:
         about = f"Avro files that are compressed with {codec}"
         table = ArrowTable(f"avro-codec-{codec}", about, {"id": "long", "data": "string"})
-        schema = {"type": "record", "name": "row", "fields": [
-            {"name": "id", "type": ["null", "long"], "default": None, "field-id": 1},
-            {"name": "data", "type": ["null", "string"], "default": None, "field-id": 2},
-        ]}  # fmt: skip
+        schema = {
+            "type": "record",
+            "name": "row",
+            "fields": [
+                {"name": "id", "type": ["null", "long"], "default": None, "field-id": 1},
+                {"name": "data", "type": ["null", "string"], "default": None, "field-id": 2},
+            ],
+        }
         rows = [{"id": number, "data": None if number == 3 else f"row {number}"} for number in range(1, 6)]
         table.add(table.raw("1.avro", _avro(schema, rows, codec), 5, f"write 1.avro of {rows} with the codec {codec}"))
         table.end(rows)
@@ -156,8 +166,10 @@ def _variants(name: str, about: str, parts: Any, rows: list[tuple[dict[str, Any]
         table = ArrowTable(name, about, {"id": "long", "v": "variant"}, version=3)
         type_ = pa.struct([pa.field("metadata", pa.binary(), nullable=False), *_pair(parts())])
         stored = [{"metadata": variant.metadata(list(NAMES), sorted_=True), **row} for row, _ in rows]
-        fields = [pa.field(column, of, metadata={"PARQUET:field_id": str(id_)})
-                  for id_, (column, of) in enumerate((("id", pa.int64()), ("v", type_)), 1)]  # fmt: skip
+        fields = [
+            pa.field(column, of, metadata={"PARQUET:field_id": str(id_)})
+            for id_, (column, of) in enumerate((("id", pa.int64()), ("v", type_)), 1)
+        ]
         made = pa.Table.from_arrays(
             [pa.array(range(1, len(rows) + 1), pa.int64()), pa.array(stored, type_)], schema=pa.schema(fields)
         )
@@ -192,22 +204,32 @@ _variants(
     "objects that are all shredded in part, whose fields are missing, null or of another type",
     _objects,
     [
-        (_object(_bytes({"d": 1}), a=_typed("x"), b=_typed(2), c={"value": _bytes([True])}),
-         {"a": "x", "b": 2, "c": [True], "d": 1}),
-        (_object(_bytes({"d": {"a": 1}}), a=_untyped(None), b=_untyped("three")),
-         {"a": None, "b": "three", "d": {"a": 1}}),
+        (
+            _object(_bytes({"d": 1}), a=_typed("x"), b=_typed(2), c={"value": _bytes([True])}),
+            {"a": "x", "b": 2, "c": [True], "d": 1},
+        ),
+        (
+            _object(_bytes({"d": {"a": 1}}), a=_untyped(None), b=_untyped("three")),
+            {"a": None, "b": "three", "d": {"a": 1}},
+        ),
         (_object(_bytes({"d": None})), {"d": None}),
     ],
-)  # fmt: skip
+)
 _variants(
-    "arrow-variant-both", "a field of a variant that has a value and a typed value", _objects,
+    "arrow-variant-both",
+    "a field of a variant that has a value and a typed value",
+    _objects,
     [(_object(None, a={"value": _bytes("other"), "typed_value": "x"}), {"a": "x"})],
-)  # fmt: skip
+)
 _variants(
-    "arrow-variant-no-object", "shredded fields beside a value that is no object", _objects,
+    "arrow-variant-no-object",
+    "shredded fields beside a value that is no object",
+    _objects,
     [(_object(_bytes("text"), a=_typed("x")), {"a": "x"})],
-)  # fmt: skip
+)
 _variants(
-    "arrow-variant-field-twice", "a field that is shredded, and in the value beside it", _objects,
+    "arrow-variant-field-twice",
+    "a field that is shredded, and in the value beside it",
+    _objects,
     [(_object(_bytes({"a": "other", "d": 1}), a=_typed("x")), {"a": "x", "d": 1})],
-)  # fmt: skip
+)

@@ -246,15 +246,17 @@ SHREDDED: dict[str, list[Any]] = {
         {"n": 100002, "o": None, "t": None, "m": None},
         {"s": "e", "o": {}, "t": [None, None], "m": {"x": 5}},
         {},
-        *({"n": 100000 + number, "s": "more", "o": {"x": Decimal("0.5")}, "t": ["r"], "m": number}
-          for number in range(7, 12)),
+        *(
+            {"n": 100000 + number, "s": "more", "o": {"x": Decimal("0.5")}, "t": ["r"], "m": number}
+            for number in range(7, 12)
+        ),
         {"n": 100012, "s": "l", "o": {"x": Decimal("0.5")}, "t": ["r"], "m": 12, "rare": "one of twelve"},
     ],
     "numbers": [70000, 70001, -70002, 3, None],
     "arrays": [[1000, 2000], [], [3000, None, 4000]],
     "nested arrays": [[["a"], []], [["b", "c"]]],
     "mixed": [1, "a", {"a": 1}, None],
-}  # fmt: skip
+}
 """What Spark inserts, in one file each, so that Iceberg finds another schema to shred by; the last has none."""
 
 TYPED = {

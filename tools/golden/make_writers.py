@@ -148,10 +148,12 @@ def pyiceberg_table(made: Tables, version: int) -> tuple[Any, str]:
         NestedField(4, "at", TimestamptzType(), required=False),
     )
     table = catalog.create_table(
-        "n.t", schema, location=f"file://{made.location(version)}",
+        "n.t",
+        schema,
+        location=f"file://{made.location(version)}",
         partition_spec=PartitionSpec(PartitionField(2, 1000, IdentityTransform(), "name")),
         properties={"format-version": str(version)},
-    )  # fmt: skip
+    )
     return table, f"SqlCatalog.create_table(format-version={version}, partition identity(name))"
 
 

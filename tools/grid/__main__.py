@@ -26,9 +26,11 @@ def main(argv: list[str]) -> int:
         return 0
     found = every_outcome()
     problems = [
-        f"{cell}: {table}: {told}" for cell, by_table in found.items() for table, told in by_table.items()
+        f"{cell}: {table}: {told}"
+        for cell, by_table in found.items()
+        for table, told in by_table.items()
         if told == UNEXPLAINED
-    ]  # fmt: skip
+    ]
     problems += unneeded(found)
     if argv == ["--check"]:
         for path, text in ((KEPT, to_json(found)), (PAGE, page(found))):

@@ -101,15 +101,19 @@ JSON: dict[str, tuple[type, Callable[[Workbench], Json]]] = {
 
 HEADER = "manifest header"
 AVRO: dict[str, type] = {
-    "manifest list": ManifestFile, "field summary": FieldSummary, "manifest entry": ManifestEntry,
-    "data file": DataFile, "delete file": DataFile,
-}  # fmt: skip
+    "manifest list": ManifestFile,
+    "field summary": FieldSummary,
+    "manifest entry": ManifestEntry,
+    "data file": DataFile,
+    "delete file": DataFile,
+}
 """The structures of Avro files."""
 
 PUFFIN: dict[str, type] = {
-    "Puffin footer": file.FileMetadata, "Puffin blob": file.BlobMetadata,
+    "Puffin footer": file.FileMetadata,
+    "Puffin blob": file.BlobMetadata,
     "blob of a deletion vector": file.BlobMetadata,
-}  # fmt: skip
+}
 """The structures of Puffin files."""
 
 ROW = "row of partition statistics"
@@ -261,8 +265,9 @@ def _in_row(cell: Cell, bench: Workbench) -> None:
             row[name] = None
         case change if name == "partition":
             (value,) = row[name].values()
-            row[name] = {"p": another(value) if change == "another value" else limit(
-                value, low=change == "lowest", bits=31)}  # fmt: skip
+            row[name] = {
+                "p": another(value) if change == "another value" else limit(value, low=change == "lowest", bits=31)
+            }
         case "another value":
             row[name] = another(row[name])
         case change:

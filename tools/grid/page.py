@@ -47,10 +47,13 @@ def _summary(found: Outcomes) -> Iterator[str]:
     counts: dict[str, collections.Counter[str]] = {change: collections.Counter() for change in CHANGES}
     for cell, told in found.items():
         counts[cell.change].update(one.partition(":")[0] for one in told.values())
-    kinds = list(dict.fromkeys(
-        one for one in ("refused", "error", "tolerated", "warning", "info", "legal", "not observable")
-        if any(count[one] for count in counts.values())
-    ))  # fmt: skip
+    kinds = list(
+        dict.fromkeys(
+            one
+            for one in ("refused", "error", "tolerated", "warning", "info", "legal", "not observable")
+            if any(count[one] for count in counts.values())
+        )
+    )
     yield "| change | " + " | ".join(kinds) + " |"
     yield "|---" * (len(kinds) + 1) + "|"
     for change, count in counts.items():

@@ -100,9 +100,10 @@ def _counts(file: dict[str, Json]) -> dict[str, int]:
         kind = "position_delete_file_count" if file.get("content_offset") is None else "dv_count"
         return {"position_delete_record_count": file["record_count"], kind: 1}
     return {
-        "data_record_count": file["record_count"], "data_file_count": 1,
+        "data_record_count": file["record_count"],
+        "data_file_count": 1,
         "total_data_file_size_in_bytes": file["file_size_in_bytes"],
-    }  # fmt: skip
+    }
 
 
 def place_partition_statistics(bench: Workbench, name: str = "", change: str = "") -> None:
@@ -132,10 +133,11 @@ def place_partition_statistics(bench: Workbench, name: str = "", change: str = "
     bench.replaced[path] = out.getvalue()
     bench.metadata["partition-statistics"] = [
         {
-            "snapshot-id": bench.snapshot["snapshot-id"], "statistics-path": path,
+            "snapshot-id": bench.snapshot["snapshot-id"],
+            "statistics-path": path,
             "file-size-in-bytes": len(out.getvalue()),
         }
-    ]  # fmt: skip
+    ]
 
 
 def _field(name: str, type_: pa.DataType, field_id: int) -> pa.Field[Any]:

@@ -18,7 +18,7 @@ COLUMNS = [
     {"id": 2, "name": "p", "required": False, "type": "int"},
     {"id": 3, "name": "x", "required": False, "type": "double"},
     {"id": 4, "name": "s", "required": False, "type": "string"},
-]  # fmt: skip
+]
 
 
 def _rows(first: int, last: int) -> list[dict[str, Any]]:
@@ -27,20 +27,25 @@ def _rows(first: int, last: int) -> list[dict[str, Any]]:
 
 def _operations(version: int) -> list[dict[str, Any]]:
     """A partitioned and sorted table with two appends, and deletes where the version has some."""
-    merge = [] if version == 1 else [
-        {"op": "delete", "filter": {"type": "eq", "term": "id", "value": 2}, "mode": "merge-on-read"}
-    ]  # fmt: skip
+    merge = (
+        []
+        if version == 1
+        else [{"op": "delete", "filter": {"type": "eq", "term": "id", "value": 2}, "mode": "merge-on-read"}]
+    )
     return [
         {
-            "op": "create", "format_version": version, "schema": {"type": "struct", "fields": COLUMNS},
+            "op": "create",
+            "format_version": version,
+            "schema": {"type": "struct", "fields": COLUMNS},
             "partition": [{"source": "p", "transform": "identity", "name": "p"}],
-            "sort": [{"source": "id"}], "properties": {"owner": "grid"},
+            "sort": [{"source": "id"}],
+            "properties": {"owner": "grid"},
         },
         {"op": "append", "rows": _rows(0, 6)},
         {"op": "tag", "name": "first"},
         *merge,
         {"op": "append", "rows": _rows(6, 10)},
-    ]  # fmt: skip
+    ]
 
 
 def reference(version: int) -> Callable[[Path, Path], Workbench]:
@@ -62,9 +67,13 @@ def _statistics(bench: Workbench) -> None:
     snapshot = bench.snapshot
     number = snapshot.get("sequence-number", 0)
     blob = Blob(
-        type="grid-blob-v1", fields=(1,), snapshot_id=snapshot["snapshot-id"], sequence_number=number,
-        payload=b"contents", properties={"a": "b"},
-    )  # fmt: skip
+        type="grid-blob-v1",
+        fields=(1,),
+        snapshot_id=snapshot["snapshot-id"],
+        sequence_number=number,
+        payload=b"contents",
+        properties={"a": "b"},
+    )
     content = write_puffin([blob], properties={"created-by": "grid"})
     path = f"{bench.root}/metadata/grid.stats"
     bench.replaced[path] = content
@@ -72,10 +81,13 @@ def _statistics(bench: Workbench) -> None:
             "properties": {"a": "b"}}  # fmt: skip
     bench.metadata["statistics"] = [
         {
-            "snapshot-id": snapshot["snapshot-id"], "statistics-path": path, "file-size-in-bytes": len(content),
-            "file-footer-size-in-bytes": int.from_bytes(content[-12:-8], "little") + 16, "blob-metadata": [told],
+            "snapshot-id": snapshot["snapshot-id"],
+            "statistics-path": path,
+            "file-size-in-bytes": len(content),
+            "file-footer-size-in-bytes": int.from_bytes(content[-12:-8], "little") + 16,
+            "blob-metadata": [told],
         }
-    ]  # fmt: skip
+    ]
 
 
 def golden(name: str) -> Callable[[Path, Path], Workbench]:

@@ -139,8 +139,12 @@ def candidates(preloaded: Preloaded, mutant: Mutant, coverage: Coverage) -> list
         cases = list(cases)
         taken = set(cases)
         for own in (True, False):
-            near = {one for (file, _), some in coverage.cases.items() if (file == mutant.file) == own and file in files
-                    for one in some}  # fmt: skip
+            near = {
+                one
+                for (file, _), some in coverage.cases.items()
+                if (file == mutant.file) == own and file in files
+                for one in some
+            }
             cases += [one for one in all_cases(preloaded, coverage) if one in near and one not in taken]
             taken |= near
     return [case for kind in _by_cost(preloaded, cases, raced=mutant.file.startswith(RACED)) for case in kind]

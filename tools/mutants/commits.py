@@ -90,9 +90,13 @@ def _named_manifests() -> bool:
     made = runner.read(_base(runner).metadata.current_snapshot.manifest_list, FileKind.MANIFEST_LIST).files
     (again,) = (one for one in made if one.manifest_path == listed.manifest_path)
     counts = (
-        again.added_files_count, again.added_rows_count, again.existing_files_count, again.existing_rows_count,
-        again.deleted_files_count, again.deleted_rows_count,
-    )  # fmt: skip
+        again.added_files_count,
+        again.added_rows_count,
+        again.existing_files_count,
+        again.existing_rows_count,
+        again.deleted_files_count,
+        again.deleted_rows_count,
+    )
     return counts == (2, 30, 0, 0, 0, 0) and again.partition_spec_id == 0
 
 

@@ -128,8 +128,10 @@ def _corruptions(_judges: Judges) -> dict[str, Callable[[], bool]]:
             one.mutate(bench)
             report = bench.validate(Level(one.level), Snapshots(one.snapshots))
         errors = {finding.requirement for finding in report.findings if finding.severity is Severity.ERROR}
-        if any(len(finding.examples) != (min(finding.count, MAX_EXAMPLES) if finding.count > 1 else 0)
-               for finding in report.findings):  # fmt: skip
+        if any(
+            len(finding.examples) != (min(finding.count, MAX_EXAMPLES) if finding.count > 1 else 0)
+            for finding in report.findings
+        ):
             return False  # what is told is not as often as it says
         if one.severity == "error":
             return one.code in errors and errors <= {one.code, *one.also}

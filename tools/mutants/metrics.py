@@ -24,9 +24,12 @@ ids."""
 
 ORC_OTHERWISE = {
     "column_sizes": frozenset({"22", "23", "24"}),
-    "value_counts": ORC_NESTED | {"19", "21"}, "null_value_counts": ORC_NESTED | {"19", "21"},
-    "nan_value_counts": ORC_NESTED, "lower_bounds": ORC_NESTED | {"10"}, "upper_bounds": ORC_NESTED | {"10"},
-}  # fmt: skip
+    "value_counts": ORC_NESTED | {"19", "21"},
+    "null_value_counts": ORC_NESTED | {"19", "21"},
+    "nan_value_counts": ORC_NESTED,
+    "lower_bounds": ORC_NESTED | {"10"},
+    "upper_bounds": ORC_NESTED | {"10"},
+}
 
 
 def _told(metrics: Any) -> dict[str, dict[str, Any]]:
@@ -58,8 +61,9 @@ def _orc() -> bool:
 
     def alike(name: str) -> bool:
         left_out = ORC_OTHERWISE[name]
-        ours, theirs = ({key: one for key, one in told.items() if key not in left_out}
-                        for told in (_told(found)[name], java[name]))  # fmt: skip
+        ours, theirs = (
+            {key: one for key, one in told.items() if key not in left_out} for told in (_told(found)[name], java[name])
+        )
         return bool(ours == theirs)
 
     return all(map(alike, MAPS)) and list(found.split_offsets) == java["split_offsets"]
@@ -78,11 +82,15 @@ def _parts_of_variants() -> bool:
     from spec_ref.data_files.avro_metrics import avro_metrics
 
     def fields(*ids: int | None) -> list[dict[str, Any]]:
-        return [{"name": name, "type": "bytes", **({} if id_ is None else {"field-id": id_})}
-                for name, id_ in zip(("metadata", "value"), ids, strict=True)]  # fmt: skip
+        return [
+            {"name": name, "type": "bytes", **({} if id_ is None else {"field-id": id_})}
+            for name, id_ in zip(("metadata", "value"), ids, strict=True)
+        ]
 
-    for of, parts, counted in ((fields(None, None), (b"\1\0\0", b"\0"), {"1": 2}),
-                               (fields(2, 3), (b"a", b"b"), {"2": 2, "3": 2})):  # fmt: skip
+    for of, parts, counted in (
+        (fields(None, None), (b"\1\0\0", b"\0"), {"1": 2}),
+        (fields(2, 3), (b"a", b"b"), {"2": 2, "3": 2}),
+    ):
         record = {"type": "record", "name": "r1", "fields": of}
         schema = {"type": "record", "name": "table", "fields": [{"name": "v", "type": record, "field-id": 1}]}
         row = {"v": dict(zip(("metadata", "value"), parts, strict=True))}
@@ -149,17 +157,23 @@ def _sizes() -> bool:
                                       field(7, "point", inside)]}
     )  # fmt: skip
     paths = {
-        "id": 1, "prices.key_value.key": 3, "prices.key_value.value": 4, "tags.list.element": 6, "point.x": 8,
+        "id": 1,
+        "prices.key_value.key": 3,
+        "prices.key_value.value": 4,
+        "tags.list.element": 6,
+        "point.x": 8,
         "point.y": 9,
-    }  # fmt: skip
+    }
     rows = 100
     columns = [
         pa.array(range(rows), pa.int64()),
         pa.array([[(f"key {row}", row)] for row in range(rows)], pa.map_(pa.string(), pa.int64())),
         pa.array([[f"a longer tag {row}"] for row in range(rows)], pa.list_(pa.string())),
-        pa.array([{"x": row, "y": f"the longest text {row * row}"} for row in range(rows)],
-                 pa.struct([("x", pa.int32()), ("y", pa.string())])),
-    ]  # fmt: skip
+        pa.array(
+            [{"x": row, "y": f"the longest text {row * row}"} for row in range(rows)],
+            pa.struct([("x", pa.int32()), ("y", pa.string())]),
+        ),
+    ]
     out = io.BytesIO()
     made = ParquetWriter(out, struct_, "none")
     made.write(pa.RecordBatch.from_arrays(columns, ["id", "prices", "tags", "point"]))

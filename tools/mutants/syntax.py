@@ -194,9 +194,7 @@ Step = tuple[ast.AST, str, int | None, int, int]
 
 def _path(old: ast.AST, new: ast.AST) -> list[Step] | None:
     """The way from a node to the innermost difference; None where there is none."""
-    differing = [
-        field for field, value in ast.iter_fields(old) if _dump(value) != _dump(getattr(new, field))
-    ]  # fmt: skip
+    differing = [field for field, value in ast.iter_fields(old) if _dump(value) != _dump(getattr(new, field))]
     if not differing:
         return None
     if len(differing) > 1:
@@ -208,9 +206,7 @@ def _path(old: ast.AST, new: ast.AST) -> list[Step] | None:
         while start < min(len(before), len(after)) and _dump(before[start]) == _dump(after[start]):
             start += 1
         end = 0
-        while (
-            end < min(len(before), len(after)) - start and _dump(before[-1 - end]) == _dump(after[-1 - end])
-        ):  # fmt: skip
+        while end < min(len(before), len(after)) - start and _dump(before[-1 - end]) == _dump(after[-1 - end]):
             end += 1
         lengths = len(before) - start - end, len(after) - start - end
         step = (old, field, start, *lengths)

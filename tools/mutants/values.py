@@ -137,9 +137,13 @@ def _nothing_but_null() -> bool:
 
 
 READ_AS = {
-    "int": {"long"}, "float": {"double"}, "decimal(9, 2)": {"decimal(18, 2)"}, "date": {"timestamp", "timestamp_ns"},
-    "binary": {"string"}, "fixed[16]": {"uuid"},
-}  # fmt: skip
+    "int": {"long"},
+    "float": {"double"},
+    "decimal(9, 2)": {"decimal(18, 2)"},
+    "date": {"timestamp", "timestamp_ns"},
+    "binary": {"string"},
+    "fixed[16]": {"uuid"},
+}
 """As what columns are read beside their own types: promotions of v3 (EVO003 to EVO005), and annotations left out."""
 
 COLUMN_TYPES = (
@@ -194,9 +198,13 @@ def _no_json() -> bool:
     from spec_ref.table_metadata.legacy_json import read_content_file, read_scan_task
 
     file = {
-        "spec-id": 0, "content": "DATA", "file-path": "a", "file-format": "AVRO", "record-count": 1,
+        "spec-id": 0,
+        "content": "DATA",
+        "file-path": "a",
+        "file-format": "AVRO",
+        "record-count": 1,
         "file-size-in-bytes": 1,
-    }  # fmt: skip
+    }
     schema = {"type": "struct", "schema-id": 0, "fields": []}
     task = {"schema": schema, "spec": {"spec-id": 0, "fields": []}, "data-file": file}
 

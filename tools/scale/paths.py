@@ -233,8 +233,11 @@ class Growth:
         1 is linear. Sizes that take little more than starting are left out, and with less than two others it is 0.
         """
         start, *others = self.steps
-        taken = [(log(one.count), log(one.processor - start.processor)) for one in others
-                 if one.processor - start.processor >= max(0.3, 0.2 * start.processor)]  # fmt: skip
+        taken = [
+            (log(one.count), log(one.processor - start.processor))
+            for one in others
+            if one.processor - start.processor >= max(0.3, 0.2 * start.processor)
+        ]
         if len(taken) < 2:
             return 0.0
         return statistics.linear_regression(*zip(*taken, strict=True)).slope

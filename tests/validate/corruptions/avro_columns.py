@@ -29,16 +29,22 @@ FILE: dict[str, tuple[str, str, Any]] = {
     "content_size_in_bytes": ("DFL025", VECTORS, None),
 }  # fmt: skip
 LIST: dict[str, tuple[str, str, Any]] = {
-    "manifest_path": ("MLS003", V2, None), "manifest_length": ("MLS004", V2, None),
-    "partition_spec_id": ("MLS005", V2, None), "sequence_number": ("MLS007", V2, None),
-    "min_sequence_number": ("MLS008", V2, None), "added_snapshot_id": ("MLS009", V2, None),
-    "partitions": ("MLS016", PARTITIONED, []), "key_metadata": ("MLS017", V2, b""),
+    "manifest_path": ("MLS003", V2, None),
+    "manifest_length": ("MLS004", V2, None),
+    "partition_spec_id": ("MLS005", V2, None),
+    "sequence_number": ("MLS007", V2, None),
+    "min_sequence_number": ("MLS008", V2, None),
+    "added_snapshot_id": ("MLS009", V2, None),
+    "partitions": ("MLS016", PARTITIONED, []),
+    "key_metadata": ("MLS017", V2, b""),
     "first_row_id": ("MLS018", V3, None),
-}  # fmt: skip
+}
 SUMMARY: dict[str, tuple[str, str, Any]] = {
-    "contains_null": ("MLS019", PARTITIONED, None), "contains_nan": ("MLS020", PARTITIONED, False),
-    "lower_bound": ("MLS021", PARTITIONED, None), "upper_bound": ("MLS022", PARTITIONED, None),
-}  # fmt: skip
+    "contains_null": ("MLS019", PARTITIONED, None),
+    "contains_nan": ("MLS020", PARTITIONED, False),
+    "lower_bound": ("MLS021", PARTITIONED, None),
+    "upper_bound": ("MLS022", PARTITIONED, None),
+}
 
 
 def _flip(field: dict[str, Any]) -> bool:

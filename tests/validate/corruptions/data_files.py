@@ -388,8 +388,9 @@ def _lineage(bench: Any, change: Change) -> None:
 
 def _with_ids(table: pa.Table, ids: list[int] | None, numbers: list[int] | None) -> pa.Table:
     for name, number, values in (
-        ("_row_id", b"2147483540", ids), ("_last_updated_sequence_number", b"2147483539", numbers)
-    ):  # fmt: skip
+        ("_row_id", b"2147483540", ids),
+        ("_last_updated_sequence_number", b"2147483539", numbers),
+    ):
         if name in table.schema.names:
             table = table.drop_columns([name])
         made = pa.array(values if values is not None else [None] * table.num_rows, pa.int64())

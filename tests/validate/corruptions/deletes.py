@@ -121,8 +121,9 @@ def _reference(bench: Any) -> None:
     files = [one for one in bench.deletes.records if one["status"] != 2]
     first, second = files[0]["data_file"], files[1]["data_file"]
     first["referenced_data_file"], second["referenced_data_file"] = (
-        second["referenced_data_file"], first["referenced_data_file"]
-    )  # fmt: skip
+        second["referenced_data_file"],
+        first["referenced_data_file"],
+    )
 
 
 @corruption("DEL003", "two-vectors-one-file", VECTORS)
@@ -222,9 +223,13 @@ def _created_by(bench: Any) -> None:
 
 
 for _name, _code in {
-    "type": "PUF008", "fields": "PUF009", "snapshot-id": "PUF010", "sequence-number": "PUF011", "offset": "PUF012",
+    "type": "PUF008",
+    "fields": "PUF009",
+    "snapshot-id": "PUF010",
+    "sequence-number": "PUF011",
+    "offset": "PUF012",
     "length": "PUF013",
-}.items():  # fmt: skip
+}.items():
 
     @corruption(_code, f"blob-without-{_name}", VECTORS, "files")
     def _blob_without(bench: Any, name: str = _name) -> None:
@@ -236,9 +241,11 @@ for _name, _code in {
 
 
 for _misplacement, _code, _changed in (
-    ("before-the-file", "PUF012", {"offset": -1}), ("behind-the-file", "PUF012", {"offset": 1 << 40}),
-    ("into-the-footer", "PUF013", {"length": 1000}), ("of-less-than-nothing", "PUF013", {"length": -1}),
-):  # fmt: skip
+    ("before-the-file", "PUF012", {"offset": -1}),
+    ("behind-the-file", "PUF012", {"offset": 1 << 40}),
+    ("into-the-footer", "PUF013", {"length": 1000}),
+    ("of-less-than-nothing", "PUF013", {"length": -1}),
+):
 
     @corruption(_code, f"blob-{_misplacement}", VECTORS, "files")
     def _misplaced(bench: Any, changed: dict[str, int] = _changed) -> None:
@@ -377,11 +384,16 @@ def _added_to_v3(bench: Any) -> None:
     record = copy.deepcopy(vector)
     assert any(one["snapshot-id"] == manifest.listed["added_snapshot_id"] for one in bench.metadata["snapshots"])
     record |= {
-        "status": 1, "snapshot_id": manifest.listed["added_snapshot_id"], "sequence_number": None,
+        "status": 1,
+        "snapshot_id": manifest.listed["added_snapshot_id"],
+        "sequence_number": None,
         "file_sequence_number": None,
-    }  # fmt: skip
+    }
     record["data_file"] |= {
-        "file_path": "file:/deletes.parquet", "file_format": "PARQUET", "content_offset": None,
-        "content_size_in_bytes": None, "referenced_data_file": None,
-    }  # fmt: skip
+        "file_path": "file:/deletes.parquet",
+        "file_format": "PARQUET",
+        "content_offset": None,
+        "content_size_in_bytes": None,
+        "referenced_data_file": None,
+    }
     manifest.records.append(record)

@@ -185,8 +185,11 @@ for _name in ("total-data-files", "total-records", "total-files-size", "total-de
 
 
 for _name, _code in {
-    "column_sizes": "DFL011", "value_counts": "DFL012", "null_value_counts": "DFL013", "nan_value_counts": "DFL014",
-}.items():  # fmt: skip
+    "column_sizes": "DFL011",
+    "value_counts": "DFL012",
+    "null_value_counts": "DFL013",
+    "nan_value_counts": "DFL014",
+}.items():
 
     @corruption(_code, f"{_name}-negative", TYPES)
     def _negative(bench: Any, name: str = _name) -> None:

@@ -91,18 +91,22 @@ def _no_data_file(bench: Any) -> None:
 def _pos(bench: Any) -> None:
     field = pa.field("_pos", pa.string(), metadata={"PARQUET:field_id": "2147483645"})
     rewritten(
-        bench, bench.file["file_path"],
-        lambda table: table.append_column(field, pa.array(["a"] * table.num_rows)), bench.file,
-    )  # fmt: skip
+        bench,
+        bench.file["file_path"],
+        lambda table: table.append_column(field, pa.array(["a"] * table.num_rows)),
+        bench.file,
+    )
 
 
 @corruption("RES004", "part-change-type-a-long", V2, "files")
 def _change_type(bench: Any) -> None:
     field = pa.field("_change_type", pa.int64(), metadata={"PARQUET:field_id": "2147483543"})
     rewritten(
-        bench, bench.file["file_path"],
-        lambda table: table.append_column(field, pa.array([1] * table.num_rows)), bench.file,
-    )  # fmt: skip
+        bench,
+        bench.file["file_path"],
+        lambda table: table.append_column(field, pa.array([1] * table.num_rows)),
+        bench.file,
+    )
 
 
 @corruption("PQT001", "part-first-magic", V2, "files")
@@ -135,8 +139,12 @@ def _early(bench: Any) -> None:
 @corruption("PAR001", "part-second-before-1970-in-orc", "partition-time-orc", "rows", severity="tolerated")
 def _early_partition(bench: Any) -> None:
     """A file of the hour before 1970 has the instant half a second before 1970 as Iceberg-Java's ORC writes it."""
-    file = next(one for manifest in bench.manifests for one in manifest.files if one["partition"]["y_year"] == -1
-                and one["partition"]["h_hour"] == -1)  # fmt: skip
+    file = next(
+        one
+        for manifest in bench.manifests
+        for one in manifest.files
+        if one["partition"]["y_year"] == -1 and one["partition"]["h_hour"] == -1
+    )
     table = orc.ORCFile(io.BytesIO(bench.read(file["file_path"]))).read()
     for name in ("m", "d", "h"):
         place = table.schema.get_field_index(name)
@@ -211,8 +219,10 @@ def _nan_count(bench: Any) -> None:
 
 
 for _id, _name, _code in (
-    (106, "file_ordinal", "DFL009"), (107, "sort_columns", "DFL010"), (111, "distinct_counts", "DFL015"),
-):  # fmt: skip
+    (106, "file_ordinal", "DFL009"),
+    (107, "sort_columns", "DFL010"),
+    (111, "distinct_counts", "DFL015"),
+):
 
     @corruption(_code, f"part-{_name}-a-string", "types-v1-parquet")
     def _a_string(bench: Any, id_: int = _id, name: str = _name) -> None:

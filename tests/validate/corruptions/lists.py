@@ -19,9 +19,13 @@ def _pinned(bench: Any) -> Any:
 
 
 for _name, _code in {
-    "added_files_count": "MLS010", "existing_files_count": "MLS011", "deleted_files_count": "MLS012",
-    "added_rows_count": "MLS013", "existing_rows_count": "MLS014", "deleted_rows_count": "MLS015",
-}.items():  # fmt: skip
+    "added_files_count": "MLS010",
+    "existing_files_count": "MLS011",
+    "deleted_files_count": "MLS012",
+    "added_rows_count": "MLS013",
+    "existing_rows_count": "MLS014",
+    "deleted_rows_count": "MLS015",
+}.items():
 
     @corruption(_code, f"{_name}-high", V2)
     def _count(bench: Any, name: str = _name) -> None:
@@ -203,9 +207,11 @@ def _missing_list(bench: Any) -> None:
 
 
 for _field, _code in {
-    "manifest_path": "MLS003", "manifest_length": "MLS004", "partition_spec_id": "MLS005",
+    "manifest_path": "MLS003",
+    "manifest_length": "MLS004",
+    "partition_spec_id": "MLS005",
     "added_snapshot_id": "MLS009",
-}.items():  # fmt: skip
+}.items():
 
     @corruption(_code, f"schema-without-{_field}", V2)
     def _drop(bench: Any, field: str = _field) -> None:

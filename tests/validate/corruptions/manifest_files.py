@@ -10,9 +10,12 @@ from tests.validate.corruptions import corruption
 V2, V3, PARTITIONED = "position-deletes-parquet", "row-lineage-parquet", "partition-identity-v2"
 
 for _key, _code in {
-    "schema": "MAN005", "partition-spec": "MAN007", "partition-spec-id": "MAN008", "format-version": "MAN009",
+    "schema": "MAN005",
+    "partition-spec": "MAN007",
+    "partition-spec-id": "MAN008",
+    "format-version": "MAN009",
     "content": "MAN010",
-}.items():  # fmt: skip
+}.items():
 
     @corruption(_code, f"header-without-{_key}", V2)
     def _drop(bench: Any, key: str = _key) -> None:
@@ -67,10 +70,13 @@ def _empty(bench: Any) -> None:
 
 
 for _names, _code in {
-    ("status",): "MAN011", ("data_file",): "MAN015", ("data_file", "file_path"): "DFL002",
-    ("data_file", "file_format"): "DFL003", ("data_file", "record_count"): "DFL005",
+    ("status",): "MAN011",
+    ("data_file",): "MAN015",
+    ("data_file", "file_path"): "DFL002",
+    ("data_file", "file_format"): "DFL003",
+    ("data_file", "record_count"): "DFL005",
     ("data_file", "file_size_in_bytes"): "DFL006",
-}.items():  # fmt: skip
+}.items():
 
     @corruption(_code, f"schema-without-{_names[-1]}", V2)
     def _without(bench: Any, names: tuple[str, ...] = _names) -> None:

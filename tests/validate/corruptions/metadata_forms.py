@@ -81,8 +81,10 @@ def gzipped(bench: Any) -> None:
     bench.raw_metadata = gzip.compress(json.dumps(bench.metadata).encode())
 
 
-ORDER = {"order-id": 5, "fields": [{"transform": "identity", "source-id": 1, "direction": "asc",
-                                    "null-order": "nulls-first"}]}  # fmt: skip
+ORDER = {
+    "order-id": 5,
+    "fields": [{"transform": "identity", "source-id": 1, "direction": "asc", "null-order": "nulls-first"}],
+}
 SPEC = ("partition-specs", 0, "fields", 0)
 
 

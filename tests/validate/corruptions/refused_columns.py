@@ -69,9 +69,10 @@ def _year_69(bench: Any) -> None:
         }})  # fmt: skip
     bench.metadata["last-column-id"] = 901
     columns_of(
-        bench, lambda table: table.append_column(field, pa.array([[-60_000_000_000_000_000]] * len(table), inner)),
+        bench,
+        lambda table: table.append_column(field, pa.array([[-60_000_000_000_000_000]] * len(table), inner)),
         is_orc=True,
-    )  # fmt: skip
+    )
 
 
 # Parquet

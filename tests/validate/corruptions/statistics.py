@@ -26,9 +26,13 @@ def _statistics(
     """Add a statistics file with one blob, and give what the metadata says of it."""
     snapshot, properties = bench.snapshot, {"a": "b"} if properties is None else properties
     blob = Blob(
-        type=type, fields=(1,), snapshot_id=snapshot["snapshot-id"], sequence_number=snapshot["sequence-number"],
-        payload=payload, properties=properties,
-    )  # fmt: skip
+        type=type,
+        fields=(1,),
+        snapshot_id=snapshot["snapshot-id"],
+        sequence_number=snapshot["sequence-number"],
+        payload=payload,
+        properties=properties,
+    )
     content = write_puffin([blob], properties={"created-by": "test"})
     path = f"{bench.root}/metadata/made.stats"
     bench.replaced[path] = content
@@ -162,13 +166,16 @@ def _struct(bench: Any) -> pa.DataType:
     types = {"int": pa.int32(), "long": pa.int64(), "string": pa.string(), "date": pa.date32()}
     columns = {field["id"]: field["type"] for field in bench.schema["fields"]}
     (spec,) = bench.metadata["partition-specs"]
-    return pa.struct([
-        _field(
-            field["name"], types[columns[field["source-id"]]] if field["transform"] == "identity" else pa.int32(),
-            field["field-id"],
-        )
-        for field in spec["fields"]
-    ])  # fmt: skip
+    return pa.struct(
+        [
+            _field(
+                field["name"],
+                types[columns[field["source-id"]]] if field["transform"] == "identity" else pa.int32(),
+                field["field-id"],
+            )
+            for field in spec["fields"]
+        ]
+    )
 
 
 def place(bench: Any, content: bytes) -> dict[str, Any]:
@@ -208,10 +215,14 @@ def _partition_text(bench: Any) -> None:
 
 
 _COUNTS = {
-    "STA019": "data_record_count", "STA020": "data_file_count", "STA021": "total_data_file_size_in_bytes",
-    "STA022": "position_delete_record_count", "STA023": "position_delete_file_count",
-    "STA025": "equality_delete_record_count", "STA026": "equality_delete_file_count",
-}  # fmt: skip
+    "STA019": "data_record_count",
+    "STA020": "data_file_count",
+    "STA021": "total_data_file_size_in_bytes",
+    "STA022": "position_delete_record_count",
+    "STA023": "position_delete_file_count",
+    "STA025": "equality_delete_record_count",
+    "STA026": "equality_delete_file_count",
+}
 
 for _code, _name in _COUNTS.items():
 
@@ -312,8 +323,12 @@ def _too_early(bench: Any) -> None:
 def _other_snapshot(bench: Any) -> None:
     first = bench.metadata["snapshots"][0]
     assert first["snapshot-id"] != bench.metadata["current-snapshot-id"]
-    partition_statistics(bench, lambda rows: rows[0].update(
-        last_updated_at=bench.snapshot["timestamp-ms"], last_updated_snapshot_id=first["snapshot-id"]))  # fmt: skip
+    partition_statistics(
+        bench,
+        lambda rows: rows[0].update(
+            last_updated_at=bench.snapshot["timestamp-ms"], last_updated_snapshot_id=first["snapshot-id"]
+        ),
+    )
 
 
 @corruption("STA039", "total-left-out", BUCKETS, "files", severity="tolerated")

@@ -16,8 +16,11 @@ from tests.validate.corruptions.data_files import rewritten
 from tests.validate.corruptions.statistics import place as place_statistics
 
 V2, V3, PARTITIONED, VECTORS = (
-    "position-deletes-parquet", "row-lineage-parquet", "partition-identity-v2", "deletion-vectors-parquet"
-)  # fmt: skip
+    "position-deletes-parquet",
+    "row-lineage-parquet",
+    "partition-identity-v2",
+    "deletion-vectors-parquet",
+)
 TYPES, AVRO, ORC = "types-v2-parquet", "position-deletes-avro", "types-v2-orc"
 UPGRADED, FLOATS = "deletion-vectors-after-upgrade", "partition-floats"
 
@@ -203,8 +206,10 @@ def _left_out(bench: Any) -> None:
 
     def change(table: pa.Table) -> pa.Table:
         place = table.schema.get_field_index("pos")
-        made = [other if path == vector["referenced_data_file"] else at
-                for path, at in zip(paths, table.column("pos").to_pylist(), strict=True)]  # fmt: skip
+        made = [
+            other if path == vector["referenced_data_file"] else at
+            for path, at in zip(paths, table.column("pos").to_pylist(), strict=True)
+        ]
         return table.set_column(place, table.schema.field(place), pa.array(made, pa.int64()))
 
     rewritten(bench, file["file_path"], change, file)

@@ -146,7 +146,7 @@ for _code, _table, _name, _field_id, _type, _value in DEPRECATED:
     @corruption(_code, f"{_name}-written-in-{_table[6:8]}", _table, severity="warning")
     def _deprecated(
         bench: Any, name: str = _name, id_: int = _field_id, type_: Any = _type, value: Any = _value
-    ) -> None:  # fmt: skip
+    ) -> None:
         """The field is of the schema of all entries, and null but for one."""
         field = {"name": name, "type": ["null", type_], "default": None, "field-id": id_}
         bench.data.field("data_file")["type"]["fields"].append(field)

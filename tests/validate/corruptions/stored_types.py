@@ -125,8 +125,10 @@ def _list_called_map(bench: Any) -> None:
         for file in manifest.files:
             content = bench.read(file["file_path"])
             # SchemaElement: converted_type LIST, then the field id; its logical type LIST
-            for before, after in ((b"\x15\x02\x15\x06\x35\x88\x0e", b"\x15\x02\x15\x02\x35\x88\x0e"),
-                                  (b"\x88\x0e\x1c\x3c\x00\x00", b"\x88\x0e\x1c\x2c\x00\x00")):  # fmt: skip
+            for before, after in (
+                (b"\x15\x02\x15\x06\x35\x88\x0e", b"\x15\x02\x15\x02\x35\x88\x0e"),
+                (b"\x88\x0e\x1c\x3c\x00\x00", b"\x88\x0e\x1c\x2c\x00\x00"),
+            ):
                 assert content.count(before) == 1
                 content = content.replace(before, after)
             bench.replace(file["file_path"], content)

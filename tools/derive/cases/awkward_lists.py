@@ -10,8 +10,10 @@ from tools.derive.json_types import JsonObject
 from tools.derive.manifests import listed, listed_form, manifest_list
 from tools.derive.vector import Vector
 
-PATHS = (*(f"s3://b/wh/t/metadata/{name}/m{number}.avro" for number, name in enumerate(awkward.NAMES)),
-         "s3://b/wh/t/metadata/end ")  # fmt: skip
+PATHS = (
+    *(f"s3://b/wh/t/metadata/{name}/m{number}.avro" for number, name in enumerate(awkward.NAMES)),
+    "s3://b/wh/t/metadata/end ",
+)
 LONGS = [int(row[2]) for row in awkward.INTEGERS if row[1] == "long"]
 INTS = [row[2] for row in awkward.INTEGERS if row[1] == "int" and row[2] >= 0]
 BYTES = [bytes.fromhex(row[2]) for row in awkward.BYTES if row[1] == "binary"]
@@ -28,11 +30,14 @@ def rows() -> Iterator[tuple[str, str, list[JsonObject], str]]:
     counted = [listed(number, **dict.fromkeys(COUNTS[:3], value)) for number, value in enumerate(INTS)]
     yield "counts", "MLS010 MLS011 MLS012", counted, "counts of files at the limits of an int"
     bounded = [
-        listed(number, partitions=[
-            {"contains_null": False, "contains_nan": False, "lower_bound": value, "upper_bound": value},
-        ])
+        listed(
+            number,
+            partitions=[
+                {"contains_null": False, "contains_nan": False, "lower_bound": value, "upper_bound": value},
+            ],
+        )
         for number, value in enumerate(BYTES)
-    ]  # fmt: skip
+    ]
     yield "bounds", "MLS021 MLS022", bounded, "bounds are bytes, which are not trimmed, padded or decoded"
     keyed = [listed(number, key_metadata=value) for number, value in enumerate(BYTES) if value]
     yield "key-metadata", "MLS017", keyed, "key metadata are bytes"

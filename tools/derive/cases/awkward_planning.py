@@ -29,8 +29,14 @@ TRANSFORMS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """The source types of each transform (Partition Transforms)."""
 
-CODES = {"identity": "TRN002", "bucket": "TRN003", "year": "TRN010", "month": "TRN011", "day": "TRN012",
-         "hour": "TRN014"}  # fmt: skip
+CODES = {
+    "identity": "TRN002",
+    "bucket": "TRN003",
+    "year": "TRN010",
+    "month": "TRN011",
+    "day": "TRN012",
+    "hour": "TRN014",
+}
 TRUNCATES = {"int": "TRN006", "long": "TRN006", "decimal": "TRN007", "string": "TRN008", "binary": "TRN009"}
 WIDTHS = {"bucket": "bucket[16]", "truncate": "truncate[2]"}
 
@@ -48,13 +54,23 @@ def _both_kinds(
     id_: str, codes: tuple[str, ...], args: JsonObject, predicate: Any, note: str, point: tuple[str, ...]
 ) -> Any:
     yield SchemaVector(
-        f"{id_}-inclusive", codes, {**args, "predicate": predicate, "kind": "inclusive"}, ok(value=True), ORIGIN, note,
+        f"{id_}-inclusive",
+        codes,
+        {**args, "predicate": predicate, "kind": "inclusive"},
+        ok(value=True),
+        ORIGIN,
+        note,
         point,
-    )  # fmt: skip
+    )
     yield SchemaVector(
-        f"{id_}-strict", codes, {**args, "predicate": not_(predicate), "kind": "strict"}, ok(value=False), ORIGIN, note,
+        f"{id_}-strict",
+        codes,
+        {**args, "predicate": not_(predicate), "kind": "strict"},
+        ok(value=False),
+        ORIGIN,
+        note,
         point,
-    )  # fmt: skip
+    )
 
 
 def _metrics() -> Iterator[Vector]:
@@ -108,9 +124,13 @@ def _transformed_partitions() -> Iterator[Vector]:
             code = TRUNCATES[kind] if base == "truncate" else CODES[base]
             args = {"schema": schema(x=type_), "spec": _spec(transform), "partition": {"1000": partition}}
             yield from _both_kinds(
-                f"projection-{base}-awkward-{name}", ("SCN003", code), args, _ordered(name, type_, value, predicate),
-                f"{said}; partition: {how}" if said else f"partition: {how}", (),
-            )  # fmt: skip
+                f"projection-{base}-awkward-{name}",
+                ("SCN003", code),
+                args,
+                _ordered(name, type_, value, predicate),
+                f"{said}; partition: {how}" if said else f"partition: {how}",
+                (),
+            )
 
 
 def _residuals() -> Iterator[Vector]:
@@ -138,10 +158,14 @@ def _summaries() -> Iterator[Vector]:
             codes = ("MLS021", "MLS022", "SCN002", order_code(type_))
             summary |= {"lower_bound": _bounds(type_, value), "upper_bound": _bounds(type_, value)}
         yield SchemaVector(
-            f"summary-awkward-{name}", codes,
+            f"summary-awkward-{name}",
+            codes,
             {"schema": schema(x=type_), "spec": _spec("identity"), "predicate": predicate, "summaries": [summary]},
-            ok(value=True), ORIGIN, said, _point(type_, name),
-        )  # fmt: skip
+            ok(value=True),
+            ORIGIN,
+            said,
+            _point(type_, name),
+        )
 
 
 def files() -> Iterator[VectorFile]:

@@ -65,9 +65,11 @@ TAKEN_FOR: dict[str, tuple[list[Any], str]] = {
 """By the name of a value: other values that it could be taken for, and how."""
 
 COMPARED: dict[str, tuple[str, Any]] = {
-    "before-1": ("lt", "0001-01-01"), "after-9999": ("gt", "9999-12-31"), "max": ("gt", "9999-12-31"),
+    "before-1": ("lt", "0001-01-01"),
+    "after-9999": ("gt", "9999-12-31"),
+    "max": ("gt", "9999-12-31"),
     "min": ("lt", "0001-01-01"),
-}  # fmt: skip
+}
 """Instants whose text ISO 8601 leaves to an agreement: how they compare with one that it does not."""
 
 
@@ -116,6 +118,10 @@ def vectors() -> Iterator[Vector]:
             continue
         predicate, said = predicate_for(name, type_, value, note)
         yield SchemaVector(
-            f"expression-awkward-{name}", (order_code(type_),),
-            {"schema": schema(x=type_), "predicate": predicate, "row": {"1": value}}, ok(value=True), ORIGIN, said,
-        )  # fmt: skip
+            f"expression-awkward-{name}",
+            (order_code(type_),),
+            {"schema": schema(x=type_), "predicate": predicate, "row": {"1": value}},
+            ok(value=True),
+            ORIGIN,
+            said,
+        )

@@ -22,11 +22,15 @@ from tools.derive.cases.writing_kit import (
 from tools.derive.json_types import Json
 
 NESTED = fields(
-    ("id", "long"), ("s", struct(("a", "int"), ("t", struct(("b", "string"))), ("l", list_of("int")))),
-    ("ll", list_of(list_of("int"))), ("ls", list_of(struct(("c", "int")))), ("m", map_of("string", "int")),
-    ("ml", map_of("string", list_of("int"))), ("ms", map_of("string", struct(("d", "int")))),
+    ("id", "long"),
+    ("s", struct(("a", "int"), ("t", struct(("b", "string"))), ("l", list_of("int")))),
+    ("ll", list_of(list_of("int"))),
+    ("ls", list_of(struct(("c", "int")))),
+    ("m", map_of("string", "int")),
+    ("ml", map_of("string", list_of("int"))),
+    ("ms", map_of("string", struct(("d", "int")))),
     ("lm", list_of(map_of("string", "int"))),
-)  # fmt: skip
+)
 NESTED_ROWS: tuple[tuple[Any, ...], ...] = (
     ("1", None, None, None, None, None, None, None),
     ("2", {"a": None, "t": None, "l": None}, [None], [None], {"keys": ["k"], "values": [None]},
@@ -45,18 +49,21 @@ NAMES = awkward.NAMES
 def _columns(types: tuple[str, ...], far: bool | None) -> tuple[list[Json], str, list[tuple[Any, ...]]]:
     """A column for each type of some awkward values, and rows that hold them; with ``far`` only these, or none."""
     rows = [
-        row for row in awkward.ROWS
+        row
+        for row in awkward.ROWS
         if awkward.kind(row[1]) in types and (far is None or row[0].endswith(awkward.FAR) is far)
-    ]  # fmt: skip
+    ]
     kinds = list(dict.fromkeys(row[1] for row in rows))
     values = [[row[2] for row in rows if row[1] == type_] for type_ in kinds]
     longest = max(map(len, values))
     padded = [[*column, *[None] * (longest - len(column))] for column in values]
     letters = [f"c{number}" for number, _ in enumerate(kinds)]
     columns = fields(("id", "long"), *zip(letters, kinds, strict=True))
-    return columns, " ".join(("id", *letters)), [
-        (str(number), *row) for number, row in enumerate(zip(*padded, strict=True))
-    ]  # fmt: skip
+    return (
+        columns,
+        " ".join(("id", *letters)),
+        [(str(number), *row) for number, row in enumerate(zip(*padded, strict=True))],
+    )
 
 
 KINDS: dict[str, tuple[int, tuple[str, ...], tuple[str, ...]]] = {
@@ -66,7 +73,7 @@ KINDS: dict[str, tuple[int, tuple[str, ...], tuple[str, ...]]] = {
     "times": (2, ("time",), ("TYP016",)),
     "instants": (2, ("timestamp", "timestamptz"), ("TYP017", "TYP018")),
     "nanoseconds": (3, ("timestamp_ns", "timestamptz_ns"), ("TYP019", "TYP020")),
-}  # fmt: skip
+}
 WRITTEN = {"parquet": ("PQT003",), "avro": ("AVR006",), "orc": ("ORC002",)}
 
 
@@ -77,10 +84,11 @@ def cases() -> Iterator[Case]:
             for far in (False, True) if name in ("days", "instants") else (None,):
                 columns, names, rows = _columns(types, far)
                 yield Case(
-                    f"awkward-{'far-' if far else ''}{name}-{format_}", (*codes, *WRITTEN[format_]),
+                    f"awkward-{'far-' if far else ''}{name}-{format_}",
+                    (*codes, *WRITTEN[format_]),
                     (create(version, columns, format=format_), append(names, *rows)),
                     "values at their limits, or that are easily changed, as they were written",
-                )  # fmt: skip
+                )
 
 
 def rewritten_cases() -> Iterator[Case]:
@@ -94,11 +102,15 @@ def rewritten_cases() -> Iterator[Case]:
     for name, (version, codes, columns, names, rows) in made.items():
         gone = {**dict.fromkeys(names.split()), "id": "99"}
         yield Case(
-            f"awkward-rewritten-{name}", ("SNP016", *codes),
-            (create(version, columns), {"op": "append", "rows": [*append(names, *rows)["rows"], gone]},
-             delete(where("eq", "id", 99), COW)),
+            f"awkward-rewritten-{name}",
+            ("SNP016", *codes),
+            (
+                create(version, columns),
+                {"op": "append", "rows": [*append(names, *rows)["rows"], gone]},
+                delete(where("eq", "id", 99), COW),
+            ),
             "the rows that stay are as they were",
-        )  # fmt: skip
+        )
 
 
 REWRITTEN = tuple(rewritten_cases())
@@ -108,10 +120,11 @@ def nested_cases() -> Iterator[Case]:
     """Nulls at every depth."""
     for format_ in FORMATS:
         yield Case(
-            f"awkward-nulls-{format_}", ("TYP002", "TYP003", "TYP004", *WRITTEN[format_]),
+            f"awkward-nulls-{format_}",
+            ("TYP002", "TYP003", "TYP004", *WRITTEN[format_]),
             (create(2, NESTED, format=format_), append("id s ll ls m ml ms lm", *NESTED_ROWS)),
             "nulls and empty collections at every depth",
-        )  # fmt: skip
+        )
 
 
 def name_cases() -> Iterator[Case]:
@@ -120,24 +133,30 @@ def name_cases() -> Iterator[Case]:
     rows = [dict(zip(NAMES, range(start, start + len(NAMES)), strict=True)) for start in (1, 101)]
     for format_ in FORMATS:
         yield Case(
-            f"awkward-names-{format_}", ("TYP002", *WRITTEN[format_]),
+            f"awkward-names-{format_}",
+            ("TYP002", *WRITTEN[format_]),
             (create(2, columns, format=format_), {"op": "append", "rows": rows}),
             "a name of a column is any text",
-        )  # fmt: skip
+        )
 
 
 def partition_cases() -> Iterator[Case]:
     """Texts that are easily changed as partitions; a NUL, which no file system has in a name, apart."""
     columns = fields(("id", "long"), ("p", "string"))
-    for name, note in (("partitions", "a partition for each text, however alike two texts look"),
-                       ("partition-nul", "a path without the NUL, and a partition with it")):  # fmt: skip
+    for name, note in (
+        ("partitions", "a partition for each text, however alike two texts look"),
+        ("partition-nul", "a path without the NUL, and a partition with it"),
+    ):
         texts = [row[2] for row in awkward.STRINGS if row[0] != "string-long" and ("\x00" in row[2]) == ("nul" in name)]
         yield Case(
-            f"awkward-{name}", ("PAR001", "TRN002", "DFL004"),
-            (create(2, columns, ("identity", "p")),
-             append("id p", *((str(id_), text) for id_, text in enumerate(texts)))),
+            f"awkward-{name}",
+            ("PAR001", "TRN002", "DFL004"),
+            (
+                create(2, columns, ("identity", "p")),
+                append("id p", *((str(id_), text) for id_, text in enumerate(texts))),
+            ),
             note,
-        )  # fmt: skip
+        )
 
 
 def filter_cases() -> Iterator[Case]:
@@ -147,7 +166,8 @@ def filter_cases() -> Iterator[Case]:
     deletes = [delete(where("eq", "p", text)) for text in (" a", "a ", "it's", "e\u0301", "ABC", "a\\n")]
     others = [("100", "a"), ("101", "\u00e9"), ("102", "abc"), ("103", "its"), ("104", "a\n")]
     yield Case(
-        "awkward-filters", ("SNP016", "EXP011"),
+        "awkward-filters",
+        ("SNP016", "EXP011"),
         (create(2, columns), append("id p", *rows, *others), *deletes),
         "the rows with this text go, and none with one that looks alike",
-    )  # fmt: skip
+    )

@@ -35,18 +35,30 @@ def hexadecimal(type_: str, value: Any) -> str:
 
 def _encode(rows: list[Value], prefix: str = "binary-encode") -> tuple[Vector, ...]:
     return tuple(
-        Vector(f"{prefix}-{name}", (code(type_),), {"type": type_, "value": value}, ok(hexadecimal(type_, value)),
-               f"derivation: {describe(type_, value)}", note)
+        Vector(
+            f"{prefix}-{name}",
+            (code(type_),),
+            {"type": type_, "value": value},
+            ok(hexadecimal(type_, value)),
+            f"derivation: {describe(type_, value)}",
+            note,
+        )
         for name, type_, value, note in rows
-    )  # fmt: skip
+    )
 
 
 def _decode(rows: list[Value], prefix: str = "binary-decode") -> tuple[Vector, ...]:
     return tuple(
-        Vector(f"{prefix}-{name}", (code(type_),), {"type": type_, "bytes": hexadecimal(type_, value)}, ok(value),
-               f"derivation: {describe(type_, value)}", note)
+        Vector(
+            f"{prefix}-{name}",
+            (code(type_),),
+            {"type": type_, "bytes": hexadecimal(type_, value)},
+            ok(value),
+            f"derivation: {describe(type_, value)}",
+            note,
+        )
         for name, type_, value, note in rows
-    )  # fmt: skip
+    )
 
 
 NAN = [
@@ -127,10 +139,14 @@ SHAPES: list[tuple[str, str, str, Any]] = [
     ("point-zm", CRS84, "POINT ZM (30 10 5 7)", lambda order: wkb.point(order, "ZM", (30, 10, 5, 7))),
     ("point-fraction", CRS84, "POINT (-122.5 47.25)", lambda order: wkb.point(order, "", (-122.5, 47.25))),
     ("line", CRS84, "LINESTRING (30 10, 10 30)", lambda order: wkb.line_string(order, "", [(30, 10), (10, 30)])),
-    ("polygon", CRS84, "POLYGON ((0 0, 4 0, 4 4, 0 0))",
-     lambda order: wkb.polygon(order, "", [[(0, 0), (4, 0), (4, 4), (0, 0)]])),
+    (
+        "polygon",
+        CRS84,
+        "POLYGON ((0 0, 4 0, 4 4, 0 0))",
+        lambda order: wkb.polygon(order, "", [[(0, 0), (4, 0), (4, 4), (0, 0)]]),
+    ),
     ("geography-point", SPHERE, "POINT (30 10)", lambda order: wkb.point(order, "", (30, 10))),
-]  # fmt: skip
+]
 
 POINT = wkb.point("<", "", (30, 10)).hex().upper()
 BAD_SHAPES = [
@@ -171,7 +187,7 @@ def _geo() -> tuple[list[Vector], list[Vector]]:
                     origin,
                 )
             )
-    return encode, decode  # fmt: skip
+    return encode, decode
 
 
 def files() -> Iterator[VectorFile]:
@@ -241,8 +257,10 @@ def files() -> Iterator[VectorFile]:
         TABLE,
     )  # fmt: skip
     yield file("decode-refusals", "single-value.decode", refused)
-    nested = [(name, {"type": type_, "value": value}, f"{name} has no binary form")
-              for name, (type_, value) in UNSUPPORTED.items()]  # fmt: skip
+    nested = [
+        (name, {"type": type_, "value": value}, f"{name} has no binary form")
+        for name, (type_, value) in UNSUPPORTED.items()
+    ]
     nested.append(
         ("variant", {"type": "variant", "value": {"metadata": "010000", "value": "0C22"}}, "variant has no binary form")
     )

@@ -29,8 +29,12 @@ CHOSEN = {
     "binary-empty", "binary-00010f", "float-infinity", "double-minus-infinity",
 }  # fmt: skip
 
-ZEROS = [("float-minus-0", "float", -0.0), ("float-0", "float", 0.0), ("double-minus-0", "double", -0.0),
-         ("double-0", "double", 0.0)]  # fmt: skip
+ZEROS = [
+    ("float-minus-0", "float", -0.0),
+    ("float-0", "float", 0.0),
+    ("double-minus-0", "double", -0.0),
+    ("double-0", "double", 0.0),
+]
 
 # name, type, bytes, value, codes, note
 PROMOTED: list[tuple[str, str, str, Any, tuple[str, ...], str]] = [
@@ -218,15 +222,19 @@ BAD_VARIANTS: list[tuple[str, bytes, tuple[str, ...], str]] = [
     ("array", variant.metadata([]) + b"\x03\x01\x00\x05" + INT32, ("BND005", "SVB012"), "a bound is an object"),
     ("nested-object", variant.bound({A: variant.object_([0], [INT32])}), ("BND005",), "bounds of fields are primitive"),
     ("nested-array", variant.bound({A: b"\x03\x01\x00\x05" + INT32}), ("BND005",), "bounds of fields are primitive"),
-    ("field-id-out-of-range", variant.metadata([A]) + variant.object_([1], [INT32]), ("BND009",),
-     "the dictionary has no name 1"),
+    (
+        "field-id-out-of-range",
+        variant.metadata([A]) + variant.object_([1], [INT32]),
+        ("BND009",),
+        "the dictionary has no name 1",
+    ),
     ("path-dot", variant.bound({"$.a": INT32}), ("BND005",), "not a normalized path"),
     ("path-double-quotes", variant.bound({'$["a"]': INT32}), ("BND005",), "a normalized path has single quotes"),
     ("path-bare", variant.bound({"a": INT32}), ("BND005",), "a path begins at the root"),
     ("path-empty", variant.bound({"": INT32}), ("BND005",), "a path begins at the root"),
     ("path-wildcard", variant.bound({"$[*]": INT32}), ("BND005",), "not a normalized path"),
     ("path-unclosed", variant.bound({"$['a'": INT32}), ("BND005",), "not a normalized path"),
-]  # fmt: skip
+]
 
 
 def _chosen() -> list[tuple[str, str, Any, str]]:
@@ -240,11 +248,16 @@ def _chosen() -> list[tuple[str, str, Any, str]]:
 def _variants() -> tuple[list[Vector], list[Vector]]:
     origin = "derivation: the Variant encoding by tools/derive/variant.py"
     decode = [
-        Vector(f"bound-decode-variant-{name}", ("BND005", "BND009", "SVB012"),
-               {"type": "variant", "bytes": _hex(variant.bound({A: data}))},
-               ok({A: {"type": type_, "value": value}}), origin, note)
+        Vector(
+            f"bound-decode-variant-{name}",
+            ("BND005", "BND009", "SVB012"),
+            {"type": "variant", "bytes": _hex(variant.bound({A: data}))},
+            ok({A: {"type": type_, "value": value}}),
+            origin,
+            note,
+        )
         for name, type_, value, data, note in FIELD_VALUES
-    ]  # fmt: skip
+    ]
     others: list[tuple[str, dict[str, bytes], tuple[str, ...], str]] = [
         ("root", {"$": INT32}, ("BND010",), "the root is uniformly primitive"),
         ("two-fields", {A: INT32, B: variant.short_string("x")}, ("BND005",), ""),
@@ -256,8 +269,10 @@ def _variants() -> tuple[list[Vector], list[Vector]]:
         ("escaped-quote", {"$['it\\'s']": INT32}, ("BND005",), "a single quote is escaped"),
     ]
     for name, fields, codes, note in others:
-        value = {path: {"type": "string", "value": "x"} if data[0] & 3 == 1 else {"type": "int", "value": 34}
-                 for path, data in fields.items()}  # fmt: skip
+        value = {
+            path: {"type": "string", "value": "x"} if data[0] & 3 == 1 else {"type": "int", "value": 34}
+            for path, data in fields.items()
+        }
         decode.append(
             Vector(
                 f"bound-decode-variant-{name}",
@@ -289,7 +304,7 @@ def _variants() -> tuple[list[Vector], list[Vector]]:
                                   ("nested-path", "$['location']['latitude']", ("BND005",)),
                                   ("long-name", f"$['{'n' * 300}']", ("BND005",))]
     ]  # fmt: skip
-    return encode, decode  # fmt: skip
+    return encode, decode
 
 
 def _geo() -> Iterator[VectorFile]:
@@ -319,10 +334,16 @@ def _geo() -> Iterator[VectorFile]:
                f"spec: {BOUNDS if 'SVB011' in codes else GEO}", note)
         for name, type_, value, codes, note in BAD_POINTS if "SVB011" in codes
     ])  # fmt: skip
-    yield _file("encode-geography-range", "bound.encode", GEO, [
-        Vector(f"bound-refuse-{name}", codes, {"type": type_, "value": value}, INVALID, f"spec: {GEO}", note)
-        for name, type_, value, codes, note in BAD_POINTS if "SVB011" not in codes
-    ])  # fmt: skip
+    yield _file(
+        "encode-geography-range",
+        "bound.encode",
+        GEO,
+        [
+            Vector(f"bound-refuse-{name}", codes, {"type": type_, "value": value}, INVALID, f"spec: {GEO}", note)
+            for name, type_, value, codes, note in BAD_POINTS
+            if "SVB011" not in codes
+        ],
+    )
     yield _file("decode-geo-refusals", "bound.decode", BOUNDS, [
         Vector(f"bound-refuse-decode-{type_.split('(')[0]}-{name}", ("SVB011",), {"type": type_, "bytes": data},
                INVALID, f"spec: {BOUNDS}", note)
@@ -343,11 +364,16 @@ def files() -> Iterator[VectorFile]:
         for name, type_, value, note in _chosen()
     ])  # fmt: skip
     decode = [
-        Vector(f"bound-decode-{name}", (code(type_), "SVB013"),
-               {"type": type_, "bytes": hexadecimal(type_, value)}, ok(value),
-               f"derivation: {describe(type_, value)}", note)
+        Vector(
+            f"bound-decode-{name}",
+            (code(type_), "SVB013"),
+            {"type": type_, "bytes": hexadecimal(type_, value)},
+            ok(value),
+            f"derivation: {describe(type_, value)}",
+            note,
+        )
         for name, type_, value, note in [*_chosen(), *((*zero, "the sign of zero") for zero in ZEROS)]
-    ]  # fmt: skip
+    ]
     decode += [
         Vector(f"bound-decode-open-nan-{type_}", (code(type_), "DFL027", "SVB013"), {"type": type_, "bytes": data},
                any_of(ok("NaN"), INVALID), "derivation: IEEE 754", "NaN is no bound, yet old files have it", ("C26",))
@@ -358,9 +384,12 @@ def files() -> Iterator[VectorFile]:
                     ok(hexadecimal(type_, value)), f"derivation: {describe(type_, value)}",
                     "-0.0 comes before 0.0: the sign is kept", ("B7",))
              for name, type_, value in ZEROS]  # fmt: skip
-    zeros += refusals("bound-refuse-encode-nan", ("DFL027",),
-                      [(type_, {"type": type_, "value": "NaN"}, "NaN is no bound") for type_ in ("float", "double")],
-                      "spec: Data File Fields, note on NaN")  # fmt: skip
+    zeros += refusals(
+        "bound-refuse-encode-nan",
+        ("DFL027",),
+        [(type_, {"type": type_, "value": "NaN"}, "NaN is no bound") for type_ in ("float", "double")],
+        "spec: Data File Fields, note on NaN",
+    )
     yield _file("zeros-and-nan", "bound.encode", FIELDS, zeros)
     yield _file("promotions", "bound.decode", EVOLUTION, [
         Vector(f"bound-promoted-{name}", codes, {"type": type_, "bytes": data}, ok(value),

@@ -44,11 +44,17 @@ def changes(version: int, writer: str) -> dict[str, Change]:
         "append-to-branch": {"op": "fast-append", "files": [file(f"{writer}-branch")], "branch": "audit"},
         "overwrite": {"op": "overwrite", "files": [file(f"{writer}-over")], "remove": ["f1"]},
         "overwrite-serializable": {
-            "op": "overwrite", "files": [file(f"{writer}-serial")], "remove": ["f2"], "isolation": "serializable",
+            "op": "overwrite",
+            "files": [file(f"{writer}-serial")],
+            "remove": ["f2"],
+            "isolation": "serializable",
             "filter": {"part": "a"},
         },
         "overwrite-snapshot": {
-            "op": "overwrite", "files": [file(f"{writer}-snap")], "remove": ["f2"], "isolation": "snapshot",
+            "op": "overwrite",
+            "files": [file(f"{writer}-snap")],
+            "remove": ["f2"],
+            "isolation": "snapshot",
             "filter": {"part": "a"},
         },
         "delete": {"op": "delete", "remove": ["f1"]},
@@ -63,16 +69,21 @@ def changes(version: int, writer: str) -> dict[str, Change]:
         "remove-ref": {"op": "remove-ref", "name": "audit"},
         "expire": {"op": "expire"},
         "statistics": {"op": "statistics", "at": 2},
-    }  # fmt: skip
+    }
     if version > 1:
         made["equality-delete"] = {"op": "row-delta", "deletes": [deletes(f"{writer}-eq", "equality")]}
         kind = "vector" if version > 2 else "position"
         made["position-delete"] = {
-            "op": "row-delta", "deletes": [deletes(f"{writer}-pos", kind, of="f1")], "referenced": ["f1"],
-        }  # fmt: skip
+            "op": "row-delta",
+            "deletes": [deletes(f"{writer}-pos", kind, of="f1")],
+            "referenced": ["f1"],
+        }
         made["rewrite-older"] = {
-            "op": "rewrite", "files": [file(f"{writer}-older")], "remove": ["f1"], "data_sequence_number": 1,
-        }  # fmt: skip
+            "op": "rewrite",
+            "files": [file(f"{writer}-older")],
+            "remove": ["f1"],
+            "data_sequence_number": 1,
+        }
     if version < 3:
         made["upgrade"] = {"op": "upgrade", "version": version + 1}
     return made
@@ -127,10 +138,13 @@ FURTHER: tuple[tuple[int, str, str], ...] = (
 def race(first: Change, second: Change) -> list[Change]:
     """Two writers load one table; the second commits after the first."""
     return [
-        {"writer": "a", "do": "load"}, {"writer": "b", "do": "load"},
-        {"writer": "a", "do": "stage", "change": first}, {"writer": "b", "do": "stage", "change": second},
-        {"writer": "a", "do": "commit"}, {"writer": "b", "do": "commit"},
-    ]  # fmt: skip
+        {"writer": "a", "do": "load"},
+        {"writer": "b", "do": "load"},
+        {"writer": "a", "do": "stage", "change": first},
+        {"writer": "b", "do": "stage", "change": second},
+        {"writer": "a", "do": "commit"},
+        {"writer": "b", "do": "commit"},
+    ]
 
 
 def case(
@@ -191,35 +205,55 @@ def _logs() -> Iterator[Vector]:
         for order in ("abc", "cba", "bca"):
             log = [*both, *staged, *(_step(w, "commit") for w in order)]
             yield case(
-                f"three-appends-{order}", ("OCC006", "SEQ004"), version, log,
+                f"three-appends-{order}",
+                ("OCC006", "SEQ004"),
+                version,
+                log,
                 "the last has to try again twice, each time with a new manifest list",
-            )  # fmt: skip
+            )
         log = [
-            _step("b", "load"), _step("b", "stage", b["append"]),
-            *(step for number in range(3) for step in (
-                _step("a", "load"), _step("a", "stage", {"op": "append", "files": [file(f"a-{number}")]}),
-                _step("a", "commit"),
-            )),
+            _step("b", "load"),
+            _step("b", "stage", b["append"]),
+            *(
+                step
+                for number in range(3)
+                for step in (
+                    _step("a", "load"),
+                    _step("a", "stage", {"op": "append", "files": [file(f"a-{number}")]}),
+                    _step("a", "commit"),
+                )
+            ),
             _step("b", "commit"),
-        ]  # fmt: skip
+        ]
         yield case(
             "append-on-an-old-table", ("OCC006", "SEQ001"), version, log, "others have committed three times meanwhile"
         )
         log = [
-            _step("a", "load"), _step("a", "stage", a["delete"]), _step("a", "commit"),
-            _step("b", "load"), _step("b", "stage", {"op": "delete", "remove": ["f2"]}), _step("b", "commit"),
-        ]  # fmt: skip
+            _step("a", "load"),
+            _step("a", "stage", a["delete"]),
+            _step("a", "commit"),
+            _step("b", "load"),
+            _step("b", "stage", {"op": "delete", "remove": ["f2"]}),
+            _step("b", "commit"),
+        ]
         yield case(
             "one-after-the-other", ("OCC008",), version, log, "nobody is in the way where the table is loaded anew"
         )
         log = [
-            _step("a", "load"), _step("a", "stage", a["overwrite"]), _step("a", "commit"),
-            _step("b", "load"), _step("b", "stage", {"op": "append", "files": [file("f1")]}), _step("b", "commit"),
-        ]  # fmt: skip
+            _step("a", "load"),
+            _step("a", "stage", a["overwrite"]),
+            _step("a", "commit"),
+            _step("b", "load"),
+            _step("b", "stage", {"op": "append", "files": [file("f1")]}),
+            _step("b", "commit"),
+        ]
         yield case(
-            "removed-file-added-again", ("OCC006", "MAN011"), version, log,
+            "removed-file-added-again",
+            ("OCC006", "MAN011"),
+            version,
+            log,
             "an entry of a file that was deleted is no file of the table",
-        )  # fmt: skip
+        )
         log = [
             *race(a["delete"], b["rewrite"]),
             _step("b", "load"),
@@ -230,57 +264,79 @@ def _logs() -> Iterator[Vector]:
             "rewrite-planned-anew", ("OCC007",), version, log, "a plan on the new table works after the conflict"
         )
         log = [
-            *race(a["schema"], b["schema"]), _step("b", "load"), _step("b", "stage", b["schema"]), _step("b", "commit"),
-        ]  # fmt: skip
+            *race(a["schema"], b["schema"]),
+            _step("b", "load"),
+            _step("b", "stage", b["schema"]),
+            _step("b", "commit"),
+        ]
         yield case("schema-planned-anew", ("OCC009",), version, log, "the second schema change works on the new schema")
         log = [
             *(_step(w, "load") for w in "ab"),
             _step("a", "stage", {"op": "branch", "name": "same", "at": 1}),
             _step("b", "stage", {"op": "branch", "name": "same", "at": 2}),
-            _step("a", "commit"), _step("b", "commit"),
-        ]  # fmt: skip
+            _step("a", "commit"),
+            _step("b", "commit"),
+        ]
         yield case("same-branch-twice", ("REF007",), version, log, "the second does not move the branch of the first")
         log = [
             *(_step(w, "load") for w in "ab"),
             _step("a", "stage", {"op": "properties", "set": {"race.x": "1", "race.y": "1"}}),
             _step("b", "stage", {"op": "properties", "set": {"race.x": "2"}, "remove": ["race.y"]}),
-            _step("a", "commit"), _step("b", "commit"),
-        ]  # fmt: skip
+            _step("a", "commit"),
+            _step("b", "commit"),
+        ]
         yield case("same-property", ("OCC003",), version, log, "the later commit wins, and removes what the first set")
         log = [
             *(_step(w, "load") for w in "abc"),
-            _step("a", "stage", a["append-to-branch"]), _step("b", "stage", b["append"]),
+            _step("a", "stage", a["append-to-branch"]),
+            _step("b", "stage", b["append"]),
             _step("c", "stage", c["append-to-branch"]),
             *(_step(w, "commit") for w in "abc"),
-        ]  # fmt: skip
+        ]
         yield case(
-            "two-branches", ("LIN030" if version > 2 else "OCC006", "REF007"), version, log,
+            "two-branches",
+            ("LIN030" if version > 2 else "OCC006", "REF007"),
+            version,
+            log,
             "branches share the sequence numbers, and no branch moves another",
-        )  # fmt: skip
+        )
     for version in (2, 3):
         a, b, c = (changes(version, writer) for writer in "abc")
         log = [
             *(_step(w, "load") for w in "abc"),
-            _step("a", "stage", a["append"]), _step("b", "stage", b["rewrite"]),
+            _step("a", "stage", a["append"]),
+            _step("b", "stage", b["rewrite"]),
             _step("c", "stage", c["equality-delete"]),
             *(_step(w, "commit") for w in "cba"),
-        ]  # fmt: skip
+        ]
         yield case(
-            "rewrite-between-deletes-and-append", ("OCC007",), version, log,
+            "rewrite-between-deletes-and-append",
+            ("OCC007",),
+            version,
+            log,
             "the rewrite would bring back rows that were deleted meanwhile",
-        )  # fmt: skip
-        over = {"op": "overwrite", "files": [file("b-over")], "remove": ["f2"], "isolation": "snapshot",
-                "filter": {"part": "a"}}  # fmt: skip
+        )
+        over = {
+            "op": "overwrite",
+            "files": [file("b-over")],
+            "remove": ["f2"],
+            "isolation": "snapshot",
+            "filter": {"part": "a"},
+        }
         yield case(
-            "rewrite-then-overwrite-of-another", ("OCC004",), version,
+            "rewrite-then-overwrite-of-another",
+            ("OCC004",),
+            version,
             race({"op": "rewrite", "files": [file("a-compact")], "remove": ["f1"]}, over),
             "a rewrite removes no rows, so that a file that it replaced is no conflict with who overwrites another",
-        )  # fmt: skip
+        )
         yield case(
-            "position-delete-then-rewrite-of-another", ("OCC007",), version,
+            "position-delete-then-rewrite-of-another",
+            ("OCC007",),
+            version,
             race(a["position-delete"], {"op": "rewrite", "files": [file("b-compact")], "remove": ["f2"]}),
             "the deletes are of another file than the one that is rewritten",
-        )  # fmt: skip
+        )
         log = [
             *(_step(w, "load") for w in "ab"),
             _step("a", "stage", {**a["position-delete"], "isolation": "snapshot", "filter": {"part": "a"}}),
@@ -292,9 +348,12 @@ def _logs() -> Iterator[Vector]:
             _step("a", "commit"), _step("b", "commit"),
         ]  # fmt: skip
         yield case(
-            "deletes-of-two-files-of-one-partition", ("OCC004",), version, log,
+            "deletes-of-two-files-of-one-partition",
+            ("OCC004",),
+            version,
+            log,
             "what may match is a conflict under snapshot isolation, by what the writer validates",
-        )  # fmt: skip
+        )
 
 
 def _kinds() -> Iterator[Vector]:
@@ -313,13 +372,21 @@ def _lost() -> Iterator[Vector]:
         for name in ("append", "delete", "rewrite", "schema", "properties", "expire"):
             log = [_step("a", "load"), _step("a", "stage", a[name]), _step("a", "commit")]
             yield case(
-                f"lost-reply-{name}", (RULES[name],), version, log, lost=(2,),
+                f"lost-reply-{name}",
+                (RULES[name],),
+                version,
+                log,
+                lost=(2,),
                 note="the answer to the swap is lost, and the commit is there once",
-            )  # fmt: skip
+            )
         yield case(
-            "lost-reply-then-append", ("OCC006",), version, race(a["append"], b["append"]), lost=(4,),
+            "lost-reply-then-append",
+            ("OCC006",),
+            version,
+            race(a["append"], b["append"]),
+            lost=(4,),
             note="the answer to the first commit is lost, and the second comes after it",
-        )  # fmt: skip
+        )
 
 
 def _alone(change: Change) -> list[Change]:
@@ -330,9 +397,10 @@ def _alone(change: Change) -> list[Change]:
 def _partitions() -> Iterator[Vector]:
     """Tables without partitions, and partitions of null and NaN."""
     kinds: tuple[tuple[str, str, str | None, str | None, tuple[int, ...]], ...] = (
-        ("unpartitioned", "nothing", None, None, (1, 2, 3)), ("null", "part", None, "b", (1, 2, 3)),
+        ("unpartitioned", "nothing", None, None, (1, 2, 3)),
+        ("null", "part", None, "b", (1, 2, 3)),
         ("nan", "score", "NaN", "1.5", (1, 2, 3)),
-    )  # fmt: skip
+    )
     for kind, by, part, other, versions in kinds:
         for version in versions:
             begins = [
@@ -350,17 +418,25 @@ def _partitions() -> Iterator[Vector]:
             if version > 1:
                 made["equality-delete"] = {"op": "row-delta", "deletes": [deletes("eq", "equality", part)]}
                 made["position-delete"] = {
-                    "op": "row-delta", "deletes": [deletes("pos", position, part, of="f1")], "referenced": ["f1"],
-                }  # fmt: skip
+                    "op": "row-delta",
+                    "deletes": [deletes("pos", position, part, of="f1")],
+                    "referenced": ["f1"],
+                }
                 made["rewrite-older"] = {
-                    "op": "rewrite", "files": [file("older", part)], "remove": ["f1"], "data_sequence_number": 1,
-                }  # fmt: skip
+                    "op": "rewrite",
+                    "files": [file("older", part)],
+                    "remove": ["f1"],
+                    "data_sequence_number": 1,
+                }
             if other is not None:
                 made["delete-where"] = {"op": "delete-where", "filter": {"part": part}}
                 made["overwrite-serializable"] = {
-                    "op": "overwrite", "files": [file("serial", part)], "remove": ["f2"],
-                    "isolation": "serializable", "filter": {"part": part},
-                }  # fmt: skip
+                    "op": "overwrite",
+                    "files": [file("serial", part)],
+                    "remove": ["f2"],
+                    "isolation": "serializable",
+                    "filter": {"part": part},
+                }
             pairs = (
                 ("append", "rewrite"), ("delete", "rewrite"), ("overwrite", "rewrite"), ("append", "delete-where"),
                 ("append-elsewhere", "delete-where"), ("append", "overwrite-serializable"),
@@ -371,10 +447,14 @@ def _partitions() -> Iterator[Vector]:
             for first, second in pairs:
                 if first in made and second in made:
                     yield case(
-                        f"{kind}-{first}-then-{second}", (RULES[second], *PARTITION_RULES[kind]), version,
-                        race(made[first], made[second]), f"{second} is planned before {first} and committed after",
-                        begins=begins, partitioned_by=by,
-                    )  # fmt: skip
+                        f"{kind}-{first}-then-{second}",
+                        (RULES[second], *PARTITION_RULES[kind]),
+                        version,
+                        race(made[first], made[second]),
+                        f"{second} is planned before {first} and committed after",
+                        begins=begins,
+                        partitioned_by=by,
+                    )
 
 
 PARTITION_RULES = {"unpartitioned": ("PAR016",), "null": ("DFL004",), "nan": ("DFL004",)}
@@ -458,13 +538,16 @@ RETRIES = {"commit.retry.num-retries": "4", "commit.retry.min-wait-ms": "1", "co
 
 def without_counts() -> PlanTable:
     """A table of v1 whose manifest lists have only the columns that v1 requires."""
-    none = {
-        f"{kind}_{what}_count": None for kind in ("added", "existing", "deleted") for what in ("files", "rows")
-    }  # fmt: skip
+    none = {f"{kind}_{what}_count": None for kind in ("added", "existing", "deleted") for what in ("files", "rows")}
     table = PlanTable(
-        "lists-without-counts", "a table of v1 whose manifest lists have neither counts nor partition summaries", 1,
-        columns=COLUMNS, specs=[BY_PART], changes={"properties": RETRIES}, used_for="commit",
-    )  # fmt: skip
+        "lists-without-counts",
+        "a table of v1 whose manifest lists have neither counts nor partition summaries",
+        1,
+        columns=COLUMNS,
+        specs=[BY_PART],
+        changes={"properties": RETRIES},
+        used_for="commit",
+    )
     in_a, in_b = ({"stats": {2: ("string", part, part, 10, 0)}} for part in "ab")
     table.manifest(*(entry(name, ["a"], **in_a) for name in ("f1", "f2")), summaries=None, **none).commit()
     table.manifest(entry("f3", ["b"], **in_b), summaries=None, **none)
@@ -483,14 +566,26 @@ def _lists_without_counts() -> Iterator[Vector]:
     for version in (1, 2, 3):
         a, b = changes(version, "a"), changes(version, "b")
         alone = [
-            "append", "append-elsewhere", "append-to-branch", "overwrite", "delete", "delete-where", "rewrite",
+            "append",
+            "append-elsewhere",
+            "append-to-branch",
+            "overwrite",
+            "delete",
+            "delete-where",
+            "rewrite",
             "expire",
-        ]  # fmt: skip
+        ]
         pairs = [
-            ("append", "append"), ("append", "delete"), ("append", "rewrite"), ("delete", "rewrite"),
-            ("rewrite", "delete"), ("rewrite", "append"), ("append-to-branch", "append"),
-            ("append", "overwrite-serializable"), ("append-elsewhere", "overwrite-serializable"),
-        ]  # fmt: skip
+            ("append", "append"),
+            ("append", "delete"),
+            ("append", "rewrite"),
+            ("delete", "rewrite"),
+            ("rewrite", "delete"),
+            ("rewrite", "append"),
+            ("append-to-branch", "append"),
+            ("append", "overwrite-serializable"),
+            ("append-elsewhere", "overwrite-serializable"),
+        ]
         if version > 1:
             alone += ["equality-delete", "position-delete"]
             pairs += [("equality-delete", "rewrite"), ("position-delete", "rewrite"), ("append", "position-delete")]
@@ -498,10 +593,14 @@ def _lists_without_counts() -> Iterator[Vector]:
             pairs += [("upgrade", "append"), ("append", "upgrade"), ("upgrade", "delete")]
         logs = [(name, RULES[name], _alone(a[name]), f"{name} on a table whose lists have no counts") for name in alone]
         logs += [
-            (f"{first}-then-{second}", RULES[second], race(a[first], b[second]),
-             f"{second} is planned before {first} and committed after")
+            (
+                f"{first}-then-{second}",
+                RULES[second],
+                race(a[first], b[second]),
+                f"{second} is planned before {first} and committed after",
+            )
             for first, second in pairs
-        ]  # fmt: skip
+        ]
         codes = COUNTS if version < 3 else (*COUNTS, "LIN009", "LIN015", "LIN028")
         for name, rule, log, note in logs:
             yield case(f"without-counts-{name}", (rule, *codes), version, log, note, begins=begins, table=table)

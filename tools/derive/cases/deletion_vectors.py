@@ -56,9 +56,13 @@ def _sound() -> Iterator[tuple[str, str, bytes, Ranges, str]]:
     )
     yield "run", "PUF019", _one((0, runs([(10, 19)]))), [(10, 19)], "a run is stored as first value and steps"
     yield "run-full", "PUF019", _one((0, runs([(0, 65535)]))), [(0, 65535)], "one run of all 65536 values"
-    yield "runs", "PUF019", _one((2, runs([(0, 0), (2, 5), (65535, 65535)]))), [
-        (131072, 131072), (131074, 131077), (196607, 196607)
-    ], "several runs, of one value and of more"  # fmt: skip
+    yield (
+        "runs",
+        "PUF019",
+        _one((2, runs([(0, 0), (2, 5), (65535, 65535)]))),
+        [(131072, 131072), (131074, 131077), (196607, 196607)],
+        "several runs, of one value and of more",
+    )
     three = ((0, runs([(0, 9)])), (1, small), (7, bitset(range(5000))))
     ranges = [(0, 9), *_singles(65536 + value for value in (1, 3, 5, 7, 9)), (7 * 65536, 7 * 65536 + 4999)]
     yield "three-kinds", "PUF019", _one(*three), ranges, "three containers of which one has runs: no offsets"
@@ -108,8 +112,14 @@ def _open() -> Iterator[Vector]:
     empty = deletion_vector(vector([]))
     yield case("nothing", "PUF019", empty, [], "a vector without positions is neither allowed nor forbidden", "B17")
     last = deletion_vector(vector([((1 << 31) - 1, bitmap([(65535, array([65535]))]))]))
-    yield case("last-position", "PUF020", last, [((1 << 63) - 1,) * 2],
-               "the largest position, which Iceberg-Java cannot hold", "B16")  # fmt: skip
+    yield case(
+        "last-position",
+        "PUF020",
+        last,
+        [((1 << 63) - 1,) * 2],
+        "the largest position, which Iceberg-Java cannot hold",
+        "B16",
+    )
 
 
 def _frames() -> Iterator[tuple[str, str, bytes, str]]:
@@ -184,7 +194,7 @@ def _vectors() -> Iterator[tuple[str, str, bytes, str]]:
         ("runs-descend", bitmap([(0, runs([(20, 29), (0, 9)]))]), "the runs do not ascend"),
         ("runs-more", bitmap([(0, runs([(0, 9)], count=2))]), "two runs are counted and one is there"),
         ("runs-none", bitmap([(0, runs([], cardinality=1))]), "a container without runs"),
-    ]  # fmt: skip
+    ]
     for name, data, note in bitmaps:
         yield name, "PUF019", vector([(0, data)]), note
 
@@ -235,18 +245,21 @@ def files() -> Iterator[VectorFile]:
     def of(topic: str, vectors: Iterable[Vector], operation: str = "dv.decode") -> VectorFile:
         return VectorFile(f"deletion-vectors/{topic}.json", operation, SECTION, tuple(vectors))
 
-    yield of("decode", (
-        Vector(
-            f"dv-decode-{name}",
-            tuple(code.split()),
-            {"bytes": data.hex().upper()},
-            _answer(ranges),
-            LAYOUT,
-            note,
-            only=V3,
-        )
-        for name, code, data, ranges, note in _sound()
-    ))  # fmt: skip
+    yield of(
+        "decode",
+        (
+            Vector(
+                f"dv-decode-{name}",
+                tuple(code.split()),
+                {"bytes": data.hex().upper()},
+                _answer(ranges),
+                LAYOUT,
+                note,
+                only=V3,
+            )
+            for name, code, data, ranges, note in _sound()
+        ),
+    )
     yield of("decode-open", _open())
     yield of("encode", _written(), "dv.encode")
     yield of("refusals-frame", _refusals("", _frames()))

@@ -381,10 +381,14 @@ def _nan_bounds() -> Iterator[Vector]:
             "metrics": metrics("double", lower, upper, nulls=0),
         }
         yield SchemaVector(
-            f"metrics-nan-bound-{name}-inclusive", ("DFL027", "SCN005"), {**args, "kind": "inclusive"},
-            any_of(TRUE, INVALID), "derivation: NaN is never a bound, so it says nothing of values",
-            "a NaN bound, as old writers left it, must not hide rows", ("C26",),
-        )  # fmt: skip
+            f"metrics-nan-bound-{name}-inclusive",
+            ("DFL027", "SCN005"),
+            {**args, "kind": "inclusive"},
+            any_of(TRUE, INVALID),
+            "derivation: NaN is never a bound, so it says nothing of values",
+            "a NaN bound, as old writers left it, must not hide rows",
+            ("C26",),
+        )
 
 
 def spec(transform: str) -> dict[str, Any]:
@@ -408,9 +412,13 @@ def _partitions() -> Iterator[Vector]:
 def _residuals() -> Iterator[Vector]:
     for name, type_, transform, predicate, value, row, expected, note in RESIDUALS:
         codes = ("SCN004",) if transform == "zorder" else ("SCN003",)
-        args = {"schema": schema(x=type_), "spec": spec(transform), "predicate": predicate,
-        "partition": {"1000": value},
-                "row": {"1": row}}  # fmt: skip
+        args = {
+            "schema": schema(x=type_),
+            "spec": spec(transform),
+            "predicate": predicate,
+            "partition": {"1000": value},
+            "row": {"1": row},
+        }
         origin = "derivation: for a row of the partition the residual is the predicate"
         yield SchemaVector(f"residual-{name}", codes, args, ok(expected), origin, note)
 
@@ -427,10 +435,14 @@ def _summaries() -> Iterator[Vector]:
         args = {"schema": schema(x=type_), "spec": spec(transform), "predicate": predicate, "summaries": [summary]}
         contradiction = ("B7",) if "EXP019" in codes else ()
         yield SchemaVector(
-            f"summary-{name}", codes, args, TRUE if match else any_of(FALSE, TRUE),
-            "derivation: whether partition values within the summary match", note,
+            f"summary-{name}",
+            codes,
+            args,
+            TRUE if match else any_of(FALSE, TRUE),
+            "derivation: whether partition values within the summary match",
+            note,
             contradiction if match else SHARPNESS,
-        )  # fmt: skip
+        )
 
 
 def files() -> Iterator[VectorFile]:

@@ -90,7 +90,7 @@ ALIGNMENTS: list[Row] = [
     ("int-gt-eq-5-5", "int", leaf("gt-eq", 5.5), 6, True, ALIGNED, "6 is greater than 5.5"),
     ("int-lt-minus-5-5", "int", leaf("lt", -5.5), -5, False, ALIGNED, "-5 is greater than -5.5; cut to -5 it is equal"),
     ("int-eq-5-5", "int", leaf("eq", 5.5), 5, False, ALIGNED, "no int equals 5.5"),
-]  # fmt: skip
+]
 
 TESTED: list[Row] = [
     ("is-null-of-null", "int", leaf("is-null"), None, True, ("EXP007",), "true iff null"),
@@ -221,25 +221,32 @@ REFUSED: list[tuple[str, Any, Any, Any, tuple[str, ...], str, str]] = [
 def _vectors(prefix: str, rows: list[Row], origin: str) -> tuple[Vector, ...]:
     return tuple(
         SchemaVector(
-            f"expression-{prefix}-{name}", codes,
+            f"expression-{prefix}-{name}",
+            codes,
             {"schema": schema(x=type_), "predicate": predicate, "row": {"1": value}},
             # That types are aligned is a should, and an int with 5.0 by no promotion: who does not has to refuse.
-            any_of(ok(expected), INVALID) if codes == ALIGNED else ok(expected), origin, note,
+            any_of(ok(expected), INVALID) if codes == ALIGNED else ok(expected),
+            origin,
+            note,
             ("B28",) if codes == ALIGNED else (),
         )
         for name, type_, predicate, value, expected, codes, note in rows
-    )  # fmt: skip
+    )
 
 
 def _refused(section: str) -> tuple[Vector, ...]:
     return tuple(
         SchemaVector(
-            f"expression-refused-{name}", codes,
-            {"schema": schema(x=type_), "predicate": predicate, "row": {"1": value}}, INVALID,
-            f"spec: Expressions, {section}", note,
+            f"expression-refused-{name}",
+            codes,
+            {"schema": schema(x=type_), "predicate": predicate, "row": {"1": value}},
+            INVALID,
+            f"spec: Expressions, {section}",
+            note,
         )
-        for name, type_, predicate, value, codes, where, note in REFUSED if where == section
-    )  # fmt: skip
+        for name, type_, predicate, value, codes, where, note in REFUSED
+        if where == section
+    )
 
 
 def files() -> Iterator[VectorFile]:
@@ -256,8 +263,14 @@ def files() -> Iterator[VectorFile]:
     yield file("tests-refusals", TESTS, _refused(TESTS))
     yield file("predicates-refusals", PREDICATES, _refused(PREDICATES))
     yield file("logic", LOGIC, _vectors("logic", LOGICAL, "spec: Expressions, Boolean logic"))
-    yield file("transforms", "Partition transforms",
-               _vectors("transform", TRANSFORMED, "derivation: the transform of the value, compared"))  # fmt: skip
-    yield file("current-form", "Appendix B: JSON serialization / Predicates",
-               _vectors("current", CURRENT, "spec: Expressions, Appendix B"))  # fmt: skip
+    yield file(
+        "transforms",
+        "Partition transforms",
+        _vectors("transform", TRANSFORMED, "derivation: the transform of the value, compared"),
+    )
+    yield file(
+        "current-form",
+        "Appendix B: JSON serialization / Predicates",
+        _vectors("current", CURRENT, "spec: Expressions, Appendix B"),
+    )
     yield from expression_planning.files()

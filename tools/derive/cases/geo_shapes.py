@@ -23,7 +23,7 @@ MIXED = [
     ("multipoint-of-point-z", _wkb(4, 1) + POINT_Z, "a member of other dimensions"),
     ("multipoint-of-line", _wkb(4, 1) + _wkb(2, 0), "a member is no point"),
     ("collection-of-point-z", _wkb(7, 1) + POINT_Z, "a member of other dimensions"),
-]  # fmt: skip
+]
 
 
 def _decoded() -> Iterator[Vector]:

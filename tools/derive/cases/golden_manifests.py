@@ -43,21 +43,32 @@ GONE = 3
 """The number of the statement that deletes the file of statement 2."""
 
 MANIFESTS: dict[str, tuple[int, ...]] = {
-    "iceberg-java-v1-3": (2, 1), "iceberg-java-v2-3": (2, 1), "iceberg-java-v2-4": (4,), "iceberg-java-v3-3": (2, 1),
-    "iceberg-java-v3-4": (4,), "pyiceberg-v1-3": (2, 1), "pyiceberg-v2-3": (1, 2),
-}  # fmt: skip
+    "iceberg-java-v1-3": (2, 1),
+    "iceberg-java-v2-3": (2, 1),
+    "iceberg-java-v2-4": (4,),
+    "iceberg-java-v3-3": (2, 1),
+    "iceberg-java-v3-4": (4,),
+    "pyiceberg-v1-3": (2, 1),
+    "pyiceberg-v2-3": (1, 2),
+}
 """The snapshots whose manifests are asked about, and the statement that added the file of each."""
 
 LISTS: dict[str, tuple[int, ...]] = {
-    "iceberg-java-v1-3": (2, 1), "iceberg-java-v2-4": (1, 4), "iceberg-java-v3-4": (1, 4), "pyiceberg-v1-3": (2, 1),
+    "iceberg-java-v1-3": (2, 1),
+    "iceberg-java-v2-4": (1, 4),
+    "iceberg-java-v3-4": (1, 4),
+    "pyiceberg-v1-3": (2, 1),
     "pyiceberg-v2-2": (2, 1),
-}  # fmt: skip
+}
 """The snapshots whose lists are asked about, and the statement that added the file of each manifest, in their order."""
 
 FILES: dict[str, dict[int, str]] = {
-    "iceberg-java-v1-3": {2: "0", 1: "1"}, "iceberg-java-v2-4": {4: "0", 1: "1"}, "iceberg-java-v3-4": {4: "0", 1: "1"},
-    "pyiceberg-v1-3": {2: "0", 1: "1"}, "pyiceberg-v2-2": {1: "0", 2: "1"},
-}  # fmt: skip
+    "iceberg-java-v1-3": {2: "0", 1: "1"},
+    "iceberg-java-v2-4": {4: "0", 1: "1"},
+    "iceberg-java-v3-4": {4: "0", 1: "1"},
+    "pyiceberg-v1-3": {2: "0", 1: "1"},
+    "pyiceberg-v2-2": {1: "0", 2: "1"},
+}
 """The file of each of those manifests."""
 
 

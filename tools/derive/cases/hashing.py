@@ -160,8 +160,13 @@ STRINGS: list[Row] = [
     ("string-e-acute-composed", "string", "\u00e9", None, "two bytes C3 A9; no normalisation"),
     ("string-e-acute-combining", "string", "e\u0301", None, "three bytes; not equal to the composed letter"),
     ("string-hiragana", "string", "\u30a4\u30ed\u30cf\u30cb", None, "three bytes a character"),
-    ("string-astral-money-bag", "string", "\U0001f4b0", None,
-     "four bytes F0 9F 92 B0, not two surrogates of three bytes"),
+    (
+        "string-astral-money-bag",
+        "string",
+        "\U0001f4b0",
+        None,
+        "four bytes F0 9F 92 B0, not two surrogates of three bytes",
+    ),
     ("string-astral-joy", "string", "\U0001f602", None, ""),
     ("string-astral-twice", "string", "\U0001f4b0\U0001f602", None, ""),
     ("string-ascii-then-astral", "string", "a\U0001f4b0", None, "five bytes: the character crosses a block"),
@@ -174,7 +179,7 @@ STRINGS: list[Row] = [
     ("string-bytes-over-7f", "string", "\u00ff\u00ff\u00ff", None, "bytes are unsigned in the tail"),
     ("string-64", "string", "0123456789abcdef" * 4, None, ""),
     ("string-1023", "string", ("x" * 1022) + "y", None, "long, with a tail of three bytes"),
-]  # fmt: skip
+]
 
 BYTES: list[Row] = [
     ("uuid-spec", "uuid", "f79c3e09-677c-4bbd-a479-3f349cb785e7", 1488055340, "big-endian"),
@@ -226,12 +231,18 @@ RESERVED: list[Row] = [
 ]
 
 NO_HASH: list[tuple[str, dict[str, Any], str]] = [
-    ("variant", {"type": "variant", "value": {"metadata": "010000", "value": "0C22"}},
-     "equal variant values have several representations"),
+    (
+        "variant",
+        {"type": "variant", "value": {"metadata": "010000", "value": "0C22"}},
+        "equal variant values have several representations",
+    ),
     ("geometry", {"type": "geometry(OGC:CRS84)", "value": "POINT (30 10)"}, "geometry is in neither table"),
-    ("geography", {"type": "geography(OGC:CRS84, spherical)", "value": "POINT (30 10)"},
-     "geography is in neither table"),
-]  # fmt: skip
+    (
+        "geography",
+        {"type": "geography(OGC:CRS84, spherical)", "value": "POINT (30 10)"},
+        "geography is in neither table",
+    ),
+]
 
 NESTED_HASH: list[tuple[str, dict[str, Any], str]] = [
     ("struct", {"type": {"type": "struct", "fields": [{"id": 1, "name": "a", "required": True, "type": "int"}]},
@@ -253,9 +264,15 @@ def _vectors(rows: list[Row]) -> tuple[Vector, ...]:
             raise AssertionError(f"{name}: the text prints {printed}, derived is {expected}")
         section = "Schema Evolution" if name == "string-34" else "Appendix B"
         origin = f"derivation: {hashing.describe(type_, value)}" if printed is None else f"spec: {section}"
-        contradiction = {"date-2017-11-16": ("A2",), "boolean-true": ("A2",), "fixed-00010203": ("A1",),
-                         "binary-00010203": ("A1",), "float-minus-0": ("A4",), "double-minus-0": ("A4",),
-                         "string-34": ("B19",)}.get(name, ())  # fmt: skip
+        contradiction = {
+            "date-2017-11-16": ("A2",),
+            "boolean-true": ("A2",),
+            "fixed-00010203": ("A1",),
+            "binary-00010203": ("A1",),
+            "float-minus-0": ("A4",),
+            "double-minus-0": ("A4",),
+            "string-34": ("B19",),
+        }.get(name, ())
         vectors.append(
             Vector(
                 f"hash-{name}",
@@ -282,24 +299,37 @@ def _codes(type_: str) -> tuple[str, ...]:
 
 def files() -> Iterator[VectorFile]:
     """The suite, a topic a file."""
-    topics = {"integers": INTEGERS, "decimals": DECIMALS, "dates-and-times": INSTANTS, "nanoseconds": NANOSECONDS,
-              "strings": STRINGS, "bytes": BYTES}  # fmt: skip
+    topics = {
+        "integers": INTEGERS,
+        "decimals": DECIMALS,
+        "dates-and-times": INSTANTS,
+        "nanoseconds": NANOSECONDS,
+        "strings": STRINGS,
+        "bytes": BYTES,
+    }
     for topic, rows in topics.items():
         yield VectorFile(f"hashing/{topic}.json", "hash", SECTION, _vectors(rows))
     asked = [(row[1], row[2]) for rows in (*topics.values(), RESERVED) for row in rows]
     awkward: list[Row] = [(name, type_, value, None, note) for name, type_, value, note in not_in(asked)]
     yield VectorFile("hashing/awkward.json", "hash", SECTION, _vectors(awkward))
-    unknown = Vector("hash-unknown", ("HSH009",), {"type": "unknown", "value": None}, ok(None), "spec: Appendix B",
-                     "always null")  # fmt: skip
+    unknown = Vector(
+        "hash-unknown", ("HSH009",), {"type": "unknown", "value": None}, ok(None), "spec: Appendix B", "always null"
+    )
     yield VectorFile("hashing/reserved.json", "hash", SECTION, (*_vectors(RESERVED), unknown))
     table = "spec: Appendix B, the types with a hash"
     refused = [
         *refusals("hash-no-hash", ("HSH009",), NO_HASH, table),
         *refusals("hash-no-hash", ("HSH001",), NESTED_HASH, table),
         *(
-            Vector(f"hash-bad-{name}", (_codes(type_)[0], code), {"type": type_, "value": value}, {"error": "invalid"},
-                   "spec: Primitive Types", note)
+            Vector(
+                f"hash-bad-{name}",
+                (_codes(type_)[0], code),
+                {"type": type_, "value": value},
+                {"error": "invalid"},
+                "spec: Primitive Types",
+                note,
+            )
             for name, type_, value, code, note in BAD_VALUES
         ),
-    ]  # fmt: skip
+    ]
     yield VectorFile("hashing/refusals.json", "hash", SECTION, tuple(refused))

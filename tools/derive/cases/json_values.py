@@ -109,21 +109,36 @@ OPEN: list[tuple[str, str, Any, Any, str, tuple[str, ...]]] = [
      ("E4",)),
 ]  # fmt: skip
 
-STRUCT = {"type": "struct", "fields": [{"id": 1, "name": "a", "required": True, "type": "int"},
-                                       {"id": 2, "name": "b", "required": False, "type": "string"}]}  # fmt: skip
+STRUCT = {
+    "type": "struct",
+    "fields": [
+        {"id": 1, "name": "a", "required": True, "type": "int"},
+        {"id": 2, "name": "b", "required": False, "type": "string"},
+    ],
+}
 LIST = {"type": "list", "element-id": 3, "element-required": True, "element": "int"}
 OPTIONAL_LIST = {**LIST, "element-required": False}
 MAP = {"type": "map", "key-id": 4, "key": "string", "value-id": 5, "value-required": True, "value": "int"}
 OPTIONAL_MAP = {**MAP, "value-required": False}
 INT_MAP = {**MAP, "key": "int", "value": "string"}
 LIST_OF_STRUCTS = {"type": "list", "element-id": 3, "element-required": True, "element": STRUCT}
-MAP_OF_LISTS = {"type": "map", "key-id": 4, "key": "date", "value-id": 5, "value-required": False,
-                "value": {**LIST, "element-id": 6, "element": "decimal(9, 2)"}}  # fmt: skip
+MAP_OF_LISTS = {
+    "type": "map",
+    "key-id": 4,
+    "key": "date",
+    "value-id": 5,
+    "value-required": False,
+    "value": {**LIST, "element-id": 6, "element": "decimal(9, 2)"},
+}
 DEEP = {"type": "struct", "fields": [{"id": 7, "name": "point", "required": True, "type": STRUCT}]}
 STRUCT_OF_DATE = {"type": "struct", "fields": [{"id": 1, "name": "a", "required": True, "type": "date"}]}
 
-LIST_OF_LISTS = {"type": "list", "element-id": 3, "element-required": False, "element": {
-    **OPTIONAL_LIST, "element-id": 4}}  # fmt: skip
+LIST_OF_LISTS = {
+    "type": "list",
+    "element-id": 3,
+    "element-required": False,
+    "element": {**OPTIONAL_LIST, "element-id": 4},
+}
 LIST_OF_MAPS = {"type": "list", "element-id": 3, "element-required": False, "element": OPTIONAL_MAP}
 OPTIONAL_MAP_OF_LISTS = {**OPTIONAL_MAP, "value": {**OPTIONAL_LIST, "element-id": 6}}
 
@@ -204,22 +219,40 @@ def _encode(row: Value) -> Vector:
         )
         note = f"{note}; {why}" if note else why
     origin = TABLE if name in PRINTED else f"derivation: the bytes are those of the value ({describe(type_, value)})"
-    return Vector(f"json-encode-{name}", (code(type_),), {"type": type_, "bytes": hexadecimal(type_, value)},
-                  any_of(*(ok(form) for form in forms)), origin, note,
-                  (("B33" if type_ == "float" else "B34"),) if several else ())  # fmt: skip
+    return Vector(
+        f"json-encode-{name}",
+        (code(type_),),
+        {"type": type_, "bytes": hexadecimal(type_, value)},
+        any_of(*(ok(form) for form in forms)),
+        origin,
+        note,
+        (("B33" if type_ == "float" else "B34"),) if several else (),
+    )
 
 
 def _decode(name: str, type_: str, json_value: Any, value: Any, note: str, contradiction: tuple[str, ...]) -> Vector:
-    return Vector(f"json-decode-{name}", (code(type_),), {"type": type_, "json": json_value},
-                  ok(hexadecimal(type_, value)), f"derivation: {describe(type_, value)}", note,
-                  contradiction)  # fmt: skip
+    return Vector(
+        f"json-decode-{name}",
+        (code(type_),),
+        {"type": type_, "json": json_value},
+        ok(hexadecimal(type_, value)),
+        f"derivation: {describe(type_, value)}",
+        note,
+        contradiction,
+    )
 
 
 def _open(row: tuple[str, str, Any, Any, str, tuple[str, ...]]) -> Vector:
     name, type_, json_value, value, note, contradiction = row
-    return Vector(f"json-decode-open-{name}", (code(type_),), {"type": type_, "json": json_value},
-                  any_of(INVALID, ok(hexadecimal(type_, value))), f"derivation: {describe(type_, value)}",
-                  note, contradiction)  # fmt: skip
+    return Vector(
+        f"json-decode-open-{name}",
+        (code(type_),),
+        {"type": type_, "json": json_value},
+        any_of(INVALID, ok(hexadecimal(type_, value))),
+        f"derivation: {describe(type_, value)}",
+        note,
+        contradiction,
+    )
 
 
 NEGATIVE_SCALE = [
@@ -272,22 +305,26 @@ def _geo() -> tuple[list[Vector], list[Vector]]:
                 ("E3",),
             )
         )
-    return encode, decode  # fmt: skip
+    return encode, decode
 
 
 def _bad_bytes() -> list[Vector]:
     """Bytes that stand for no value, or for one that JSON cannot write."""
     not_finite = [
-        ("nan", "float", "0000C07F"), ("infinity", "float", "0000807F"), ("minus-infinity", "float", "000080FF"),
-        ("nan", "double", "000000000000F87F"), ("infinity", "double", "000000000000F07F"),
+        ("nan", "float", "0000C07F"),
+        ("infinity", "float", "0000807F"),
+        ("minus-infinity", "float", "000080FF"),
+        ("nan", "double", "000000000000F87F"),
+        ("infinity", "double", "000000000000F07F"),
         ("minus-infinity", "double", "000000000000F0FF"),
-    ]  # fmt: skip
+    ]
     why = "JSON has no such number, and null would mean no value"
     rows = [(f"{type_}-{name}", type_, data, why, TABLE) for name, type_, data in not_finite]
     binary = "spec: Appendix D, binary single-value serialization"
     rows += [(f"length-{name.replace('[4]', '')}", type_, data, note, binary) for name, type_, data, note in LENGTHS]
-    rows += [(f"text-{name}", "string", data, note, "spec: Primitive Types, strings are UTF-8")
-             for name, data, note in TEXTS]  # fmt: skip
+    rows += [
+        (f"text-{name}", "string", data, note, "spec: Primitive Types, strings are UTF-8") for name, data, note in TEXTS
+    ]
     rows += [(f"range-{name}", type_, data, note, "spec: Primitive Types") for name, type_, data, _, note in RANGES]
     none = [("variant", "variant", "0100000C22"), ("unknown", "unknown", ""), ("unknown-bytes", "unknown", "22000000")]
     rows += [(name, type_, data, f"{type_} has no JSON single value", TABLE) for name, type_, data in none]
@@ -314,13 +351,15 @@ def files() -> Iterator[VectorFile]:
 
     for topic, rows in TOPICS.items():
         yield file(f"encode-{topic}", "json-value.encode", [_encode(row) for row in rows])
-        decode = [_decode(name, type_, json_forms(type_, value)[0], value, note, ())
-                  for name, type_, value, note in rows]  # fmt: skip
+        decode = [
+            _decode(name, type_, json_forms(type_, value)[0], value, note, ()) for name, type_, value, note in rows
+        ]
         yield file(f"decode-{topic}", "json-value.decode", decode)
     yield file("decode-other-forms", "json-value.decode", [_decode(*row) for row in READ])
     years = "ISO 8601 takes years of other than four digits, and before 1583, by agreement"
-    opened = [_open((name, type_, value, value, f"{note}: {years}", ("E4",)))
-              for name, type_, value, note in EXPANDED_YEARS]  # fmt: skip
+    opened = [
+        _open((name, type_, value, value, f"{note}: {years}", ("E4",))) for name, type_, value, note in EXPANDED_YEARS
+    ]
     yield file("decode-open", "json-value.decode", [*(_open(row) for row in OPEN), *opened])
     yield file("encode-open", "json-value.encode", [
         Vector(f"json-encode-open-{name}", (code(type_),), {"type": type_, "bytes": hexadecimal(type_, value)},
@@ -347,43 +386,74 @@ def files() -> Iterator[VectorFile]:
         ("too-precise", "decimal(2, 1)", "99.9", "three digits in a precision of two"),
         ("39-digits", "decimal(38, 0)", "1" + "0" * 38, "39 digits"),
     ]
-    yield file("refusals-numbers", "json-value.decode", [
-        *_refused("", NUMBERS),
-        *_refused_as("decimal(9, 2)", "decimal-", DECIMAL_TEXTS),
-        *_refused_as("decimal(9, -20)", "decimal-negative-scale-", NEGATIVE_SCALE_TEXTS),
-        *_refused("decimal-", other_decimals),
-    ])  # fmt: skip
+    yield file(
+        "refusals-numbers",
+        "json-value.decode",
+        [
+            *_refused("", NUMBERS),
+            *_refused_as("decimal(9, 2)", "decimal-", DECIMAL_TEXTS),
+            *_refused_as("decimal(9, -20)", "decimal-negative-scale-", NEGATIVE_SCALE_TEXTS),
+            *_refused("decimal-", other_decimals),
+        ],
+    )
     zoned = [
-        Vector(f"json-refuse-timestamptz-{name}", ("SVJ004",), {"type": "timestamptz", "json": text},
-               any_of(INVALID, ok(hexadecimal("timestamptz", AT_UTC))) if contradiction else INVALID, TABLE,
-               note, contradiction)
+        Vector(
+            f"json-refuse-timestamptz-{name}",
+            ("SVJ004",),
+            {"type": "timestamptz", "json": text},
+            any_of(INVALID, ok(hexadecimal("timestamptz", AT_UTC))) if contradiction else INVALID,
+            TABLE,
+            note,
+            contradiction,
+        )
         for name, text, note, contradiction in TIMESTAMPTZ_TEXTS
-    ]  # fmt: skip
-    yield file("refusals-dates-and-times", "json-value.decode", [
-        *_refused_as("date", "date-", DATE_TEXTS),
-        *_refused_as("time", "time-", TIME_TEXTS),
-        *_refused_as("timestamp", "timestamp-", TIMESTAMP_TEXTS),
-        *zoned,
-        *_refused("", NANOSECOND_TEXTS),
-    ])  # fmt: skip
-    yield file("refusals-texts", "json-value.decode", [
-        *_refused_as("uuid", "uuid-", UUID_TEXTS),
-        *_refused("", HEX_TEXTS),
-        *_refused("", KINDS),
-        *_refused("geo-", BAD_SHAPES),
-    ])  # fmt: skip
+    ]
+    yield file(
+        "refusals-dates-and-times",
+        "json-value.decode",
+        [
+            *_refused_as("date", "date-", DATE_TEXTS),
+            *_refused_as("time", "time-", TIME_TEXTS),
+            *_refused_as("timestamp", "timestamp-", TIMESTAMP_TEXTS),
+            *zoned,
+            *_refused("", NANOSECOND_TEXTS),
+        ],
+    )
+    yield file(
+        "refusals-texts",
+        "json-value.decode",
+        [
+            *_refused_as("uuid", "uuid-", UUID_TEXTS),
+            *_refused("", HEX_TEXTS),
+            *_refused("", KINDS),
+            *_refused("geo-", BAD_SHAPES),
+        ],
+    )
     nested = [
-        Vector(f"json-nested-{name}", ("SVJ007",), {"type": type_, "json": value}, ok(value),
-               TABLE if printed else "derivation: nested JSON single values are written as they are read", note)
+        Vector(
+            f"json-nested-{name}",
+            ("SVJ007",),
+            {"type": type_, "json": value},
+            ok(value),
+            TABLE if printed else "derivation: nested JSON single values are written as they are read",
+            note,
+        )
         for name, type_, value, printed, note in NESTED
-    ]  # fmt: skip
+    ]
     nested.append(
-        Vector("json-nested-struct-null-field", ("SVJ007",), {"type": STRUCT, "json": {"1": 1, "2": None}},
-               any_of(ok({"1": 1, "2": None}), ok({"1": 1})),
-               "derivation: null is no value, so its member may be left out",
-               "whether a null field is written the text does not say", ("E7",)),
-    )  # fmt: skip
+        Vector(
+            "json-nested-struct-null-field",
+            ("SVJ007",),
+            {"type": STRUCT, "json": {"1": 1, "2": None}},
+            any_of(ok({"1": 1, "2": None}), ok({"1": 1})),
+            "derivation: null is no value, so its member may be left out",
+            "whether a null field is written the text does not say",
+            ("E7",),
+        ),
+    )
     yield file("nested", "json-value.round-trip", nested)
-    bad = [Vector(f"json-refuse-nested-{name}", ("SVJ007",), {"type": type_, "json": value}, INVALID, TABLE, note)
-           for name, type_, value, note in BAD_NESTED]  # fmt: skip
+    bad = [
+        Vector(f"json-refuse-nested-{name}", ("SVJ007",), {"type": type_, "json": value}, INVALID, TABLE, note)
+        for name, type_, value, note in BAD_NESTED
+    ]
     yield file("nested-refusals", "json-value.round-trip", bad)

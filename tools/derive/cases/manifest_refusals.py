@@ -521,11 +521,14 @@ FILLED_LISTS: dict[str, list[JsonObject]] = {
     **{
         f"{name.replace('_', '-')}-missing": [listed_form(listed(1), **{name: zero})]
         for name, zero in (
-            ("manifest_path", ""), ("manifest_length", 0), ("partition_spec_id", 0), ("added_snapshot_id", 0),
+            ("manifest_path", ""),
+            ("manifest_length", 0),
+            ("partition_spec_id", 0),
+            ("added_snapshot_id", 0),
         )
     },
     "contains-null-missing": [
         listed_form(listed(1, partitions=[{"contains_null": either}])) for either in (False, True)
     ],
-}  # fmt: skip
+}
 """Manifests in a list whose missing column has the zero of its type."""

@@ -36,9 +36,13 @@ def _numbers() -> Iterator[Case]:
     table.deletes(vector("v", "older", number=3), vector("w", "same", number=3)).commit()
     note = "deletion vectors apply to data of their own sequence number and of lower ones"
     case = table.case(
-        "all", "SCN008 SCN012", {"older": ["v@4"], "same": ["w@4"]}, note,
-        optional_deletes={"older": ["w@4"], "same": ["v@4"]}, contradiction="E32",
-    )  # fmt: skip
+        "all",
+        "SCN008 SCN012",
+        {"older": ["v@4"], "same": ["w@4"]},
+        note,
+        optional_deletes={"older": ["w@4"], "same": ["v@4"]},
+        contradiction="E32",
+    )
     yield table, (case,)
 
     table = PlanTable("number-inherited", "data and deletes of one commit, whose numbers are null").manifest(
@@ -55,9 +59,13 @@ def _numbers() -> Iterator[Case]:
     table.deletes(vector("v", "old"), vector("w", "new")).commit()
     note = "the number of a vector that is null is that of its manifest, which is not below that of its data file"
     case = table.case(
-        "all", "SEQ006 SCN008 SCN012", {"old": ["v@4"], "new": ["w@4"]}, note,
-        optional_deletes={"old": ["w@4"], "new": ["v@4"]}, contradiction="E32",
-    )  # fmt: skip
+        "all",
+        "SEQ006 SCN008 SCN012",
+        {"old": ["v@4"], "new": ["w@4"]},
+        note,
+        optional_deletes={"old": ["w@4"], "new": ["v@4"]},
+        contradiction="E32",
+    )
     yield table, (case,)
 
     table = PlanTable("number-of-manifest", "an added entry in a manifest of an earlier commit").manifest(
@@ -202,9 +210,13 @@ def _files() -> Iterator[Case]:
     table.deletes(positions("p", number=3), positions("q", number=3, of="one"), vector("v", "one", number=4)).commit()
     note = "a deletion vector has all deletes of the position delete files, which are left aside for its file"
     case = table.case(
-        "all", "SCN009 DEL011", {"one": ["v@4"], "two": ["p"]}, note,
-        optional_deletes={"one": ["p", "q"], "two": ["q", "v@4"]}, contradiction="E32",
-    )  # fmt: skip
+        "all",
+        "SCN009 DEL011",
+        {"one": ["v@4"], "two": ["p"]},
+        note,
+        optional_deletes={"one": ["p", "q"], "two": ["q", "v@4"]},
+        contradiction="E32",
+    )
     yield table, (case,)
 
     table = PlanTable("vector-and-equality", "a file with a deletion vector and equality deletes", 3).manifest(one, two)
@@ -218,9 +230,13 @@ def _files() -> Iterator[Case]:
     ).commit()
     note = "a vector is told by the offset in its file, and its data file by the reference"
     case = table.case(
-        "all", "SCN008 DEL010", {"one": ["v@44"], "two": ["v@4"]}, note,
-        optional_deletes={"one": ["v@4"], "two": ["v@44"]}, contradiction="E32",
-    )  # fmt: skip
+        "all",
+        "SCN008 DEL010",
+        {"one": ["v@44"], "two": ["v@4"]},
+        note,
+        optional_deletes={"one": ["v@4"], "two": ["v@44"]},
+        contradiction="E32",
+    )
     yield table, (case,)
 
     table = PlanTable("vector-unknown-file", "a deletion vector of a file that the snapshot does not have", 3)
@@ -289,10 +305,13 @@ def _skipped() -> Iterator[Case]:
     )
     table.deletes(equality("e", [1], number=3, stats={1: ("long", None, None, 1, 1)})).commit()
     case = table.case(
-        "all", "DEL020 SCN010", {"nulls": ["e"], "full": [], "only": ["e"]},
+        "all",
+        "DEL020 SCN010",
+        {"nulls": ["e"], "full": [], "only": ["e"]},
         "null equals null, so deletes of null apply where there may be nulls",
-        optional_deletes={"full": ["e"]}, contradiction="E20",
-    )  # fmt: skip
+        optional_deletes={"full": ["e"]},
+        contradiction="E20",
+    )
     yield table, (case,)
 
     table = PlanTable("equality-two-columns", "equality deletes with bounds of one of two columns").manifest(
@@ -303,9 +322,13 @@ def _skipped() -> Iterator[Case]:
         equality("f", [1, 2], number=3, stats={1: ("long", 4, 4, 1, 0), 2: ("string", "d", "e", 1, 0)}),
     ).commit()
     case = table.case(
-        "all", "SCN005 SCN010", {"one": ["e"]}, "bounds of one column that are missing are not known",
-        optional_deletes={"one": ["f"]}, contradiction="E20",
-    )  # fmt: skip
+        "all",
+        "SCN005 SCN010",
+        {"one": ["e"]},
+        "bounds of one column that are missing are not known",
+        optional_deletes={"one": ["f"]},
+        contradiction="E20",
+    )
     yield table, (case,)
 
     table = PlanTable("equality-other-column", "equality deletes with a column that is not compared").manifest(
@@ -314,10 +337,14 @@ def _skipped() -> Iterator[Case]:
     stats = {1: ("long", 3, 3, 1, 0), 2: ("string", "zz", "zz", 1, 0)}
     table.deletes(equality("e", [1], number=3, stats=stats)).commit()
     case = table.case(
-        "filter", "DEL021 SCN010", ["one"],
+        "filter",
+        "DEL021 SCN010",
+        ["one"],
         "a column that is not compared is of the deleted row, so that its metrics may be used, or not trusted",
-        filter=leaf("eq", "a", term="data"), optional_deletes={"one": ["e"]}, contradiction="E23",
-    )  # fmt: skip
+        filter=leaf("eq", "a", term="data"),
+        optional_deletes={"one": ["e"]},
+        contradiction="E23",
+    )
     yield table, (case,)
 
 

@@ -120,8 +120,11 @@ def _transforms() -> Iterator[Case]:
         codes="SCN003 TRN010",
         note="the day of a time, counted down before 1970",
     )
-    for transform, later in (("hour", "1970-01-01T00:59:59.999999"), ("month", "1970-01-31T23:59:59.999999"),
-                             ("year", "1970-12-31T23:59:59.999999")):  # fmt: skip
+    for transform, later in (
+        ("hour", "1970-01-01T00:59:59.999999"),
+        ("month", "1970-01-31T23:59:59.999999"),
+        ("year", "1970-12-31T23:59:59.999999"),
+    ):
         table = _of(transform, f"{transform}s of a timestamp around 1970", "timestamp", transform, "int", *rows)
         yield _asked(
             table,
@@ -145,8 +148,9 @@ def _transforms() -> Iterator[Case]:
         codes="SCN003 TRN006",
         note="a bucket tells of equality alone",
     )
-    table = _of("truncate-int", "ints truncated to tens", "int", "truncate[10]", "int",
-                ("low", -10), ("zero", 0), ("ten", 10))  # fmt: skip
+    table = _of(
+        "truncate-int", "ints truncated to tens", "int", "truncate[10]", "int", ("low", -10), ("zero", 0), ("ten", 10)
+    )
     yield _asked(
         table,
         ("eq-minus-one", _x("eq", -1), "low", "zero ten"),

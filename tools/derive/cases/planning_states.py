@@ -37,9 +37,15 @@ def _times() -> Iterator[Case]:
     past = "a snapshot of the past is read with its own schema"
     log = "the log tells what was the current snapshot, once one that was current before"
     side = table.case(
-        "branch-new-name", "REF007 SCN001", ["two"], "a branch is read with the current schema, or with its snapshot's",
-        filter=by_new, ref="side", optional=["one"], contradiction="E20 E24",
-    )  # fmt: skip
+        "branch-new-name",
+        "REF007 SCN001",
+        ["two"],
+        "a branch is read with the current schema, or with its snapshot's",
+        filter=by_new,
+        ref="side",
+        optional=["one"],
+        contradiction="E20 E24",
+    )
     yield table, (
         table.case("current", "SCN001", ["one", "two", "three"], current),
         table.case("current-new-name", "SCN001", ["two", "three"], current, filter=by_new, optional=["one"],
@@ -178,12 +184,15 @@ def _ids() -> Iterator[Case]:
     table.first = 2**62 + 2**32 - 2
     table.manifest(entry("three")).commit()
     note = "the ids of snapshots have 64 bits"
-    yield table, (
-        table.case("current", "SNP001 SCN001", ["one", "two", "three"], note),
-        table.case("first", "SNP001 SCN001", ["one"], note, snapshot=str(2**62)),
-        table.case("second", "SNP001 SCN001", ["one", "two"], note, snapshot=str(2**62 + 1)),
-        table.case("third", "SNP001 SCN001", ["one", "two", "three"], note, snapshot=str(2**62 + 2**32)),
-    )  # fmt: skip
+    yield (
+        table,
+        (
+            table.case("current", "SNP001 SCN001", ["one", "two", "three"], note),
+            table.case("first", "SNP001 SCN001", ["one"], note, snapshot=str(2**62)),
+            table.case("second", "SNP001 SCN001", ["one", "two"], note, snapshot=str(2**62 + 1)),
+            table.case("third", "SNP001 SCN001", ["one", "two", "three"], note, snapshot=str(2**62 + 2**32)),
+        ),
+    )
 
 
 def cases() -> Iterator[Case]:

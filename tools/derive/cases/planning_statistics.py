@@ -37,8 +37,13 @@ def _asked(table: PlanTable, *rows: tuple[str, Any, str, str], codes: str, note:
 
 
 def _numbers() -> Iterator[Case]:
-    files = {"low": (1, 10, 10, 0), "high": (11, 20, 10, 0), "one": (15, 15, 10, 0), "nulls": (None, None, 10, 10),
-             "unknown": ()}  # fmt: skip
+    files = {
+        "low": (1, 10, 10, 0),
+        "high": (11, 20, 10, 0),
+        "one": (15, 15, 10, 0),
+        "nulls": (None, None, 10, 10),
+        "unknown": (),
+    }
     table = _of(
         "bounds-long", "files with bounds of a long, one with nulls alone, one without statistics", "long", files
     )
@@ -62,8 +67,14 @@ def _numbers() -> Iterator[Case]:
         codes="SCN005 SCN006",
         note="a file may be left out where its counts and bounds show that no row matches",
     )
-    files = {"all": (1, 9, 10, 0), "no-counts": (1, 9), "no-lower": (None, 9, 10, 0), "no-upper": (1, None, 10, 0),
-             "only-counts": (None, None, 10, 0), "values-only": (1, 9, 10)}  # fmt: skip
+    files = {
+        "all": (1, 9, 10, 0),
+        "no-counts": (1, 9),
+        "no-lower": (None, 9, 10, 0),
+        "no-upper": (1, None, 10, 0),
+        "only-counts": (None, None, 10, 0),
+        "values-only": (1, 9, 10),
+    }
     table = _of("bounds-partly", "files that lack one or another statistic", "long", files)
     yield _asked(
         table,
@@ -77,7 +88,7 @@ def _numbers() -> Iterator[Case]:
     table = PlanTable("bounds-promoted", "bounds of before an int became a long", columns=[ID, column(2, "x", "long")])
     table.manifest(
         entry("int", stats={2: ("int", 5, 9, 10, 0)}), entry("long", stats={2: ("long", 2**40, 2**40, 10, 0)})
-    ).commit()  # fmt: skip
+    ).commit()
     yield _asked(
         table,
         ("eq", _x("eq", 9), "int", "long"),
@@ -86,8 +97,10 @@ def _numbers() -> Iterator[Case]:
         note="a bound of four bytes is the int that it was",
     )
     files = {"before": ("1969-12-30", "1969-12-31"), "after": ("1970-01-01", "1970-01-02")}
-    days = {name: tuple({"1969-12-30": -2, "1969-12-31": -1, "1970-01-01": 0, "1970-01-02": 1}[day] for day in both)
-            for name, both in files.items()}  # fmt: skip
+    days = {
+        name: tuple({"1969-12-30": -2, "1969-12-31": -1, "1970-01-01": 0, "1970-01-02": 1}[day] for day in both)
+        for name, both in files.items()
+    }
     table = _of("bounds-date", "bounds of dates around 1970", "date", days)
     yield _asked(
         table,
@@ -97,8 +110,12 @@ def _numbers() -> Iterator[Case]:
         codes="SCN005 SVB003",
         note="days before 1970 are negative",
     )
-    table = _of("bounds-decimal", "bounds of decimals of both signs", "decimal(4, 2)",
-                {"minus": ("-1.29", "-1.28"), "around": ("-0.01", "0.01"), "plus": ("1.27", "1.28")})  # fmt: skip
+    table = _of(
+        "bounds-decimal",
+        "bounds of decimals of both signs",
+        "decimal(4, 2)",
+        {"minus": ("-1.29", "-1.28"), "around": ("-0.01", "0.01"), "plus": ("1.27", "1.28")},
+    )
     yield _asked(
         table,
         ("eq-minus", _x("eq", "-1.28"), "minus", "around plus"),
@@ -111,8 +128,12 @@ def _numbers() -> Iterator[Case]:
 
 def _floats() -> Iterator[Case]:
     nan = bytes.fromhex("000000000000F87F")
-    files = {"finite": (1.0, 9.0, 10, 0, 0), "some-nan": (1.0, 9.0, 10, 0, 3), "all-nan": (None, None, 10, 0, 10),
-             "no-nan-count": (1.0, 9.0, 10, 0)}  # fmt: skip
+    files = {
+        "finite": (1.0, 9.0, 10, 0, 0),
+        "some-nan": (1.0, 9.0, 10, 0, 3),
+        "all-nan": (None, None, 10, 0, 10),
+        "no-nan-count": (1.0, 9.0, 10, 0),
+    }
     table = _of("bounds-double", "doubles with and without NaN", "double", files)
     yield _asked(
         table,
@@ -133,8 +154,12 @@ def _floats() -> Iterator[Case]:
         note="a bound that is NaN says nothing",
         contradiction="E16",
     )
-    table = _of("bounds-zeros", "bounds that are zeros of two signs", "double",
-                {"plus": (0.0, 0.0, 10, 0, 0), "minus": (-0.0, -0.0, 10, 0, 0)})  # fmt: skip
+    table = _of(
+        "bounds-zeros",
+        "bounds that are zeros of two signs",
+        "double",
+        {"plus": (0.0, 0.0, 10, 0, 0), "minus": (-0.0, -0.0, 10, 0, 0)},
+    )
     yield _asked(
         table,
         ("eq-minus", _x("eq", -0.0), "plus minus", ""),
@@ -209,9 +234,10 @@ def _together() -> Iterator[Case]:
         "both", "partitions and bounds", columns=columns, specs=[Spec(0, ((2, 1000, "x", "identity", "int"),))]
     )
     table.manifest(
-        entry("one-low", [1], stats={3: ("int", 1, 5, 10, 0)}), entry("one-high", [1], stats={3: ("int", 6, 9, 10, 0)}),
+        entry("one-low", [1], stats={3: ("int", 1, 5, 10, 0)}),
+        entry("one-high", [1], stats={3: ("int", 6, 9, 10, 0)}),
         entry("two-low", [2], stats={3: ("int", 1, 5, 10, 0)}),
-    ).commit()  # fmt: skip
+    ).commit()
     y = leaf("gt", 5, term="y")
     yield _asked(
         table,

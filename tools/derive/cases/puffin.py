@@ -75,10 +75,20 @@ def _sound() -> Iterator[Vector]:
     yield case("one-blob", "PUF001", _file_of(A, _one()), _answer([(_one(), A)]), "one blob, not compressed")
     second = blob_metadata("other-blob", 4 + len(A), len(B), fields=[2])
     two = [(_one(), A), (second, B)]
-    yield case("two-blobs", "PUF012", file(A + B, {"blobs": [_one(), second]}), _answer(two),
-               "offsets count from the start of the file")  # fmt: skip
-    yield case("footer-order", "PUF012", file(A + B, {"blobs": [second, _one()]}), _answer(two[::-1]),
-               "the footer may name blobs in another order than the file has them")  # fmt: skip
+    yield case(
+        "two-blobs",
+        "PUF012",
+        file(A + B, {"blobs": [_one(), second]}),
+        _answer(two),
+        "offsets count from the start of the file",
+    )
+    yield case(
+        "footer-order",
+        "PUF012",
+        file(A + B, {"blobs": [second, _one()]}),
+        _answer(two[::-1]),
+        "the footer may name blobs in another order than the file has them",
+    )
     empty = blob_metadata("some-blob", 4, 0)
     yield case("empty-blob", "PUF013", _file_of(b"", empty), _answer([(empty, b"")]), "a blob of no bytes")
     for codec, frame in (("lz4", lz4_frame), ("zstd", zstd_frame)):
@@ -87,12 +97,22 @@ def _sound() -> Iterator[Vector]:
             metadata = _one(stored, compression_codec=codec)
             note = "a single frame that states the content size" + (" of 0" if not content else "")
             yield case(f"{codec}{name}", "PUF027", _file_of(stored, metadata), _answer([(metadata, content)]), note)
-    yield case("compressed-footer", "PUF006", file(A, lz4_frame(ONE_JSON), flags=1), _answer([(_one(), A)]),
-               "the payload is an LZ4 frame and the lowest flag is set")  # fmt: skip
+    yield case(
+        "compressed-footer",
+        "PUF006",
+        file(A, lz4_frame(ONE_JSON), flags=1),
+        _answer([(_one(), A)]),
+        "the payload is an LZ4 frame and the lowest flag is set",
+    )
     properties = {"created-by": "Trino version 381", "größe": "\U0001f9ca", "": ""}
     described = _one(properties={"ndv": "17", "a": " b "})
-    yield case("properties", "PUF015", file(A, {"blobs": [described], "properties": properties}),
-               _answer([(described, A)], properties), "properties of the file and of the blob")  # fmt: skip
+    yield case(
+        "properties",
+        "PUF015",
+        file(A, {"blobs": [described], "properties": properties}),
+        _answer([(described, A)], properties),
+        "properties of the file and of the blob",
+    )
     raw = json.dumps({"blobs": [], "properties": properties}, ensure_ascii=False).encode()
     yield case("utf-8", "PUF006", file(b"", raw), _answer([], properties), "characters beyond ASCII stand as UTF-8")
     ordered = _one(fields=[3, 1, 2])
@@ -111,27 +131,48 @@ def _sound() -> Iterator[Vector]:
     yield case("member-order", "PUF006", file(A, turned), _answer([(_one(), A)]), "members stand in any order")
     dv = blob_metadata("deletion-vector-v1", 4, len(DV), fields=[2147483645], snapshot_id=-1, sequence_number=-1,
                        properties=DV_PROPERTIES)  # fmt: skip
-    yield case("deletion-vector", "PUF024", _file_of(DV, dv), _answer([(dv, DV)]),
-               "the payload is the blob with its length, magic and checksum")  # fmt: skip
+    yield case(
+        "deletion-vector",
+        "PUF024",
+        _file_of(DV, dv),
+        _answer([(dv, DV)]),
+        "the payload is the blob with its length, magic and checksum",
+    )
     behind = {**dv, "offset": 4 + len(A)}
-    yield case("deletion-vector-second", "PUF012", file(A + DV, {"blobs": [_one(), behind]}),
-               _answer([(_one(), A), (behind, DV)]), "the blob behind another one")  # fmt: skip
+    yield case(
+        "deletion-vector-second",
+        "PUF012",
+        file(A + DV, {"blobs": [_one(), behind]}),
+        _answer([(_one(), A), (behind, DV)]),
+        "the blob behind another one",
+    )
 
 
 def _awkward() -> Iterator[Vector]:
     names = {name: name for name in awkward.NAMES}
     metadata = _one(properties=names)
-    yield Vector("puffin-read-awkward-properties", ("PUF015",),
-                 _args(file(A, {"blobs": [metadata], "properties": names})), _answer([(metadata, A)], names), LAYOUT,
-                 "names and values as they are")  # fmt: skip
+    yield Vector(
+        "puffin-read-awkward-properties",
+        ("PUF015",),
+        _args(file(A, {"blobs": [metadata], "properties": names})),
+        _answer([(metadata, A)], names),
+        LAYOUT,
+        "names and values as they are",
+    )
 
 
 def _permitted() -> Iterator[Vector]:
     reserved = _answer([(_one(), A)])
     for name, flags in (("second-bit", 2), ("second-byte", 1 << 8), ("highest-bit", 1 << 31)):
-        yield Vector(f"puffin-read-reserved-flag-{name}", ("PUF005",), _args(file(A, ONE, flags=flags)),
-                     any_of(INVALID, reserved), LAYOUT, "reserved bits should be 0; a reader may refuse or ignore them",
-                     ("C19",))  # fmt: skip
+        yield Vector(
+            f"puffin-read-reserved-flag-{name}",
+            ("PUF005",),
+            _args(file(A, ONE, flags=flags)),
+            any_of(INVALID, reserved),
+            LAYOUT,
+            "reserved bits should be 0; a reader may refuse or ignore them",
+            ("C19",),
+        )
 
 
 def _structure() -> Iterator[tuple[str, str, bytes, str]]:
@@ -154,13 +195,16 @@ def _structure() -> Iterator[tuple[str, str, bytes, str]]:
 
 def _payload() -> Iterator[tuple[str, str, bytes, str]]:
     texts = [
-        ("nothing", b"", "an empty text"), ("no-json", b"{blobs: []}", "names are not quoted"),
-        ("cut", b'{"blobs":[]', "the object does not end"), ("text-after", b'{"blobs":[]}{}', "two values"),
+        ("nothing", b"", "an empty text"),
+        ("no-json", b"{blobs: []}", "names are not quoted"),
+        ("cut", b'{"blobs":[]', "the object does not end"),
+        ("text-after", b'{"blobs":[]}{}', "two values"),
         ("latin-1", b'{"blobs":[],"properties":{"a":"\xe4"}}', "not UTF-8"),
         ("utf-16", '{"blobs":[]}'.encode("utf-16-le"), "not UTF-8"),
-        ("list", b"[]", "a list instead of an object"), ("null", b"null", "no object"),
+        ("list", b"[]", "a list instead of an object"),
+        ("null", b"null", "no object"),
         ("nan", b'{"blobs":[],"properties":NaN}', "NaN is not JSON"),
-    ]  # fmt: skip
+    ]
     for name, text, note in texts:
         yield f"payload-{name}", "PUF006", file(b"", text), note
     yield "flagged-not-compressed", "PUF006", file(A, ONE, flags=1), "the flag says compressed, the payload is plain"
@@ -192,8 +236,12 @@ def _codecs() -> Iterator[tuple[str, str, bytes, str]]:
         "zstd": zstd_frame(b"\0", size=16, repeat=1 << 17),
     }
     for codec, frame in bombs.items():
-        yield (f"{codec}-bomb", "PUF027", _file_of(frame, _one(frame, compression_codec=codec)),
-               "16 bytes are stated and many thousands come out")  # fmt: skip
+        yield (
+            f"{codec}-bomb",
+            "PUF027",
+            _file_of(frame, _one(frame, compression_codec=codec)),
+            "16 bytes are stated and many thousands come out",
+        )
     for name in ("gzip", "snappy", "LZ4", "ZSTD", "none", ""):
         yield (
             f"codec-{name.lower() or 'no-name'}{'-upper' * name.isupper()}",
@@ -206,9 +254,15 @@ def _codecs() -> Iterator[tuple[str, str, bytes, str]]:
 
 
 _FIELD_CODES = {
-    "type": "PUF008", "fields": "PUF009", "snapshot-id": "PUF010", "sequence-number": "PUF011", "offset": "PUF012",
-    "length": "PUF013", "compression-codec": "PUF014", "properties": "PUF015",
-}  # fmt: skip
+    "type": "PUF008",
+    "fields": "PUF009",
+    "snapshot-id": "PUF010",
+    "sequence-number": "PUF011",
+    "offset": "PUF012",
+    "length": "PUF013",
+    "compression-codec": "PUF014",
+    "properties": "PUF015",
+}
 
 
 def _metadata() -> Iterator[tuple[str, str, bytes, str]]:
@@ -222,23 +276,28 @@ def _metadata() -> Iterator[tuple[str, str, bytes, str]]:
         blob = {member: value for member, value in _one().items() if member != name}
         yield f"{name}-missing", _FIELD_CODES[name], of({"blobs": [blob]}), f"{name} is required"
     wrong: list[tuple[str, str, Any, str]] = [
-        ("type-number", "type", 1, "a string"), ("fields-string", "fields", "1", "a list"),
-        ("fields-of-strings", "fields", ["1"], "a list of ints"), ("fields-of-longs", "fields", [1 << 31], "32 bits"),
+        ("type-number", "type", 1, "a string"),
+        ("fields-string", "fields", "1", "a list"),
+        ("fields-of-strings", "fields", ["1"], "a list of ints"),
+        ("fields-of-longs", "fields", [1 << 31], "32 bits"),
         ("fields-of-objects", "fields", [{"id": 2147483646}], "a list of ints, not of objects as Velox wrote"),
-        ("fields-of-floats", "fields", [1.5], "ints"), ("snapshot-id-string", "snapshot-id", "2", "a number"),
+        ("fields-of-floats", "fields", [1.5], "ints"),
+        ("snapshot-id-string", "snapshot-id", "2", "a number"),
         ("snapshot-id-65-bits", "snapshot-id", 1 << 63, "64 bits"),
         ("snapshot-id-float", "snapshot-id", 2.5, "no fraction"),
         ("sequence-number-string", "sequence-number", "1", "a number"),
         ("sequence-number-boolean", "sequence-number", True, "a number"),
-        ("offset-string", "offset", "4", "a number"), ("offset-negative", "offset", -1, "a place in the file"),
+        ("offset-string", "offset", "4", "a number"),
+        ("offset-negative", "offset", -1, "a place in the file"),
         ("offset-behind", "offset", 1 << 40, "a place in the file"),
-        ("length-string", "length", "10", "a number"), ("length-negative", "length", -1, "not negative"),
+        ("length-string", "length", "10", "a number"),
+        ("length-negative", "length", -1, "not negative"),
         ("length-behind", "length", 1 << 40, "an end in the file"),
         ("length-largest", "length", (1 << 63) - 1, "an end in the file; offset + length overflows 64 bits"),
         ("compression-codec-number", "compression-codec", 1, "a string"),
         ("properties-list", "properties", ["ndv"], "an object"),
         ("properties-number", "properties", {"ndv": 17}, "an object of strings"),
-    ]  # fmt: skip
+    ]
     for name, member, value, note in wrong:
         yield name, _FIELD_CODES[member], of({"blobs": [{**_one(), member: value}]}), f"{member} is {note}"
     yield "file-properties-number", "PUF026", of({**ONE, "properties": {"a": 1}}), "properties is an object of strings"
@@ -284,8 +343,9 @@ def _write(name: str, code: str, blobs: list[tuple[dict[str, Any], bytes]], note
 
 
 def _written() -> Iterator[Vector]:
-    dv = blob_metadata("deletion-vector-v1", 0, 0, fields=[2147483645], snapshot_id=-1, sequence_number=-1,
-                       properties=DV_PROPERTIES)  # fmt: skip
+    dv = blob_metadata(
+        "deletion-vector-v1", 0, 0, fields=[2147483645], snapshot_id=-1, sequence_number=-1, properties=DV_PROPERTIES
+    )
     yield _write("no-blobs", "PUF001", [], "the smallest file")
     yield _write("two-blobs", "PUF012", [(_one(), A), (_one(fields=[3, 1]), B)], "blobs behind each other")
     yield _write("empty-blob", "PUF013", [(_one(), b"")], "a blob of no bytes")
@@ -311,7 +371,7 @@ def _refused_to_write() -> Iterator[Vector]:
         ("vector-sequence-number", "PUF024", {**dv, "sequence-number": 3}, "the sequence number is -1"),
         ("vector-without-file", "PUF021", {**dv, "properties": {"cardinality": "5"}}, "the data file is missing"),
         ("vector-without-cardinality", "PUF022", {**dv, "properties": {"referenced-data-file": "a"}}, "no cardinality"),
-    ]  # fmt: skip
+    ]
     for name, code, metadata, note in rows:
         form = _blob(metadata, DV if metadata["type"] == "deletion-vector-v1" else A)
         given = {member: value for member, value in form.items() if member not in ("offset", "length")}

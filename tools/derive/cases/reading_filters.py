@@ -61,7 +61,7 @@ def _types() -> list[Filter]:
         ("not-eq", _on("i", "not-eq", -1), ("EXP008",)),
         ("not-lt", not_(_on("i", "lt", 0)), ("EXP012",)),
         ("and-or", and_(_on("n", "gt", 1), or_(_on("s", "is-null"), _on("d", "is-nan"))), ("EXP012",)),
-    ]  # fmt: skip
+    ]
     return [(tables, *row) for row in rows]
 
 

@@ -11,14 +11,19 @@ from tools.derive.vector import INVALID, Vector, VectorFile
 ORIGIN = "derivation: a valid document with one change, by hand, that the requirement rules out"
 
 ROWS = [
-    ("v1-ref-without-type", "v1-rich", "REF002", {"/refs": {"main": {"snapshot-id": 3051729675574597004}}},
-     "a reference has no type"),
+    (
+        "v1-ref-without-type",
+        "v1-rich",
+        "REF002",
+        {"/refs": {"main": {"snapshot-id": 3051729675574597004}}},
+        "a reference has no type",
+    ),
     ("v2-order-without-fields", "v2-rich", "SRT006", {"/sort-orders/1/fields": DROP}, "an order has no fields"),
     ("v3-order-without-fields", "v3-small", "SRT006", {"/sort-orders/0/fields": DROP}, "an order has no fields"),
     ("v3-spec-without-fields", "v3-small", "PAR016", {"/partition-specs/0/fields": DROP}, "a spec has no fields"),
     ("v3-snapshot-without-time", "v3-small", "SNP004", {"/snapshots/1/timestamp-ms": DROP}, "a snapshot has no time"),
     ("v3-ref-without-type", "v3-small", "REF002", {"/refs/test/type": DROP}, "a reference has no type"),
-]  # fmt: skip
+]
 
 
 def _vectors() -> Iterator[Vector]:

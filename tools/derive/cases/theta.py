@@ -37,7 +37,7 @@ def _encoded() -> Iterator[Vector]:
         ("decimal", "decimal(9, 2)", ["14.20", "-0.01"], "the fewest bytes, big-endian"),
         ("binary", "binary", ["00", "00FF", "00" * 33], "bytes of every length of the hash's tail"),
         ("many", "long", [str(number) for number in range(100)], "a hundred values are kept exactly"),
-    ]  # fmt: skip
+    ]
     for type_ in dict.fromkeys(row[1] for row in awkward.ROWS if row[1] != "boolean"):
         # The sketch of DataSketches leaves a value of no bytes out, of which the text says nothing.
         values = [row[2] for row in awkward.ROWS if row[1] == type_ and row[2] not in ("NaN", "")]
@@ -74,7 +74,8 @@ def _decoded() -> Iterator[Vector]:
 def _refused() -> Iterator[Vector]:
     two = _hashes("int", [1, 2])
     rows = [
-        ("no-bytes", b"", "no bytes"), ("short", sketch([])[:7], "7 bytes"),
+        ("no-bytes", b"", "no bytes"),
+        ("short", sketch([])[:7], "7 bytes"),
         ("version", sketch(two, version=2), "another serial version"),
         ("family", sketch(two, family=2), "a sketch that is not compact, of the family QuickSelect"),
         ("not-compact", sketch(two, flags=0x12), "not marked as compact"),
@@ -85,14 +86,15 @@ def _refused() -> Iterator[Vector]:
         ("count-more", sketch(two, count=3), "3 hashes are told and 2 are there"),
         ("count-fewer", sketch(two, count=1), "1 hash is told and 2 are there"),
         ("count-absurd", sketch(two, count=(1 << 32) - 1), "2**32 - 1 hashes are told"),
-        ("cut", sketch(two)[:-1], "the last byte is missing"), ("byte-after", sketch(two) + b"\0", "a byte follows"),
+        ("cut", sketch(two)[:-1], "the last byte is missing"),
+        ("byte-after", sketch(two) + b"\0", "a byte follows"),
         ("twice", sketch([two[0], two[0]]), "a hash stands twice"),
         ("order", sketch(two[::-1]), "marked as ordered, and the hashes descend"),
         ("hash-zero", sketch([0, two[0]]), "the hash 0, which no value is kept with"),
         ("hash-above-theta", sketch(two, two[1]), "a hash is not below theta"),
         ("theta-zero", sketch([], 0), "theta is 0"),
         ("empty-with-hashes", sketch(two, flags=0x1E), "marked as empty, with hashes"),
-    ]  # fmt: skip
+    ]
     for name, data, note in rows:
         args = {"bytes": data.hex().upper()}
         expect, why = (any_of(INVALID, _form(two)), ("E34",)) if name in TOLD_ALL_THE_SAME else (INVALID, ())

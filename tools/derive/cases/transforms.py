@@ -31,12 +31,13 @@ OTHER_SOURCES: dict[str, tuple[Any, Any]] = {
     "geometry": ("geometry(OGC:CRS84)", "POINT (30 10)"),
     "geography": ("geography(OGC:CRS84, spherical)", "POINT (30 10)"),
     "variant": ("variant", {"metadata": "010000", "value": "0C22"}),
-    "struct": (
-        {"type": "struct", "fields": [{"id": 1, "name": "a", "required": True, "type": "int"}]}, {"1": 34}),
+    "struct": ({"type": "struct", "fields": [{"id": 1, "name": "a", "required": True, "type": "int"}]}, {"1": 34}),
     "list": ({"type": "list", "element-id": 3, "element-required": True, "element": "int"}, [34]),
-    "map": ({"type": "map", "key-id": 4, "key": "int", "value-id": 5, "value-required": True, "value": "int"},
-            {"keys": [34], "values": [34]}),
-}  # fmt: skip
+    "map": (
+        {"type": "map", "key-id": 4, "key": "int", "value-id": 5, "value-required": True, "value": "int"},
+        {"keys": [34], "values": [34]},
+    ),
+}
 
 BUCKET_TYPES = ("int", "long", "decimal(9, 2)", "date", "time", "timestamp", "timestamptz", "timestamp_ns",
                 "timestamptz_ns", "string", "uuid", "fixed[4]", "binary")  # fmt: skip
@@ -44,10 +45,15 @@ TRUNCATE_TYPES = ("int", "long", "decimal(9, 2)", "string", "binary")
 CALENDAR = ("year", "month", "day", "hour")
 TIMESTAMPS = ("timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns")
 SOURCES: dict[str, tuple[str, ...]] = {
-    "identity": tuple(ALL_PRIMITIVES), "bucket[16]": BUCKET_TYPES, "truncate[3]": TRUNCATE_TYPES,
-    "year": ("date", *TIMESTAMPS), "month": ("date", *TIMESTAMPS), "day": ("date", *TIMESTAMPS), "hour": TIMESTAMPS,
+    "identity": tuple(ALL_PRIMITIVES),
+    "bucket[16]": BUCKET_TYPES,
+    "truncate[3]": TRUNCATE_TYPES,
+    "year": ("date", *TIMESTAMPS),
+    "month": ("date", *TIMESTAMPS),
+    "day": ("date", *TIMESTAMPS),
+    "hour": TIMESTAMPS,
     "void": tuple(ALL_PRIMITIVES),
-}  # fmt: skip
+}
 CODES = {"identity": ("TRN002",), "bucket": ("TRN003", "TRN004"), "year": ("TRN010",), "month": ("TRN011",),
          "day": ("TRN012",), "hour": ("TRN014",), "void": ("TRN015",)}  # fmt: skip
 TRUNCATE_CODES = {"int": "TRN006", "long": "TRN006", "decimal": "TRN007", "string": "TRN008", "binary": "TRN009"}
@@ -294,15 +300,25 @@ def _time_vectors(name: str) -> list[Vector]:
 
 def _nulls() -> list[Vector]:
     return [
-        _vector(f"null-{name.replace('[', '').replace(']', '')}-{type_.split('(')[0].split('[')[0].replace('_', '-')}",
-                name, type_, None, "")
-        for name, types in SOURCES.items() for type_ in types
+        _vector(
+            f"null-{name.replace('[', '').replace(']', '')}-{type_.split('(')[0].split('[')[0].replace('_', '-')}",
+            name,
+            type_,
+            None,
+            "",
+        )
+        for name, types in SOURCES.items()
+        for type_ in types
         if name != "identity" or type_ in ("boolean", "int", "double", "string", "binary", "timestamp_ns")
-    ]  # fmt: skip
+    ]
 
 
-AWKWARD = {"identity": tuple(ALL_PRIMITIVES), "bucket[16]": BUCKET_TYPES, "truncate[2]": TRUNCATE_TYPES,
-           **{name: SOURCES[name] for name in CALENDAR}}  # fmt: skip
+AWKWARD = {
+    "identity": tuple(ALL_PRIMITIVES),
+    "bucket[16]": BUCKET_TYPES,
+    "truncate[2]": TRUNCATE_TYPES,
+    **{name: SOURCES[name] for name in CALENDAR},
+}
 """The transforms that meet awkward values; void looks at none."""
 
 
@@ -315,21 +331,26 @@ def _awkward(name: str, asked: list[Vector]) -> list[Vector]:
     if base == "truncate":  # that of the least decimal does not fit: one of the overflows
         rows = [row for row in rows if row[0] != "decimal-most-digits-negative"]
     known = [(one.args["type"], one.args["value"]) for one in asked]
-    return [_vector(f"{base}-{slug}", name, type_, value, note)
-            for slug, type_, value, note in awkward.not_in(known, rows)]  # fmt: skip
+    return [
+        _vector(f"{base}-{slug}", name, type_, value, note) for slug, type_, value, note in awkward.not_in(known, rows)
+    ]
 
 
 def _source_refusals(name: str) -> list[Vector]:
     base = name.split("[")[0]
     codes = ("TRN005",) if base == "truncate" else (CODES[base][0],)
     rows = [
-        (f"{base}-of-{type_.split('(')[0].split('[')[0].replace('_', '-')}",
-         {"transform": name, "type": type_, "value": value}, f"{base} has no source type {type_}")
-        for type_, value in ALL_PRIMITIVES.items() if type_ not in SOURCES[name]
+        (
+            f"{base}-of-{type_.split('(')[0].split('[')[0].replace('_', '-')}",
+            {"transform": name, "type": type_, "value": value},
+            f"{base} has no source type {type_}",
+        )
+        for type_, value in ALL_PRIMITIVES.items()
+        if type_ not in SOURCES[name]
     ] + [
         (f"{base}-of-{slug}", {"transform": name, "type": type_, "value": value}, f"{base} has no source type {slug}")
         for slug, (type_, value) in OTHER_SOURCES.items()
-    ]  # fmt: skip
+    ]
     return refusals("transform-source", codes, rows, "spec: Partition Transforms, source types")
 
 
@@ -381,11 +402,17 @@ def _overflows() -> list[Vector]:
     vectors = []
     for slug, name, type_, value, wrapped, note in rows:
         vectors.append(
-            Vector(f"overflow-{slug}", _codes(name, type_), {"transform": name, "type": type_, "value": value},
-                   any_of(INVALID, ok(wrapped)), "derivation: the exact value lies outside the type; "
-                   "two's complement wraps an integer, and a decimal keeps its value",
-                   note + "; the text does not say what happens (truncate overflow)", ("C6",))
-        )  # fmt: skip
+            Vector(
+                f"overflow-{slug}",
+                _codes(name, type_),
+                {"transform": name, "type": type_, "value": value},
+                any_of(INVALID, ok(wrapped)),
+                "derivation: the exact value lies outside the type; "
+                "two's complement wraps an integer, and a decimal keeps its value",
+                note + "; the text does not say what happens (truncate overflow)",
+                ("C6",),
+            )
+        )
     return vectors
 
 
@@ -419,8 +446,10 @@ def files() -> Iterator[VectorFile]:
         for type_, value in ALL_PRIMITIVES.items()
     ] + [_vector(*row) for row in IDENTITIES]
     yield file("identity", GENERAL, identity + _awkward("identity", identity))
-    void = [_vector(f"void-{type_.split('(')[0].split('[')[0].replace('_', '-')}", "void", type_, value, "")
-            for type_, value in ALL_PRIMITIVES.items()]  # fmt: skip
+    void = [
+        _vector(f"void-{type_.split('(')[0].split('[')[0].replace('_', '-')}", "void", type_, value, "")
+        for type_, value in ALL_PRIMITIVES.items()
+    ]
     yield file("void", GENERAL, void)
     buckets = [_vector(*row) for row in BUCKETS]
     yield file("bucket", BUCKET, buckets + _awkward("bucket[16]", buckets))
@@ -430,8 +459,10 @@ def files() -> Iterator[VectorFile]:
         moments = _time_vectors(name)
         yield file(name, GENERAL, moments + _awkward(name, moments))
     yield file("nulls", GENERAL, _nulls())
-    geo = [(slug, {"transform": "identity", "type": type_, "value": value}, f"identity has no source type {slug}")
-           for slug, (type_, value) in OTHER_SOURCES.items()]  # fmt: skip
+    geo = [
+        (slug, {"transform": "identity", "type": type_, "value": value}, f"identity has no source type {slug}")
+        for slug, (type_, value) in OTHER_SOURCES.items()
+    ]
     refused = [vector for name in SOURCES if name not in ("void", "identity") for vector in _source_refusals(name)]
     refused += refusals("transform-source-identity-of", ("TRN002",), geo, "spec: Partition Transforms, source types")
     refused += [

@@ -296,14 +296,24 @@ BAD_STRUCTS: list[tuple[str, Any, tuple[str, ...], str]] = [
     ("type-unknown-name", struct({**FIELD, "type": "integer"}), ("JSC003", "JSC006"), "no such type"),
     ("type-null", struct({**FIELD, "type": None}), ("JSC003", "JSC006"), "a type is a string or an object"),
     ("unknown-required", struct({**FIELD, "type": "unknown"}), ("TYP025",), "unknown is optional"),
-    ("deep-no-id", struct({**FIELD, "type": struct(without({**FIELD, "id": 2}, "id"))}), ("JSC006",),
-     "the member `id` is missing, one level down"),
-]  # fmt: skip
+    (
+        "deep-no-id",
+        struct({**FIELD, "type": struct(without({**FIELD, "id": 2}, "id"))}),
+        ("JSC006",),
+        "the member `id` is missing, one level down",
+    ),
+]
 BAD_LISTS_AND_MAPS: list[tuple[str, Any, tuple[str, ...], str]] = [
-    *((f"list-no-{name}", without(SPEC_LIST, name), ("JSC007",), f"the member `{name}` is missing")
-      for name in SPEC_LIST if name != "type"),
-    *((f"map-no-{name}", without(SPEC_MAP, name), ("JSC007",), f"the member `{name}` is missing")
-      for name in SPEC_MAP if name != "type"),
+    *(
+        (f"list-no-{name}", without(SPEC_LIST, name), ("JSC007",), f"the member `{name}` is missing")
+        for name in SPEC_LIST
+        if name != "type"
+    ),
+    *(
+        (f"map-no-{name}", without(SPEC_MAP, name), ("JSC007",), f"the member `{name}` is missing")
+        for name in SPEC_MAP
+        if name != "type"
+    ),
     ("list-id-string", {**LIST, "element-id": "3"}, ("JSC007",), "an id is an integer"),
     ("list-required-string", {**LIST, "element-required": "yes"}, ("JSC007",), "`element-required` is a boolean"),
     ("list-required-null", {**LIST, "element-required": None}, ("JSC007",), "`element-required` is a boolean"),
@@ -314,7 +324,7 @@ BAD_LISTS_AND_MAPS: list[tuple[str, Any, tuple[str, ...], str]] = [
     ("map-required-number", {**MAP, "value-required": 1}, ("JSC007",), "`value-required` is a boolean"),
     ("map-key-unknown-name", {**MAP, "key": "varchar"}, ("JSC003", "JSC007"), "no such type"),
     ("map-value-list", {**MAP, "value": ["int"]}, ("JSC003", "JSC007"), "a type is a string or an object"),
-]  # fmt: skip
+]
 
 
 def _file(topic: str, vectors: list[Vector], section: str = SECTION) -> VectorFile:
@@ -331,10 +341,16 @@ def _column(type_: Any, member: str, default: Any, required: bool = False) -> di
 
 def _by_section(codes: tuple[str, ...]) -> str:
     """The section of the first rule that a refusal is about."""
-    headings = {"TYP002": "Nested Types", "TYP003": "Nested Types", "TYP004": "Nested Types",
-                "TYP025": "Primitive Types", "TYP013": "Primitive Types",
-                "TYP035": "Edge-Interpolation Algorithm", "DEF008": "Default values",
-                "DEF009": "Default values"}  # fmt: skip
+    headings = {
+        "TYP002": "Nested Types",
+        "TYP003": "Nested Types",
+        "TYP004": "Nested Types",
+        "TYP025": "Primitive Types",
+        "TYP013": "Primitive Types",
+        "TYP035": "Edge-Interpolation Algorithm",
+        "DEF008": "Default values",
+        "DEF009": "Default values",
+    }
     return next((headings[code] for code in codes if code in headings and "JSC" not in "".join(codes)), SECTION)
 
 
@@ -359,8 +375,10 @@ def files() -> Iterator[VectorFile]:
         for name, text, expect, codes, note, contradiction in STRINGS
     ]  # fmt: skip
     yield _file("strings", strings)
-    nested = [Vector(f"type-{name}", codes, {"type": json}, ok(canonical), TABLE, note)
-              for name, json, canonical, codes, note in NESTED]  # fmt: skip
+    nested = [
+        Vector(f"type-{name}", codes, {"type": json}, ok(canonical), TABLE, note)
+        for name, json, canonical, codes, note in NESTED
+    ]
     yield from _split("nested", nested)
     defaults = [Vector("type-struct-spec", ("JSC006", "JSC008"), {"type": SPEC_STRUCT}, ok(SPEC_STRUCT), TABLE,
                        "printed in the table, both defaults")]  # fmt: skip
@@ -386,11 +404,14 @@ def files() -> Iterator[VectorFile]:
     refused = [_refused("", ("JSC003",), name, text, note) for name, text, note in NOT_TYPES]
     refused += [_refused("", ("JSC003",), name, json, note) for name, json, note in NOT_JSON_TYPES]
     yield _file("refusals-strings", refused)
-    yield from _split("refusals-parameters", [_refused("", (code,), name, text, note)
-                                              for name, text, code, note in NOT_IN_RANGE])  # fmt: skip
+    yield from _split(
+        "refusals-parameters", [_refused("", (code,), name, text, note) for name, text, code, note in NOT_IN_RANGE]
+    )
     refused = [_refused("struct-", codes, name, json, note) for name, json, codes, note in BAD_STRUCTS]
     refused += [_refused("", codes, name, json, note) for name, json, codes, note in BAD_LISTS_AND_MAPS]
     yield from _split("refusals-nested", refused)
-    refused = [_refused("default-", codes, name, _column(type_, "initial-default", value), note)
-               for name, type_, value, codes, note in BAD_DEFAULTS]  # fmt: skip
+    refused = [
+        _refused("default-", codes, name, _column(type_, "initial-default", value), note)
+        for name, type_, value, codes, note in BAD_DEFAULTS
+    ]
     yield from _split("refusals-defaults", refused)

@@ -217,12 +217,13 @@ EXPANDED_YEARS += [row for row in _AWKWARD if row[0].endswith(("-before-1", "-af
 TOPICS["awkward"] = [row for row in _AWKWARD if row not in EXPANDED_YEARS]
 
 UNSUPPORTED: dict[str, tuple[Any, Any]] = {
-    "struct": (
-        {"type": "struct", "fields": [{"id": 1, "name": "a", "required": True, "type": "int"}]}, {"1": 34}),
+    "struct": ({"type": "struct", "fields": [{"id": 1, "name": "a", "required": True, "type": "int"}]}, {"1": 34}),
     "list": ({"type": "list", "element-id": 3, "element-required": True, "element": "int"}, [34]),
-    "map": ({"type": "map", "key-id": 4, "key": "int", "value-id": 5, "value-required": True, "value": "int"},
-            {"keys": [34], "values": [34]}),
-}  # fmt: skip
+    "map": (
+        {"type": "map", "key-id": 4, "key": "int", "value-id": 5, "value-required": True, "value": "int"},
+        {"keys": [34], "values": [34]},
+    ),
+}
 """The nested types, each with a value."""
 
 # name, type, value that the type does not have, the rule of the type, why

@@ -30,10 +30,12 @@ BY_P = (("identity", "p"),)
 
 WAYS = {"cow-v1": (1, COW), "cow-v2": (2, COW), "mor-v2": (2, MOR), "cow-v3": (3, COW), "mor-v3": (3, MOR)}
 CODES = {
-    (1, COW): ("SNP015",), (2, COW): ("MAN020", "SNP015"), (3, COW): ("LIN009", "LIN011", "SNP015"),
+    (1, COW): ("SNP015",),
+    (2, COW): ("MAN020", "SNP015"),
+    (3, COW): ("LIN009", "LIN011", "SNP015"),
     (2, MOR): ("DEL005", "DEL012", "DEL013", "DEL015"),
     (3, MOR): ("DEL002", "DEL003", "DEL006", "DEL007", "DEL008", "DEL016"),
-}  # fmt: skip
+}
 """What each way of changing rows is held to."""
 
 BY_ID = where("in", "id", [2, 3])
@@ -49,51 +51,63 @@ def _deletes() -> Iterator[Case]:
         version, mode, table = _table(way)
         codes = CODES[version, mode]
         yield Case(
-            f"delete-{way}", codes, (table, FIRST, SECOND, delete(BY_ID, mode), delete(where("eq", "id", 5), mode)),
+            f"delete-{way}",
+            codes,
+            (table, FIRST, SECOND, delete(BY_ID, mode), delete(where("eq", "id", 5), mode)),
             "two deletes, of files with other rows",
-        )  # fmt: skip
+        )
     for format_ in FORMATS[1:]:
         for way in ("mor-v2", "mor-v3"):
             version, mode, table = _table(way, *BY_P, format_=format_)
             yield Case(
-                f"delete-{way}-{format_}", (*CODES[version, mode], "DEL005"),
-                (table, FIRST, SECOND, delete(BY_ID, mode)), f"partitioned, in {format_}",
-            )  # fmt: skip
+                f"delete-{way}-{format_}",
+                (*CODES[version, mode], "DEL005"),
+                (table, FIRST, SECOND, delete(BY_ID, mode)),
+                f"partitioned, in {format_}",
+            )
     for way in ("mor-v2", "mor-v3"):
         version, mode, table = _table(way, *BY_P)
         codes = CODES[version, mode]
         yield Case(
-            f"delete-twice-in-a-file-{way}", (*codes, *(("DEL026",) if version == 3 else ())),
+            f"delete-twice-in-a-file-{way}",
+            (*codes, *(("DEL026",) if version == 3 else ())),
             (table, FIRST, delete(where("eq", "id", 1), mode), SECOND, delete(where("gt-eq", "id", 3), mode)),
             "more rows of a file that has deletes, and of others",
-        )  # fmt: skip
+        )
         yield Case(
-            f"delete-null-{way}", codes,
+            f"delete-null-{way}",
+            codes,
             (table, FIRST, delete(where("is-null", "p"), mode), delete(where("not-eq", "v", 10), mode)),
             "null is not 10",
-        )  # fmt: skip
+        )
     for way in ("cow-v1", "mor-v2", "mor-v3"):
         version, mode, table = _table(way, *BY_P)
         yield Case(
-            f"delete-partition-{way}", (*CODES[version, mode][:1], "SNP016"),
+            f"delete-partition-{way}",
+            (*CODES[version, mode][:1], "SNP016"),
             (table, FIRST, SECOND, delete(where("eq", "p", "a"), mode), append(NAMES, ("7", "a", 70))),
             "all rows of a partition, which gets others",
-        )  # fmt: skip
+        )
     for way in ("mor-v2", "mor-v3"):
         version, mode, table = _table(way)
         yield Case(
-            f"delete-beside-null-{way}", (*CODES[version, mode], "EXP008"),
+            f"delete-beside-null-{way}",
+            (*CODES[version, mode], "EXP008"),
             (table, append(NAMES, ("1", "a", 10), ("2", "b", None)), delete(where("eq", "v", 10), mode)),
             "a file has as many nulls in the column as values",
-        )  # fmt: skip
+        )
     yield Case(
-        "delete-all-mor-v3", ("DEL002", "SNP016"), (_table("mor-v3")[2], FIRST, delete(EVERY, MOR), SECOND),
+        "delete-all-mor-v3",
+        ("DEL002", "SNP016"),
+        (_table("mor-v3")[2], FIRST, delete(EVERY, MOR), SECOND),
         "every row; others come",
-    )  # fmt: skip
+    )
     yield Case(
-        "delete-nothing-v2", ("SNP016",), (_table("cow-v2")[2], FIRST, delete(where("eq", "id", 99), COW), SECOND),
+        "delete-nothing-v2",
+        ("SNP016",),
+        (_table("cow-v2")[2], FIRST, delete(where("eq", "id", 99), COW), SECOND),
         "no row matches",
-    )  # fmt: skip
+    )
 
 
 EQUALITY_CODES = ("DEL017", "DEL019", "DEL020", "DEL021", "DFL020")
@@ -102,27 +116,41 @@ EQUALITY_CODES = ("DEL017", "DEL019", "DEL020", "DEL021", "DFL020")
 def _equality() -> Iterator[Case]:
     for version, format_ in ((2, "parquet"), (2, "avro"), (2, "orc"), (3, "parquet")):
         yield Case(
-            f"equality-delete-v{version}-{format_}", EQUALITY_CODES,
-            (create(version, COLUMNS, format=format_), FIRST, SECOND,
-             {"op": "delete-equal", "rows": rows_of("p v", ("b", 20), ("a", None), (None, 41))},
-             append(NAMES, ("8", "b", 20))),
+            f"equality-delete-v{version}-{format_}",
+            EQUALITY_CODES,
+            (
+                create(version, COLUMNS, format=format_),
+                FIRST,
+                SECOND,
+                {"op": "delete-equal", "rows": rows_of("p v", ("b", 20), ("a", None), (None, 41))},
+                append(NAMES, ("8", "b", 20)),
+            ),
             "by two columns, in which null equals null; rows that are added later stay",
-        )  # fmt: skip
+        )
         if format_ != "parquet":
             continue
         yield Case(
-            f"upsert-v{version}-{format_}", (*EQUALITY_CODES, "SEQ006", *(("LIN004",) if version == 3 else ())),
-            (create(version, COLUMNS, format=format_), FIRST,
-             {"op": "upsert", "on": ["id"], "rows": rows_of(NAMES, ("2", "z", 21), ("9", "y", 90))},
-             {"op": "upsert", "on": ["id"], "rows": rows_of(NAMES, ("9", "x", 91))}),
+            f"upsert-v{version}-{format_}",
+            (*EQUALITY_CODES, "SEQ006", *(("LIN004",) if version == 3 else ())),
+            (
+                create(version, COLUMNS, format=format_),
+                FIRST,
+                {"op": "upsert", "on": ["id"], "rows": rows_of(NAMES, ("2", "z", 21), ("9", "y", 90))},
+                {"op": "upsert", "on": ["id"], "rows": rows_of(NAMES, ("9", "x", 91))},
+            ),
             "an equality delete and the new row in one snapshot, twice",
-        )  # fmt: skip
+        )
     yield Case(
-        "equality-delete-partitioned", EQUALITY_CODES,
-        (create(2, COLUMNS, *BY_P), FIRST, SECOND,
-         {"op": "delete-equal", "rows": rows_of("p v", ("b", 20), ("a", None), (None, 40))}),
+        "equality-delete-partitioned",
+        EQUALITY_CODES,
+        (
+            create(2, COLUMNS, *BY_P),
+            FIRST,
+            SECOND,
+            {"op": "delete-equal", "rows": rows_of("p v", ("b", 20), ("a", None), (None, 40))},
+        ),
         "keys that hold the partition",
-    )  # fmt: skip
+    )
     numbered = append("id v", *((str(number), number) for number in range(6)))
     operations = {
         "update": update(where("eq", "id", 4), {"v": 9}, COW),
@@ -132,10 +160,11 @@ def _equality() -> Iterator[Case]:
     for version in (2, 3):
         for name, operation in operations.items():
             yield Case(
-                f"{name}-after-equality-delete-v{version}", ("DEL019", "SCN010"),
+                f"{name}-after-equality-delete-v{version}",
+                ("DEL019", "SCN010"),
                 (create(version, COLUMNS), numbered, {"op": "delete-equal", "rows": rows_of("id", ("2",))}, operation),
                 "a file is written anew for another row than the deleted one, which stays deleted",
-            )  # fmt: skip
+            )
 
 
 MADE = tuple(_deletes())
@@ -148,45 +177,63 @@ def _changes() -> Iterator[Case]:
         version, mode, table = _table(way, *BY_P)
         codes = CODES[version, mode]
         yield Case(
-            f"update-{way}", (*codes, "SNP015"),
-            (table, FIRST, SECOND, update(BY_ID, {"p": "c", "v": None}, mode)), "rows that move to another partition",
-        )  # fmt: skip
+            f"update-{way}",
+            (*codes, "SNP015"),
+            (table, FIRST, SECOND, update(BY_ID, {"p": "c", "v": None}, mode)),
+            "rows that move to another partition",
+        )
         yield Case(
-            f"merge-{way}", (*codes, "SNP015"), (table, FIRST, merge("id", NAMES, *new, mode=mode)),
+            f"merge-{way}",
+            (*codes, "SNP015"),
+            (table, FIRST, merge("id", NAMES, *new, mode=mode)),
             "a row that is found, rows that are not",
-        )  # fmt: skip
+        )
     for format_ in FORMATS[1:]:
         version, mode, table = _table("mor-v2", format_=format_)
         yield Case(
-            f"update-mor-v2-{format_}", (*CODES[version, mode], "SNP015"),
+            f"update-mor-v2-{format_}",
+            (*CODES[version, mode], "SNP015"),
             (table, FIRST, update(BY_ID, {"v": -1}, mode), update(where("eq", "id", 3), {"v": -2}, mode)),
             "a row twice",
-        )  # fmt: skip
+        )
     for version in (2, 3):
         yield Case(
-            f"overwrite-v{version}", ("SNP015", "MAN017"),
-            (create(version, COLUMNS, *BY_P), FIRST, SECOND,
-             {"op": "overwrite", "filter": where("eq", "p", "a"), "rows": rows_of(NAMES, ("7", "a", 70))}),
+            f"overwrite-v{version}",
+            ("SNP015", "MAN017"),
+            (
+                create(version, COLUMNS, *BY_P),
+                FIRST,
+                SECOND,
+                {"op": "overwrite", "filter": where("eq", "p", "a"), "rows": rows_of(NAMES, ("7", "a", 70))},
+            ),
             "the rows of a partition by others",
-        )  # fmt: skip
+        )
     yield Case(
-        "overwrite-all", ("SNP015", "MAN017"),
+        "overwrite-all",
+        ("SNP015", "MAN017"),
         (create(2, COLUMNS), FIRST, {"op": "overwrite", "filter": True, "rows": rows_of(NAMES, ("1", "a", 11))}),
         "every row by another",
-    )  # fmt: skip
+    )
     for way in ("cow-v1", "mor-v2"):
         version, mode, table = _table(way, *BY_P)
         yield Case(
-            f"compact-{way}", ("SNP014", *(("MAN020", "DEL006") if version > 1 else ())),
+            f"compact-{way}",
+            ("SNP014", *(("MAN020", "DEL006") if version > 1 else ())),
             (table, FIRST, SECOND, delete(BY_ID, mode), COMPACT, append(NAMES, ("7", "a", 70))),
             "files with deletes are written anew, and rows added after",
-        )  # fmt: skip
+        )
     yield Case(
-        "compact-equality-deletes", ("SNP014", "DEL019", "SEQ007"),
-        (create(2, COLUMNS), FIRST, {"op": "delete-equal", "rows": rows_of("id", ("1",))}, COMPACT,
-         append(NAMES, ("1", "z", 1))),
+        "compact-equality-deletes",
+        ("SNP014", "DEL019", "SEQ007"),
+        (
+            create(2, COLUMNS),
+            FIRST,
+            {"op": "delete-equal", "rows": rows_of("id", ("1",))},
+            COMPACT,
+            append(NAMES, ("1", "z", 1)),
+        ),
         "a deleted row does not come back, and a new one with its key stays",
-    )  # fmt: skip
+    )
     yield Case(
         "rewrite-manifests", ("MAN020", "MAN022", "SNP014"),
         (create(2, COLUMNS, *BY_P), FIRST, SECOND, delete(where("eq", "id", 1), COW), {"op": "rewrite-manifests"},
@@ -194,27 +241,36 @@ def _changes() -> Iterator[Case]:
         "manifests are written anew",
     )  # fmt: skip
     yield Case(
-        "duplicates", ("SNP013",),
+        "duplicates",
+        ("SNP013",),
         (create(2, COLUMNS), FIRST, FIRST, append(NAMES, ("1", "a", 10), ("1", "a", 10)), delete(where("eq", "id", 2))),
         "rows that are equal are rows of their own",
-    )  # fmt: skip
+    )
     nullable = fields(("id", "long"), ("v", "int"))
     yield Case(
-        "merge-null-keys", ("SNP015",),
+        "merge-null-keys",
+        ("SNP015",),
         (create(2, nullable), append("id v", (None, 1), ("2", 2)), merge("id", "id v", (None, 9), ("2", 8), mode=COW)),
         "a key that is null matches nothing",
-    )  # fmt: skip
+    )
     yield Case(
-        "empty", ("SNP013",), (create(2, COLUMNS), append(NAMES), FIRST), "no rows, then some",
-    )  # fmt: skip
+        "empty",
+        ("SNP013",),
+        (create(2, COLUMNS), append(NAMES), FIRST),
+        "no rows, then some",
+    )
     yield Case(
-        "many-appends", ("SEQ001", "SNP003"),
-        (create(2, COLUMNS), *(append(NAMES, (str(n), "a", n)) for n in range(4))), "a sequence number for each",
-    )  # fmt: skip
+        "many-appends",
+        ("SEQ001", "SNP003"),
+        (create(2, COLUMNS), *(append(NAMES, (str(n), "a", n)) for n in range(4))),
+        "a sequence number for each",
+    )
     yield Case(
-        "without-metrics", ("SNP015", "DFL005"),
-        (create(2, COLUMNS, write_metadata_metrics_default="none"), FIRST, delete(BY_ID, COW)), "no column metrics",
-    )  # fmt: skip
+        "without-metrics",
+        ("SNP015", "DFL005"),
+        (create(2, COLUMNS, write_metadata_metrics_default="none"), FIRST, delete(BY_ID, COW)),
+        "no column metrics",
+    )
 
 
 CHANGES = (*_changes(), *(case for case in MADE if "mor" not in case.name))
@@ -231,19 +287,24 @@ def _lineage() -> Iterator[Case]:
         for format_ in FORMATS if mode == COW else FORMATS[:1]:
             table = _table(way, format_=format_)[2]
             yield Case(
-                f"lineage-update-{way}-{format_}", codes,
+                f"lineage-update-{way}-{format_}",
+                codes,
                 (table, FIRST, SECOND, update(BY_ID, {"v": -1}, mode), append(NAMES, ("7", "a", 70))),
                 "rows beside one that changes keep both values",
-            )  # fmt: skip
+            )
         table = _table(way, *BY_P)[2]
         yield Case(
-            f"lineage-merge-{way}", codes, (table, FIRST, SECOND, merge("id", NAMES, *new, mode=mode), COMPACT),
+            f"lineage-merge-{way}",
+            codes,
+            (table, FIRST, SECOND, merge("id", NAMES, *new, mode=mode), COMPACT),
             "found, added and untouched rows; then compacted",
-        )  # fmt: skip
+        )
         yield Case(
-            f"lineage-delete-{way}", codes, (table, FIRST, SECOND, delete(BY_ID, mode), COMPACT, SECOND),
+            f"lineage-delete-{way}",
+            codes,
+            (table, FIRST, SECOND, delete(BY_ID, mode), COMPACT, SECOND),
             "ids of deleted rows are not given again",
-        )  # fmt: skip
+        )
     for format_ in FORMATS[:2]:
         yield Case(
             f"lineage-compact-{format_}", (*ROW_IDS, "LIN009", "LIN011", "SNP014"),
@@ -252,16 +313,22 @@ def _lineage() -> Iterator[Case]:
             "two times",
         )  # fmt: skip
     yield Case(
-        "lineage-partitioned", (*ROW_IDS, "LIN019", "LIN028"),
+        "lineage-partitioned",
+        (*ROW_IDS, "LIN019", "LIN028"),
         (create(3, COLUMNS, *BY_P), FIRST, SECOND, {"op": "rewrite-manifests"}, append(NAMES, ("7", "c", 70))),
         "several files in a manifest",
-    )  # fmt: skip
+    )
     yield Case(
-        "lineage-overwrite", (*ROW_IDS, "LIN020"),
-        (create(3, COLUMNS, *BY_P), FIRST, SECOND,
-         {"op": "overwrite", "filter": where("eq", "p", "b"), "rows": rows_of(NAMES, ("2", "b", 20))}),
+        "lineage-overwrite",
+        (*ROW_IDS, "LIN020"),
+        (
+            create(3, COLUMNS, *BY_P),
+            FIRST,
+            SECOND,
+            {"op": "overwrite", "filter": where("eq", "p", "b"), "rows": rows_of(NAMES, ("2", "b", 20))},
+        ),
         "a row with the values of one that went is a new one",
-    )  # fmt: skip
+    )
 
 
 LINEAGE = tuple(_lineage())

@@ -39,8 +39,10 @@ FAR_ROWS = tuple((str(number), "9999-12-31", FAR, f"{FAR}+00:00") for number in 
 
 UUIDS = fields(("id", "long"), ("u", "uuid"))
 UUID_ROWS = (
-    ("1", "00000000-0000-0000-0000-000000000001"), ("2", "f79c3e09-677c-4bbd-a479-3f349cb785e7"), ("3", None),
-)  # fmt: skip
+    ("1", "00000000-0000-0000-0000-000000000001"),
+    ("2", "f79c3e09-677c-4bbd-a479-3f349cb785e7"),
+    ("3", None),
+)
 TIMES = fields(("id", "long"), ("t", "time"))
 TIME_ROWS = (("1", "00:00:00.000000"), ("2", "23:59:59.999999"), ("3", None))
 NANOS = fields(("id", "long"), ("ns", "timestamp_ns"), ("nz", "timestamptz_ns"))
@@ -50,24 +52,33 @@ NANO_ROWS = (
     ("3", None, None),
 )
 COLLECTIONS = fields(
-    ("id", "long"), ("point", struct(("x", "int"), ("y", struct(("z", "string"))))), ("tags", list_of("string")),
-    ("prices", map_of("string", "long")), ("points", list_of(struct(("x", "int")))),
-)  # fmt: skip
+    ("id", "long"),
+    ("point", struct(("x", "int"), ("y", struct(("z", "string"))))),
+    ("tags", list_of("string")),
+    ("prices", map_of("string", "long")),
+    ("points", list_of(struct(("x", "int")))),
+)
 COLLECTION_ROWS = (
     ("1", {"x": 1, "y": {"z": "a"}}, ["a", None, ""], {"keys": ["a", "b"], "values": ["1", None]}, [{"x": 1}, None]),
     ("2", {"x": None, "y": None}, [], {"keys": [], "values": []}, []),
     ("3", None, None, None, None),
 )
 INSIDE = fields(
-    ("id", "long"), ("point", struct(("day", "date"), ("at", "timestamp"))), ("days", list_of("date")),
+    ("id", "long"),
+    ("point", struct(("day", "date"), ("at", "timestamp"))),
+    ("days", list_of("date")),
     ("ends", map_of("string", "timestamptz")),
-)  # fmt: skip
+)
 INSIDE_ROWS = (
-    ("1", {"day": "1969-12-31", "at": "1969-12-31T23:59:59.999999"}, ["2017-11-16", None, "1970-01-01"],
-     {"keys": ["a", "b"], "values": ["2017-11-16T22:31:08.000001+00:00", None]}),
+    (
+        "1",
+        {"day": "1969-12-31", "at": "1969-12-31T23:59:59.999999"},
+        ["2017-11-16", None, "1970-01-01"],
+        {"keys": ["a", "b"], "values": ["2017-11-16T22:31:08.000001+00:00", None]},
+    ),
     ("2", {"day": None, "at": None}, [], {"keys": [], "values": []}),
     ("3", None, None, None),
-)  # fmt: skip
+)
 
 KINDS = {
     "numbers": (NUMBERS, NUMBER_ROWS, "id l f d dec big b", ("TYP009", "TYP010", "TYP011", "TYP012", "TYP013")),
@@ -85,40 +96,47 @@ def _types() -> Iterator[Case]:
             for kind in kinds:
                 columns, rows, names, codes = KINDS[kind]
                 yield Case(
-                    f"{kind}-v{version}-{format_}", (*codes, *WRITTEN[format_], *METRICS),
+                    f"{kind}-v{version}-{format_}",
+                    (*codes, *WRITTEN[format_], *METRICS),
                     (create(version, columns, format=format_), append(names, *rows)),
                     f"values of each type, null among them, in {format_}",
-                )  # fmt: skip
+                )
         yield Case(
-            f"far-dates-{format_}", ("TYP015", "TYP017", "TYP018", *WRITTEN[format_]),
+            f"far-dates-{format_}",
+            ("TYP015", "TYP017", "TYP018", *WRITTEN[format_]),
             (create(2, DATES, format=format_), append("id day ts tz", *FAR_ROWS)),
             "one instant in the year 1, five times",
-        )  # fmt: skip
+        )
         yield Case(
-            f"nanoseconds-{format_}", ("TYP019", "TYP020", *WRITTEN[format_], *METRICS[:2]),
-            (create(3, NANOS, format=format_), append("id ns nz", *NANO_ROWS)), "types of version 3",
-        )  # fmt: skip
+            f"nanoseconds-{format_}",
+            ("TYP019", "TYP020", *WRITTEN[format_], *METRICS[:2]),
+            (create(3, NANOS, format=format_), append("id ns nz", *NANO_ROWS)),
+            "types of version 3",
+        )
 
 
 def _nested() -> Iterator[Case]:
     for format_ in FORMATS:
         yield Case(
-            f"nested-{format_}", ("TYP002", "TYP003", "TYP004", *NESTED[format_]),
+            f"nested-{format_}",
+            ("TYP002", "TYP003", "TYP004", *NESTED[format_]),
             (create(2, COLLECTIONS, format=format_), append("id point tags prices points", *COLLECTION_ROWS)),
             "structs, lists and maps: null, empty, and of nulls",
-        )  # fmt: skip
+        )
     places = [column for column in COLLECTIONS if column["name"] != "prices"]
     rows = tuple((id_, point, tags, points) for id_, point, tags, _, points in COLLECTION_ROWS)
     yield Case(
-        "lists-orc", ("TYP002", "TYP003", *NESTED["orc"]),
+        "lists-orc",
+        ("TYP002", "TYP003", *NESTED["orc"]),
         (create(2, places, format="orc"), append("id point tags points", *rows)),
         "structs and lists: null, empty, and of nulls",
-    )  # fmt: skip
+    )
     yield Case(
-        "nested-dates-avro", ("TYP002", "TYP003", "TYP004", *NESTED["avro"]),
+        "nested-dates-avro",
+        ("TYP002", "TYP003", "TYP004", *NESTED["avro"]),
         (create(2, INSIDE, format="avro"), append("id point days ends", *INSIDE_ROWS)),
         "dates and timestamps in structs, lists and maps",
-    )  # fmt: skip
+    )
 
 
 TYPES = tuple(_types())
@@ -128,10 +146,14 @@ NESTED_TYPES = tuple(_nested())
 
 PLACES = fields(("id", "long"), ("p", "string"), ("day", "date"), ("ts", "timestamp"), ("n", "int"))
 STRINGS = (
-    ("1", "a/b=c d", None, None, None), ("2", "\u00e9\U0001f600", None, None, None), ("3", "", None, None, None),
-    ("4", None, None, None, None), ("5", "null", None, None, None), ("6", "a/b=c d", None, None, None),
+    ("1", "a/b=c d", None, None, None),
+    ("2", "\u00e9\U0001f600", None, None, None),
+    ("3", "", None, None, None),
+    ("4", None, None, None, None),
+    ("5", "null", None, None, None),
+    ("6", "a/b=c d", None, None, None),
     ("7", "50% of ?#&+", None, None, None),
-)  # fmt: skip
+)
 MOMENTS = (
     ("1", None, "1969-12-31", "1969-12-31T23:59:59.999999", -1),
     ("2", None, "1970-01-01", "1970-01-01T00:00:00.000000", 0),
@@ -157,48 +179,67 @@ def _partitions() -> Iterator[Case]:
     names = "id p day ts n"
     for name, (spec, rows, codes) in SPECS.items():
         yield Case(
-            f"partition-{name}-v2", (*PARTITIONED, *codes), (create(2, PLACES, *spec), append(names, *rows)),
+            f"partition-{name}-v2",
+            (*PARTITIONED, *codes),
+            (create(2, PLACES, *spec), append(names, *rows)),
             "each data file has the rows of one partition",
-        )  # fmt: skip
-    for version, name, format_ in ((1, "identity-string", "parquet"), (3, "identity-string", "orc"),
-                                   (3, "truncate-int", "avro"), (2, "hour-timestamp", "orc")):  # fmt: skip
+        )
+    for version, name, format_ in (
+        (1, "identity-string", "parquet"),
+        (3, "identity-string", "orc"),
+        (3, "truncate-int", "avro"),
+        (2, "hour-timestamp", "orc"),
+    ):
         spec, rows, codes = SPECS[name]
         yield Case(
-            f"partition-{name}-v{version}-{format_}", (*PARTITIONED, *codes),
+            f"partition-{name}-v{version}-{format_}",
+            (*PARTITIONED, *codes),
             (create(version, PLACES, *spec, format=format_), append(names, *rows[:3]), append(names, *rows[3:])),
             "two appends",
-        )  # fmt: skip
+        )
     yield Case(
-        "partition-void-v2", (*PARTITIONED, "TRN015"),
+        "partition-void-v2",
+        (*PARTITIONED, "TRN015"),
         (create(2, PLACES, ("void", "p"), ("identity", "n")), append(names, *MOMENTS)),
         "the value of the first field is null in every partition",
-    )  # fmt: skip
+    )
     columns = fields(("id", "long"), ("d", "double"), ("point", struct(("x", "int"))))
     yield Case(
-        "partition-floats", (*PARTITIONED, "TRN002", "DFL014", "DFL027"),
+        "partition-floats",
+        (*PARTITIONED, "TRN002", "DFL014", "DFL027"),
         (create(2, columns, ("identity", "d")), append("id d", ("1", "NaN"), ("2", 1.5), ("3", None), ("4", "NaN"))),
         "NaN is a partition value as any other",
-    )  # fmt: skip
+    )
     yield Case(
-        "partition-nested-source", (*PARTITIONED, "PAR004"),
-        (create(2, columns, ("identity", "point.x")),
-         append("id point", ("1", {"x": 1}), ("2", {"x": None}), ("3", None), ("4", {"x": 1}))),
+        "partition-nested-source",
+        (*PARTITIONED, "PAR004"),
+        (
+            create(2, columns, ("identity", "point.x")),
+            append("id point", ("1", {"x": 1}), ("2", {"x": None}), ("3", None), ("4", {"x": 1})),
+        ),
         "a field of a struct; where the struct is null, so is its field",
-    )  # fmt: skip
+    )
 
 
 def _sorted() -> Iterator[Case]:
     names = "id p day ts n"
-    sort = [{"source": "n", "transform": "identity", "direction": "desc", "null_order": "nulls-last"},
-            {"source": "id", "transform": "identity", "direction": "asc", "null_order": "nulls-first"}]  # fmt: skip
+    sort = [
+        {"source": "n", "transform": "identity", "direction": "desc", "null_order": "nulls-last"},
+        {"source": "id", "transform": "identity", "direction": "asc", "null_order": "nulls-first"},
+    ]
     by_day = [{"source": "ts", "transform": "day", "direction": "asc", "null_order": "nulls-first"}]
     for version in (1, 2):
         yield Case(
-            f"sorted-v{version}", ("SRT005", "SRT004", "DFL021"),
-            (create(version, PLACES, sort=sort), append(names, *MOMENTS),
-             {"op": "sort", "fields": by_day}, append(names, *MOMENTS[:2])),
+            f"sorted-v{version}",
+            ("SRT005", "SRT004", "DFL021"),
+            (
+                create(version, PLACES, sort=sort),
+                append(names, *MOMENTS),
+                {"op": "sort", "fields": by_day},
+                append(names, *MOMENTS[:2]),
+            ),
             "a sort order, and another one",
-        )  # fmt: skip
+        )
 
 
 PARTITIONS = tuple(_partitions())

@@ -47,9 +47,13 @@ def _unscaled(one: Any) -> Any:
 
 @theorem(
     "truncate-is-a-floor",
-    "TRN005", "TRN006", "TRN007",
-    cases=({"type_": type_} for type_ in (INT, LONG, *DECIMALS)), quick=3, without=("truncation",),
-)  # fmt: skip
+    "TRN005",
+    "TRN006",
+    "TRN007",
+    cases=({"type_": type_} for type_ in (INT, LONG, *DECIMALS)),
+    quick=3,
+    without=("truncation",),
+)
 def truncate_floor(world: World, type_: Type) -> None:
     """Truncating a number to a width gives the greatest multiple of the width that is not above the number: never
     more than the number, and less than a width below it.
@@ -66,9 +70,11 @@ def truncate_floor(world: World, type_: Type) -> None:
 
 @theorem(
     "truncate-never-falls",
-    "TRN005", "TRN006", "TRN007",
+    "TRN005",
+    "TRN006",
+    "TRN007",
     without=("truncation",),
-)  # fmt: skip
+)
 def truncate_order(world: World) -> None:
     """If one number is not above another, then neither are their truncations to a width: truncation keeps the order.
     This is what the theorems about planning use of truncation.
@@ -82,10 +88,13 @@ def truncate_order(world: World) -> None:
 
 @theorem(
     "truncate-twice",
-    "TRN005", "TRN006", "TRN007",
+    "TRN005",
+    "TRN006",
+    "TRN007",
     cases=({"type_": type_, "width": width} for type_ in (INT, LONG, *DECIMALS) for width in (1, 10, 97, WIDEST)),
-    quick=5, without=("truncation",),
-)  # fmt: skip
+    quick=5,
+    without=("truncation",),
+)
 def truncate_twice(world: World, type_: Type, width: Any) -> None:
     """Truncating a number that was truncated to the same width does not change it."""
     transform = Truncate(width)
@@ -97,9 +106,11 @@ def truncate_twice(world: World, type_: Type, width: Any) -> None:
 
 @theorem(
     "truncate-of-text",
-    "TRN008", "TRN009",
-    method=BOUNDED, cases=({"type_": type_} for type_ in TEXTS),
-)  # fmt: skip
+    "TRN008",
+    "TRN009",
+    method=BOUNDED,
+    cases=({"type_": type_} for type_ in TEXTS),
+)
 def truncate_text(world: World, type_: Type) -> None:
     """The truncation of a string or binary is its beginning of at most the width, truncating twice is truncating
     once, and truncation keeps the order.
@@ -118,7 +129,10 @@ def truncate_text(world: World, type_: Type) -> None:
 
 @theorem(
     "times-never-fall",
-    "TRN010", "TRN011", "TRN012", "TRN014",
+    "TRN010",
+    "TRN011",
+    "TRN012",
+    "TRN014",
     cases=(
         {"transform": transform, "type_": type_}
         for transform in (Year(), Month(), Day(), Hour())
@@ -126,7 +140,7 @@ def truncate_text(world: World, type_: Type) -> None:
         if (transform, type_) != (Hour(), DATE)
     ),
     quick=4,
-)  # fmt: skip
+)
 def times_order(world: World, transform: Any, type_: Type) -> None:
     """If one date or timestamp is not after another, then neither is its year, month, day or hour."""
     low, high = value(world, "low", type_), value(world, "high", type_)
@@ -139,9 +153,12 @@ def times_order(world: World, transform: Any, type_: Type) -> None:
 
 @theorem(
     "times-agree",
-    "TRN010", "TRN011", "TRN012", "TRN014",
+    "TRN010",
+    "TRN011",
+    "TRN012",
+    "TRN014",
     cases=({"type_": type_} for type_ in INSTANTS),
-)  # fmt: skip
+)
 def times_agree(world: World, type_: Type) -> None:
     """The year of a date or timestamp is that of its month, its month that of its day, and its day that of its hour,
     counted down before 1970 as after it.
@@ -180,9 +197,11 @@ def nanoseconds_agree(world: World, micros: Type, nanos: Type) -> None:
 
 @theorem(
     "buckets-are-in-range",
-    "TRN003", "TRN004",
-    cases=({"type_": type_} for type_ in TYPES if kind(type_) in Bucket.sources), quick=5,
-)  # fmt: skip
+    "TRN003",
+    "TRN004",
+    cases=({"type_": type_} for type_ in TYPES if kind(type_) in Bucket.sources),
+    quick=5,
+)
 def buckets(world: World, type_: Type) -> None:
     """The bucket of a value is from 0 to one below the number of buckets, and equal values have equal buckets,
     whatever the hash function is.
@@ -202,9 +221,10 @@ def buckets(world: World, type_: Type) -> None:
 
 @theorem(
     "months-of-one-cycle",
-    "TRN010", "TRN011",
+    "TRN010",
+    "TRN011",
     method=EXHAUSTIVE,
-)  # fmt: skip
+)
 def months_of_a_cycle(world: World) -> None:
     """In the 400 years that begin with 1970, each day's month is that of the day before, or the next one where the
     day is the first of a month; the months of these years are 4800, after which the calendar repeats.
@@ -225,9 +245,10 @@ def months_of_a_cycle(world: World) -> None:
 
 @theorem(
     "the-calendar-repeats",
-    "TRN010", "TRN011",
+    "TRN010",
+    "TRN011",
     without=("the calendar",),
-)  # fmt: skip
+)
 def calendar_repeats(world: World) -> None:
     """The date of a day and the date 146,097 days later differ by 400 years and are the same month and day, for any
     day: what holds for one cycle of the calendar holds for all of them.
@@ -243,9 +264,10 @@ def calendar_repeats(world: World) -> None:
 
 @theorem(
     "months-fit-an-int",
-    "TRN010", "TRN011",
+    "TRN010",
+    "TRN011",
     method=EXHAUSTIVE,
-)  # fmt: skip
+)
 def months_fit(world: World) -> None:
     """The month of the first and of the last day that a date can be fits an int; the months between them are
     between.

@@ -57,9 +57,11 @@ def _row(world: World, kind: str, transform: str, type_: Type, operation: Any) -
 
 @theorem(
     "inclusive-projection",
-    "SCN003", "SCN004",
-    cases=partitioned(), quick=61,
-)  # fmt: skip
+    "SCN003",
+    "SCN004",
+    cases=partitioned(),
+    quick=61,
+)
 def inclusive(world: World, transform: str, type_: Type, operation: Any) -> None:
     """If a row matches a predicate, its partition matches the inclusive projection of the predicate: a scan that
     reads the matching partitions misses no row.
@@ -71,9 +73,11 @@ def inclusive(world: World, transform: str, type_: Type, operation: Any) -> None
 
 @theorem(
     "strict-projection",
-    "SCN003", "SCN004",
-    cases=partitioned(), quick=61,
-)  # fmt: skip
+    "SCN003",
+    "SCN004",
+    cases=partitioned(),
+    quick=61,
+)
 def strict(world: World, transform: str, type_: Type, operation: Any) -> None:
     """If a partition matches the strict projection of a predicate, every row in it matches the predicate: rows of
     such a partition need not be filtered, and can be deleted with their file.
@@ -86,8 +90,9 @@ def strict(world: World, transform: str, type_: Type, operation: Any) -> None:
 @theorem(
     "residual",
     "SCN004",
-    cases=partitioned(), quick=61,
-)  # fmt: skip
+    cases=partitioned(),
+    quick=61,
+)
 def same_residual(world: World, transform: str, type_: Type, operation: Any) -> None:
     """For every row of a partition, the residual of a predicate and the predicate are both true or both false."""
     predicate, spec, row, partition = _row(world, "residual", transform, type_, operation)
