@@ -40,7 +40,7 @@ def fields(*columns: tuple[Any, ...]) -> list[Json]:
                 last += 1
                 made |= {f"{part}-id": last, part: type_[part]}
                 if part != "key":
-                    made[f"{part}-required"] = False
+                    made[f"{part}-required"] = type_.get("required", False)
         return {
             name: numbered(member) if name in ("element", "key", "value") else member for name, member in made.items()
         }
@@ -56,14 +56,14 @@ def struct(*members: tuple[str, Any]) -> Json:
     return {"type": "struct", "fields": [{"name": name, "required": False, "type": type_} for name, type_ in members]}
 
 
-def list_of(element: Json) -> Json:
-    """A list type."""
-    return {"type": "list", "element": element}
+def list_of(element: Json, *, required: bool = False) -> Json:
+    """A list type, whose elements are required or optional."""
+    return {"type": "list", "element": element, "required": required}
 
 
-def map_of(key: Json, value: Json) -> Json:
-    """A map type."""
-    return {"type": "map", "key": key, "value": value}
+def map_of(key: Json, value: Json, *, required: bool = False) -> Json:
+    """A map type, whose values are required or optional."""
+    return {"type": "map", "key": key, "value": value, "required": required}
 
 
 def create(version: int, columns: list[Json], *partition: tuple[str, str], **more: Any) -> Json:

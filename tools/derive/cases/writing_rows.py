@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tools.derive.cases.writing_kit import FORMATS, Case, append, create, fields, list_of, map_of, struct
+from tools.derive.json_types import Json
 
 WRITTEN = {"parquet": ("PQT003", "PQT004"), "avro": ("AVR006", "AVR007", "AVR014"), "orc": ("ORC002", "ORC003")}
 NESTED = {"parquet": ("PQT001", "PQT002"), "avro": ("AVR001", "AVR013"), "orc": ("ORC001",)}
@@ -115,6 +116,14 @@ def _types() -> Iterator[Case]:
         )
 
 
+NULL_NESTED = fields(
+    ("id", "long"),
+    ("grid", list_of(list_of("int"), required=True)),
+    ("curves", map_of("string", list_of("float"), required=True)),
+    ("prices", map_of("string", map_of("string", "decimal(9, 2)"))),
+)
+
+
 def _nested() -> Iterator[Case]:
     for format_ in FORMATS:
         yield Case(
@@ -122,6 +131,19 @@ def _nested() -> Iterator[Case]:
             ("TYP002", "TYP003", "TYP004", *NESTED[format_]),
             (create(2, COLLECTIONS, format=format_), append("id point tags prices points", *COLLECTION_ROWS)),
             "structs, lists and maps: null, empty, and of nulls",
+        )
+    for format_ in FORMATS:
+        codes = NESTED[format_] if format_ != "parquet" else ("PQT001",)  # no list has elements, which PQT002 nests
+        empty: Json = {"keys": [], "values": []}
+        yield Case(
+            f"null-nested-{format_}",
+            (*codes, "TYP002", "TYP003", "TYP004"),
+            (
+                create(2, NULL_NESTED, format=format_),
+                append("id grid curves prices", ("1", None, None, None)),
+                append("id grid curves prices", ("2", [], empty, {"keys": ["a"], "values": [None]})),
+            ),
+            "a batch in which every list and map of lists and maps is null or empty",
         )
     places = [column for column in COLLECTIONS if column["name"] != "prices"]
     rows = tuple((id_, point, tags, points) for id_, point, tags, _, points in COLLECTION_ROWS)
