@@ -273,8 +273,7 @@ class JavaWriter:
 
     def _row_delta(self, operation: Json, keys: list[Json], rows: list[Json]) -> None:
         table = self._table
-        sources = {table.schema().findColumnName(field.sourceId()) for field in table.spec().fields()}
-        if not sources <= keys[0].keys():
+        if not set(self._compiled.sourcesOfDeletes(table)) <= keys[0].keys():
             raise Unsupported("equality deletes are of a partition, which the keys do not tell")
         update = table.newRowDelta()
         if operation.get("branch", MAIN) != MAIN:

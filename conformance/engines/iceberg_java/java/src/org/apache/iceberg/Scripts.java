@@ -3,6 +3,7 @@ package org.apache.iceberg;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -38,7 +39,7 @@ public final class Scripts {
   public static List<DataFile> dataFiles(Table table, String rows) throws IOException {
     FileWriterFactory<Record> writers = GenericWriters.of(table, null);
     List<DataFile> made = new ArrayList<>();
-    for (Group group : groupsOf(table, table.schema(), Adapter.JSON.readTree(rows))) {
+    for (Group group : groupsOf(table.spec(), table.schema(), Adapter.JSON.readTree(rows))) {
       DataWriter<Record> writer = writers.newDataWriter(fileOf(table, "data"), table.spec(), group.partition);
       try (writer) {
         group.records.forEach(writer::write);
@@ -48,7 +49,10 @@ public final class Scripts {
     return made;
   }
 
-  /** Files of equality deletes by the columns that the rows have. */
+  /**
+   * Files of equality deletes by the columns that the rows have: an unpartitioned one for the whole table, where there
+   * is such a spec, and otherwise those of every spec, as a delete applies to data files of its own spec alone.
+   */
   public static List<DeleteFile> equalityDeletes(Table table, String rows) throws IOException {
     JsonNode given = Adapter.JSON.readTree(rows);
     List<String> names = new ArrayList<>();
@@ -56,15 +60,37 @@ public final class Scripts {
     Schema schema = table.schema().select(names);
     FileWriterFactory<Record> writers = GenericWriters.of(table, schema);
     List<DeleteFile> made = new ArrayList<>();
-    for (Group group : groupsOf(table, schema, given)) {
-      EncryptedOutputFile file = fileOf(table, "equality");
-      EqualityDeleteWriter<Record> writer = writers.newEqualityDeleteWriter(file, table.spec(), group.partition);
-      try (writer) {
-        group.records.forEach(writer::write);
+    for (PartitionSpec spec : specsOfDeletes(table)) {
+      for (Group group : groupsOf(spec, schema, given)) {
+        EncryptedOutputFile file = fileOf(table, "equality");
+        EqualityDeleteWriter<Record> writer = writers.newEqualityDeleteWriter(file, spec, group.partition);
+        try (writer) {
+          group.records.forEach(writer::write);
+        }
+        made.add(writer.toDeleteFile());
       }
-      made.add(writer.toDeleteFile());
     }
     return made;
+  }
+
+  /** The columns by whose values the files of equality deletes are partitioned; null for one that is gone. */
+  public static List<String> sourcesOfDeletes(Table table) {
+    List<String> names = new ArrayList<>();
+    for (PartitionSpec spec : specsOfDeletes(table)) {
+      List<PartitionField> fields = spec.isPartitioned() ? spec.fields() : List.of();
+      fields.forEach(field -> names.add(table.schema().findColumnName(field.sourceId())));
+    }
+    return names;
+  }
+
+  private static Collection<PartitionSpec> specsOfDeletes(Table table) {
+    Collection<PartitionSpec> specs = table.specs().values();
+    for (PartitionSpec spec : specs) {
+      if (spec.isUnpartitioned()) {
+        return List.of(spec);
+      }
+    }
+    return specs;
   }
 
   private static EncryptedOutputFile fileOf(Table table, String kind) {
@@ -83,14 +109,14 @@ public final class Scripts {
     }
   }
 
-  private static Iterable<Group> groupsOf(Table table, Schema schema, JsonNode rows) {
+  private static Iterable<Group> groupsOf(PartitionSpec spec, Schema schema, JsonNode rows) {
     Map<PartitionKey, Group> groups = new LinkedHashMap<>();
     InternalRecordWrapper wrapper = new InternalRecordWrapper(schema.asStruct());
     for (JsonNode row : rows) {
       Record record = recordOf(schema.asStruct(), row);
       PartitionKey key = null;
-      if (table.spec().isPartitioned()) {
-        key = new PartitionKey(table.spec(), schema);
+      if (spec.isPartitioned()) {
+        key = new PartitionKey(spec, schema);
         key.partition(wrapper.wrap(record));
       }
       groups.computeIfAbsent(key, Group::new).records.add(record);
