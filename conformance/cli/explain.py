@@ -148,9 +148,12 @@ def check_json(check: Check) -> dict[str, Any]:
 
 
 def _lines(
-    rule: Requirement, proofs: list[Vector], broken: list[tuple[Deviation, list[str]]], readings: list[Contradiction],
+    rule: Requirement,
+    proofs: list[Vector],
+    broken: list[tuple[Deviation, list[str]]],
+    readings: list[Contradiction],
     fix: Advice | None,
-) -> Iterator[str]:  # fmt: skip
+) -> Iterator[str]:
     yield f"{rule.code} {rule.slug}"
     yield f"    {rule.text}"
     yield ""

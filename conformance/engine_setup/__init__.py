@@ -181,8 +181,7 @@ def launch(name: str) -> Launch:
     env = {key: value for key, value in os.environ.items() if key not in strangers}
     if engine.folder.parent == OURS:  # where modules are named as the libraries of engines are
         env["PYTHONSAFEPATH"] = "1"
-    env |= {"PYTHONPATH": str(_kit()), "PYTHONUTF8": "1",
-            "ICEBERG_CONFORMANCE_ENGINE_VERSION": engine.version}  # fmt: skip
+    env |= {"PYTHONPATH": str(_kit()), "PYTHONUTF8": "1", "ICEBERG_CONFORMANCE_ENGINE_VERSION": engine.version}
     if engine.java:
         java_home = system_java() or packaged_java()
         env |= {

@@ -38,9 +38,10 @@ def variants(names: Sequence[str] = (), *, quick: bool = False) -> tuple[Variant
     every = [_variant(entry, version, file_format) for entry in ENTRIES for version in entry.versions
              for file_format in entry.formats if not quick or _is_quick(entry, version, file_format)]  # fmt: skip
     return tuple(
-        one for one in every
+        one
+        for one in every
         if not names or any(fnmatchcase(name, wanted) for wanted in names for name in (one.name, one.entry.name))
-    )  # fmt: skip
+    )
 
 
 def _is_quick(entry: Entry, version: int, file_format: str) -> bool:

@@ -30,10 +30,13 @@ SOME = {"type": "in", "term": "id", "values": [1, 3]}
 FIVE = append("id p", ["1", "a"], ["2", "a"], ["3", "b"], ["4", None], ["5", "b"])
 MORE = append("id p", ["6", "a"], ["7", None], ["8", "c"])
 
-POINT = {"type": "struct", "fields": [
-    {"id": 11, "name": "x", "required": False, "type": "int"},
-    {"id": 12, "name": "y", "required": False, "type": "double"},
-]}  # fmt: skip
+POINT = {
+    "type": "struct",
+    "fields": [
+        {"id": 11, "name": "x", "required": False, "type": "int"},
+        {"id": 12, "name": "y", "required": False, "type": "double"},
+    ],
+}
 TAGS = {"type": "list", "element-id": 21, "element-required": False, "element": "string"}
 PRICES = {"type": "map", "key-id": 31, "key": "string", "value-id": 32, "value-required": False,
           "value": "decimal(9, 2)"}  # fmt: skip

@@ -164,9 +164,12 @@ class _Running:
         except NotExamined as error:
             return _Session(evolve(told, not_examined=str(error)))
         told = evolve(
-            told, implementation=started.implementation, version=started.version, language=started.language,
+            told,
+            implementation=started.implementation,
+            version=started.version,
+            language=started.language,
             seconds=round(time.monotonic() - began, 3),
-        )  # fmt: skip
+        )
         return _Session(told, adapter, started)
 
     def _spent(self, session: _Session, began: float) -> None:

@@ -160,9 +160,13 @@ def check(
 
     try:
         failures = search(
-            lambda: cases(avoid), attempt, seed=seed, examples=examples, max_failures=most,
+            lambda: cases(avoid),
+            attempt,
+            seed=seed,
+            examples=examples,
+            max_failures=most,
             progress=lambda done: progress(done, examples),
-        )  # fmt: skip
+        )
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     found = []

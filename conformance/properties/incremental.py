@@ -58,9 +58,13 @@ def _relevant_metadata(context: Context) -> tuple[Any, ...]:
     """What the checks of manifests and files depend on, besides what is asked of them."""
     metadata = context.metadata
     return (
-        metadata.format_version, metadata.schemas, metadata.current_schema_id, metadata.partition_specs,
-        metadata.sort_orders, metadata.properties.get(NAME_MAPPING_PROPERTY),
-    )  # fmt: skip
+        metadata.format_version,
+        metadata.schemas,
+        metadata.current_schema_id,
+        metadata.partition_specs,
+        metadata.sort_orders,
+        metadata.properties.get(NAME_MAPPING_PROPERTY),
+    )
 
 
 _ASKED = [one.name for one in attrs.fields(Context) if one.name not in ("metadata", "metadata_location")]

@@ -153,8 +153,11 @@ def _updated(table: ScriptedTable, before: Reading, after: Reading, last: dict[s
     """Rows that do not match keep all they have; those that match were updated by the snapshot."""
     _, kept = before.matching(last["filter"])
     ids = {row["_row_id"] for row in kept}
-    agree(before.only(kept), after.only([row for row in after.rows if row["_row_id"] in ids]),
-          "rows that update does not match, and their row ids")  # fmt: skip
+    agree(
+        before.only(kept),
+        after.only([row for row in after.rows if row["_row_id"] in ids]),
+        "rows that update does not match, and their row ids",
+    )
     snapshot = table.snapshots[-1]
     number = table.sequence_number(snapshot) if snapshot is not None else None
     for row in after.rows:

@@ -146,10 +146,14 @@ def check(
             held += reason == ""
 
         failures = search(
-            partial(lawful_scripts, law, avoid), attempt, seed=seed, examples=examples, max_failures=most,
+            partial(lawful_scripts, law, avoid),
+            attempt,
+            seed=seed,
+            examples=examples,
+            max_failures=most,
             smaller=partial(smaller, avoid=avoid, sensible=partial(_fits, law)),
             progress=partial(_tell, progress, law.name, examples),
-        )  # fmt: skip
+        )
         found += [_kept(law, one.seed, one.example, one.reason, keep, writer, reader) for one in failures]
     return Findings(held, unsupported, tuple(found))
 

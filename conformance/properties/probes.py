@@ -24,9 +24,11 @@ ID: Op = {"id": 1, "name": "id", "required": False, "type": "long"}
 ROW: Op = {"id": "1"}
 WHERE: Op = {"type": "eq", "term": "id", "value": 1}
 POINT: Op = {
-    "id": 2, "name": "c", "required": False,
+    "id": 2,
+    "name": "c",
+    "required": False,
     "type": {"type": "struct", "fields": [{"id": 3, "name": "x", "required": False, "type": "int"}]},
-}  # fmt: skip
+}
 
 
 @frozen
@@ -70,9 +72,10 @@ def probes(version: int) -> Iterator[tuple[str, list[Op]]]:
     yield "required", create(version, {"id": 2, "name": "c", "required": True, "type": "int"}, row={"id": "1", "c": 1})
     yield "nested", create(version, POINT, row={"id": "1", "c": {"x": 1}})
     yield "default", [*create(3), _alter({"op": "add", "name": "c", "type": "int", "default": 1}), base[1]]
-    yield "evolve-nested", [
-        *create(version, POINT, row={"id": "1", "c": {"x": 1}}), _alter({"op": "rename", "name": "c.x", "to": "y"})
-    ]  # fmt: skip
+    yield (
+        "evolve-nested",
+        [*create(version, POINT, row={"id": "1", "c": {"x": 1}}), _alter({"op": "rename", "name": "c.x", "to": "y"})],
+    )
     yield "branch-writes", [*base, {"op": "branch", "name": "b"}, {**base[1], "branch": "b"}]
     for word, partition in _partitions():
         yield word, create(version, *_partitioned(partition), row=_partitioned_row(partition), partition=partition)
@@ -133,8 +136,10 @@ def _operations() -> Iterator[tuple[str, list[Op]]]:
     yield "compact", [{"op": "compact"}]
     yield "rewrite-manifests", [{"op": "rewrite-manifests"}]
     yield "alter-schema", [_alter({"op": "add", "name": "c", "type": "int"})]
-    yield "alter-spec", [{"op": "alter-spec", "changes": [
-        {"op": "add", "source": "id", "transform": "bucket[4]", "name": "p"}]}]  # fmt: skip
+    yield (
+        "alter-spec",
+        [{"op": "alter-spec", "changes": [{"op": "add", "source": "id", "transform": "bucket[4]", "name": "p"}]}],
+    )
     yield "properties", [{"op": "properties", "set": {"a": "b"}}]
     yield "branch", [{"op": "branch", "name": "b"}]
     yield "tag", [{"op": "tag", "name": "t"}]
@@ -149,9 +154,13 @@ def _partitions() -> Iterator[tuple[str, list[Op]]]:
         source = "d" if kind in ("year", "month", "day") else "t" if kind == "hour" else "id"
         transform = f"{kind}[4]" if kind in ("bucket", "truncate") else kind
         yield kind, [{"source": source, "transform": transform, "name": "p"}]
-    yield "shared-source", [
-        {"source": "id", "transform": "identity", "name": "p"}, {"source": "id", "transform": "bucket[4]", "name": "q"}
-    ]  # fmt: skip
+    yield (
+        "shared-source",
+        [
+            {"source": "id", "transform": "identity", "name": "p"},
+            {"source": "id", "transform": "bucket[4]", "name": "q"},
+        ],
+    )
     yield "nested-source", [{"source": "c.x", "transform": "identity", "name": "p"}]
 
 

@@ -235,9 +235,12 @@ class TableChecks:
 
     def _state(self, what: str, model: Table, written: Written) -> None:
         state = {
-            "format_version": model.version, "schema": {"type": "struct", "fields": list(model.fields)},
-            "partition": list(model.partition), "sort": list(model.sorted_by), "refs": heads_of(model).keys(),
-        }  # fmt: skip
+            "format_version": model.version,
+            "schema": {"type": "struct", "fields": list(model.fields)},
+            "partition": list(model.partition),
+            "sort": list(model.sorted_by),
+            "refs": heads_of(model).keys(),
+        }
         _no_differences(what, state_differences(state, written))
 
     def _sequence_numbers(self, index: int, operation: Op, model: Table, written: Written) -> None:
@@ -275,10 +278,15 @@ class TableChecks:
     def branched(self) -> TableChecks:
         """A copy, whose steps this one does not know of."""
         return attrs.evolve(
-            self, snapshots=dict(self.snapshots), validated=set(self.validated), spans=dict(self.spans),
-            known=dict(self.known), readings=dict(self.readings), files=dict(self.files),
+            self,
+            snapshots=dict(self.snapshots),
+            validated=set(self.validated),
+            spans=dict(self.spans),
+            known=dict(self.known),
+            readings=dict(self.readings),
+            files=dict(self.files),
             lineage=copy.deepcopy(self.lineage),
-        )  # fmt: skip
+        )
 
     def files_remain(self, what: str, operation: Op) -> None:
         """Make sure that no file vanished or changed but by expiration.

@@ -197,10 +197,14 @@ class ScriptMaker:
         """A sort order by one or two columns."""
         able = [name for name, kind in self.sources(columns) if kind in VALUES]
         return [
-            {"source": name, "transform": "identity", "direction": self.draw.choice(("asc", "desc")),
-             "null_order": self.draw.choice(("nulls-first", "nulls-last"))}
+            {
+                "source": name,
+                "transform": "identity",
+                "direction": self.draw.choice(("asc", "desc")),
+                "null_order": self.draw.choice(("nulls-first", "nulls-last")),
+            }
             for name in self.draw.sample(able, min(len(able), self.draw.randint(1, 2)))
-        ]  # fmt: skip
+        ]
 
     def leaves(self) -> list[tuple[str, str]]:
         """The columns that filters can name."""

@@ -11,9 +11,12 @@ from conformance.scripts import LeftOpen, RefusedByText, ScriptError
 from conformance.scripts.model import MAIN, Table
 
 _PROMOTIONS: dict[str, tuple[str, ...]] = {
-    "int": ("long",), "float": ("double",), "decimal(9, 2)": ("decimal(18, 2)",), "date": ("timestamp", "timestamp_ns"),
+    "int": ("long",),
+    "float": ("double",),
+    "decimal(9, 2)": ("decimal(18, 2)",),
+    "date": ("timestamp", "timestamp_ns"),
     "unknown": ("int", "string", "date"),
-}  # fmt: skip
+}
 
 
 # What each operation is made of; None where the table has no use for it.

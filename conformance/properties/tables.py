@@ -176,16 +176,28 @@ def write_table(case: TableCase, folder: Path) -> Path:
     manifest.write_bytes(write_manifest(entries, spec, schema, version))
     first_row_id = 0 if has_default else None
     told = manifest_file(
-        entries, spec, schema, path=str(manifest), length=manifest.stat().st_size, snapshot_id=1, sequence_number=1,
+        entries,
+        spec,
+        schema,
+        path=str(manifest),
+        length=manifest.stat().st_size,
+        snapshot_id=1,
+        sequence_number=1,
         first_row_id=first_row_id,
-    )  # fmt: skip
+    )
     listed = folder / "metadata" / "list.avro"
     listed.write_bytes(
         write_manifest_list([told], version, snapshot_id=1, sequence_number=1, first_row_id=first_row_id)
     )
     count = sum(map(len, case.files))
-    snapshot = {"snapshot-id": 1, "sequence-number": 1, "timestamp-ms": 1515100955770, "manifest-list": str(listed),
-                "summary": {"operation": "append"}, "schema-id": 0}  # fmt: skip
+    snapshot = {
+        "snapshot-id": 1,
+        "sequence-number": 1,
+        "timestamp-ms": 1515100955770,
+        "manifest-list": str(listed),
+        "summary": {"operation": "append"},
+        "schema-id": 0,
+    }
     metadata: dict[str, Json] = {
         "format-version": int(version),
         "table-uuid": "fb072c92-a02b-11e9-ae9c-1bb7bc9eca94",

@@ -30,30 +30,39 @@ VALUES: dict[str, tuple[Json, ...]] = {
     "date": ("1600-02-29", "1968-12-31", "1969-12-31", "1970-01-01", "2017-11-16"),
     "time": ("00:00:00.000000", "00:00:00.000001", "12:34:56.000001", "23:59:59.999999"),
     "timestamp": (
-        "1600-02-29T12:00:00.000000", "1969-12-31T22:59:59.999999", "1969-12-31T23:59:59.999999",
-        "1970-01-01T00:00:00.000000", "2017-11-16T22:31:08.000001",
+        "1600-02-29T12:00:00.000000",
+        "1969-12-31T22:59:59.999999",
+        "1969-12-31T23:59:59.999999",
+        "1970-01-01T00:00:00.000000",
+        "2017-11-16T22:31:08.000001",
     ),
     "timestamptz": (
-        "1600-02-29T12:00:00.000000+00:00", "1969-12-31T22:59:59.999999+00:00", "1969-12-31T23:59:59.999999+00:00",
-        "1970-01-01T00:00:00.000000+00:00", "2017-11-16T22:31:08.000001+00:00",
+        "1600-02-29T12:00:00.000000+00:00",
+        "1969-12-31T22:59:59.999999+00:00",
+        "1969-12-31T23:59:59.999999+00:00",
+        "1970-01-01T00:00:00.000000+00:00",
+        "2017-11-16T22:31:08.000001+00:00",
     ),
     "string": ("", "a", "ab", "abc", "\u00e9", "\uffff", "\U0001f600", "sixteen letters.x", "sixteen letters.y"),
     "uuid": (LOW, BELOW, MIDDLE, HIGH),
     "fixed[3]": ("000000", "0080FF", "7F8081", "FFFFFF"),
     "binary": ("", "00", "00FF", "7F", "80", "FF" * 17),
-}  # fmt: skip
+}
 """Values of each primitive type of all versions, in exchange form: those next to which implementations went wrong."""
 
 NEW_VALUES: dict[str, tuple[Json, ...]] = {
     "timestamp_ns": (
-        "1969-12-31T23:59:59.999999999", "1970-01-01T00:00:00.000000000", "1970-01-01T00:00:00.000000001",
+        "1969-12-31T23:59:59.999999999",
+        "1970-01-01T00:00:00.000000000",
+        "1970-01-01T00:00:00.000000001",
         "2017-11-16T22:31:08.000001001",
     ),
     "timestamptz_ns": (
-        "1969-12-31T23:59:59.999999999+00:00", "1970-01-01T00:00:00.000000000+00:00",
+        "1969-12-31T23:59:59.999999999+00:00",
+        "1970-01-01T00:00:00.000000000+00:00",
         "2017-11-16T22:31:08.000001001+00:00",
     ),
-}  # fmt: skip
+}
 """Values of primitive types that came with version 3."""
 
 SEALED_VALUES: dict[str, tuple[Json, ...]] = {
@@ -122,18 +131,31 @@ class Chance:
             case "struct":
                 names = "xyz"[: self.random.randint(1, 3)]
                 fields = [
-                    {"id": next(ids), "name": name, "required": False,
-                     "type": self.type(ids, version=version, depth=depth - 1)}
+                    {
+                        "id": next(ids),
+                        "name": name,
+                        "required": False,
+                        "type": self.type(ids, version=version, depth=depth - 1),
+                    }
                     for name in names
-                ]  # fmt: skip
+                ]
                 return {"type": "struct", "fields": fields}
             case "list":
-                return {"type": "list", "element-id": next(ids), "element-required": self.random.random() < 0.3,
-                        "element": self.type(ids, version=version, depth=depth - 1)}  # fmt: skip
+                return {
+                    "type": "list",
+                    "element-id": next(ids),
+                    "element-required": self.random.random() < 0.3,
+                    "element": self.type(ids, version=version, depth=depth - 1),
+                }
         keys = [kind for kind in self.kinds(version) if kind not in _FLOATS] or ["string"]
-        return {"type": "map", "key-id": next(ids), "key": self.random.choice(keys), "value-id": next(ids),
-                "value-required": self.random.random() < 0.3,
-                "value": self.type(ids, version=version, depth=depth - 1)}  # fmt: skip
+        return {
+            "type": "map",
+            "key-id": next(ids),
+            "key": self.random.choice(keys),
+            "value-id": next(ids),
+            "value-required": self.random.random() < 0.3,
+            "value": self.type(ids, version=version, depth=depth - 1),
+        }
 
     def value(self, type_: Json, *, required: bool = False) -> Json:
         """A value of a type, or null."""

@@ -42,9 +42,7 @@ class Transition:
     """All files that ever were, those deleted since too."""
 
 
-def check(
-    transition: Transition, observed: Observations, rows: RowModel, written: WrittenChecks
-) -> Iterator[str]:  # fmt: skip
+def check(transition: Transition, observed: Observations, rows: RowModel, written: WrittenChecks) -> Iterator[str]:
     """What is wrong with a commit.
 
     Args:
@@ -146,7 +144,7 @@ def _lost_deletes(table: TableMetadata, had: Live, knew: Live, made: ObservedSna
         specs = table.spec_by_id(delete.spec_id), table.spec_by_id(file.spec_id)
         return may_apply(
             delete.data_file, delete.sequence_number, specs[0], file.data_file, file.sequence_number, specs[1], types
-        )  # fmt: skip
+        )
 
     replaced, new = (
         [many[key] for key in many.keys() - others.keys() if many[key].content is FileContent.DATA]

@@ -121,14 +121,16 @@ def _manifests(snapshot: Snapshot, source: Any, files: Mapping[str, Any]) -> tup
         return listed
     return tuple(
         ManifestFile(
-            manifest_path=path, manifest_length=files[path].length, partition_spec_id=files[path].spec.spec_id,
+            manifest_path=path,
+            manifest_length=files[path].length,
+            partition_spec_id=files[path].spec.spec_id,
             added_snapshot_id=min(
                 (one.snapshot_id for one in files[path].entries if one.status is not EntryStatus.EXISTING),
                 default=snapshot.snapshot_id,
             ),
         )
         for path in snapshot.manifests or ()
-    )  # fmt: skip
+    )
 
 
 def _read(snapshot: Snapshot, source: Any, files: Mapping[str, Any]) -> ObservedSnapshot:
@@ -170,7 +172,7 @@ def _read(snapshot: Snapshot, source: Any, files: Mapping[str, Any]) -> Observed
             reachable.add(one.file_path)
             live[key] = ObservedFile(
                 key, one, manifest.partition_spec_id, number, file_number, first, entry.snapshot_id
-            )  # fmt: skip
+            )
         problems += _against_list(manifest, snapshot, counts, least)
         if getattr(source, "format_version", 1) > 1 and None in _counts(manifest):
             problems.append(f"{manifest.manifest_path} is listed without the counts that v2 requires")

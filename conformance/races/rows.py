@@ -114,9 +114,14 @@ def scope_problems(snapshot: ObservedSnapshot, table: TableMetadata, contents: C
             rows = enumerate(rows_of_file(file.data_file, contents) if in_scope else ())
             deletes_rows = any(_is_deleted(delete.data_file, file.path, position, row) for position, row in rows)
             said = may_apply(
-                delete.data_file, delete.sequence_number, specs[delete.spec_id], file.data_file, file.sequence_number,
-                specs[file.spec_id], types,
-            )  # fmt: skip
+                delete.data_file,
+                delete.sequence_number,
+                specs[delete.spec_id],
+                file.data_file,
+                file.sequence_number,
+                specs[file.spec_id],
+                types,
+            )
             if deletes_rows and not said:
                 yield f"{delete.path} deletes rows of {file.path}, and the rule leaves it out"
             if said and not in_scope:
@@ -153,9 +158,13 @@ class RowModel:
 
 
 def after_change(
-    change: SnapshotChange, before: Located, removed: Iterable[str], specs: Mapping[int, PartitionSpec],
-    default_spec: int, contents: Contents,
-) -> frozenset[Row]:  # fmt: skip
+    change: SnapshotChange,
+    before: Located,
+    removed: Iterable[str],
+    specs: Mapping[int, PartitionSpec],
+    default_spec: int,
+    contents: Contents,
+) -> frozenset[Row]:
     """The rows that a branch has to have after a change.
 
     Args:

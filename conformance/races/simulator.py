@@ -352,9 +352,15 @@ class Simulator:
         if key not in self._checked:
             assert self.base is not None
             transition = Transition(
-                self.planned[writer], self.base.metadata, before.pointer or "", old, after.pointer or "", new,
-                after.files, self._written,
-            )  # fmt: skip
+                self.planned[writer],
+                self.base.metadata,
+                before.pointer or "",
+                old,
+                after.pointer or "",
+                new,
+                after.files,
+                self._written,
+            )
             self._checked[key] = tuple(check(transition, self.observed, self.rows, self.written))
         for problem in self._checked[key]:
             self._report(problem, way)

@@ -125,9 +125,12 @@ LOSSES = (Fault.CRASH.value, Fault.LOST_REPLY.value)
 
 
 def pairs(
-    versions: Iterable[int], tables: Iterable[str], most_faults: int = 0, fixtures: Iterable[str] = (DEFAULT_FIXTURE,),
+    versions: Iterable[int],
+    tables: Iterable[str],
+    most_faults: int = 0,
+    fixtures: Iterable[str] = (DEFAULT_FIXTURE,),
     kinds: tuple[str, ...] = ALL_FAULTS,
-) -> Iterator[Race]:  # fmt: skip
+) -> Iterator[Race]:
     """Two writers with every pair of changes, and some kinds of faults."""
     faults = kinds if most_faults else ()
     for fixture, version, table in itertools.product(fixtures, versions, tables):
@@ -160,9 +163,14 @@ def readers(
 
 
 def races(
-    suites: Iterable[str], versions: Iterable[int], tables: Iterable[str], fixtures: Iterable[str], most_faults: int,
-    *, thorough: bool,
-) -> list[Race]:  # fmt: skip
+    suites: Iterable[str],
+    versions: Iterable[int],
+    tables: Iterable[str],
+    fixtures: Iterable[str],
+    most_faults: int,
+    *,
+    thorough: bool,
+) -> list[Race]:
     """The races of some suites.
 
     Args:

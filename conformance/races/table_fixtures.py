@@ -207,12 +207,14 @@ HERE = Place(0, {})
 UNPARTITIONED = TableFixture(
     name="unpartitioned",
     about="a partition spec without fields: equality deletes are of all data files",
-    make=lambda version: _two_snapshots(
-        version, with_specs(version, [PartitionSpec(0)]), HERE, HERE, deletes_own=True
-    ),
-    place=HERE, other=HERE, new=HERE, everywhere=HERE, where=TRUE,
+    make=lambda version: _two_snapshots(version, with_specs(version, [PartitionSpec(0)]), HERE, HERE, deletes_own=True),
+    place=HERE,
+    other=HERE,
+    new=HERE,
+    everywhere=HERE,
+    where=TRUE,
     operations=(*ROW_OPERATIONS, "delete-where", "spec"),
-)  # fmt: skip
+)
 
 VOIDED = Place(0, {PART_FIELD: None})
 VOID = TableFixture(
@@ -221,9 +223,12 @@ VOID = TableFixture(
     make=lambda version: _two_snapshots(
         version, with_specs(version, [PartitionSpec(0, (_field(PART, PART_FIELD, "part", Void()),))]), VOIDED, VOIDED
     ),
-    place=VOIDED, other=VOIDED, new=VOIDED, everywhere=VOIDED,
+    place=VOIDED,
+    other=VOIDED,
+    new=VOIDED,
+    everywhere=VOIDED,
     operations=ROW_OPERATIONS,
-)  # fmt: skip
+)
 
 BUCKETED = Place(2, {1001: 3, 1000: "a"})
 SPECS = (
@@ -239,18 +244,25 @@ SEVERAL_SPECS = TableFixture(
         *_two_snapshots(version, with_specs(version, SPECS), IN_A, Place(1, {})),
         fast_append([BUCKETED.data("f4"), Place(3, {1002: "a"}).data("f5"), Place(2, {1001: 0, 1000: "b"}).data("f6")]),
     ),
-    place=IN_A, other=Place(1, {}), new=BUCKETED, everywhere=Place(1, {}), further_files=("f4", "f5", "f6"),
+    place=IN_A,
+    other=Place(1, {}),
+    new=BUCKETED,
+    everywhere=Place(1, {}),
+    further_files=("f4", "f5", "f6"),
     operations=(*ROW_OPERATIONS, "global-equality-delete", "append-everywhere", "rewrite-across", "spec", "schema"),
-)  # fmt: skip
+)
 
 IN_NULL = Place(0, {PART_FIELD: None})
 NULL_PARTITION = TableFixture(
     name="null-partition",
     about="files in the partition of null",
     make=lambda version: _two_snapshots(version, with_specs(version, [PartitionSpec(0, (BY_PART,))]), IN_NULL, IN_A),
-    place=IN_NULL, other=IN_A, new=IN_NULL, where=Test(Operation.IS_NULL, NamedReference("part")),
+    place=IN_NULL,
+    other=IN_A,
+    new=IN_NULL,
+    where=Test(Operation.IS_NULL, NamedReference("part")),
     operations=(*ROW_OPERATIONS, "delete-where", "overwrite-serializable"),
-)  # fmt: skip
+)
 
 
 WITH_SCORE = evolve(SCHEMA, fields=(*SCHEMA.fields, NestedField(SCORE, "score", False, DOUBLE, None, None, None)))  # noqa: FBT003
@@ -261,11 +273,15 @@ NAN_PARTITION = TableFixture(
     make=lambda version: _two_snapshots(
         version,
         with_specs(version, [PartitionSpec(0, (_field(SCORE, PART_FIELD, "score", Identity()),))], WITH_SCORE),
-        IN_NAN, IN_ONE,
+        IN_NAN,
+        IN_ONE,
     ),
-    place=IN_NAN, other=IN_ONE, new=IN_NAN, where=Test(Operation.IS_NAN, NamedReference("score")),
+    place=IN_NAN,
+    other=IN_ONE,
+    new=IN_NAN,
+    where=Test(Operation.IS_NAN, NamedReference("score")),
     operations=(*ROW_OPERATIONS, "delete-where", "overwrite-serializable"),
-)  # fmt: skip
+)
 
 AT_TEN = Place(0, {PART_FIELD: 1.5})
 
@@ -368,17 +384,24 @@ UPGRADED = TableFixture(
     about="a table that was upgraded from v1, with files of every version",
     versions=(2, 3),
     make=_upgraded,
-    place=IN_A, other=IN_B, new=IN_A, further_files=("f4",),
+    place=IN_A,
+    other=IN_B,
+    new=IN_A,
+    further_files=("f4",),
     operations=UPGRADED_OPERATIONS,
-)  # fmt: skip
+)
 OLD_LISTS = TableFixture(
     name="old-lists",
     about="a table of v1, upgraded or not, whose manifest lists have no counts",
     make=_upgraded,
     rewritten_by=_bare_lists,
-    place=IN_A, other=IN_B, new=IN_A, where=_is("part", "a"), further_files=("f4",),
+    place=IN_A,
+    other=IN_B,
+    new=IN_A,
+    where=_is("part", "a"),
+    further_files=("f4",),
     operations=(*UPGRADED_OPERATIONS, "delete-where"),
-)  # fmt: skip
+)
 
 
 def _without_lists(shared: SharedState) -> SharedState:
@@ -434,16 +457,21 @@ REPLACED = TableFixture(
     name="replaced",
     about="a table that somebody drops and makes anew, with another UUID, while others commit",
     make=PARTITIONED.make,
-    place=IN_A, other=IN_B, new=IN_A,
+    place=IN_A,
+    other=IN_B,
+    new=IN_A,
     operations=("append", "delete-file", "properties", "schema", "tag", "expire", "replace-table"),
-)  # fmt: skip
+)
 
 
 def _statistics(snapshot_id: int, name: str) -> StatisticsFile:
     return StatisticsFile(
-        snapshot_id=snapshot_id, statistics_path=data_path(name), file_size_in_bytes=1, file_footer_size_in_bytes=1,
+        snapshot_id=snapshot_id,
+        statistics_path=data_path(name),
+        file_size_in_bytes=1,
+        file_footer_size_in_bytes=1,
         blob_metadata=(),
-    )  # fmt: skip
+    )
 
 
 def _partition_statistics(snapshot_id: int, name: str) -> PartitionStatisticsFile:

@@ -55,9 +55,13 @@ class WrittenChecks:
         self._allowed = frozenset[Violation]() if base is None else frozenset(_metadata_problems(base))
 
     def problems(
-        self, before: TableMetadata, after: TableMetadata, locations: tuple[str, str], files: Mapping[str, Any],
+        self,
+        before: TableMetadata,
+        after: TableMetadata,
+        locations: tuple[str, str],
+        files: Mapping[str, Any],
         new: Iterable[tuple[Snapshot, ObservedSnapshot, ObservedSnapshot | None]],
-    ) -> Iterator[str]:  # fmt: skip
+    ) -> Iterator[str]:
         """What is wrong with what a commit wrote.
 
         Args:
@@ -77,9 +81,13 @@ class WrittenChecks:
             yield from self._snapshot(after, snapshot, holds, parent, files)
 
     def _snapshot(
-        self, table: TableMetadata, snapshot: Snapshot, holds: ObservedSnapshot, parent: ObservedSnapshot | None,
+        self,
+        table: TableMetadata,
+        snapshot: Snapshot,
+        holds: ObservedSnapshot,
+        parent: ObservedSnapshot | None,
         files: Mapping[str, Any],
-    ) -> Iterator[str]:  # fmt: skip
+    ) -> Iterator[str]:
         context = Context(table, "", Level.MANIFESTS)
         location = snapshot.manifest_list or ""
         manifests = tuple(manifest for manifest, _ in holds.manifests)

@@ -82,7 +82,7 @@ def payload(matrix: Matrix) -> dict[str, Any]:
             }
             for table in matrix.tables
         ],
-    }  # fmt: skip
+    }
 
 
 def _cell(cell: Cell | None) -> dict[str, Any] | None:

@@ -46,8 +46,11 @@ def render(
         operations=dict(sorted(operations.items())),
         known=[(entries[id_], count) for id_, count in sorted(found.known.items()) if id_ in entries],
         failures=[
-            (one, [(step.engine, dump_json(step.operation)) for step in one.steps],
-             f"{again} --replay {shlex.quote(str(one.file))}")
+            (
+                one,
+                [(step.engine, dump_json(step.operation)) for step in one.steps],
+                f"{again} --replay {shlex.quote(str(one.file))}",
+            )
             for one in found.counterexamples
         ],
         links={
@@ -58,4 +61,4 @@ def render(
             ]
             for pair in ((before, after) for before in engines for after in engines)
         },
-    )  # fmt: skip
+    )

@@ -177,9 +177,7 @@ def as_junit(outcomes: Sequence[Outcome]) -> str:
             case = ElementTree.SubElement(suite, "testcase", classname=xml_text(outcome.location), name=xml_text(name))
             text = "\n".join(str(place) for place in finding.places)
             if finding in failing:
-                failure = ElementTree.SubElement(
-                    case, "failure", message=xml_text(said), type=finding.severity.value
-                )  # fmt: skip
+                failure = ElementTree.SubElement(case, "failure", message=xml_text(said), type=finding.severity.value)
                 failure.text = xml_text(text)
             else:
                 ElementTree.SubElement(case, "system-out").text = xml_text(f"{finding.severity.value}: {said}\n{text}")

@@ -173,10 +173,8 @@ class _Held:
 
 def _held(run: Run) -> _Held:
     ran = tuple(
-        (one, Started(one.implementation, one.version, frozenset()))
-        for one in run.adapters
-        if not one.not_examined
-    )  # fmt: skip
+        (one, Started(one.implementation, one.version, frozenset())) for one in run.adapters if not one.not_examined
+    )
     return _Held(ran, {(result.adapter, result.id): result for result in run.results})
 
 

@@ -124,11 +124,13 @@ def stored(type_: Json, literal: Json, *, required: bool = False, place: str = "
                     raise RefusedByText("EXP003", f"{place} has no field {min(unknown)!r}")
                 return {
                     field["id"]: stored(
-                        field["type"], literal.get(field["name"]), required=field["required"],
+                        field["type"],
+                        literal.get(field["name"]),
+                        required=field["required"],
                         place=f"{place}.{field['name']}",
                     )
                     for field in type_["fields"]
-                }  # fmt: skip
+                }
             case "list":
                 return [
                     stored(type_["element"], item, required=type_["element-required"], place=place, rule="TYP003")

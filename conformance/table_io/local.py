@@ -61,9 +61,14 @@ def read_table(
         FileAccessError: a file is missing or may not be read.
     """
     reading, planned = plan_reading(
-        table, snapshot_id=snapshot_id, ref=ref, timestamp_ms=timestamp_ms, select=select, filter=filter,
+        table,
+        snapshot_id=snapshot_id,
+        ref=ref,
+        timestamp_ms=timestamp_ms,
+        select=select,
+        filter=filter,
         case_sensitive=case_sensitive,
-    )  # fmt: skip
+    )
     tasks = list(planned)
     deletes = DeleteFiles(reading, tasks)
     workers = min(threads or os.cpu_count() or 1, max(1, len(tasks)))

@@ -21,8 +21,14 @@ from spec_ref.statistics.partition import unified_partition_type
 from spec_ref.table_metadata.metadata import TableMetadata
 
 METADATA_COLUMNS = (
-    "_file", "_pos", "_deleted", "_spec_id", "_partition", "_row_id", "_last_updated_sequence_number",
-)  # fmt: skip
+    "_file",
+    "_pos",
+    "_deleted",
+    "_spec_id",
+    "_partition",
+    "_row_id",
+    "_last_updated_sequence_number",
+)
 """The metadata columns that a reading can give (RES002, RES005)."""
 
 

@@ -60,9 +60,14 @@ def read_dataframe(
         FileAccessError: a metadata file is missing or may not be read.
     """
     reading, tasks = plan_reading(
-        load_table(location), snapshot_id=snapshot_id, ref=ref, timestamp_ms=timestamp_ms, select=select,
-        filter=filter, case_sensitive=case_sensitive,
-    )  # fmt: skip
+        load_table(location),
+        snapshot_id=snapshot_id,
+        ref=ref,
+        timestamp_ms=timestamp_ms,
+        select=select,
+        filter=filter,
+        case_sensitive=case_sensitive,
+    )
     sent = [(pickle.dumps(task),) for task in tasks]
     number = max(1, min(partitions or len(sent), MOST_PARTITIONS))
     # Out of one partition the tasks are dealt out evenly.

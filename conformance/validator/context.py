@@ -133,9 +133,10 @@ class Context:
         """The partition fields whose source column the current schema has."""
         fields = (field for spec in self.metadata.partition_specs for field in spec.fields)
         return frozenset(
-            field.field_id for field in fields
+            field.field_id
+            for field in fields
             if field.field_id is not None and any(self.schema.find(source) is not None for source in field.sources)
-        )  # fmt: skip
+        )
 
     def __getstate__(self) -> tuple[object, ...]:
         return tuple(getattr(self, name) for name in _KNOWN)

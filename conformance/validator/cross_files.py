@@ -32,8 +32,13 @@ def check_bucket(
     context: Context, members: Members, locations: Mapping[int, str], facts: Iterable[Facts]
 ) -> tuple[Finding, ...]:
     """What is wrong with the facts of one bucket."""
-    rows: dict[str, list[pa.RecordBatch]] = {"files": [], "references": [], "row-ids": [], "partitions": [],
-                                             "statistics": []}  # fmt: skip
+    rows: dict[str, list[pa.RecordBatch]] = {
+        "files": [],
+        "references": [],
+        "row-ids": [],
+        "partitions": [],
+        "statistics": [],
+    }
     bucket = 0
     for fact in facts:
         bucket = fact.bucket
@@ -130,10 +135,13 @@ def _repeated(members: Members, locations: Mapping[int, str], files: _Files) -> 
             if place not in told:
                 told.add(place)
                 yield finding(
-                    "SCN007", "a file is listed twice in one snapshot", file=locations[place[0]],
-                    path=f"/{place[1]}/data_file/file_path", found=files.name(int(files.code[row])),
+                    "SCN007",
+                    "a file is listed twice in one snapshot",
+                    file=locations[place[0]],
+                    path=f"/{place[1]}/data_file/file_path",
+                    found=files.name(int(files.code[row])),
                     expected="every live file once",
-                )  # fmt: skip
+                )
 
 
 def _history(context: Context, members: Members, locations: Mapping[int, str], files: _Files) -> Iterator[Finding]:
@@ -152,25 +160,34 @@ def _history(context: Context, members: Members, locations: Mapping[int, str], f
         deleted = files.code[own & (files.status == EntryStatus.DELETED)]
         for row in _first_rows(files, files.live & in_parent, np.setdiff1d(np.setdiff1d(before, now), deleted)):
             yield finding(
-                "MAN017", "a file of the parent snapshot is gone, and no entry says that it was deleted",
-                file=locations[int(files.manifest[row])], path=f"/{files.entry[row]}",
-                found=files.name(int(files.code[row])), expected=f"a deleted entry in snapshot {snapshot_id}",
+                "MAN017",
+                "a file of the parent snapshot is gone, and no entry says that it was deleted",
+                file=locations[int(files.manifest[row])],
+                path=f"/{files.entry[row]}",
+                found=files.name(int(files.code[row])),
+                expected=f"a deleted entry in snapshot {snapshot_id}",
                 aspect="file-vanished",
-            )  # fmt: skip
+            )
         for row in _first_rows(files, files.live & in_mine, np.setdiff1d(np.setdiff1d(now, before), added)):
             yield finding(
-                "MAN011", "a file that the parent snapshot does not have is not listed as added",
-                file=locations[int(files.manifest[row])], path=f"/{files.entry[row]}/status",
+                "MAN011",
+                "a file that the parent snapshot does not have is not listed as added",
+                file=locations[int(files.manifest[row])],
+                path=f"/{files.entry[row]}/status",
                 found=files.name(int(files.code[row])),
-                expected=f"an added entry of snapshot {snapshot_id}", aspect="added-as-existing",
-            )  # fmt: skip
+                expected=f"an added entry of snapshot {snapshot_id}",
+                aspect="added-as-existing",
+            )
         gone = own & (files.status == EntryStatus.DELETED)
         for row in _first_rows(files, gone, np.setdiff1d(deleted, before)):
             yield finding(
-                "MAN017", "a file is listed as deleted that the parent snapshot does not have",
-                file=locations[int(files.manifest[row])], path=f"/{files.entry[row]}/status",
-                found=files.name(int(files.code[row])), aspect="unknown-file",
-            )  # fmt: skip
+                "MAN017",
+                "a file is listed as deleted that the parent snapshot does not have",
+                file=locations[int(files.manifest[row])],
+                path=f"/{files.entry[row]}/status",
+                found=files.name(int(files.code[row])),
+                aspect="unknown-file",
+            )
         kept = np.isin(files.code, np.intersect1d(now, before)) & files.live & differs
         in_new = in_mine & ~in_parent
         for numbers, known, code, message, path in (
@@ -186,10 +203,14 @@ def _history(context: Context, members: Members, locations: Mapping[int, str], f
             for row, other in _changed(files, numbers, kept & known, in_new):
                 of_file = path == "data_file"
                 yield finding(
-                    code, message, file=locations[int(files.manifest[row])], path=f"/{files.entry[row]}/{path}",
+                    code,
+                    message,
+                    file=locations[int(files.manifest[row])],
+                    path=f"/{files.entry[row]}/{path}",
                     found=files.name(int(files.code[row])) if of_file else int(numbers[row]),
-                    expected="the same counts, sizes and bounds" if of_file else str(other), aspect="changed",
-                )  # fmt: skip
+                    expected="the same counts, sizes and bounds" if of_file else str(other),
+                    aspect="changed",
+                )
 
 
 def _first_rows(files: _Files, rows: Numbers, codes: Numbers) -> list[int]:
@@ -261,19 +282,30 @@ def _fitting(
 ) -> Iterator[Finding]:
     if Mismatch.SEQUENCE_NUMBER in reasons:
         yield finding(
-            "SCN008", "the deletes are older than their data file, so that they do not apply", found=row["sequence"],
-            expected=f"at least {files.sequence[target]}", **where, aspect="older",
-        )  # fmt: skip
+            "SCN008",
+            "the deletes are older than their data file, so that they do not apply",
+            found=row["sequence"],
+            expected=f"at least {files.sequence[target]}",
+            **where,
+            aspect="older",
+        )
     if Mismatch.PARTITION in reasons:
         yield finding(
-            "SCN008", "the deletes are in another partition than their data file, so that they do not apply",
-            found=row["key"], **where, aspect="partition",
-        )  # fmt: skip
+            "SCN008",
+            "the deletes are in another partition than their data file, so that they do not apply",
+            found=row["key"],
+            **where,
+            aspect="partition",
+        )
     if row["records"] > files.records[target]:
         yield finding(
-            "DFL005", "there are more deletes than rows in their data file", found=row["records"],
-            expected=f"at most {files.records[target]}", **where, aspect="more-deletes-than-rows",
-        )  # fmt: skip
+            "DFL005",
+            "there are more deletes than rows in their data file",
+            found=row["records"],
+            expected=f"at most {files.records[target]}",
+            **where,
+            aspect="more-deletes-than-rows",
+        )
 
 
 def _row_ids(
@@ -303,7 +335,11 @@ def _row_ids(
             if place not in told:
                 told.add(place)
                 yield finding(
-                    "LIN002", "two files have the same row ids", file=locations[place[0]],
-                    path=f"/{place[1]}/data_file/first_row_id", found=int(first[row]),
-                    expected=f"none of {first[other]} to {end[other] - 1}", aspect="overlap",
-                )  # fmt: skip
+                    "LIN002",
+                    "two files have the same row ids",
+                    file=locations[place[0]],
+                    path=f"/{place[1]}/data_file/first_row_id",
+                    found=int(first[row]),
+                    expected=f"none of {first[other]} to {end[other] - 1}",
+                    aspect="overlap",
+                )

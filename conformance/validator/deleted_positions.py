@@ -35,8 +35,11 @@ Runs = Sequence[tuple[Numbers, ...]]
 """Where runs of positions start, and how long they are."""
 
 _TARGETS: list[tuple[str, pa.DataType]] = [
-    ("path", pa.string()), ("records", pa.int64()), ("live", pa.bool_()), ("key", pa.string()),
-]  # fmt: skip
+    ("path", pa.string()),
+    ("records", pa.int64()),
+    ("live", pa.bool_()),
+    ("key", pa.string()),
+]
 TARGETS = pa.schema(_TARGETS)
 """A data file, and, where partition statistics are compared, the key of its tuple."""
 
@@ -89,7 +92,7 @@ def mismatch(delete: Origin, data: Origin) -> Mismatch | None:
     """The first reason why position deletes or a deletion vector do not apply to a data file; None where they may."""
     found = mismatches(
         delete.data_file, delete.sequence, delete.spec, data.data_file, data.sequence, data.spec, NO_TYPES
-    )  # fmt: skip
+    )
     return next(found, None)
 
 
@@ -125,7 +128,7 @@ def origin_of(place: Place) -> Origin:
     entry = place.entry
     return Origin(
         place.task.number, place.number, entry.sequence_number, slim(place.data_file), spec, entry.snapshot_id
-    )  # fmt: skip
+    )
 
 
 # Per data file
@@ -173,9 +176,13 @@ class PerFile:
                     yield _left(context, snapshot_id, mine, live)
 
     def _lost(
-        self, path: str, snapshot_id: int, manifests: frozenset[int], mine: Mapping[Origin, Runs],
+        self,
+        path: str,
+        snapshot_id: int,
+        manifests: frozenset[int],
+        mine: Mapping[Origin, Runs],
         live: Mapping[str, Any] | None,
-    ) -> Iterator[tuple[Origin, Finding]]:  # fmt: skip
+    ) -> Iterator[tuple[Origin, Finding]]:
         """A new vector without positions of the one that it replaces, so that rows come back (DEL003)."""
         new = [one for one in mine if one.vector and one.snapshot == snapshot_id]
         if live is None or not new:
@@ -188,11 +195,14 @@ class PerFile:
                     yield (
                         new[0],
                         finding(
-                            "DEL003", "a deletion vector leaves out positions of the one that it replaces", file=path,
-                            found=int(lost.min()), expected="every deleted position in the new vector",
+                            "DEL003",
+                            "a deletion vector leaves out positions of the one that it replaces",
+                            file=path,
+                            found=int(lost.min()),
+                            expected="every deleted position in the new vector",
                             aspect="lost-positions",
                         ),
-                    )  # fmt: skip
+                    )
 
 
 _NOTHING = pa.RecordBatch.from_pylist([], LEFT)
@@ -213,10 +223,13 @@ def _scope(
                 yield (
                     origin,
                     finding(
-                        "DEL013", "position deletes are of a file that the table does not have", file=path,
-                        expected="the file_path of a manifest entry", aspect="unknown-file",
+                        "DEL013",
+                        "position deletes are of a file that the table does not have",
+                        file=path,
+                        expected="the file_path of a manifest entry",
+                        aspect="unknown-file",
                     ),
-                )  # fmt: skip
+                )
         elif mismatch(origin, live["origin"]) is Mismatch.PARTITION:
             message = "position deletes are in another partition than their data file, so that they do not apply"
             yield origin, finding("SCN009", message, file=path)
@@ -271,6 +284,11 @@ def total_findings(
             wanted = records - deleted.get((row["key"], statistics.snapshot_id), 0)
             if total != wanted and row["file"] in members.counted:
                 yield finding(
-                    "STA027", "the total is not what the position deletes leave", file=statistics.statistics_path,
-                    path=f"/{row['row']}/total_record_count", found=total, expected=str(wanted), aspect="mismatch",
-                )  # fmt: skip
+                    "STA027",
+                    "the total is not what the position deletes leave",
+                    file=statistics.statistics_path,
+                    path=f"/{row['row']}/total_record_count",
+                    found=total,
+                    expected=str(wanted),
+                    aspect="mismatch",
+                )

@@ -98,8 +98,14 @@ def changes(old: TableMetadata, new: TableMetadata, old_file: str, file: str) ->
             other = known.get(key(one))
             if other is not None and _essential(one, snapshots) != _essential(other, snapshots):
                 name = attribute.replace("_", "-")
-                yield told(code, f"what one id stands for in {name} changed", f"/{name}/{place}", key(one),
-                           f"the same as in {old_file}", aspect="changed")  # fmt: skip
+                yield told(
+                    code,
+                    f"what one id stands for in {name} changed",
+                    f"/{name}/{place}",
+                    key(one),
+                    f"the same as in {old_file}",
+                    aspect="changed",
+                )
     yield from _columns(old, new, told)
     yield from _partition_fields(old, new, told)
     yield from _partition_values(old, new, told)
@@ -139,12 +145,23 @@ def _columns(old: TableMetadata, new: TableMetadata, told: Callable[..., Finding
             path = f"/schemas/{place}"
             if before is None:
                 if column.id <= old.last_column_id:
-                    yield told("EVO009", "a new column has an id that was given before", path, column.id,
-                               f"more than {old.last_column_id}", aspect="reused")  # fmt: skip
+                    yield told(
+                        "EVO009",
+                        "a new column has an id that was given before",
+                        path,
+                        column.id,
+                        f"more than {old.last_column_id}",
+                        aspect="reused",
+                    )
                 elif not replaced and _needs_default(column, known):
-                    yield told("EVO015", "a required column was added without defaults", path, column.name,
-                               "an initial-default and a write-default that are not null",
-                               aspect="no-default")  # fmt: skip
+                    yield told(
+                        "EVO015",
+                        "a required column was added without defaults",
+                        path,
+                        column.name,
+                        "an initial-default and a write-default that are not null",
+                        aspect="no-default",
+                    )
                 continue
             same = (
                 before.type == column.type or is_promotable(before.type, column.type, new.format_version)
@@ -152,11 +169,23 @@ def _columns(old: TableMetadata, new: TableMetadata, told: Callable[..., Finding
                 else kind(before.type) == kind(column.type)
             )
             if not same:
-                yield told("EVO001", "a column changed as no evolution may", path, f"{column.name}: {column.type}",
-                           f"{before.type}, or what it is promoted to", aspect="type-changed")  # fmt: skip
+                yield told(
+                    "EVO001",
+                    "a column changed as no evolution may",
+                    path,
+                    f"{column.name}: {column.type}",
+                    f"{before.type}, or what it is promoted to",
+                    aspect="type-changed",
+                )
             if column.required and not before.required:
-                yield told("EVO001", "an optional column became required, which files may contradict", path,
-                           column.name, "a column that stays optional", aspect="became-required")  # fmt: skip
+                yield told(
+                    "EVO001",
+                    "an optional column became required, which files may contradict",
+                    path,
+                    column.name,
+                    "a column that stays optional",
+                    aspect="became-required",
+                )
             if before.field is not None and column.field is not None:
                 first, then = before.field.initial_default, column.field.initial_default
                 if same and not keeps_initial_default(before, column):
@@ -177,9 +206,14 @@ def _brought_back(old: TableMetadata, new: TableMetadata, told: Callable[..., Fi
     for column in new.current_schema.columns():
         has_default = column.field is not None and column.field.initial_default is not None
         if column.id in dropped and column.required and not has_default:
-            yield told("EVO011", "a required column came back that rows were written without", f"/schemas/{place}",
-                       column.name, "an optional column, or a column that is not brought back",
-                       aspect="required-again")  # fmt: skip
+            yield told(
+                "EVO011",
+                "a required column came back that rows were written without",
+                f"/schemas/{place}",
+                column.name,
+                "an optional column, or a column that is not brought back",
+                aspect="required-again",
+            )
 
 
 def _partition_fields(old: TableMetadata, new: TableMetadata, told: Callable[..., Finding]) -> Iterator[Finding]:
@@ -197,11 +231,22 @@ def _partition_fields(old: TableMetadata, new: TableMetadata, told: Callable[...
             path = f"/partition-specs/{place}/fields/{number}/field-id"
             same = ids.get((field.sources, str(field.transform), field.name))
             if same is not None and field.field_id not in same:
-                yield told("PAR009", "a partition field does not have the id of an equivalent field of an older spec",
-                           path, field.field_id, " or ".join(map(str, sorted(filter(None, same)))))  # fmt: skip
+                yield told(
+                    "PAR009",
+                    "a partition field does not have the id of an equivalent field of an older spec",
+                    path,
+                    field.field_id,
+                    " or ".join(map(str, sorted(filter(None, same)))),
+                )
             elif field.field_id not in given and (field.field_id or 0) <= old.last_partition_id:
-                yield told("PAR013", "a new partition field has an id that was given before", path, field.field_id,
-                           f"more than {old.last_partition_id}", aspect="reused")  # fmt: skip
+                yield told(
+                    "PAR013",
+                    "a new partition field has an id that was given before",
+                    path,
+                    field.field_id,
+                    f"more than {old.last_partition_id}",
+                    aspect="reused",
+                )
 
 
 def _partition_values(old: TableMetadata, new: TableMetadata, told: Callable[..., Finding]) -> Iterator[Finding]:
@@ -214,9 +259,13 @@ def _partition_values(old: TableMetadata, new: TableMetadata, told: Callable[...
     fields = {(field.field_id, field.sources, str(field.transform)): field for spec in specs for field in spec.fields}
     for field, first, then in altered_partition_fields(fields.values(), before, after):
         place = [schema.schema_id for schema in new.schemas].index(new.current_schema_id)
-        yield told("EVO008", "a promotion changed the values of a partition field", f"/schemas/{place}",
-                   f"{first} to {then}, for {field.transform} {field.name}", "a type that keeps the partition values",
-                   )  # fmt: skip
+        yield told(
+            "EVO008",
+            "a promotion changed the values of a partition field",
+            f"/schemas/{place}",
+            f"{first} to {then}, for {field.transform} {field.name}",
+            "a type that keeps the partition values",
+        )
 
 
 def _needs_default(column: Column, known: Mapping[int, Column]) -> bool:
@@ -236,12 +285,24 @@ def _snapshots(old: TableMetadata, new: TableMetadata, told: Callable[..., Findi
         path = f"/snapshots/{place}"
         is_numbered = all(SEQUENCE_NUMBERS.is_supported(one.format_version) for one in (old, new))
         if is_numbered and snapshot.sequence_number <= old.last_sequence_number:
-            yield told("SNP003", "a new snapshot has an old sequence number", f"{path}/sequence-number",
-                       snapshot.sequence_number, f"more than {old.last_sequence_number}", aspect="reused")  # fmt: skip
+            yield told(
+                "SNP003",
+                "a new snapshot has an old sequence number",
+                f"{path}/sequence-number",
+                snapshot.sequence_number,
+                f"more than {old.last_sequence_number}",
+                aspect="reused",
+            )
         first = snapshot.first_row_id
         if first is not None and old.next_row_id is not None and first < old.next_row_id:
-            yield told("LIN023", "a new snapshot gives row ids that were given before", f"{path}/first-row-id", first,
-                       f"at least {old.next_row_id}", aspect="reused")  # fmt: skip
+            yield told(
+                "LIN023",
+                "a new snapshot gives row ids that were given before",
+                f"{path}/first-row-id",
+                first,
+                f"at least {old.next_row_id}",
+                aspect="reused",
+            )
     left = {snapshot.snapshot_id for snapshot in new.snapshots}
     for name, ref in old.refs.items():
         after = new.refs.get(name)

@@ -41,9 +41,15 @@ class Engine(Protocol):
         ...
 
     def stage(
-        self, context: Context, check: Check, tasks: Sequence[Any], what: str, *, facts: bool = False,
+        self,
+        context: Context,
+        check: Check,
+        tasks: Sequence[Any],
+        what: str,
+        *,
+        facts: bool = False,
         lost: Callable[[Context, Any], Findings] | None = None,
-    ) -> list[Emitted]:  # fmt: skip
+    ) -> list[Emitted]:
         """Run a check on every task; all that it emits but facts, which are kept for `grouped`. Findings are added up,
         so that what comes back does not grow with the files.
 

@@ -129,8 +129,11 @@ def file_lost(context: Context, task: FilesTask) -> Findings:
 
 
 _DAMAGED = {
-    FileFormat.PARQUET: "PQT007", FileFormat.ORC: "ORC008", FileFormat.AVRO: "AVR014", FileFormat.PUFFIN: "PUF001",
-}  # fmt: skip
+    FileFormat.PARQUET: "PQT007",
+    FileFormat.ORC: "ORC008",
+    FileFormat.AVRO: "AVR014",
+    FileFormat.PUFFIN: "PUF001",
+}
 """The requirements that a damaged file of a format breaks."""
 
 
@@ -190,9 +193,13 @@ def check_file(
     if data_file.key_metadata is not None:
         message = "the file is encrypted, and was not opened"
         encrypted = finding(
-            "DFL018", message, file=place.manifest, path=place.said("key_metadata"), found=InFull(location),
+            "DFL018",
+            message,
+            file=place.manifest,
+            path=place.said("key_metadata"),
+            found=InFull(location),
             aspect="encrypted",
-        )  # fmt: skip
+        )
         return [encrypted], None
     if data_file.is_deletion_vector:
         found = list(_vector(context, place, facts))
@@ -237,16 +244,22 @@ def _each_once(findings: Iterable[Finding]) -> list[Finding]:
 
 def _not_read(place: Place, error: FileAccessError) -> Finding:
     return finding(
-        "DFL002", f"the file cannot be read: {error.reason}", file=place.manifest, path=place.said("file_path"),
-        found=InFull(place.data_file.file_path), aspect="unreadable",
-    )  # fmt: skip
+        "DFL002",
+        f"the file cannot be read: {error.reason}",
+        file=place.manifest,
+        path=place.said("file_path"),
+        found=InFull(place.data_file.file_path),
+        aspect="unreadable",
+    )
 
 
 def _beyond_us(location: str) -> Iterator[Finding]:
     yield finding(
-        "ORC003", "the rows were not checked: the file has timestamps outside of 1677 to 2262, which are not read here",
-        file=location, aspect="not-checked",
-    )  # fmt: skip
+        "ORC003",
+        "the rows were not checked: the file has timestamps outside of 1677 to 2262, which are not read here",
+        file=location,
+        aspect="not-checked",
+    )
 
 
 def _damaged(place: Place, problem: Violation) -> Iterator[Finding]:
@@ -263,9 +276,14 @@ def _damaged(place: Place, problem: Violation) -> Iterator[Finding]:
 
 def _size(place: Place, size: int) -> Finding:
     return finding(
-        "DFL006", "the size of the file is another", file=place.manifest, path=place.said("file_size_in_bytes"),
-        found=place.data_file.file_size_in_bytes, expected=str(size), aspect="mismatch",
-    )  # fmt: skip
+        "DFL006",
+        "the size of the file is another",
+        file=place.manifest,
+        path=place.said("file_size_in_bytes"),
+        found=place.data_file.file_size_in_bytes,
+        expected=str(size),
+        aspect="mismatch",
+    )
 
 
 def _described(place: Place, opened: Opened) -> Iterator[Finding]:
@@ -275,15 +293,25 @@ def _described(place: Place, opened: Opened) -> Iterator[Finding]:
         yield _size(place, opened.size)
     if data_file.record_count != opened.record_count:
         yield finding(
-            "DFL005", "the number of rows is another", file=place.manifest, path=place.said("record_count"),
-            found=data_file.record_count, expected=str(opened.record_count), aspect="mismatch",
-        )  # fmt: skip
+            "DFL005",
+            "the number of rows is another",
+            file=place.manifest,
+            path=place.said("record_count"),
+            found=data_file.record_count,
+            expected=str(opened.record_count),
+            aspect="mismatch",
+        )
     offsets = data_file.split_offsets
     if offsets and opened.offsets is not None and not set(offsets) <= set(opened.offsets):
         yield finding(
-            "DFL019", "the file cannot be split at the offsets", file=place.manifest, path=place.said("split_offsets"),
-            found=offsets, expected=f"some of {opened.offsets}", aspect="no-boundary",
-        )  # fmt: skip
+            "DFL019",
+            "the file cannot be split at the offsets",
+            file=place.manifest,
+            path=place.said("split_offsets"),
+            found=offsets,
+            expected=f"some of {opened.offsets}",
+            aspect="no-boundary",
+        )
     for field_id, chunk in opened.chunks.items():
         pairs = (
             ("value_counts", "DFL012", chunk.values, "the number of values is not that of the footer"),
@@ -305,10 +333,14 @@ def _described(place: Place, opened: Opened) -> Iterator[Finding]:
         told = (data_file.column_sizes or {}).get(field_id)
         if told is not None and told != chunk.size:
             yield finding(
-                "DFL011", "the size of a column is not that of the footer", file=place.manifest,
-                path=place.said(f"column_sizes/{field_id}"), found=told, expected=str(chunk.size),
+                "DFL011",
+                "the size of a column is not that of the footer",
+                file=place.manifest,
+                path=place.said(f"column_sizes/{field_id}"),
+                found=told,
+                expected=str(chunk.size),
                 aspect="footer-mismatch",
-            )  # fmt: skip
+            )
 
 
 # Schemas
@@ -336,23 +368,34 @@ def _columns(context: Context, place: Place, opened: Opened) -> Iterator[Finding
         for field_id, wanted in ((FILE_PATH, STRING), (POS, LONG)):
             if field_id not in fields:  # that it has another type is told with the columns
                 yield finding(
-                    "DEL013", "a position delete file lacks a column", file=location,
-                    expected=f"{BY_ID[field_id].name} ({field_id}, {wanted})", aspect="missing-column",
-                )  # fmt: skip
+                    "DEL013",
+                    "a position delete file lacks a column",
+                    file=location,
+                    expected=f"{BY_ID[field_id].name} ({field_id}, {wanted})",
+                    aspect="missing-column",
+                )
     if content is FileContent.EQUALITY_DELETES:
         for field_id in place.data_file.equality_ids or ():
             if field_id not in seen:
                 yield finding(
-                    "DEL017", "an equality delete file lacks a column that it compares", file=location, found=field_id,
-                    expected="a column with this field id", aspect="missing-column",
-                )  # fmt: skip
+                    "DEL017",
+                    "an equality delete file lacks a column that it compares",
+                    file=location,
+                    found=field_id,
+                    expected="a column with this field id",
+                    aspect="missing-column",
+                )
     if content is FileContent.DATA:
         for field in context.schema.fields:
             if field.required and field.id not in seen and field.initial_default is None:
                 yield finding(
-                    "TYP002", "a data file lacks a required column that has no default", file=location, path=field.name,
-                    expected=f"a column with the field id {field.id}", aspect="missing-column",
-                )  # fmt: skip
+                    "TYP002",
+                    "a data file lacks a required column that has no default",
+                    file=location,
+                    path=field.name,
+                    expected=f"a column with the field id {field.id}",
+                    aspect="missing-column",
+                )
 
 
 def _flat(struct: StructType, path: str) -> Iterator[tuple[int, str, Type]]:
@@ -379,15 +422,25 @@ def _column(
         column = BY_ID.get(field_id)
         if column is not None and column.type is not None and column.type != type_:
             yield finding(
-                column.requirement, "a metadata column has another type", file=location, path=name, found=str(type_),
-                expected=str(column.type), aspect="wrong-type",
-            )  # fmt: skip
+                column.requirement,
+                "a metadata column has another type",
+                file=location,
+                path=name,
+                found=str(type_),
+                expected=str(column.type),
+                aspect="wrong-type",
+            )
         return
     if field_id > context.metadata.last_column_id:
         yield finding(
-            "TMD006", "a data file has a column that the table never had", file=location, path=name, found=field_id,
-            expected=f"at most last-column-id {context.metadata.last_column_id}", aspect="exceeded-by-file",
-        )  # fmt: skip
+            "TMD006",
+            "a data file has a column that the table never had",
+            file=location,
+            path=name,
+            found=field_id,
+            expected=f"at most last-column-id {context.metadata.last_column_id}",
+            aspect="exceeded-by-file",
+        )
         return
     known = context.types.get(field_id)
     if known is None:  # dropped, with all schemas that had it
@@ -398,17 +451,26 @@ def _column(
         return
     if any(same_type(type_, one, version) for one in older):
         yield finding(
-            "EVO001", "a column of a data file has a type of an older schema that the newer one does not read",
-            file=location, path=name, found=_brief(type_), expected=_brief(known),
+            "EVO001",
+            "a column of a data file has a type of an older schema that the newer one does not read",
+            file=location,
+            path=name,
+            found=_brief(type_),
+            expected=_brief(known),
             aspect="older-type",
-        )  # fmt: skip
+        )
         return
     stored = stored_otherwise(type_, known, data_file.file_format)
     if stored is None:
         yield finding(
-            "EVO001", "a column of a data file has a type that the table's column never had", file=location, path=name,
-            found=_brief(type_), expected=_brief(known), aspect="foreign-type",
-        )  # fmt: skip
+            "EVO001",
+            "a column of a data file has a type that the table's column never had",
+            file=location,
+            path=name,
+            found=_brief(type_),
+            expected=_brief(known),
+            aspect="foreign-type",
+        )
     elif not opened.by_name:  # a file that was imported is as its writer knew to make it
         for one in stored:
             yield of(attrs.evolve(one, path=name, found=abbreviated_repr(_brief(type_))), file=location)
@@ -459,9 +521,12 @@ def _vector(context: Context, place: Place, facts: list[Facts]) -> Iterator[Find
         facts += _vector_facts(context, place, file, "deleted")
     told_already = {(one.requirement, one.aspect) for one in problems}
     for problem in check_reference(
-        file, offset=data_file.content_offset, length=data_file.content_size_in_bytes,
-        referenced_data_file=data_file.referenced_data_file or "", record_count=data_file.record_count,
-    ):  # fmt: skip
+        file,
+        offset=data_file.content_offset,
+        length=data_file.content_size_in_bytes,
+        referenced_data_file=data_file.referenced_data_file or "",
+        record_count=data_file.record_count,
+    ):
         if (problem.requirement, problem.aspect) not in told_already:
             yield from all_of([problem], file=place.manifest, under=f"/{place.number}/data_file")
 

@@ -68,9 +68,13 @@ class Listing:
         if self.task.manifest_file is not None:
             for row, path in self._places(columns, added & (snapshot.values != listed.added_snapshot_id)):
                 yield finding(
-                    "MAN016", "an added file is of another snapshot than the manifest", file=file,
-                    path=f"{path}/snapshot_id", found=int(snapshot.values[row]), expected=str(listed.added_snapshot_id),
-                )  # fmt: skip
+                    "MAN016",
+                    "an added file is of another snapshot than the manifest",
+                    file=file,
+                    path=f"{path}/snapshot_id",
+                    found=int(snapshot.values[row]),
+                    expected=str(listed.added_snapshot_id),
+                )
         if not SEQUENCE_NUMBERS.is_supported(self.manifest.format_version):
             return
         numbers = columns.file_sequence_number
@@ -82,24 +86,36 @@ class Listing:
             mine = added & (snapshot.values == snapshot_id) & stored
             for row, path in self._places(columns, mine & (numbers.values != owner.sequence_number)):
                 yield finding(
-                    "MAN014", "the file sequence number is not that of the snapshot that added the file", file=file,
-                    path=f"{path}/file_sequence_number", found=int(numbers.values[row]),
-                    expected=str(owner.sequence_number), aspect="mismatch",
-                )  # fmt: skip
+                    "MAN014",
+                    "the file sequence number is not that of the snapshot that added the file",
+                    file=file,
+                    path=f"{path}/file_sequence_number",
+                    found=int(numbers.values[row]),
+                    expected=str(owner.sequence_number),
+                    aspect="mismatch",
+                )
         data = columns.sequence_number
         newer = data.valid & numbers.valid & (data.values > numbers.values)
         for row, path in self._places(columns, newer):
             yield finding(
-                "SEQ007", "the data of a file is newer than the file", file=file, path=f"{path}/sequence_number",
-                found=int(data.values[row]), expected=f"at most {int(numbers.values[row])}",
-            )  # fmt: skip
+                "SEQ007",
+                "the data of a file is newer than the file",
+                file=file,
+                path=f"{path}/sequence_number",
+                found=int(data.values[row]),
+                expected=f"at most {int(numbers.values[row])}",
+            )
         last = self.context.metadata.last_sequence_number
         for row, path in self._places(columns, stored & (numbers.values > last)):
             yield finding(
-                "TMD004", "a file is newer than the last sequence number of the table", file=file,
-                path=f"{path}/file_sequence_number", found=int(numbers.values[row]), expected=f"at most {last}",
+                "TMD004",
+                "a file is newer than the last sequence number of the table",
+                file=file,
+                path=f"{path}/file_sequence_number",
+                found=int(numbers.values[row]),
+                expected=f"at most {last}",
                 aspect="exceeded-by-file",
-            )  # fmt: skip
+            )
 
     def _row_ids(self, columns: ManifestColumns) -> Iterator[Finding]:
         next_row_id = self.context.metadata.next_row_id
@@ -108,10 +124,14 @@ class Listing:
             ends = ids.values + columns.record_count
             for row, path in self._places(columns, ids.valid & columns.live & (ends > next_row_id)):
                 yield finding(
-                    "TMD024", "a file has row ids that the table has not given", file=self.task.location,
-                    path=f"{path}/data_file/first_row_id", found=int(ids.values[row]),
-                    expected=f"row ids below {next_row_id}", aspect="exceeded-by-file",
-                )  # fmt: skip
+                    "TMD024",
+                    "a file has row ids that the table has not given",
+                    file=self.task.location,
+                    path=f"{path}/data_file/first_row_id",
+                    found=int(ids.values[row]),
+                    expected=f"row ids below {next_row_id}",
+                    aspect="exceeded-by-file",
+                )
         yield from self._assigned(columns)
 
     def _assigned(self, columns: ManifestColumns) -> Iterator[Finding]:
@@ -126,10 +146,14 @@ class Listing:
             return  # told of the list, as LIN028
         for row, path in self._places(columns, inherited & (ids.values + columns.record_count > end)):
             yield finding(
-                "SNP011", "a file was given row ids beyond those of its snapshot", file=self.task.location,
-                path=f"{path}/data_file/first_row_id", found=int(ids.values[row]), expected=f"row ids below {end}",
+                "SNP011",
+                "a file was given row ids beyond those of its snapshot",
+                file=self.task.location,
+                path=f"{path}/data_file/first_row_id",
+                found=int(ids.values[row]),
+                expected=f"row ids below {end}",
                 aspect="exceeded-by-file",
-            )  # fmt: skip
+            )
 
     def _specs(self, columns: ManifestColumns) -> Iterator[Finding]:
         """Ids that the table does not know: of sort orders, and of the fields that equality deletes compare."""
@@ -138,20 +162,28 @@ class Listing:
         unknown = orders.valid & columns.live & ~np.isin(orders.values, [0, *known])
         for row, path in self._places(columns, unknown):
             yield finding(
-                "SRT004", "the table does not declare the sort order of a file", file=self.task.location,
-                path=f"{path}/data_file/sort_order_id", found=int(orders.values[row]),
-                expected=", ".join(map(str, known)), aspect="unknown-order",
-            )  # fmt: skip
+                "SRT004",
+                "the table does not declare the sort order of a file",
+                file=self.task.location,
+                path=f"{path}/data_file/sort_order_id",
+                found=int(orders.values[row]),
+                expected=", ".join(map(str, known)),
+                aspect="unknown-order",
+            )
         if self.manifest.content is not ManifestContent.DELETES:
             return
         for files, values in columns.items("equality_ids"):
             for row, field_id in zip(files.tolist(), values.to_list(), strict=True):
                 if field_id not in self.context.columns:
                     yield finding(
-                        "DFL020", "no schema of the table has the field that deletes compare",
-                        file=self.task.location, path=f"/{columns.first + row}/data_file/equality_ids", found=field_id,
-                        expected="the id of a column", aspect="unknown-field",
-                    )  # fmt: skip
+                        "DFL020",
+                        "no schema of the table has the field that deletes compare",
+                        file=self.task.location,
+                        path=f"/{columns.first + row}/data_file/equality_ids",
+                        found=field_id,
+                        expected="the id of a column",
+                        aspect="unknown-field",
+                    )
                     continue
                 path = f"/{columns.first + row}/data_file/equality_ids"
                 try:
@@ -174,9 +206,12 @@ class Listing:
             owner = self.context.snapshots.get(int(columns.snapshot_id.values[row]))
             if owner is not None and owner.first_row_id is not None:
                 yield finding(
-                    "DEL002", "a position delete file was added to a table of v3", file=self.task.location,
-                    path=f"{path}/data_file/file_format", expected="a deletion vector",
-                )  # fmt: skip
+                    "DEL002",
+                    "a position delete file was added to a table of v3",
+                    file=self.task.location,
+                    path=f"{path}/data_file/file_format",
+                    expected="a deletion vector",
+                )
 
     @property
     def _listed(self) -> ManifestFile:

@@ -50,9 +50,15 @@ class Local:
         return [function(context, task) for task in tasks]
 
     def stage(
-        self, context: Context, check: Check, tasks: Sequence[Any], what: str, *, facts: bool = False,
+        self,
+        context: Context,
+        check: Check,
+        tasks: Sequence[Any],
+        what: str,
+        *,
+        facts: bool = False,
         lost: Lost | None = None,
-    ) -> list[Emitted]:  # fmt: skip
+    ) -> list[Emitted]:
         tally, others = Tally(), list[Emitted]()
         try:
             for done, emitted in enumerate(self._results(context, check, tasks, lost), start=1):

@@ -63,10 +63,8 @@ def check_list(context: Context, task: ListTask) -> Listed:
     if task.checked:
         version = _written_version(data, snapshot, context.metadata.format_version)
         tally.add(
-            check_manifest_list(
-                data, version, specs=context.specs, first_row_id=snapshot.first_row_id, file=location
-            )
-        )  # fmt: skip
+            check_manifest_list(data, version, specs=context.specs, first_row_id=snapshot.first_row_id, file=location)
+        )
         tally.add(snapshot_findings(manifests, snapshot, location, version))
         tally.add(_adders(context, manifests, location, version))
     listed = tuple((manifest.manifest_path, manifest) for manifest in manifests)
@@ -93,34 +91,50 @@ def snapshot_findings(
     for number, manifest in enumerate(manifests):
         if manifest.sequence_number > snapshot.sequence_number:
             yield finding(
-                "MLS007", "a manifest is newer than the snapshot", file=file, path=f"/{number}/sequence_number",
-                found=manifest.sequence_number, expected=f"at most {snapshot.sequence_number}",
+                "MLS007",
+                "a manifest is newer than the snapshot",
+                file=file,
+                path=f"/{number}/sequence_number",
+                found=manifest.sequence_number,
+                expected=f"at most {snapshot.sequence_number}",
                 aspect="newer-than-snapshot",
-            )  # fmt: skip
+            )
         elif (
             SEQUENCE_NUMBERS.is_supported(version)
             and manifest.added_snapshot_id == snapshot.snapshot_id
             and manifest.sequence_number != snapshot.sequence_number
         ):
             yield finding(
-                "MLS024", "a manifest of the snapshot has another sequence number", file=file,
-                path=f"/{number}/sequence_number", found=manifest.sequence_number,
+                "MLS024",
+                "a manifest of the snapshot has another sequence number",
+                file=file,
+                path=f"/{number}/sequence_number",
+                found=manifest.sequence_number,
                 expected=str(snapshot.sequence_number),
-            )  # fmt: skip
+            )
         ids = (snapshot.first_row_id, snapshot.added_rows, manifest.first_row_id)
         first, rows, own = ids
         if first is None or rows is None or own is None or manifest.added_snapshot_id != snapshot.snapshot_id:
             continue
         if 0 <= own < first:
             yield finding(
-                "LIN028", "a manifest was given row ids of before the snapshot", file=file,
-                path=f"/{number}/first_row_id", found=own, expected=f"at least {first}",
-            )  # fmt: skip
+                "LIN028",
+                "a manifest was given row ids of before the snapshot",
+                file=file,
+                path=f"/{number}/first_row_id",
+                found=own,
+                expected=f"at least {first}",
+            )
         elif own > first + rows:
             yield finding(
-                "SNP011", "a manifest was given row ids beyond those of the snapshot", file=file,
-                path=f"/{number}/first_row_id", found=own, expected=f"at most {first + rows}", aspect="exceeded",
-            )  # fmt: skip
+                "SNP011",
+                "a manifest was given row ids beyond those of the snapshot",
+                file=file,
+                path=f"/{number}/first_row_id",
+                found=own,
+                expected=f"at most {first + rows}",
+                aspect="exceeded",
+            )
 
 
 def _adders(
@@ -138,19 +152,29 @@ def _adders(
         known = manifest.added_snapshot_id in context.snapshots
         if manifest.sequence_number and ids and manifest.added_snapshot_id not in ids and not known:
             yield finding(
-                "MLS009", "a manifest has the sequence number of a snapshot that did not add it", file=file,
-                path=f"/{number}/added_snapshot_id", found=manifest.added_snapshot_id, expected=str(ids[0]),
+                "MLS009",
+                "a manifest has the sequence number of a snapshot that did not add it",
+                file=file,
+                path=f"/{number}/added_snapshot_id",
+                found=manifest.added_snapshot_id,
+                expected=str(ids[0]),
                 aspect="of-another-sequence-number",
-            )  # fmt: skip
+            )
 
 
 _SAME = (
-    ("manifest_length", "FIO001"), ("partition_spec_id", "MLS005"), ("content", "MLS006"),
+    ("manifest_length", "FIO001"),
+    ("partition_spec_id", "MLS005"),
+    ("content", "MLS006"),
     ("sequence_number", "MLS007"),
-    ("added_snapshot_id", "MLS009"), ("added_files_count", "MLS010"), ("existing_files_count", "MLS011"),
-    ("deleted_files_count", "MLS012"), ("added_rows_count", "MLS013"), ("existing_rows_count", "MLS014"),
+    ("added_snapshot_id", "MLS009"),
+    ("added_files_count", "MLS010"),
+    ("existing_files_count", "MLS011"),
+    ("deleted_files_count", "MLS012"),
+    ("added_rows_count", "MLS013"),
+    ("existing_rows_count", "MLS014"),
     ("deleted_rows_count", "MLS015"),
-)  # fmt: skip
+)
 """What every list says of one manifest alike, once it says it, and the requirement that is broken where they differ."""
 
 
@@ -217,10 +241,14 @@ def _listed_otherwise(
     context: Context, code: str, attribute: str, task: ListTask, place: int, found: Any, expected: Any, snapshot_id: int
 ) -> Finding:
     return finding(
-        code, f"the {attribute} of a manifest is not what an older snapshot says of it",
-        file=task.snapshot.manifest_list or context.metadata_location, path=f"/{place}/{attribute}", found=found,
-        expected=f"{abbreviated_repr(expected)}, as in snapshot {snapshot_id}", aspect="changed",
-    )  # fmt: skip
+        code,
+        f"the {attribute} of a manifest is not what an older snapshot says of it",
+        file=task.snapshot.manifest_list or context.metadata_location,
+        path=f"/{place}/{attribute}",
+        found=found,
+        expected=f"{abbreviated_repr(expected)}, as in snapshot {snapshot_id}",
+        aspect="changed",
+    )
 
 
 def list_tasks(context: Context, chosen: Iterable[int]) -> tuple[ListTask, ...]:

@@ -88,11 +88,17 @@ def _parquet(location: str, mapping: Mapped) -> Opened:
     unreadable = _unreadable_columns(rows)
     told = set(map(_key, unreadable))
     return Opened(
-        struct=rows.written.struct, record_count=footer.rows, size=file.size(), batches=rows.batches,
-        by_name=rows.written.mapped, created_by=footer.created_by, unreadable=unreadable,
+        struct=rows.written.struct,
+        record_count=footer.rows,
+        size=file.size(),
+        batches=rows.batches,
+        by_name=rows.written.mapped,
+        created_by=footer.created_by,
+        unreadable=unreadable,
         faults=() if rows.written.mapped else tuple(one for one in check_parquet_schema(root) if _key(one) not in told),
-        chunks=footer.chunks, offsets=footer.offsets,
-    )  # fmt: skip
+        chunks=footer.chunks,
+        offsets=footer.offsets,
+    )
 
 
 def _orc(location: str, mapping: Mapped) -> Opened:
@@ -104,10 +110,14 @@ def _orc(location: str, mapping: Mapped) -> Opened:
     except (pa.ArrowException, OSError) as error:
         raise _unreadable("ORC008", error) from error
     return Opened(
-        struct=rows.written.struct, record_count=count, size=file.size(), batches=rows.batches,
-        by_name=rows.written.mapped, unreadable=_unreadable_columns(rows),
+        struct=rows.written.struct,
+        record_count=count,
+        size=file.size(),
+        batches=rows.batches,
+        by_name=rows.written.mapped,
+        unreadable=_unreadable_columns(rows),
         offsets=tuple(sorted(one.offset for one in stripes)),
-    )  # fmt: skip
+    )
 
 
 def _avro(location: str, mapping: Mapped) -> Opened:
@@ -117,10 +127,14 @@ def _avro(location: str, mapping: Mapped) -> Opened:
     container = open_container(source, AVRO)
     schema = documents.loads(container.metadata[SCHEMA_KEY])
     return Opened(
-        struct=rows.written.struct, record_count=container.count, size=len(source), batches=rows.batches,
-        by_name=rows.written.mapped, unreadable=_unreadable_columns(rows),
+        struct=rows.written.struct,
+        record_count=container.count,
+        size=len(source),
+        batches=rows.batches,
+        by_name=rows.written.mapped,
+        unreadable=_unreadable_columns(rows),
         faults=() if rows.written.mapped else tuple(_avro_faults(schema, "")),
-    )  # fmt: skip
+    )
 
 
 def _unreadable_columns(rows: DataFileReader) -> tuple[Violation, ...]:

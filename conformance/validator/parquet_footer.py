@@ -103,9 +103,11 @@ def _footer(fields: dict[int, Any], leaves: list[tuple[ParquetNode, bool]]) -> F
             chunks[node.field_id] = _chunk(node, [columns[place] for columns in groups])
     created_by = fields.get(6)
     return Footer(
-        fields[3], created_by.decode("utf-8", "replace") if isinstance(created_by, bytes) else None, chunks,
+        fields[3],
+        created_by.decode("utf-8", "replace") if isinstance(created_by, bytes) else None,
+        chunks,
         tuple(sorted(_start(columns[0]) for columns in groups if columns)),
-    )  # fmt: skip
+    )
 
 
 def _start(column: dict[int, Any]) -> int:
@@ -122,9 +124,12 @@ def _chunk(node: ParquetNode, columns: Sequence[dict[int, Any]]) -> Chunk:
     known = [one for one in ends if one is not None]
     complete = bool(known) and len(known) == len(ends)
     return Chunk(
-        values, nulls, min(one for one, _ in known) if complete else None,
-        max(two for _, two in known) if complete else None, sum(column[7] for column in columns),
-    )  # fmt: skip
+        values,
+        nulls,
+        min(one for one, _ in known) if complete else None,
+        max(two for _, two in known) if complete else None,
+        sum(column[7] for column in columns),
+    )
 
 
 def _ends(node: ParquetNode, statistics: dict[int, Any]) -> tuple[int, int] | None:

@@ -86,11 +86,14 @@ class PartitionOfRows:
                 means = _OTHER_PARTITION[self.place.data_file.content]
                 tolerated = field_id in self.early and means.aspect == "row"
                 yield finding(
-                    "PAR001", means.message, file=self.place.data_file.file_path, path=f"/{name}",
+                    "PAR001",
+                    means.message,
+                    file=self.place.data_file.file_path,
+                    path=f"/{name}",
                     found=self.wrong[field_id],
                     expected=f"{transform} {abbreviated_repr(self.place.data_file.partition.get(field_id))}",
                     aspect="row-in-orc-before-1970" if tolerated else means.aspect,
-                )  # fmt: skip
+                )
 
 
 def _results(transform: Transform, type_: Type, column: Any) -> list[Any]:

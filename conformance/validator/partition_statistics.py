@@ -47,16 +47,28 @@ PARTITION = 1
 _RULES = field_rules(PartitionStatistics)
 
 COUNTED = (
-    "data_record_count", "data_file_count", "total_data_file_size_in_bytes", "position_delete_record_count",
-    "position_delete_file_count", "dv_count", "equality_delete_record_count", "equality_delete_file_count",
-)  # fmt: skip
+    "data_record_count",
+    "data_file_count",
+    "total_data_file_size_in_bytes",
+    "position_delete_record_count",
+    "position_delete_file_count",
+    "dv_count",
+    "equality_delete_record_count",
+    "equality_delete_file_count",
+)
 """What the manifests tell exactly."""
 
 _KEY: list[tuple[str, pa.DataType]] = [("key", pa.string())]
 _NUMBERS: list[tuple[str, pa.DataType]] = [(name, pa.int64()) for name in COUNTED]
-PARTITIONS = pa.schema([
-    *_KEY, ("manifest", pa.int32()), *_NUMBERS, ("vector_records", pa.int64()), ("added_at", pa.int64()),
-])  # fmt: skip
+PARTITIONS = pa.schema(
+    [
+        *_KEY,
+        ("manifest", pa.int32()),
+        *_NUMBERS,
+        ("vector_records", pa.int64()),
+        ("added_at", pa.int64()),
+    ]
+)
 """The live files of one partition in one manifest; the key stands for the tuple in the unified partition type."""
 
 STATISTICS = pa.schema([
@@ -94,8 +106,9 @@ def partition_facts(context: Context, task: ManifestTask, columns: ManifestColum
     if unified is None or spec is None or not len(live):
         return
     known = {field.field_id for field in spec.fields}
-    tuples = [partition_values(columns, field.id) if field.id in known else [None] * len(columns)
-              for field in unified.fields]  # fmt: skip
+    tuples = [
+        partition_values(columns, field.id) if field.id in known else [None] * len(columns) for field in unified.fields
+    ]
     places: dict[str, int] = {}
     rows = list(zip(*tuples, strict=True)) if tuples else [()] * len(columns)
     code = np.array([places.setdefault(_key(rows[row]), len(places)) for row in live.tolist()], np.intp)
@@ -111,21 +124,27 @@ def partition_facts(context: Context, task: ManifestTask, columns: ManifestColum
     positions = (content == FileContent.POSITION_DELETES) & ~vectors
     sizes = columns.file_size_in_bytes
     counted = {
-        "data_record_count": records * data, "data_file_count": data, "total_data_file_size_in_bytes": sizes * data,
-        "position_delete_record_count": records * (positions | vectors), "position_delete_file_count": positions,
-        "dv_count": vectors, "equality_delete_record_count": records * equality,
-        "equality_delete_file_count": equality, "vector_records": records * vectors,
-    }  # fmt: skip
+        "data_record_count": records * data,
+        "data_file_count": data,
+        "total_data_file_size_in_bytes": sizes * data,
+        "position_delete_record_count": records * (positions | vectors),
+        "position_delete_file_count": positions,
+        "dv_count": vectors,
+        "equality_delete_record_count": records * equality,
+        "equality_delete_file_count": equality,
+        "vector_records": records * vectors,
+    }
     added_at = np.full(len(places), -1, np.int64)
     np.maximum.at(added_at, code, _added_at(context, columns)[live])
     batch = pa.RecordBatch.from_arrays(
         [
-            pa.array(list(places), pa.string()), pa.array(np.full(len(places), task.number, np.int32)),
+            pa.array(list(places), pa.string()),
+            pa.array(np.full(len(places), task.number, np.int32)),
             *(summed(counted[name]) for name in (*COUNTED, "vector_records")),
             pa.array(added_at, mask=added_at < 0),
         ],
         schema=PARTITIONS,
-    )  # fmt: skip
+    )
     yield from _split(context, "partitions", batch)
 
 
@@ -202,10 +221,13 @@ def statistics_rows(context: Context, task: PartitionStatisticsTask) -> Iterator
 
 def _not_read(context: Context, task: PartitionStatisticsTask, error: FileAccessError) -> Finding:
     return finding(
-        "STA014", f"the partition statistics file cannot be read: {error.reason}", file=context.metadata_location,
-        path=f"/partition-statistics/{task.place}/statistics-path", found=InFull(task.statistics.statistics_path),
+        "STA014",
+        f"the partition statistics file cannot be read: {error.reason}",
+        file=context.metadata_location,
+        path=f"/partition-statistics/{task.place}/statistics-path",
+        found=InFull(task.statistics.statistics_path),
         aspect="unreadable",
-    )  # fmt: skip
+    )
 
 
 def statistics_lost(context: Context, task: PartitionStatisticsTask) -> Findings:
@@ -255,16 +277,25 @@ def _schema_faults(
         if found is None:
             if field.required:
                 yield finding(
-                    rule.requirement, "the file has no such column", file=location, path=f"/{field.name}",
-                    expected=f"a column with the field id {field.id}", aspect="column-missing",
-                )  # fmt: skip
+                    rule.requirement,
+                    "the file has no such column",
+                    file=location,
+                    path=f"/{field.name}",
+                    expected=f"a column with the field id {field.id}",
+                    aspect="column-missing",
+                )
         elif field.id == PARTITION:
             yield from _partition_faults(context, found, unified, location)
         elif found.type != field.type:
             yield finding(
-                rule.requirement, "the column has another type", file=location, path=f"/{field.name}",
-                found=str(found.type), expected=str(field.type), aspect="wrong-type",
-            )  # fmt: skip
+                rule.requirement,
+                "the column has another type",
+                file=location,
+                path=f"/{field.name}",
+                found=str(found.type),
+                expected=str(field.type),
+                aspect="wrong-type",
+            )
 
 
 def _partition_faults(context: Context, found: NestedField, unified: StructType, location: str) -> Iterator[Finding]:
@@ -283,23 +314,36 @@ def _partition_faults(context: Context, found: NestedField, unified: StructType,
         dropped = {field.id for field in unified.fields} - context.partition_fields_with_source
         left_out = [field_id for field_id in wanted if field_id not in dropped]
         yield finding(
-            "STA031", "the partition has other fields than the specs of the table, or in another order", file=location,
-            path="/partition", found=mine, expected=str(wanted),
+            "STA031",
+            "the partition has other fields than the specs of the table, or in another order",
+            file=location,
+            path="/partition",
+            found=mine,
+            expected=str(wanted),
             aspect="fields-of-dropped-columns" if mine == left_out else "other-fields",
-        )  # fmt: skip
+        )
         return
     for stored, field in zip(found.type.fields, unified.fields, strict=True):
         if not same_type(stored.type, field.type, context.metadata.format_version):
             yield finding(
-                "STA017", "a partition field has another type", file=location, path=f"/partition/{field.name}",
-                found=str(stored.type), expected=str(field.type), aspect="field-type",
-            )  # fmt: skip
+                "STA017",
+                "a partition field has another type",
+                file=location,
+                path=f"/partition/{field.name}",
+                found=str(stored.type),
+                expected=str(field.type),
+                aspect="field-type",
+            )
 
 
 def _rows(
-    context: Context, task: PartitionStatisticsTask, opened: Opened, unified: StructType, version: FormatVersion,
+    context: Context,
+    task: PartitionStatisticsTask,
+    opened: Opened,
+    unified: StructType,
+    version: FormatVersion,
     tally: Tally,
-) -> Iterator[Facts]:  # fmt: skip
+) -> Iterator[Facts]:
     location = task.statistics.statistics_path
     known = {rule.id for rule in _RULES.values()}
     struct = StructType(tuple(field for field in opened.struct.fields if field.id in known))
@@ -338,9 +382,12 @@ def _spec(context: Context, row: PartitionStatistics, location: str, place: int)
 
 
 def _fact(
-    task: PartitionStatisticsTask, place: int, row: Mapping[int, Any], unified: StructType,
+    task: PartitionStatisticsTask,
+    place: int,
+    row: Mapping[int, Any],
+    unified: StructType,
     read: PartitionStatistics | None,
-) -> tuple[Any, ...]:  # fmt: skip
+) -> tuple[Any, ...]:
     values = row.get(PARTITION)
     values = values if isinstance(values, Mapping) else {}
     key = _key([values.get(field.id) for field in unified.fields])
@@ -385,9 +432,13 @@ def _plus(one: Mapping[str, Any], two: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _compared(
-    context: Context, statistics: PartitionStatisticsFile, sums: Mapping[str, Mapping[str, Any]],
-    rows: Sequence[Mapping[str, Any]], *, is_known: bool,
-) -> Iterator[Finding]:  # fmt: skip
+    context: Context,
+    statistics: PartitionStatisticsFile,
+    sums: Mapping[str, Mapping[str, Any]],
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    is_known: bool,
+) -> Iterator[Finding]:
     location = statistics.statistics_path
     seen: set[str] = set()
     for row in rows:
@@ -405,8 +456,14 @@ def _compared(
         seen.add(key)
         counted = sums.get(key)
         if counted is None and any(row[name] for name in COUNTED):
-            yield finding("STA017", "no live file of the snapshot is in the partition", file=location,
-                          path=f"{path}/partition", found=key, aspect="no-file")  # fmt: skip
+            yield finding(
+                "STA017",
+                "no live file of the snapshot is in the partition",
+                file=location,
+                path=f"{path}/partition",
+                found=key,
+                aspect="no-file",
+            )
             continue
         yield from _counts(row, counted or {}, location, path)
         if counted is not None:
@@ -428,9 +485,14 @@ def _counts(row: Mapping[str, Any], counted: Mapping[str, Any], location: str, p
         told, wanted = row[name], counted.get(name, 0)
         if told is not None and told != wanted:
             yield finding(
-                _RULES[name].requirement, f"the {name} is not that of the manifests", file=location,
-                path=f"{path}/{name}", found=told, expected=str(wanted), aspect="mismatch",
-            )  # fmt: skip
+                _RULES[name].requirement,
+                f"the {name} is not that of the manifests",
+                file=location,
+                path=f"{path}/{name}",
+                found=told,
+                expected=str(wanted),
+                aspect="mismatch",
+            )
 
 
 def _total(
@@ -465,13 +527,22 @@ def _updated(
     told, snapshot_id = row["last_updated_at"], row["last_updated_snapshot_id"]
     if told is not None and counted["added_at"] is not None and told < counted["added_at"]:
         yield finding(
-            "STA028", "a live file was added after the last update", file=location, path=f"{path}/last_updated_at",
-            found=told, expected=f"at least {counted['added_at']}", aspect="too-old",
-        )  # fmt: skip
+            "STA028",
+            "a live file was added after the last update",
+            file=location,
+            path=f"{path}/last_updated_at",
+            found=told,
+            expected=f"at least {counted['added_at']}",
+            aspect="too-old",
+        )
     snapshot = context.snapshots.get(snapshot_id)
     if told is not None and snapshot is not None and snapshot.timestamp_ms != told:
         yield finding(
-            "STA029", "the snapshot of the last update was made at another time", file=location,
-            path=f"{path}/last_updated_snapshot_id", found=snapshot_id, expected=f"the snapshot of {told}",
+            "STA029",
+            "the snapshot of the last update was made at another time",
+            file=location,
+            path=f"{path}/last_updated_snapshot_id",
+            found=snapshot_id,
+            expected=f"the snapshot of {told}",
             aspect="mismatch",
-        )  # fmt: skip
+        )

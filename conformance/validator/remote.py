@@ -74,9 +74,12 @@ def validate_all_there(
     with tempfile.TemporaryDirectory(prefix="iceberg-conformance-spark-") as folder:
         asked, answered = Path(folder, "asked.json"), Path(folder, "answered.pickle")
         request = {
-            "locations": list(locations), "level": level.value, "snapshots": attrs.astuple(snapshots),
-            "master": master, "file_seconds": file_seconds,
-        }  # fmt: skip
+            "locations": list(locations),
+            "level": level.value,
+            "snapshots": attrs.astuple(snapshots),
+            "master": master,
+            "file_seconds": file_seconds,
+        }
         asked.write_text(json.dumps(request), encoding="utf-8")
         command = [launched.command[0], "-m", "conformance.validator.remote", str(asked), str(answered)]
         status, told = _ran(command, launched.env, answered)

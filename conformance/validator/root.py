@@ -92,16 +92,24 @@ def location_findings(metadata: TableMetadata, root: str, data: bytes) -> Iterat
     """Whether the file is named as what it is, and the metadata log names the files before it."""
     if is_compressed(data) and not is_compressed_name(root):
         yield finding(
-            "NOT009", "the name of a compressed file does not tell that it is", file=root, found=root,
+            "NOT009",
+            "the name of a compressed file does not tell that it is",
+            file=root,
+            found=root,
             expected="a name that ends with .gz.metadata.json",
-        )  # fmt: skip
+        )
     listed = [place_of(entry.metadata_file) for entry in metadata.metadata_log]
     if place_of(root) in listed:
         path = f"/metadata-log/{listed.index(place_of(root))}/metadata-file"
         yield finding(
-            "TMD018", "the metadata log of a file names the file itself", file=root, path=path, found=root,
-            expected="the files before it", aspect="itself",
-        )  # fmt: skip
+            "TMD018",
+            "the metadata log of a file names the file itself",
+            file=root,
+            path=path,
+            found=root,
+            expected="the files before it",
+            aspect="itself",
+        )
 
 
 def hint_findings(location: str, root: str, file_seconds: float = FILE_SECONDS) -> tuple[Finding, ...]:
@@ -135,6 +143,9 @@ def _hint(directory: str, root: str) -> Iterator[Finding]:
     if current in named or not named.isdisjoint(other.name for other in list_files(directory)):
         return
     yield finding(
-        "OCC010", "the version hint names a metadata file that is not there", file=file, found=hint,
+        "OCC010",
+        "the version hint names a metadata file that is not there",
+        file=file,
+        found=hint,
         expected=f"the current one, {current}",
-    )  # fmt: skip
+    )

@@ -90,7 +90,7 @@ def _constant(path: str, count: int) -> Any:
 
 def rows_fact(
     context: Context, path: str, origin: Origin, positions: Numbers, counts: Numbers, firsts: Numbers, stored: Numbers
-) -> Facts:  # fmt: skip
+) -> Facts:
     """The row ids of a data file."""
     arrays = [_constant(path, len(positions)), *map(pa.array, (positions, counts, firsts, stored))]
     return Facts(_bucket(context, path), "rows", pa.RecordBatch.from_arrays(arrays, schema=RUNS), origin)
@@ -182,9 +182,14 @@ class RowIds:
             wrong.append(self.greatest)
         for found in wrong[:1]:
             yield finding(
-                "TMD024", "a row has a row id that the table has not given", file=location, path="/_row_id",
-                found=found, expected=f"0 to {last} - 1" if last is not None else "0 or more", aspect="exceeded-by-row",
-            )  # fmt: skip
+                "TMD024",
+                "a row has a row id that the table has not given",
+                file=location,
+                path="/_row_id",
+                found=found,
+                expected=f"0 to {last} - 1" if last is not None else "0 or more",
+                aspect="exceeded-by-row",
+            )
         number = self.place.entry.sequence_number
         where: dict[str, Any] = {"file": location, "path": "/_last_updated_sequence_number"}
         if number is not None and self.latest > number:
@@ -221,9 +226,13 @@ class RowIds:
         for column, (code, message) in _MOVED.items():
             if self.new[column] and inherited[column]:
                 yield finding(
-                    code, message, file=self.place.data_file.file_path, path=f"/{BY_ID[column].name}",
-                    found=f"{self.new[column]} rows without a value", expected="the value that the row had",
-                )  # fmt: skip
+                    code,
+                    message,
+                    file=self.place.data_file.file_path,
+                    path=f"/{BY_ID[column].name}",
+                    found=f"{self.new[column]} rows without a value",
+                    expected="the value that the row had",
+                )
 
 
 # Per file: which rows are left
@@ -257,8 +266,9 @@ def live_ids(context: Context, members: Members, facts: Iterable[Facts]) -> Iter
         for snapshot_id, place in places.items():
             manifests = members.of_snapshot[snapshot_id]
             if origin.manifest in manifests:
-                mine = (one for one in deletes.get(path, {})
-                        if one.manifest in manifests and mismatch(one, origin) is None)  # fmt: skip
+                mine = (
+                    one for one in deletes.get(path, {}) if one.manifest in manifests and mismatch(one, origin) is None
+                )
                 apart.setdefault(frozenset(mine), []).append(place)
         for applied, snapshots in apart.items():
             gone = [columns for one in applied for columns in deletes[path][one]]
@@ -268,9 +278,11 @@ def live_ids(context: Context, members: Members, facts: Iterable[Facts]) -> Iter
 
 
 def _not_in_vector(
-    path: str, deletes: Mapping[Origin, Sequence[tuple[Numbers, ...]]], applied: frozenset[Origin],
+    path: str,
+    deletes: Mapping[Origin, Sequence[tuple[Numbers, ...]]],
+    applied: frozenset[Origin],
     gone: Sequence[tuple[Numbers, ...]],
-) -> Iterator[Facts]:  # fmt: skip
+) -> Iterator[Facts]:
     """The finding of a vector that leaves out what older position deletes delete, which readers may ignore (DEL011)."""
     vectors = [columns for one in applied if one.vector for columns in deletes[one]]
     if not vectors or len(vectors) == len(gone):
@@ -279,9 +291,12 @@ def _not_in_vector(
     missing = _left(starts, counts, starts, np.ones(len(starts), np.bool_), vectors)[0]
     if len(missing):
         told = finding(
-            "DEL011", "a deletion vector leaves out positions that earlier position deletes delete", file=path,
-            found=int(missing.min()), expected="every deleted position in the vector",
-        )  # fmt: skip
+            "DEL011",
+            "a deletion vector leaves out positions that earlier position deletes delete",
+            file=path,
+            found=int(missing.min()),
+            expected="every deleted position in the vector",
+        )
         yield Facts(0, "found", NOTHING, told)
 
 
@@ -298,9 +313,7 @@ def _left(
     position: Numbers, count: Numbers, first: Numbers, stored: Numbers, gone: Sequence[tuple[Numbers, ...]]
 ) -> tuple[Numbers, Numbers, Numbers]:
     """The ids of the rows that are not deleted: where runs of them begin and end, and whether they are stored."""
-    starts, counts = (
-        np.concatenate([np.zeros(0, np.int64), *(one[column] for one in gone)]) for column in (0, 1)
-    )  # fmt: skip
+    starts, counts = (np.concatenate([np.zeros(0, np.int64), *(one[column] for one in gone)]) for column in (0, 1))
     if not len(starts) or not len(position):  # an empty vector deletes nothing (contradiction B17)
         return first, first + count, stored
     order = np.argsort(position, kind="stable")

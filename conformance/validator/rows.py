@@ -107,9 +107,10 @@ class _Checks:
         }
         self.beyond = {field_id: self._beyond(field_id) for field_id in self.metrics if self._is_encoded(field_id)}
         self.unsaid = tuple(
-            place for place, field in enumerate(opened.struct.fields)
+            place
+            for place, field in enumerate(opened.struct.fields)
             if field.id in context.columns and field.id not in self.metrics
-        )  # fmt: skip
+        )
         """Columns that nothing is said of, and lists and maps: all there is to check is that they can be read."""
 
         self.lengths: dict[int, int] = {}
@@ -130,9 +131,12 @@ class _Checks:
         if self._is_encoded(field_id) or self._length(field_id) is not None:
             return True
         maps = (
-            data_file.value_counts, data_file.null_value_counts, data_file.nan_value_counts, data_file.lower_bounds,
+            data_file.value_counts,
+            data_file.null_value_counts,
+            data_file.nan_value_counts,
+            data_file.lower_bounds,
             data_file.upper_bounds,
-        )  # fmt: skip
+        )
         return any(field_id in (counts or {}) for counts in maps) or self._required(field_id)
 
     def _is_encoded(self, field_id: int) -> bool:
@@ -219,27 +223,39 @@ class _Checks:
             if self.context.looks_at_positions and not paths.null_count and not positions.null_count:
                 self.facts += deleted_facts(self.context, self.place.origin, paths, positions.to_numpy())
         if self.row_ids is not None:
-            parts = {field_id: batch.column(self.leaves[field_id][0]) for field_id in (ROW_ID, LAST_UPDATED)
-                     if field_id in self.leaves}  # fmt: skip
+            parts = {
+                field_id: batch.column(self.leaves[field_id][0])
+                for field_id in (ROW_ID, LAST_UPDATED)
+                if field_id in self.leaves
+            }
             self.row_ids.add(batch.length, parts)
 
     def findings(self) -> Iterator[Finding]:
         data_file, said = self.place.data_file, self.place.said
         if self.rows != data_file.record_count:
             yield finding(
-                "DFL005", "the number of rows is another", file=self.place.manifest, path=said("record_count"),
-                found=data_file.record_count, expected=str(self.rows), aspect="mismatch",
-            )  # fmt: skip
+                "DFL005",
+                "the number of rows is another",
+                file=self.place.manifest,
+                path=said("record_count"),
+                found=data_file.record_count,
+                expected=str(self.rows),
+                aspect="mismatch",
+            )
         for field_id, metrics in self.metrics.items():
             if field_id not in self.lengths:
                 yield from self._column(field_id, metrics)
         for field_id, length in self.lengths.items():
             path, type_ = self.leaves[field_id]
             yield finding(
-                "TYP023" if isinstance(type_, FixedType) else "ORC002", f"a value is no {kind(type_)} of its length",
-                file=self.location, path=f"/{'/'.join(leaf_names(self.opened.struct, path))}",
-                found=f"{length} bytes", expected=f"{self._length(field_id)} bytes", aspect="length",
-            )  # fmt: skip
+                "TYP023" if isinstance(type_, FixedType) else "ORC002",
+                f"a value is no {kind(type_)} of its length",
+                file=self.location,
+                path=f"/{'/'.join(leaf_names(self.opened.struct, path))}",
+                found=f"{length} bytes",
+                expected=f"{self._length(field_id)} bytes",
+                aspect="length",
+            )
         for field_id, beyond in self.beyond.items():
             name = f"/{'/'.join(leaf_names(self.opened.struct, self.leaves[field_id][0]))}"
             yield from beyond.findings(field_id, name, self.location, self.place.manifest, self.place.said("")[:-1])
@@ -247,15 +263,22 @@ class _Checks:
             yield from self.partition.findings()
         if self.order is not None and self.order.broken is not None:
             yield finding(
-                "DFL021", "the rows are not in the sort order that the file is said to have", file=self.location,
-                found=f"row {self.order.broken}", expected=f"sort order {data_file.sort_order_id}", aspect="unsorted",
-            )  # fmt: skip
+                "DFL021",
+                "the rows are not in the sort order that the file is said to have",
+                file=self.location,
+                found=f"row {self.order.broken}",
+                expected=f"sort order {data_file.sort_order_id}",
+                aspect="unsorted",
+            )
         if self.order_lacks is not None:
             yield finding(
-                "DFL021", "the deletes do not have a column of the sort order that the file is said to have",
-                file=self.location, found=f"no column {self.order_lacks}",
-                expected=f"the columns of sort order {data_file.sort_order_id}", aspect="without-columns",
-            )  # fmt: skip
+                "DFL021",
+                "the deletes do not have a column of the sort order that the file is said to have",
+                file=self.location,
+                found=f"no column {self.order_lacks}",
+                expected=f"the columns of sort order {data_file.sort_order_id}",
+                aspect="without-columns",
+            )
         if self.deletes is not None:
             yield from self.deletes.findings()
         if self.row_ids is not None:
@@ -268,18 +291,23 @@ class _Checks:
             yield finding("TYP002", "a required column has nulls", file=self.location, path=f"/{name}",
                           found=f"{metrics.nulls} nulls", expected="none", aspect="null")  # fmt: skip
         counts = (
-            ("value_counts", "DFL012", metrics.values), ("null_value_counts", "DFL013", metrics.nulls),
+            ("value_counts", "DFL012", metrics.values),
+            ("null_value_counts", "DFL013", metrics.nulls),
             ("nan_value_counts", "DFL014", metrics.nans),
-        )  # fmt: skip
+        )
         for attribute, code, counted in counts:
             told = (getattr(data_file, attribute) or {}).get(field_id)
             if told is not None and told != counted:
                 nested = len(self.leaves[field_id][0]) > 1 and data_file.file_format is FileFormat.ORC
                 yield finding(
-                    code, f"the {attribute} are not those of the rows", file=self.place.manifest,
-                    path=self.place.said(f"{attribute}/{field_id}"), found=told, expected=str(counted),
+                    code,
+                    f"the {attribute} are not those of the rows",
+                    file=self.place.manifest,
+                    path=self.place.said(f"{attribute}/{field_id}"),
+                    found=told,
+                    expected=str(counted),
                     aspect="row-mismatch-in-nested-orc" if nested else "row-mismatch",
-                )  # fmt: skip
+                )
         yield from self._bounds(field_id, metrics)
 
     def _bounds(self, field_id: int, metrics: FieldMetrics) -> Iterator[Finding]:
@@ -289,8 +317,9 @@ class _Checks:
         if kind(self.context.types.get(field_id, type_)) in ("geometry", "geography"):
             return  # Avro does not tell them from other bytes (AVR012), and their bounds are corners
         for attribute, code, extreme in (
-            ("lower_bounds", "DFL016", metrics.lower), ("upper_bounds", "DFL017", metrics.upper)
-        ):  # fmt: skip
+            ("lower_bounds", "DFL016", metrics.lower),
+            ("upper_bounds", "DFL017", metrics.upper),
+        ):
             data = (getattr(data_file, attribute) or {}).get(field_id)
             if data is None:
                 continue
@@ -310,11 +339,14 @@ class _Checks:
                 elif is_orc and not is_lower and early_in_orc(type_, extreme, functools.partial(operator.ge, bound)):
                     aspect = "exceeded-in-orc-before-1970"
                 yield finding(
-                    code, f"a value is {'below' if is_lower else 'above'} the {end} bound", file=self.place.manifest,
-                    path=self.place.said(f"{attribute}/{field_id}"), found=bound,
+                    code,
+                    f"a value is {'below' if is_lower else 'above'} the {end} bound",
+                    file=self.place.manifest,
+                    path=self.place.said(f"{attribute}/{field_id}"),
+                    found=bound,
                     expected=f"at {'most' if is_lower else 'least'} {abbreviated_repr(extreme)}",
                     aspect=aspect,
-                )  # fmt: skip
+                )
 
 
 def _check_texts(column: Any) -> None:
@@ -361,14 +393,21 @@ class _PositionDeletes:
         location = self.place.data_file.file_path
         if self.order.broken is not None:
             yield finding(
-                "DEL015", "the position deletes are not sorted", file=location, found=f"row {self.order.broken}",
+                "DEL015",
+                "the position deletes are not sorted",
+                file=location,
+                found=f"row {self.order.broken}",
                 expected="rows by file_path, then pos",
-            )  # fmt: skip
+            )
         if self.other is not None:
             yield finding(
-                "DFL023", "a delete file has deletes of another file than the one it refers to", file=location,
-                found=self.other, expected=self.place.data_file.referenced_data_file, aspect="other-file",
-            )  # fmt: skip
+                "DFL023",
+                "a delete file has deletes of another file than the one it refers to",
+                file=location,
+                found=self.other,
+                expected=self.place.data_file.referenced_data_file,
+                aspect="other-file",
+            )
         if self.negative is not None:
             yield finding(
                 "DEL013",

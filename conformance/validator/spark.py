@@ -71,9 +71,15 @@ class Spark:
             return list(rdd.mapPartitions(lambda part: _mapped(known.value, function, part)).collect())
 
     def stage(
-        self, context: Context, check: Check, tasks: Sequence[Any], what: str, *, facts: bool = False,
+        self,
+        context: Context,
+        check: Check,
+        tasks: Sequence[Any],
+        what: str,
+        *,
+        facts: bool = False,
         lost: Lost | None = None,
-    ) -> list[Emitted]:  # fmt: skip
+    ) -> list[Emitted]:
         if not tasks:
             return []
         known = self.context.broadcast(context)

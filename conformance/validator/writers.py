@@ -103,9 +103,11 @@ TEXTS = ("committed_by", "writer")
 """The keys of the file that are texts."""
 
 FORMS = {
-    "footer": {"pattern", "writer"}, "manifest": set(MARKS), "manifest-list": set(MARKS),
+    "footer": {"pattern", "writer"},
+    "manifest": set(MARKS),
+    "manifest-list": set(MARKS),
     "data-file": {"created_by", "writer"},
-}  # fmt: skip
+}
 """The sections of the file, and the keys of each of their entries."""
 
 

@@ -194,9 +194,7 @@ def rows_of(schema: JsonObject) -> JsonObject:
         for one in type_.get("fields", ()):
             yield from walk(one["id"], one["name"], field_id, one["required"], one["type"], one.get("doc"))
         if type_["type"] == "list":
-            yield from walk(
-                type_["element-id"], "element", field_id, type_["element-required"], type_["element"], None
-            )  # fmt: skip
+            yield from walk(type_["element-id"], "element", field_id, type_["element-required"], type_["element"], None)
         if type_["type"] == "map":
             yield from walk(type_["key-id"], "key", field_id, True, type_["key"], None)  # noqa: FBT003
             yield from walk(type_["value-id"], "value", field_id, type_["value-required"], type_["value"], None)

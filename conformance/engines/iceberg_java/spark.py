@@ -85,8 +85,11 @@ class Spark:
     @cached_property
     def catalog(self) -> Any:
         """The Iceberg catalog behind `CATALOG`: it knows tables of local files by their metadata files."""
-        for key, value in {"": "org.apache.iceberg.spark.SparkCatalog", ".catalog-impl": IN_MEMORY,
-                           ".cache-enabled": "false"}.items():  # fmt: skip
+        for key, value in {
+            "": "org.apache.iceberg.spark.SparkCatalog",
+            ".catalog-impl": IN_MEMORY,
+            ".cache-enabled": "false",
+        }.items():
             self.session.conf.set(f"spark.sql.catalog.{CATALOG}{key}", value)
         session: Any = self.session
         made = session._jsparkSession.sessionState().catalogManager().catalog(CATALOG).icebergCatalog()

@@ -311,14 +311,12 @@ def _told(table: Any, snapshots: list[int]) -> dict[str, Any]:
         "columns": [field.name for field in schema.fields],
         "spec": [field.name for field in metadata.spec().fields],
         "sort": [schema.find_field(field.source_id).name for field in table.sort_order().fields],
-        "properties": {
-            name: value for name, value in metadata.properties.items() if name.startswith(race_logs.PREFIX)
-        },
+        "properties": {name: value for name, value in metadata.properties.items() if name.startswith(race_logs.PREFIX)},
         "refs": refs,
         "statistics": sorted(snapshots.index(one.snapshot_id) + 1 for one in metadata.statistics),
         "snapshots": len(metadata.snapshots),
         "row-ids": "none",
-    }  # fmt: skip
+    }
 
 
 def operations() -> dict[str, Callable[[Arguments], object]]:

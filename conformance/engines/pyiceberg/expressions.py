@@ -141,8 +141,7 @@ def _evaluate_metrics(args: Arguments) -> bool:
     maps |= {
         name: {int(key): bytes.fromhex(bound) for key, bound in given[name].items()} for name in BOUNDS if name in given
     }
-    file = DataFile.from_args(**dict.fromkeys((*COUNTS, *BOUNDS)) | maps,
-                              record_count=int(given["record_count"]))  # fmt: skip
+    file = DataFile.from_args(**dict.fromkeys((*COUNTS, *BOUNDS)) | maps, record_count=int(given["record_count"]))
     judge = _InclusiveMetricsEvaluator if args["kind"] == "inclusive" else _StrictMetricsEvaluator
     return bool(judge(schema, _predicate(args, schema)).eval(file))
 

@@ -94,11 +94,13 @@ class PyTable:
         schema = Schema.model_validate({"schema-id": 0, **operation["schema"]})
         parts = [
             PartitionField(
-                schema.find_field(part["source"]).field_id, FIRST_PARTITION_ID + index,
-                parse_transform(part["transform"]), part["name"],
+                schema.find_field(part["source"]).field_id,
+                FIRST_PARTITION_ID + index,
+                parse_transform(part["transform"]),
+                part["name"],
             )
             for index, part in enumerate(operation.get("partition", ()))
-        ]  # fmt: skip
+        ]
         orders = [
             SortField(
                 schema.find_field(part["source"]).field_id,
@@ -107,7 +109,7 @@ class PyTable:
                 null_order=NullOrder(part.get("null_order", "nulls-first")),
             )
             for part in operation.get("sort", ())
-        ]  # fmt: skip
+        ]
         self._loaded = self.catalog.create_table(
             TABLE, schema, location=f"file://{self._location}", partition_spec=PartitionSpec(*parts),
             sort_order=SortOrder(*orders), properties={**properties, "format-version": str(version)},

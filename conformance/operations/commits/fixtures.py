@@ -101,9 +101,7 @@ def data(
     bounds: dict[str, Any] = {}
     if ids is not None:
         low, high = ({ID: to_binary(LONG, value)} for value in ids)
-        bounds = {
-            "lower_bounds": low, "upper_bounds": high, "value_counts": {ID: rows}, "null_value_counts": {ID: 0}
-        }  # fmt: skip
+        bounds = {"lower_bounds": low, "upper_bounds": high, "value_counts": {ID: rows}, "null_value_counts": {ID: 0}}
     if partition is None:
         partition = {PART_FIELD: part} if partitioned else {}
     made = DataFile(

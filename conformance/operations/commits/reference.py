@@ -245,9 +245,12 @@ def change_of(change: Change, snapshots: list[int], table: TableMetadata, args: 
             return changes.SetReference(MAIN, ref)
         case "statistics":
             made = StatisticsFile(
-                snapshot_id=snapshots[change["at"] - 1], statistics_path=data_path("statistics", table.location),
-                file_size_in_bytes=100, file_footer_size_in_bytes=50, blob_metadata=(),
-            )  # fmt: skip
+                snapshot_id=snapshots[change["at"] - 1],
+                statistics_path=data_path("statistics", table.location),
+                file_size_in_bytes=100,
+                file_footer_size_in_bytes=50,
+                blob_metadata=(),
+            )
             return changes.SetStatistics(made)
         case "expire":
             return changes.Expire(1 << 60)
@@ -287,14 +290,12 @@ def told(metadata: TableMetadata, runner: Runner, snapshots: list[int]) -> dict[
         "columns": [field.name for field in metadata.current_schema.fields],
         "spec": [field.name for field in metadata.default_spec.fields],
         "sort": [names[field.sources[0]] for field in metadata.default_sort_order.fields],
-        "properties": {
-            name: value for name, value in metadata.properties.items() if name.startswith(race_logs.PREFIX)
-        },
+        "properties": {name: value for name, value in metadata.properties.items() if name.startswith(race_logs.PREFIX)},
         "refs": refs,
         "statistics": sorted(snapshots.index(one.snapshot_id) + 1 for one in metadata.statistics),
         "snapshots": len(metadata.snapshots),
         "row-ids": race_logs.row_ids(data_files),
-    }  # fmt: skip
+    }
 
 
 def _table(args: Arguments) -> TableMetadata:
@@ -312,9 +313,12 @@ def _table(args: Arguments) -> TableMetadata:
         ),
     )  # fmt: skip
     return evolve(
-        table, schemas=(schema,), last_column_id=len(schema.fields), partition_specs=(PartitionSpec(0, fields),),
+        table,
+        schemas=(schema,),
+        last_column_id=len(schema.fields),
+        partition_specs=(PartitionSpec(0, fields),),
         last_partition_id=race_logs.PARTITION_FIELD - (column is None),
-    )  # fmt: skip
+    )
 
 
 def replay(args: Arguments) -> object:

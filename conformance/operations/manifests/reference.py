@@ -78,9 +78,11 @@ def _list_check(args: Arguments) -> list[str]:
     specs = wire.table_of(args["schema"], args["specs"])[1]
     first = args.get("first_row_id")
     found = checks.check_manifest_list(
-        bytes.fromhex(args["bytes"]), versions.FormatVersion(args["format_version"]), specs=specs,
+        bytes.fromhex(args["bytes"]),
+        versions.FormatVersion(args["format_version"]),
+        specs=specs,
         first_row_id=None if first is None else int(first),
-    )  # fmt: skip
+    )
     return sorted({finding.requirement for finding in found})
 
 

@@ -92,11 +92,13 @@ class ReferenceWriter:
         schema: Schema = reader(SCHEMA, version)({"schema-id": 0, **operation["schema"]})
         fields = tuple(
             PartitionField(
-                source_id=_source(schema, part["source"]), field_id=FIRST_FIELD_ID + index, name=part["name"],
+                source_id=_source(schema, part["source"]),
+                field_id=FIRST_FIELD_ID + index,
+                name=part["name"],
                 transform=parse_transform(part["transform"]),
             )
             for index, part in enumerate(operation.get("partition", ()))
-        )  # fmt: skip
+        )
         sort = _sort_fields(schema, operation.get("sort", ()))
         assert self._location is not None, "create is an operation of new tables"
         self._made = create_table(
@@ -242,12 +244,13 @@ def _source(schema: Schema, name: str) -> int:
 def _sort_fields(schema: Schema, parts: Any) -> tuple[SortField, ...]:
     return tuple(
         SortField(
-            source_id=_source(schema, part["source"]), transform=parse_transform(part.get("transform", "identity")),
+            source_id=_source(schema, part["source"]),
+            transform=parse_transform(part.get("transform", "identity")),
             direction=SortDirection(part.get("direction", "asc")),
             null_order=NullOrder(part.get("null_order", "nulls-first")),
         )
         for part in parts
-    )  # fmt: skip
+    )
 
 
 def operations_of(make: Callable[[str | None], ReferenceWriter], name: str) -> dict[str, Callable[[Arguments], object]]:

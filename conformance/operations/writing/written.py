@@ -160,11 +160,13 @@ class Written:
         order = next(order for order in metadata.sort_orders if order.order_id == metadata.default_sort_order_id)
         return [
             {
-                "source": self._name(field.sources[0]), "transform": str(field.transform),
-                "direction": field.direction.value, "null_order": field.null_order.value,
+                "source": self._name(field.sources[0]),
+                "transform": str(field.transform),
+                "direction": field.direction.value,
+                "null_order": field.null_order.value,
             }
             for field in order.fields
-        ]  # fmt: skip
+        ]
 
     def refs(self) -> list[str]:
         """The names of branches and tags."""

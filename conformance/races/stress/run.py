@@ -227,9 +227,14 @@ class _Herd:
             command, env = [sys.executable, *command], {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
         with log.open("ab") as errors:
             self._process = subprocess.Popen(
-                command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True,
+                command,
+                env=env,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
                 start_new_session=True,
-            )  # fmt: skip
+            )
         self._answers: queue.Queue[str | None] = queue.Queue()
         threading.Thread(target=self._read, daemon=True).start()
         self._answer(ANSWERS_IN_S)
@@ -299,10 +304,14 @@ def stress(settings: Settings, directory: Path, progress: Callable[[str], None] 
     with _target(settings, directory) as target, ExitStack() as stack:
         progress(f"{target.server}: starting {settings.processes} writers")
         plan = Work(
-            client=settings.client, journals=str(journals),
-            most_commits=settings.most_commits, version=settings.version, seed=settings.seed,
-            allow_remote=settings.allow_remote, **target.plan,
-        )  # fmt: skip
+            client=settings.client,
+            journals=str(journals),
+            most_commits=settings.most_commits,
+            version=settings.version,
+            seed=settings.seed,
+            allow_remote=settings.allow_remote,
+            **target.plan,
+        )
         herd = _Herd(plan, directory / "writers.log")
         stack.callback(herd.end)
         made = _asked(herd, "create", plan)

@@ -26,9 +26,15 @@ MIN_FILES = 2
 
 
 def compact(
-    table: WritableTable, where: Predicate = TRUE, *, min_files: int = MIN_FILES, branch: str = MAIN,
-    target_bytes: int | None = None, threads: int = THREADS, summary: Summary = (),
-) -> CommitResult | None:  # fmt: skip
+    table: WritableTable,
+    where: Predicate = TRUE,
+    *,
+    min_files: int = MIN_FILES,
+    branch: str = MAIN,
+    target_bytes: int | None = None,
+    threads: int = THREADS,
+    summary: Summary = (),
+) -> CommitResult | None:
     """Write the rows of files anew that may have rows that match: without the deleted ones, by the default spec.
 
     The rows keep their ids and the numbers of the commits that last changed them (LIN009, LIN011). The files get the
@@ -68,9 +74,7 @@ def compact(
             assert source.snapshot is not None
             number = source.snapshot.sequence_number if next_sequence_number(metadata) else None
             pieces.added += (evolve(new, data_sequence_number=number) for new in sink.finish())
-        change = changes.rewrite(
-            pieces.added, pieces.removed, removed_deletes=pieces.removed_deletes, branch=branch
-        )  # fmt: skip
+        change = changes.rewrite(pieces.added, pieces.removed, removed_deletes=pieces.removed_deletes, branch=branch)
         return table.commit(evolve(change, summary=summary))
 
 

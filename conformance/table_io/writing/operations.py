@@ -125,9 +125,14 @@ def by_position(mode: Mode) -> Mode:
 
 
 def overwrite_partitions(
-    table: WritableTable, rows: Rows, *, branch: str = MAIN, isolation: Isolation | None = Isolation.SERIALIZABLE,
-    threads: int = THREADS, summary: Summary = (),
-) -> CommitResult:  # fmt: skip
+    table: WritableTable,
+    rows: Rows,
+    *,
+    branch: str = MAIN,
+    isolation: Isolation | None = Isolation.SERIALIZABLE,
+    threads: int = THREADS,
+    summary: Summary = (),
+) -> CommitResult:
     """Replace the partitions of the default spec that the rows are in; all of the table where it has no partitions.
 
     Arguments and errors are as in `append`.
@@ -148,9 +153,15 @@ def overwrite_partitions(
 
 
 def delete(
-    table: WritableTable, where: Predicate, *, mode: Mode | None = None, branch: str = MAIN,
-    isolation: Isolation | None = Isolation.SERIALIZABLE, threads: int = THREADS, summary: Summary = (),
-) -> CommitResult:  # fmt: skip
+    table: WritableTable,
+    where: Predicate,
+    *,
+    mode: Mode | None = None,
+    branch: str = MAIN,
+    isolation: Isolation | None = Isolation.SERIALIZABLE,
+    threads: int = THREADS,
+    summary: Summary = (),
+) -> CommitResult:
     """Delete the rows that match. A file all of whose rows match is taken out whole, whatever the mode.
 
     Args:
@@ -245,9 +256,15 @@ def distinct_rows(rows: pa.Table) -> pa.Table:
 
 
 def delete_keys(
-    table: WritableTable, keys: Rows, on: Sequence[str] | None = None, *, rows: Rows | None = None, branch: str = MAIN,
-    threads: int = THREADS, summary: Summary = (),
-) -> CommitResult:  # fmt: skip
+    table: WritableTable,
+    keys: Rows,
+    on: Sequence[str] | None = None,
+    *,
+    rows: Rows | None = None,
+    branch: str = MAIN,
+    threads: int = THREADS,
+    summary: Summary = (),
+) -> CommitResult:
     """Delete the rows that have some values, by equality deletes, without reading the table (DEL017 to DEL023).
 
     An equality delete is for one partition. Where the columns that are compared tell it, a delete is written for that
@@ -323,10 +340,16 @@ def specs_with_data(metadata: TableMetadata, branch: str) -> list[int]:
 
 
 def update(
-    table: WritableTable, assignments: Assignments, where: Predicate = TRUE, *, mode: Mode | None = None,
-    branch: str = MAIN, isolation: Isolation | None = Isolation.SERIALIZABLE, threads: int = THREADS,
+    table: WritableTable,
+    assignments: Assignments,
+    where: Predicate = TRUE,
+    *,
+    mode: Mode | None = None,
+    branch: str = MAIN,
+    isolation: Isolation | None = Isolation.SERIALIZABLE,
+    threads: int = THREADS,
     summary: Summary = (),
-) -> CommitResult:  # fmt: skip
+) -> CommitResult:
     """Change columns of the rows that match, which keep their row ids (LIN009, LIN010, LIN012).
 
     Args:

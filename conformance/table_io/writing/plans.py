@@ -131,9 +131,14 @@ def plan_write(
 
 
 def plan_deletes(
-    metadata: TableMetadata, fields: Iterable[NestedField], content: FileContent, *, write_id: str,
-    spec: PartitionSpec | None = None, equality_ids: tuple[int, ...] | None = None,
-) -> WritePlan:  # fmt: skip
+    metadata: TableMetadata,
+    fields: Iterable[NestedField],
+    content: FileContent,
+    *,
+    write_id: str,
+    spec: PartitionSpec | None = None,
+    equality_ids: tuple[int, ...] | None = None,
+) -> WritePlan:
     """The plan of a write of delete files with some columns, whose metrics are whole."""
     schema = Schema(tuple(fields), schema_id=metadata.current_schema_id)
     format_ = _format(metadata.properties, DELETE_FORMAT, FORMAT)
@@ -170,10 +175,12 @@ def _format(properties: Mapping[str, str], *names: str) -> FileFormat:
 
 
 _CODECS = {
-    (FileFormat.PARQUET, "uncompressed"): "none", (FileFormat.ORC, "none"): "uncompressed",
-    (FileFormat.AVRO, "gzip"): "deflate", (FileFormat.AVRO, "uncompressed"): "null",
+    (FileFormat.PARQUET, "uncompressed"): "none",
+    (FileFormat.ORC, "none"): "uncompressed",
+    (FileFormat.AVRO, "gzip"): "deflate",
+    (FileFormat.AVRO, "uncompressed"): "null",
     (FileFormat.AVRO, "zstd"): "zstandard",
-}  # fmt: skip
+}
 """What the names of codecs in properties are called in the formats, where that differs."""
 
 

@@ -285,9 +285,13 @@ def append(table: WritableTable, rows: Sequence[Named], *, branch: str = MAIN) -
 
 
 def overwrite(
-    table: WritableTable, rows: Sequence[Named], where: Predicate = TRUE, *, mode: Mode | None = None,
+    table: WritableTable,
+    rows: Sequence[Named],
+    where: Predicate = TRUE,
+    *,
+    mode: Mode | None = None,
     branch: str = MAIN,
-) -> CommitResult:  # fmt: skip
+) -> CommitResult:
     """Delete the rows that match, and add others."""
     with writing() as files:
         source = Source(table, branch)

@@ -79,22 +79,33 @@ class Pieces:
         self.removed.add(task.data_file.file_path)
         self.removed_deletes |= {file_key(one) for one in own_deletes(task) if not one.is_deletion_vector}
 
-    def change(self, branch: str, where: Predicate, isolation: Isolation | None, summary: tuple[tuple[str, str], ...]
-    ) -> SnapshotChange:  # fmt: skip
+    def change(
+        self, branch: str, where: Predicate, isolation: Isolation | None, summary: tuple[tuple[str, str], ...]
+    ) -> SnapshotChange:
         """The change to be committed; without an isolation nothing that others do is a conflict."""
         validation = Validation(files_exist=tuple(sorted(self.deleted_from)))
         if isolation is not None:
             validation = validation_for(isolation, where, sorted(self.deleted_from))
         return SnapshotChange(
-            added=tuple(self.added), removed=frozenset(self.removed), removed_deletes=frozenset(self.removed_deletes),
-            branch=branch, validation=validation, merges=True, summary=summary,
-        )  # fmt: skip
+            added=tuple(self.added),
+            removed=frozenset(self.removed),
+            removed_deletes=frozenset(self.removed_deletes),
+            branch=branch,
+            validation=validation,
+            merges=True,
+            summary=summary,
+        )
 
 
 def change_rows(
-    source: Source, matched: Sequence[Matched], mode: Mode, plan: WritePlan, files: NewFiles, sink: RowSink,
+    source: Source,
+    matched: Sequence[Matched],
+    mode: Mode,
+    plan: WritePlan,
+    files: NewFiles,
+    sink: RowSink,
     make: Change | None = None,
-) -> Pieces:  # fmt: skip
+) -> Pieces:
     """Delete rows, or replace them by what is made of them.
 
     Args:

@@ -203,8 +203,10 @@ class _File:
         changed = self._texts(_unpacked(own[texts], self.codec), _unpacked(own[LENGTH], self.codec), count)
         made = {ROW_INDEX: self._index} if ROW_INDEX in own else {}
         new: dict[int, Callable[[bytes], bytes]] = {
-            texts: lambda _: changed[0], LENGTH: lambda _: changed[1], **made,
-        }  # fmt: skip
+            texts: lambda _: changed[0],
+            LENGTH: lambda _: changed[1],
+            **made,
+        }
         parts, sizes = [], [0, 0]
         lengths = [0, 0]
         for field, stream, raw in streams:
