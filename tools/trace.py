@@ -65,10 +65,11 @@ on a proof that names no requirement. `iceberg-conformance explain CODE` tells m
 
 A requirement is **proved** where something fails when the rule is broken: a mutant of the reference that vectors,
 checks, scripts or tests kill, an adapter with a fault that vectors refute, a fault that is planted in commits and that
-the race explorer finds, a corruption of a table that the validator finds, or a refusal, where the input of a vector, a
-test or an example breaks the rule and the reference refuses it with this code. It is **covered** where vectors, checks
-or tests name it, and nothing has been broken to see them fail. A module in parentheses is one of the section, where no
-module names the code.
+the race explorer finds, a corruption of a table that the validator finds, a refusal, where the input of a vector, a
+test or an example breaks the rule and the reference refuses it with this code, or a theorem about the code of the
+reference, which a solver proves, and which is false where the rule is wrong in the code. It is **covered** where
+vectors, checks or tests name it, and nothing has been broken to see them fail. A module in parentheses is one of the
+section, where no module names the code.
 """
 
 

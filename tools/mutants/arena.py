@@ -6,12 +6,8 @@ where what it changes runs while modules are imported, `spec_ref` and what uses 
 
 from __future__ import annotations
 
-import ast
 import gc
 import importlib
-import importlib.abc
-import importlib.machinery
-import importlib.util
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -21,6 +17,7 @@ from typing import Any
 from tools.apart import BROKEN, DONE, HANGS, apart
 from tools.mutants import in_tests
 from tools.mutants.coverage import Coverage
+from tools.mutants.importing import Finder
 from tools.mutants.judging import CHECKS, READING, Judges, Preloaded, failing, forget, quiet
 from tools.mutants.mutant import ROOT, Mutant
 
@@ -37,30 +34,6 @@ TIMEOUT = 1800
 
 RACED = ("spec_ref/commits/", "spec_ref/manifest_lists/", "spec_ref/row_lineage/", "spec_ref/snapshots/")
 """Where what a mutant changes is held against races too, which take long."""
-
-
-# In the process of a mutant
-
-
-class _Changed(importlib.machinery.SourceFileLoader):
-    def __init__(self, name: str, path: str, tree: ast.Module) -> None:
-        super().__init__(name, path)
-        self.tree = tree
-
-    def get_code(self, fullname: str) -> CodeType:
-        return compile(self.tree, self.path, "exec", dont_inherit=True)
-
-
-class _Finder(importlib.abc.MetaPathFinder):
-    def __init__(self, mutant: Mutant) -> None:
-        self.mutant = mutant
-        self.tree = mutant.tree()
-
-    def find_spec(self, fullname: str, _path: object, _target: object = None) -> importlib.machinery.ModuleSpec | None:
-        if fullname != self.mutant.module:
-            return None
-        path = str(ROOT / self.mutant.file)
-        return importlib.util.spec_from_file_location(fullname, path, loader=_Changed(fullname, path, self.tree))
 
 
 # In the process that forks
@@ -125,7 +98,7 @@ def in_place_of(mutant: Mutant, *, patches: bool = True) -> None:
     """
     if not patches or not _patched(mutant):
         forget()
-        sys.meta_path.insert(0, _Finder(mutant))
+        sys.meta_path.insert(0, Finder(mutant))
 
 
 def candidates(preloaded: Preloaded, mutant: Mutant, coverage: Coverage) -> list[str]:

@@ -1,6 +1,6 @@
 """What proves each requirement: something that breaks it, and what notices.
 
-A requirement is proved where something fails when the rule is broken. There are five kinds of that, all of them data:
+A requirement is proved where something fails when the rule is broken. There are six kinds of that, all of them data:
 
 - a *mutant*: the reference with the rule wrong in its code (`tools.mutants`), which vectors, checks, scripts or
   tests kill;
@@ -8,7 +8,9 @@ A requirement is proved where something fails when the rule is broken. There are
 - a *planted* fault: the reference with the rule wrong while commits race, which the race explorer finds;
 - a *corruption*: a table that breaks the rule, which a check of the validator finds;
 - a *refusal*: the input of a vector or a test, or the wrong example of the register, which breaks the rule, and which
-  the reference refuses with the code of the rule.
+  the reference refuses with the code of the rule;
+- a *theorem* about the code of the reference (`tools.proofs.theorems`), which a solver proves for all values
+  (``python -m tools.proofs``), and which is false where the rule is wrong in the code (`tools.proofs.mutants`).
 
 What only vectors, checks or tests name, without something that is wrong, is covered and not proved.
 """
@@ -31,7 +33,7 @@ FAULTS = Path(__file__).with_name("faults.toml")
 PLANTED = Path(__file__).with_name("planted.toml")
 SHOWN_CHECKS = ROOT / "tests" / "validate" / "shown_checks.toml"
 
-KINDS = ("mutant", "fault", "planted fault", "corruption", "refusal")
+KINDS = ("mutant", "fault", "planted fault", "corruption", "refusal", "theorem")
 
 
 @attrs.frozen(order=True)
@@ -52,7 +54,7 @@ class Proof:
 def proofs() -> Mapping[str, tuple[Proof, ...]]:
     """The proofs of each requirement that has any, in the order of the kinds."""
     found: dict[str, set[Proof]] = defaultdict(set)
-    for source in (_mutants, _faults, _planted, _corruptions, _refusals):
+    for source in (_mutants, _faults, _planted, _corruptions, _refusals, _theorems):
         for code, proof in source():
             found[code].add(proof)
     return {
@@ -184,6 +186,20 @@ def _refusals() -> Iterator[tuple[str, Proof]]:
     for rule in register().values():
         if rule.judged is not None and rule.judged != "answers":
             yield rule.code, Proof("refusal", f"the wrong example of {rule.code}", rule.code)
+
+
+def _theorems() -> Iterator[tuple[str, Proof]]:
+    """Theorems that a mutant makes false."""
+    from tools.proofs import mutants
+    from tools.proofs.theorem import THEOREMS
+    from tools.proofs.theorems import load
+
+    load()
+    broken = {row.theorem for row in mutants.rows()}
+    for one in THEOREMS.values():
+        if one.id in broken:
+            for code in one.codes:
+                yield code, Proof("theorem", one.id, f"the solver: {one.scope}")
 
 
 OF_TABLES = ("table.read", "table.write", "table.change", "scan.plan", "commit.replay")

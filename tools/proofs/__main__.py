@@ -63,7 +63,7 @@ def report(verdict: Verdict) -> None:
     print(f"{'proved' if verdict.proved else 'NOT PROVED'}  {one.id}  [{', '.join(one.codes)}]")
     print(f"    {one.words}")
     by = "by running it" if one.method == "exhaustive" else f"by z3 on {verdict.paths} paths"
-    print(f"    {one.method}, {verdict.cases} cases, {by}, {verdict.seconds:.1f} s")
+    print(f"    {one.scope}, {verdict.cases} cases, {by}, {verdict.seconds:.1f} s")
     for failure in verdict.failures:
         print(f"    case {failure.case or 'of all'}: {failure.reason}")
         if failure.values is not None:

@@ -157,6 +157,12 @@ class Theorem:
     without: tuple[str, ...] = ()
     """The stand-ins that are not used, by their names in `stand_ins.FUNCTIONS` and `stand_ins.METHODS`."""
 
+    @property
+    def scope(self) -> str:
+        """The method, with what it leaves out."""
+        texts = any(str(case.get("type_")) in ("string", "binary") for case in self.cases)
+        return f"{ALL}; strings and bytes of bounded length" if self.method == ALL and texts else self.method
+
     def chosen(self, *, quick: bool) -> tuple[Mapping[str, Any], ...]:
         """The cases of a run."""
         if not quick:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 
-TOPICS = ("projection", "arithmetic")
+TOPICS = ("projection", "statistics", "logic", "arithmetic", "evolution", "bounds", "lineage")
 
 
 def load() -> None:

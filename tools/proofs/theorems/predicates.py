@@ -84,17 +84,17 @@ def bits_of(type_: Type) -> int:
     return 32 if kind(type_) in ("int", "date") else 64
 
 
-def value(world: World, name: str, type_: Any) -> Any:
-    """Any value of a type that is not null."""
+def value(world: World, name: str, type_: Any, lengths: tuple[int, ...] = tuple(range(LONGEST + 1))) -> Any:
+    """Any value of a type that is not null; a string or binary has one of some lengths."""
     match kind(type_):
         case "boolean":
             return world.choose(name, False, True)  # noqa: FBT003
         case "decimal":
             return world.decimal(name, type_.precision, type_.scale)
         case "string":
-            return world.text(name, world.choose(f"{name} length", *range(LONGEST + 1)))
+            return world.text(name, world.choose(f"{name} length", *lengths))
         case "binary":
-            return world.binary(name, world.choose(f"{name} length", *range(LONGEST + 1)))
+            return world.binary(name, world.choose(f"{name} length", *lengths))
         case "float" | "double":
             return world.double(name)
         case "time":
@@ -104,9 +104,9 @@ def value(world: World, name: str, type_: Any) -> Any:
             return world.int(name, -half, half - 1)
 
 
-def nullable(world: World, name: str, type_: Type) -> Any:
+def nullable(world: World, name: str, type_: Type, lengths: tuple[int, ...] = tuple(range(LONGEST + 1))) -> Any:
     """Any value of a type, or null."""
-    return None if world.choose(f"{name} is null", True, False) else value(world, name, type_)  # noqa: FBT003
+    return None if world.choose(f"{name} is null", True, False) else value(world, name, type_, lengths)  # noqa: FBT003
 
 
 def constant(world: World, name: str, type_: Type) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from spec_ref.core.errors import SpecError
-from spec_ref.data_types.types import Type
+from spec_ref.data_types.types import DATE, Type
 from spec_ref.expressions.bound import evaluate
 from spec_ref.expressions.projection import inclusive_projection, strict_projection
 from spec_ref.expressions.residual_evaluator import residual
@@ -98,3 +98,24 @@ def same_residual(world: World, transform: str, type_: Type, operation: Any) -> 
     predicate, spec, row, partition = _row(world, "residual", transform, type_, operation)
     left = evaluate(residual(predicate, spec, partition), row)
     world.claim(left == evaluate(predicate, row), "the residual and the predicate differ")
+
+
+@theorem(
+    "tolerated-times",
+    "SCN003", "SCN004",
+    cases=(case for case in partitioned() if case["transform"] in ("year", "month", "day", "hour")
+           and (case["transform"], case["type_"]) != ("day", DATE)),
+    quick=37,
+)  # fmt: skip
+def tolerated(world: World, transform: str, type_: Type, operation: Any) -> None:
+    """Where writers may have counted times before 1970 toward it, so that partition values are one too high
+    (contradiction C5), the tolerant projections still miss no row and decide no row wrongly.
+    """
+    predicate, spec, row, partition = _row(world, "inclusive", transform, type_, operation)
+    if partition[FIELD] is not None and partition[FIELD] < 0:
+        partition = {FIELD: partition[FIELD] + world.int("too high", 0, 1)}
+    matches = evaluate(predicate, row)
+    inclusive_ = inclusive_projection(predicate, spec, tolerate_truncated_times=True)
+    strict_ = strict_projection(predicate, spec, tolerate_truncated_times=True)
+    world.claim(not matches or evaluate(inclusive_, partition), "the partition does not match")
+    world.claim(matches or not evaluate(strict_, partition), "the row does not match")

@@ -1,0 +1,93 @@
+"""Break the code of `spec_ref` and see that the right theorem is false: ``python -m tools.proofs.mutants [WORDS]``.
+
+Each mutant of ``mutants.toml`` names a part of the syntax tree (`tools.mutants.syntax`), the theorem that has to be
+false with it, and the case that shows it. It counts as killed where values are found for which the theorem is false,
+and not where the solver gives up.
+"""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from tools.apart import DONE, apart
+from tools.mutants.importing import Finder
+from tools.mutants.mutant import Mutant
+
+TABLE = Path(__file__).with_name("mutants.toml")
+SECONDS = 120.0
+
+
+@attrs.frozen
+class Row:
+    """A mutant, and the theorem that it makes false."""
+
+    mutant: Mutant
+    theorem: str
+    case: tuple[str, ...]
+
+
+def rows(words: Sequence[str] = ()) -> list[Row]:
+    """The mutants whose id or theorem has one of the words in it; all where there are none."""
+    found = []
+    for row in tomllib.loads(TABLE.read_text(encoding="utf-8"))["mutant"]:
+        theorem, case = row.pop("theorem"), tuple(row.pop("case"))
+        found.append(Row(Mutant(**row), theorem, case))
+    return [row for row in found if not words or any(one in row.mutant.id or one in row.theorem for one in words)]
+
+
+def is_of(case: dict[str, Any], words: Sequence[str]) -> bool:
+    """Whether each word is an argument of a case, or its name."""
+    values = {str(one) for one in case.values()} | {getattr(one, "name", "") for one in case.values()}
+    return set(words) <= values
+
+
+def killed(row: Row) -> str:
+    """Try to prove the theorem about the mutant, in a process where nothing of `spec_ref` has been imported.
+
+    Returns:
+        Why the theorem is false; empty where it is proved or where nothing was decided.
+    """
+    status, found = apart(lambda: _refuted(row), SECONDS)
+    return str(found) if status == DONE else ""
+
+
+def _refuted(row: Row) -> str:
+    sys.meta_path.insert(0, Finder(row.mutant))
+    from tools.proofs.theorem import EXHAUSTIVE, THEOREMS, prove
+    from tools.proofs.theorems import load
+
+    load()
+    one = THEOREMS[row.theorem]
+    cases = tuple(case for case in one.cases if is_of(dict(case), row.case))
+    assert cases, f"no case of {row.theorem} is of {row.case}"
+    verdict = prove(attrs.evolve(one, cases=cases), replay=False, stop=True)
+    for failure in verdict.failures:
+        if failure.values is not None or one.method == EXHAUSTIVE:
+            return f"{failure.reason}, {failure.values}"
+    return ""
+
+
+def main(words: Sequence[str]) -> int:
+    """Try the mutants; the exit status is 1 where one survives."""
+    chosen = rows(words)
+    survived = 0
+    for row in chosen:
+        why = killed(row)
+        survived += not why
+        print(f"{'killed  ' if why else 'SURVIVED'}  {row.mutant.id}  by {row.theorem}: {why}"[:300], flush=True)
+    print(f"{len(chosen) - survived} of {len(chosen)} mutants are killed by theorems")
+    return 1 if survived else 0
+
+
+if __name__ == "__main__":
+    if any(name == "spec_ref" or name.startswith("spec_ref.") for name in sys.modules):
+        raise SystemExit("spec_ref was imported before the mutants")
+    import z3  # noqa: F401 - once, before the processes of the mutants are forked
+
+    sys.exit(main(sys.argv[1:]))

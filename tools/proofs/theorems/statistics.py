@@ -1,0 +1,205 @@
+"""Planning by the metrics of files and the summaries of manifests never loses a row (Scan Planning)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+from spec_ref.core.errors import SpecError
+from spec_ref.data_types.types import BINARY, BOOLEAN, DOUBLE, INT, LONG, STRING, DecimalType, Type
+from spec_ref.expressions.bound import BoundReference, BoundTest, evaluate
+from spec_ref.expressions.metrics_evaluation import Metrics, column_stats, evaluate_metrics, evaluate_summaries
+from spec_ref.expressions.predicates import And, Not, Operation, Or
+from spec_ref.expressions.stats_evaluation import TermStats, evaluate_stats
+from spec_ref.single_value.binary import to_binary
+from tools.proofs.explorer import Impossible
+from tools.proofs.stand_ins import Encoded
+from tools.proofs.theorem import World, theorem
+from tools.proofs.theorems.predicates import (
+    COLUMN,
+    FIELD,
+    leaf,
+    nullable,
+    operations,
+    predicate_json,
+    schema_json,
+    value,
+)
+
+TYPES: tuple[Type, ...] = (LONG, BOOLEAN, DecimalType(38, 10), STRING, BINARY, DOUBLE)
+"""A type for each way in which values compare; ints, dates and times are ints as longs are, and floats are doubles."""
+
+LENGTHS, ROW = (1, 2), (2,)
+"""The lengths of strings and bytes that are bounds and rows here, where four are compared; constants may be empty."""
+
+CASES = tuple({"type_": type_, "operation": operation} for type_ in TYPES for operation in operations(type_))
+
+
+def _is_nan(one: Any) -> Any:
+    return one is not None and one != one
+
+
+def _encoded(world: World, type_: Type, one: Any) -> Any:
+    if world.symbolic:
+        return Encoded(one)
+    try:
+        return to_binary(type_, one)
+    except SpecError as error:  # a double that no float is
+        raise Impossible from error
+
+
+def _bounds(world: World, type_: Type, row: Any, *, both: bool) -> tuple[Any, Any]:
+    """Bounds that a file may have that holds a row: true ones, or ones that contradiction C26 tells to distrust."""
+    ordinary = row is not None and not _is_nan(row)
+    if world.choose("bounds", True, False):  # noqa: FBT003
+        lower, upper = (
+            value(world, side, type_, LENGTHS) if both or world.choose(f"has {side}", True, False) else None  # noqa: FBT003
+            for side in ("lower", "upper")
+        )
+        if ordinary:
+            if lower is not None:
+                world.assume(lower <= row)
+            if upper is not None:
+                world.assume(row <= upper)
+        return lower, upper
+    lower, upper = value(world, "lower", type_, LENGTHS), value(world, "upper", type_, LENGTHS)
+    if not (_is_nan(lower) or _is_nan(upper) or lower > upper):
+        raise Impossible
+    return lower, upper
+
+
+def _count(world: World, name: str, true: Any) -> dict[int, Any]:
+    """A map of counts that has the true count of the column, or a negative one, which is not known."""
+    count = world.int(f"{name} count", -1)
+    world.assume((count == true) | (count == -1) if world.symbolic else count in (true, -1))
+    return {COLUMN: count}
+
+
+@theorem("unknown-counts", "SCN005")
+def unknown_counts(world: World) -> None:
+    """A count that is absent, because there is no map or the map does not have the column, is unknown as a negative one
+    is; any other count is the count.
+    """
+    reference = BoundReference((COLUMN,), ("x",), DOUBLE)
+    name = world.choose("which", "value_counts", "null_value_counts", "nan_value_counts")
+    known = {one: {COLUMN: world.int(one, 0)} for one in ("value_counts", "null_value_counts", "nan_value_counts")}
+    absent = world.choose("absent", None, {}, {COLUMN + 1: 0})
+    made = column_stats(reference, Metrics(record_count=1, **{**known, name: absent}))
+    negative = column_stats(
+        reference, Metrics(record_count=1, **{**known, name: {COLUMN: world.int("less", None, -1)}})
+    )
+    for flag in ("null", "nan", "ordinary"):
+        world.claim(bool(getattr(made, flag)) == bool(getattr(negative, flag)), f"the fact {flag} differs")
+
+
+@theorem("metrics-never-lie", "SCN005", "SCN002", cases=CASES, quick=23)
+def metrics(world: World, type_: Type, operation: Any) -> None:
+    """If a row of a file matches a predicate, the metrics of the file never say that no row does; if a row does not
+    match, they never say that every row does. The metrics are any that are true of the file: each count and bound may
+    be absent, counts may be negative, bounds need not be values of the column, and may be NaN or the wrong way round.
+    """
+    row = nullable(world, "row", type_, ROW)
+    floating, cut = type_ == DOUBLE, type_ in (STRING, BINARY)
+    values, nulls = world.int("values", 1), world.int("nulls", 0)
+    nans = world.int("nans", 0) if floating else 0
+    world.assume(nulls + nans <= values)
+    if row is None:
+        world.assume(nulls >= 1)
+    elif _is_nan(row):
+        world.assume(nans >= 1)
+    else:
+        world.assume(nulls + nans < values)
+    lower, upper = _bounds(world, type_, row, both=False)
+    made = Metrics(
+        record_count=world.int("records", -1),
+        value_counts=None if cut else _count(world, "value", values),
+        null_value_counts=None if cut else _count(world, "null", nulls),
+        nan_value_counts=_count(world, "nan", nans) if floating else None,
+        lower_bounds=None if lower is None else {COLUMN: _encoded(world, type_, lower)},
+        upper_bounds=None if upper is None else {COLUMN: _encoded(world, type_, upper)},
+    )
+    world.assume(made.record_count != 0)
+    predicate = leaf(world, operation, type_)
+    world.request = lambda: _metrics_request(type_, made, predicate)
+    outcome = evaluate_metrics(predicate, made)
+    if evaluate(predicate, {COLUMN: row}):
+        world.claim(outcome.might_match, "the metrics say that no row matches")
+    else:
+        world.claim(outcome.might_fail, "the metrics say that every row matches")
+
+
+def _metrics_request(type_: Type, made: Metrics, predicate: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {"record_count": str(made.record_count)}
+    for name in ("value_counts", "null_value_counts", "nan_value_counts"):
+        if (counts := getattr(made, name)) is not None:
+            found[name] = {str(key): str(one) for key, one in counts.items()}
+    for name in ("lower_bounds", "upper_bounds"):
+        if (bounds := getattr(made, name)) is not None:
+            found[name] = {str(key): one.hex().upper() for key, one in bounds.items()}
+    arguments = {"schema": schema_json(type_), "metrics": found, "predicate": predicate_json(predicate)}
+    return {"operation": "metrics.evaluate", "args": {**arguments, "kind": "inclusive"}}
+
+
+@attrs.frozen
+class Summary:
+    """The summary of a partition field."""
+
+    contains_null: Any
+    contains_nan: Any
+    lower_bound: Any
+    upper_bound: Any
+
+
+@theorem("summaries-never-lie", "SCN002", "SCN005", cases=CASES, quick=29)
+def summaries(world: World, type_: Type, operation: Any) -> None:
+    """If a partition of a manifest matches a predicate on the partition value, the field summary of the manifest never
+    says that no partition does; if one does not match, it never says that every one does. The summary is any that is
+    true, with its bounds or without them where a manifest has only nulls and NaNs, and one without bounds that says
+    that there are neither.
+    """
+    partition = nullable(world, "partition", type_, ROW)
+    ordinary = partition is not None and not _is_nan(partition)
+    null = True if partition is None else world.choose("contains null", True, False)  # noqa: FBT003
+    nan = world.choose("contains nan", None, True, False)  # noqa: FBT003
+    if partition is not None and _is_nan(partition) and nan is False:
+        raise Impossible
+    if world.choose("has bounds", True, False):  # noqa: FBT003
+        lower, upper = _bounds(world, type_, partition, both=True)
+    else:
+        lower = upper = None
+        if ordinary and (null or (nan is not False and type_ == DOUBLE)):
+            raise Impossible
+    made = Summary(null, nan, *(None if one is None else _encoded(world, type_, one) for one in (lower, upper)))
+    predicate = leaf(world, operation, type_, BoundReference((FIELD,), ("p",), type_))
+    outcome = evaluate_summaries(predicate, [made], [FIELD])
+    if evaluate(predicate, {FIELD: partition}):
+        world.claim(outcome.might_match, "the summary says that no partition matches")
+    else:
+        world.claim(outcome.might_fail, "the summary says that every partition matches")
+
+
+@theorem(
+    "statistics-of-trees",
+    "SCN005", "EXP012",
+    cases=({"join": join} for join in ("and", "or", "not", "not and", "not or")),
+)  # fmt: skip
+def trees(world: World, join: str) -> None:
+    """If two predicates are evaluated on statistics without a lie, then so are their conjunction, their disjunction and
+    their negation, whatever is known of each: by induction, so is every tree of them.
+    """
+    row = {place: world.choose(f"truth {place}", None, 0) for place in (1, 2)}
+    facts = {}
+    for place, one in row.items():
+        null, ordinary = (world.choose(f"{what} {place}", True, False) for what in ("match", "fail"))  # noqa: FBT003
+        if not (null if one is None else ordinary):
+            raise Impossible
+        facts[place] = TermStats(null=null, nan=False, ordinary=ordinary)
+    left, right = (BoundTest(Operation.IS_NULL, BoundReference((place,), (f"x{place}",), INT)) for place in (1, 2))
+    kinds = {"and": And(left, right), "or": Or(left, right), "not": Not(left)}
+    predicate = kinds[join] if join in kinds else Not(kinds[join.removeprefix("not ")])
+    outcome = evaluate_stats(predicate, lambda reference: facts[reference.id])
+    if evaluate(predicate, row):
+        world.claim(outcome.might_match, "the statistics say that no row matches")
+    else:
+        world.claim(outcome.might_fail, "the statistics say that every row matches")
