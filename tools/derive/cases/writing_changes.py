@@ -16,6 +16,7 @@ from tools.derive.cases.writing_kit import (
     delete,
     fields,
     merge,
+    part,
     rows_of,
     update,
     where,
@@ -139,6 +140,20 @@ def _equality() -> Iterator[Case]:
                 {"op": "upsert", "on": ["id"], "rows": rows_of(NAMES, ("9", "x", 91))},
             ),
             "an equality delete and the new row in one snapshot, twice",
+        )
+    for version in (2, 3):
+        yield Case(
+            f"upsert-over-specs-v{version}",
+            (*EQUALITY_CODES, "SCN010"),
+            (
+                create(version, COLUMNS, ("truncate[10]", "id")),
+                FIRST,
+                {"op": "alter-spec", "changes": [{"op": "rename", "name": "id_truncate", "to": "tens"}]},
+                {"op": "upsert", "on": ["id"], "rows": rows_of(NAMES, ("2", "z", 21), ("9", "y", 90))},
+                {"op": "alter-spec", "changes": [{"op": "add", **part("bucket[4]", "id")}]},
+                {"op": "upsert", "on": ["id"], "rows": rows_of(NAMES, ("1", "x", 11), ("9", "x", 91))},
+            ),
+            "rows in files of an earlier spec, to which a delete that is partitioned by the current one does not apply",
         )
     yield Case(
         "equality-delete-partitioned",
