@@ -79,6 +79,9 @@ class ManifestSums:
     writers: frozenset[str] = frozenset()
     """The implementations that seem to have written it."""
 
+    whole: bool = True
+    """Whether all entries could be read; the counts of others are compared with nothing."""
+
 
 @attrs.frozen
 class Seen:

@@ -110,6 +110,7 @@ def check_manifest_task(context: Context, task: ManifestTask) -> Iterator[Emitte
     other = task.manifest_file is not None and content is not None and content is not task.manifest_file.content
     told = ("MAN002",) if other else ()  # that the list or the header is wrong is told as MAN010
     deprecated = _deprecated(data, manifest.format_version)
+    whole = True
     try:
         for columns in column_batches(manifest, whole=task.checked):
             if task.checked:
@@ -122,6 +123,7 @@ def check_manifest_task(context: Context, task: ManifestTask) -> Iterator[Emitte
             if context.counts_partitions:
                 yield from partition_facts(context, task, columns)
     except SpecError as error:
+        whole = False
         tally.add([rated(attrs.evolve(error.violation, file=task.location))])
     else:
         if task.checked:
@@ -129,7 +131,7 @@ def check_manifest_task(context: Context, task: ManifestTask) -> Iterator[Emitte
     if writer is not None:
         tally = Tally(evolve(one, writer=writer) for one in tally.findings())
     yield Findings(tally.findings() if task.checked else ())
-    yield sums.made(manifest, writer)
+    yield attrs.evolve(sums.made(manifest, writer), whole=whole)
 
 
 def writer_of(context: Context, manifest: Manifest) -> str | None:

@@ -273,7 +273,8 @@ class _Deep:
         self, members: Members, counting: Sequence[PartitionStatisticsTask], sums: Mapping[int, ManifestSums]
     ) -> Members:
         """The members, with what partition statistics can be compared with."""
-        whole = {one for one in members.checked if members.of_snapshot[one] <= sums.keys()}
+        read = {number for number, counts in sums.items() if counts.whole}
+        whole = {one for one in members.checked if members.of_snapshot[one] <= read}
         counted = (task.place for task in counting if task.place in self.read and task.statistics.snapshot_id in whole)
         live = {one: [sums[number].live for number in members.of_snapshot[one]] for one in whole}
         by_rows = {one for one, counts in live.items() if any(count.equality_delete_files for count in counts)}

@@ -44,14 +44,14 @@ def check_totals(context: Context, members: Members, sums: Mapping[int, Manifest
         if snapshot.snapshot_id not in members.checked:
             continue
         mine = [sums.get(number) for number in members.of_snapshot[snapshot.snapshot_id]]
-        known = [one for one in mine if one is not None]
+        known = [one for one in mine if one is not None and one.whole]
         if len(known) < len(mine):
             continue  # a manifest could not be read, and that was told
         path = f"/snapshots/{place}/summary"
         yield from _snapshot_totals(context, snapshot, path, known)
         if snapshot.operation is SnapshotOperation.REPLACE:
             parents = [sums.get(number) for number in members.of_snapshot.get(snapshot.parent_snapshot_id or 0, ())]
-            read = [one for one in parents if one is not None]
+            read = [one for one in parents if one is not None and one.whole]
             yield from _replaced(context, snapshot, path, read if read and len(read) == len(parents) else None, known)
 
 

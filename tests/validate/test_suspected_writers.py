@@ -81,6 +81,16 @@ def test_what_the_footer_and_the_rows_show_of_one_place_is_one_finding(written: 
     assert len(findings) == len({(one.violation.file, one.path, one.requirement) for one in findings})
 
 
+def test_a_manifest_whose_entries_cannot_be_read_is_one_finding(written: Path) -> None:
+    (manifest,) = (path for path in written.parent.glob("*.avro") if not path.name.startswith("snap-"))
+    data = bytearray(manifest.read_bytes())
+    data[-20] ^= 0xFF  # in the block of entries: the last 16 bytes are its sync marker
+    manifest.write_bytes(data)
+    findings = validate(str(written), Level.MANIFESTS, Local()).findings
+    worse = [one for one in findings if one.severity in (Severity.ERROR, Severity.WARNING)]
+    assert [(one.violation.file, one.count) for one in worse] == [(str(manifest), 1)], worse
+
+
 def test_the_format_version_of_cut_metadata_is_the_one_that_it_says(tmp_path: Path) -> None:
     cut = tmp_path / "v1.metadata.json"
     cut.write_text('{"location": "file:///t", "format-version": 1, "table-uuid": "9c')
