@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any
+from urllib.parse import quote
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
@@ -75,7 +76,13 @@ def _environment() -> Environment:
         loader=FunctionLoader(_resource),
     )  # fmt: skip
     environment.filters["share"] = share
+    environment.filters["in_address"] = in_address
     return environment
+
+
+def in_address(text: str) -> str:
+    """Text as a part of a fragment address; what UTF-8 does not have is replaced."""
+    return quote(text, safe="", errors="replace")
 
 
 def share(counts: Counter[str], status: str) -> str:

@@ -13,6 +13,7 @@ async function unpack() {
   return new Response(stream).json();
 }
 
+const address = (text) => encodeURIComponent(text.toWellFormed ? text.toWellFormed() : text);
 const json = (value) => JSON.stringify(value, null, 1).replace(/\n\s*/g, " ");
 
 function row(list, name, value) {

@@ -53,7 +53,7 @@ function item(data, index) {
     .map((adapter) => make("i", { class: statusOf(adapter, index), title: `${adapter.name}: ${statusOf(adapter, index)}` })));
   const details = make("details", {}, make("summary", {},
     make("code", {}, one.id), make("span", { class: "none" }, one.requirements.join(" ")),
-    make("a", { href: `#case=${encodeURIComponent(one.id)}`, title: "the address of this case" }, "#"), marks));
+    make("a", { href: `#case=${address(one.id)}`, title: "the address of this case" }, "#"), marks));
   details.addEventListener("toggle", () => {
     if (details.open && details.children.length === 1) details.append(evidence(data, index));
   });
@@ -88,7 +88,7 @@ function caseList(data) {
     list.replaceChildren();
     grow();
   }
-  function address() {
+  function addressOfFilter() {
     const chosen = [...new FormData(form)].filter(([, value]) => value);
     return chosen.length ? `#cases?${new URLSearchParams(chosen)}` : "#cases";
   }
@@ -101,14 +101,14 @@ function caseList(data) {
   form.addEventListener("input", () => {
     only = null;
     refresh();
-    history.replaceState(null, "", address());
+    history.replaceState(null, "", addressOfFilter());
   });
   form.addEventListener("submit", (event) => event.preventDefault());
   more.addEventListener("click", grow);
   refresh();
   function show(values) {
     set(values);
-    history.replaceState(null, "", address());
+    history.replaceState(null, "", addressOfFilter());
     document.getElementById("cases").scrollIntoView();
   }
   // Go where the address says: to a case, to a filter, or to a section.
@@ -116,7 +116,7 @@ function caseList(data) {
     const fragment = location.hash.slice(1);
     if (fragment.startsWith("case=")) {
       set({});
-      only = decodeURIComponent(fragment.slice("case=".length));
+      only = new URLSearchParams(fragment.replaceAll("+", "%2B")).get("case"); // which never throws
       refresh();
       const opened = list.querySelector("details");
       if (opened) opened.open = true;
