@@ -151,7 +151,7 @@ class Summary:
     upper_bound: Any
 
 
-@theorem("summaries-never-lie", "SCN002", "SCN005", cases=CASES, quick=29)
+@theorem("summaries-never-lie", "SCN002", "SCN005", cases=CASES, quick=31)
 def summaries(world: World, type_: Type, operation: Any) -> None:
     """If a partition of a manifest matches a predicate on the partition value, the field summary of the manifest never
     says that no partition does; if one does not match, it never says that every one does. The summary is any that is
