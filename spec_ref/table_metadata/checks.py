@@ -22,12 +22,12 @@ from spec_ref.core.versions import DEFAULT_VALUES, NULL_CURRENT_SNAPSHOT, Format
 from spec_ref.json.checking import UNREADABLE, collect_record_violations, writer_deviations
 from spec_ref.json.documents import escape_token
 from spec_ref.json.reading import apply_post_read
-from spec_ref.table_metadata import rules_history, rules_structure
+from spec_ref.table_metadata import rules_history, rules_snapshots, rules_structure
 from spec_ref.table_metadata.metadata import DEPRECATED, FILLED_IN, METADATA, NO_SNAPSHOT, TableMetadata
 from spec_ref.table_metadata.rules import MetadataRule
 from spec_ref.table_metadata.source import Source, parse_document, read_format_version
 
-RULES: tuple[MetadataRule, ...] = (*rules_structure.RULES, *rules_history.RULES)
+RULES: tuple[MetadataRule, ...] = (*rules_structure.RULES, *rules_snapshots.RULES, *rules_history.RULES)
 """Every rule over several fields."""
 
 REFUSALS: tuple[MetadataRule, ...] = tuple(rule for rule in RULES if rule.refused)

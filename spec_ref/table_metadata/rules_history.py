@@ -1,245 +1,29 @@
-"""Rules over snapshots, references, logs, statistics and keys (Snapshots; Snapshot References; Table Metadata)."""
+"""Rules over references, logs, statistics and keys (Snapshot References; Table Metadata Fields)."""
 
 from __future__ import annotations
 
 import base64
 import binascii
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
-from spec_ref.core.records import field_rules
-from spec_ref.core.versions import OMITTED, REQUIRED
 from spec_ref.json.documents import escape_token
 from spec_ref.snapshots.references import MAIN, RefType
-from spec_ref.snapshots.snapshot import Snapshot
-from spec_ref.snapshots.summary import OPERATION, SUMMARY_METRICS, SnapshotOperation
 from spec_ref.table_metadata.metadata import TableMetadata
 from spec_ref.table_metadata.rules import FoundPlaces, MetadataRule, Place, find_repeated
-
-SNAPSHOT_RULES = field_rules(Snapshot)
-OPERATIONS = frozenset(operation.value for operation in SnapshotOperation)
-
-
-def _repeated_snapshots(metadata: TableMetadata) -> FoundPlaces:
-    ids = [snapshot.snapshot_id for snapshot in metadata.snapshots]
-    for second, first in find_repeated(ids):
-        yield Place(f"/snapshots/{second}/snapshot-id", ids[second], f"an id that /snapshots/{first} does not have")
-
-
-def _positive_ids(metadata: TableMetadata) -> FoundPlaces:
-    for place, snapshot in enumerate(metadata.snapshots):
-        if snapshot.snapshot_id <= 0:
-            yield Place(f"/snapshots/{place}/snapshot-id", snapshot.snapshot_id, "a positive id")
-
-
-def _known(metadata: TableMetadata) -> dict[int, Snapshot]:
-    return {snapshot.snapshot_id: snapshot for snapshot in metadata.snapshots}
-
-
-def _current_snapshot(metadata: TableMetadata) -> FoundPlaces:
-    current = metadata.current_snapshot_id
-    if current is not None and current not in [snapshot.snapshot_id for snapshot in metadata.snapshots]:
-        yield Place("/current-snapshot-id", current, "the id of a snapshot")
-
-
-def _main(metadata: TableMetadata) -> FoundPlaces:
-    main = metadata.refs.get(MAIN)
-    if main is not None and main.snapshot_id != metadata.current_snapshot_id:
-        yield Place("/refs/main/snapshot-id", main.snapshot_id, f"current-snapshot-id {metadata.current_snapshot_id}")
-
-
-def _main_is_branch(metadata: TableMetadata) -> FoundPlaces:
-    main = metadata.refs.get(MAIN)
-    if main is not None and main.type is not RefType.BRANCH:
-        yield Place("/refs/main/type", main.type.value, "branch")
-
-
-def _no_manifests(metadata: TableMetadata) -> FoundPlaces:
-    """A v1 snapshot may lack both, because both fields are optional; it then has no data."""
-    if SNAPSHOT_RULES["manifest_list"].write(metadata.format_version) is not REQUIRED:
-        return
-    for place, snapshot in enumerate(metadata.snapshots):
-        if snapshot.manifest_list is None and snapshot.manifests is None:
-            yield Place(f"/snapshots/{place}/manifest-list", expected="the location of a manifest list")
-
-
-def _both_manifests(metadata: TableMetadata) -> FoundPlaces:
-    """In v1 only; later versions have no manifests at all (VER005)."""
-    if SNAPSHOT_RULES["manifests"].write(metadata.format_version) is OMITTED:
-        return
-    for place, snapshot in enumerate(metadata.snapshots):
-        if snapshot.manifest_list is not None and snapshot.manifests is not None:
-            yield Place(f"/snapshots/{place}/manifests", expected="no manifests where there is a manifest list")
-
-
-def _last_sequence_number(metadata: TableMetadata) -> FoundPlaces:
-    for place, snapshot in enumerate(metadata.snapshots):
-        if snapshot.sequence_number > metadata.last_sequence_number:
-            expected = f"at most last-sequence-number {metadata.last_sequence_number}"
-            yield Place(f"/snapshots/{place}/sequence-number", snapshot.sequence_number, expected)
-
-
-def _sequence_order(metadata: TableMetadata) -> FoundPlaces:
-    known = _known(metadata)
-    for place, snapshot in enumerate(metadata.snapshots):
-        parent = known.get(snapshot.parent_snapshot_id) if snapshot.parent_snapshot_id is not None else None
-        # Both are 0 where the snapshots were made in v1.
-        if parent is snapshot:
-            continue  # its own parent, which another rule reports
-        if parent and snapshot.sequence_number <= parent.sequence_number and (parent.sequence_number or 0) > 0:
-            expected = f"more than the parent's {parent.sequence_number}"
-            yield Place(f"/snapshots/{place}/sequence-number", snapshot.sequence_number, expected)
-
-
-def _repeated_sequence_numbers(metadata: TableMetadata) -> FoundPlaces:
-    """Compare snapshots of any branches; one with the number of its parent breaks another rule, those of v1 have 0."""
-    numbers = [snapshot.sequence_number or -place for place, snapshot in enumerate(metadata.snapshots)]
-    for second, first in find_repeated(numbers):
-        one, two = metadata.snapshots[second], metadata.snapshots[first]
-        related = one.snapshot_id in (two.parent_snapshot_id, two.snapshot_id)
-        if not related and two.snapshot_id != one.parent_snapshot_id:
-            yield Place(
-                f"/snapshots/{second}/sequence-number",
-                numbers[second],
-                f"a number that /snapshots/{first} does not have",
-            )
-
-
-def _last_updated(metadata: TableMetadata) -> FoundPlaces:
-    times = [snapshot.timestamp_ms for snapshot in metadata.snapshots]
-    log = metadata.snapshot_log
-    if log and log[-1].snapshot_id == metadata.current_snapshot_id:  # TMD017 reports a different end of the log
-        times.append(log[-1].timestamp_ms)
-    times += [entry.timestamp_ms for entry in metadata.metadata_log]
-    latest = max(times, default=metadata.last_updated_ms)
-    if metadata.last_updated_ms < latest:
-        expected = f"at least {latest}, the time of the last snapshot or entry of a log"
-        yield Place("/last-updated-ms", metadata.last_updated_ms, expected)
-
-
-def _cycles(metadata: TableMetadata) -> FoundPlaces:
-    parents = {snapshot.snapshot_id: snapshot.parent_snapshot_id for snapshot in metadata.snapshots}
-    sound: set[int] = set()
-    for place, snapshot in enumerate(metadata.snapshots):
-        chain: dict[int, None] = {}
-        at: int | None = snapshot.snapshot_id
-        while at is not None and at in parents and at not in sound:
-            if at in chain:
-                yield Place(f"/snapshots/{place}/parent-snapshot-id", at, "ancestors that end")
-                break
-            chain[at] = None
-            at = parents[at]
-        sound.update(chain)
-
-
-NO_PARENT = -1
-"""What ClickHouse writes for a snapshot without a parent, as Iceberg-Java does for a table without a snapshot."""
-
-
-def _no_parent(metadata: TableMetadata) -> FoundPlaces:
-    known = _known(metadata)
-    for place, snapshot in enumerate(metadata.snapshots):
-        if snapshot.parent_snapshot_id == NO_PARENT and NO_PARENT not in known:
-            yield Place(f"/snapshots/{place}/parent-snapshot-id", NO_PARENT, "no parent-snapshot-id")
-
-
-def _operations(metadata: TableMetadata) -> FoundPlaces:
-    for place, snapshot in enumerate(metadata.snapshots):
-        if snapshot.summary is not None and snapshot.summary.get(OPERATION) not in OPERATIONS:
-            found = snapshot.summary.get(OPERATION)
-            yield Place(f"/snapshots/{place}/summary/operation", found, ", ".join(sorted(OPERATIONS)))
-
-
-def _metrics(metadata: TableMetadata) -> FoundPlaces:
-    for place, snapshot in enumerate(metadata.snapshots):
-        for name, value in (snapshot.summary or {}).items():
-            if name in SUMMARY_METRICS and not (value.isascii() and value.isdigit()):
-                yield Place(f"/snapshots/{place}/summary/{name}", value, "digits")
-
-
-def _snapshot_schemas(metadata: TableMetadata) -> FoundPlaces:
-    known = {schema.schema_id for schema in metadata.schemas}
-    for place, snapshot in enumerate(metadata.snapshots):
-        if snapshot.schema_id is not None and snapshot.schema_id not in known:
-            yield Place(f"/snapshots/{place}/schema-id", snapshot.schema_id, "the id of a schema")
-
-
-def _snapshot_keys(metadata: TableMetadata) -> FoundPlaces:
-    known = {key.key_id for key in metadata.encryption_keys}
-    for place, snapshot in enumerate(metadata.snapshots):
-        if snapshot.key_id is not None and snapshot.key_id not in known:
-            yield Place(f"/snapshots/{place}/key-id", snapshot.key_id, "the id of an encryption key")
-
-
-def _first_row_ids(metadata: TableMetadata) -> FoundPlaces:
-    """Snapshots from before the upgrade have none, and neither do their ancestors."""
-    known = _known(metadata)
-    for place, snapshot in enumerate(metadata.snapshots):
-        parent = known.get(snapshot.parent_snapshot_id) if snapshot.parent_snapshot_id is not None else None
-        if parent and snapshot.first_row_id is None and parent.first_row_id is not None:
-            yield Place(f"/snapshots/{place}/first-row-id", expected="a first row id, as the parent has one")
-
-
-def _added_rows(metadata: TableMetadata) -> FoundPlaces:
-    for place, snapshot in enumerate(metadata.snapshots):
-        if (snapshot.first_row_id is None) != (snapshot.added_rows is None):
-            name = "added-rows" if snapshot.added_rows is None else "first-row-id"
-            yield Place(f"/snapshots/{place}/{name}", expected="both first-row-id and added-rows, or neither")
-
-
-def _manifest_lists(metadata: TableMetadata) -> FoundPlaces:
-    """Snapshots from before the upgrade from v1, which have the sequence number 0, may list their manifests."""
-    for place, snapshot in enumerate(metadata.snapshots):
-        if snapshot.manifest_list is None and snapshot.manifests and snapshot.sequence_number > 0:
-            yield Place(f"/snapshots/{place}/manifest-list", expected="the location of a manifest list")
-
-
-def _summaries(metadata: TableMetadata) -> FoundPlaces:
-    """Snapshots from before the upgrade from v1, which have the sequence number 0, may lack the summary."""
-    for place, snapshot in enumerate(metadata.snapshots):
-        if snapshot.summary is None and snapshot.sequence_number > 0:
-            yield Place(f"/snapshots/{place}/summary", expected="a summary with the operation")
-
-
-def _row_ranges(metadata: TableMetadata) -> Iterator[tuple[int, int, int]]:
-    """Find the ranges of row ids that snapshots assigned: first, end, and index of the snapshot."""
-    for place, snapshot in enumerate(metadata.snapshots):
-        if snapshot.first_row_id is not None:
-            yield snapshot.first_row_id, snapshot.first_row_id + max(snapshot.added_rows or 0, 0), place
-
-
-def _negative_rows(metadata: TableMetadata) -> FoundPlaces:
-    for place, snapshot in enumerate(metadata.snapshots):
-        for name, found in (("first-row-id", snapshot.first_row_id), ("added-rows", snapshot.added_rows)):
-            if found is not None and found < 0:
-                yield Place(f"/snapshots/{place}/{name}", found, "0 or more")
-
-
-def _next_row_id(metadata: TableMetadata) -> FoundPlaces:
-    highest = max((end for _, end, _ in _row_ranges(metadata)), default=0)
-    if metadata.next_row_id is not None and metadata.next_row_id < highest:
-        yield Place("/next-row-id", metadata.next_row_id, f"at least {highest}, the end of the snapshots' row ids")
-
-
-def _overlapping_rows(metadata: TableMetadata) -> FoundPlaces:
-    ranges = sorted(_row_ranges(metadata))
-    for (first, end, place), (next_first, next_end, next_place) in itertools.pairwise(ranges):
-        if next_first < end and next_first < next_end:
-            expected = f"none of {first} to {end - 1}, which /snapshots/{place} was given"
-            yield Place(f"/snapshots/{next_place}/first-row-id", next_first, expected)
-
+from spec_ref.table_metadata.rules_snapshots import snapshots_by_id
 
 # References
 
 
 def _dangling(metadata: TableMetadata) -> FoundPlaces:
-    known = _known(metadata)
+    known = snapshots_by_id(metadata)
     for name, ref in metadata.refs.items():
         if ref.snapshot_id not in known:
             yield Place(f"/refs/{escape_token(name)}/snapshot-id", ref.snapshot_id, "the id of a snapshot")
 
 
-REF_LIMITS = (
+_LIMITS = (
     ("REF003", "min-snapshots-to-keep", "min_snapshots_to_keep"),
     ("REF004", "max-snapshot-age-ms", "max_snapshot_age_ms"),
     ("REF005", "max-ref-age-ms", "max_ref_age_ms"),
@@ -299,7 +83,7 @@ def _snapshot_log_end(metadata: TableMetadata) -> FoundPlaces:
 
 
 def _snapshot_log_known(metadata: TableMetadata) -> FoundPlaces:
-    known = _known(metadata)
+    known = snapshots_by_id(metadata)
     for place, entry in enumerate(metadata.snapshot_log):
         if entry.snapshot_id not in known:
             yield Place(f"/snapshot-log/{place}/snapshot-id", entry.snapshot_id, "a snapshot that has not expired")
@@ -316,7 +100,7 @@ def _metadata_log_order(metadata: TableMetadata) -> FoundPlaces:
 
 
 def _statistics_snapshots(metadata: TableMetadata) -> FoundPlaces:
-    known = _known(metadata)
+    known = snapshots_by_id(metadata)
     paths = [
         *((f"/statistics/{place}", file.snapshot_id) for place, file in enumerate(metadata.statistics)),
         *((f"/partition-statistics/{n}", file.snapshot_id) for n, file in enumerate(metadata.partition_statistics)),
@@ -358,133 +142,7 @@ def _repeated_keys(metadata: TableMetadata) -> FoundPlaces:
         yield Place(f"/encryption-keys/{second}/key-id", ids[second], f"an id that key {first} does not have")
 
 
-SNAPSHOTS = ("snapshots",)
-
 RULES: tuple[MetadataRule, ...] = (
-    MetadataRule(
-        "SNP001", "two snapshots have the same id", SNAPSHOTS, _repeated_snapshots, refused=True, aspect="repeated"
-    ),
-    MetadataRule("NOT007", "the id of a snapshot is not positive", SNAPSHOTS, _positive_ids),
-    MetadataRule(
-        "TMD015",
-        "the table does not have the current snapshot",
-        ("current_snapshot_id", "snapshots"),
-        _current_snapshot,
-        refused=True,
-        aspect="unknown",
-    ),
-    MetadataRule(
-        "TMD015",
-        "the snapshot of main differs from current-snapshot-id",
-        ("current_snapshot_id", "refs"),
-        _main,
-        refused=True,
-        aspect="main-differs",
-    ),
-    MetadataRule("REF002", "main is not a branch", ("refs",), _main_is_branch, aspect="main-is-tag"),
-    MetadataRule(
-        "SNP005",
-        "a snapshot has neither manifests nor manifest-list",
-        ("snapshots", "format_version"),
-        _no_manifests,
-        refused=True,
-        aspect="no-manifests",
-    ),
-    MetadataRule(
-        "SNP005",
-        "a snapshot has no manifest list",
-        SNAPSHOTS,
-        _manifest_lists,
-        since=SNAPSHOT_RULES["manifest_list"].required_since,
-        aspect="missing",
-    ),
-    MetadataRule(
-        "SNP006",
-        "both manifests and manifest-list of a snapshot are set",
-        ("snapshots", "format_version"),
-        _both_manifests,
-        aspect="twice",
-    ),
-    MetadataRule(
-        "TMD004",
-        "the sequence number of a snapshot is greater than last-sequence-number",
-        ("snapshots", "last_sequence_number"),
-        _last_sequence_number,
-        aspect="exceeded-by-snapshot",
-    ),
-    MetadataRule(
-        "SNP003",
-        "the sequence number of a snapshot is not greater than its parent's",
-        SNAPSHOTS,
-        _sequence_order,
-        aspect="not-increasing",
-    ),
-    MetadataRule(
-        "SNP003",
-        "two snapshots have the same sequence number",
-        SNAPSHOTS,
-        _repeated_sequence_numbers,
-        aspect="repeated",
-    ),
-    MetadataRule(
-        "TMD005",
-        "last-updated-ms is before the last snapshot",
-        ("snapshots", "snapshot_log", "metadata_log", "last_updated_ms"),
-        _last_updated,
-        aspect="before-snapshot",
-    ),
-    MetadataRule("SNP002", "a snapshot is its own ancestor", SNAPSHOTS, _cycles, aspect="cycle"),
-    MetadataRule(
-        "SNP002",
-        "parent-snapshot-id of a snapshot without a parent is not null",
-        SNAPSHOTS,
-        _no_parent,
-        aspect="negative",
-    ),
-    MetadataRule("SNP008", "the operation of a summary is missing or unknown", SNAPSHOTS, _operations),
-    MetadataRule(
-        "SNP007",
-        "a snapshot has no summary",
-        SNAPSHOTS,
-        _summaries,
-        since=SNAPSHOT_RULES["summary"].required_since,
-        aspect="missing",
-    ),
-    MetadataRule("NOT005", "a metric of a summary is not a number", SNAPSHOTS, _metrics, aspect="not-a-number"),
-    MetadataRule(
-        "SNP009",
-        "the table does not have the schema of a snapshot",
-        ("snapshots", "schemas"),
-        _snapshot_schemas,
-        aspect="unknown-schema",
-    ),
-    MetadataRule(
-        "SNP012",
-        "the table does not have the encryption key of a snapshot",
-        ("snapshots", "encryption_keys"),
-        _snapshot_keys,
-        aspect="unknown-key",
-    ),
-    MetadataRule(
-        "SNP010",
-        "a snapshot has no first row id",
-        SNAPSHOTS,
-        _first_row_ids,
-        since=SNAPSHOT_RULES["first_row_id"].required_since,
-        aspect="unassigned",
-    ),
-    MetadataRule(
-        "SNP011", "only one of first-row-id and added-rows of a snapshot is set", SNAPSHOTS, _added_rows, aspect="half"
-    ),
-    MetadataRule("SNP010", "row ids are negative", SNAPSHOTS, _negative_rows, aspect="negative"),
-    MetadataRule(
-        "TMD024",
-        "next-row-id was already assigned to a row",
-        ("snapshots", "next_row_id"),
-        _next_row_id,
-        aspect="given-already",
-    ),
-    MetadataRule("LIN023", "two snapshots have overlapping row ids", SNAPSHOTS, _overlapping_rows, aspect="overlap"),
     MetadataRule(
         "TMD021",
         "the table does not have the snapshot of a reference",
@@ -494,13 +152,13 @@ RULES: tuple[MetadataRule, ...] = (
     ),
     *(
         MetadataRule(code, f"{name} is not positive", ("refs",), _ref_limit(name, attribute), aspect="not-positive")
-        for code, name, attribute in REF_LIMITS
+        for code, name, attribute in _LIMITS
     ),
     *(
         MetadataRule(
             code, "a tag has a retention property of branches", ("refs",), _tag_limit(name, attribute), aspect="of-tag"
         )
-        for code, name, attribute in REF_LIMITS[:2]
+        for code, name, attribute in _LIMITS[:2]
     ),
     MetadataRule("REF005", "max-ref-age-ms is set on main, which never expires", ("refs",), _main_limit, aspect="main"),
     MetadataRule(
@@ -554,4 +212,4 @@ RULES: tuple[MetadataRule, ...] = (
     ),
     MetadataRule("ENC001", "two keys have the same id", ("encryption_keys",), _repeated_keys, aspect="repeated"),
 )
-"""The rules over the table's history."""
+"""The rules over references, logs, statistics and keys."""
