@@ -19,7 +19,7 @@ from conformance.core.json_types import Json
 from spec_ref.core.errors import error_path, spec_error
 from spec_ref.data_types.types import Type
 from spec_ref.data_types.values import value_key
-from spec_ref.encodings.variant.value import Variant
+from spec_ref.encodings.variant.physical_types import Variant
 from spec_ref.single_value.json_value import APPENDIX_D, JsonForm, read_float, read_hex, read_integer
 
 _LONG = re.compile(r"0|-?[1-9][0-9]{0,18}")

@@ -35,7 +35,7 @@ from spec_ref.data_types.types import (
     kind,
 )
 from spec_ref.data_types.values import value_key
-from spec_ref.encodings.variant.value import Variant
+from spec_ref.encodings.variant.physical_types import Variant
 
 _CRS = st.sampled_from(["OGC:CRS84", "EPSG:4326", "srid:4326", "SRID:0", "projjson:my-crs"])
 

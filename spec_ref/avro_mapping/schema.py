@@ -48,7 +48,7 @@ from spec_ref.encodings.avro.types import (
     Record,
     Union,
 )
-from spec_ref.encodings.variant.value import Variant
+from spec_ref.encodings.variant.physical_types import Variant
 
 FIELD_NAME = "iceberg-field-name"
 """The property for a name that Avro does not allow, beside the replaced name, as in Iceberg-Java."""

@@ -16,7 +16,7 @@ import pyarrow as pa
 from spec_ref.columnar.manifests.computed_metrics import comparable, storage_array
 from spec_ref.core.errors import spec_error
 from spec_ref.data_types.types import UUID, ListType, MapType, StructType, Type, VariantType, kind
-from spec_ref.encodings.variant.value import Variant
+from spec_ref.encodings.variant.physical_types import Variant
 
 _COUNTED = ("date", "time", "timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns")
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from spec_ref.core.errors import SpecError, error_path, spec_error
 from spec_ref.data_files.parquet_thrift import ParquetNode
+from spec_ref.encodings.variant.physical_types import DECIMAL_DIGITS
 from spec_ref.encodings.variant.shredding import REQUIREMENT
-from spec_ref.encodings.variant.value import DECIMAL_DIGITS
 
 _SHREDDED: frozenset[tuple[str, str | None, tuple[Any, ...]]] = frozenset(
     {

@@ -16,7 +16,7 @@ uuid                       ``uuid.UUID``
 fixed(L), binary           ``bytes``
 geometry, geography        ``bytes``, well-known binary
 unknown                    ``None``, its only value
-variant                    `spec_ref.encodings.variant.value.Variant`
+variant                    `spec_ref.encodings.variant.physical_types.Variant`
 struct                     ``dict`` from field id to value; an optional field may be left out or ``None``
 list                       ``tuple``
 map                        ``tuple`` of (key, value) pairs
@@ -39,7 +39,7 @@ from spec_ref.core.errors import error_path, spec_error
 from spec_ref.core.records import record
 from spec_ref.data_types.types import DecimalType, ListType, MapType, StructType, Type, kind
 from spec_ref.encodings.geo.wkb import read_wkb
-from spec_ref.encodings.variant.value import Variant
+from spec_ref.encodings.variant.physical_types import Variant
 
 
 @record

@@ -34,15 +34,9 @@ from spec_ref.core.errors import SpecError, error_path, spec_error
 from spec_ref.data_types.types import BOOLEAN, INT, PLAIN_PRIMITIVES, DecimalType, Type, kind
 from spec_ref.data_types.values import check_value
 from spec_ref.encodings.variant.json_path import parse_normalized_path
-from spec_ref.encodings.variant.value import (
-    DECIMAL_DIGITS,
-    PhysicalType,
-    VariantPrimitive,
-    VariantValue,
-    decode_variant,
-    encode_variant,
-    split_variant,
-)
+from spec_ref.encodings.variant.physical_types import DECIMAL_DIGITS, PhysicalType, VariantPrimitive, VariantValue
+from spec_ref.encodings.variant.value import decode_variant, split_variant
+from spec_ref.encodings.variant.value_writer import encode_variant
 
 VariantBound: TypeAlias = Mapping[str, tuple[Type, Any]]
 """Bounds of fields: by normalized path, the type and the value."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from spec_ref.core.errors import SpecError, Violation, spec_error
 from spec_ref.encodings.variant.json_path import parse_normalized_path
-from spec_ref.encodings.variant.value import PhysicalType, VariantPrimitive, VariantValue
+from spec_ref.encodings.variant.physical_types import PhysicalType, VariantPrimitive, VariantValue
 from spec_ref.single_value.variant_bounds import VariantBound, equivalence_class, primitive_type_and_value
 
 

@@ -25,7 +25,7 @@ from spec_ref.data_types.types import (
     NestedField,
     StructType,
 )
-from spec_ref.encodings.variant.value import Variant
+from spec_ref.encodings.variant.physical_types import Variant
 
 
 @given(st.data())

@@ -41,7 +41,7 @@ from spec_ref.data_types.types import (
     Type,
 )
 from spec_ref.data_types.values import value_key
-from spec_ref.encodings.variant.value import Variant
+from spec_ref.encodings.variant.physical_types import Variant
 from spec_ref.manifests.data_file import FileFormat
 from spec_ref.schemas.type_json import type_from_json
 

@@ -8,17 +8,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from spec_ref.core.errors import SpecError
-from spec_ref.encodings.variant.value import (
-    DECIMAL_DIGITS,
-    MAX_DEPTH,
-    PhysicalType,
-    Variant,
-    VariantPrimitive,
-    decode_metadata,
-    decode_variant,
-    encode_variant,
-    split_variant,
-)
+from spec_ref.encodings.variant.physical_types import DECIMAL_DIGITS, MAX_DEPTH, PhysicalType, Variant, VariantPrimitive
+from spec_ref.encodings.variant.value import decode_metadata, decode_variant, split_variant
+from spec_ref.encodings.variant.value_writer import encode_variant
 
 EMPTY = bytes.fromhex("010000")
 

@@ -22,17 +22,9 @@ from spec_ref.data_files.parquet_schema import struct_from_parquet
 from spec_ref.data_files.parquet_thrift import ParquetNode, read_parquet_schema
 from spec_ref.data_files.reader import open_rows
 from spec_ref.data_types.types import LONG, VARIANT, ListType, MapType, NestedField, StructType
-from spec_ref.encodings.variant.value import (
-    MAX_DEPTH,
-    PhysicalType,
-    Variant,
-    VariantPrimitive,
-    VariantValue,
-    decode_variant,
-    encode_metadata,
-    encode_value,
-    encode_variant,
-)
+from spec_ref.encodings.variant.physical_types import MAX_DEPTH, PhysicalType, Variant, VariantPrimitive, VariantValue
+from spec_ref.encodings.variant.value import decode_variant
+from spec_ref.encodings.variant.value_writer import encode_metadata, encode_value, encode_variant
 from spec_ref.manifests.data_file import FileFormat
 from tools.shredded_files import variant_bytes
 

@@ -36,7 +36,8 @@ from spec_ref.data_types.types import (
 )
 from spec_ref.encodings.geo.wkb import wkt_to_wkb
 from spec_ref.encodings.variant.json_path import normalized_path
-from spec_ref.encodings.variant.value import PhysicalType, VariantPrimitive, encode_variant
+from spec_ref.encodings.variant.physical_types import PhysicalType, VariantPrimitive
+from spec_ref.encodings.variant.value_writer import encode_variant
 from spec_ref.single_value.bounds import decode_bound, encode_bound, truncate_lower, truncate_upper
 from spec_ref.single_value.geo_bounds import GeoPoint
 from spec_ref.single_value.variant_bounds import check_same_types

@@ -88,7 +88,8 @@ def _shredded() -> Callable[[bytes], object]:
     import pyarrow as pa
 
     from spec_ref.columnar.encodings.variant.shredding import unshred
-    from spec_ref.encodings.variant.value import Variant, decode_variant
+    from spec_ref.encodings.variant.physical_types import Variant
+    from spec_ref.encodings.variant.value import decode_variant
 
     def group(typed: object) -> list[object]:
         return [pa.field("value", pa.binary()), pa.field("typed_value", typed)]  # type: ignore[arg-type]

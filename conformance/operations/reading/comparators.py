@@ -26,14 +26,9 @@ from conformance.operations.wire import from_exchange, to_exchange
 from spec_ref.core.errors import SpecError
 from spec_ref.data_types.types import ListType, MapType, StructType, Type, VariantType
 from spec_ref.data_types.values import value_key
-from spec_ref.encodings.variant.value import (
-    DECIMAL_DIGITS,
-    PhysicalType,
-    VariantPrimitive,
-    VariantValue,
-    decode_variant,
-    encode_variant,
-)
+from spec_ref.encodings.variant.physical_types import DECIMAL_DIGITS, PhysicalType, VariantPrimitive, VariantValue
+from spec_ref.encodings.variant.value import decode_variant
+from spec_ref.encodings.variant.value_writer import encode_variant
 
 
 def table_rows(args: JsonObject, expected: JsonObject, got: JsonObject) -> Differences:

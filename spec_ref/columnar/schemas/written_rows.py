@@ -45,7 +45,8 @@ from spec_ref.data_types.types import (
     kind,
 )
 from spec_ref.data_types.values import check_unique_keys, value_requirement
-from spec_ref.encodings.variant.value import Variant, decode_variant
+from spec_ref.encodings.variant.physical_types import Variant
+from spec_ref.encodings.variant.value import decode_variant
 from spec_ref.schemas.default_values import effective_write
 from spec_ref.schemas.schema import Column
 from spec_ref.schemas.written_rows import check_names

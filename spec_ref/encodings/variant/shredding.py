@@ -19,7 +19,7 @@ Decided here, because Parquet's text leaves a choice to readers (contradiction E
 from __future__ import annotations
 
 from spec_ref.core.errors import spec_error
-from spec_ref.encodings.variant.value import PhysicalType, VariantPrimitive, VariantValue
+from spec_ref.encodings.variant.physical_types import PhysicalType, VariantPrimitive, VariantValue
 
 REQUIREMENT = "PQT005"
 

@@ -1,10 +1,9 @@
-"""Variant values in the Parquet variant encoding, version 1 (Semi-structured Types; TYP006).
+"""Read variant values in the Parquet variant encoding, version 1 (Semi-structured Types; TYP006).
 
 A variant is two byte arrays. The metadata is a dictionary of field names; the value refers to names by their position
 there. A value is a primitive, a short string, an object or an array, as the two lowest bits of its first byte state.
 
-Reading is strict: every byte belongs to exactly one part, and anything else is refused. Writing gives one encoding for
-one value: a sorted dictionary, the smallest sizes, object values in the order of their names.
+Reading is strict: every byte belongs to exactly one part, and anything else is refused.
 
 Decided here, because the encoding's text leaves it open:
 
@@ -17,116 +16,25 @@ Decided here, because the encoding's text leaves it open:
 
 from __future__ import annotations
 
-import enum
 import itertools
 import struct
 import uuid
-from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, TypeAlias
 
 from spec_ref.core.calendar import MICROS_PER_DAY
-from spec_ref.core.decimals import unscaled_value
 from spec_ref.core.errors import SpecError, spec_error
-from spec_ref.core.records import record
-
-MAX_DEPTH = 128
-"""How deep objects and arrays may nest; a hostile value must not exhaust the stack."""
-
-MAX_SHORT_STRING = 63
-"""The size in bytes of the longest string whose length fits into its header."""
-
-
-@record
-class Variant:
-    """A variant value as stored: the dictionary of names, and the value that refers to it."""
-
-    metadata: bytes
-    value: bytes
-
-
-class PhysicalType(enum.IntEnum):
-    """A primitive type of the encoding; the value is its type id."""
-
-    NULL = 0
-    TRUE = 1
-    FALSE = 2
-    INT8 = 3
-    INT16 = 4
-    INT32 = 5
-    INT64 = 6
-    DOUBLE = 7
-    DECIMAL4 = 8
-    DECIMAL8 = 9
-    DECIMAL16 = 10
-    DATE = 11
-    TIMESTAMP = 12
-    TIMESTAMP_NTZ = 13
-    FLOAT = 14
-    BINARY = 15
-    STRING = 16
-    TIME_NTZ = 17
-    TIMESTAMP_NANOS = 18
-    TIMESTAMP_NTZ_NANOS = 19
-    UUID = 20
-
-
-_FORMATS: dict[PhysicalType, str] = {
-    PhysicalType.INT8: "<b",
-    PhysicalType.INT16: "<h",
-    PhysicalType.INT32: "<i",
-    PhysicalType.INT64: "<q",
-    PhysicalType.DOUBLE: "<d",
-    PhysicalType.DATE: "<i",
-    PhysicalType.TIMESTAMP: "<q",
-    PhysicalType.TIMESTAMP_NTZ: "<q",
-    PhysicalType.FLOAT: "<f",
-    PhysicalType.TIME_NTZ: "<q",
-    PhysicalType.TIMESTAMP_NANOS: "<q",
-    PhysicalType.TIMESTAMP_NTZ_NANOS: "<q",
-}
-"""The primitives that are one little-endian number."""
-
-_FLOATS = frozenset({PhysicalType.FLOAT, PhysicalType.DOUBLE})
-
-_CONSTANTS: dict[PhysicalType, bool | None] = {
-    PhysicalType.NULL: None,
-    PhysicalType.TRUE: True,
-    PhysicalType.FALSE: False,
-}
-"""The primitives without data."""
-
-DECIMAL_DIGITS: dict[PhysicalType, int] = {
-    PhysicalType.DECIMAL4: 9,
-    PhysicalType.DECIMAL8: 18,
-    PhysicalType.DECIMAL16: 38,
-}
-"""The greatest number of digits of each decimal type."""
-
-_DECIMAL_BYTES: dict[PhysicalType, int] = {
-    PhysicalType.DECIMAL4: 4,
-    PhysicalType.DECIMAL8: 8,
-    PhysicalType.DECIMAL16: 16,
-}
-
-MAX_SCALE = 38
-
-
-@record
-class VariantPrimitive:
-    """A primitive value with its type.
-
-    ``value`` is None, bool, int, float, `decimal.Decimal` (its exponent is minus the scale), bytes, str or
-    `uuid.UUID`; dates are days from 1970-01-01, times microseconds of the day, timestamps microseconds or nanoseconds
-    from 1970-01-01.
-    """
-
-    physical: PhysicalType
-    value: Any
-
-
-VariantValue: TypeAlias = "VariantPrimitive | tuple[VariantValue, ...] | dict[str, VariantValue]"
-"""A decoded variant: a primitive, an array, or an object by field name."""
+from spec_ref.encodings.variant.physical_types import (
+    CONSTANTS,
+    DECIMAL_BYTES,
+    DECIMAL_DIGITS,
+    MAX_DEPTH,
+    MAX_SCALE,
+    NUMBER_FORMATS,
+    PhysicalType,
+    Variant,
+    VariantPrimitive,
+    VariantValue,
+)
 
 
 def decode_variant(variant: Variant) -> VariantValue:
@@ -194,64 +102,6 @@ def split_variant(data: bytes) -> Variant:
     """
     _, size = _read_metadata(data)
     return Variant(data[:size], data[size:])
-
-
-def encode_variant(node: VariantValue) -> Variant:
-    """Encode a value in the one encoding that this module writes.
-
-    Args:
-        node: the value.
-
-    Returns:
-        The metadata and the value.
-
-    Raises:
-        SpecError: TYP006 if a primitive is not of its type, a name cannot be encoded, or the value nests more than
-            `MAX_DEPTH` levels.
-    """
-    names: set[str] = set()
-    _collect_names(node, names, 0)
-    ordered = sorted(names)
-    ids = {name: id_ for id_, name in enumerate(ordered)}
-    return Variant(encode_metadata(ordered), _encode_node(node, ids))
-
-
-def encode_value(node: VariantValue, ids: Mapping[str, int]) -> bytes:
-    """Encode a value for an existing dictionary.
-
-    Args:
-        node: the value.
-        ids: the id of each name in the dictionary.
-
-    Returns:
-        The encoded value.
-
-    Raises:
-        SpecError: TYP006 if a primitive is not of its type, or the dictionary does not have the name of a field.
-    """
-    try:
-        return _encode_node(node, ids)
-    except KeyError as cause:
-        message = "variant: the name of an object field is not in the dictionary"
-        raise spec_error("TYP006", message, found=cause.args[0], expected="a name of the metadata") from cause
-
-
-def encode_metadata(names: list[str]) -> bytes:
-    """Encode a dictionary of names.
-
-    Args:
-        names: the names, unique and in the order of their UTF-8 bytes.
-
-    Returns:
-        The encoded metadata.
-
-    Raises:
-        SpecError: TYP006 if a name has a lone surrogate or there are too many names.
-    """
-    encoded = [_utf8(name) for name in names]
-    offsets = [0, *itertools.accumulate(map(len, encoded))]
-    size = _size_of(max(offsets[-1], len(names)))
-    return b"".join([bytes([1 | 1 << 4 | (size - 1) << 6]), _unsigned([len(names), *offsets], size), *encoded])
 
 
 def _error(what: str, message: str, position: int, data: bytes, expected: str | None = None) -> SpecError:
@@ -333,12 +183,12 @@ class _ValueReader:
             raise self.error(f"primitive type {type_id} is unknown", start - 1, "a type id of 0 to 20")
         physical = PhysicalType(type_id)
         what = f"a {physical.name.lower()}"
-        if physical in _CONSTANTS:
+        if physical in CONSTANTS:
             self.fill(start, 0, end, what)
-            return VariantPrimitive(physical, _CONSTANTS[physical])
-        if physical in _FORMATS:
-            self.fill(start, struct.calcsize(_FORMATS[physical]), end, what)
-            (number,) = struct.unpack(_FORMATS[physical], self.data[start:end])
+            return VariantPrimitive(physical, CONSTANTS[physical])
+        if physical in NUMBER_FORMATS:
+            self.fill(start, struct.calcsize(NUMBER_FORMATS[physical]), end, what)
+            (number,) = struct.unpack(NUMBER_FORMATS[physical], self.data[start:end])
             if physical is PhysicalType.TIME_NTZ and not 0 <= number < MICROS_PER_DAY:
                 raise self.error(f"time {number} is outside of a day", start, "0 to 86399999999 microseconds")
             return VariantPrimitive(physical, number)
@@ -354,7 +204,7 @@ class _ValueReader:
         return VariantPrimitive(physical, self.text(start + 4, end) if is_text else self.data[start + 4 : end])
 
     def decimal(self, physical: PhysicalType, start: int, end: int) -> VariantPrimitive:
-        self.fill(start, 1 + _DECIMAL_BYTES[physical], end, f"a {physical.name.lower()}")
+        self.fill(start, 1 + DECIMAL_BYTES[physical], end, f"a {physical.name.lower()}")
         scale = self.data[start]
         if scale > MAX_SCALE:
             raise self.error(f"the scale of a decimal is {scale}", start, "0 to 38")
@@ -412,100 +262,3 @@ class _ValueReader:
         for offset in offsets[:-1]:
             found.append(self.node(values_at + offset, values_at + ends[offset], depth + 1))  # noqa: PERF401 (a frame per level)
         return found
-
-
-def _collect_names(node: VariantValue, names: set[str], depth: int) -> None:
-    if isinstance(node, VariantPrimitive):
-        return
-    if depth == MAX_DEPTH:
-        raise spec_error("TYP006", f"objects and arrays are nested deeper than {MAX_DEPTH}")
-    if isinstance(node, dict):
-        names.update(node)
-    for child in node.values() if isinstance(node, dict) else node:
-        _collect_names(child, names, depth + 1)
-
-
-def _encode_node(node: VariantValue, ids: Mapping[str, int]) -> bytes:
-    if isinstance(node, VariantPrimitive):
-        return _encode_scalar(node)
-    is_object = isinstance(node, dict)
-    keys = sorted(node) if isinstance(node, dict) else []
-    values: list[bytes] = []
-    for child in [node[key] for key in keys] if isinstance(node, dict) else node:
-        values.append(_encode_node(child, ids))  # noqa: PERF401 (a frame per level)
-    offsets = [0, *itertools.accumulate(map(len, values))]
-    offset_size = _size_of(offsets[-1])
-    is_large = len(values) > 0xFF
-    field_ids = [ids[key] for key in keys]
-    id_size = _size_of(max(field_ids, default=0))
-    header = offset_size - 1 | (is_large << 4 | id_size - 1 << 2 if is_object else is_large << 2)
-    return b"".join(
-        [
-            bytes([header << 2 | (2 if is_object else 3)]),
-            _unsigned([len(values)], 4 if is_large else 1),
-            _unsigned(field_ids, id_size),
-            _unsigned(offsets, offset_size),
-            *values,
-        ]
-    )
-
-
-def _encode_scalar(scalar: VariantPrimitive) -> bytes:
-    physical, value = scalar.physical, scalar.value
-    header = bytes([physical << 2])
-    if physical in _CONSTANTS and value is _CONSTANTS[physical]:
-        return header
-    if physical in _FORMATS and type(value) is (float if physical in _FLOATS else int):
-        if physical is PhysicalType.TIME_NTZ and not 0 <= value < MICROS_PER_DAY:
-            raise _not_of_type(scalar)
-        return header + _packed(scalar)
-    if physical in DECIMAL_DIGITS and isinstance(value, Decimal) and value.is_finite():
-        return header + _encode_decimal(scalar)
-    if physical is PhysicalType.STRING and isinstance(value, str):
-        text = _utf8(value)
-        if len(text) <= MAX_SHORT_STRING:
-            return bytes([len(text) << 2 | 1]) + text
-        return header + _unsigned([len(text)], 4) + text
-    if physical is PhysicalType.BINARY and isinstance(value, bytes):
-        return header + _unsigned([len(value)], 4) + value
-    if physical is PhysicalType.UUID and isinstance(value, uuid.UUID):
-        return header + value.bytes
-    raise _not_of_type(scalar)
-
-
-def _not_of_type(scalar: VariantPrimitive) -> SpecError:
-    return spec_error("TYP006", f"variant value: not a {scalar.physical.name.lower()}", found=scalar.value)
-
-
-def _packed(scalar: VariantPrimitive) -> bytes:
-    try:
-        return struct.pack(_FORMATS[scalar.physical], scalar.value)
-    except (struct.error, OverflowError) as cause:
-        raise _not_of_type(scalar) from cause
-
-
-def _encode_decimal(scalar: VariantPrimitive) -> bytes:
-    _, digits, exponent = scalar.value.as_tuple()
-    if len(digits) > DECIMAL_DIGITS[scalar.physical] or not -MAX_SCALE <= exponent <= 0:
-        raise _not_of_type(scalar)
-    size = _DECIMAL_BYTES[scalar.physical]
-    return bytes([-exponent]) + unscaled_value(scalar.value).to_bytes(size, "little", signed=True)
-
-
-def _utf8(text: str) -> bytes:
-    try:
-        return text.encode()
-    except UnicodeEncodeError as cause:
-        raise spec_error("TYP006", "variant: a string has a lone surrogate", found=text) from cause
-
-
-def _size_of(number: int) -> int:
-    """The number of bytes that an unsigned number needs, at least 1."""
-    return (number.bit_length() + 7) // 8 or 1
-
-
-def _unsigned(numbers: list[int], size: int) -> bytes:
-    try:
-        return b"".join(number.to_bytes(size, "little") for number in numbers)
-    except OverflowError as cause:
-        raise spec_error("TYP006", "variant: a size or count needs more than 4 bytes", found=max(numbers)) from cause

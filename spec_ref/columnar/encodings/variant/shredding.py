@@ -15,16 +15,10 @@ import pyarrow.compute as pc
 
 from spec_ref.columnar.arrow_types import validity
 from spec_ref.core.errors import error_path, spec_error
+from spec_ref.encodings.variant.physical_types import DECIMAL_DIGITS, PhysicalType, VariantPrimitive, VariantValue
 from spec_ref.encodings.variant.shredding import NULL, REQUIREMENT, reconstruct
-from spec_ref.encodings.variant.value import (
-    DECIMAL_DIGITS,
-    PhysicalType,
-    VariantPrimitive,
-    VariantValue,
-    decode_metadata,
-    decode_value,
-    encode_value,
-)
+from spec_ref.encodings.variant.value import decode_metadata, decode_value
+from spec_ref.encodings.variant.value_writer import encode_value
 
 ENCODED_NULL = b"\x00"
 
