@@ -28,7 +28,7 @@ from spec_ref.deletes.deletion_vector import encode_deletion_vector
 from spec_ref.deletes.position_deletes import POSITION_DELETE_FIELDS
 from spec_ref.encodings.avro.container import write_container
 from spec_ref.encodings.avro.types import from_json
-from spec_ref.encodings.avro.values import encoder
+from spec_ref.encodings.avro.values_writer import encoder
 from spec_ref.encodings.puffin.file import Blob, write_puffin
 from spec_ref.json.documents import dumps as json_text
 from spec_ref.manifest_lists.manifest_file import ManifestContent, ManifestFile

@@ -13,7 +13,7 @@ from spec_ref.data_files.row_writer import FileLayout, OutputFile
 from spec_ref.data_types.types import StructType
 from spec_ref.encodings.avro.container import CODECS, SYNC_LENGTH, block_bytes, header_bytes
 from spec_ref.encodings.avro.types import from_json
-from spec_ref.encodings.avro.values import encoder
+from spec_ref.encodings.avro.values_writer import encoder
 from spec_ref.json.documents import dumps
 
 REQUIREMENT = "AVR014"

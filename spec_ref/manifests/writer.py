@@ -16,7 +16,7 @@ from spec_ref.data_types.types import StructType
 from spec_ref.data_types.values import check_value
 from spec_ref.encodings.avro.container import write_container
 from spec_ref.encodings.avro.types import from_json
-from spec_ref.encodings.avro.values import encoder
+from spec_ref.encodings.avro.values_writer import encoder
 from spec_ref.json import documents
 from spec_ref.json.writing import writer
 from spec_ref.manifest_lists.manifest_file import FieldSummary, ManifestContent, ManifestFile

@@ -26,7 +26,8 @@ from spec_ref.data_types.types import ListType, MapType, NestedField, StructType
 from spec_ref.data_types.values import value_key
 from spec_ref.encodings.avro.container import write_container
 from spec_ref.encodings.avro.types import from_json, parse_schema
-from spec_ref.encodings.avro.values import decode_all, encoder
+from spec_ref.encodings.avro.values import decode_all
+from spec_ref.encodings.avro.values_writer import encoder
 
 CODE = "MAN001"
 

@@ -20,7 +20,8 @@ from spec_ref.columnar.encodings.avro.vectorized_buffer import VectorizedBuffer
 from spec_ref.core.errors import SpecError
 from spec_ref.encodings.avro.container import open_container
 from spec_ref.encodings.avro.types import Record, parse_schema
-from spec_ref.encodings.avro.values import decode_all, encoder
+from spec_ref.encodings.avro.values import decode_all
+from spec_ref.encodings.avro.values_writer import encoder
 
 CODE = "MAN001"
 

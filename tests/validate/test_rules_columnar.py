@@ -24,7 +24,7 @@ from spec_ref.core.versions import V1, V2, V3, FormatVersion
 from spec_ref.data_types import types as iceberg
 from spec_ref.encodings.avro.container import write_container
 from spec_ref.encodings.avro.types import from_json
-from spec_ref.encodings.avro.values import encoder
+from spec_ref.encodings.avro.values_writer import encoder
 from spec_ref.json import documents
 from spec_ref.manifest_lists.manifest_file import ManifestContent
 from spec_ref.manifest_lists.writer import FIXED_SYNC_MARKER

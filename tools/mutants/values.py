@@ -60,7 +60,7 @@ def _of_type(type_: str) -> bool:
 
 def _encoded(name: str) -> bool:
     from spec_ref.encodings.avro.types import Primitive
-    from spec_ref.encodings.avro.values import encoder
+    from spec_ref.encodings.avro.values_writer import encoder
 
     write = encoder(Primitive(name))
     return all(
