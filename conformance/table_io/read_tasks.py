@@ -16,13 +16,8 @@ from conformance.table_io.reading import Reading, in_file, refuse_encrypted
 from spec_ref.columnar.deletes.equality_deletes import delete_column_array
 from spec_ref.columnar.expressions.evaluation import evaluate_array
 from spec_ref.columnar.row_lineage.reading import last_updates, row_ids
-from spec_ref.columnar.schemas.column_projection import (
-    FileProjection,
-    arrow_field,
-    arrow_type,
-    compile_projection,
-    constant_array,
-)
+from spec_ref.columnar.schemas.arrow_columns import arrow_field, arrow_type
+from spec_ref.columnar.schemas.column_projection import FileProjection, compile_projection, constant_array
 from spec_ref.data_files.batches import BATCH_ROWS
 from spec_ref.data_files.reader import DataFileReader, open_rows
 from spec_ref.data_types.types import Type

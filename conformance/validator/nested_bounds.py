@@ -16,7 +16,7 @@ from conformance.validator.finding import of, rated
 from spec_ref.checks.findings import Finding
 from spec_ref.columnar.arrow_values import to_python_values
 from spec_ref.columnar.encodings.variant.shredding import unshred
-from spec_ref.columnar.schemas.column_projection import arrow_type
+from spec_ref.columnar.schemas.arrow_columns import arrow_type
 from spec_ref.core.errors import SpecError, Violation
 from spec_ref.data_types.types import Type, VariantType, kind
 from spec_ref.encodings.geo.geometry import coordinates

@@ -26,7 +26,7 @@ from spec_ref.columnar.encodings.avro.columns import (
     entry_record,
     split_nulls,
 )
-from spec_ref.columnar.schemas.column_projection import arrow_type
+from spec_ref.columnar.schemas.arrow_columns import arrow_type
 from spec_ref.core.errors import error_path, spec_error
 from spec_ref.data_files.batches import empty_batch, slice_batch
 from spec_ref.data_types.types import (

@@ -12,7 +12,8 @@ from typing import Any
 import pyarrow as pa
 
 from spec_ref.columnar.arrow_values import to_python_values
-from spec_ref.columnar.schemas.column_projection import arrow_field, arrow_values, canonical_array, find_column
+from spec_ref.columnar.schemas.arrow_columns import arrow_field
+from spec_ref.columnar.schemas.column_projection import arrow_values, canonical_array, find_column
 from spec_ref.core.errors import error_path
 from spec_ref.data_files.batches import InputFile
 from spec_ref.data_files.reader import open_rows

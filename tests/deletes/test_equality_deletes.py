@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from conformance.properties.strategies import primitive_types, values
 from spec_ref.columnar.deletes import equality_deletes
 from spec_ref.columnar.deletes.equality_deletes import EqualityDeleteSet, delete_column_array
-from spec_ref.columnar.schemas.column_projection import arrow_type, arrow_values
+from spec_ref.columnar.schemas.arrow_columns import arrow_type
+from spec_ref.columnar.schemas.column_projection import arrow_values
 from spec_ref.core.errors import SpecError
 from spec_ref.data_types.types import (
     BOOLEAN,

@@ -9,7 +9,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from spec_ref.columnar.manifests.encoded_entry_columns import Run
+from spec_ref.columnar.manifests.encoded_fields import Run
 from spec_ref.columnar.manifests.entry_columns import ManifestColumns
 from spec_ref.columnar.manifests.reader import decoded_batches
 from spec_ref.core.versions import V1, FormatVersion

@@ -16,7 +16,8 @@ from conformance.validator.local import Local
 from conformance.validator.run import Snapshots, validate
 from spec_ref.checks.findings import Finding, Severity
 from spec_ref.columnar.arrow_values import to_python_values
-from spec_ref.columnar.schemas.column_projection import arrow_field, arrow_values
+from spec_ref.columnar.schemas.arrow_columns import arrow_field
+from spec_ref.columnar.schemas.column_projection import arrow_values
 from spec_ref.data_types.types import INT, LONG, STRING, NestedField
 from spec_ref.data_types.values import value_key
 from spec_ref.schemas.schema import Schema

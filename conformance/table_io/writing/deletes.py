@@ -17,7 +17,7 @@ from conformance.table_io.writing.write_tasks import FileWriter
 from conformance.version import tool_version
 from spec_ref.columnar.deletes.deletion_vector import PositionBitmap, encode_positions, positions_array
 from spec_ref.columnar.deletes.position_deletes import PositionSet
-from spec_ref.columnar.schemas.column_projection import arrow_field
+from spec_ref.columnar.schemas.arrow_columns import arrow_field
 from spec_ref.commits.changes import NewFile
 from spec_ref.commits.reading import FileKey, file_key
 from spec_ref.core.errors import spec_error

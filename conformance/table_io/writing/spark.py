@@ -31,7 +31,7 @@ from conformance.table_io.writing.plans import WritePlan, clean_up, plan_write
 from conformance.table_io.writing.row_changes import Mode, Pieces, change_rows, mode_of
 from conformance.table_io.writing.tables import WritableTable
 from conformance.table_io.writing.write_tasks import Rows, RowSink, write_rows, write_to
-from spec_ref.columnar.schemas.column_projection import arrow_field
+from spec_ref.columnar.schemas.arrow_columns import arrow_field
 from spec_ref.commits import CommitResult, CommitStateUnknown, changes
 from spec_ref.commits.changes import Isolation
 from spec_ref.commits.conflict_evaluation import bound_filter

@@ -22,7 +22,8 @@ from conformance.table_io.writing.metrics import Collected, CollectedRows
 from conformance.table_io.writing.plans import WritePlan
 from spec_ref.columnar.expressions.evaluation import evaluate_array
 from spec_ref.columnar.partitioning.split_by_partition import split_by_partition
-from spec_ref.columnar.schemas.column_projection import arrow_field, arrow_values
+from spec_ref.columnar.schemas.arrow_columns import arrow_field
+from spec_ref.columnar.schemas.column_projection import arrow_values
 from spec_ref.columnar.schemas.written_rows import InputRows, compile_input
 from spec_ref.columnar.sorting.comparator import sort_batch
 from spec_ref.commits.changes import NewFile

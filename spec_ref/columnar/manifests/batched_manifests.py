@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 import attrs
 
 from spec_ref.columnar.encodings.avro.batches import Part
-from spec_ref.columnar.manifests.encoded_entry_columns import Run
+from spec_ref.columnar.manifests.encoded_fields import Run
 from spec_ref.columnar.manifests.entry_columns import ManifestColumns
 from spec_ref.columnar.manifests.reader import manifest_layouts
 from spec_ref.core.errors import SpecError

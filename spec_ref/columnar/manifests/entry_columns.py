@@ -22,7 +22,8 @@ from spec_ref.columnar.encodings.avro.columns import (
     UnionColumn,
     decode_lazy,
 )
-from spec_ref.columnar.manifests.encoded_entry_columns import EncodedEntryColumns, Run
+from spec_ref.columnar.manifests.encoded_entry_columns import EncodedEntryColumns
+from spec_ref.columnar.manifests.encoded_fields import Run
 from spec_ref.columnar.manifests.nullable_arrays import Longs, Mask, Nullable
 from spec_ref.columnar.manifests.reader import decoded_batches
 from spec_ref.core.errors import SpecError

@@ -10,9 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from spec_ref.columnar.arrow_types import ARROW_TYPES, check_values, validity
+from spec_ref.columnar.arrow_types import check_values, validity
 from spec_ref.columnar.encodings.variant.shredding import unshred
 from spec_ref.columnar.manifests.computed_metrics import comparable, storage_array
+from spec_ref.columnar.schemas.arrow_columns import Array, ArrowType, arrow_field, arrow_type
 from spec_ref.core.calendar import UNITS_PER_DAY
 from spec_ref.core.errors import SpecError, error_path, spec_error
 from spec_ref.core.records import evolve, record
@@ -20,8 +21,6 @@ from spec_ref.data_types.types import (
     DATE,
     UNKNOWN,
     UUID,
-    DecimalType,
-    FixedType,
     ListType,
     MapType,
     NestedField,
@@ -39,66 +38,12 @@ from spec_ref.schemas.column_projection import (
     source_column,
 )
 
-Array: TypeAlias = Any
-ArrowType: TypeAlias = Any
-"""A `pyarrow.DataType`; the stubs distinguish more types than code that derives them from Iceberg types can state."""
-
 Read: TypeAlias = Callable[[Array], Array]
-
-_ARROW: dict[str, ArrowType] = {
-    **ARROW_TYPES,
-    "variant": pa.struct([pa.field("metadata", pa.binary(), nullable=False), pa.field("value", pa.binary())]),
-}
 
 _TIMESTAMPS = frozenset({"timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns"})
 _CHECKED = frozenset({"string", "decimal", "time"})
 """The types for which a file may store what is not a value, so that values are checked; WKB and variants are not
 parsed."""
-
-
-def arrow_type(type_: Type) -> ArrowType:
-    """Find the Arrow type in which values of a type are read.
-
-    Geometry and geography are WKB, a variant is a struct of its two parts, and unknown is null.
-
-    Args:
-        type_: any type.
-
-    Returns:
-        The Arrow type.
-    """
-    match type_:
-        case DecimalType(precision, scale):
-            return pa.decimal128(precision, scale)
-        case FixedType(length):
-            return pa.binary(length)
-        case StructType(fields):
-            return pa.struct(list(map(arrow_field, fields)))
-        case ListType(_, element, required):
-            return pa.list_(_part_field("element", element, required=required))
-        case MapType(_, key, _, value, required):
-            return pa.map_(
-                pa.field("key", arrow_type(key), nullable=False), _part_field("value", value, required=required)
-            )
-        case _:
-            return _ARROW[kind(type_)]
-
-
-def _part_field(name: str, type_: Type, *, required: bool) -> pa.Field[Any]:
-    # Arrow has no field of type null that is required; a list that requires an element of type unknown is empty.
-    return pa.field(name, arrow_type(type_), nullable=not required or type_ == UNKNOWN)
-
-
-def arrow_field(field: NestedField) -> pa.Field[Any]:
-    """Make the field of Arrow batches for a field of the table.
-
-    Args:
-        field: a field of the table.
-
-    Returns:
-        The Arrow field.
-    """
-    return pa.field(field.name, arrow_type(field.type), nullable=not field.required)
 
 
 def constant_array(type_: Type, value: Any, length: int) -> Array:
@@ -128,20 +73,20 @@ def arrow_values(type_: Type, values: Sequence[Any]) -> Array:
     Returns:
         The array, in the type that `arrow_type` returns.
     """
-    return _wrapped(type_, pa.array([_plain(type_, value) for value in values], _storage_type(type_)))
+    return _wrapped(type_, pa.array([_storage_value(type_, value) for value in values], _storage_type(type_)))
 
 
-def _plain(type_: Type, value: Any) -> Any:
+def _storage_value(type_: Type, value: Any) -> Any:
     """Convert a value to the form that Arrow accepts: structs by name, maps as pairs, counts unchanged."""
     if value is None:
         return None
     match type_:
         case StructType(fields):
-            return {field.name: _plain(field.type, value.get(field.id)) for field in fields}
+            return {field.name: _storage_value(field.type, value.get(field.id)) for field in fields}
         case ListType(_, element):
-            return [_plain(element, item) for item in value]
+            return [_storage_value(element, item) for item in value]
         case MapType(_, key, _, item_type):
-            return [(_plain(key, one), _plain(item_type, item)) for one, item in value]
+            return [(_storage_value(key, one), _storage_value(item_type, item)) for one, item in value]
         case _ if kind(type_) == "variant":
             return {"metadata": value.metadata, "value": value.value}
         case _:

@@ -23,14 +23,8 @@ import pyarrow.compute as pc
 from spec_ref.columnar.arrow_types import check_arrow_type, check_values, validity
 from spec_ref.columnar.arrow_values import to_python_values
 from spec_ref.columnar.manifests.computed_metrics import storage_array
-from spec_ref.columnar.schemas.column_projection import (
-    arrow_field,
-    arrow_type,
-    check_no_nulls,
-    constant_array,
-    list_reader,
-    map_reader,
-)
+from spec_ref.columnar.schemas.arrow_columns import arrow_field, arrow_type
+from spec_ref.columnar.schemas.column_projection import check_no_nulls, constant_array, list_reader, map_reader
 from spec_ref.core.errors import SpecError, error_path, spec_error
 from spec_ref.core.records import record
 from spec_ref.data_types.types import (

@@ -24,8 +24,9 @@ import numpy as np
 import numpy.typing as npt
 
 from spec_ref.columnar.encodings.avro.columns import BytesColumn, DecodedColumn, RecordColumn, UnionColumn, build_column
-from spec_ref.columnar.encodings.avro.vectorized import Node, compile_field, compile_type, footprint
+from spec_ref.columnar.encodings.avro.vectorized import compile_field, compile_type, footprint
 from spec_ref.columnar.encodings.avro.vectorized_buffer import Positions, VectorizedBuffer
+from spec_ref.columnar.encodings.avro.vectorized_nodes import Node
 from spec_ref.encodings.avro.types import AvroType, Record, Union
 from spec_ref.encodings.avro.values import BlockDecoder, Decoder, Malformed, decoder, read_long
 

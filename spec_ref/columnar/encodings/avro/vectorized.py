@@ -11,31 +11,37 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from spec_ref.columnar.encodings.avro.columns import (
-    BytesColumn,
     DecodedColumn,
-    EnumColumn,
     LazyColumn,
     ListColumn,
-    NullColumn,
-    NumberColumn,
-    RecordColumn,
     Rows,
     UnionColumn,
     build_column,
     entry_record,
 )
 from spec_ref.columnar.encodings.avro.vectorized_buffer import ONE64, STOPS64, Longs, Positions, VectorizedBuffer
+from spec_ref.columnar.encodings.avro.vectorized_nodes import (
+    BooleanNode,
+    BytesNode,
+    DoubleNode,
+    EnumNode,
+    FixedNode,
+    FloatNode,
+    IntNode,
+    LongNode,
+    Mask,
+    Node,
+    NullNode,
+    RecordNode,
+)
 from spec_ref.core.errors import spec_error
 from spec_ref.encodings.avro.types import Array, AvroType, Enum, Field, Fixed, Map, Primitive, Record, Union, least_size
 from spec_ref.encodings.avro.values import MAX_EMPTY_ITEMS, Malformed, decoder
-
-Mask: TypeAlias = npt.NDArray[np.bool_]
 
 LONG_LIST = 64
 MIN_VECTORIZED = 64
@@ -46,157 +52,7 @@ def _too_few(active: int, count: int, steps: int) -> bool:
     return steps >= LONG_LIST and active * MIN_VECTORIZED < max(count, steps)
 
 
-class Node:
-    """Decodes a type at many positions together."""
-
-    def run(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[DecodedColumn, Positions]:
-        """Decode a value in each lane.
-
-        Args:
-            buffer: the buffer.
-            pos: the position of each lane.
-
-        Returns:
-            The values as a column, and the positions after them.
-        """
-        raise NotImplementedError
-
-    def skip(self, buffer: VectorizedBuffer, pos: Positions) -> Positions:
-        """Pass over a value in each lane, with only the checks that this needs.
-
-        Args:
-            buffer: the buffer.
-            pos: the position of each lane.
-
-        Returns:
-            The positions after the values.
-        """
-        return self.run(buffer, pos)[1]
-
-    def find(self, buffer: VectorizedBuffer, pos: Positions, key: int, place: int) -> tuple[Rows, DecodedColumn] | None:
-        """Find the positions whose map has a key, and the values.
-
-        The positions have been passed over before and are valid. If a map repeats the key, its first value is taken.
-
-        Args:
-            buffer: the buffer.
-            pos: the position of each lane.
-            key: the key.
-            place: the index of the key in the records of the entries: 0, or 1 if the value is first.
-
-        Returns:
-            The indices of the positions and the values; None if this node cannot find keys.
-        """
-        return None
-
-
-class _Null(Node):
-    def run(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[DecodedColumn, Positions]:
-        return NullColumn(len(pos)), pos
-
-
-class _Boolean(Node):
-    def run(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[DecodedColumn, Positions]:
-        value = buffer.byte(pos)
-        return NumberColumn(value == 1), buffer.invalidate(pos + 1, value > 1)
-
-    def skip(self, buffer: VectorizedBuffer, pos: Positions) -> Positions:
-        return pos + 1
-
-
-class _Long(Node):
-    def run(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[DecodedColumn, Positions]:
-        value, pos = buffer.long(pos)
-        return NumberColumn(value), pos
-
-    def skip(self, buffer: VectorizedBuffer, pos: Positions) -> Positions:
-        return buffer.skip_long(pos)
-
-
-class _Int(_Long):
-    def run(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[DecodedColumn, Positions]:
-        value, pos = buffer.long(pos)
-        if len(value) and (value.max() > 0x7FFFFFFF or value.min() < -0x80000000):
-            pos = buffer.invalidate(pos, (value > 0x7FFFFFFF) | (value < -0x80000000))
-        return NumberColumn(value), pos
-
-
-class _Float(Node):
-    def run(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[DecodedColumn, Positions]:
-        return NumberColumn(buffer.fours[pos].view("<f4")), pos + 4
-
-
-class _Double(Node):
-    def run(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[DecodedColumn, Positions]:
-        return NumberColumn(buffer.eights[pos].view("<f8")), pos + 8
-
-
-class _Bytes(Node):
-    def __init__(self, *, text: bool) -> None:
-        self.text = text
-
-    def run(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[DecodedColumn, Positions]:
-        size, pos = buffer.size(pos)
-        return BytesColumn(buffer.data, pos, size, text=self.text), pos + size
-
-    def skip(self, buffer: VectorizedBuffer, pos: Positions) -> Positions:
-        size, pos = buffer.size(pos)
-        return pos + size
-
-
-class _Fixed(Node):
-    def __init__(self, size: int) -> None:
-        self.size = size
-
-    def run(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[DecodedColumn, Positions]:
-        sizes = np.full(len(pos), self.size, np.int64)
-        return BytesColumn(buffer.data, pos, sizes, text=False), pos + self.size
-
-
-class _Enum(Node):
-    def __init__(self, symbols: tuple[str, ...]) -> None:
-        self.symbols = symbols
-
-    def run(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[DecodedColumn, Positions]:
-        place, pos = buffer.long(pos)
-        wrong = (place < 0) | (place >= len(self.symbols))
-        return EnumColumn(np.where(wrong, 0, place), self.symbols), buffer.invalidate(pos, wrong)
-
-
-class _Record(Node):
-    def __init__(self, fields: Sequence[Node]) -> None:
-        self.fields = fields
-
-    def run(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[DecodedColumn, Positions]:
-        count = len(pos)
-        columns = []
-        for field in self.fields:
-            column, pos = field.run(buffer, pos)
-            columns.append(column)
-        return RecordColumn(columns, count), pos
-
-    def skip(self, buffer: VectorizedBuffer, pos: Positions) -> Positions:
-        for field in self.fields:
-            pos = field.skip(buffer, pos)
-        return pos
-
-    def is_entry(self, place: int) -> bool:
-        """Whether it is an entry of a map of integers, with the key at an index."""
-        return len(self.fields) == 2 and isinstance(self.fields[place], _Long)
-
-    def entry(
-        self, buffer: VectorizedBuffer, pos: Positions, key: int, place: int
-    ) -> tuple[Mask, Positions, Positions]:
-        """Pass over an entry of a map: which positions have a key, where its value is, and the positions after it."""
-        if place:
-            behind = self.fields[0].skip(buffer, pos)
-            keys, after = buffer.long(behind)
-            return keys == key, pos, after
-        keys, values = buffer.long(pos)
-        return keys == key, values, self.fields[1].skip(buffer, values)
-
-
-class _Union(Node):
+class _UnionNode(Node):
     def __init__(self, branches: Sequence[Node]) -> None:
         self.branches = branches
 
@@ -242,7 +98,7 @@ class _Union(Node):
 
     def find(self, buffer: VectorizedBuffer, pos: Positions, key: int, place: int) -> tuple[Rows, DecodedColumn] | None:
         choices, after = buffer.long(pos)
-        maps = [number for number, branch in enumerate(self.branches) if isinstance(branch, _Items)]
+        maps = [number for number, branch in enumerate(self.branches) if isinstance(branch, _ItemsNode)]
         if len(maps) != 1:
             return None
         rows = np.nonzero(choices == maps[0])[0]
@@ -250,7 +106,7 @@ class _Union(Node):
         return None if found is None else (rows[found[0]], found[1])
 
 
-class _Items(Node):
+class _ItemsNode(Node):
     """An array or map: blocks of items, each with their number, up to a block of none."""
 
     def __init__(self, item: Node, least: int) -> None:
@@ -349,7 +205,7 @@ class _Items(Node):
         return self._each(buffer, count, None, pos, lambda _, pos: self.item.skip(buffer, pos))
 
     def find(self, buffer: VectorizedBuffer, pos: Positions, key: int, place: int) -> tuple[Rows, DecodedColumn] | None:
-        if not isinstance(self.item, _Record) or not self.item.is_entry(place):
+        if not isinstance(self.item, RecordNode) or not self.item.is_entry(place):
             return None
         count, at = buffer.long(pos)
         sized = np.nonzero(count < 0)[0]
@@ -377,7 +233,7 @@ class _Items(Node):
         return found, self.item.fields[1 - place].run(buffer, values)[0]
 
 
-class _Integers(_Items):
+class _IntegersNode(_ItemsNode):
     """An array whose items are one or more integers each: passed over by counting the last bytes of integers."""
 
     def __init__(self, item: Node, integers: int) -> None:
@@ -409,7 +265,7 @@ class _Integers(_Items):
         return pos + ((np.bitwise_count(below) + 1) >> 3)
 
 
-class _IntegerBytes(_Record):
+class _IntegerBytesNode(RecordNode):
     """An integer and bytes, such as the entries of bounds: passed over in one step if both are short."""
 
     def skip(self, buffer: VectorizedBuffer, pos: Positions) -> Positions:
@@ -427,7 +283,7 @@ class _IntegerBytes(_Record):
         return both & np.uint16(0xFF) == np.uint16(2 * key), pos + 1, pos + ((both >> np.uint16(9)) + np.uint16(2))
 
 
-class _Lazy(Node):
+class _LazyNode(Node):
     """Passes over values and decodes them on demand."""
 
     def __init__(self, node: Node, type_: AvroType) -> None:
@@ -459,14 +315,14 @@ class _Lazy(Node):
 
 
 _PRIMITIVES: dict[str, Callable[[], Node]] = {
-    "null": _Null,
-    "boolean": _Boolean,
-    "int": _Int,
-    "long": _Long,
-    "float": _Float,
-    "double": _Double,
-    "bytes": lambda: _Bytes(text=False),
-    "string": lambda: _Bytes(text=True),
+    "null": NullNode,
+    "boolean": BooleanNode,
+    "int": IntNode,
+    "long": LongNode,
+    "float": FloatNode,
+    "double": DoubleNode,
+    "bytes": lambda: BytesNode(text=False),
+    "string": lambda: BytesNode(text=True),
 }
 
 
@@ -484,19 +340,19 @@ def compile_type(type_: AvroType, lazy: Collection[int] = ()) -> Node:
         case Primitive(name):
             return _PRIMITIVES[name]()
         case Fixed(_, size):
-            return _Fixed(size)
+            return FixedNode(size)
         case Enum(_, symbols):
-            return _Enum(symbols)
+            return EnumNode(symbols)
         case Union(branches):
-            return _Union([compile_type(branch, lazy) for branch in branches])
+            return _UnionNode([compile_type(branch, lazy) for branch in branches])
         case Map(values):
             return _items(entry_record(values), lazy)
         case Array(items):
             return _items(items, lazy)
         case Record(_, fields):
             nodes = [compile_field(field, lazy) for field in fields]
-            short = len(nodes) == 2 and isinstance(nodes[0], _Long) and isinstance(nodes[1], _Bytes)
-            return _IntegerBytes(nodes) if short else _Record(nodes)
+            short = len(nodes) == 2 and isinstance(nodes[0], LongNode) and isinstance(nodes[1], BytesNode)
+            return _IntegerBytesNode(nodes) if short else RecordNode(nodes)
 
 
 def compile_field(field: Field, lazy: Collection[int] = ()) -> Node:
@@ -510,15 +366,15 @@ def compile_field(field: Field, lazy: Collection[int] = ()) -> Node:
         The node.
     """
     node = compile_type(field.type, lazy)
-    return _Lazy(node, field.type) if field.id in lazy else node
+    return _LazyNode(node, field.type) if field.id in lazy else node
 
 
 def _items(item: AvroType, lazy: Collection[int]) -> Node:
     node = compile_type(item, lazy)
-    parts = node.fields if isinstance(node, _Record) else [node]
-    if parts and all(isinstance(part, _Long) for part in parts):
-        return _Integers(node, len(parts))
-    return _Items(node, least_size(item))
+    parts = node.fields if isinstance(node, RecordNode) else [node]
+    if parts and all(isinstance(part, LongNode) for part in parts):
+        return _IntegersNode(node, len(parts))
+    return _ItemsNode(node, least_size(item))
 
 
 def footprint(type_: AvroType) -> int:
