@@ -39,7 +39,6 @@ class State(enum.Enum):
         return self in (State.WRONG, State.REFUSES, State.CRASHES)
 
 
-STATES = tuple(state.value for state in State)
 _WORST_FIRST = (State.CRASHES, State.WRONG, State.REFUSES)
 
 

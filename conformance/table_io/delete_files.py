@@ -30,7 +30,6 @@ REMEMBERED = 256
 """Delete files and indexes that are kept; those that were not used for longest are forgotten."""
 
 T = TypeVar("T")
-Ids = tuple[int, ...]
 
 
 class _Remembered:

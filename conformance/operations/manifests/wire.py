@@ -27,7 +27,6 @@ from spec_ref.schemas.schema import SCHEMA, Schema
 
 Form = dict[str, Any]
 
-CONTENT_KEYS = {ManifestContent.DATA: "data", ManifestContent.DELETES: "deletes"}
 LEFT_OUT = frozenset({"block_size_in_bytes", "file_ordinal", "sort_columns", "distinct_counts"})
 """Deprecated fields, which nothing reads."""
 
