@@ -268,9 +268,12 @@ class Relays:
     def known_as(self, failure: Failure) -> str:
         """The id of the known deviation that a failure is; empty where it is none."""
         started = self.engines[failure.engine].started
+        kinds = {failure.kind}
+        if failure.kind == "refused":  # scripts that one engine follows alone say with which word
+            kinds.add(f"refused: {failure.reason.partition(':')[0]}")
         for known in self.known:
-            if known.is_of(started.implementation, started.version) and known.happened(
-                failure.kind, [failure.operation], failure.reason, failure.violations
+            if known.is_of(started.implementation, started.version) and any(
+                known.happened(kind, [failure.operation], failure.reason, failure.violations) for kind in kinds
             ):
                 return known.id
         return ""
@@ -342,12 +345,12 @@ class Relays:
             shutil.rmtree(folder, ignore_errors=True)
 
     def shrink(self, steps: tuple[Step, ...], failure: Failure) -> tuple[tuple[Step, ...], Failure]:
-        """The fewest steps and engines that fail in the same way."""
+        """The fewest steps and engines that fail in the same way, which is not one that is known."""
 
         def fails(candidate: tuple[Step, ...]) -> bool:
             nonlocal failure
             found = self.again(candidate)
-            if found is None or (found.kind, found.engine) != (failure.kind, failure.engine):
+            if found is None or (found.kind, found.engine) != (failure.kind, failure.engine) or self.known_as(found):
                 return False
             failure = found
             return True

@@ -97,6 +97,14 @@ def _deletes() -> Iterator[Case]:
             (table, append(NAMES, ("1", "a", 10), ("2", "b", None)), delete(where("eq", "v", 10), mode)),
             "a file has as many nulls in the column as values",
         )
+    for way in ("cow-v1", "mor-v2", "mor-v3"):
+        version, mode, table = _table(way, *BY_P)
+        yield Case(
+            f"delete-less-beside-null-partition-{way}",
+            (*CODES[version, mode][:1], "EXP008", "SNP016"),
+            (table, FIRST, delete(where("lt", "p", "b"), mode)),
+            "whole files, whose manifest also has one of the partition null: null is not less than b",
+        )
     yield Case(
         "delete-all-mor-v3",
         ("DEL002", "SNP016"),
