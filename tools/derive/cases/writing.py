@@ -37,7 +37,8 @@ NAMES = """
     partition-identity-string-v2 partition-hour-timestamp-v2 partition-floats partition-void-v2 sorted-v2
     update-cow-v1 merge-mor-v2 merge-null-keys overwrite-v2 compact-mor-v2
     delete-twice-in-a-file-mor-v2 delete-twice-in-a-file-mor-v3 delete-null-mor-v3 upgrade-position-deletes
-    delete-less-beside-null-partition-cow-v1 delete-less-beside-null-partition-mor-v2 delete-less-beside-null-partition-mor-v3
+    delete-less-beside-null-partition-cow-v1 delete-less-beside-null-partition-mor-v2
+    delete-less-beside-null-partition-mor-v3
     equality-delete-v2-parquet upsert-v3-parquet upsert-over-specs-v2 upsert-over-specs-v3
     update-after-equality-delete-v3
     lineage-update-cow-v3-parquet lineage-merge-mor-v3 lineage-compact-avro lineage-partitioned upgrade-v2-v3
