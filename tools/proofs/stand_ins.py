@@ -1,7 +1,8 @@
 """What takes the place of code that symbols cannot follow, while a theorem is proved.
 
 There are few of them, each is smaller than a rule, and each is an assumption of the proofs: `docs/theorems.md` names
-them. Where one stands for *any* function with a property (a hash, a calendar), what is proved holds whatever the function is.
+them. Where one stands for *any* function with a property (a hash, a calendar), what is proved holds whatever the
+function is.
 """
 
 from __future__ import annotations
