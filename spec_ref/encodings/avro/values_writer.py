@@ -1,7 +1,7 @@
 """Write Avro's binary encoding, one value at a time (Avro 1.11 specification, Binary Encoding).
 
-A schema is compiled into a function that writes one value. `spec_ref.encodings.avro.values` lists what stands for each
-Avro type, and reads.
+A schema is compiled into a function that writes one value. `spec_ref.encodings.avro.values` reads, and lists the Python
+value of each Avro type.
 """
 
 from __future__ import annotations
