@@ -178,7 +178,14 @@ class SymbolicInt(int):
             raise Unsupported("bytes in another order")
         if not active().decide(z3.And(self.term >= least, self.term < beyond)):
             raise OverflowError("int too big to convert")
-        return SymbolicBytes([SymbolicInt((self.term / (1 << 8 * place)) % 256) for place in reversed(range(length))])
+        # Each number of the range has exactly one such row of bytes: to name them asks less of z3 than to divide.
+        path = active()
+        path.fresh += 1
+        units = [z3.Int(f"byte {place} of {path.fresh}") for place in range(length)]
+        path.assume(z3.And(*(z3.And(unit >= 0, unit <= 255) for unit in units)))
+        total = z3.Sum([unit * (1 << 8 * place) for place, unit in enumerate(reversed(units))])
+        path.assume(total == z3.If(self.term >= 0, self.term, self.term + (1 << 8 * length)))
+        return SymbolicBytes(map(SymbolicInt, units))
 
     def _unsupported(self, *_: Any) -> Any:
         raise Unsupported("a symbol of an int is used as a number of C, or in arithmetic that is not followed")

@@ -68,7 +68,7 @@ def upper_bounds(world: World, type_: Type, width: Any) -> None:
             world.claim(bound <= other, "another bound is closer")
 
 
-@theorem("decimals-are-minimal", "SVB008", without=("the bytes of a decimal",), quick=None)
+@theorem("decimals-are-minimal", "SVB008", without=("the bytes of a decimal",))
 def minimal_decimals(world: World) -> None:
     """The bytes of every decimal of up to 38 digits are those of its unscaled value in two's complement, and the first
     byte cannot be left out.
