@@ -123,6 +123,19 @@ def civil_from_days(original: Callable[..., Any]) -> Callable[[Any], Any]:
     return stand_in
 
 
+def bucket(original: Callable[..., Any]) -> Callable[[Any, Any, Any], Any]:
+    """Any function into the numbers of the buckets, in their place: that they are one is a theorem of its own."""
+
+    def stand_in(self: Any, source: Any, value: Any) -> Any:
+        if not isinstance(value, SYMBOLIC):
+            return original(self, source, value)
+        result, _ = applied(f"bucket {int_term(self.num_buckets)}", value, _same_value)
+        active().assume(z3.And(result >= 0, result < int_term(self.num_buckets)))
+        return SymbolicInt(result)
+
+    return stand_in
+
+
 # Python's own functions, which are written in C
 
 
@@ -268,6 +281,7 @@ FUNCTIONS: dict[str, tuple[str, Callable[[Any], Any]]] = {
 """The functions of `spec_ref` that something stands in for, everywhere where they are imported."""
 
 METHODS: dict[str, tuple[str, str, str, Callable[[Any], Any]]] = {
+    "the bucket": ("spec_ref.partitioning.transforms", "Bucket", "_compute", bucket),
     "truncation": ("spec_ref.partitioning.transforms", "Truncate", "_floor", floor),
 }
 """The methods of `spec_ref` that something stands in for: module, class, method."""

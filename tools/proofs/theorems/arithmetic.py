@@ -183,6 +183,7 @@ def times_agree(world: World, type_: Type) -> None:
     "TRN010", "TRN011", "TRN012", "TRN014", "HSH006",
     cases=({"micros": micros, "nanos": nanos} for micros, nanos in
            ((TIMESTAMP, TIMESTAMP_NS), (TIMESTAMPTZ, TIMESTAMPTZ_NS))),
+    without=("the bucket",),
 )  # fmt: skip
 def nanoseconds_agree(world: World, micros: Type, nanos: Type) -> None:
     """A timestamp in nanoseconds and the microsecond that it lies in have the same year, month, day, hour and
@@ -201,6 +202,7 @@ def nanoseconds_agree(world: World, micros: Type, nanos: Type) -> None:
     "TRN004",
     cases=({"type_": type_} for type_ in TYPES if kind(type_) in Bucket.sources),
     quick=5,
+    without=("the bucket",),
 )
 def buckets(world: World, type_: Type) -> None:
     """The bucket of a value is from 0 to one below the number of buckets, and equal values have equal buckets,
