@@ -118,6 +118,36 @@ def test_what_an_engine_refuses_goes_to_another_where_it_is_known(tmp_path: Path
     assert [step.operation["op"] for step in unknown.counterexamples[0].steps] == ["create", "append"]
 
 
+def refusing_by_count(args: dict[str, Any], right: Change) -> object:
+    operation = args["operations"][0]
+    if operation["op"] == "append":
+        raise Invalid("it does not like one row" if len(operation["rows"]) == 1 else "it does not like some rows")
+    return right(args)
+
+
+def test_what_an_engine_does_alone_is_known_in_a_relay_and_nothing_shrinks_to_it() -> None:
+    """An entry of scenarios says with which word an engine refuses."""
+    known = KnownRelay(
+        id="shy-refuses-one-row", engine="shy", fails="refused: invalid", says="one row", requirements=("SNP010",),
+        does="refuses appends of one row", reason="any", evidence="any",
+    )  # fmt: skip
+    found = relays(engine("shy", refusing_by_count), known=(known,))
+    one, two = ({**APPEND, "rows": APPEND["rows"][:count]} for count in (1, 2))
+    steps = (Step(CREATE, "shy"), Step(one, "shy"))
+    failure = found.again(steps)
+    assert failure is not None
+    assert found.known_as(failure) == "shy-refuses-one-row"
+    steps = (Step(CREATE, "shy"), Step(two, "shy"))
+    failure = found.again(steps)
+    assert failure is not None
+    assert found.known_as(failure) == ""
+    shrunk, failure = found.shrink(steps, failure)
+    assert len(shrunk[-1].operation["rows"]) != 1
+    assert found.known_as(failure) == ""
+    everything = relays(engine("shy", refusing_by_count)).shrink(steps, failure)[0]
+    assert len(everything[-1].operation["rows"]) == 1
+
+
 def test_all_parts_of_what_is_said_have_to_be_there(tmp_path: Path) -> None:
     entry = "id = 'shy-a'\nengine = 'shy'\nfails = 'refused'\nrequirements = []\n"
     entry += "does = 'a'\nreason = 'a'\nevidence = 'a'\n"
