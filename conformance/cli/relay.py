@@ -84,11 +84,11 @@ def relay(
         raise UsageError("--avoid leaves no format version")
     if examples < 1 or max_failures < 1:
         raise UsageError("--examples and --max-failures have to be at least 1")
-    # What an engine does when it follows a script alone, it does in a relay too.
-    known = {
-        "none": lambda: (),
-        expectations.SHIPPED: lambda: relay_known.load_known() + relay_known.load_known(table="scenario"),
-    }.get(expect, lambda: relay_known.load_known(Path(expect)))()
+    known: tuple[relay_known.KnownRelay, ...] = ()
+    if expect == expectations.SHIPPED:  # what an engine does when it follows a script alone, it does in a relay too
+        known = relay_known.load_known() + relay_known.load_known(table="scenario")
+    elif expect != "none":
+        known = relay_known.load_known(Path(expect))
     first = random.randrange(2**31) if seed is None else seed
     targets = named(adapter, limits_of(start_timeout, timeout))
     with ExitStack() as stack:
