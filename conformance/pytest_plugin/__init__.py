@@ -16,11 +16,6 @@ from pathlib import Path
 
 import pytest
 
-from conformance.core.lazy_imports import lazy_imports
-
-with lazy_imports():
-    from conformance.pytest_plugin import items as items_of_vectors
-
 MARKS = {
     "iceberg_suite(name)": "the suite of a vector",
     "iceberg_requirement(code)": "a requirement that a vector proves",
@@ -63,7 +58,10 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
     """Add the vectors to what was collected."""
     if config.getoption("--iceberg-adapter") is None:
         return
-    added = items_of_vectors.collect(session, config.stash[SELECTED])
+    # pytest looks at every attribute of a plugin, which would load a module that is imported lazily at the top.
+    from conformance.pytest_plugin.items import collect  # noqa: PLC0415
+
+    added = collect(session, config.stash[SELECTED])
     items.extend(added)
     report = pytest.CollectReport(nodeid="iceberg", outcome="passed", longrepr=None, result=list(added))
     session.ihook.pytest_collectreport(report=report)  # so that pytest counts them

@@ -17,7 +17,13 @@ ROOT = Path(__file__).parent.parent.parent
 TEXT = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
 TABLE = "types-v2-parquet"
 
-SECTIONS = ["What is run", "What is read", "What is written", "How much is believed", "What is shown"]
+SECTIONS = [
+    "What the tool runs",
+    "What the tool reads",
+    "What the tool writes",
+    "Limits on input",
+    "What the tool shows",
+]
 
 
 def _statements(section: str) -> list[str]:
