@@ -29,9 +29,9 @@ def table(first: str) -> list[list[str]]:
 
 
 def known(engine: str) -> set[str]:
-    """The vectors that an engine is known to answer otherwise."""
+    """The vectors that an engine is known to answer otherwise each time: a race shows no bug of the page."""
     content = tomllib.loads((find_engine(engine).folder / "deviations.toml").read_text("utf-8"))
-    return {vector for entry in content["deviation"] for vector in entry["vectors"]}
+    return {vector for entry in content["deviation"] if not entry.get("sometimes") for vector in entry["vectors"]}
 
 
 def test_every_operation_is_told_once() -> None:
