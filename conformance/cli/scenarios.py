@@ -168,7 +168,8 @@ def scenarios(
             except errors.Broken as broken:
                 print(f"{started}: {broken}")
                 return ExitStatus.FAILURES
-            print(f"{started}: {'not supported' if counts['unsupported'] else 'the table is what the script makes'}")
+            outcome = "not supported" if counts["unsupported"] else "the table is what the script makes"
+            print(f"{started}: {f'known as {next(iter(as_known))}' if as_known else outcome}")
             return ExitStatus.CONFORMANT
         tell = stack.enter_context(progress())
         reasons: dict[str, str] = {}

@@ -122,6 +122,9 @@ NULL_NESTED = fields(
     ("curves", map_of("string", list_of("float"), required=True)),
     ("prices", map_of("string", map_of("string", "decimal(9, 2)"))),
 )
+VISIT = struct(("day", "date"), ("at", "timestamptz"))
+NULL_VISITS = fields(("id", "long"), ("visits", list_of(VISIT)), ("stays", map_of("int", VISIT)))
+"""Structs whose timestamps a writer may have to convert, so that the lists and maps around them are made again."""
 
 
 def _nested() -> Iterator[Case]:
@@ -144,6 +147,23 @@ def _nested() -> Iterator[Case]:
                 append("id grid curves prices", ("2", [], empty, {"keys": ["a"], "values": [None]})),
             ),
             "a batch in which every list and map of lists and maps is null or empty",
+        )
+    for format_ in FORMATS:
+        first = {"day": "1969-12-31", "at": "2017-11-16T22:31:08.000001+00:00"}
+        yield Case(
+            f"null-lists-of-structs-{format_}",
+            (*NESTED[format_], "TYP002", "TYP003", "TYP004"),
+            (
+                create(2, NULL_VISITS, format=format_),
+                append(
+                    "id visits stays",
+                    ("1", None, None),
+                    ("2", [], {"keys": [], "values": []}),
+                    ("3", [first, None], {"keys": [7, 8], "values": [first, None]}),
+                    ("4", None, None),
+                ),
+            ),
+            "null beside empty: lists and maps of structs with timestamps",
         )
     places = [column for column in COLLECTIONS if column["name"] != "prices"]
     rows = tuple((id_, point, tags, points) for id_, point, tags, _, points in COLLECTION_ROWS)
