@@ -8,9 +8,8 @@ from __future__ import annotations
 from itertools import count
 from typing import Any
 
+from conformance.adapter_sdk.serve import Arguments
 from conformance.core.json_types import JsonObject
-
-Arguments = dict[str, Any]
 
 TABLE_MEMBERS = frozenset(
     {

@@ -11,7 +11,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Protocol
 
-Arguments = dict[str, Any]
+from conformance.adapter_sdk.serve import Arguments
+
 Change = dict[str, Any]
 
 SCHEMA_FIELDS = (("id", 1, "long", True), ("part", 2, "string", False))

@@ -9,13 +9,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Protocol
 
-from conformance.adapter_sdk.serve import Invalid, Unsupported
+from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported
 from conformance.adapter_sdk.table_requests import local_path
 from conformance.core.json_types import Json
 
-Arguments = dict[str, Any]
 MAIN = "main"
 
 WRITING = frozenset({"table.write", "table.change"})

@@ -18,13 +18,16 @@ import json
 import os
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeAlias
 
 PROTOCOL = 1
 MAX_MESSAGE = 2000
 """Characters of an exception's text that an answer carries."""
 
-Operation = Callable[[dict[str, Any]], object]
+Arguments: TypeAlias = dict[str, Any]
+"""What a request asks with: a JSON object, which differs by operation."""
+
+Operation = Callable[[Arguments], object]
 
 
 class Invalid(Exception):
@@ -43,7 +46,7 @@ def describe(implementation: Mapping[str, Any], operations: Mapping[str, Operati
 def perform(
     operations: Mapping[str, Operation],
     op: str,
-    args: dict[str, Any],
+    args: Arguments,
     refusals: tuple[type[Exception], ...] = (),
 ) -> dict[str, Any]:
     """The answer to one request, without its ``seq``; see `serve`."""

@@ -12,10 +12,8 @@ import json
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from conformance.adapter_sdk.serve import Invalid, Unsupported
+from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported
 from conformance.core.json_types import JsonObject
-
-Arguments = dict[str, Any]
 
 METADATA_COLUMNS = ("_row_id", "_last_updated_sequence_number", "_file", "_pos")
 TIMES = ("snapshot", "ref", "timestamp_ms")

@@ -62,6 +62,8 @@ _ENGINE = {
 }  # fmt: skip
 _JAR = ("organization", "name", "revision", "sha256")
 _STARTS = ("adapter", "command", "sources", "module")
+BUILT_LANGUAGES = ("go", "rust")
+"""The languages of ``sources``: `conformance.engine_setup.built` has a toolchain of each of these names."""
 
 
 @attrs.frozen(eq=False)
@@ -148,6 +150,9 @@ def _read(path: Path) -> EngineFolder:
         place = f"/release/{number}" if "release" in document else ""
         _check(file, place, row, _RELEASE)
         releases.append(_release(file, place, {**common, **row}))
+        if "sources" in releases[-1] and document["language"] not in BUILT_LANGUAGES:
+            what = f"expected {' or '.join(BUILT_LANGUAGES)} where sources are built, found {document['language']!r}"
+            raise UsageError(f"{file}: /language: {what}; a program that is built already is a command")
     return EngineFolder(
         path,
         document["name"],

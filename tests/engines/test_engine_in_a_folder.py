@@ -13,9 +13,10 @@ import pytest
 
 from conformance.cli.matrix import members
 from conformance.core.failures import UsageError
+from conformance.engine_setup.built import TOOLCHAINS
 from conformance.engine_setup.catalog import catalog, find_engine
 from conformance.engine_setup.deviations import shipped_entries
-from conformance.engine_setup.folders import VARIABLE, engine_folders
+from conformance.engine_setup.folders import BUILT_LANGUAGES, VARIABLE, engine_folders
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 SUITE = ("--suite", "single-values-binary")
@@ -147,6 +148,7 @@ WRONG = {
     ENGINE + 'lock = "readers"\n': "/lock: expected none beside command, found 'readers'",
     ENGINE + 'classes = ["java"]\n': "/classes: expected a folder beside engine.toml, found no java",
     ENGINE + 'classes = ["."]\n': "/classes: expected java and a lock beside it, found neither or one of them",
+    ENGINE.replace('command = ["./toy"]', 'sources = "."'): "/language: expected go or rust where sources are built, f",
     ENGINE + 'classes = "java"\n': "/classes: expected a list of texts, found 'java'",
     ENGINE + "command_line = 1\n": "/command_line: expected one of",
     ENGINE.replace('["./toy"]', "[]"): r"/command: expected a list of texts, found \[\]",
@@ -167,6 +169,10 @@ def test_a_wrong_file_is_refused_with_file_key_and_what_is_expected(text: str, e
         catalog()
     assert str(engines / "toy" / "engine.toml") in str(told.value)
     assert "\n" not in str(told.value)
+
+
+def test_what_is_built_from_sources_has_a_toolchain() -> None:
+    assert set(BUILT_LANGUAGES) <= TOOLCHAINS.keys()
 
 
 def test_an_adapter_with_an_unknown_lock_is_refused(engines: Path) -> None:

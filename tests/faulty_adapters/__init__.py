@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from conformance.adapter_sdk.serve import Arguments
 from spec_ref.core.records import record
 
-Arguments: TypeAlias = dict[str, Any]
 Operation: TypeAlias = Callable[[Arguments], Any]
 """From the arguments of a request to the answer in exchange form; raises `SpecError` for invalid input."""
 

@@ -6,9 +6,10 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
+from conformance.adapter_sdk.serve import Arguments
 from spec_ref.commits import conflicts, manifests, metadata_changes, snapshots, tables
 from spec_ref.core.records import evolve
-from tests.faulty_adapters import Arguments, Fault, Operation
+from tests.faulty_adapters import Fault, Operation
 
 Wrong = Callable[[Arguments, Operation], Any]
 Change = tuple[Any, str, Any]

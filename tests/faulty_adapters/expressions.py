@@ -6,7 +6,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from tests.faulty_adapters import Arguments, Fault, Operation
+from conformance.adapter_sdk.serve import Arguments
+from tests.faulty_adapters import Fault, Operation
 
 Wrong = Callable[[Arguments, Operation], Any]
 

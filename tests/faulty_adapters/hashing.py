@@ -7,11 +7,12 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
+from conformance.adapter_sdk.serve import Arguments
 from conformance.operations.wire import from_exchange
 from spec_ref.data_types.types import DecimalType, Type
 from spec_ref.hashing import murmur3_x86_32
 from spec_ref.schemas.type_json import type_from_json
-from tests.faulty_adapters import Arguments, Fault, Operation
+from tests.faulty_adapters import Fault, Operation
 
 INTEGERS = ("int", "date")
 LONGS = ("int", "long", "date", "time", "timestamp", "timestamptz")

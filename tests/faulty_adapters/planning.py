@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from conformance.adapter_sdk.serve import Arguments
 from conformance.operations.reading import reference as tables
 from spec_ref.columnar.expressions import metrics_evaluation
 from spec_ref.columnar.manifests import entry_columns
@@ -22,7 +23,7 @@ from spec_ref.partitioning.transforms import UnknownTransform
 from spec_ref.scan_planning import delete_scope, manifest_selection, planner
 from spec_ref.scan_planning.delete_scope import DeleteFileIndex
 from spec_ref.scan_planning.manifest_selection import ManifestSelection
-from tests.faulty_adapters import Arguments, Fault, Operation
+from tests.faulty_adapters import Fault, Operation
 
 Rule = Any
 """A function, method or property."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from conformance.adapter_sdk.serve import Arguments
 from spec_ref.core.errors import SpecError
-from tests.faulty_adapters import Arguments, Fault, Operation
+from tests.faulty_adapters import Fault, Operation
 
 Wrong = Callable[[Arguments, Operation], Any]
 

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from conformance.adapter_sdk.serve import Invalid
+from conformance.adapter_sdk.serve import Arguments, Invalid
 from conformance.core.json_text import dump_json
 from spec_ref.core.errors import SpecError
-from tests.faulty_adapters import Arguments, Fault, Operation
+from tests.faulty_adapters import Fault, Operation
 
 Wrong = Callable[[Arguments, Operation], Any]
 

@@ -8,10 +8,11 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
+from conformance.adapter_sdk.serve import Arguments
 from conformance.operations.wire import from_exchange, to_exchange
 from spec_ref.data_types.types import DecimalType, Type
 from spec_ref.schemas.type_json import type_from_json
-from tests.faulty_adapters import Arguments, Fault, Operation
+from tests.faulty_adapters import Fault, Operation
 from tests.faulty_adapters.hashing import unscaled
 
 Wrong = Callable[[Arguments, Operation], Any]

@@ -7,12 +7,13 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
+from conformance.adapter_sdk.serve import Arguments
 from conformance.operations.wire import from_exchange, to_exchange
 from spec_ref.data_types.types import DATE, DecimalType, Type
 from spec_ref.hashing import hash_value
 from spec_ref.partitioning.transforms import parse_transform
 from spec_ref.schemas.type_json import type_from_json
-from tests.faulty_adapters import Arguments, Fault, Operation
+from tests.faulty_adapters import Fault, Operation
 from tests.faulty_adapters.hashing import toward_zero, unscaled
 
 Wrong = Callable[[Arguments, Operation], Any]

@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from tests.faulty_adapters import Arguments, Fault, Operation
+from conformance.adapter_sdk.serve import Arguments
+from tests.faulty_adapters import Fault, Operation
 
 
 def respelled(change: Callable[[str], str]) -> Callable[[Arguments, Operation], Any]:

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from conformance.adapter_sdk.serve import Unsupported
+from conformance.adapter_sdk.serve import Arguments, Unsupported
 from conformance.core.json_types import Json
 from spec_ref.core.records import evolve
-from tests.faulty_adapters import Arguments, Fault, Operation
+from tests.faulty_adapters import Fault, Operation
 
 Wrong = Callable[[Arguments, Operation], Any]
 Shows = Callable[[list[Json]], bool]

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from patient import PATIENT
 
+from conformance.adapter_sdk.serve import Arguments
 from conformance.engine_setup import launch
 from conformance.engines.reference.adapter import operations
 from conformance.operations.protocol import Answer, Crashed, Ok, Refused, Unsupported
@@ -20,8 +21,7 @@ from tools.fuzz.differential import Difference, asked_of_reference, differences
 from tools.fuzz.known import KNOWN
 from tools.fuzz.questions import QUESTIONS
 
-Args = dict[str, Any]
-Planted = Callable[[Args, Any], Answer | None]
+Planted = Callable[[Arguments, Any], Answer | None]
 
 
 class Faulty:
@@ -49,7 +49,7 @@ def test_an_engine_without_fault_does_not_differ() -> None:
 
 
 def test_a_planted_answer_is_found_and_made_small() -> None:
-    def planted(args: Args, _answer: Any) -> Answer | None:
+    def planted(args: Arguments, _answer: Any) -> Answer | None:
         return Ok(0) if args["type"] == "string" and len(args["value"]) > 2 else None
 
     (one,) = _found("hash", planted, 300)
@@ -59,7 +59,7 @@ def test_a_planted_answer_is_found_and_made_small() -> None:
 
 
 def test_a_refusal_and_an_end_are_found_apart() -> None:
-    def planted(args: Args, _answer: Any) -> Answer | None:
+    def planted(args: Arguments, _answer: Any) -> Answer | None:
         if args["format_version"] == 3:
             return Crashed("it died")
         return Refused("invalid", "no") if args["format_version"] == 2 else None
@@ -70,7 +70,7 @@ def test_a_refusal_and_an_end_are_found_apart() -> None:
 
 
 def test_a_planted_loss_in_a_manifest_list_is_found_and_made_small() -> None:
-    def planted(_args: Args, answer: Any) -> Answer | None:
+    def planted(_args: Arguments, answer: Any) -> Answer | None:
         return Ok({"manifests": [{**one, "key_metadata": None} for one in answer.value["manifests"]]})
 
     (one,) = _found("manifest-list.read", planted)
@@ -86,7 +86,7 @@ def test_the_reference_takes_every_question_about_manifests(op: str) -> None:
 
     @settings(max_examples=20, database=None, deadline=None, suppress_health_check=list(HealthCheck))
     @given(QUESTIONS[op]())
-    def ask(asked: tuple[str, Args]) -> None:
+    def ask(asked: tuple[str, Arguments]) -> None:
         answer = asked_of_reference(*asked)
         assert isinstance(answer, Ok)
         assert mismatch(OPERATIONS[op], asked[1], answer, answer) == (None, ())

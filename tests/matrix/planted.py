@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from conformance.adapter_sdk.serve import Arguments
 from conformance.engines.reference import adapter as reference
 from conformance.runner.adapter_interface import InProcess
 from conformance.runner.execution import Target
 from tests.faulty_adapters import faults, with_fault
 
-Arguments = dict[str, Any]
 Operation = Callable[[Arguments], Any]
 Wrong = Callable[[Arguments, Operation], Any]
 

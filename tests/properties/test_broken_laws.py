@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from planted import adapter
 
+from conformance.adapter_sdk.serve import Arguments
 from conformance.cli import main
 from conformance.core.json_types import Json
 from conformance.properties.laws import LAWS
 from conformance.properties.metamorphic import Findings, check, make_lawful, replay
 from conformance.scripts.model import rows_of, run_model
 
-Arguments = dict[str, Any]
 Operation = Callable[[Arguments], Any]
 Wrong = Callable[[Arguments, Operation], Any]
 SOME = {"type": "lt", "term": "id", "value": 4}

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from conformance.adapter_sdk.serve import Invalid, Unsupported
+from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported
 from conformance.cli import main
 from conformance.engines.reference import adapter as reference
 from conformance.properties.filter_pushdown import Findings, check
@@ -18,7 +18,6 @@ from conformance.properties.values import VALUES
 from conformance.runner.adapter_interface import InProcess
 from conformance.table_io.tables import load_table
 
-Arguments = dict[str, Any]
 Operation = Callable[[Arguments], Any]
 
 

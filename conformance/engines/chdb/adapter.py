@@ -5,16 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from importlib.metadata import version
-from typing import Any
 
 import chdb
 import pyarrow as pa
 
 from conformance.adapter_sdk import arrow_rows, table_requests
-from conformance.adapter_sdk.serve import Invalid, Unsupported, serve
+from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported, serve
 from conformance.adapter_sdk.sql_predicates import Dialect, select_of, text
-
-Arguments = dict[str, Any]
 
 DIALECT = Dialect(
     "ClickHouse",

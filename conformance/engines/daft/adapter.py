@@ -14,11 +14,9 @@ from pyiceberg.table import StaticTable
 
 from conformance.adapter_sdk import arrow_rows, table_requests
 from conformance.adapter_sdk import lenient_values as native
-from conformance.adapter_sdk.serve import Invalid, Unsupported, serve
+from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported, serve
 from conformance.adapter_sdk.sql_predicates import Leaf, built, normal
 from conformance.engines.pyiceberg.frames_writing import writing
-
-Arguments = dict[str, Any]
 
 REFUSALS = (ValueError, ValidationError, OSError, daft.exceptions.DaftCoreException)
 """What Daft and PyIceberg raise about a table that they do not take; pydantic's errors are ValueErrors."""

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 from datafusion import SessionContext
 from pyiceberg_core.datafusion import IcebergDataFusionTable
 
 from conformance.adapter_sdk import arrow_rows, table_requests
-from conformance.adapter_sdk.serve import Invalid, Unsupported, serve
+from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported, serve
 from conformance.adapter_sdk.sql_predicates import Dialect, select_of
-
-Arguments = dict[str, Any]
 
 _ZONED = "arrow_cast({string}, 'Timestamp(%s, Some(\"UTC\"))')"
 DIALECT = Dialect(

@@ -10,15 +10,12 @@ from datetime import UTC, datetime, timedelta
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import duckdb
 
 from conformance.adapter_sdk import arrow_rows, table_requests
-from conformance.adapter_sdk.serve import Invalid, Unsupported, serve
+from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported, serve
 from conformance.adapter_sdk.sql_predicates import Dialect, select_of, text
-
-Arguments = dict[str, Any]
 
 EXTENSIONS = ("icu", "avro", "iceberg")
 """In the order of what they need; icu is for the days and hours of instants with a time zone."""

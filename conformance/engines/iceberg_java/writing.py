@@ -20,11 +20,9 @@ from typing import Any
 from conformance.adapter_sdk import script_steps
 from conformance.adapter_sdk.jvm import JVM
 from conformance.adapter_sdk.script_steps import MAIN, same_columns
-from conformance.adapter_sdk.serve import Invalid, Unsupported
+from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported
 from conformance.core.json_types import Json
 from conformance.engines.iceberg_java.spark import CATALOG, Refused, Spark, condition, literal, sql_type
-
-Arguments = dict[str, Any]
 
 NAME = "Iceberg-Java"
 ADDING = frozenset({"create", "append", "sort", "properties"})

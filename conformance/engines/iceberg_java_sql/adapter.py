@@ -13,9 +13,7 @@ from pyspark.errors import AnalysisException, IllegalArgumentException
 from pyspark.sql import SparkSession
 
 from conformance.adapter_sdk import lenient_values as native
-from conformance.adapter_sdk.serve import Unsupported, serve, take_standard_output
-
-Arguments = dict[str, Any]
+from conformance.adapter_sdk.serve import Arguments, Unsupported, serve, take_standard_output
 
 REFUSALS = (AnalysisException, IllegalArgumentException)
 

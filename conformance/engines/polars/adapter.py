@@ -20,12 +20,10 @@ from pyiceberg.table import StaticTable
 
 from conformance.adapter_sdk import arrow_rows, table_requests
 from conformance.adapter_sdk import lenient_values as native
-from conformance.adapter_sdk.serve import Invalid, Unsupported, serve
+from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported, serve
 from conformance.adapter_sdk.sql_predicates import Leaf, built, normal
 from conformance.engines.pyiceberg.expressions import PREDICATES
 from conformance.engines.pyiceberg.frames_writing import writing
-
-Arguments = dict[str, Any]
 
 REFUSALS = (ValueError, ValidationError, ResolveError, polars.exceptions.PolarsError, OSError)
 """What Polars and PyIceberg raise about a table that they do not take; pydantic's errors are ValueErrors."""

@@ -19,10 +19,8 @@ from pyiceberg.transforms import BucketTransform, parse_transform
 from pyiceberg.types import UnknownType, UUIDType
 
 from conformance.adapter_sdk import lenient_values as native
-from conformance.adapter_sdk.serve import Invalid, Unsupported, serve
+from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported, serve
 from conformance.engines.pyiceberg import commits, expressions, manifests, metadata, puffin, tables, writing
-
-Arguments = dict[str, Any]
 
 REFUSALS = (ValueError, ValidationError, struct.error, OverflowError, DecimalException)
 """What PyIceberg raises about input that it does not take; `UnicodeError` and pydantic's errors are ValueErrors."""

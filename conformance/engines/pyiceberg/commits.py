@@ -23,8 +23,8 @@ from pyiceberg.typedef import Record
 from pyiceberg.types import DoubleType, IntegerType, LongType, NestedField, StringType
 
 from conformance.adapter_sdk import race_logs
-from conformance.adapter_sdk.race_logs import Arguments, Change, Conflict
-from conformance.adapter_sdk.serve import Unsupported
+from conformance.adapter_sdk.race_logs import Change, Conflict
+from conformance.adapter_sdk.serve import Arguments, Unsupported
 
 TYPES = {"long": LongType(), "string": StringType(), "double": DoubleType()}
 TABLE = "races.table"

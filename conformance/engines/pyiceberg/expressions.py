@@ -28,9 +28,7 @@ from pyiceberg.typedef import Record
 
 from conformance.adapter_sdk import lenient_values as native
 from conformance.adapter_sdk.predicates import older_form
-from conformance.adapter_sdk.serve import Invalid, Unsupported
-
-Arguments = dict[str, Any]
+from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported
 
 PREDICATES: dict[str, Any] = {
     "is-null": expressions.IsNull,

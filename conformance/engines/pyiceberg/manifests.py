@@ -31,10 +31,8 @@ from pyiceberg.schema import Schema
 from pyiceberg.typedef import Record
 
 from conformance.adapter_sdk import lenient_values as native
-from conformance.adapter_sdk.serve import Invalid, Unsupported
+from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported
 from conformance.core.json_types import JsonObject
-
-Arguments = dict[str, Any]
 
 REFUSALS = (ValueError, ResolveError, ValidationError, EOFError, zlib.error, zstandard.ZstdError, struct.error)
 """What PyIceberg raises about files that it does not take; `UnicodeError` and pydantic's errors are ValueErrors."""

@@ -23,13 +23,12 @@ from pyiceberg.types import ListType, MapType, StructType
 
 from conformance.adapter_sdk.metadata_builders import (
     TABLE_MEMBERS,
-    Arguments,
     evolving_table,
     selected,
     sibling,
     with_placeholder_ids,
 )
-from conformance.adapter_sdk.serve import Unsupported
+from conformance.adapter_sdk.serve import Arguments, Unsupported
 from conformance.core.json_types import JsonObject
 
 WRITTEN_VERSIONS = (1, 2)

@@ -14,9 +14,7 @@ from pyiceberg.table.deletion_vector import PROPERTY_REFERENCED_DATA_FILE, delet
 from pyiceberg.table.puffin import MAGIC_BYTES, PuffinFile
 
 from conformance.adapter_sdk.positions import MAX_POSITIONS, ranges
-from conformance.adapter_sdk.serve import Invalid, Unsupported
-
-Arguments = dict[str, Any]
+from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported
 
 MAX_MEMORY = 256 << 20
 """Bytes that reading one vector may take: gaps between keys are filled, so that a few bytes can ask for 16 GiB."""

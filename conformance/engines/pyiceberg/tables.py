@@ -12,10 +12,8 @@ from pyiceberg.exceptions import ValidationError
 from pyiceberg.table import StaticTable
 
 from conformance.adapter_sdk import arrow_rows
-from conformance.adapter_sdk.serve import Invalid, Unsupported
+from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported
 from conformance.engines.pyiceberg.expressions import predicate_of
-
-Arguments = dict[str, Any]
 
 REFUSALS = (ArrowException, OSError, EOFError, ValueError, ValidationError, zlib.error)
 NOT_THERE = ("Unsupported file format", "Delete file format not supported", "PyIceberg does not yet support")

@@ -23,12 +23,10 @@ from pyiceberg.transforms import parse_transform
 
 from conformance.adapter_sdk import arrow_literals, script_steps, table_requests
 from conformance.adapter_sdk.script_steps import MAIN, same_columns
-from conformance.adapter_sdk.serve import Invalid, Unsupported
+from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported
 from conformance.core.json_types import Json
 from conformance.engines.pyiceberg.expressions import predicate_of
 from conformance.engines.pyiceberg.metadata import change_column
-
-Arguments = dict[str, Any]
 
 NAME = "PyIceberg"
 REFUSALS = (ValueError, TypeError, ValidationError, CommitFailedException, pa.ArrowException, OSError, KeyError)

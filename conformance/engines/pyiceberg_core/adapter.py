@@ -11,11 +11,9 @@ from pyiceberg.io.pyarrow import schema_to_pyarrow
 from pyiceberg_core import transform as core
 
 from conformance.adapter_sdk import lenient_values as native
-from conformance.adapter_sdk.serve import Invalid, Unsupported, serve
+from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported, serve
 from conformance.engines.pyiceberg.adapter import engine_type
 from conformance.engines.pyiceberg_core import manifests
-
-Arguments = dict[str, Any]
 
 REFUSALS = (ValueError, OverflowError, pa.ArrowException)
 

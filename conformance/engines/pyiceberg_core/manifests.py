@@ -14,11 +14,9 @@ from pyiceberg.types import DecimalType
 from pyiceberg_core import manifest as core
 
 from conformance.adapter_sdk import lenient_values as native
-from conformance.adapter_sdk.serve import Invalid, Unsupported
+from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported
 from conformance.core.json_types import JsonObject
 from conformance.engines.pyiceberg.manifests import engine_table
-
-Arguments = dict[str, Any]
 
 ENTRY = ("status", "snapshot_id", "sequence_number", "file_sequence_number")
 FILE = (

@@ -12,13 +12,11 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from conformance.adapter_sdk.serve import serve
+from conformance.adapter_sdk.serve import Arguments, serve
 from conformance.operations.families import Family, families
 from conformance.operations.forms import FAST, PLAIN, functions
 from conformance.version import tool_version
 from spec_ref.core.errors import SpecError
-
-Arguments = dict[str, Any]
 
 REFUSALS = (SpecError,)
 """What the operations raise where the spec refuses the input."""

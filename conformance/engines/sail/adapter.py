@@ -15,17 +15,15 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from pysail.spark import SparkConnectServer
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from conformance.adapter_sdk import arrow_rows, table_requests
-from conformance.adapter_sdk.serve import Invalid, Unsupported, serve, take_standard_output
+from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported, serve, take_standard_output
 from conformance.adapter_sdk.sql_predicates import Dialect, identifier, sql_of
-
-Arguments = dict[str, Any]
 
 DIALECT = Dialect(
     "Sail",

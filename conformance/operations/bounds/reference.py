@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
+from conformance.adapter_sdk.serve import Arguments
 from conformance.operations.bounds.wire import bound_from_exchange, bound_to_exchange
 from conformance.operations.comparison import type_argument
 from conformance.operations.forms import Functions
 from conformance.operations.wire import from_exchange, to_exchange
 from spec_ref.single_value.bounds import decode_bound, encode_bound, truncate_lower, truncate_upper
-
-Arguments = dict[str, Any]
 
 
 def _bound_encode(args: Arguments) -> str:

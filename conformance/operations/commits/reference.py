@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from conformance.adapter_sdk import race_logs
-from conformance.adapter_sdk.race_logs import Arguments, Change, Conflict
+from conformance.adapter_sdk.race_logs import Change, Conflict
+from conformance.adapter_sdk.serve import Arguments
 from conformance.operations.commits.fixtures import (
     LOCATION,
     SCHEMA,

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
+from conformance.adapter_sdk.serve import Arguments
 from conformance.core.json_text import dump_json, parse_json
 from conformance.operations.forms import Functions
 from conformance.operations.wire import from_exchange
@@ -20,8 +21,6 @@ from spec_ref.json.reading import reader
 from spec_ref.manifest_lists.manifest_file import FieldSummary
 from spec_ref.partitioning.spec import SPEC, PartitionSpec
 from spec_ref.schemas.schema import SCHEMA, Schema
-
-Arguments = dict[str, Any]
 
 
 @lru_cache(maxsize=256)

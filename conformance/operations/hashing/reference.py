@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
+from conformance.adapter_sdk.serve import Arguments
 from conformance.operations.comparison import type_argument
 from conformance.operations.forms import Functions
 from conformance.operations.wire import from_exchange
 from spec_ref.hashing import hash_value
-
-Arguments = dict[str, Any]
 
 
 def _hash(args: Arguments) -> int | None:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
+from conformance.adapter_sdk.serve import Arguments
 from conformance.core.lazy_imports import lazy_imports
 from conformance.operations.forms import Functions
 
@@ -18,9 +18,6 @@ with lazy_imports():
     from spec_ref.core import versions
     from spec_ref.manifest_lists import checks, manifest_file, reader, writer
     from spec_ref.row_lineage import assignment
-
-
-Arguments = dict[str, Any]
 
 
 def _read(functions: Functions, args: Arguments) -> object:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
+from conformance.adapter_sdk.serve import Arguments
 from conformance.core.lazy_imports import lazy_imports
 from conformance.operations.forms import Functions
 
@@ -20,9 +20,6 @@ with lazy_imports():
     from spec_ref.schemas import type_json
     from spec_ref.single_value import binary
     from spec_ref.statistics import theta
-
-
-Arguments = dict[str, Any]
 
 
 def _puffin_read(args: Arguments) -> object:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from conformance.adapter_sdk.serve import Invalid
+from conformance.adapter_sdk.serve import Arguments, Invalid
 from conformance.core.failures import NotExamined
 from conformance.operations.comparison import read_type
 from conformance.operations.forms import Functions
@@ -16,8 +16,6 @@ from conformance.table_io.tables import Table, load_table
 from spec_ref.expressions.expression_json import predicate_from_json
 from spec_ref.expressions.predicates import TRUE, Predicate
 from spec_ref.scan_planning import FileScanTask, table_state
-
-Arguments = dict[str, Any]
 
 
 def _load(args: Arguments) -> Table:

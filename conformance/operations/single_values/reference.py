@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
+from conformance.adapter_sdk.serve import Arguments
 from conformance.operations.comparison import type_argument
 from conformance.operations.forms import Functions
 from conformance.operations.wire import from_exchange, to_exchange
 from spec_ref.single_value.binary import from_binary, to_binary
 from spec_ref.single_value.json_value import from_json, to_json
-
-Arguments = dict[str, Any]
 
 
 def _single_value_encode(args: Arguments) -> str:

@@ -6,6 +6,7 @@ import enum
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from conformance.adapter_sdk.serve import Arguments
 from conformance.core.json_types import JsonObject
 from conformance.operations.forms import Functions
 from conformance.operations.table_metadata.changes import column_change, place_after
@@ -36,8 +37,6 @@ from spec_ref.schemas.schema import FIELDS, SCHEMA
 from spec_ref.snapshots.retention import find_retained, read_retention_policy
 from spec_ref.sorting.order import ORDER
 from spec_ref.table_metadata import TableMetadata, check_metadata, read_metadata, upgrade, write_metadata
-
-Arguments = dict[str, Any]
 
 WRITTEN = {"schemas": writer(SCHEMA, V3), "partition_specs": writer(SPEC, V3), "sort_orders": writer(ORDER, V3)}
 """The lists whose items have a form of their own, which v3 writes in full."""

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
 
+from conformance.adapter_sdk.serve import Arguments
 from conformance.operations.comparison import type_argument
 from conformance.operations.forms import Functions
 from conformance.operations.wire import from_exchange, to_exchange
 from spec_ref.partitioning.transforms import parse_transform
-
-Arguments = dict[str, Any]
-
 
 # Vectors ask for the same few transforms again and again.
 _transform_of = lru_cache(maxsize=4096)(parse_transform)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
+from conformance.adapter_sdk.serve import Arguments
 from conformance.operations.forms import Functions
 from spec_ref.schemas.type_json import type_from_json, type_to_json
-
-Arguments = dict[str, Any]
 
 
 def _type_parse(args: Arguments) -> object:

@@ -9,7 +9,7 @@ from typing import Any
 
 from conformance.adapter_sdk import script_steps
 from conformance.adapter_sdk.script_steps import MAIN, same_columns
-from conformance.adapter_sdk.serve import Invalid
+from conformance.adapter_sdk.serve import Arguments, Invalid
 from conformance.core.failures import NotExamined
 from conformance.core.json_types import Json
 from conformance.operations.forms import FAST, Functions, functions
@@ -38,8 +38,6 @@ from spec_ref.partitioning.transforms import parse_transform
 from spec_ref.schemas.schema import SCHEMA, Schema
 from spec_ref.snapshots.references import RefType, SnapshotRef
 from spec_ref.sorting.order import UNSORTED, NullOrder, SortDirection, SortField, SortOrder
-
-Arguments = dict[str, Any]
 
 NAME = "the reference"
 MODES = {"copy-on-write": Mode.COPY_ON_WRITE, "merge-on-read": Mode.MERGE_ON_READ}
