@@ -66,6 +66,8 @@ def values(type_: Json, array: Column) -> list[Json]:
         return read(type_, array)
     name = native.kind(type_)
     arrow = array.type
+    if pat.is_nested(arrow):  # of a type without fields, or none: no column that was asked for
+        return [None if value is None else str(value) for value in array.to_pylist()]
     if pat.is_integer(arrow) or pat.is_date32(arrow):
         return [native.write(type_, value) for value in _integers(array)]
     if pat.is_timestamp(arrow) or pat.is_time(arrow):

@@ -53,6 +53,11 @@ CASES: list[tuple[Any, pa.Array, list[Any]]] = [
     ("binary", pa.array([b"\x00\xff", b"", None]), ["00FF", "", None]),
     ("unknown", pa.nulls(2), [None, None]),
     (
+        None,
+        pa.array([[(0, [1])], None], pa.map_(pa.time64("us"), pa.list_(pa.int64()))),
+        ["[(datetime.time(0, 0), [1])]", None],
+    ),
+    (
         POINT,
         pa.array([{"x": 1.5, "label": "a"}, None, {"x": None, "label": None}]),
         [{"4": 1.5, "5": "a"}, None, {"4": None, "5": None}],
