@@ -78,10 +78,30 @@ def standalone(spark: Installed, folder: Path) -> Iterator[str]:
     """A master and a worker with one core, which works in the folder ``work``; the address of the master."""
     env = {**spark.env, "SPARK_DAEMON_MEMORY": "256m"}
     deploy = "org.apache.spark.deploy"
-    of_master = [f"{spark.home}/bin/spark-class", f"{deploy}.master.Master", "--host", HOST, "--port", "0",
-                 "--webui-port", "0"]  # fmt: skip
-    of_worker = [f"{spark.home}/bin/spark-class", f"{deploy}.worker.Worker", "--host", HOST, "--cores", "1",
-                 "--memory", "1g", "--webui-port", "0", "--work-dir", str(folder / "work")]  # fmt: skip
+    of_master = [
+        f"{spark.home}/bin/spark-class",
+        f"{deploy}.master.Master",
+        "--host",
+        HOST,
+        "--port",
+        "0",
+        "--webui-port",
+        "0",
+    ]
+    of_worker = [
+        f"{spark.home}/bin/spark-class",
+        f"{deploy}.worker.Worker",
+        "--host",
+        HOST,
+        "--cores",
+        "1",
+        "--memory",
+        "1g",
+        "--webui-port",
+        "0",
+        "--work-dir",
+        str(folder / "work"),
+    ]
     with running(of_master, env, folder / "master.log"):
         master = address_in(folder / "master.log")
         with running([*of_worker, master], env, folder / "worker.log"):

@@ -174,10 +174,18 @@ def problems(entries: Iterable[Deviation], facts: Facts) -> Iterator[str]:
 def of_table(known: Known) -> Deviation:
     """An entry about tables that engines write for each other, as a deviation of no vector."""
     return Deviation(
-        engine=known.who, vectors=(), reason=known.reason, does=known.state, evidence=known.evidence, id=known.id,
-        kind=known.kind, requirements=known.requirements, points=known.points, counter=known.counter,
+        engine=known.who,
+        vectors=(),
+        reason=known.reason,
+        does=known.state,
+        evidence=known.evidence,
+        id=known.id,
+        kind=known.kind,
+        requirements=known.requirements,
+        points=known.points,
+        counter=known.counter,
         upstream=known.upstream,
-    )  # fmt: skip
+    )
 
 
 def table_problems(entries: Iterable[Known], facts: Facts) -> Iterator[str]:

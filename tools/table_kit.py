@@ -240,10 +240,16 @@ class TableKit:
         write_bytes(path, data)
         self.manifests.append(
             manifest_file(
-                entries, spec, self.schemas[-1], path=path, length=len(data), snapshot_id=snapshot_id,
-                sequence_number=number, content=content,
+                entries,
+                spec,
+                self.schemas[-1],
+                path=path,
+                length=len(data),
+                snapshot_id=snapshot_id,
+                sequence_number=number,
+                content=content,
             )
-        )  # fmt: skip
+        )
 
     def table(self) -> Table:
         """Write the metadata, and load the table."""

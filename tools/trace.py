@@ -43,11 +43,16 @@ TABLES = ("spec_ref/core/versions.py",)
 """Modules that state rules by their codes, and leave it to others to emit them."""
 
 ABOUT_THE_TOOL = (
-    "requirements/test_register.py", "requirements/test_check_register.py", "requirements/test_contradictions.py",
-    "requirements/test_trace.py", "requirements/test_explain.py", "vectors/test_vector_lint.py", "cli/",
+    "requirements/test_register.py",
+    "requirements/test_check_register.py",
+    "requirements/test_contradictions.py",
+    "requirements/test_trace.py",
+    "requirements/test_explain.py",
+    "vectors/test_vector_lint.py",
+    "cli/",
     "test_documentation.py",
     "conformance_unit/",
-)  # fmt: skip
+)
 """Tests that name codes as examples, and prove none of them."""
 
 MOST_MODULES = 4
@@ -366,9 +371,15 @@ def rows(requirements: Sequence[Requirement], found: Evidence) -> Iterator[str]:
             yield "| code | slug | rule | level | versions | binds | proof | modules |"
             yield "|---|---|---|---|---|---|---|---|"
         row = [
-            one.code, one.slug, cell(one.text), one.level.value, versions(one), ", ".join(one.binds),
-            cell(told(one, found)), cell(", ".join(modules(places(one, found)))),
-        ]  # fmt: skip
+            one.code,
+            one.slug,
+            cell(one.text),
+            one.level.value,
+            versions(one),
+            ", ".join(one.binds),
+            cell(told(one, found)),
+            cell(", ".join(modules(places(one, found)))),
+        ]
         yield f"| {' | '.join(row)} |"
 
 

@@ -14,9 +14,13 @@ from conformance.adapter_sdk import lenient_values as native
 from conformance.core.json_types import Json
 
 COUNTED = {
-    "date": pa.int32(), "time": pa.int64(), "timestamp": pa.int64(), "timestamptz": pa.int64(),
-    "timestamp_ns": pa.int64(), "timestamptz_ns": pa.int64(),
-}  # fmt: skip
+    "date": pa.int32(),
+    "time": pa.int64(),
+    "timestamp": pa.int64(),
+    "timestamptz": pa.int64(),
+    "timestamp_ns": pa.int64(),
+    "timestamptz_ns": pa.int64(),
+}
 """Types that Arrow counts as `native` does, with what they are counted in."""
 
 

@@ -20,11 +20,30 @@ MAIN = "main"
 WRITING = frozenset({"table.write", "table.change"})
 """The operations of the protocol that write tables."""
 
-OPERATIONS = frozenset({
-    "create", "append", "overwrite", "delete", "delete-equal", "update", "merge", "upsert", "compact",
-    "rewrite-manifests", "alter-schema", "alter-spec", "sort", "upgrade", "properties", "branch", "tag", "fast-forward",
-    "rollback", "expire",
-})  # fmt: skip
+OPERATIONS = frozenset(
+    {
+        "create",
+        "append",
+        "overwrite",
+        "delete",
+        "delete-equal",
+        "update",
+        "merge",
+        "upsert",
+        "compact",
+        "rewrite-manifests",
+        "alter-schema",
+        "alter-spec",
+        "sort",
+        "upgrade",
+        "properties",
+        "branch",
+        "tag",
+        "fast-forward",
+        "rollback",
+        "expire",
+    }
+)
 """The operations of scripts."""
 
 

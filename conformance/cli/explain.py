@@ -199,9 +199,13 @@ def _part(label: str, text: str | None) -> Iterator[str]:
     if text:
         indent = " " * (4 + LABEL)
         yield from textwrap.wrap(
-            text, WIDTH, initial_indent=f"    {label:<{LABEL}}", subsequent_indent=indent, break_long_words=False,
+            text,
+            WIDTH,
+            initial_indent=f"    {label:<{LABEL}}",
+            subsequent_indent=indent,
+            break_long_words=False,
             break_on_hyphens=False,
-        )  # fmt: skip
+        )
 
 
 def _some(ids: list[str]) -> str:

@@ -227,11 +227,15 @@ def _list(chosen: Sequence[Variant], format: str) -> None:
     if format == "json":
         told = [
             {
-                "name": one.name, "about": one.entry.about, "features": one.entry.features,
-                "format_version": one.format_version, "file_format": one.file_format, "script": one.script,
+                "name": one.name,
+                "about": one.entry.about,
+                "features": one.entry.features,
+                "format_version": one.format_version,
+                "file_format": one.file_format,
+                "script": one.script,
             }
             for one in chosen
-        ]  # fmt: skip
+        ]
         json.dump(told, sys.stdout, indent=2)
         sys.stdout.write("\n")
         return

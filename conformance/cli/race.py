@@ -295,11 +295,21 @@ def stress(
         raise UsageError("race stress: --server-kills and --client go with --server")
     chosen = int(time.time()) if seed is None else seed
     settings = stress_run.Settings(
-        catalog=catalog, server=server, client=client, location=location, processes=processes, seconds=seconds,
-        kills_per_s=kills, server_kills=server_kills, pauses=pauses, pause_s=pause,
-        most_commits=commits, version=format_version, seed=chosen,
+        catalog=catalog,
+        server=server,
+        client=client,
+        location=location,
+        processes=processes,
+        seconds=seconds,
+        kills_per_s=kills,
+        server_kills=server_kills,
+        pauses=pauses,
+        pause_s=pause,
+        most_commits=commits,
+        version=format_version,
+        seed=chosen,
         allow_remote=allow_remote,
-    )  # fmt: skip
+    )
     with tempfile.TemporaryDirectory(prefix="iceberg-conformance-stress-") as name:
         directory = Path(name) if keep is None else keep.absolute()
         if keep is not None:
@@ -376,9 +386,15 @@ def soak(
     """
     print("iceberg-conformance: race soak is deprecated; use race stress --catalog", file=sys.stderr)
     return stress(
-        catalog=store, location=location, processes=processes, seconds=seconds, kills=kills,
-        format_version=format_version, seed=seed, format=format,
-    )  # fmt: skip
+        catalog=store,
+        location=location,
+        processes=processes,
+        seconds=seconds,
+        kills=kills,
+        format_version=format_version,
+        seed=seed,
+        format=format,
+    )
 
 
 @app.command(name="servers")

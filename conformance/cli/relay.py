@@ -104,9 +104,14 @@ def relay(
             return _replayed(relays, replay, format)
         tell = stack.enter_context(progress())
         found = relay_property.run_relays(
-            relays, first, examples, frozenset(avoid), keep=keep, max_failures=max_failures,
+            relays,
+            first,
+            examples,
+            frozenset(avoid),
+            keep=keep,
+            max_failures=max_failures,
             progress=partial(tell, "scripts"),
-        )  # fmt: skip
+        )
     again = "iceberg-conformance relay " + " ".join(f"--adapter {shlex.quote(one.name)}" for one in targets)
     if report:
         identities = {name: str(engine.started) for name, engine in engines.items()}
@@ -143,8 +148,12 @@ def _tell(found: Findings, relays: Relays, seed: int, again: str, format: str) -
     if format == "json":
         content = {
             "engines": {
-                name: {"implementation": engine.started.implementation, "version": engine.started.version,
-                       "steps": found.steps[name], "gone": engine.gone}
+                name: {
+                    "implementation": engine.started.implementation,
+                    "version": engine.started.version,
+                    "steps": found.steps[name],
+                    "gone": engine.gone,
+                }
                 for name, engine in relays.engines.items()
             },
             "seed": seed,
@@ -152,7 +161,7 @@ def _tell(found: Findings, relays: Relays, seed: int, again: str, format: str) -
             "known": dict(found.known),
             "handovers": _handovers(found, list(relays.engines)),
             "failures": [_failure(one, again) for one in found.counterexamples],
-        }  # fmt: skip
+        }
         sys.stdout.write(json.dumps(content, indent=2) + "\n")
     else:
         for one in found.counterexamples:

@@ -196,15 +196,25 @@ def scenarios(
     again = f"iceberg-conformance scenarios --adapter {chosen.reproduce or shlex.quote(chosen.name)} --replay"
     if format == "json":
         content = {
-            "implementation": started.implementation, "version": started.version, "seed": first, "scripts": tried,
-            "scripts_of_min_operations": long_enough, "operations": dict(counts), "not_supported": reasons,
+            "implementation": started.implementation,
+            "version": started.version,
+            "seed": first,
+            "scripts": tried,
+            "scripts_of_min_operations": long_enough,
+            "operations": dict(counts),
+            "not_supported": reasons,
             "known": dict(as_known),
             "failures": [
-                {"kind": one.kind, "reason": one.reason, "script": one.example, "file": str(file),
-                 "reproduce": f"{again} {shlex.quote(str(file))}"}
+                {
+                    "kind": one.kind,
+                    "reason": one.reason,
+                    "script": one.example,
+                    "file": str(file),
+                    "reproduce": f"{again} {shlex.quote(str(file))}",
+                }
                 for one, file in zip(found, files, strict=True)
             ],
-        }  # fmt: skip
+        }
         sys.stdout.write(json.dumps(content, indent=2) + "\n")
     else:
         for word, reason in reasons.items():

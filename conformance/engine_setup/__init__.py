@@ -176,8 +176,18 @@ def launch(name: str) -> Launch:
         return Launch(command=command or [sys.executable, str(engine.folder / engine.adapter)], env=dict(os.environ))
     made = environment(engine.lock)
     # What would make the engine load other packages or settings than its own.
-    strangers = {"PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS",
-                 "CLASSPATH", "JAVA_TOOL_OPTIONS", "HADOOP_CONF_DIR", "PYSPARK_DRIVER_PYTHON"}  # fmt: skip
+    strangers = {
+        "PYTHONPATH",
+        "PYTHONHOME",
+        "VIRTUAL_ENV",
+        "SPARK_HOME",
+        "SPARK_CONF_DIR",
+        "PYSPARK_SUBMIT_ARGS",
+        "CLASSPATH",
+        "JAVA_TOOL_OPTIONS",
+        "HADOOP_CONF_DIR",
+        "PYSPARK_DRIVER_PYTHON",
+    }
     env = {key: value for key, value in os.environ.items() if key not in strangers}
     if engine.folder.parent == OURS:  # where modules are named as the libraries of engines are
         env["PYTHONSAFEPATH"] = "1"

@@ -15,9 +15,23 @@ def write_lock(name: str) -> None:
     packages = catalog().locks.get(name)
     if packages is None:
         raise EngineError(name, f"no such lock; there are {', '.join(catalog().locks)}")
-    command = ["uv", "pip", "compile", "-", "--universal", "--python-version", "3.11", "--generate-hashes", "--upgrade",
-               "--no-header", "--no-emit-index-url", "--no-annotate", "--quiet",
-               "--output-file", str(catalog().lock_files[name])]  # fmt: skip
+    command = [
+        "uv",
+        "pip",
+        "compile",
+        "-",
+        "--universal",
+        "--python-version",
+        "3.11",
+        "--generate-hashes",
+        "--upgrade",
+        "--no-header",
+        "--no-emit-index-url",
+        "--no-annotate",
+        "--quiet",
+        "--output-file",
+        str(catalog().lock_files[name]),
+    ]
     try:
         done = subprocess.run(command, input="\n".join(packages) + "\n", text=True, capture_output=True, check=False)
     except FileNotFoundError as error:

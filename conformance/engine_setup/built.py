@@ -22,10 +22,15 @@ from conformance.engine_setup.catalog import EngineError, Installed
 from conformance.engine_setup.environments import MARKER, Progress, exclusive, home, run_step
 
 _FETCH_JARS = (
-    "mvn", "--batch-mode", "--quiet", "--file", "{sources}/pom.xml",
+    "mvn",
+    "--batch-mode",
+    "--quiet",
+    "--file",
+    "{sources}/pom.xml",
     "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies",
-    "-DincludeScope=runtime", "-DoutputDirectory={made}/java/jars",
-)  # fmt: skip
+    "-DincludeScope=runtime",
+    "-DoutputDirectory={made}/java/jars",
+)
 
 HASH = 16
 """The digits of the hash at the end of the name of a build."""

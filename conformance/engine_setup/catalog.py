@@ -207,11 +207,16 @@ def _catalog(folders: tuple[EngineFolder, ...]) -> Catalog:
                 raise UsageError(f"{folder.path / FILE}: /lock_packages/{name}: {what}")
             locks[name], places[name] = wanted, folder.path
     engines = [
-        Engine(name=folder.name, language=folder.language, folder=folder.path, default=number == 0,
-               **{"version": "", **release})
+        Engine(
+            name=folder.name,
+            language=folder.language,
+            folder=folder.path,
+            default=number == 0,
+            **{"version": "", **release},
+        )
         for folder in folders
         for number, release in enumerate(folder.releases)
-    ]  # fmt: skip
+    ]
     for engine in engines:
         if engine.lock and engine.lock not in locks:
             known = ", ".join(sorted(locks))

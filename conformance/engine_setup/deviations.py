@@ -20,9 +20,13 @@ from conformance.engine_setup.folders import engine_folders
 FILE = "deviations.toml"
 
 OWNERS = {
-    "deviation": "engine", "cell": "consumer", "table": "producer", "relay": "engine", "scenario": "engine",
+    "deviation": "engine",
+    "cell": "consumer",
+    "table": "producer",
+    "relay": "engine",
+    "scenario": "engine",
     "catalog": "",
-}  # fmt: skip
+}
 """The sections, and the key of an entry that names its engine."""
 
 

@@ -120,8 +120,20 @@ def _pip_install(engine: Installed, made: Environment, lock: str) -> None:
     requirements = made.path / f"{lock}.txt"
     requirements.write_text(lock_text(lock), encoding="utf-8")
     # Compiling all modules takes longer than the rest; Python compiles those that are imported when they are.
-    command = [str(made.python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input",
-               "--require-hashes", "--no-build-isolation", "--no-compile", "-r", str(requirements)]  # fmt: skip
+    command = [
+        str(made.python),
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--no-input",
+        "--require-hashes",
+        "--no-build-isolation",
+        "--no-compile",
+        "-r",
+        str(requirements),
+    ]
     run_step(engine, "pip could not install its packages", command)
 
 

@@ -50,16 +50,29 @@ ROLES = ("producer", "consumer")
 _TEXT = "a text that is not empty"
 _TEXTS = "a list of texts"
 _RELEASE = {
-    "version": _TEXT, "adapter": _TEXT, "command": _TEXTS, "sources": _TEXT, "module": _TEXT, "lock": _TEXT,
-    "java": "a boolean", "jars": "a list of tables", "package_jars": _TEXTS, "classes": _TEXTS,
+    "version": _TEXT,
+    "adapter": _TEXT,
+    "command": _TEXTS,
+    "sources": _TEXT,
+    "module": _TEXT,
+    "lock": _TEXT,
+    "java": "a boolean",
+    "jars": "a list of tables",
+    "package_jars": _TEXTS,
+    "classes": _TEXTS,
     "matrix": f"a list of {' and '.join(ROLES)}",
-}  # fmt: skip
+}
 """What a release may say, and what it has to be."""
 
 _ENGINE = {
-    **_RELEASE, "name": _TEXT, "title": _TEXT, "about": _TEXT, "language": _TEXT, "release": "a list of tables",
+    **_RELEASE,
+    "name": _TEXT,
+    "title": _TEXT,
+    "about": _TEXT,
+    "language": _TEXT,
+    "release": "a list of tables",
     "lock_packages": "a table of lists of texts",
-}  # fmt: skip
+}
 _JAR = ("organization", "name", "revision", "sha256")
 _STARTS = ("adapter", "command", "sources", "module")
 BUILT_LANGUAGES = ("go", "rust")

@@ -134,11 +134,24 @@ def install_jar(engine: Engine, jar: Jar, spark: Environment, java_home: Path, p
 def _resolve(engine: Engine, jar: Jar, spark: Environment, java_home: Path, scratch: Path) -> Path:
     """Let Ivy bring the jar itself, without what it depends on."""
     command = [
-        str(java_home / _JAVA), "-cp", str(spark.site_packages / "pyspark" / "jars" / "*"), "org.apache.ivy.Main",
-        "-cache", str(scratch / "cache"), "-dependency", jar.organization, jar.name, jar.revision,
-        "-confs", "default", "-notransitive", "-types", "jar",
-        "-retrieve", str(scratch / "[artifact]-[revision].[ext]"),
-    ]  # fmt: skip
+        str(java_home / _JAVA),
+        "-cp",
+        str(spark.site_packages / "pyspark" / "jars" / "*"),
+        "org.apache.ivy.Main",
+        "-cache",
+        str(scratch / "cache"),
+        "-dependency",
+        jar.organization,
+        jar.name,
+        jar.revision,
+        "-confs",
+        "default",
+        "-notransitive",
+        "-types",
+        "jar",
+        "-retrieve",
+        str(scratch / "[artifact]-[revision].[ext]"),
+    ]
     run_step(engine, f"{jar.file_name} could not be fetched from the Maven repository", command)
     fetched = scratch / jar.file_name
     if not fetched.is_file():  # Ivy ends well even when it finds nothing
@@ -194,8 +207,20 @@ def install_classes(engine: Engine, java_home: Path, progress: Progress) -> Path
         shutil.rmtree(path, ignore_errors=True)
         path.mkdir(parents=True)
         # Warnings are of annotations that jars mention only.
-        command = [str(compiler), "--release", str(COMPILER[0]), "-nowarn", "-proc:none", "-encoding", "UTF-8",
-                   "-d", str(path), "-cp", class_path(engine), *map(str, _java_sources(engine))]  # fmt: skip
+        command = [
+            str(compiler),
+            "--release",
+            str(COMPILER[0]),
+            "-nowarn",
+            "-proc:none",
+            "-encoding",
+            "UTF-8",
+            "-d",
+            str(path),
+            "-cp",
+            class_path(engine),
+            *map(str, _java_sources(engine)),
+        ]
         run_step(engine, f"{compiler.name} could not compile its adapter", command)
         (path / MARKER).write_text(f"{engine}\n", encoding="utf-8")
     return path

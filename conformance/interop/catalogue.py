@@ -35,8 +35,13 @@ def variants(names: Sequence[str] = (), *, quick: bool = False) -> tuple[Variant
         names: of entries or variants, which may have ``*`` in them; all where empty.
         quick: the few that are run where little time is.
     """
-    every = [_variant(entry, version, file_format) for entry in ENTRIES for version in entry.versions
-             for file_format in entry.formats if not quick or _is_quick(entry, version, file_format)]  # fmt: skip
+    every = [
+        _variant(entry, version, file_format)
+        for entry in ENTRIES
+        for version in entry.versions
+        for file_format in entry.formats
+        if not quick or _is_quick(entry, version, file_format)
+    ]
     return tuple(
         one
         for one in every

@@ -38,8 +38,14 @@ POINT = {
     ],
 }
 TAGS = {"type": "list", "element-id": 21, "element-required": False, "element": "string"}
-PRICES = {"type": "map", "key-id": 31, "key": "string", "value-id": 32, "value-required": False,
-          "value": "decimal(9, 2)"}  # fmt: skip
+PRICES = {
+    "type": "map",
+    "key-id": 31,
+    "key": "string",
+    "value-id": 32,
+    "value-required": False,
+    "value": "decimal(9, 2)",
+}
 
 TIMES: list[list[str | None]] = [
     ["1", "1969-12-31", "1969-12-31T23:59:59.999999", "1969-12-31T23:59:59.999999+00:00"],

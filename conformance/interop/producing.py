@@ -44,10 +44,16 @@ def write_tables(
 def _written(producer: str, adapter: Adapter, started: Started, variant: Variant, place: Path) -> MadeTable:
     def made(writing: Writing, reason: str = "", **more: object) -> MadeTable:
         return MadeTable(
-            producer=producer, name=variant.name, features=more.pop("features", variant.entry.features),  # type: ignore[arg-type]
-            format_version=variant.format_version, file_format=variant.file_format, about=variant.entry.about,
-            writing=writing, reason=reason, **more,  # type: ignore[arg-type]
-        )  # fmt: skip
+            producer=producer,
+            name=variant.name,
+            features=more.pop("features", variant.entry.features),  # type: ignore[arg-type]
+            format_version=variant.format_version,
+            file_format=variant.file_format,
+            about=variant.entry.about,
+            writing=writing,
+            reason=reason,
+            **more,  # type: ignore[arg-type]
+        )
 
     if "table.write" not in started.operations:
         return made(Writing.CANNOT, "the operation table.write (not declared)")

@@ -137,6 +137,13 @@ def readings(table: ScriptedTable, *, history: bool = False) -> Iterator[tuple[s
 def vector_of(id_: str, args: dict[str, Json], expected: Json, version: int) -> Vector:
     """A reading as a case, so that it is judged as the vectors are."""
     return Vector(
-        id=id_, suite="matrix", operation=READ, section="", requirements=(), versions=(version,), args=args,
-        permitted=(Ok(expected),), expect={"ok": expected},
-    )  # fmt: skip
+        id=id_,
+        suite="matrix",
+        operation=READ,
+        section="",
+        requirements=(),
+        versions=(version,),
+        args=args,
+        permitted=(Ok(expected),),
+        expect={"ok": expected},
+    )

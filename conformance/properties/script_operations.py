@@ -219,12 +219,26 @@ def _compact(maker: ScriptMaker) -> Op:
 
 
 OPERATION_MAKERS: dict[str, Callable[[ScriptMaker], Op | None]] = {
-    "append": _append, "overwrite": _overwrite, "delete": _delete, "delete-equal": _delete_equal, "update": _update,
-    "merge": _merge, "upsert": _upsert, "compact": _compact, "rewrite-manifests": _nothing,
-    "alter-schema": _alter_schema, "alter-spec": _alter_spec, "sort": _sort, "upgrade": _upgrade,
-    "properties": _properties, "branch": _new_branch, "tag": _reference("t"), "fast-forward": _fast_forward,
-    "rollback": _rollback, "expire": _nothing,
-}  # fmt: skip
+    "append": _append,
+    "overwrite": _overwrite,
+    "delete": _delete,
+    "delete-equal": _delete_equal,
+    "update": _update,
+    "merge": _merge,
+    "upsert": _upsert,
+    "compact": _compact,
+    "rewrite-manifests": _nothing,
+    "alter-schema": _alter_schema,
+    "alter-spec": _alter_spec,
+    "sort": _sort,
+    "upgrade": _upgrade,
+    "properties": _properties,
+    "branch": _new_branch,
+    "tag": _reference("t"),
+    "fast-forward": _fast_forward,
+    "rollback": _rollback,
+    "expire": _nothing,
+}
 
 
 # What the text forbids.
@@ -254,11 +268,23 @@ def _is_refused(table: Table, index: int, op: Op) -> bool:
 
 
 _FORBIDDEN = {
-    "null": "append", "null-update": "update", "promote": "alter-schema", "drop-source": "alter-schema",
-    "promote-source": "alter-schema", "again": "alter-schema", "rename": "alter-schema", "required": "alter-schema",
-    "new-type": "alter-schema", "absent-column": "delete", "float": "delete-equal", "deletes": "delete",
-    "downgrade": "upgrade", "absent-field": "alter-spec", "tag": "append", "too-much": "append",
-}  # fmt: skip
+    "null": "append",
+    "null-update": "update",
+    "promote": "alter-schema",
+    "drop-source": "alter-schema",
+    "promote-source": "alter-schema",
+    "again": "alter-schema",
+    "rename": "alter-schema",
+    "required": "alter-schema",
+    "new-type": "alter-schema",
+    "absent-column": "delete",
+    "float": "delete-equal",
+    "deletes": "delete",
+    "downgrade": "upgrade",
+    "absent-field": "alter-spec",
+    "tag": "append",
+    "too-much": "append",
+}
 """What can be forbidden, and the operation that it is."""
 
 

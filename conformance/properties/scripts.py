@@ -19,10 +19,26 @@ from conformance.scripts import ScriptError, parse_script
 from conformance.scripts.model import MAIN, run_model
 
 WEIGHTS = {
-    "append": 5, "overwrite": 2, "delete": 4, "delete-equal": 3, "update": 3, "merge": 3, "upsert": 2, "compact": 1,
-    "rewrite-manifests": 1, "alter-schema": 4, "alter-spec": 2, "sort": 1, "upgrade": 1, "properties": 1, "branch": 1,
-    "tag": 1, "fast-forward": 1, "rollback": 1, "expire": 1,
-}  # fmt: skip
+    "append": 5,
+    "overwrite": 2,
+    "delete": 4,
+    "delete-equal": 3,
+    "update": 3,
+    "merge": 3,
+    "upsert": 2,
+    "compact": 1,
+    "rewrite-manifests": 1,
+    "alter-schema": 4,
+    "alter-spec": 2,
+    "sort": 1,
+    "upgrade": 1,
+    "properties": 1,
+    "branch": 1,
+    "tag": 1,
+    "fast-forward": 1,
+    "rollback": 1,
+    "expire": 1,
+}
 """The operations that are made, but for ``create``, and how often."""
 
 OPERATIONS = tuple(WEIGHTS)

@@ -202,9 +202,15 @@ class VectorItem(pytest.Item):
             pytest.skip(f"unsupported: {verdict.reason}")
         if unmet is not None or verdict.outcome is not Outcome.PASSED:
             result = Result(
-                self.engine.run.name, self.vector.id, verdict.outcome, status, verdict.reason, verdict.got,
-                tuple(map(difference_json, verdict.differences)), stderr=verdict.stderr,
-            )  # fmt: skip
+                self.engine.run.name,
+                self.vector.id,
+                verdict.outcome,
+                status,
+                verdict.reason,
+                verdict.got,
+                tuple(map(difference_json, verdict.differences)),
+                stderr=verdict.stderr,
+            )
             lines = evidence(Case.of(self.vector), result, self.engine.run)
             raise Deviates(unmet or short_evidence(result), [*([unmet] if unmet else []), *lines])
 

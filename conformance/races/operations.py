@@ -417,9 +417,7 @@ def operations(table: TableFixture, version: int, writer: int) -> tuple[Planned,
 READER = Planned(name="read", change=Read(), changes=frozenset())
 """A reader, to race with writers."""
 
-CORE = (
-    "append", "overwrite", "delete-file", "rewrite", "schema", "expire", "equality-delete", "append-to-branch",
-)  # fmt: skip
+CORE = ("append", "overwrite", "delete-file", "rewrite", "schema", "expire", "equality-delete", "append-to-branch")
 """The changes that three writers race with."""
 
 __all__ = ["CORE", "READER", "Planned", "SnapshotChange", "operations"]

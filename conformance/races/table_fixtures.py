@@ -184,24 +184,51 @@ def _is(column: str, value: Any) -> Any:
 BY_PART = _field(PART, PART_FIELD, "part", Identity())
 IN_A, IN_B = Place(0, {PART_FIELD: "a"}), Place(0, {PART_FIELD: "b"})
 ROW_OPERATIONS = (
-    "append", "overwrite", "delete-file", "rewrite", "rewrite-older", "equality-delete", "position-delete",
-    "position-delete-range", "merge-vector", "rewrite-manifests",
-)  # fmt: skip
+    "append",
+    "overwrite",
+    "delete-file",
+    "rewrite",
+    "rewrite-older",
+    "equality-delete",
+    "position-delete",
+    "position-delete-range",
+    "merge-vector",
+    "rewrite-manifests",
+)
 """What races on the tables that are about partitions."""
 
 PARTITIONED = TableFixture(
     name="partitioned",
     about="one partition spec, two snapshots, a branch, deletes",
-    make=lambda version: _two_snapshots(
-        version, with_specs(version, [PartitionSpec(0, (BY_PART,))]), IN_A, IN_B
-    ),
-    place=IN_A, other=IN_B, new=IN_A, where=_is("part", "a"),
+    make=lambda version: _two_snapshots(version, with_specs(version, [PartitionSpec(0, (BY_PART,))]), IN_A, IN_B),
+    place=IN_A,
+    other=IN_B,
+    new=IN_A,
+    where=_is("part", "a"),
     operations=(
-        "append", "fast-append", "append-to-branch", "overwrite", "overwrite-serializable", "delete-file",
-        "delete-where", "rewrite", "schema", "spec", "sort-order", "properties", "tag", "rollback", "drop-branch",
-        "statistics", "expire", "equality-delete", "rewrite-older", "position-delete", "upgrade",
+        "append",
+        "fast-append",
+        "append-to-branch",
+        "overwrite",
+        "overwrite-serializable",
+        "delete-file",
+        "delete-where",
+        "rewrite",
+        "schema",
+        "spec",
+        "sort-order",
+        "properties",
+        "tag",
+        "rollback",
+        "drop-branch",
+        "statistics",
+        "expire",
+        "equality-delete",
+        "rewrite-older",
+        "position-delete",
+        "upgrade",
     ),
-)  # fmt: skip
+)
 
 HERE = Place(0, {})
 UNPARTITIONED = TableFixture(
@@ -294,16 +321,26 @@ DROPPED_SOURCE = TableFixture(
         *_two_snapshots(
             version,
             with_specs(version, [PartitionSpec(0, (_field(SCORE, PART_FIELD, "score", Identity()),))], WITH_SCORE),
-            AT_TEN, IN_ONE,
+            AT_TEN,
+            IN_ONE,
         ),
         ChangeSpec((RemovePartitionField("score"),)),
         ChangeSchema((DropColumn("score"),)),
     ),
-    place=AT_TEN, other=IN_ONE, new=Place(1, {}), everywhere=Place(1, {}),
+    place=AT_TEN,
+    other=IN_ONE,
+    new=Place(1, {}),
+    everywhere=Place(1, {}),
     operations=(
-        "append", "overwrite", "delete-file", "rewrite", "global-equality-delete", "rewrite-manifests", "rewrite-older",
+        "append",
+        "overwrite",
+        "delete-file",
+        "rewrite",
+        "global-equality-delete",
+        "rewrite-manifests",
+        "rewrite-older",
     ),
-)  # fmt: skip
+)
 
 
 def _unknown(shared: SharedState) -> SharedState:
@@ -334,16 +371,27 @@ UNKNOWN_TRANSFORM = TableFixture(
             with_specs(
                 version, [PartitionSpec(0, (BY_PART,)), PartitionSpec(1, (_field(ID, 1001, "bucket", Bucket(4)),))]
             ),
-            IN_A, BESIDE,
+            IN_A,
+            BESIDE,
         ),
     ),
     rewritten_by=_unknown,
-    place=IN_A, other=BESIDE, new=BESIDE,
+    place=IN_A,
+    other=BESIDE,
+    new=BESIDE,
     operations=(
-        "append", "fast-append", "append-to-branch", "overwrite", "delete-file", "rewrite", "rewrite-manifests", "spec",
-        "schema", "expire",
+        "append",
+        "fast-append",
+        "append-to-branch",
+        "overwrite",
+        "delete-file",
+        "rewrite",
+        "rewrite-manifests",
+        "spec",
+        "schema",
+        "expire",
     ),
-)  # fmt: skip
+)
 
 
 def _bare_lists(shared: SharedState) -> SharedState:
@@ -376,9 +424,18 @@ def _upgraded(version: int) -> tuple[Change, ...]:
 
 
 UPGRADED_OPERATIONS = (
-    "append", "fast-append", "overwrite", "delete-file", "rewrite", "append-to-branch", "equality-delete",
-    "position-delete", "rewrite-manifests", "upgrade", "expire",
-)  # fmt: skip
+    "append",
+    "fast-append",
+    "overwrite",
+    "delete-file",
+    "rewrite",
+    "append-to-branch",
+    "equality-delete",
+    "position-delete",
+    "rewrite-manifests",
+    "upgrade",
+    "expire",
+)
 UPGRADED = TableFixture(
     name="upgraded",
     about="a table that was upgraded from v1, with files of every version",
@@ -429,12 +486,20 @@ NO_LISTS = TableFixture(
     versions=(1,),
     make=_upgraded,
     rewritten_by=_without_lists,
-    place=IN_A, other=IN_B, new=IN_A,
+    place=IN_A,
+    other=IN_B,
+    new=IN_A,
     operations=(
-        "append", "fast-append", "overwrite", "delete-file", "rewrite", "append-to-branch", "rewrite-manifests",
+        "append",
+        "fast-append",
+        "overwrite",
+        "delete-file",
+        "rewrite",
+        "append-to-branch",
+        "rewrite-manifests",
         "upgrade",
     ),
-)  # fmt: skip
+)
 
 REFERENCES = TableFixture(
     name="references",
@@ -446,12 +511,24 @@ REFERENCES = TableFixture(
         SetReference("v2", SnapshotRef(snapshot_id=SECOND, type=RefType.TAG)),
         fast_append([IN_B.data("f4")], branch="dev"),
     ),
-    place=IN_A, other=IN_B, new=IN_A, further_files=("f4",),
+    place=IN_A,
+    other=IN_B,
+    new=IN_A,
+    further_files=("f4",),
     operations=(
-        "append", "append-to-branch", "append-to-dev", "append-to-tag", "delete-on-branch", "drop-branch", "drop-tag",
-        "move-branch", "tag", "rollback", "expire",
+        "append",
+        "append-to-branch",
+        "append-to-dev",
+        "append-to-tag",
+        "delete-on-branch",
+        "drop-branch",
+        "drop-tag",
+        "move-branch",
+        "tag",
+        "rollback",
+        "expire",
     ),
-)  # fmt: skip
+)
 
 REPLACED = TableFixture(
     name="replaced",
@@ -488,32 +565,84 @@ STATISTICS = TableFixture(
         SetStatistics(_partition_statistics(FIRST, "ps1")),
         SetStatistics(_partition_statistics(SECOND, "ps2")),
     ),
-    place=IN_A, other=IN_B, new=IN_A, further_files=("s1", "s2", "ps1", "ps2"),
+    place=IN_A,
+    other=IN_B,
+    new=IN_A,
+    further_files=("s1", "s2", "ps1", "ps2"),
     operations=(
-        "append", "statistics", "partition-statistics", "remove-statistics", "drop-branch", "rollback", "expire",
+        "append",
+        "statistics",
+        "partition-statistics",
+        "remove-statistics",
+        "drop-branch",
+        "rollback",
+        "expire",
     ),
-)  # fmt: skip
+)
 
 FIXTURES: dict[str, TableFixture] = {
     one.name: one
     for one in (
-        PARTITIONED, UNPARTITIONED, VOID, SEVERAL_SPECS, NULL_PARTITION, NAN_PARTITION, DROPPED_SOURCE,
-        UNKNOWN_TRANSFORM, UPGRADED, OLD_LISTS, NO_LISTS, REFERENCES, STATISTICS, REPLACED,
+        PARTITIONED,
+        UNPARTITIONED,
+        VOID,
+        SEVERAL_SPECS,
+        NULL_PARTITION,
+        NAN_PARTITION,
+        DROPPED_SOURCE,
+        UNKNOWN_TRANSFORM,
+        UPGRADED,
+        OLD_LISTS,
+        NO_LISTS,
+        REFERENCES,
+        STATISTICS,
+        REPLACED,
     )
-}  # fmt: skip
+}
 """The tables by name."""
 
 NEW_NAMES = (
-    "append", "fast", "fast2", "branch", "dev", "tag", "over", "serial", "rewritten", "across", "older", "eq", "global",
-    "everywhere", "dv", "pos", "range", "stats", "partition-stats", "replaced",
-)  # fmt: skip
+    "append",
+    "fast",
+    "fast2",
+    "branch",
+    "dev",
+    "tag",
+    "over",
+    "serial",
+    "rewritten",
+    "across",
+    "older",
+    "eq",
+    "global",
+    "everywhere",
+    "dv",
+    "pos",
+    "range",
+    "stats",
+    "partition-stats",
+    "replaced",
+)
 """What the names of new files begin with; the number of the writer follows."""
 
 DATA_FILES = tuple(
     data_path(name)
     for name in (
-        "f1", "f2", "f3", "f4", "f5", "f6", "p2", "v2", "p3", "v3", "s1", "s2", "ps1", "ps2",
+        "f1",
+        "f2",
+        "f3",
+        "f4",
+        "f5",
+        "f6",
+        "p2",
+        "v2",
+        "p3",
+        "v3",
+        "s1",
+        "s2",
+        "ps1",
+        "ps2",
         *(f"{kind}-{writer}" for writer in range(4) for kind in NEW_NAMES),
     )
-)  # fmt: skip
+)
 """Every data and delete file of the races: they are there from the beginning."""

@@ -72,9 +72,13 @@ def _resource(name: str) -> str:
 @cache
 def _environment() -> Environment:
     environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=in_page,
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=in_page,
         loader=FunctionLoader(_resource),
-    )  # fmt: skip
+    )
     environment.filters["share"] = share
     environment.filters["in_address"] = in_address
     return environment

@@ -163,10 +163,14 @@ def as_junit(outcomes: Sequence[Outcome]) -> str:
         findings = () if outcome.report is None else outcome.report.findings
         failing = [one for one in findings if is_failure(one.severity, outcome.fail_on)]
         suite = ElementTree.SubElement(
-            root, "testsuite", name=xml_text(outcome.location),
+            root,
+            "testsuite",
+            name=xml_text(outcome.location),
             tests=str(len(findings) + int(outcome.lacking is not None or not findings)),
-            failures=str(len(failing)), errors=str(int(outcome.lacking is not None)), time=f"{outcome.seconds:.3f}",
-        )  # fmt: skip
+            failures=str(len(failing)),
+            errors=str(int(outcome.lacking is not None)),
+            time=f"{outcome.seconds:.3f}",
+        )
         if outcome.lacking is not None or not findings:
             case = ElementTree.SubElement(suite, "testcase", classname=xml_text(outcome.location), name="validate")
             if outcome.lacking is not None:

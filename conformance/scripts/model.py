@@ -173,9 +173,8 @@ class Table:
         refs = {name: reading(self.fields, snapshot.rows) for name, snapshot in heads.items()}
         refs |= {name: reading(snapshot.fields, snapshot.rows) for name, snapshot in self.tags.items()}
         return TableState(
-            self.version, self.fields, self.partition, self.sorted_by, dict(self.properties), refs,
-            *self.target,
-        )  # fmt: skip
+            self.version, self.fields, self.partition, self.sorted_by, dict(self.properties), refs, *self.target
+        )
 
     @property
     def partition(self) -> tuple[Json, ...]:

@@ -251,18 +251,53 @@ class Expire:
 
 
 Operation: TypeAlias = (
-    Create | Append | Overwrite | Delete | DeleteEqual | Update | Merge | Upsert | Compact | RewriteManifests
-    | AlterSchema | AlterSpec | ReplaceSort | Upgrade | SetProperties | MakeBranch | MakeTag | FastForward | Rollback
+    Create
+    | Append
+    | Overwrite
+    | Delete
+    | DeleteEqual
+    | Update
+    | Merge
+    | Upsert
+    | Compact
+    | RewriteManifests
+    | AlterSchema
+    | AlterSpec
+    | ReplaceSort
+    | Upgrade
+    | SetProperties
+    | MakeBranch
+    | MakeTag
+    | FastForward
+    | Rollback
     | Expire
-)  # fmt: skip
+)
 
 OPERATIONS: dict[str, type[Operation]] = {
     record.op: record
     for record in (
-        Create, Append, Overwrite, Delete, DeleteEqual, Update, Merge, Upsert, Compact, RewriteManifests, AlterSchema,
-        AlterSpec, ReplaceSort, Upgrade, SetProperties, MakeBranch, MakeTag, FastForward, Rollback, Expire,
+        Create,
+        Append,
+        Overwrite,
+        Delete,
+        DeleteEqual,
+        Update,
+        Merge,
+        Upsert,
+        Compact,
+        RewriteManifests,
+        AlterSchema,
+        AlterSpec,
+        ReplaceSort,
+        Upgrade,
+        SetProperties,
+        MakeBranch,
+        MakeTag,
+        FastForward,
+        Rollback,
+        Expire,
     )
-}  # fmt: skip
+}
 """The record of each operation, by its name in a script."""
 
 

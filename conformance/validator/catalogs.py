@@ -38,9 +38,16 @@ except Exception as error:
 _FILE = ".pyiceberg.yaml"
 _HOME = "PYICEBERG_HOME"
 _UNREACHABLE = (
-    "ConnectionError", "ConnectTimeout", "OperationalError", "TTransportException", "EndpointConnectionError",
-    "NoCredentialsError", "NoRegionError", "URLError", "Timeout",
-)  # fmt: skip
+    "ConnectionError",
+    "ConnectTimeout",
+    "OperationalError",
+    "TTransportException",
+    "EndpointConnectionError",
+    "NoCredentialsError",
+    "NoRegionError",
+    "URLError",
+    "Timeout",
+)
 """What the clients of PyIceberg's catalogs raise where nobody answers."""
 
 

@@ -45,11 +45,19 @@ from spec_ref.partitioning.evolution import altered_partition_fields, keeps_part
 from spec_ref.requirements import register
 
 _FILES: list[tuple[str, pa.DataType]] = [
-    ("key", pa.string()), ("manifest", pa.int32()), ("entry", pa.int64()), ("status", pa.int8()),
-    ("content", pa.int8()), ("snapshot", pa.int64()), ("sequence", pa.int64()), ("records", pa.int64()),
-    ("partition", pa.int64()), ("row_id", pa.int64()),
-    ("file_sequence", pa.int64()), ("said", pa.int64()),
-]  # fmt: skip
+    ("key", pa.string()),
+    ("manifest", pa.int32()),
+    ("entry", pa.int64()),
+    ("status", pa.int8()),
+    ("content", pa.int8()),
+    ("snapshot", pa.int64()),
+    ("sequence", pa.int64()),
+    ("records", pa.int64()),
+    ("partition", pa.int64()),
+    ("row_id", pa.int64()),
+    ("file_sequence", pa.int64()),
+    ("said", pa.int64()),
+]
 FILES = pa.schema(_FILES)
 """An entry; the key is the path, and for a deletion vector also its offset.
 
@@ -61,8 +69,12 @@ REFERENCES = pa.schema([*_FILES, ("vector", pa.bool_())])
 """A live delete file that is for one data file; the key is the path of that."""
 
 _ROW_IDS: list[tuple[str, pa.DataType]] = [
-    ("first", pa.int64()), ("end", pa.int64()), ("manifest", pa.int32()), ("entry", pa.int64()), ("key", pa.string()),
-]  # fmt: skip
+    ("first", pa.int64()),
+    ("end", pa.int64()),
+    ("manifest", pa.int32()),
+    ("entry", pa.int64()),
+    ("key", pa.string()),
+]
 ROW_IDS = pa.schema(_ROW_IDS)
 """The row ids of a live data file."""
 
@@ -146,9 +158,11 @@ def _with_listing(manifest: Manifest, task: ManifestTask, length: int) -> Manife
     """The manifest with what it inherits, also where a snapshot of v1 names it without a list."""
     if task.manifest_file is None:
         manifest.manifest_file = ManifestFile(
-            manifest_path=task.location, manifest_length=length, partition_spec_id=manifest.spec_id or 0,
+            manifest_path=task.location,
+            manifest_length=length,
+            partition_spec_id=manifest.spec_id or 0,
             added_snapshot_id=task.snapshot.snapshot_id,
-        )  # fmt: skip
+        )
     return manifest
 
 
@@ -189,9 +203,13 @@ def _promoted_sources(context: Context, task: ManifestTask, manifest: Manifest) 
         return
     for field, old, new in altered_partition_fields(manifest.spec.fields, written, context.types):
         yield finding(
-            "EVO008", "partition values were made of a type whose promotion changes them", file=task.location,
-            path="/schema", found=f"{old}, and now {new}, for {field.transform} {field.name}", expected=str(new),
-        )  # fmt: skip
+            "EVO008",
+            "partition values were made of a type whose promotion changes them",
+            file=task.location,
+            path="/schema",
+            found=f"{old}, and now {new}, for {field.transform} {field.name}",
+            expected=str(new),
+        )
 
 
 _LARGE = ("column_sizes", "value_counts", "null_value_counts", "nan_value_counts", "lower_bounds", "upper_bounds")
@@ -204,13 +222,14 @@ def _deprecated(data: bytes, version: FormatVersion) -> tuple[tuple[str, str], .
     """Which fields that its version has, and no writer fills, the Avro schema of a manifest has."""
     schema = open_container(data, REQUIREMENT).metadata[SCHEMA_KEY]
     has = {int(number) for number in re.findall(rb'"field-id"\s*:\s*(\d{1,9})', schema)}
-    return tuple(told for field_id, told in DEPRECATED.items()
-                 if field_id in has and version in register()[told[0]].versions)  # fmt: skip
+    return tuple(
+        told for field_id, told in DEPRECATED.items() if field_id in has and version in register()[told[0]].versions
+    )
 
 
 def _never_written(
     columns: ManifestColumns, deprecated: Sequence[tuple[str, str]], task: ManifestTask
-) -> Iterator[Finding]:  # fmt: skip
+) -> Iterator[Finding]:
     """Values of such fields: no reader uses them, so that old ones harm nobody."""
     rows = np.arange(len(columns) if deprecated else 0)
     for number, entry in enumerate(columns.entries(rows, without=_LARGE), start=columns.first):
@@ -218,9 +237,14 @@ def _never_written(
             value = getattr(entry.data_file, name)
             if value is not None:
                 yield finding(
-                    code, "a deprecated field is written", file=task.location, path=f"/{number}/data_file/{name}",
-                    found=value, expected="null, or no such field", aspect="written",
-                )  # fmt: skip
+                    code,
+                    "a deprecated field is written",
+                    file=task.location,
+                    path=f"/{number}/data_file/{name}",
+                    found=value,
+                    expected="null, or no such field",
+                    aspect="written",
+                )
 
 
 # Facts
@@ -264,11 +288,14 @@ def _facts(context: Context, task: ManifestTask, columns: ManifestColumns) -> It
         firsts = row_ids.values[holders]
         ranges = pa.RecordBatch.from_arrays(
             [
-                pa.array(firsts), pa.array(firsts + columns.record_count[holders]), batch["manifest"].take(holders),
-                batch["entry"].take(holders), batch["key"].take(holders),
+                pa.array(firsts),
+                pa.array(firsts + columns.record_count[holders]),
+                batch["manifest"].take(holders),
+                batch["entry"].take(holders),
+                batch["key"].take(holders),
             ],
             schema=ROW_IDS,
-        )  # fmt: skip
+        )
         yield from _split_ranges(context, ranges)
 
 
@@ -299,10 +326,24 @@ def _nullable(numbers: Nullable) -> Any:
 
 
 _SAID = (
-    "content", "file_format", "record_count", "file_size_in_bytes", "column_sizes", "value_counts", "null_value_counts",
-    "nan_value_counts", "lower_bounds", "upper_bounds", "key_metadata", "split_offsets", "equality_ids",
-    "sort_order_id", "referenced_data_file", "content_offset", "content_size_in_bytes",
-)  # fmt: skip
+    "content",
+    "file_format",
+    "record_count",
+    "file_size_in_bytes",
+    "column_sizes",
+    "value_counts",
+    "null_value_counts",
+    "nan_value_counts",
+    "lower_bounds",
+    "upper_bounds",
+    "key_metadata",
+    "split_offsets",
+    "equality_ids",
+    "sort_order_id",
+    "referenced_data_file",
+    "content_offset",
+    "content_size_in_bytes",
+)
 
 
 def _descriptions(columns: ManifestColumns) -> npt.NDArray[np.int64]:
@@ -386,9 +427,15 @@ class _Summing:
     def made(self, manifest: Manifest, writer: str | None) -> ManifestSums:
         writers = frozenset([writer]) if writer else frozenset[str]()
         return ManifestSums(
-            self.number, self.entries, self.live, self.added, self.deleted, self.least, frozenset(self.features),
+            self.number,
+            self.entries,
+            self.live,
+            self.added,
+            self.deleted,
+            self.least,
+            frozenset(self.features),
             writers,
-        )  # fmt: skip
+        )
 
 
 _CONTENT_FEATURES = {

@@ -71,10 +71,17 @@ PARTITIONS = pa.schema(
 )
 """The live files of one partition in one manifest; the key stands for the tuple in the unified partition type."""
 
-STATISTICS = pa.schema([
-    *_KEY, ("file", pa.int32()), ("row", pa.int64()), *_NUMBERS, ("total_record_count", pa.int64()),
-    ("last_updated_at", pa.int64()), ("last_updated_snapshot_id", pa.int64()),
-])  # fmt: skip
+STATISTICS = pa.schema(
+    [
+        *_KEY,
+        ("file", pa.int32()),
+        ("row", pa.int64()),
+        *_NUMBERS,
+        ("total_record_count", pa.int64()),
+        ("last_updated_at", pa.int64()),
+        ("last_updated_snapshot_id", pa.int64()),
+    ]
+)
 """A row of a partition statistics file; null for what is not given, or was told to be wrong."""
 
 BATCH_ROWS = 1 << 14
@@ -190,10 +197,19 @@ def _check(context: Context, task: PartitionStatisticsTask) -> Iterator[Emitted]
     try:
         size = file_size(location)
         if size != statistics.file_size_in_bytes:
-            tally.add([finding(
-                "STA015", "the size is not that of the file", file=metadata, path=f"{path}/file-size-in-bytes",
-                found=statistics.file_size_in_bytes, expected=str(size), aspect="mismatch",
-            )])  # fmt: skip
+            tally.add(
+                [
+                    finding(
+                        "STA015",
+                        "the size is not that of the file",
+                        file=metadata,
+                        path=f"{path}/file-size-in-bytes",
+                        found=statistics.file_size_in_bytes,
+                        expected=str(size),
+                        aspect="mismatch",
+                    )
+                ]
+            )
         opened = open_file(location, _format(location), None)
         version = _version(context, statistics.snapshot_id)
         unified = context.unified_partition
@@ -377,8 +393,15 @@ def _rows(
 def _spec(context: Context, row: PartitionStatistics, location: str, place: int) -> Iterator[Finding]:
     if row.spec_id not in context.specs:
         known = ", ".join(map(str, sorted(context.specs)))
-        yield finding("STA018", "the table has no such partition spec", file=location, path=f"/{place}/spec_id",
-                      found=row.spec_id, expected=f"one of {known}", aspect="unknown-spec")  # fmt: skip
+        yield finding(
+            "STA018",
+            "the table has no such partition spec",
+            file=location,
+            path=f"/{place}/spec_id",
+            found=row.spec_id,
+            expected=f"one of {known}",
+            aspect="unknown-spec",
+        )
 
 
 def _fact(

@@ -413,7 +413,14 @@ def _twice(
         message = "two rows of a file have one row id" if within else "rows of two files have one row id"
         expected = "every row id once" if within else f"none of those in {rival.path}"
         yield (
-            finding("LIN002", message, file=holder.path, path="/_row_id", found=int(first[at]), expected=expected,
-                    aspect="repeated"),
+            finding(
+                "LIN002",
+                message,
+                file=holder.path,
+                path="/_row_id",
+                found=int(first[at]),
+                expected=expected,
+                aspect="repeated",
+            ),
             (holder.path, int(first[at])),
-        )  # fmt: skip
+        )

@@ -288,8 +288,15 @@ class _Checks:
         data_file = self.place.data_file
         if metrics.nulls and self._required(field_id):
             name = self.context.columns[field_id].name
-            yield finding("TYP002", "a required column has nulls", file=self.location, path=f"/{name}",
-                          found=f"{metrics.nulls} nulls", expected="none", aspect="null")  # fmt: skip
+            yield finding(
+                "TYP002",
+                "a required column has nulls",
+                file=self.location,
+                path=f"/{name}",
+                found=f"{metrics.nulls} nulls",
+                expected="none",
+                aspect="null",
+            )
         counts = (
             ("value_counts", "DFL012", metrics.values),
             ("null_value_counts", "DFL013", metrics.nulls),

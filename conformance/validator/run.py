@@ -174,9 +174,14 @@ def validate(
             raise Unreadable(str(error)) from None
         refused = REFUSED if level.includes(Level.MANIFESTS) else None
         return TableReport(
-            location, root, Level.METADATA, tally.findings(), claimed_version(data), complete=refused is None,
+            location,
+            root,
+            Level.METADATA,
+            tally.findings(),
+            claimed_version(data),
+            complete=refused is None,
             reason=refused,
-        )  # fmt: skip
+        )
     tally.add(location_findings(metadata, root, data))
     features = features_of(metadata)
     chosen = snapshots.chosen(metadata)
@@ -195,9 +200,20 @@ def validate(
         complete, reason = False, error.reason if isinstance(error, Stopped) else str(error)
     tally.add(deep.tally.findings())
     return TableReport(
-        location, root, level, tally.findings(), int(metadata.format_version), chosen, deep.manifests, deep.entries,
-        features | deep.features, tuple(sorted(deep.writers)), len(metadata.snapshots), complete, reason,
-    )  # fmt: skip
+        location,
+        root,
+        level,
+        tally.findings(),
+        int(metadata.format_version),
+        chosen,
+        deep.manifests,
+        deep.entries,
+        features | deep.features,
+        tuple(sorted(deep.writers)),
+        len(metadata.snapshots),
+        complete,
+        reason,
+    )
 
 
 def read_root(location: str, file_seconds: float = FILE_SECONDS) -> tuple[str, bytes]:
@@ -280,14 +296,23 @@ class _Deep:
         by_rows = {one for one, counts in live.items() if any(count.equality_delete_files for count in counts)}
         by_files = {one for one, counts in live.items() if any(count.position_delete_files for count in counts)}
         return attrs.evolve(
-            members, counted=frozenset(counted), whole=frozenset(whole), by_positions=frozenset(by_files - by_rows),
+            members,
+            counted=frozenset(counted),
+            whole=frozenset(whole),
+            by_positions=frozenset(by_files - by_rows),
             without_deletes=frozenset(whole - by_files - by_rows),
-        )  # fmt: skip
+        )
 
     def _stage(
-        self, context: Context, check: Check, tasks: Sequence[Any], what: str, *, facts: bool = False,
+        self,
+        context: Context,
+        check: Check,
+        tasks: Sequence[Any],
+        what: str,
+        *,
+        facts: bool = False,
         lost: Lost | None = None,
-    ) -> dict[int, ManifestSums]:  # fmt: skip
+    ) -> dict[int, ManifestSums]:
         """Run a stage; of one that ends early, what it had emitted is kept."""
         try:
             return self._sums(self.engine.stage(context, check, tasks, what, facts=facts, lost=lost))

@@ -73,9 +73,13 @@ def _replaced(
     where: dict[str, str] = {"file": context.metadata_location, "path": f"{path}/operation"}
     if added.records > deleted.records:
         yield finding(
-            "SNP014", "a snapshot that replaces files adds rows", found=f"{added.records} rows",
-            expected=f"at most {deleted.records}", aspect="more-rows", **where,
-        )  # fmt: skip
+            "SNP014",
+            "a snapshot that replaces files adds rows",
+            found=f"{added.records} rows",
+            expected=f"at most {deleted.records}",
+            aspect="more-rows",
+            **where,
+        )
     if parents is None or before.equality_delete_files or after.equality_delete_files:
         return
     least = before.records - before.position_deletes
@@ -84,9 +88,13 @@ def _replaced(
         left -= after.position_deletes
     if left < least:
         yield finding(
-            "SNP014", "a snapshot that replaces files loses rows", found=f"{left} rows", expected=f"at least {least}",
-            aspect="fewer-rows", **where,
-        )  # fmt: skip
+            "SNP014",
+            "a snapshot that replaces files loses rows",
+            found=f"{left} rows",
+            expected=f"at least {least}",
+            aspect="fewer-rows",
+            **where,
+        )
 
 
 def _snapshot_totals(
@@ -109,22 +117,40 @@ def _snapshot_totals(
                 permitted.add(counted.position_delete_files + counted.vectors)
             if text is not None and text.isascii() and text.isdigit() and int(text) not in permitted:
                 yield finding(
-                    "NOT005", f"the summary's {name} is not that of the manifests", file=file, path=f"{path}/{name}",
-                    found=text, expected=str(getattr(counted, attribute)), aspect="mismatch",
-                )  # fmt: skip
+                    "NOT005",
+                    f"the summary's {name} is not that of the manifests",
+                    file=file,
+                    path=f"{path}/{name}",
+                    found=text,
+                    expected=str(getattr(counted, attribute)),
+                    aspect="mismatch",
+                )
     operation = snapshot.operation
     if operation is SnapshotOperation.APPEND and (deleted.data_files or deleted.delete_files):
         yield finding(
-            "SNP013", "a snapshot that appends deleted files", file=file, path=f"{path}/operation",
-            found=f"{deleted.data_files + deleted.delete_files} deleted files", expected="none",
-        )  # fmt: skip
+            "SNP013",
+            "a snapshot that appends deleted files",
+            file=file,
+            path=f"{path}/operation",
+            found=f"{deleted.data_files + deleted.delete_files} deleted files",
+            expected="none",
+        )
     if operation is SnapshotOperation.APPEND and added.delete_files:
         yield finding(
-            "SNP013", "a snapshot that appends added delete files", file=file, path=f"{path}/operation",
-            found=f"{added.delete_files} added delete files", expected="none", aspect="adds-deletes",
-        )  # fmt: skip
+            "SNP013",
+            "a snapshot that appends added delete files",
+            file=file,
+            path=f"{path}/operation",
+            found=f"{added.delete_files} added delete files",
+            expected="none",
+            aspect="adds-deletes",
+        )
     if operation is SnapshotOperation.DELETE and added.data_files:
         yield finding(
-            "SNP016", "a snapshot that deletes added data files", file=file, path=f"{path}/operation",
-            found=f"{added.data_files} added data files", expected="none",
-        )  # fmt: skip
+            "SNP016",
+            "a snapshot that deletes added data files",
+            file=file,
+            path=f"{path}/operation",
+            found=f"{added.data_files} added data files",
+            expected="none",
+        )

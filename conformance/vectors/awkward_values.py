@@ -400,15 +400,28 @@ EXTRACTORS: dict[str, Callable[[Any, list[Any]], Extracted]] = {
     **{
         name: _of_type(name)
         for name in (
-            "hash", "single-value.encode", "single-value.decode", "json-value.encode", "json-value.decode",
-            "json-value.round-trip", "bound.encode", "bound.decode", "bound.truncate", "theta.encode",
+            "hash",
+            "single-value.encode",
+            "single-value.decode",
+            "json-value.encode",
+            "json-value.decode",
+            "json-value.round-trip",
+            "bound.encode",
+            "bound.decode",
+            "bound.truncate",
+            "theta.encode",
         )
     },
     "transform": _transform,
     **{
         name: _predicate(name)
-        for name in ("expression.evaluate", "metrics.evaluate", "projection.evaluate", "residual.evaluate",
-                     "summaries.evaluate")
+        for name in (
+            "expression.evaluate",
+            "metrics.evaluate",
+            "projection.evaluate",
+            "residual.evaluate",
+            "summaries.evaluate",
+        )
     },
     "manifest.write": _manifest("manifest.write"),
     "manifest.read": _manifest("manifest.read"),
@@ -424,5 +437,5 @@ EXTRACTORS: dict[str, Callable[[Any, list[Any]], Extracted]] = {
     "puffin.write": _names("puffin.write", "properties"),
     "manifest-list.read": _listed("manifest-list.read"),
     "manifest-list.write": _listed("manifest-list.write"),
-}  # fmt: skip
+}
 """By operation, what its vectors contain."""

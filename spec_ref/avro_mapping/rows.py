@@ -155,9 +155,13 @@ class RowWriter:
             if value is None:
                 if rule.write(self._version) is REQUIRED:
                     raise spec_error(
-                        rule.requirement, f"{rule.name} is null", expected=f"{rule.name}, which is required",
-                        path=f"/{rule.name}", format_version=self._version, aspect="null",
-                    )  # fmt: skip
+                        rule.requirement,
+                        f"{rule.name} is null",
+                        expected=f"{rule.name}, which is required",
+                        path=f"/{rule.name}",
+                        format_version=self._version,
+                        aspect="null",
+                    )
                 values.append(None)
                 continue
             try:
@@ -232,9 +236,11 @@ class RowReader:
         places = record.by_id()
         if not places and record.fields:
             raise spec_error(
-                "AVR013", "the Avro schema has no field ids", found=[field.name for field in record.fields],
+                "AVR013",
+                "the Avro schema has no field ids",
+                found=[field.name for field in record.fields],
                 expected="ids, as fields are found by id",
-            )  # fmt: skip
+            )
         fields: list[ReadField] = []
         self.missing: dict[str, Any] = {}
         for attribute, rule in field_rules(cls).items():
@@ -358,9 +364,11 @@ def partition_record(record: Record, ids: tuple[int, ...] | None) -> Record:
         return record
     if ids is None or len(ids) != len(record.fields) or any(field.id is not None for field in record.fields):
         raise spec_error(
-            "AVR013", "a partition field has no field-id", found=[field.name for field in record.fields],
+            "AVR013",
+            "a partition field has no field-id",
+            found=[field.name for field in record.fields],
             expected="the ids of the partition fields",
-        )  # fmt: skip
+        )
     fields = (attrs.evolve(field, id=known) for field, known in zip(record.fields, ids, strict=True))
     return Record(record.name, tuple(fields))
 

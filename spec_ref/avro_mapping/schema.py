@@ -365,9 +365,12 @@ def _entries(items: AvroType) -> MapType:
     key, value = entry_fields(items)
     inner, required = split_optional(value.type)
     return MapType(
-        _id(key.id, "field-id of the key"), type_from_avro(split_optional(key.type)[0]),
-        _id(value.id, "field-id of the value"), type_from_avro(inner), required,
-    )  # fmt: skip
+        _id(key.id, "field-id of the key"),
+        type_from_avro(split_optional(key.type)[0]),
+        _id(value.id, "field-id of the value"),
+        type_from_avro(inner),
+        required,
+    )
 
 
 # Values

@@ -83,12 +83,24 @@ def _is_uuid(_: Type, found: Any) -> bool:
 _BINARY = "binary, large_binary or binary_view"
 
 ARROW_TYPES: dict[str, Any] = {
-    "unknown": pa.null(), "boolean": pa.bool_(), "int": pa.int32(), "long": pa.int64(), "float": pa.float32(),
-    "double": pa.float64(), "date": pa.date32(), "time": pa.time64("us"), "timestamp": pa.timestamp("us"),
-    "timestamptz": pa.timestamp("us", "UTC"), "timestamp_ns": pa.timestamp("ns"),
-    "timestamptz_ns": pa.timestamp("ns", "UTC"), "string": pa.string(), "uuid": pa.uuid(), "binary": pa.binary(),
-    "geometry": pa.binary(), "geography": pa.binary(),
-}  # fmt: skip
+    "unknown": pa.null(),
+    "boolean": pa.bool_(),
+    "int": pa.int32(),
+    "long": pa.int64(),
+    "float": pa.float32(),
+    "double": pa.float64(),
+    "date": pa.date32(),
+    "time": pa.time64("us"),
+    "timestamp": pa.timestamp("us"),
+    "timestamptz": pa.timestamp("us", "UTC"),
+    "timestamp_ns": pa.timestamp("ns"),
+    "timestamptz_ns": pa.timestamp("ns", "UTC"),
+    "string": pa.string(),
+    "uuid": pa.uuid(),
+    "binary": pa.binary(),
+    "geometry": pa.binary(),
+    "geography": pa.binary(),
+}
 """The Arrow types in which values of types without parameters are made; they may come in those of `_CARRIERS`."""
 
 _CARRIERS: dict[str, _Carrier] = {

@@ -181,9 +181,13 @@ def overwrite(
         The change.
     """
     return SnapshotChange(
-        added=tuple(added), removed=frozenset(removed), delete_where=where, validation=validation, branch=branch,
+        added=tuple(added),
+        removed=frozenset(removed),
+        delete_where=where,
+        validation=validation,
+        branch=branch,
         merges=True,
-    )  # fmt: skip
+    )
 
 
 def delete_files(paths: Iterable[str], *, validation: Validation = NOTHING, branch: str = MAIN) -> SnapshotChange:
@@ -215,7 +219,7 @@ def delete_where(predicate: Any, *, validation: Validation = NOTHING, branch: st
     """
     return SnapshotChange(
         delete_where=predicate, validation=validation, branch=branch, operation=SnapshotOperation.DELETE
-    )  # fmt: skip
+    )
 
 
 def row_delta(
@@ -260,9 +264,13 @@ def rewrite(
         The change.
     """
     return SnapshotChange(
-        added=tuple(added), removed=frozenset(removed), removed_deletes=frozenset(removed_deletes), branch=branch,
-        operation=SnapshotOperation.REPLACE, keeps_rows=True,
-    )  # fmt: skip
+        added=tuple(added),
+        removed=frozenset(removed),
+        removed_deletes=frozenset(removed_deletes),
+        branch=branch,
+        operation=SnapshotOperation.REPLACE,
+        keeps_rows=True,
+    )
 
 
 def rewrite_manifests(*, branch: str = MAIN) -> SnapshotChange:

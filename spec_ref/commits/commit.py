@@ -115,9 +115,8 @@ def check_same_table(expected: TableMetadata, found: TableMetadata) -> None:
     """
     if expected.table_uuid is not None and (found.table_uuid or "").lower() != expected.table_uuid.lower():
         raise commit_conflict(
-            "TMD035", "the table was replaced by another table", found=found.table_uuid,
-            expected=expected.table_uuid,
-        )  # fmt: skip
+            "TMD035", "the table was replaced by another table", found=found.table_uuid, expected=expected.table_uuid
+        )
 
 
 @record

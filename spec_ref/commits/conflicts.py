@@ -53,9 +53,11 @@ def snapshots_since(change: SnapshotChange, planned: TableMetadata, current: Tab
     if start is None and (not found or found[-1].parent_snapshot_id is None):
         return found
     raise commit_conflict(
-        "OCC004", "the snapshot that the change was planned on is not an ancestor of the branch head, so concurrent "
-        "changes cannot be validated", found=None if start is None else start.snapshot_id,
-    )  # fmt: skip
+        "OCC004",
+        "the snapshot that the change was planned on is not an ancestor of the branch head, so concurrent "
+        "changes cannot be validated",
+        found=None if start is None else start.snapshot_id,
+    )
 
 
 def check_branch(change: SnapshotChange, current: TableMetadata) -> None:
@@ -124,9 +126,10 @@ def validate_change(
                 and manifest.partition_spec_id not in validation.data_specs
             ):
                 raise commit_conflict(
-                    "OCC004", "a concurrent commit added a data file of a partition that the deletes do not cover",
+                    "OCC004",
+                    "a concurrent commit added a data file of a partition that the deletes do not cover",
                     found=data_file.file_path,
-                )  # fmt: skip
+                )
             if replaced or not (validation.no_new_data if is_data else validation.no_new_deletes):
                 continue
             if may_match(predicate, data_file, current.spec_by_id(manifest.partition_spec_id)):
@@ -138,9 +141,11 @@ def validate_change(
             removed = yield from files.changed_in(snapshot, EntryStatus.DELETED)
             for manifest, entry in removed:
                 spec = current.spec_by_id(manifest.partition_spec_id)
-                if not replaced and entry.data_file.content is FileContent.DATA and may_match(
-                    predicate, entry.data_file, spec
-                ):  # fmt: skip
+                if (
+                    not replaced
+                    and entry.data_file.content is FileContent.DATA
+                    and may_match(predicate, entry.data_file, spec)
+                ):
                     raise commit_conflict(
                         "OCC004",
                         "a concurrent commit removed a data file that may match",
@@ -186,9 +191,14 @@ def check_new_deletes(
             for listed, rewritten in data:
                 spec = current.spec_by_id(listed.partition_spec_id)
                 if may_apply(
-                    delete, entry.sequence_number, delete_spec, rewritten.data_file, rewritten.sequence_number, spec,
+                    delete,
+                    entry.sequence_number,
+                    delete_spec,
+                    rewritten.data_file,
+                    rewritten.sequence_number,
+                    spec,
                     types,
-                ) and not _still_applies(entry, delete_spec, rewritten.data_file, change, planned, types):  # fmt: skip
+                ) and not _still_applies(entry, delete_spec, rewritten.data_file, change, planned, types):
                     raise commit_conflict(
                         "OCC007",
                         "a concurrent commit deleted rows of a rewritten file",
@@ -224,9 +234,13 @@ def check_row_ids(
 
 
 def _still_applies(
-    delete: ManifestEntry, delete_spec: PartitionSpec, rewritten: DataFile, change: SnapshotChange,
-    planned: TableMetadata, types: Mapping[int, Type],
-) -> bool:  # fmt: skip
+    delete: ManifestEntry,
+    delete_spec: PartitionSpec,
+    rewritten: DataFile,
+    change: SnapshotChange,
+    planned: TableMetadata,
+    types: Mapping[int, Type],
+) -> bool:
     """Whether a delete of rows of a file applies to the same rows in the new files, whichever of them has the rows.
 
     The rows are in the same partition as before if a new file has the same spec, whatever else the file holds.
@@ -248,11 +262,16 @@ def _still_applies(
     return all(
         new.data_sequence_number is not None
         and may_apply(
-            delete.data_file, delete.sequence_number, delete_spec, rewritten, new.data_sequence_number,
-            planned.spec_by_id(new.resolved_spec_id(planned)), types,
+            delete.data_file,
+            delete.sequence_number,
+            delete_spec,
+            rewritten,
+            new.data_sequence_number,
+            planned.spec_by_id(new.resolved_spec_id(planned)),
+            types,
         )
         for new in new_data
-    )  # fmt: skip
+    )
 
 
 def _check_exist(change: SnapshotChange, current: TableMetadata, files: MetadataFileCache) -> Steps[None]:
@@ -274,9 +293,10 @@ def _check_vectors(
         replaced = file_key(vector) in change.removed_deletes
         if vector.is_deletion_vector and vector.referenced_data_file in referenced and not replaced:
             raise commit_conflict(
-                "DEL003", "the data file has a deletion vector that the new one does not replace",
+                "DEL003",
+                "the data file has a deletion vector that the new one does not replace",
                 found=vector.referenced_data_file,
-            )  # fmt: skip
+            )
 
 
 def _check_kinds(new: Iterable[DataFile], planned: TableMetadata, current: TableMetadata) -> None:

@@ -70,9 +70,15 @@ class CommitManifests:
         return [written.path for written in self._written.values()]
 
     def write(
-        self, key: Any, entries: Iterable[ManifestEntry], spec: PartitionSpec, content: ManifestContent,
-        metadata: TableMetadata, sequence_number: int, stored: Iterable[StructType | None] = (),
-    ) -> Steps[ManifestFile]:  # fmt: skip
+        self,
+        key: Any,
+        entries: Iterable[ManifestEntry],
+        spec: PartitionSpec,
+        content: ManifestContent,
+        metadata: TableMetadata,
+        sequence_number: int,
+        stored: Iterable[StructType | None] = (),
+    ) -> Steps[ManifestFile]:
         """Write a manifest, unless an earlier attempt wrote the same one.
 
         Args:
@@ -98,21 +104,30 @@ class CommitManifests:
             path = f"{metadata_directory(metadata)}/{self.name}-m{len(self._written)}.avro"
             partition = partition_type(metadata, spec, stored)
             contents = ManifestPayload(
-                entries=made, format_version=metadata.format_version, content=content, spec=spec, schema=schema,
+                entries=made,
+                format_version=metadata.format_version,
+                content=content,
+                spec=spec,
+                schema=schema,
                 partition=partition,
-            )  # fmt: skip
+            )
             length = yield WriteFile(path, contents)
             self._written[key] = WrittenManifest(path, length, made, spec, content, partition)
         written = self._written[key]
         return manifest_file(
-            written.entries, spec, schema, path=written.path, length=written.length, snapshot_id=self.snapshot_id,
-            sequence_number=sequence_number, content=content, partition=written.partition,
-        )  # fmt: skip
+            written.entries,
+            spec,
+            schema,
+            path=written.path,
+            length=written.length,
+            snapshot_id=self.snapshot_id,
+            sequence_number=sequence_number,
+            content=content,
+            partition=written.partition,
+        )
 
 
-def partition_type(
-    metadata: TableMetadata, spec: PartitionSpec, stored: Iterable[StructType | None]
-) -> StructType:  # fmt: skip
+def partition_type(metadata: TableMetadata, spec: PartitionSpec, stored: Iterable[StructType | None]) -> StructType:
     """Find the type in which partition tuples of a spec are written; tuples of old files are copied unchanged.
 
     Args:
@@ -289,9 +304,14 @@ def remove_files(
 
 
 def _without_removed_files(
-    manifest: ManifestFile, removal: Removal, removed: list[Listed], current: TableMetadata, files: MetadataFileCache,
-    made: CommitManifests, sequence_number: int,
-) -> Steps[list[ManifestFile]]:  # fmt: skip
+    manifest: ManifestFile,
+    removal: Removal,
+    removed: list[Listed],
+    current: TableMetadata,
+    files: MetadataFileCache,
+    made: CommitManifests,
+    sequence_number: int,
+) -> Steps[list[ManifestFile]]:
     """A manifest without removed files; the same manifest if it lists none."""
     spec = current.spec_by_id(manifest.partition_spec_id)
     if not manifest.may_have_live_files or _is_unaffected(manifest, removal, spec):
@@ -350,9 +370,13 @@ def _check_all_found(removal: Removal, removed: list[Listed]) -> None:
 
 
 def merge_manifests(
-    manifests: list[ManifestFile], properties: Mapping[str, str], current: TableMetadata, files: MetadataFileCache,
-    made: CommitManifests, sequence_number: int,
-) -> Steps[list[ManifestFile]]:  # fmt: skip
+    manifests: list[ManifestFile],
+    properties: Mapping[str, str],
+    current: TableMetadata,
+    files: MetadataFileCache,
+    made: CommitManifests,
+    sequence_number: int,
+) -> Steps[list[ManifestFile]]:
     """Merge small manifests of one content and partition spec, if the table's properties enable it.
 
     Only data manifests are merged, and a bin of manifests that includes the newest one only if it has many.
@@ -391,9 +415,13 @@ def merge_manifests(
 
 
 def compact_manifests(
-    manifests: list[ManifestFile], properties: Mapping[str, str], current: TableMetadata, files: MetadataFileCache,
-    made: CommitManifests, sequence_number: int,
-) -> Steps[list[ManifestFile]]:  # fmt: skip
+    manifests: list[ManifestFile],
+    properties: Mapping[str, str],
+    current: TableMetadata,
+    files: MetadataFileCache,
+    made: CommitManifests,
+    sequence_number: int,
+) -> Steps[list[ManifestFile]]:
     """Rewrite the manifests to as few as their target size allows, without entries of deleted files.
 
     The entries keep the snapshots, sequence numbers and row ids of their files (SEQ008, LIN020). A manifest that would

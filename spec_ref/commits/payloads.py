@@ -98,9 +98,13 @@ def encode(content: Payload, path: str) -> bytes:
             )
         case ManifestPayload(schema=Schema() as schema):
             return write_manifest(
-                content.entries, content.spec, schema, content.format_version, content.content,
+                content.entries,
+                content.spec,
+                schema,
+                content.format_version,
+                content.content,
                 partition=content.partition,
-            )  # fmt: skip
+            )
     message = "the schema of the manifest is missing"
     raise ValueError(message)
 

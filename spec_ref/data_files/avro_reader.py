@@ -207,8 +207,10 @@ def _values(type_: AvroType, as_type: Type, column: Any) -> ArrowColumn:
                     arrays.append(_array(type_.fields[place].type, field.type, column.fields[place]))
             return _struct([field.name for field in fields], arrays, column.length)
         case _, Record():  # a variant
-            parts = [_array(field.type, type_from_avro(field.type), part)
-                     for field, part in zip(type_.fields, column.fields, strict=True)]  # fmt: skip
+            parts = [
+                _array(field.type, type_from_avro(field.type), part)
+                for field, part in zip(type_.fields, column.fields, strict=True)
+            ]
             return _struct(["metadata", "value"], parts, column.length)
         case ListType(_, element), Array(items):
             made, offsets = _items(items, element, column)
@@ -230,10 +232,18 @@ def _values(type_: AvroType, as_type: Type, column: Any) -> ArrowColumn:
 
 
 _NUMBERS: dict[str, Any] = {
-    "boolean": np.bool_, "int": np.int32, "long": np.int64, "float": np.float32, "double": np.float64, "date": np.int32,
-    "time": np.int64, "timestamp": np.int64, "timestamptz": np.int64, "timestamp_ns": np.int64,
+    "boolean": np.bool_,
+    "int": np.int32,
+    "long": np.int64,
+    "float": np.float32,
+    "double": np.float64,
+    "date": np.int32,
+    "time": np.int64,
+    "timestamp": np.int64,
+    "timestamptz": np.int64,
+    "timestamp_ns": np.int64,
     "timestamptz_ns": np.int64,
-}  # fmt: skip
+}
 
 
 def _numbers(as_type: Type, values: Any) -> ArrowColumn:

@@ -25,9 +25,7 @@ Content: TypeAlias = ByteSource | PartialFile
 """The content of a file, or the parts of it that are known."""
 
 MAGIC = b"ORC"
-DAMAGED = (
-    IndexError, TypeError, zlib.error, cramjam.DecompressionError, lz4.block.LZ4BlockError, zstd.ZstdError
-)  # fmt: skip
+DAMAGED = (IndexError, TypeError, zlib.error, cramjam.DecompressionError, lz4.block.LZ4BlockError, zstd.ZstdError)
 """What libraries raise for damaged bytes."""
 
 MAX_METADATA = 1 << 24

@@ -252,8 +252,11 @@ _UNPARAMETERIZED: dict[str, Type] = {**PLAIN_PRIMITIVES, "geometry": GeometryTyp
 _BARE: dict[pa.DataType, Type] = {
     **{stored.arrow: _UNPARAMETERIZED[name] for name, stored in _STORED.items() if not stored.attributes},
     # What other writers store.
-    pa.int8(): INT, pa.int16(): INT, pa.large_string(): STRING, pa.large_binary(): BINARY,
-}  # fmt: skip
+    pa.int8(): INT,
+    pa.int16(): INT,
+    pa.large_string(): STRING,
+    pa.large_binary(): BINARY,
+}
 _LONGS, _BINARIES, _TIMESTAMPS = _named(LONG_TYPE), _named(BINARY_TYPE), _named(TIMESTAMP_UNIT)
 
 

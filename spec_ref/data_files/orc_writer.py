@@ -108,10 +108,12 @@ def _check_listed_timestamps(name: str, array: Any) -> None:
             for end in (ends["min"].as_py(), ends["max"].as_py()):
                 if end is not None and abs(end) >= NANOSECONDS_FROM_1970:
                     raise spec_error(
-                        "ORC008", "a timestamp inside a list or map is too far from 1970 to be read back from ORC; "
-                        "Parquet and Avro can store it", found=f"{end} microseconds",
+                        "ORC008",
+                        "a timestamp inside a list or map is too far from 1970 to be read back from ORC; "
+                        "Parquet and Avro can store it",
+                        found=f"{end} microseconds",
                         path=f"/{name}",
-                    )  # fmt: skip
+                    )
 
 
 def _listed_arrays(array: Any, *, inside: bool = False) -> Iterator[Any]:

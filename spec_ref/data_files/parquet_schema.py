@@ -266,9 +266,14 @@ _READ: dict[tuple[str, str | None, tuple[Any, ...]], Type] = {
 """The types of columns, by their storage (`_STORED`)."""
 
 _INTEGERS: dict[tuple[str, int, bool], Type] = {
-    ("int32", 8, True): INT, ("int32", 16, True): INT, ("int32", 32, True): INT, ("int32", 8, False): INT,
-    ("int32", 16, False): INT, ("int32", 32, False): LONG, ("int64", 64, True): LONG,
-}  # fmt: skip
+    ("int32", 8, True): INT,
+    ("int32", 16, True): INT,
+    ("int32", 32, True): INT,
+    ("int32", 8, False): INT,
+    ("int32", 16, False): INT,
+    ("int32", 32, False): LONG,
+    ("int64", 64, True): LONG,
+}
 
 
 def primitive_from_parquet(node: ParquetNode) -> Type:

@@ -27,14 +27,48 @@ MAX_DEPTH = 100
 PHYSICAL_TYPES = ("boolean", "int32", "int64", "int96", "float", "double", "byte_array", "fixed_len_byte_array")
 REPETITIONS = ("required", "optional", "repeated")
 LOGICAL_TYPES = {
-    1: "STRING", 2: "MAP", 3: "LIST", 4: "ENUM", 5: "DECIMAL", 6: "DATE", 7: "TIME", 8: "TIMESTAMP", 10: "INTEGER",
-    11: "UNKNOWN", 12: "JSON", 13: "BSON", 14: "UUID", 15: "FLOAT16", 16: "VARIANT", 17: "GEOMETRY", 18: "GEOGRAPHY",
-}  # fmt: skip
+    1: "STRING",
+    2: "MAP",
+    3: "LIST",
+    4: "ENUM",
+    5: "DECIMAL",
+    6: "DATE",
+    7: "TIME",
+    8: "TIMESTAMP",
+    10: "INTEGER",
+    11: "UNKNOWN",
+    12: "JSON",
+    13: "BSON",
+    14: "UUID",
+    15: "FLOAT16",
+    16: "VARIANT",
+    17: "GEOMETRY",
+    18: "GEOGRAPHY",
+}
 CONVERTED_TYPES = (
-    "UTF8", "MAP", "MAP_KEY_VALUE", "LIST", "ENUM", "DECIMAL", "DATE", "TIME_MILLIS", "TIME_MICROS",
-    "TIMESTAMP_MILLIS", "TIMESTAMP_MICROS", "UINT_8", "UINT_16", "UINT_32", "UINT_64", "INT_8", "INT_16", "INT_32",
-    "INT_64", "JSON", "BSON", "INTERVAL",
-)  # fmt: skip
+    "UTF8",
+    "MAP",
+    "MAP_KEY_VALUE",
+    "LIST",
+    "ENUM",
+    "DECIMAL",
+    "DATE",
+    "TIME_MILLIS",
+    "TIME_MICROS",
+    "TIMESTAMP_MILLIS",
+    "TIMESTAMP_MICROS",
+    "UINT_8",
+    "UINT_16",
+    "UINT_32",
+    "UINT_64",
+    "INT_8",
+    "INT_16",
+    "INT_32",
+    "INT_64",
+    "JSON",
+    "BSON",
+    "INTERVAL",
+)
 _NUMBERS = frozenset({1, 2, 3, 5, 6, 7, 8, 9})
 """The fields of a schema element that are integers: all but its name and its logical type."""
 

@@ -14,14 +14,25 @@ from spec_ref.encodings.variant.shredding import REQUIREMENT
 
 _SHREDDED: frozenset[tuple[str, str | None, tuple[Any, ...]]] = frozenset(
     {
-        ("boolean", None, ()), ("int32", "INTEGER", (8, True)), ("int32", "INTEGER", (16, True)), ("int32", None, ()),
-        ("int32", "INTEGER", (32, True)), ("int64", None, ()), ("int64", "INTEGER", (64, True)), ("float", None, ()),
-        ("double", None, ()), ("int32", "DATE", ()), ("int64", "TIME", ("MICROS", False)),
-        ("int64", "TIMESTAMP", ("MICROS", True)), ("int64", "TIMESTAMP", ("NANOS", True)),
-        ("int64", "TIMESTAMP", ("MICROS", False)), ("int64", "TIMESTAMP", ("NANOS", False)), ("byte_array", None, ()),
+        ("boolean", None, ()),
+        ("int32", "INTEGER", (8, True)),
+        ("int32", "INTEGER", (16, True)),
+        ("int32", None, ()),
+        ("int32", "INTEGER", (32, True)),
+        ("int64", None, ()),
+        ("int64", "INTEGER", (64, True)),
+        ("float", None, ()),
+        ("double", None, ()),
+        ("int32", "DATE", ()),
+        ("int64", "TIME", ("MICROS", False)),
+        ("int64", "TIMESTAMP", ("MICROS", True)),
+        ("int64", "TIMESTAMP", ("NANOS", True)),
+        ("int64", "TIMESTAMP", ("MICROS", False)),
+        ("int64", "TIMESTAMP", ("NANOS", False)),
+        ("byte_array", None, ()),
         ("byte_array", "STRING", ()),
     }
-)  # fmt: skip
+)
 """Physical type, annotation and its parameters of the columns that store primitives, except for decimals and UUIDs."""
 
 _DECIMALS = frozenset({"int32", "int64", "byte_array", "fixed_len_byte_array"})

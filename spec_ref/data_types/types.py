@@ -70,10 +70,23 @@ UNKNOWN = PrimitiveType("unknown", since=UNKNOWN_TYPE.since)
 PLAIN_PRIMITIVES: dict[str, PrimitiveType] = {
     type_.name: type_
     for type_ in (
-        UNKNOWN, BOOLEAN, INT, LONG, FLOAT, DOUBLE, DATE, TIME, TIMESTAMP, TIMESTAMPTZ, TIMESTAMP_NS, TIMESTAMPTZ_NS,
-        STRING, UUID, BINARY,
+        UNKNOWN,
+        BOOLEAN,
+        INT,
+        LONG,
+        FLOAT,
+        DOUBLE,
+        DATE,
+        TIME,
+        TIMESTAMP,
+        TIMESTAMPTZ,
+        TIMESTAMP_NS,
+        TIMESTAMPTZ_NS,
+        STRING,
+        UUID,
+        BINARY,
     )
-}  # fmt: skip
+}
 """The primitive types without parameters, by name, in the order of Appendix C."""
 
 

@@ -57,8 +57,13 @@ from spec_ref.single_value.json_value import from_json
 _O = Operation
 
 _FLIPPED: dict[Operation, Operation] = {
-    _O.LT: _O.GT, _O.LT_EQ: _O.GT_EQ, _O.GT: _O.LT, _O.GT_EQ: _O.LT_EQ, _O.EQ: _O.EQ, _O.NOT_EQ: _O.NOT_EQ,
-}  # fmt: skip
+    _O.LT: _O.GT,
+    _O.LT_EQ: _O.GT_EQ,
+    _O.GT: _O.LT,
+    _O.GT_EQ: _O.LT_EQ,
+    _O.EQ: _O.EQ,
+    _O.NOT_EQ: _O.NOT_EQ,
+}
 """The equivalent operation with the sides exchanged."""
 
 _PLAIN: dict[str, Transform] = {str(transform): transform for transform in (Identity(), Year(), Month(), Day(), Hour())}

@@ -147,9 +147,11 @@ def _only(json: dict[str, Json], requirement: str, members: tuple[str, ...]) -> 
     unknown = json.keys() - set(members)
     if unknown:
         raise spec_error(
-            requirement, "the object has an unexpected member", found=min(map(str, unknown)),
+            requirement,
+            "the object has an unexpected member",
+            found=min(map(str, unknown)),
             expected=", ".join(members),
-        )  # fmt: skip
+        )
 
 
 def _expression(json: Json, depth: int) -> ValueExpression:

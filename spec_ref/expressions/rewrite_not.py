@@ -26,9 +26,7 @@ from spec_ref.expressions.predicates import (
 
 _O = Operation
 
-_OPPOSITE: dict[Operation, Operation] = {
-    _O.LT: _O.GT_EQ, _O.LT_EQ: _O.GT, _O.GT: _O.LT_EQ, _O.GT_EQ: _O.LT,
-}  # fmt: skip
+_OPPOSITE: dict[Operation, Operation] = {_O.LT: _O.GT_EQ, _O.LT_EQ: _O.GT, _O.GT: _O.LT_EQ, _O.GT_EQ: _O.LT}
 """The inequality that is true of the ordinary values for which another one is false."""
 
 

@@ -18,7 +18,7 @@ from spec_ref.core.records import field_rules
 from spec_ref.core.versions import FormatVersion, Presence
 from spec_ref.json.documents import DOCUMENT, dumps, escape_token
 from spec_ref.json.reading import FieldTableRow, field_table, read_scalar, retains_unknown
-from spec_ref.json.wire_types import (  # fmt: skip
+from spec_ref.json.wire_types import (
     BOOLEAN,
     INT,
     INT_MAX,
@@ -134,10 +134,15 @@ def record_writer(kind: RecordOf, version: FormatVersion) -> Writer:
         The function; it raises a `SpecError` for a record that the version cannot represent.
     """
     table = tuple(
-        (operator.attrgetter(row.attribute), row.rule.name, _is_always_written(row), _left_out(row),
-         _write_row(row, version))
+        (
+            operator.attrgetter(row.attribute),
+            row.rule.name,
+            _is_always_written(row),
+            _left_out(row),
+            _write_row(row, version),
+        )
         for row in _written_rows(kind, version)
-    )  # fmt: skip
+    )
     unknown = _unknown_of(kind)
 
     def write(record: Any) -> dict[str, Any]:
@@ -328,8 +333,9 @@ def _record_texts(kind: RecordOf, version: FormatVersion) -> ColumnWriter:
                     part[place] = start + text
                 parts.append(part)
         if retains_unknown(kind) and any(found[-1]):
-            parts.append(["".join(f",{_names[name]}{dumps(value)}" for name, value in unknown(one).items())
-                          for one in records])  # fmt: skip
+            parts.append(
+                ["".join(f",{_names[name]}{dumps(value)}" for name, value in unknown(one).items()) for one in records]
+            )
         made = map("".join, zip(*parts, itertools.repeat("}", len(records))))  # noqa: B905 - the others repeat for ever
         return list(made) if begins else [text.replace(",", "", 1) for text in made]
 

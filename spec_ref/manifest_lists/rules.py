@@ -9,11 +9,17 @@ from spec_ref.core.versions import DELETE_FILES, FormatVersion
 from spec_ref.manifest_lists.manifest_file import ManifestContent, ManifestFile
 
 _COUNTS = (
-    ("manifest_length", "MLS004"), ("sequence_number", "MLS007"), ("min_sequence_number", "MLS008"),
-    ("added_files_count", "MLS010"), ("existing_files_count", "MLS011"), ("deleted_files_count", "MLS012"),
-    ("added_rows_count", "MLS013"), ("existing_rows_count", "MLS014"), ("deleted_rows_count", "MLS015"),
+    ("manifest_length", "MLS004"),
+    ("sequence_number", "MLS007"),
+    ("min_sequence_number", "MLS008"),
+    ("added_files_count", "MLS010"),
+    ("existing_files_count", "MLS011"),
+    ("deleted_files_count", "MLS012"),
+    ("added_rows_count", "MLS013"),
+    ("existing_rows_count", "MLS014"),
+    ("deleted_rows_count", "MLS015"),
     ("first_row_id", "MLS018"),
-)  # fmt: skip
+)
 """The numbers that may not be negative."""
 
 
@@ -53,6 +59,10 @@ def list_rules(manifest: ManifestFile, version: FormatVersion) -> Iterator[SpecE
             )
     if manifest.min_sequence_number > manifest.sequence_number:
         yield spec_error(
-            "MLS008", "min_sequence_number is greater than sequence_number", found=manifest.min_sequence_number,
-            expected=f"at most {manifest.sequence_number}", path="/min_sequence_number", aspect="too-high",
-        )  # fmt: skip
+            "MLS008",
+            "min_sequence_number is greater than sequence_number",
+            found=manifest.min_sequence_number,
+            expected=f"at most {manifest.sequence_number}",
+            path="/min_sequence_number",
+            aspect="too-high",
+        )

@@ -47,9 +47,12 @@ def _snapshot(entry: ManifestEntry, context: Context) -> Iterator[Violation]:
     """Find a required snapshot id that some writers of v1 leave null; readers let it be inherited."""
     if entry.snapshot_id is None and SNAPSHOT_RULE.write(context.version) is REQUIRED:
         yield Violation(
-            requirement=SNAPSHOT_RULE.requirement, message="the snapshot id is null", path="/snapshot_id",
-            format_version=context.version, aspect="null",
-        )  # fmt: skip
+            requirement=SNAPSHOT_RULE.requirement,
+            message="the snapshot id is null",
+            path="/snapshot_id",
+            format_version=context.version,
+            aspect="null",
+        )
 
 
 def _nulls(entry: ManifestEntry) -> Iterator[Violation]:
@@ -58,10 +61,13 @@ def _nulls(entry: ManifestEntry) -> Iterator[Violation]:
     for column, count in values.items():
         if 0 <= count < nulls.get(column, 0):  # a negative count is reported by another rule
             yield Violation(
-                requirement="DFL013", message="the null count of a column is greater than its value count",
-                path=f"/data_file/null_value_counts/{column}", found=str(nulls[column]), expected=f"at most {count}",
+                requirement="DFL013",
+                message="the null count of a column is greater than its value count",
+                path=f"/data_file/null_value_counts/{column}",
+                found=str(nulls[column]),
+                expected=f"at most {count}",
                 aspect="more-nulls-than-values",
-            )  # fmt: skip
+            )
 
 
 def _bounds(entry: ManifestEntry, types: Mapping[int, Type]) -> Iterator[Violation]:
@@ -134,10 +140,13 @@ def _crossed(type_: Type, low: Any, high: Any, path: str) -> Iterator[Violation]
     elif is_primitive(type_) and not kind(type_).startswith("geo") and low > high:
         tolerated = signed_order(type_, low, high, is_lower=True)
         problem = Violation(
-            requirement="DFL016", message="the lower bound is above the upper",
-            aspect="crossed-as-signed-uuids" if tolerated else "crossed", path=path, found=abbreviated_repr(low),
+            requirement="DFL016",
+            message="the lower bound is above the upper",
+            aspect="crossed-as-signed-uuids" if tolerated else "crossed",
+            path=path,
+            found=abbreviated_repr(low),
             expected=f"at most {abbreviated_repr(high)}",
-        )  # fmt: skip
+        )
         yield problem
 
 

@@ -51,9 +51,12 @@ def header_contradictions(
         return
     if known is not None and spec.fields != known.fields:
         yield violation_at(
-            "MAN007", f"the fields differ from the table's partition spec {header.spec_id}", "/partition-spec",
-            abbreviated_repr(header.properties["partition-spec"]), aspect="mismatch",
-        )  # fmt: skip
+            "MAN007",
+            f"the fields differ from the table's partition spec {header.spec_id}",
+            "/partition-spec",
+            abbreviated_repr(header.properties["partition-spec"]),
+            aspect="mismatch",
+        )
 
 
 def _schema(header: Header, schemas: Sequence[Schema], version: FormatVersion) -> Iterator[Violation]:
@@ -78,9 +81,12 @@ def _schema(header: Header, schemas: Sequence[Schema], version: FormatVersion) -
     same = next((one for one in schemas if one.schema_id == holds), None)
     if same is not None and _stored(same.fields) != _stored(schema.fields):
         yield violation_at(
-            "MAN005", f"the columns differ from the table's schema {holds}", "/schema",
-            abbreviated_repr(header.properties["schema"]), aspect="mismatch",
-        )  # fmt: skip
+            "MAN005",
+            f"the columns differ from the table's schema {holds}",
+            "/schema",
+            abbreviated_repr(header.properties["schema"]),
+            aspect="mismatch",
+        )
     elif same is None:
         yield from _types(schema, schemas, version)
 
@@ -100,9 +106,13 @@ def _types(schema: Schema, schemas: Sequence[Schema], version: FormatVersion) ->
         types = known.get(column.id, [])
         if types and not any(_related(column.type, one, version) for one in types):
             yield violation_at(
-                "MAN005", "the type of a column was never the type of the table's column", "/schema",
-                f"{column.name}: {column.type}", abbreviated_repr(str(types[-1])), aspect="foreign-type",
-            )  # fmt: skip
+                "MAN005",
+                "the type of a column was never the type of the table's column",
+                "/schema",
+                f"{column.name}: {column.type}",
+                abbreviated_repr(str(types[-1])),
+                aspect="foreign-type",
+            )
 
 
 def _related(one: Type, two: Type, version: FormatVersion) -> bool:

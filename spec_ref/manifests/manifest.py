@@ -45,9 +45,7 @@ NOT_IN_V1 = frozenset(
 
 
 def _key(name: str, requirement: str, v1: Presence) -> FieldRule:
-    return FieldRule(
-        name=name, v1=v1, v2=REQUIRED, v3=REQUIRED, reads=OPTIONAL, requirement=requirement, missing=None
-    )  # fmt: skip
+    return FieldRule(name=name, v1=v1, v2=REQUIRED, v3=REQUIRED, reads=OPTIONAL, requirement=requirement, missing=None)
 
 
 HEADER: Mapping[str, FieldRule] = {

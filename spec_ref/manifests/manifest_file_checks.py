@@ -21,10 +21,13 @@ from spec_ref.manifests.manifest import Manifest
 from spec_ref.single_value.bounds import decode_bound
 
 _COMPARED = (
-    ("added_files_count", "MLS010", EntryStatus.ADDED), ("existing_files_count", "MLS011", EntryStatus.EXISTING),
-    ("deleted_files_count", "MLS012", EntryStatus.DELETED), ("added_rows_count", "MLS013", EntryStatus.ADDED),
-    ("existing_rows_count", "MLS014", EntryStatus.EXISTING), ("deleted_rows_count", "MLS015", EntryStatus.DELETED),
-)  # fmt: skip
+    ("added_files_count", "MLS010", EntryStatus.ADDED),
+    ("existing_files_count", "MLS011", EntryStatus.EXISTING),
+    ("deleted_files_count", "MLS012", EntryStatus.DELETED),
+    ("added_rows_count", "MLS013", EntryStatus.ADDED),
+    ("existing_rows_count", "MLS014", EntryStatus.EXISTING),
+    ("deleted_rows_count", "MLS015", EntryStatus.DELETED),
+)
 
 
 def violation_at(
@@ -52,9 +55,14 @@ def violation_at(
         The violation.
     """
     return Violation(
-        requirement=requirement, message=message, aspect=aspect, path=path, found=found, expected=expected,
+        requirement=requirement,
+        message=message,
+        aspect=aspect,
+        path=path,
+        found=found,
+        expected=expected,
         format_version=format_version,
-    )  # fmt: skip
+    )
 
 
 def finding_at(
@@ -286,8 +294,9 @@ def _summary(summary: FieldSummary, values: PartitionValues, path: str) -> Itera
     if kind(values.type) == "unknown" or values.least is None:
         return
     ends: tuple[tuple[str, str, Any, Callable[[Any, Any], bool]], ...] = (
-        ("lower_bound", "MLS021", values.least, operator.gt), ("upper_bound", "MLS022", values.greatest, operator.lt),
-    )  # fmt: skip
+        ("lower_bound", "MLS021", values.least, operator.gt),
+        ("upper_bound", "MLS022", values.greatest, operator.lt),
+    )
     for attribute, code, extreme, beyond in ends:
         data, where = getattr(summary, attribute), f"{path}/{attribute}"
         if data is None:

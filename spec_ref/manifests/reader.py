@@ -58,9 +58,12 @@ def _spec(
     if specs is not None and spec_id is not None:
         if spec_id not in specs:
             raise spec_error(
-                "MLS005", "the table does not have the partition spec", found=spec_id,
-                expected=", ".join(map(str, sorted(specs))), aspect="unknown-spec",
-            )  # fmt: skip
+                "MLS005",
+                "the table does not have the partition spec",
+                found=spec_id,
+                expected=", ".join(map(str, sorted(specs))),
+                aspect="unknown-spec",
+            )
         return specs[spec_id]
     try:
         return header.spec()

@@ -367,9 +367,7 @@ class DeleteFileIndex:
 
     def _applies(self, delete: ScanDelete, data_file: DataFile, number: int, spec: PartitionSpec) -> bool:
         own = self._specs[delete.partition_spec_id]
-        return may_apply(
-            delete.data_file, delete.data_sequence_number, own, data_file, number, spec, self._types
-        )  # fmt: skip
+        return may_apply(delete.data_file, delete.data_sequence_number, own, data_file, number, spec, self._types)
 
     def _equal(self, data_file: DataFile, number: int, partition: PartitionKey) -> Iterator[_Indexed]:
         own = self._equality.get(partition)

@@ -153,9 +153,12 @@ class ManifestSelection:
         spec_id = manifest.partition_spec_id
         if spec_id not in self._specs:
             raise spec_error(
-                "MLS005", "the table does not have the partition spec", found=spec_id,
-                expected=", ".join(map(str, sorted(self._specs))), path="/partition_spec_id",
-            )  # fmt: skip
+                "MLS005",
+                "the table does not have the partition spec",
+                found=spec_id,
+                expected=", ".join(map(str, sorted(self._specs))),
+                path="/partition_spec_id",
+            )
         if manifest.content is ManifestContent.DELETES and not DELETE_FILES.is_supported(self._version):
             raise spec_error("DEL001", "deletes are not allowed in v1", path="/content", format_version=self._version)
         if not manifest.may_have_live_files:

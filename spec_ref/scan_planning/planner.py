@@ -239,9 +239,12 @@ def check_number(attribute: str, number: int | None, greatest: int) -> None:
         raise spec_error(NUMBERS[attribute], message, path=f"/{attribute}")
     if not 0 <= number <= greatest:
         raise spec_error(
-            NUMBERS[attribute], "the sequence number is negative or greater than that of the manifest", found=number,
-            expected=f"0 to {greatest}, the number of the manifest", path=f"/{attribute}",
-        )  # fmt: skip
+            NUMBERS[attribute],
+            "the sequence number is negative or greater than that of the manifest",
+            found=number,
+            expected=f"0 to {greatest}, the number of the manifest",
+            path=f"/{attribute}",
+        )
 
 
 def scan_delete(entry: ManifestEntry, spec_id: int, version: FormatVersion) -> ScanDelete:

@@ -221,17 +221,25 @@ def project_value(type_: Type, written: Type, value: Any, constants: Constants, 
         case StructType(fields), StructType():
             return None if value is None else _struct(fields, written, value, constants, mapped=mapped)
         case ListType(_, element, required), ListType(_, old, _):
-            return None if value is None else tuple(
-                _part(element, old, item, "element", required, "TYP003", constants, mapped) for item in value
-            )  # fmt: skip
-        case MapType(_, key, _, item_type, required), MapType(_, old_key, _, old_item, _):
-            return None if value is None else tuple(
-                (
-                    _part(key, old_key, one, "key", True, "TYP004", constants, mapped),  # noqa: FBT003
-                    _part(item_type, old_item, item, "value", required, "TYP004", constants, mapped),
+            return (
+                None
+                if value is None
+                else tuple(
+                    _part(element, old, item, "element", required, "TYP003", constants, mapped) for item in value
                 )
-                for one, item in value
-            )  # fmt: skip
+            )
+        case MapType(_, key, _, item_type, required), MapType(_, old_key, _, old_item, _):
+            return (
+                None
+                if value is None
+                else tuple(
+                    (
+                        _part(key, old_key, one, "key", True, "TYP004", constants, mapped),  # noqa: FBT003
+                        _part(item_type, old_item, item, "value", required, "TYP004", constants, mapped),
+                    )
+                    for one, item in value
+                )
+            )
         case PrimitiveType("unknown"), _:
             return None
         case _:

@@ -57,9 +57,7 @@ def check_within(node: VariantValue, lower: VariantBound | None, upper: VariantB
                 if problem is not None:
                     code, message = problem
                     found, expected = value.value if isinstance(value, VariantPrimitive) else value, f"{type_} {bound}"
-                    yield spec_error(
-                        code, message, found=found, expected=expected, path=f"/{name}#{path}"
-                    ).violation  # fmt: skip
+                    yield spec_error(code, message, found=found, expected=expected, path=f"/{name}#{path}").violation
 
 
 def _problem(value: VariantValue, wanted: str, bound: Any, sign: int) -> tuple[str, str] | None:

@@ -213,5 +213,16 @@ def _prefixed(path: str, found: Iterator[Violation]) -> Iterator[Violation]:
         yield attrs.evolve(one, path=path + inside)
 
 
-_MEMBERS = tuple(f"/{name}" for name in ("type", "fields", "snapshot-id", "sequence-number", "offset", "length",
-                                         "compression-codec", "properties"))  # fmt: skip
+_MEMBERS = tuple(
+    f"/{name}"
+    for name in (
+        "type",
+        "fields",
+        "snapshot-id",
+        "sequence-number",
+        "offset",
+        "length",
+        "compression-codec",
+        "properties",
+    )
+)

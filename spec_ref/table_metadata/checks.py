@@ -106,9 +106,11 @@ def _nested_defaults(document: Mapping[str, Any], version: FormatVersion) -> Ite
                     for name in DEFAULTS:
                         if value.get(name) is not None:
                             yield Violation(
-                                requirement="VER005", message=f"{name} is not allowed in the format version, in field",
-                                path=f"{path}/{name}", format_version=version,
-                            )  # fmt: skip
+                                requirement="VER005",
+                                message=f"{name} is not allowed in the format version, in field",
+                                path=f"{path}/{name}",
+                                format_version=version,
+                            )
 
 
 def _limit_per_rule(violations: Iterable[Violation]) -> Iterator[Violation]:

@@ -221,10 +221,15 @@ def many(folder: Path) -> Path:
     content = json.loads(path.read_text())
     row = content["vectors"][0]
     content["vectors"] = [
-        {**row, "id": f"many-{n}", "args": {"type": f"fixed[{n}]"}, "expect": {"ok": f"fixed[{n}]"},
-         "requirements": ["TYP023"] if n <= 25 else ["TYP023", "TYP021"]}
+        {
+            **row,
+            "id": f"many-{n}",
+            "args": {"type": f"fixed[{n}]"},
+            "expect": {"ok": f"fixed[{n}]"},
+            "requirements": ["TYP023"] if n <= 25 else ["TYP023", "TYP021"],
+        }
         for n in range(1, 31)
-    ]  # fmt: skip
+    ]
     path.write_text(json.dumps(content))
     return folder
 
@@ -288,9 +293,20 @@ def test_what_is_known_is_counted_by_kind(cli: Cli, folder: Path, adapter: Adapt
         'engine = "miniature"\nvectors = ["mini-7"]\nreason = "dies of seven"\n'
     )
     done = cli(
-        "run", "-a", adapter("dies"), "--vectors", folder, "--expect", expected, "--results", results,
-        "--report", f"json:{tmp_path / 'run.json'}", "--report", f"badge:{tmp_path / 'badge.json'}",
-    )  # fmt: skip
+        "run",
+        "-a",
+        adapter("dies"),
+        "--vectors",
+        folder,
+        "--expect",
+        expected,
+        "--results",
+        results,
+        "--report",
+        f"json:{tmp_path / 'run.json'}",
+        "--report",
+        f"badge:{tmp_path / 'badge.json'}",
+    )
     assert "9 passed, 1 known (1 robustness failure); conformant but for what is known" in done.stdout
     assert "known, robustness:\n" in done.stdout
     (result,) = [one for one in read_results(results).results if one.status == "known"]
@@ -363,10 +379,15 @@ def test_an_interrupted_run_ends_its_adapters_and_its_results_say_so(
     run = read_results(results)
     assert (run.complete, len(run.results)) == (False, expected)
     signs = {
-        "terminal": "the run is not complete", "html": "The run is not complete", "markdown": "the run is not complete",
-        "github": "the run is not complete", "badge": "incomplete", "json": '"complete": false', "junit": "testsuites",
+        "terminal": "the run is not complete",
+        "html": "The run is not complete",
+        "markdown": "the run is not complete",
+        "github": "the run is not complete",
+        "badge": "incomplete",
+        "json": '"complete": false',
+        "junit": "testsuites",
         "sarif": "the run is not complete",
-    }  # fmt: skip
+    }
     assert {kind: signs[kind] in renderer(kind)(run, None) for kind in KINDS} == dict.fromkeys(KINDS, True)
     for child in children:
         with pytest.raises(ProcessLookupError):

@@ -27,9 +27,15 @@ DIVIDING = 2
 
 SCREENS = Path(__file__).parents[2] / "results" / "screens"
 OPTIONS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--window-size=1400,1000",
-)  # fmt: skip
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--window-size=1400,1000",
+)
 
 
 def tables() -> Matrix:
@@ -52,9 +58,16 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for number in range(CASES):
         id_ = f"case-{number}"
         cases[id_] = Case(
-            id_, "hashing" if number % 2 else "types", "hash", "Appendix B", ("HSH001",), (1, 2, 3),
-            {"type": "string", "value": "<b>bold</b>"}, {"ok": number}, note=f"the note of {number}",
-        )  # fmt: skip
+            id_,
+            "hashing" if number % 2 else "types",
+            "hash",
+            "Appendix B",
+            ("HSH001",),
+            (1, 2, 3),
+            {"type": "string", "value": "<b>bold</b>"},
+            {"ok": number},
+            note=f"the note of {number}",
+        )
         if number == DIVIDING:
             cases[id_] = evolve(
                 cases[id_], expect={"any_of": [{"ok": 1}, {"error": "invalid"}]}, contradiction=("E20",)

@@ -29,10 +29,21 @@ from spec_ref.data_types.types import (
 
 EVERY_ARROW_TYPE = [
     *{arrow_type for type_ in TYPES for arrow_type in arrow_types(type_)},
-    pa.int8(), pa.int16(), pa.uint32(), pa.uint64(), pa.float16(), pa.date64(), pa.time32("ms"), pa.time64("ns"),
-    pa.timestamp("s"), pa.timestamp("ms"), pa.timestamp("ms", "UTC"), pa.decimal128(9, 3), pa.list_(pa.int32()),
+    pa.int8(),
+    pa.int16(),
+    pa.uint32(),
+    pa.uint64(),
+    pa.float16(),
+    pa.date64(),
+    pa.time32("ms"),
+    pa.time64("ns"),
+    pa.timestamp("s"),
+    pa.timestamp("ms"),
+    pa.timestamp("ms", "UTC"),
+    pa.decimal128(9, 3),
+    pa.list_(pa.int32()),
     pa.null(),
-]  # fmt: skip
+]
 
 
 @by_text(TYPES)

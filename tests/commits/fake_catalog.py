@@ -139,10 +139,20 @@ def update(change: JsonObject, table: JsonObject) -> None:
 def empty() -> JsonObject:
     """What a table is made from."""
     return {
-        "format-version": 2, "last-sequence-number": 0, "last-column-id": 0, "last-partition-id": 999, "schemas": [],
-        "partition-specs": [], "sort-orders": [], "properties": {}, "snapshots": [], "refs": {}, "snapshot-log": [],
-        "metadata-log": [], "last-updated-ms": 0,
-    }  # fmt: skip
+        "format-version": 2,
+        "last-sequence-number": 0,
+        "last-column-id": 0,
+        "last-partition-id": 999,
+        "schemas": [],
+        "partition-specs": [],
+        "sort-orders": [],
+        "properties": {},
+        "snapshots": [],
+        "refs": {},
+        "snapshot-log": [],
+        "metadata-log": [],
+        "last-updated-ms": 0,
+    }
 
 
 class FakeCatalog:
@@ -221,8 +231,13 @@ class FakeCatalog:
             listed, FormatVersion.V2, snapshot_id=id_, parent_snapshot_id=parent, sequence_number=number
         )
         self.files.write(path, data)
-        made = {**snapshot, "snapshot-id": id_, "parent-snapshot-id": parent, "sequence-number": number,
-                "manifest-list": path}  # fmt: skip
+        made = {
+            **snapshot,
+            "snapshot-id": id_,
+            "parent-snapshot-id": parent,
+            "sequence-number": number,
+            "manifest-list": path,
+        }
         made = {key: value for key, value in made.items() if value is not None}
         update({"action": "add-snapshot", "snapshot": made}, table)
         update({"action": "set-snapshot-ref", "ref-name": ref, "type": "branch", "snapshot-id": id_}, table)

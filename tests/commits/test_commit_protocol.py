@@ -868,9 +868,14 @@ def replaced(table: Table, uuid: str | None) -> None:
 @pytest.mark.parametrize("uuid", [OTHER_UUID, None])
 def test_nothing_is_committed_to_another_table(uuid: str | None) -> None:
     for change in (
-        fast_append([data("b")]), append([data("b")]), SetProperties({"x": "y"}), Upgrade(V3, None), Expire(1 << 60),
-        ChangeSchema((AddColumn("late", INT),)), delete_where(equal("part", "a")),
-    ):  # fmt: skip
+        fast_append([data("b")]),
+        append([data("b")]),
+        SetProperties({"x": "y"}),
+        Upgrade(V3, None),
+        Expire(1 << 60),
+        ChangeSchema((AddColumn("late", INT),)),
+        delete_where(equal("part", "a")),
+    ):
         table = Table()
         base = table.base
         replaced(table, uuid)

@@ -62,9 +62,15 @@ class Table:
 def new_file(content: FileContent, name: str, spec: PartitionSpec, partition: dict[int, Any], **more: Any) -> NewFile:
     number = more.pop("sequence_number", None)
     file = DataFile(
-        content=content, file_path=data_path(name), file_format=FileFormat.PARQUET, partition=partition, record_count=1,
-        file_size_in_bytes=10, equality_ids=(ID,) if content is FileContent.EQUALITY_DELETES else None, **more,
-    )  # fmt: skip
+        content=content,
+        file_path=data_path(name),
+        file_format=FileFormat.PARQUET,
+        partition=partition,
+        record_count=1,
+        file_size_in_bytes=10,
+        equality_ids=(ID,) if content is FileContent.EQUALITY_DELETES else None,
+        **more,
+    )
     return NewFile(file, spec.spec_id, number)
 
 
@@ -174,14 +180,20 @@ RULE_FAULTS: list[tuple[faults.Plant, NewFile, PartitionSpec, dict[int, Any], Ne
     (faults.null_never_equal, new_file(POSITION, "delete", BY_VALUE, {1000: None}), BY_VALUE, {1000: None}, None),
     (faults.no_global_deletes, new_file(EQUALITY, "delete", UNPARTITIONED, {}), BY_VALUE, {1000: 1.0}, None),
     (
-        faults.equality_of_the_same_commit, new_file(EQUALITY, "delete", BY_VALUE, {1000: 1.0}), BY_VALUE, {1000: 1.0},
+        faults.equality_of_the_same_commit,
+        new_file(EQUALITY, "delete", BY_VALUE, {1000: 1.0}),
+        BY_VALUE,
+        {1000: 1.0},
         new_file(DATA, "new", BY_VALUE, {1000: 1.0}, sequence_number=2),
     ),
     (
-        faults.other_file, new_file(POSITION, "delete", BY_VALUE, {1000: 1.0}, referenced_data_file=data_path("x")),
-        BY_VALUE, {1000: 1.0}, None,
+        faults.other_file,
+        new_file(POSITION, "delete", BY_VALUE, {1000: 1.0}, referenced_data_file=data_path("x")),
+        BY_VALUE,
+        {1000: 1.0},
+        None,
     ),
-]  # fmt: skip
+]
 """Faults of the rule, each with a delete, a data file that is rewritten, and the file that replaces it."""
 
 

@@ -20,19 +20,29 @@ BUCKET = {"type": "apply", "function": {"catalog": "iceberg_functions", "identif
         ({"type": "lt", "left": X, "right": 5}, {"type": "lt", "term": "x", "value": 5}),
         ({"type": "lt", "left": 5, "right": X}, {"type": "gt", "term": "x", "value": 5}),
         ({"type": "gt-eq", "left": 5, "right": X}, {"type": "lt-eq", "term": "x", "value": 5}),
-        ({"type": "eq", "left": {"type": "reference", "id": 1}, "right": {"type": "literal", "value": 5}},
-         {"type": "eq", "term": "x", "value": 5}),
-        ({"type": "eq", "left": BUCKET, "right": 3},
-         {"type": "eq", "term": {"type": "transform", "transform": "bucket[16]", "term": "x"}, "value": 3}),
+        (
+            {"type": "eq", "left": {"type": "reference", "id": 1}, "right": {"type": "literal", "value": 5}},
+            {"type": "eq", "term": "x", "value": 5},
+        ),
+        (
+            {"type": "eq", "left": BUCKET, "right": 3},
+            {"type": "eq", "term": {"type": "transform", "transform": "bucket[16]", "term": "x"}, "value": 3},
+        ),
         ({"type": "is-null", "child": X}, {"type": "is-null", "term": "x"}),
-        ({"type": "in", "child": X, "values": {"type": "literals", "values": [1, 2]}},
-         {"type": "in", "term": "x", "values": [1, 2]}),
-        ({"type": "not", "child": {"type": "is-null", "child": X}},
-         {"type": "not", "child": {"type": "is-null", "term": "x"}}),
-        ({"type": "and", "left": True, "right": {"type": "is-null", "child": X}},
-         {"type": "and", "left": True, "right": {"type": "is-null", "term": "x"}}),
+        (
+            {"type": "in", "child": X, "values": {"type": "literals", "values": [1, 2]}},
+            {"type": "in", "term": "x", "values": [1, 2]},
+        ),
+        (
+            {"type": "not", "child": {"type": "is-null", "child": X}},
+            {"type": "not", "child": {"type": "is-null", "term": "x"}},
+        ),
+        (
+            {"type": "and", "left": True, "right": {"type": "is-null", "child": X}},
+            {"type": "and", "left": True, "right": {"type": "is-null", "term": "x"}},
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_predicate_of_one_column_says_the_same_in_the_older_form(current: Any, older: Any) -> None:
     assert older_form(current, FIELDS) == older
 

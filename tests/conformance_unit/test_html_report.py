@@ -23,12 +23,19 @@ HOSTILE = "</script><script>alert('x')</script>"
 def run() -> Run:
     cases = [
         Case(
-            id=f"case-{number}", suite="hashing", operation="hash", section="Appendix B", requirements=("HSH001",),
-            versions=(1, 2, 3), args={"type": "string", "value": HOSTILE}, expect={"any_of": [{"ok": 1}, {"ok": 2}]},
-            note=HOSTILE, contradiction=("A1",),
+            id=f"case-{number}",
+            suite="hashing",
+            operation="hash",
+            section="Appendix B",
+            requirements=("HSH001",),
+            versions=(1, 2, 3),
+            args={"type": "string", "value": HOSTILE},
+            expect={"any_of": [{"ok": 1}, {"ok": 2}]},
+            note=HOSTILE,
+            contradiction=("A1",),
         )
         for number in range(4)
-    ]  # fmt: skip
+    ]
     outcomes = [(Outcome.PASSED, "passed"), (Outcome.FAILED, "failed"), (Outcome.CRASHED, "known")]
     results = [
         Result("one", f"case-{number}", outcome, status, reason=HOSTILE, got={"ok": HOSTILE})

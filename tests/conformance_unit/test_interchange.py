@@ -125,14 +125,26 @@ def test_cases_of_types_become_vectors(tmp_path: Path) -> None:
 
 def test_cases_of_schemas_become_metadata_that_is_read(tmp_path: Path) -> None:
     schema = {
-        "type": "struct", "schema-id": 3, "identifier-field-ids": [5],
+        "type": "struct",
+        "schema-id": 3,
+        "identifier-field-ids": [5],
         "fields": [
             {"id": 5, "name": "k", "required": True, "type": "string", "doc": "the key"},
-            {"id": 1, "name": "m", "required": False, "type": {
-                "type": "map", "key-id": 2, "key": "int", "value-id": 3, "value-required": True,
-                "value": {"type": "list", "element-id": 4, "element-required": False, "element": "decimal(9,2)"}}},
+            {
+                "id": 1,
+                "name": "m",
+                "required": False,
+                "type": {
+                    "type": "map",
+                    "key-id": 2,
+                    "key": "int",
+                    "value-id": 3,
+                    "value-required": True,
+                    "value": {"type": "list", "element-id": 4, "element-required": False, "element": "decimal(9,2)"},
+                },
+            },
         ],
-    }  # fmt: skip
+    }
     decoded = rows_of(schema)
     assert [(row["id"], row["parent"], row["name"], row["type"]) for row in decoded["fields"]] == [
         (5, None, "k", "string"),
@@ -177,13 +189,24 @@ def test_cases_of_schemas_become_metadata_that_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "type_",
     [
-        "int", "timestamp_ns", "decimal(9, 2)", "fixed[16]", "geometry(srid:1)", "geography(srid:1, karney)",
+        "int",
+        "timestamp_ns",
+        "decimal(9, 2)",
+        "fixed[16]",
+        "geometry(srid:1)",
+        "geography(srid:1, karney)",
         {"type": "list", "element-id": 2, "element-required": True, "element": "fixed[1]"},
-        {"type": "map", "key-id": 2, "key": "string", "value-id": 3, "value-required": False, "value": {
-            "type": "struct", "fields": [{"id": 4, "name": "a", "required": True, "type": "decimal(1, 0)"}]}},
+        {
+            "type": "map",
+            "key-id": 2,
+            "key": "string",
+            "value-id": 3,
+            "value-required": False,
+            "value": {"type": "struct", "fields": [{"id": 4, "name": "a", "required": True, "type": "decimal(1, 0)"}]},
+        },
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_types_survive_being_decoded(type_: Any) -> None:
     assert spelled(decoded_type(type_)) == type_
     assert all(decoded_type(one) == decoded_type(type_) for one in spellings(decoded_type(type_)))

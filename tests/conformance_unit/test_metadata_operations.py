@@ -8,17 +8,33 @@ from conformance.adapter_sdk.serve import perform
 from conformance.engines.reference.adapter import REFUSALS, operations
 from conformance.operations.registry import OPERATIONS
 
-TABLES = ("metadata.read", "metadata.write", "metadata.upgrade", "metadata.check", "schema.evolve",
-          "partition-spec.evolve", "retention.expire", "name-mapping.apply")  # fmt: skip
+TABLES = (
+    "metadata.read",
+    "metadata.write",
+    "metadata.upgrade",
+    "metadata.check",
+    "schema.evolve",
+    "partition-spec.evolve",
+    "retention.expire",
+    "name-mapping.apply",
+)
 
 ID = {"id": 1, "name": "id", "required": True, "type": "long"}
 MINIMAL: dict[str, Any] = {
-    "format-version": 2, "table-uuid": "fb072c92-a02b-11e9-ae9c-1bb7bc9eca94", "location": "s3://b/t",
-    "last-sequence-number": 0, "last-updated-ms": 1, "last-column-id": 1, "current-schema-id": 0,
-    "schemas": [{"type": "struct", "schema-id": 0, "fields": [ID]}], "default-spec-id": 0,
-    "partition-specs": [{"spec-id": 0, "fields": []}], "last-partition-id": 999, "default-sort-order-id": 0,
+    "format-version": 2,
+    "table-uuid": "fb072c92-a02b-11e9-ae9c-1bb7bc9eca94",
+    "location": "s3://b/t",
+    "last-sequence-number": 0,
+    "last-updated-ms": 1,
+    "last-column-id": 1,
+    "current-schema-id": 0,
+    "schemas": [{"type": "struct", "schema-id": 0, "fields": [ID]}],
+    "default-spec-id": 0,
+    "partition-specs": [{"spec-id": 0, "fields": []}],
+    "last-partition-id": 999,
+    "default-sort-order-id": 0,
     "sort-orders": [{"order-id": 0, "fields": []}],
-}  # fmt: skip
+}
 
 
 def ask(operation: str, **args: Any) -> Any:
@@ -127,8 +143,15 @@ def test_ints_are_not_strings() -> None:
     assert not same("metadata.read", {"last-column-id": 1}, {"last-column-id": "1"})
 
 
-@pytest.mark.parametrize(("name", "key"), [("schemas", "schema-id"), ("partition-specs", "spec-id"),
-                                           ("sort-orders", "order-id"), ("snapshots", "snapshot-id")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("schemas", "schema-id"),
+        ("partition-specs", "spec-id"),
+        ("sort-orders", "order-id"),
+        ("snapshots", "snapshot-id"),
+    ],
+)
 def test_lists_with_ids_have_no_order(name: str, key: str) -> None:
     one, two = {key: 1, "fields": []}, {key: 2, "fields": []}
     assert same("metadata.read", {name: [one, two]}, {name: [two, one]})

@@ -36,10 +36,19 @@ from conformance.vectors.relocation.tables import relocate
 OLD = PLACE.as_posix()
 PLACES = ["/x", "/home/someone/of a longer name/and-é/in/a/deep/folder/of/golden/tables", "C:/Users/Someone/tables"]
 KINDS = [
-    "position-deletes-parquet", "position-deletes-avro", "position-deletes-orc", "java-1-10-position-deletes",
-    "deletion-vectors-parquet", "arrow-deletes-dictionary", "arrow-names-of-deletes", "plan-file-bounds-cut",
-    "plan-metadata-gzip-old", "awkward-partitions-far", "broken-manifest-cut", "upgraded-v1-v2-v3",
-]  # fmt: skip
+    "position-deletes-parquet",
+    "position-deletes-avro",
+    "position-deletes-orc",
+    "java-1-10-position-deletes",
+    "deletion-vectors-parquet",
+    "arrow-deletes-dictionary",
+    "arrow-names-of-deletes",
+    "plan-file-bounds-cut",
+    "plan-metadata-gzip-old",
+    "awkward-partitions-far",
+    "broken-manifest-cut",
+    "upgraded-v1-v2-v3",
+]
 
 
 def _files(name: str) -> dict[str, bytes]:

@@ -84,9 +84,19 @@ def test_variants_are_compared_by_their_values(nested: bool) -> None:
 
     for value, other in EQUAL:
         assert _rows([row(_variant(value))], [row(other)], args) == []
-    for value, other_value in ((1, 2), (1, 1.0), (("date", 1), 1), (None, {}), ("a", b"a"), ({"a": None}, {}), ([], {}),
-                               (("float", 1.0), 1.0), (0.0, -0.0), (("timestamp", 1), ("timestamp_ntz", 1)),
-                               (Decimal("1.5"), Decimal("1.51"))):  # fmt: skip
+    for value, other_value in (
+        (1, 2),
+        (1, 1.0),
+        (("date", 1), 1),
+        (None, {}),
+        ("a", b"a"),
+        ({"a": None}, {}),
+        ([], {}),
+        (("float", 1.0), 1.0),
+        (0.0, -0.0),
+        (("timestamp", 1), ("timestamp_ntz", 1)),
+        (Decimal("1.5"), Decimal("1.51")),
+    ):
         assert _rows([row(_variant(value))], [row(_variant(other_value))], args) != []
     with pytest.raises(Undecodable, match="TYP006"):
         _rows([row(_variant(1))], [row({**EMPTY, "value": "FF"})], args)

@@ -46,8 +46,13 @@ def run(tmp_path: Path, engines: Path) -> Run:
     def command(*words: str | Path) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", "conformance", *map(str, words)],
-            cwd=tmp_path, env=dict(os.environ), capture_output=True, text=True, timeout=300, check=False,
-        )  # fmt: skip
+            cwd=tmp_path,
+            env=dict(os.environ),
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
 
     return command
 
@@ -112,8 +117,21 @@ def test_it_runs_and_its_known_deviations_are_in_its_folder(toy: Path, run: Run,
 
 def test_the_matrix_and_scenarios_have_it(toy: Path, echo: Path, run: Run, tmp_path: Path) -> None:
     page, results = tmp_path / "matrix.html", tmp_path / "matrix.jsonl"
-    made = run("matrix", "--producer", "echo", "--consumer", "toy", "--consumer", "echo", "--script",
-               "appends-v2-parquet", "--results", results, "--report", f"html:{page}")  # fmt: skip
+    made = run(
+        "matrix",
+        "--producer",
+        "echo",
+        "--consumer",
+        "toy",
+        "--consumer",
+        "echo",
+        "--script",
+        "appends-v2-parquet",
+        "--results",
+        results,
+        "--report",
+        f"html:{page}",
+    )
     assert made.returncode == 0, made.stdout + made.stderr
     assert "toy" in page.read_text()
     rows = [json.loads(line) for line in results.read_text().splitlines()]

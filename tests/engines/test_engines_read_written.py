@@ -58,13 +58,27 @@ FIELDS = tuple(
     NestedField(number, name, required=number == 1, type=type_)
     for number, (name, type_) in enumerate(
         (
-            ("id", LONG), ("part", STRING), ("at", TIMESTAMP), ("b", BOOLEAN), ("i", INT), ("f", FLOAT), ("d", DOUBLE),
-            ("n", DecimalType(20, 3)), ("day", DATE), ("t", TIME), ("z", TIMESTAMPTZ), ("u", UUID), ("x", FixedType(3)),
-            ("y", BINARY), ("s", INNER), ("l", ListType(22, INT)), ("m", MapType(23, STRING, 24, LONG)),
+            ("id", LONG),
+            ("part", STRING),
+            ("at", TIMESTAMP),
+            ("b", BOOLEAN),
+            ("i", INT),
+            ("f", FLOAT),
+            ("d", DOUBLE),
+            ("n", DecimalType(20, 3)),
+            ("day", DATE),
+            ("t", TIME),
+            ("z", TIMESTAMPTZ),
+            ("u", UUID),
+            ("x", FixedType(3)),
+            ("y", BINARY),
+            ("s", INNER),
+            ("l", ListType(22, INT)),
+            ("m", MapType(23, STRING, 24, LONG)),
         ),
         1,
     )
-)  # fmt: skip
+)
 SPEC = PartitionSpec(
     0,
     tuple(
@@ -87,19 +101,44 @@ def rows(count: int = 12) -> pa.Table:
     for one in range(count):
         past = datetime.datetime(1969, 12, 30, 23, 59, 59, 999999) + datetime.timedelta(hours=9 * one)
         row = {
-            "id": one, "part": ("a b", "ü/=", None)[one % 3], "at": past, "b": one % 2 == 0, "i": -one, "f": one / 2,
-            "d": -0.0 if one == 3 else one * 1.5, "n": Decimal(one * 1001 - 5005).scaleb(-3), "day": past.date(),
-            "t": datetime.time(one, 1, 2, 3), "z": past.replace(tzinfo=datetime.UTC),
+            "id": one,
+            "part": ("a b", "ü/=", None)[one % 3],
+            "at": past,
+            "b": one % 2 == 0,
+            "i": -one,
+            "f": one / 2,
+            "d": -0.0 if one == 3 else one * 1.5,
+            "n": Decimal(one * 1001 - 5005).scaleb(-3),
+            "day": past.date(),
+            "t": datetime.time(one, 1, 2, 3),
+            "z": past.replace(tzinfo=datetime.UTC),
             "u": uuid.UUID(int=one << 120).bytes,
-            "x": bytes([one] * 3), "y": bytes(one), "s": {"x": None, "y": f"y{one}"}, "l": [one, one + 1],
+            "x": bytes([one] * 3),
+            "y": bytes(one),
+            "s": {"x": None, "y": f"y{one}"},
+            "l": [one, one + 1],
             "m": [("k", one)],
-        }  # fmt: skip
+        }
         made.append(row if one % 5 else {"id": one, "part": row["part"], "at": past, "n": row["n"]})
-    types = {"id": pa.int64(), "part": pa.string(), "at": pa.timestamp("us"), "b": pa.bool_(), "i": pa.int32(),
-             "f": pa.float32(), "d": pa.float64(), "n": pa.decimal128(20, 3), "day": pa.date32(), "t": pa.time64("us"),
-             "z": pa.timestamp("us", "UTC"), "u": pa.binary(16), "x": pa.binary(3), "y": pa.binary(),
-             "s": pa.struct([("x", pa.int32()), ("y", pa.string())]), "l": pa.list_(pa.int32()),
-             "m": pa.map_(pa.string(), pa.int64())}  # fmt: skip
+    types = {
+        "id": pa.int64(),
+        "part": pa.string(),
+        "at": pa.timestamp("us"),
+        "b": pa.bool_(),
+        "i": pa.int32(),
+        "f": pa.float32(),
+        "d": pa.float64(),
+        "n": pa.decimal128(20, 3),
+        "day": pa.date32(),
+        "t": pa.time64("us"),
+        "z": pa.timestamp("us", "UTC"),
+        "u": pa.binary(16),
+        "x": pa.binary(3),
+        "y": pa.binary(),
+        "s": pa.struct([("x", pa.int32()), ("y", pa.string())]),
+        "l": pa.list_(pa.int32()),
+        "m": pa.map_(pa.string(), pa.int64()),
+    }
     return pa.Table.from_pylist(made, schema=pa.schema(types))
 
 

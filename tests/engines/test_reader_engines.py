@@ -87,12 +87,18 @@ def test_columns_come_in_the_order_that_is_asked_for(engine: Process) -> None:
         ({"type": "eq", "term": "s", "value": ""}, [2]),
         ({"type": "gt-eq", "term": "y", "value": "1970-01-01"}, [2]),
         ({"type": "gt-eq", "term": "h", "value": "1970-01-01T00:00:00+00:00"}, [2]),
-        ({"type": "and", "left": {"type": "not-null", "term": "l"},
-          "right": {"type": "gt", "term": "n", "value": 1}}, [2]),
+        (
+            {
+                "type": "and",
+                "left": {"type": "not-null", "term": "l"},
+                "right": {"type": "gt", "term": "n", "value": 1},
+            },
+            [2],
+        ),
         (False, []),
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_filters_match_as_the_predicate_says(engine: Process, predicate: Any, numbers: list[int]) -> None:
     args = request(select=["n", "l"], types={"n": "int", "l": "long"}, filter=predicate)
     held(engine, args, [{"n": row["n"], "l": row["l"]} for row in rows(*numbers)])

@@ -223,9 +223,18 @@ def test_in_sql_of_three_values_the_same_rows_match(
     if value is None or is_nan:
         expected = op in ("not-eq", "not-in") or op == ("is-nan" if is_nan else "not-nan")
     else:
-        expected = {"lt": value < 1.5, "lt-eq": value <= 1.5, "gt": value > 1.5, "gt-eq": value >= 1.5,
-                    "eq": value == 1.5, "in": value == 1.5, "not-eq": value != 1.5, "not-in": value != 1.5,
-                    "is-nan": False, "not-nan": True}[op]  # fmt: skip
+        expected = {
+            "lt": value < 1.5,
+            "lt-eq": value <= 1.5,
+            "gt": value > 1.5,
+            "gt-eq": value >= 1.5,
+            "eq": value == 1.5,
+            "in": value == 1.5,
+            "not-eq": value != 1.5,
+            "not-in": value != 1.5,
+            "is-nan": False,
+            "not-nan": True,
+        }[op]
 
     def holds(leaf: Any) -> Three:
         return Three(_sql_leaf(leaf.op, value, nan_is_greatest=nan_is_greatest))
@@ -261,8 +270,16 @@ def _sql_leaf(op: str, value: float | None, *, nan_is_greatest: bool) -> bool | 
         return nan == (op == "is-nan")
     if nan:
         return op in ("not-eq", "not-in") or (nan_is_greatest and op in ("gt", "gt-eq"))
-    return {"lt": value < 1.5, "lt-eq": value <= 1.5, "gt": value > 1.5, "gt-eq": value >= 1.5,
-            "eq": value == 1.5, "in": value == 1.5, "not-eq": value != 1.5, "not-in": value != 1.5}[op]  # fmt: skip
+    return {
+        "lt": value < 1.5,
+        "lt-eq": value <= 1.5,
+        "gt": value > 1.5,
+        "gt-eq": value >= 1.5,
+        "eq": value == 1.5,
+        "in": value == 1.5,
+        "not-eq": value != 1.5,
+        "not-in": value != 1.5,
+    }[op]
 
 
 def test_a_nested_column_that_was_not_asked_for_is_text() -> None:

@@ -122,13 +122,18 @@ FINDINGS: dict[str, set[tuple[str, str, str]]] = {
         # The list of the first manifest counts an existing file, and the manifest has none.
         ("v1", "manifest", "MLS011"),
         # Only the lists of schemas and specs are written, which readers of v1 do not know.
-        ("v1", "metadata", "TMD007"), ("v1", "metadata", "TMD010"), ("v1", "metadata", "VER005"),
+        ("v1", "metadata", "TMD007"),
+        ("v1", "metadata", "TMD010"),
+        ("v1", "metadata", "VER005"),
     },
     "duckdb-1.5.5": {
         # Tables of v1 get manifests and lists of v2: the required block size and snapshot id are left out, all counts
         # are required in the Avro schema, and the columns and members of v2 are there.
-        ("v1", "manifest", "DFL008"), ("v1", "manifest", "MAN012"), ("v1", "manifest", "VER005"),
-        *(("v1", "manifest-list", f"MLS0{number}") for number in range(10, 16)), ("v1", "manifest-list", "VER005"),
+        ("v1", "manifest", "DFL008"),
+        ("v1", "manifest", "MAN012"),
+        ("v1", "manifest", "VER005"),
+        *(("v1", "manifest-list", f"MLS0{number}") for number in range(10, 16)),
+        ("v1", "manifest-list", "VER005"),
         # Of the metadata, DuckDB sent the sequence number of a snapshot; the rest is of the catalog in tools/golden.
         ("v1", "metadata", "VER005"),
         # The list tells a first row id for the manifest of deletes too.
@@ -137,14 +142,16 @@ FINDINGS: dict[str, set[tuple[str, str, str]]] = {
     },
     "sail-0.7.2": {
         # The partition is optional in the Avro schema, from v2.
-        ("v2", "manifest", "DFL004"), ("v3", "manifest", "DFL004"),
-        ("v1", "manifest", "MAN012"), ("v1", "metadata", "VER005"),
+        ("v2", "manifest", "DFL004"),
+        ("v3", "manifest", "DFL004"),
+        ("v1", "manifest", "MAN012"),
+        ("v1", "metadata", "VER005"),
         # Manifests of v2 have the columns of v3.
         ("v2", "manifest", "VER005"),
         # The footer does not name its writer, which the specification of Puffin recommends.
         ("v3", "puffin", "PUF025"),
     },
-}  # fmt: skip
+}
 """What is wrong with the files of each writer, as (table, kind of file, requirement)."""
 
 

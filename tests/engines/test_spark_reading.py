@@ -123,7 +123,12 @@ def test_batches_for_spark_keep_values_that_it_has_no_types_for() -> None:
     assert made.schema == spark_schema(batch.schema)
     kinds = {name: str(made.schema.field(name).type) for name in ("u", "fx", "tod", "tsn", "tzn", "ts", "tz")}
     assert kinds == {
-        "u": "string", "fx": "binary", "tod": "int64", "tsn": "int64", "tzn": "int64",
-        "ts": "timestamp[us]", "tz": "timestamp[us, tz=UTC]",
-    }  # fmt: skip
+        "u": "string",
+        "fx": "binary",
+        "tod": "int64",
+        "tsn": "int64",
+        "tzn": "int64",
+        "ts": "timestamp[us]",
+        "tz": "timestamp[us, tz=UTC]",
+    }
     assert made.column("u").to_pylist() == [None if one is None else str(one) for one in batch.column("u").to_pylist()]

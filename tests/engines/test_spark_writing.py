@@ -111,12 +111,17 @@ print(json.dumps(told))
 
 INNER = StructType((NestedField(9, "a", False, INT), NestedField(10, "u", False, UUID)))
 FIELDS = (
-    NestedField(1, "id", True, LONG), NestedField(2, "s", False, STRING), NestedField(3, "u", False, UUID),
-    NestedField(4, "d", False, DecimalType(9, 2)), NestedField(5, "t", False, TIME),
-    NestedField(6, "w", False, TIMESTAMP), NestedField(7, "f", False, FixedType(3)), NestedField(8, "st", False, INNER),
+    NestedField(1, "id", True, LONG),
+    NestedField(2, "s", False, STRING),
+    NestedField(3, "u", False, UUID),
+    NestedField(4, "d", False, DecimalType(9, 2)),
+    NestedField(5, "t", False, TIME),
+    NestedField(6, "w", False, TIMESTAMP),
+    NestedField(7, "f", False, FixedType(3)),
+    NestedField(8, "st", False, INNER),
     NestedField(11, "l", False, ListType(12, INT, element_required=False)),
     NestedField(13, "m", False, MapType(14, STRING, 15, LONG, value_required=False)),
-)  # fmt: skip
+)
 SPEC = PartitionSpec(0, (PartitionField(source_id=1, field_id=1000, name="b", transform=Bucket(4)),))
 TABLES = {
     "spark-reference": [(V2, Mode.MERGE_ON_READ), (V3, Mode.MERGE_ON_READ)],

@@ -37,11 +37,26 @@ from spec_ref.expressions.predicates import FALSE, TRUE, Operation, conjunction,
 from spec_ref.schemas.schema import Schema
 
 TYPES: dict[str, Any] = {
-    "i": INT, "l": LONG, "f": FLOAT, "d": DOUBLE, "dec": DecimalType(4, 2), "date": DATE, "ts": TIMESTAMP,
-    "ns": TIMESTAMP_NS, "tz": TIMESTAMPTZ, "s": STRING, "u": UUID, "fix": FixedType(2), "bin": BINARY, "un": UNKNOWN,
-    "geo": GeometryType(), "v": VARIANT, "list": ListType(50, STRING),
-    "st": StructType((NestedField(60, "x", False, INT),)), "hundreds": DecimalType(3, -2),
-}  # fmt: skip
+    "i": INT,
+    "l": LONG,
+    "f": FLOAT,
+    "d": DOUBLE,
+    "dec": DecimalType(4, 2),
+    "date": DATE,
+    "ts": TIMESTAMP,
+    "ns": TIMESTAMP_NS,
+    "tz": TIMESTAMPTZ,
+    "s": STRING,
+    "u": UUID,
+    "fix": FixedType(2),
+    "bin": BINARY,
+    "un": UNKNOWN,
+    "geo": GeometryType(),
+    "v": VARIANT,
+    "list": ListType(50, STRING),
+    "st": StructType((NestedField(60, "x", False, INT),)),
+    "hundreds": DecimalType(3, -2),
+}
 SCHEMA = Schema(tuple(NestedField(index, name, False, TYPES[name]) for index, name in enumerate(TYPES, start=1)))
 IDS = {name: index for index, name in enumerate(TYPES, start=1)}
 
@@ -83,14 +98,29 @@ def test_comparisons_are_null_safe_and_nan_safe(missing: Any) -> None:
 @pytest.mark.parametrize(
     ("operation", "value", "expected"),
     [
-        ("lt", 5.5, "lt-eq 5"), ("lt-eq", 5.5, "lt-eq 5"), ("gt", 5.5, "gt-eq 6"), ("gt-eq", 5.5, "gt-eq 6"),
-        ("eq", 5.5, "false"), ("not-eq", 5.5, "true"), ("gt", 5.0, "gt 5"), ("lt", -5.5, "lt-eq -6"),
-        ("lt", 1 << 31, "not-null"), ("gt", 1 << 31, "false"), ("eq", 1 << 31, "false"), ("not-eq", 1 << 31, "true"),
-        ("gt-eq", -(1 << 31) - 1, "not-null"), ("lt-eq", -(1 << 31) - 1, "false"), ("lt", 1e300, "not-null"),
-        ("in", [1, 2, 2.0, 5.5], "in (1, 2)"), ("in", [5.5], "false"), ("not-in", [5.5], "true"), ("in", [], "false"),
-        ("in", [7, 7], "eq 7"), ("not-in", [7], "not-eq 7"),
+        ("lt", 5.5, "lt-eq 5"),
+        ("lt-eq", 5.5, "lt-eq 5"),
+        ("gt", 5.5, "gt-eq 6"),
+        ("gt-eq", 5.5, "gt-eq 6"),
+        ("eq", 5.5, "false"),
+        ("not-eq", 5.5, "true"),
+        ("gt", 5.0, "gt 5"),
+        ("lt", -5.5, "lt-eq -6"),
+        ("lt", 1 << 31, "not-null"),
+        ("gt", 1 << 31, "false"),
+        ("eq", 1 << 31, "false"),
+        ("not-eq", 1 << 31, "true"),
+        ("gt-eq", -(1 << 31) - 1, "not-null"),
+        ("lt-eq", -(1 << 31) - 1, "false"),
+        ("lt", 1e300, "not-null"),
+        ("in", [1, 2, 2.0, 5.5], "in (1, 2)"),
+        ("in", [5.5], "false"),
+        ("not-in", [5.5], "true"),
+        ("in", [], "false"),
+        ("in", [7, 7], "eq 7"),
+        ("not-in", [7], "not-eq 7"),
     ],
-)  # fmt: skip
+)
 def test_a_constant_that_an_int_does_not_hold_is_compared_exactly(operation: str, value: Any, expected: str) -> None:
     assert short(bound(operation, "i", value)) == expected
 

@@ -129,8 +129,13 @@ def test_tolerance_keeps_the_partitions_of_writers_that_count_toward_1970(data: 
     partition, matches = partition_of(spec, schema, row), value(predicate, row)
     # A day of a date was never cut; a whole period before 1970 was counted right, which is one case of any.
     assume(partition is not None and matches is not None)
-    assume(not any(isinstance(field.transform, Day) and schema.find(field.source_id).type.name == "date"
-                   for field in spec.fields if hasattr(schema.find(field.source_id).type, "name")))  # fmt: skip
+    assume(
+        not any(
+            isinstance(field.transform, Day) and schema.find(field.source_id).type.name == "date"
+            for field in spec.fields
+            if hasattr(schema.find(field.source_id).type, "name")
+        )
+    )
     assert partition is not None
     stored = _one_too_high(spec, partition, data)
     event(f"moved: {stored != partition}")

@@ -86,8 +86,19 @@ def test_an_adapter_that_is_killed_is_started_again_and_passes_nothing_it_did_no
     (tmp_path / "killed.py").write_text(KILLED, encoding="utf-8")
     adapter = shlex.join([sys.executable, str(tmp_path / "killed.py"), str(tmp_path / "marker")])
     answers, report = tmp_path / "results.jsonl", tmp_path / "run.json"
-    process = started("run", "--adapter", f"cmd:{adapter}", "--suite", "hashing", "--suite", "transforms", "--results",
-                      str(answers), "--report", f"json:{report}")  # fmt: skip
+    process = started(
+        "run",
+        "--adapter",
+        f"cmd:{adapter}",
+        "--suite",
+        "hashing",
+        "--suite",
+        "transforms",
+        "--results",
+        str(answers),
+        "--report",
+        f"json:{report}",
+    )
     out, err = process.communicate(timeout=300)
     assert (tmp_path / "marker").exists()
     assert process.returncode == 1, out + err

@@ -83,9 +83,14 @@ def shortened(monkeypatch: pytest.MonkeyPatch, pattern: str, lacking: int) -> Sh
 
 
 KINDS = {
-    "metadata": r"v3\.metadata\.json$", "manifest list": r"/snap-", "manifest": r"/manifest-0",
-    "Parquet": r"\.parquet$", "ORC": r"\.orc$", "Avro": r"/data/.*\.avro$", "Puffin": r"\.puffin$",
-}  # fmt: skip
+    "metadata": r"v3\.metadata\.json$",
+    "manifest list": r"/snap-",
+    "manifest": r"/manifest-0",
+    "Parquet": r"\.parquet$",
+    "ORC": r"\.orc$",
+    "Avro": r"/data/.*\.avro$",
+    "Puffin": r"\.puffin$",
+}
 
 
 @pytest.mark.parametrize("lacking", [1, 40])

@@ -21,8 +21,14 @@ LOCATION = f"s3://{BUCKET}/db/t"
 WAIT_S = 1.0
 """How long a store is waited for that does not answer; one that does is waited for as everywhere."""
 
-KINDS = {"manifest list": "snap-", "manifest": "manifest-", "Parquet": ".parquet", "ORC": ".orc", "Avro": "/data/00003",
-         "Puffin": ".puffin"}  # fmt: skip
+KINDS = {
+    "manifest list": "snap-",
+    "manifest": "manifest-",
+    "Parquet": ".parquet",
+    "ORC": ".orc",
+    "Avro": "/data/00003",
+    "Puffin": ".puffin",
+}
 
 
 @pytest.fixture(scope="module")

@@ -194,7 +194,8 @@ WAYS: dict[str, tuple[Shows, Wrong]] = {
     "row-lost": (having("append"), batches(lambda batch: batch.slice(0, max(1, batch.num_rows - 1)))),
     "row-twice": (having("append"), batches(lambda batch: batch.take([0, *range(batch.num_rows)]))),
     "delete-in-ternary-logic": (
-        having("delete"), told(lambda one: {**one, "filter": _ternary(one["filter"])} if "filter" in one else one),
+        having("delete"),
+        told(lambda one: {**one, "filter": _ternary(one["filter"])} if "filter" in one else one),
     ),
     "merge-only-adds": (having("merge"), instead("merge", lambda one: {"op": "append", "rows": one["rows"]})),
     "upsert-only-adds": (having("upsert"), instead("upsert", lambda one: {"op": "append", "rows": one["rows"]})),
@@ -206,7 +207,8 @@ WAYS: dict[str, tuple[Shows, Wrong]] = {
     ),
     "positions-from-one": (having("delete", version=2, mode=MOR), writing("row_changes", "write_positions", _shifted)),
     "vector-positions-from-one": (
-        having("delete", version=3, mode=MOR), writing("row_changes", "write_positions", _shifted),
+        having("delete", version=3, mode=MOR),
+        writing("row_changes", "write_positions", _shifted),
     ),
     "field-id-wrong": (having("append"), writing("write_tasks", "open_writer", _other_ids)),
     "new-rows-of-an-old-number": (
@@ -223,12 +225,15 @@ WAYS: dict[str, tuple[Shows, Wrong]] = {
     ),
     "value-count-without-nulls": (
         having("append"),
-        entries(lambda f: evolve(f, value_counts={
-            id_: n - (f.null_value_counts or {}).get(id_, 0) for id_, n in f.value_counts.items()
-        })),
+        entries(
+            lambda f: evolve(
+                f, value_counts={id_: n - (f.null_value_counts or {}).get(id_, 0) for id_, n in f.value_counts.items()}
+            )
+        ),
     ),
     "nan-count-zero": (
-        FLOATS, entries(lambda f: evolve(f, nan_value_counts=dict.fromkeys(f.nan_value_counts or (), 0))),
+        FLOATS,
+        entries(lambda f: evolve(f, nan_value_counts=dict.fromkeys(f.nan_value_counts or (), 0))),
     ),
     "lower-bound-too-high": (having("append"), entries(lambda f: _bounds(f, "upper"))),
     "upper-bound-too-low": (having("append"), entries(lambda f: _bounds(f, "lower"))),
@@ -248,10 +253,12 @@ WAYS: dict[str, tuple[Shows, Wrong]] = {
     # who rows are
     "compaction-loses-row-ids": (having("compact", version=3), writing("compaction", "plan_write", _without_lineage)),
     "rewritten-rows-lose-ids": (
-        having("update", version=3, mode=COW), writing("operations", "plan_write", _without_lineage),
+        having("update", version=3, mode=COW),
+        writing("operations", "plan_write", _without_lineage),
     ),
     "updated-rows-keep-their-number": (
-        having("update", version=3), writing("operations", "updated", _without_clearing),
+        having("update", version=3),
+        writing("operations", "updated", _without_clearing),
     ),
     # the table
     "branch-ignored": (having("branch"), told(lambda one: {name: one[name] for name in one if name != "branch"})),
@@ -261,7 +268,7 @@ WAYS: dict[str, tuple[Shows, Wrong]] = {
     "spec-change-ignored": (having("alter-spec"), instead("alter-spec", lambda _: NOTHING)),
     "sort-order-ignored": (having("sort"), instead("sort", lambda _: NOTHING)),
     "metadata-elsewhere": (having("append"), _elsewhere),
-}  # fmt: skip
+}
 
 CHANGES: dict[str, Wrong] = {
     "nothing": lambda args, _right: {"metadata": args["table"]},

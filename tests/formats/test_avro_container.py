@@ -185,16 +185,26 @@ def test_any_bytes_behind_a_header_are_read_or_refused(data: bytes, codec: str) 
 @pytest.mark.parametrize(
     "schema",
     [
-        "", "[]", "{", "1", '"x"', '{"type": "record"}', '{"type": "record", "name": "r"}',
+        "",
+        "[]",
+        "{",
+        "1",
+        '"x"',
+        '{"type": "record"}',
+        '{"type": "record", "name": "r"}',
         '{"type": "record", "name": "r", "fields": [{"name": "a"}]}',
         '{"type": "record", "name": "r", "fields": [{"name": "a", "type": "int"}, {"name": "a", "type": "int"}]}',
         '{"type": "record", "name": "r", "fields": [{"name": "a", "type": "r"}]}',
-        '{"type": "fixed", "name": "f", "size": -1}', '{"type": "fixed", "name": "f", "size": 1e3}',
-        '{"type": "fixed", "name": "f", "size": 99999999999}', '{"type": "enum", "name": "e", "symbols": []}',
-        '{"type": {"type": {"type": 1}}}', '["null", "nothing"]', '{"type": "array"}',
+        '{"type": "fixed", "name": "f", "size": -1}',
+        '{"type": "fixed", "name": "f", "size": 1e3}',
+        '{"type": "fixed", "name": "f", "size": 99999999999}',
+        '{"type": "enum", "name": "e", "symbols": []}',
+        '{"type": {"type": {"type": 1}}}',
+        '["null", "nothing"]',
+        '{"type": "array"}',
         '[{"type": "fixed", "name": "f", "size": 1}, {"type": "fixed", "name": "f", "size": 2}]',
     ],
-)  # fmt: skip
+)
 def test_malformed_schemas_are_refused(schema: str) -> None:
     with pytest.raises(SpecError) as error:
         parse_schema(schema, CODE)

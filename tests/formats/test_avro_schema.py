@@ -97,9 +97,20 @@ def test_a_decimal_takes_the_fewest_bytes() -> None:
 
 @pytest.mark.parametrize(
     ("name", "legal"),
-    [("a", "a"), ("a b", "a_x20b"), ("9x", "_9x"), ("a-b", "a_x2Db"), ("_", "_"), ("é", "_xE9"), ("a.b", "a_x2Eb"),
-     ("\U0001f600", "_xD83D_xDE00"), ("", "_"), ("½", "_xBD"), ("a9", "a9")],
-)  # fmt: skip
+    [
+        ("a", "a"),
+        ("a b", "a_x20b"),
+        ("9x", "_9x"),
+        ("a-b", "a_x2Db"),
+        ("_", "_"),
+        ("é", "_xE9"),
+        ("a.b", "a_x2Eb"),
+        ("\U0001f600", "_xD83D_xDE00"),
+        ("", "_"),
+        ("½", "_xBD"),
+        ("a9", "a9"),
+    ],
+)
 def test_names_are_made_legal(name: str, legal: str) -> None:
     assert sanitize_name(name) == legal
 

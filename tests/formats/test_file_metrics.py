@@ -245,14 +245,19 @@ def test_dictionaries_are_looked_through():
 
 # Files
 
-COLUMNS = StructType((
-    NestedField(1, "i", True, INT),
-    NestedField(2, "s", False, StructType((
-        NestedField(3, "d", True, DecimalType(5, 2)), NestedField(4, "u", False, UNKNOWN)
-    ))),
-    NestedField(5, "l", False, ListType(6, LONG, False)),
-    NestedField(7, "dt", False, DATE),
-))  # fmt: skip
+COLUMNS = StructType(
+    (
+        NestedField(1, "i", True, INT),
+        NestedField(
+            2,
+            "s",
+            False,
+            StructType((NestedField(3, "d", True, DecimalType(5, 2)), NestedField(4, "u", False, UNKNOWN))),
+        ),
+        NestedField(5, "l", False, ListType(6, LONG, False)),
+        NestedField(7, "dt", False, DATE),
+    )
+)
 ROWS = [
     {"i": 5, "s": {"d": Decimal("1.50")}, "l": [1], "dt": -1},
     {"i": -3, "s": None, "l": None, "dt": None},

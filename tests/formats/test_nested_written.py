@@ -70,11 +70,16 @@ DEEP = StructType(
     )
 )
 ROWS = [
-    {1: 1, 2: (("a", {11: NUMBER, 12: ((1, (NUMBER, NULL)), (2, ()))}), ("b", {11: None, 12: ()})),
-     5: ((("x", ((1, NUMBER), (2, None))), ("y", None)), None, ()), 16: NULL, 17: POINT},
+    {
+        1: 1,
+        2: (("a", {11: NUMBER, 12: ((1, (NUMBER, NULL)), (2, ()))}), ("b", {11: None, 12: ()})),
+        5: ((("x", ((1, NUMBER), (2, None))), ("y", None)), None, ()),
+        16: NULL,
+        17: POINT,
+    },
     {1: 2, 2: (), 5: (), 16: NUMBER, 17: None},
     {1: 3, 2: None, 5: None, 16: NUMBER, 17: POINT},
-]  # fmt: skip
+]
 
 
 def batch_of(columns: StructType, rows) -> pa.RecordBatch:

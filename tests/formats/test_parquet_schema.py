@@ -187,18 +187,29 @@ def test_other_storage_is_read_and_told_of(node, text, requirement):
     assert [(one.requirement, one.path) for one in check_parquet_schema(root)] == [(requirement, "/c")]
 
 
-@pytest.mark.parametrize("node", [leaf("int32", "INTEGER", (32, True)), leaf("byte_array", "GEOMETRY", (None,)),
-                                  leaf("byte_array", "GEOGRAPHY", (None, None))])  # fmt: skip
+@pytest.mark.parametrize(
+    "node",
+    [
+        leaf("int32", "INTEGER", (32, True)),
+        leaf("byte_array", "GEOMETRY", (None,)),
+        leaf("byte_array", "GEOGRAPHY", (None, None)),
+    ],
+)
 def test_annotations_that_say_what_is_meant_anyway_are_no_findings(node):
     assert list(check_parquet_schema(group("root", node))) == []
 
 
 @pytest.mark.parametrize(
     "node",
-    [leaf("int64", "INTEGER", (64, False)), leaf("fixed_len_byte_array", "FLOAT16", (), 2),
-     leaf("fixed_len_byte_array", "INTERVAL", (), 12), leaf("int64", "TIME", ("NANOS", False)),
-     leaf("fixed_len_byte_array", "UUID", (), 15), leaf("int32", "STRING")],
-)  # fmt: skip
+    [
+        leaf("int64", "INTEGER", (64, False)),
+        leaf("fixed_len_byte_array", "FLOAT16", (), 2),
+        leaf("fixed_len_byte_array", "INTERVAL", (), 12),
+        leaf("int64", "TIME", ("NANOS", False)),
+        leaf("fixed_len_byte_array", "UUID", (), 15),
+        leaf("int32", "STRING"),
+    ],
+)
 def test_columns_of_no_iceberg_type_are_refused(node):
     with pytest.raises(SpecError, match="/c: PQT007"):
         struct_from_parquet(group("root", node))

@@ -123,10 +123,18 @@ SOUND = {1: {1000: "a"}, 2: 0, 3: 1, 4: 1, 5: 1, 6: 0, 7: 0, 8: 0, 9: 0, 13: 0}
 
 @pytest.mark.parametrize(
     ("changes", "code"),
-    [({1: None}, "STA017"), ({2: None}, "STA018"), ({3: None}, "STA019"),
-     ({3: -1}, "STA019"), ({4: 1 << 31}, "STA020"), ({10: -1}, "STA027"), ({11: "now"}, "STA028"), ({1: "a"}, "STA017"),
-     ({1: {1000: 4}}, "STA017")],
-)  # fmt: skip
+    [
+        ({1: None}, "STA017"),
+        ({2: None}, "STA018"),
+        ({3: None}, "STA019"),
+        ({3: -1}, "STA019"),
+        ({4: 1 << 31}, "STA020"),
+        ({10: -1}, "STA027"),
+        ({11: "now"}, "STA028"),
+        ({1: "a"}, "STA017"),
+        ({1: {1000: 4}}, "STA017"),
+    ],
+)
 def test_rows_against_the_schema_are_refused(changes, code):
     with pytest.raises(SpecError, match=code):
         read_row({**SOUND, **changes}, FIRST, V3)

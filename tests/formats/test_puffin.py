@@ -151,12 +151,18 @@ def test_a_deletion_vector_is_not_written_against_its_rules_and_is_told_of_where
 def test_checks_tell_everything_and_where():
     theta = encode_theta(build_sketch([b"a"]))
     wrong = [
-        blob_metadata("deletion-vector-v1", 4, len(DV), snapshot_id=-1, sequence_number=-1,
-                      properties={**DV_PROPERTIES, "cardinality": "3"}),
+        blob_metadata(
+            "deletion-vector-v1",
+            4,
+            len(DV),
+            snapshot_id=-1,
+            sequence_number=-1,
+            properties={**DV_PROPERTIES, "cardinality": "3"},
+        ),
         blob_metadata("apache-datasketches-theta-v1", 4 + len(DV), len(theta), properties={"ndv": "2"}),
         {"type": 7},
         blob_metadata("apache-datasketches-theta-v1", 5 + len(DV), len(theta) - 1),
-    ]  # fmt: skip
+    ]
     data = file(DV + theta + b"?", json.dumps({"blobs": wrong}).encode(), flags=0x100)
     found = [(one.requirement, one.path) for one in check_puffin(data)]
     assert found == [

@@ -106,9 +106,14 @@ PRIMITIVES: list[tuple[PhysicalType, pa.DataType, Any]] = [
 def test_every_primitive_type_is_put_together(physical: PhysicalType, arrow: pa.DataType, value: Any) -> None:
     stored = arrow.storage_type if isinstance(arrow, pa.UuidType) else arrow
     plain = value.bytes if isinstance(value, uuid.UUID) else value
-    rows = pa.array([{"metadata": EMPTY, "value": None, "typed_value": plain},
-                     {"metadata": EMPTY, "value": TEXT, "typed_value": None}, None],
-                    variant_type(typed=stored))  # fmt: skip
+    rows = pa.array(
+        [
+            {"metadata": EMPTY, "value": None, "typed_value": plain},
+            {"metadata": EMPTY, "value": TEXT, "typed_value": None},
+            None,
+        ],
+        variant_type(typed=stored),
+    )
     if stored != arrow:  # pyarrow makes no arrays of UUIDs inside of structs of Python's values
         children = [rows.field(0), rows.field(1), pa.ExtensionArray.from_storage(arrow, rows.field(2))]
         fields = list(variant_type(typed=arrow))
@@ -188,21 +193,32 @@ def test_the_events_of_the_text() -> None:
     null = VariantPrimitive(PhysicalType.NULL, None)
     email, message = {"email": text("user@example.com")}, {"error_msg": text("malformed: ...")}
     rows = [
-        event(None, typed("noop"), typed(1)), event(email, typed("login"), typed(2)),  # type: ignore[arg-type]
-        event(message, MISSING, MISSING), event(text("malformed: not an object")),  # type: ignore[arg-type]
+        event(None, typed("noop"), typed(1)),
+        event(email, typed("login"), typed(2)),  # type: ignore[arg-type]
+        event(message, MISSING, MISSING),
+        event(text("malformed: not an object")),  # type: ignore[arg-type]
         event({"click": text("_button")}, MISSING, typed(3)),
         event(None, {"value": NULL, "typed_value": None}, typed(4)),
         event(None, typed("noop"), {"value": encode_value(text("2024-10-24"), {}), "typed_value": None}),
-        event(None, MISSING, MISSING), event(null), event(None), None,
-    ]  # fmt: skip
+        event(None, MISSING, MISSING),
+        event(null),
+        event(None),
+        None,
+    ]
     found = read(file_of(variant_type(typed=EVENT), rows))
     assert [None if one is None else decode_variant(one) for one in found] == [
         {"event_ts": at(1), "event_type": text("noop")},
-        {"email": text("user@example.com"), "event_ts": at(2), "event_type": text("login")}, message,
-        text("malformed: not an object"), {"click": text("_button"), "event_ts": at(3)},
-        {"event_ts": at(4), "event_type": null}, {"event_ts": text("2024-10-24"), "event_type": text("noop")}, {},
-        null, null, None,
-    ]  # fmt: skip
+        {"email": text("user@example.com"), "event_ts": at(2), "event_type": text("login")},
+        message,
+        text("malformed: not an object"),
+        {"click": text("_button"), "event_ts": at(3)},
+        {"event_ts": at(4), "event_type": null},
+        {"event_ts": text("2024-10-24"), "event_type": text("noop")},
+        {},
+        null,
+        null,
+        None,
+    ]
     assert {one.metadata for one in found if one is not None} == {encode_metadata(NAMES)}
 
 
@@ -298,7 +314,10 @@ def list_node(*inside: ParquetNode, repetition: str = "repeated", **more: Any) -
 @pytest.mark.parametrize(
     ("parts", "path"),
     [
-        ([METADATA], ""), ([VALUE], ""), ([METADATA, VALUE, VALUE], ""), ([METADATA, VALUE, node("more", VALUE)], ""),
+        ([METADATA], ""),
+        ([VALUE], ""),
+        ([METADATA, VALUE, VALUE], ""),
+        ([METADATA, VALUE, node("more", VALUE)], ""),
         ([METADATA, node("value", physical="int32")], "/value"),
         ([METADATA, node("value", physical="byte_array", logical="STRING")], "/value"),
         ([METADATA, node("value", physical="byte_array", repetition="repeated")], "/value"),
@@ -311,12 +330,16 @@ def list_node(*inside: ParquetNode, repetition: str = "repeated", **more: Any) -
                 {"physical": "int64", "logical": "TIME", "parameters": ("MICROS", True)},
                 {"physical": "int64", "logical": "TIME", "parameters": ("NANOS", False)},
                 {"physical": "int64", "logical": "TIMESTAMP", "parameters": ("MILLIS", True)},
-                {"physical": "int96"}, {"physical": "fixed_len_byte_array", "length": 4},
+                {"physical": "int96"},
+                {"physical": "fixed_len_byte_array", "length": 4},
                 {"physical": "fixed_len_byte_array", "length": 15, "logical": "UUID"},
-                {"physical": "byte_array", "logical": "JSON"}, {"physical": "byte_array", "logical": "UNKNOWN"},
+                {"physical": "byte_array", "logical": "JSON"},
+                {"physical": "byte_array", "logical": "UNKNOWN"},
                 {"physical": "byte_array", "logical": "DECIMAL", "parameters": (39, 2)},
                 {"physical": "double", "logical": "DECIMAL", "parameters": (9, 2)},
-                {"physical": "int64", "repetition": "repeated"}, {"logical": "MAP"}, {"logical": "VARIANT"},
+                {"physical": "int64", "repetition": "repeated"},
+                {"logical": "MAP"},
+                {"logical": "VARIANT"},
             )
         ),
         ([METADATA, VALUE, node("typed_value", VALUE, repetition="repeated")], "/typed_value"),
@@ -329,10 +352,12 @@ def list_node(*inside: ParquetNode, repetition: str = "repeated", **more: Any) -
         ([METADATA, VALUE, node("typed_value", node("a", VALUE), node("a", VALUE))], "/typed_value"),
         ([METADATA, VALUE, node("typed_value", node("a", physical="int32"))], "/typed_value/a"),
         ([METADATA, VALUE, node("typed_value", node("a", VALUE, repetition="repeated"))], "/typed_value/a"),
-        ([METADATA, VALUE, node("typed_value", node("a", node("typed_value", physical="int96")))],
-         "/typed_value/a/typed_value"),
+        (
+            [METADATA, VALUE, node("typed_value", node("a", node("typed_value", physical="int96")))],
+            "/typed_value/a/typed_value",
+        ),
     ],
-)  # fmt: skip
+)
 def test_groups_that_are_no_variants_are_refused(parts: list[ParquetNode], path: str) -> None:
     root = node("root", node("v", *parts, logical="VARIANT", field_id=1))
     with pytest.raises(SpecError) as error:
@@ -514,15 +539,25 @@ def test_shredded_variants_inside_of_structs_lists_and_maps_are_put_together() -
     shredded_type = variant_type(typed=pa.int32())
     one, two = ({"metadata": EMPTY, **part} for part in (typed(7), {"value": TEXT, "typed_value": None}))
     columns: list[tuple[Any, Any, Any, Any]] = [
-        (pa.struct([named("x", shredded_type, 2), named("y", pa.int64(), 3)]), [{"x": one, "y": 1}, {"x": None}, None],
-         StructType((NestedField(2, "x", False, VARIANT), NestedField(3, "y", False, LONG))),
-         lambda first, _: [{2: first, 3: 1}, {2: None, 3: None}, None]),
-        (pa.list_(named("element", shredded_type, 2)), [[one, None, two], None, []], ListType(2, VARIANT, False),
-         lambda first, second: [(first, None, second), None, ()]),
-        (pa.map_(named("key", pa.int64(), 2).with_nullable(False), named("value", shredded_type, 3)),
-         [[(1, two)], [(2, None), (3, one)], None], MapType(2, LONG, 3, VARIANT, False),
-         lambda first, second: [((1, second),), ((2, None), (3, first)), None]),
-    ]  # fmt: skip
+        (
+            pa.struct([named("x", shredded_type, 2), named("y", pa.int64(), 3)]),
+            [{"x": one, "y": 1}, {"x": None}, None],
+            StructType((NestedField(2, "x", False, VARIANT), NestedField(3, "y", False, LONG))),
+            lambda first, _: [{2: first, 3: 1}, {2: None, 3: None}, None],
+        ),
+        (
+            pa.list_(named("element", shredded_type, 2)),
+            [[one, None, two], None, []],
+            ListType(2, VARIANT, False),
+            lambda first, second: [(first, None, second), None, ()],
+        ),
+        (
+            pa.map_(named("key", pa.int64(), 2).with_nullable(False), named("value", shredded_type, 3)),
+            [[(1, two)], [(2, None), (3, one)], None],
+            MapType(2, LONG, 3, VARIANT, False),
+            lambda first, second: [((1, second),), ((2, None), (3, first)), None],
+        ),
+    ]
     first, second = encode_variant(VariantPrimitive(PhysicalType.INT32, 7)), Variant(EMPTY, TEXT)
     for arrow, rows, type_, wanted in columns:
         assert read(file_of(arrow, rows), NestedField(1, "v", False, type_)) == wanted(first, second)

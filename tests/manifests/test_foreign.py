@@ -36,10 +36,20 @@ from manifest_strategies import all_columns, simple  # isort: skip
 
 TABLE = Schema((iceberg.NestedField(1, "id", True, iceberg.LONG),))
 LISTED = ManifestFile(
-    manifest_path="s3://b/m.avro", manifest_length=100, partition_spec_id=0, sequence_number=9, min_sequence_number=9,
-    added_snapshot_id=7, added_files_count=1, existing_files_count=0, deleted_files_count=0, added_rows_count=10,
-    existing_rows_count=0, deleted_rows_count=0, partitions=(),
-)  # fmt: skip
+    manifest_path="s3://b/m.avro",
+    manifest_length=100,
+    partition_spec_id=0,
+    sequence_number=9,
+    min_sequence_number=9,
+    added_snapshot_id=7,
+    added_files_count=1,
+    existing_files_count=0,
+    deleted_files_count=0,
+    added_rows_count=10,
+    existing_rows_count=0,
+    deleted_rows_count=0,
+    partitions=(),
+)
 
 
 def list_entries(manifest: Manifest) -> list[ManifestEntry]:

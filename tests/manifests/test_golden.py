@@ -103,10 +103,17 @@ def test_what_an_engine_wrote_survives_our_writer(index: dict[str, Any], snapsho
         data = write_manifest(entries, opened.spec, schema, version, manifest.content)
         assert list(read_manifest(data).entries()) == entries
         told = manifest_file(
-            entries, opened.spec, schema, path=manifest.manifest_path, length=manifest.manifest_length,
-            snapshot_id=manifest.added_snapshot_id, sequence_number=manifest.sequence_number, content=manifest.content,
-            key_metadata=manifest.key_metadata, first_row_id=manifest.first_row_id,
-        )  # fmt: skip
+            entries,
+            opened.spec,
+            schema,
+            path=manifest.manifest_path,
+            length=manifest.manifest_length,
+            snapshot_id=manifest.added_snapshot_id,
+            sequence_number=manifest.sequence_number,
+            content=manifest.content,
+            key_metadata=manifest.key_metadata,
+            first_row_id=manifest.first_row_id,
+        )
         assert told == manifest
 
 

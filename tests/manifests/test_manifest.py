@@ -54,9 +54,15 @@ def test_what_is_written_is_read_in_objects_and_in_columns(version: FormatVersio
     size = data.draw(st.sampled_from([100, 3000, 64000]))
     content = write_manifest(rows, SPEC, SCHEMA, version, codec=data.draw(st.sampled_from(CODES)), block_bytes=size)
     told = describe(
-        rows, SPEC, SCHEMA, path="s3://b/m", length=len(content), snapshot_id=7,
-        sequence_number=0 if version is V1 else 9, first_row_id=1000 if version is V3 else None,
-    )  # fmt: skip
+        rows,
+        SPEC,
+        SCHEMA,
+        path="s3://b/m",
+        length=len(content),
+        snapshot_id=7,
+        sequence_number=0 if version is V1 else 9,
+        first_row_id=1000 if version is V3 else None,
+    )
     assert list(read_manifest(content).entries()) == rows
     manifest = read_manifest(content, manifest_file=told, specs={3: SPEC})
     expected = list(manifest.entries())

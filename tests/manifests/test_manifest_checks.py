@@ -18,9 +18,14 @@ from manifest_strategies import simple  # isort: skip
 
 TABLE = Schema((iceberg.NestedField(1, "id", True, iceberg.LONG),))
 LISTED = ManifestFile(
-    manifest_path="s3://b/m.avro", manifest_length=100, partition_spec_id=0, sequence_number=9, min_sequence_number=9,
-    added_snapshot_id=7, first_row_id=0,
-)  # fmt: skip
+    manifest_path="s3://b/m.avro",
+    manifest_length=100,
+    partition_spec_id=0,
+    sequence_number=9,
+    min_sequence_number=9,
+    added_snapshot_id=7,
+    first_row_id=0,
+)
 
 
 def codes(found: list) -> list[tuple[str, str]]:

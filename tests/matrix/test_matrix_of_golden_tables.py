@@ -50,9 +50,20 @@ def test_the_reference_reads_all_golden_tables(tmp_path: Path) -> None:
     assert matrix.exit_status is ExitStatus.CONFORMANT
     features = set(by_feature(matrix).rows)
     assert features >= {
-        "position deletes", "equality deletes", "deletion vectors", "row lineage", "branches", "tags", "nested types",
-        "partition bucket", "partition evolution", "initial defaults", "promoted types", "name mapping", "type variant",
-    }  # fmt: skip
+        "position deletes",
+        "equality deletes",
+        "deletion vectors",
+        "row lineage",
+        "branches",
+        "tags",
+        "nested types",
+        "partition bucket",
+        "partition evolution",
+        "initial defaults",
+        "promoted types",
+        "name mapping",
+        "type variant",
+    }
 
 
 @pytest.mark.parametrize(
@@ -166,9 +177,14 @@ def test_a_known_cell_does_not_fail_the_run() -> None:
 
 @pytest.mark.parametrize(
     "other",
-    [{"who": "polars"}, {"versions": ("1.5.4",)}, {"producers": ("iceberg-*",)}, {"tables": ("merge-*",)},
-     {"role": "table"}],
-)  # fmt: skip
+    [
+        {"who": "polars"},
+        {"versions": ("1.5.4",)},
+        {"producers": ("iceberg-*",)},
+        {"tables": ("merge-*",)},
+        {"role": "table"},
+    ],
+)
 def test_an_entry_about_something_else_explains_nothing(other: dict[str, Any]) -> None:
     matrix = _matrix(CELL)
     apply_known(matrix, [_known(**other)])
@@ -186,9 +202,16 @@ def test_a_cell_that_is_otherwise_than_stated_is_new(other: dict[str, Any], told
 
 def test_a_known_table_is_matched_by_what_it_breaks_and_not_by_what_is_said(tmp_path: Path) -> None:
     made = MadeTable(
-        "pyiceberg", "appends-v2-parquet", (), 2, "parquet", writing=Writing.INVALID, reason="any words",
-        findings=("any words",), shows=("DFL012", "/refs/main/rows"),
-    )  # fmt: skip
+        "pyiceberg",
+        "appends-v2-parquet",
+        (),
+        2,
+        "parquet",
+        writing=Writing.INVALID,
+        reason="any words",
+        findings=("any words",),
+        shows=("DFL012", "/refs/main/rows"),
+    )
     for shows, known in (("DFL012", True), ("/refs/main/rows", True), ("DFL013", False)):
         matrix = _matrix()
         matrix.tables.append(made)
@@ -311,9 +334,15 @@ def test_the_command_reproduces_a_wrong_cell(tmp_path: Path, capsys: pytest.Capt
 
 @pytest.mark.parametrize(
     "wrong",
-    [["--script", "no-such-table"], ["--report", "paper"], ["--report", "html", "--report", "markdown"],
-     ["--consumer", "nobody"], ["--from", "/no/such/file"], ["--jobs", "0"]],
-)  # fmt: skip
+    [
+        ["--script", "no-such-table"],
+        ["--report", "paper"],
+        ["--report", "html", "--report", "markdown"],
+        ["--consumer", "nobody"],
+        ["--from", "/no/such/file"],
+        ["--jobs", "0"],
+    ],
+)
 def test_the_command_refuses_what_makes_no_sense(wrong: list[str]) -> None:
     assert main(["matrix", *wrong]) in (2, 5)
 

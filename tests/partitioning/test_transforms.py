@@ -55,9 +55,27 @@ MONEY = DecimalType(9, 2)
 TIMESTAMPS = (TIMESTAMP, TIMESTAMPTZ, TIMESTAMP_NS, TIMESTAMPTZ_NS)
 DATES = (DATE, *TIMESTAMPS)
 ALL = (
-    UNKNOWN, BOOLEAN, INT, LONG, FLOAT, DOUBLE, MONEY, DATE, TIME, *TIMESTAMPS, STRING, UUID, FixedType(4), BINARY,
-    GeometryType(), GeographyType(), VARIANT, StructType(()), ListType(1, INT), MapType(1, INT, 2, INT),
-)  # fmt: skip
+    UNKNOWN,
+    BOOLEAN,
+    INT,
+    LONG,
+    FLOAT,
+    DOUBLE,
+    MONEY,
+    DATE,
+    TIME,
+    *TIMESTAMPS,
+    STRING,
+    UUID,
+    FixedType(4),
+    BINARY,
+    GeometryType(),
+    GeographyType(),
+    VARIANT,
+    StructType(()),
+    ListType(1, INT),
+    MapType(1, INT, 2, INT),
+)
 
 ALLOWED: dict[Any, tuple[Type, ...]] = {
     Identity(): ALL[: ALL.index(GeometryType())],

@@ -354,8 +354,13 @@ def partly_numbered(file_format: FileFormat, *, odd: bool = False) -> bytes:
 
         point = {"type": "record", "name": "p", "fields": [column("x", "long", 4), column("bare", "long")]}
         odd_columns = [column("odd", ["long", "string"], 9)] if odd else []
-        fields = [column("bare", "long"), column("id", "long", 1), column("p", point, 3),
-                  column("l", {"type": "array", "items": "long"}, 6), *odd_columns]  # fmt: skip
+        fields = [
+            column("bare", "long"),
+            column("id", "long", 1),
+            column("p", point, 3),
+            column("l", {"type": "array", "items": "long"}, 6),
+            *odd_columns,
+        ]
         out = io.BytesIO()
         fastavro.writer(out, {"type": "record", "name": "r", "fields": fields}, rows)
         return out.getvalue()
@@ -544,8 +549,14 @@ def test_rows_can_be_counted_without_columns(kit: TableKit) -> None:
 def test_few_or_most_rows_are_deleted(tmp_path: Path, deleted: int) -> None:
     """Batches are filtered in another way when few rows go; columns of every layout come through both."""
     nested = StructType((NestedField(6, "x", required=False, type=LONG),))
-    kinds: tuple[Type, ...] = (STRING, UUID, DecimalType(9, 2), nested, ListType(7, INT, element_required=False),
-                               MapType(8, STRING, 9, LONG, value_required=False))  # fmt: skip
+    kinds: tuple[Type, ...] = (
+        STRING,
+        UUID,
+        DecimalType(9, 2),
+        nested,
+        ListType(7, INT, element_required=False),
+        MapType(8, STRING, 9, LONG, value_required=False),
+    )
     fields = (ID, *(field(number, f"c{number}", type_) for number, type_ in enumerate(kinds, 10)))
     rows = [
         {

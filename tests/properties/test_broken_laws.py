@@ -188,9 +188,14 @@ def test_the_old_name_of_the_command_still_works(capsys: pytest.CaptureFixture[s
 
 @pytest.mark.parametrize(
     "wrong",
-    [["--law", "monday"], ["--avoid", "monday"], ["--examples", "0"], [f"--avoid=v{number}" for number in (1, 2, 3)],
-     ["--replay", "/no/such/file"]],
-)  # fmt: skip
+    [
+        ["--law", "monday"],
+        ["--avoid", "monday"],
+        ["--examples", "0"],
+        [f"--avoid=v{number}" for number in (1, 2, 3)],
+        ["--replay", "/no/such/file"],
+    ],
+)
 def test_the_command_refuses_what_makes_no_sense(wrong: list[str]) -> None:
     assert main(["metamorphic", *wrong]) == 2
 

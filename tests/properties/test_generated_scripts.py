@@ -143,9 +143,14 @@ def test_what_is_avoided_is_not_made(word: str) -> None:
 def test_values_and_versions_that_are_avoided_are_not_made(word: str) -> None:
     text = json.dumps([make_script(seed, frozenset({word})) for seed in range(50)])
     without = {
-        "null": 'id": null', "nan": "NaN", "zero": "-0.0,", "default": '"default":',
-        "v1": '"format_version": 1', "v2": '"format_version": 2', "v3": '"format_version": 3',
-    }  # fmt: skip
+        "null": 'id": null',
+        "nan": "NaN",
+        "zero": "-0.0,",
+        "default": '"default":',
+        "v1": '"format_version": 1',
+        "v2": '"format_version": 2',
+        "v3": '"format_version": 3',
+    }
     assert without[word] in json.dumps(MANY)
     assert without[word] not in text
 

@@ -106,9 +106,15 @@ def test_a_relay_is_replayed_from_its_file(tmp_path: Path) -> None:
 
 def test_what_an_engine_refuses_goes_to_another_where_it_is_known(tmp_path: Path) -> None:
     known = KnownRelay(
-        id="shy-refuses-appends", engine="shy", fails="refused", says="does not like", requirements=("SNP010",),
-        does="refuses appends", reason="any", evidence="any",
-    )  # fmt: skip
+        id="shy-refuses-appends",
+        engine="shy",
+        fails="refused",
+        says="does not like",
+        requirements=("SNP010",),
+        does="refuses appends",
+        reason="any",
+        evidence="any",
+    )
     found = run(relays(engine("right"), engine("shy", refusing), known=(known,)), tmp_path)
     assert found.counterexamples == ()
     assert found.known["shy-refuses-appends"] > 0
@@ -128,9 +134,15 @@ def refusing_by_count(args: dict[str, Any], right: Change) -> object:
 def test_what_an_engine_does_alone_is_known_in_a_relay_and_nothing_shrinks_to_it() -> None:
     """An entry of scenarios says with which word an engine refuses."""
     known = KnownRelay(
-        id="shy-refuses-one-row", engine="shy", fails="refused: invalid", says="one row", requirements=("SNP010",),
-        does="refuses appends of one row", reason="any", evidence="any",
-    )  # fmt: skip
+        id="shy-refuses-one-row",
+        engine="shy",
+        fails="refused: invalid",
+        says="one row",
+        requirements=("SNP010",),
+        does="refuses appends of one row",
+        reason="any",
+        evidence="any",
+    )
     found = relays(engine("shy", refusing_by_count), known=(known,))
     one, two = ({**APPEND, "rows": APPEND["rows"][:count]} for count in (1, 2))
     steps = (Step(CREATE, "shy"), Step(one, "shy"))
@@ -279,9 +291,15 @@ def test_a_file_that_is_no_relay_is_refused(content: str, tmp_path: Path) -> Non
 
 
 ENTRY = {
-    "id": "a-fails", "engine": "a", "fails": "refused", "says": "no", "requirements": ["SNP001"], "does": "x",
-    "reason": "x", "evidence": "x",
-}  # fmt: skip
+    "id": "a-fails",
+    "engine": "a",
+    "fails": "refused",
+    "says": "no",
+    "requirements": ["SNP001"],
+    "does": "x",
+    "reason": "x",
+    "evidence": "x",
+}
 WRONG_ENTRIES: dict[str, dict[str, Any]] = {
     "unknown member": {**ENTRY, "other": "x"},
     "reason is missing": {name: ENTRY[name] for name in ENTRY if name != "reason"},

@@ -310,10 +310,17 @@ def test_a_file_that_is_no_script_is_refused(
 
 @pytest.mark.parametrize(
     "wrong",
-    [["--avoid", "monday"], ["--examples", "0"], ["--operations", "0"], ["--versions", "4"],
-     ["--min-operations", "-1"], ["--min-operations", "9", "--operations", "8"],
-     ["--avoid", "v1", "--avoid", "v2", "--avoid", "v3"], ["--replay", "/no/such/file"]],
-)  # fmt: skip
+    [
+        ["--avoid", "monday"],
+        ["--examples", "0"],
+        ["--operations", "0"],
+        ["--versions", "4"],
+        ["--min-operations", "-1"],
+        ["--min-operations", "9", "--operations", "8"],
+        ["--avoid", "v1", "--avoid", "v2", "--avoid", "v3"],
+        ["--replay", "/no/such/file"],
+    ],
+)
 def test_the_command_refuses_what_makes_no_sense(wrong: list[str]) -> None:
     assert main(["scenarios", *wrong]) == 2
 

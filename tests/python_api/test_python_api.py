@@ -63,11 +63,16 @@ ROWS = [
 ]  # fmt: skip
 ARROW = pa.schema(
     [
-        ("id", pa.int64()), ("name", pa.string()), ("day", pa.date32()), ("at", pa.timestamp("us", "UTC")),
-        ("price", pa.decimal128(9, 2)), ("ratio", pa.float64()), ("place", pa.struct([("city", pa.string())])),
+        ("id", pa.int64()),
+        ("name", pa.string()),
+        ("day", pa.date32()),
+        ("at", pa.timestamp("us", "UTC")),
+        ("price", pa.decimal128(9, 2)),
+        ("ratio", pa.float64()),
+        ("place", pa.struct([("city", pa.string())])),
         ("local", pa.timestamp("us")),
     ]
-)  # fmt: skip
+)
 
 
 @pytest.fixture(scope="module")
@@ -126,12 +131,27 @@ def test_predicates_in_python_and_as_text_find_the_same_rows(
 @pytest.mark.parametrize(
     "text",
     [
-        "", "id", "1", "id <", "drop table x", "id = (select 1)", "id in (select 1)", "name like '%a'",
-        "name like 'a_%'", "id + 1 = 2", "id = null", "id <=> 1", "lower(name) = 'a'", "1 < 2 < 3", "id = 1; id = 2",
-        "(" * 3000 + "id = 1" + ")" * 3000, "id = 1" + " and id = 1" * 20_000, "name is true",
+        "",
+        "id",
+        "1",
+        "id <",
+        "drop table x",
+        "id = (select 1)",
+        "id in (select 1)",
+        "name like '%a'",
+        "name like 'a_%'",
+        "id + 1 = 2",
+        "id = null",
+        "id <=> 1",
+        "lower(name) = 'a'",
+        "1 < 2 < 3",
+        "id = 1; id = 2",
+        "(" * 3000 + "id = 1" + ")" * 3000,
+        "id = 1" + " and id = 1" * 20_000,
+        "name is true",
     ],
     ids=range(18),
-)  # fmt: skip
+)
 def test_a_filter_that_is_no_condition_is_refused(text: str, location: str) -> None:
     with pytest.raises(conformance.UsageError, match="filter"):
         conformance.read_table(location, filter=text)

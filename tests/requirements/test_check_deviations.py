@@ -14,10 +14,15 @@ from spec_ref.requirements import Decision
 from tools.check_deviations import Facts, problems, shipped_facts, table_problems
 
 FAIR = Deviation(
-    id="iceberg-go-hashes-otherwise", engine="iceberg-go", vectors=("hash-uuid-nil",), requirements=("HSH004",),
-    does="hashes otherwise", reason='Appendix B: "must produce the same hash value" binds readers.',
-    evidence="a line", counter="The library hashes so since its first release.",
-)  # fmt: skip
+    id="iceberg-go-hashes-otherwise",
+    engine="iceberg-go",
+    vectors=("hash-uuid-nil",),
+    requirements=("HSH004",),
+    does="hashes otherwise",
+    reason='Appendix B: "must produce the same hash value" binds readers.',
+    evidence="a line",
+    counter="The library hashes so since its first release.",
+)
 
 
 @pytest.fixture(scope="module")
@@ -112,9 +117,15 @@ def test_a_writer_that_is_lenient_against_a_rule_for_writers_has_an_argument(fac
 
 
 TABLE = Known(
-    role="table", who="iceberg-go", tables=("appends-*",), state="invalid", id="iceberg-go-writes-otherwise",
-    requirements=("SNP016",), reason="Snapshots, SNP016: it is another operation.", evidence="a line",
-)  # fmt: skip
+    role="table",
+    who="iceberg-go",
+    tables=("appends-*",),
+    state="invalid",
+    id="iceberg-go-writes-otherwise",
+    requirements=("SNP016",),
+    reason="Snapshots, SNP016: it is another operation.",
+    evidence="a line",
+)
 
 
 @pytest.mark.parametrize(

@@ -277,22 +277,43 @@ def test_the_first_vector_leaves_the_deletes_of_other_files(tmp_path: Path) -> N
 def test_statistics_may_be_of_many_snapshots() -> None:  # STA035
     schema = {"type": "struct", "schema-id": 0, "fields": [{"id": 1, "name": "a", "required": True, "type": "long"}]}
     snapshots = [
-        {"snapshot-id": number, "sequence-number": number, "timestamp-ms": number, "manifest-list": f"s3://b/{number}",
-         "summary": {"operation": "append"}}
+        {
+            "snapshot-id": number,
+            "sequence-number": number,
+            "timestamp-ms": number,
+            "manifest-list": f"s3://b/{number}",
+            "summary": {"operation": "append"},
+        }
         for number in (1, 2)
-    ]  # fmt: skip
+    ]
     statistics: list[dict[str, Any]] = [
-        {"snapshot-id": number, "statistics-path": f"s3://b/{number}.puffin", "file-size-in-bytes": 9,
-         "file-footer-size-in-bytes": 5, "blob-metadata": []}
+        {
+            "snapshot-id": number,
+            "statistics-path": f"s3://b/{number}.puffin",
+            "file-size-in-bytes": 9,
+            "file-footer-size-in-bytes": 5,
+            "blob-metadata": [],
+        }
         for number in (1, 2)
-    ]  # fmt: skip
+    ]
     document = {
-        "format-version": 2, "table-uuid": "fb072c92-a02b-11e9-ae9c-1bb7bc9eca94", "location": "s3://b/t",
-        "last-sequence-number": 2, "last-updated-ms": 5, "last-column-id": 1, "schemas": [schema],
-        "current-schema-id": 0, "partition-specs": [{"spec-id": 0, "fields": []}], "default-spec-id": 0,
-        "last-partition-id": 999, "sort-orders": [{"order-id": 0, "fields": []}], "default-sort-order-id": 0,
-        "current-snapshot-id": 2, "snapshots": snapshots, "statistics": statistics,
-    }  # fmt: skip
+        "format-version": 2,
+        "table-uuid": "fb072c92-a02b-11e9-ae9c-1bb7bc9eca94",
+        "location": "s3://b/t",
+        "last-sequence-number": 2,
+        "last-updated-ms": 5,
+        "last-column-id": 1,
+        "schemas": [schema],
+        "current-schema-id": 0,
+        "partition-specs": [{"spec-id": 0, "fields": []}],
+        "default-spec-id": 0,
+        "last-partition-id": 999,
+        "sort-orders": [{"order-id": 0, "fields": []}],
+        "default-sort-order-id": 0,
+        "current-snapshot-id": 2,
+        "snapshots": snapshots,
+        "statistics": statistics,
+    }
     assert [str(one) for one in check_metadata(document) if one.severity is Severity.ERROR] == []
     assert [one.snapshot_id for one in read_metadata(document).statistics] == [1, 2]
 

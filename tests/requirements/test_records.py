@@ -91,10 +91,15 @@ def test_the_mapping_of_a_record_does_not_change() -> None:
     assert file.partition == {1000: "a"}
     partition: Any = file.partition
     for change in (
-        lambda: partition.update({1000: "b"}), lambda: partition.__setitem__(1000, "b"), lambda: partition.clear(),
-        lambda: partition.pop(1000), lambda: partition.setdefault(1, 2), lambda: partition.__delitem__(1000),
-        lambda: partition.__ior__({}), partition.popitem,
-    ):  # fmt: skip
+        lambda: partition.update({1000: "b"}),
+        lambda: partition.__setitem__(1000, "b"),
+        lambda: partition.clear(),
+        lambda: partition.pop(1000),
+        lambda: partition.setdefault(1, 2),
+        lambda: partition.__delitem__(1000),
+        lambda: partition.__ior__({}),
+        partition.popitem,
+    ):
         with pytest.raises(TypeError, match="immutable"):
             change()
     assert DataFile(file_path="", file_format=FileFormat.AVRO, record_count=1, file_size_in_bytes=1).partition is EMPTY

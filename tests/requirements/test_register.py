@@ -12,9 +12,19 @@ from spec_ref.requirements import Level, Requirement, Status, register, sources
 REQUIREMENTS = tuple(register().values())
 BINDS = {"reader", "writer", "table", "committer"}
 OBSERVABLE = {
-    "commit-race", "data-file", "hash", "manifest", "manifest-list", "metadata-json", "none", "property", "puffin",
-    "single-value", "table-read", "table-write",
-}  # fmt: skip
+    "commit-race",
+    "data-file",
+    "hash",
+    "manifest",
+    "manifest-list",
+    "metadata-json",
+    "none",
+    "property",
+    "puffin",
+    "single-value",
+    "table-read",
+    "table-write",
+}
 VALUES = ("HSH", "TRN", "TYP", "SVB", "SVJ", "JSC", "BND")
 """The areas in which every requirement is explained."""
 

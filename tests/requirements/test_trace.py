@@ -18,9 +18,16 @@ from tools.proofs import Proof
 from tools.trace import Evidence, counts, evidence, modules, never_seen, problems, told, unseen
 
 ROW = {
-    "code": "HSH001", "slug": "a-rule", "document": "spec", "section": "Appendix B: 32-bit Hash Requirements",
-    "level": "must", "versions": [1, 2, 3], "binds": ["writer"], "observable": ["hash"], "text": "A rule.",
-}  # fmt: skip
+    "code": "HSH001",
+    "slug": "a-rule",
+    "document": "spec",
+    "section": "Appendix B: 32-bit Hash Requirements",
+    "level": "must",
+    "versions": [1, 2, 3],
+    "binds": ["writer"],
+    "observable": ["hash"],
+    "text": "A rule.",
+}
 MUTANT = Proof("mutant", "hashing:wrong", "vector:hash-one")
 ONE = {"HSH001": register()["HSH001"]}
 
@@ -131,8 +138,13 @@ def test_places_are_the_innermost_that_name_a_code(tmp_path: Path) -> None:
         '    @property\n    def f(self):\n        """HSH005."""\n        def g():\n            return "HSH006"\n'
     )
     assert dict(trace._named(module)) == {
-        "HSH001": "", "HSH002": "X", "HSH003": "A", "HSH004": "A.x", "HSH005": "A.f", "HSH006": "A.f",
-    }  # fmt: skip
+        "HSH001": "",
+        "HSH002": "X",
+        "HSH003": "A",
+        "HSH004": "A.x",
+        "HSH005": "A.f",
+        "HSH006": "A.f",
+    }
     assert trace._emitted(module) == {"HSH006"}
 
 
@@ -146,9 +158,14 @@ def test_a_test_is_a_function_that_names_a_code_or_uses_what_does(tmp_path: Path
         'UNUSED = "HSH007"\n'
     )
     assert trace._testing(module) == {
-        "HSH001": [], "HSH002": ["test_a"], "HSH003": ["test_a"], "HSH004": ["test_b"], "HSH005": ["test_b"],
-        "HSH006": ["TestC"], "HSH007": [],
-    }  # fmt: skip
+        "HSH001": [],
+        "HSH002": ["test_a"],
+        "HSH003": ["test_a"],
+        "HSH004": ["test_b"],
+        "HSH005": ["test_b"],
+        "HSH006": ["TestC"],
+        "HSH007": [],
+    }
 
 
 def test_each_test_that_the_trace_names_is_there() -> None:

@@ -92,9 +92,15 @@ class Table:
         path = f"s3://bucket/t/metadata/m{len(self.listed)}.avro"
         self.files[path] = write_manifest(entries, spec, self.schema, self.version, content)
         told = manifest_file(
-            entries, spec, self.schema, path=path, length=len(self.files[path]), snapshot_id=SNAPSHOT,
-            sequence_number=self.number, content=content,
-        )  # fmt: skip
+            entries,
+            spec,
+            self.schema,
+            path=path,
+            length=len(self.files[path]),
+            snapshot_id=SNAPSHOT,
+            sequence_number=self.number,
+            content=content,
+        )
         self.listed.append(evolve(told, **changes))
 
     def deletes(self, entries: Sequence[ManifestEntry], spec: PartitionSpec | None = None, **changes: Any) -> None:

@@ -110,9 +110,14 @@ def test_the_index_gives_what_the_rule_gives(data: Any) -> None:
             st.sampled_from([dict(one.data_file.partition) for one in listed]) if listed else partitions(spec)
         )
         file = DataFile(
-            content=FileContent.DATA, file_path=path, file_format=FileFormat.PARQUET, partition=partition,
-            record_count=2, file_size_in_bytes=10, **data.draw(metrics()),
-        )  # fmt: skip
+            content=FileContent.DATA,
+            file_path=path,
+            file_format=FileFormat.PARQUET,
+            partition=partition,
+            record_count=2,
+            file_size_in_bytes=10,
+            **data.draw(metrics()),
+        )
         applied = []
         for one in listed:
             own = specs[one.partition_spec_id]

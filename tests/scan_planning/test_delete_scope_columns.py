@@ -48,9 +48,7 @@ def spec_of(spec_id: int, *sources: int, transform: str = "identity") -> Partiti
     return PartitionSpec(spec_id, tuple(made))
 
 
-SPECS = [
-    spec_of(0), spec_of(1, 1), spec_of(2, 1), spec_of(3, 2, 4), spec_of(4, 3), spec_of(5, 1, transform="void"),
-]  # fmt: skip
+SPECS = [spec_of(0), spec_of(1, 1), spec_of(2, 1), spec_of(3, 2, 4), spec_of(4, 3), spec_of(5, 1, transform="void")]
 
 
 def columns_of(file: DataFile, spec: PartitionSpec, *, leaves_out_nulls: bool) -> ManifestColumns:
@@ -93,9 +91,14 @@ def test_the_kernel_says_what_the_rule_says(drawn: list[Any]) -> None:
         )
         data = data_file("a", partition=values)
         vector = evolve(
-            data, content=FileContent.POSITION_DELETES, file_format=FileFormat.PUFFIN, partition=delete_values,
-            referenced_data_file=data.file_path, content_offset=4, content_size_in_bytes=40,
-        )  # fmt: skip
+            data,
+            content=FileContent.POSITION_DELETES,
+            file_format=FileFormat.PUFFIN,
+            partition=delete_values,
+            referenced_data_file=data.file_path,
+            content_offset=4,
+            content_size_in_bytes=40,
+        )
         pair = (vector, delete_number, delete_spec, data, data_number, spec, {})
         wanted = set(mismatches(*pair))  # type: ignore[arg-type]
         event(f"{len(wanted)} reasons")

@@ -32,9 +32,14 @@ def table() -> TableMetadata:
         "label": SnapshotRef(snapshot_id=2, type=RefType.TAG),
     }
     return evolve(
-        Table().metadata, schemas=(OLD, NEW), current_schema_id=1, snapshots=snapshots, current_snapshot_id=3,
-        snapshot_log=log, refs=refs,
-    )  # fmt: skip
+        Table().metadata,
+        schemas=(OLD, NEW),
+        current_schema_id=1,
+        snapshots=snapshots,
+        current_snapshot_id=3,
+        snapshot_log=log,
+        refs=refs,
+    )
 
 
 @pytest.mark.parametrize(

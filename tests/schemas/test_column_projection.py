@@ -281,12 +281,22 @@ def test_date_beyond_the_timestamp_fails() -> None:
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        (LONG, INT), (DOUBLE, FLOAT), (DecimalType(4, 2), DecimalType(6, 3)), (DecimalType(4, 2), DecimalType(3, 2)),
-        (DATE, TIMESTAMPTZ), (INT, STRING), (STRING, BINARY), (TIMESTAMP, TIMESTAMPTZ), (FixedType(4), FixedType(5)),
-        (FixedType(15), UUID), (INT, struct(field(2, "x", INT))), (struct(field(2, "x", INT)), INT),
-        (ListType(2, INT), MapType(2, INT, 3, INT)), (BINARY, UUID),
+        (LONG, INT),
+        (DOUBLE, FLOAT),
+        (DecimalType(4, 2), DecimalType(6, 3)),
+        (DecimalType(4, 2), DecimalType(3, 2)),
+        (DATE, TIMESTAMPTZ),
+        (INT, STRING),
+        (STRING, BINARY),
+        (TIMESTAMP, TIMESTAMPTZ),
+        (FixedType(4), FixedType(5)),
+        (FixedType(15), UUID),
+        (INT, struct(field(2, "x", INT))),
+        (struct(field(2, "x", INT)), INT),
+        (ListType(2, INT), MapType(2, INT, 3, INT)),
+        (BINARY, UUID),
     ],
-)  # fmt: skip
+)
 def test_other_types_are_refused(old: Type, new: Type) -> None:
     with pytest.raises(SpecError, match=r"/a: EVO003: .*expected"):
         read([field(1, "a", new)], struct(field(1, "a", old)), [{1: None}])
@@ -404,10 +414,15 @@ def _evolved(draw: st.DrawFn, type_: Type, fresh: Any) -> Any:
     match type_:
         case StructType(fields):
             kept = [
-                evolve(f, name=draw(st.sampled_from([f.name, f"{f.id}'"])), type=draw(_evolved(f.type, fresh)),
-                       required=f.required and draw(st.booleans()))
-                for f in fields if draw(st.integers(0, 5))
-            ]  # fmt: skip
+                evolve(
+                    f,
+                    name=draw(st.sampled_from([f.name, f"{f.id}'"])),
+                    type=draw(_evolved(f.type, fresh)),
+                    required=f.required and draw(st.booleans()),
+                )
+                for f in fields
+                if draw(st.integers(0, 5))
+            ]
             for _ in range(draw(st.integers(0, 2))):
                 new = draw(st.sampled_from([INT, STRING, UUID, DecimalType(9, 2), struct()]))
                 default = draw(st.none() | (values(new) if new != struct() else st.just({})))

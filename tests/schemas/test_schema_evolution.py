@@ -129,9 +129,16 @@ def test_no_other_type_becomes_another(old: t.Type, new: t.Type) -> None:
 # while identity gives d against d * 86_400_000_000, and bucket the hashes of those two numbers.
 @pytest.mark.parametrize(
     ("transform", "kept"),
-    [("identity", False), ("bucket[16]", False), ("year", True), ("month", True), ("day", True), ("void", True),
-     ("zorder", False)],
-)  # fmt: skip
+    [
+        ("identity", False),
+        ("bucket[16]", False),
+        ("year", True),
+        ("month", True),
+        ("day", True),
+        ("void", True),
+        ("zorder", False),
+    ],
+)
 @pytest.mark.parametrize("new", [t.TIMESTAMP, t.TIMESTAMP_NS])
 def test_a_date_under_a_transform_is_promoted_only_if_its_values_stay(transform: str, kept: bool, new: t.Type) -> None:
     made: Transform = parse_transform(transform)

@@ -125,9 +125,19 @@ def test_a_dot_is_part_of_a_name() -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{}, "[", [1], [{}], [{"names": "a"}], [{"names": [1]}], [{"names": [], "field-id": "1"}],
-     [{"names": [], "fields": {}}], [{"names": ["a"]}, {"names": ["a"]}], '[{"names": ["a"], "names": []}]'],
-)  # fmt: skip
+    [
+        {},
+        "[",
+        [1],
+        [{}],
+        [{"names": "a"}],
+        [{"names": [1]}],
+        [{"names": [], "field-id": "1"}],
+        [{"names": [], "fields": {}}],
+        [{"names": ["a"]}, {"names": ["a"]}],
+        '[{"names": ["a"], "names": []}]',
+    ],
+)
 def test_what_is_no_name_mapping_is_refused(wrong: Any) -> None:
     with pytest.raises(SpecError, match="NAM"):
         read_name_mapping(wrong)

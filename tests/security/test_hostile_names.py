@@ -50,13 +50,31 @@ HOSTILE = MARKUP + TERMINAL + LINES + LINK
 @pytest.fixture
 def run() -> Run:
     case = Case(
-        HOSTILE, HOSTILE, HOSTILE, HOSTILE, (HOSTILE,), (1,), {HOSTILE: HOSTILE}, {"ok": HOSTILE}, origin=HOSTILE,
-        note=HOSTILE, contradiction=("A1",),
-    )  # fmt: skip
+        HOSTILE,
+        HOSTILE,
+        HOSTILE,
+        HOSTILE,
+        (HOSTILE,),
+        (1,),
+        {HOSTILE: HOSTILE},
+        {"ok": HOSTILE},
+        origin=HOSTILE,
+        note=HOSTILE,
+        contradiction=("A1",),
+    )
     results = [
-        Result(HOSTILE, HOSTILE, judge.Outcome.CRASHED, "crashed", reason=HOSTILE, got={"ok": HOSTILE},
-               deviation=HOSTILE, stderr=HOSTILE, differences=({"path": HOSTILE, "expected": HOSTILE},)),
-    ]  # fmt: skip
+        Result(
+            HOSTILE,
+            HOSTILE,
+            judge.Outcome.CRASHED,
+            "crashed",
+            reason=HOSTILE,
+            got={"ok": HOSTILE},
+            deviation=HOSTILE,
+            stderr=HOSTILE,
+            differences=({"path": HOSTILE, "expected": HOSTILE},),
+        ),
+    ]
     adapter = AdapterRun(
         HOSTILE, HOSTILE, HOSTILE, HOSTILE, HOSTILE, not_examined=HOSTILE, breach=HOSTILE, unmet=(HOSTILE,)
     )

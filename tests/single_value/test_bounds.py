@@ -139,12 +139,18 @@ def test_no_other_length_is_inferred(type_, length, code):
 @pytest.mark.parametrize(
     ("type_", "value", "code"),
     [
-        (FLOAT, math.nan, "DFL027"), (DOUBLE, math.nan, "DFL027"), (INT, None, "TYP009"), (INT, "1", "TYP009"),
-        (UNKNOWN, None, "SVB009"), (STRUCT, {1: 1}, "SVB009"),
-        (GeometryType(), wkt_to_wkb("POINT (30 10)"), "SVB011"), (GeographyType(), GeoPoint(180.1, 0.0), "BND003"),
-        (VARIANT, None, "SVB012"), (VARIANT, encode_variant({}), "SVB012"),
+        (FLOAT, math.nan, "DFL027"),
+        (DOUBLE, math.nan, "DFL027"),
+        (INT, None, "TYP009"),
+        (INT, "1", "TYP009"),
+        (UNKNOWN, None, "SVB009"),
+        (STRUCT, {1: 1}, "SVB009"),
+        (GeometryType(), wkt_to_wkb("POINT (30 10)"), "SVB011"),
+        (GeographyType(), GeoPoint(180.1, 0.0), "BND003"),
+        (VARIANT, None, "SVB012"),
+        (VARIANT, encode_variant({}), "SVB012"),
     ],
-)  # fmt: skip
+)
 def test_what_is_not_a_bound_is_not_written(type_, value, code):
     assert code_of(encode_bound, type_, value) == code
 

@@ -64,9 +64,18 @@ def kept(metadata: TableMetadata, now: int, policy: RetentionPolicy = POLICY) ->
 # At time 60 the snapshots are 10, 20, 30, 40 and 50 old, newest first.
 @pytest.mark.parametrize(
     ("keep", "age", "expected"),
-    [(1, 10, [5]), (1, 9, [5]), (2, 9, [4, 5]), (1, 20, [4, 5]), (1, 29, [4, 5]), (1, 30, [3, 4, 5]),
-     (9, 1, [1, 2, 3, 4, 5]), (3, 20, [3, 4, 5]), (1, 1000, [1, 2, 3, 4, 5])],
-)  # fmt: skip
+    [
+        (1, 10, [5]),
+        (1, 9, [5]),
+        (2, 9, [4, 5]),
+        (1, 20, [4, 5]),
+        (1, 29, [4, 5]),
+        (1, 30, [3, 4, 5]),
+        (9, 1, [1, 2, 3, 4, 5]),
+        (3, 20, [3, 4, 5]),
+        (1, 1000, [1, 2, 3, 4, 5]),
+    ],
+)
 def test_a_branch_keeps_what_is_young_or_among_its_first(keep: int, age: int, expected: list[int]) -> None:
     assert kept(table(5, {}, *CHAIN), 60, RetentionPolicy(keep, age, 1000)) == expected
     limited = {"main": ref(5, "branch", min_snapshots_to_keep=keep, max_snapshot_age_ms=age)}

@@ -118,10 +118,21 @@ def test_versions_that_are_not_known_are_refused(version: Any) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["table-uuid", "location", "last-sequence-number", "last-updated-ms", "last-column-id", "schemas",
-     "current-schema-id", "partition-specs", "default-spec-id", "last-partition-id", "sort-orders",
-     "default-sort-order-id"],
-)  # fmt: skip
+    [
+        "table-uuid",
+        "location",
+        "last-sequence-number",
+        "last-updated-ms",
+        "last-column-id",
+        "schemas",
+        "current-schema-id",
+        "partition-specs",
+        "default-spec-id",
+        "last-partition-id",
+        "sort-orders",
+        "default-sort-order-id",
+    ],
+)
 def test_what_v2_requires_has_to_be_there(name: str) -> None:
     document = v2()
     del document[name]
@@ -258,10 +269,16 @@ RICH = v2(
 )  # fmt: skip
 PATHS = paths(RICH)[1:]
 JUNK = st.one_of(
-    st.none(), st.booleans(), st.integers(-(2**70), 2**70), st.floats(allow_nan=False, allow_infinity=False),
-    st.text(st.characters(exclude_categories=["Cs"]), max_size=4), st.just([]), st.just({}), st.just([[]]),
+    st.none(),
+    st.booleans(),
+    st.integers(-(2**70), 2**70),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=4),
+    st.just([]),
+    st.just({}),
+    st.just([[]]),
     st.sampled_from(["struct", "list", "bucket[0]", "decimal(1,", "main", "fixed[99999999999]"]),
-)  # fmt: skip
+)
 
 
 @settings(max_examples=300, deadline=None)

@@ -84,9 +84,14 @@ def test_a_source_of_the_default_spec_is_protected() -> None:
 
 def snapshot_of(table: TableMetadata) -> TableMetadata:
     made = Snapshot(
-        snapshot_id=5, timestamp_ms=1, sequence_number=1, manifest_list="s3://b/l", first_row_id=0, added_rows=0,
+        snapshot_id=5,
+        timestamp_ms=1,
+        sequence_number=1,
+        manifest_list="s3://b/l",
+        first_row_id=0,
+        added_rows=0,
         summary={"operation": "append"},
-    )  # fmt: skip
+    )
     return evolve(table, snapshots=(made,), last_sequence_number=1, current_snapshot_id=5)
 
 
@@ -136,9 +141,14 @@ def test_a_sort_order_that_our_own_check_calls_an_error_is_not_made(code: str, f
 def test_fields_that_v1_counts_alike_stay_in_v1() -> None:
     parts = [[{"source-id": 1, "name": "p", "transform": text}] for text in ("identity", "bucket[4]")]
     specs = [{"spec-id": number, "fields": fields} for number, fields in enumerate(parts)]
-    document = {**dumps_as_json(V1_TABLE), "partition-specs": specs, "default-spec-id": 1, "partition-spec": parts[1],
-                "last-partition-id": 1000,
-                "table-uuid": TABLE.table_uuid}  # fmt: skip
+    document = {
+        **dumps_as_json(V1_TABLE),
+        "partition-specs": specs,
+        "default-spec-id": 1,
+        "partition-spec": parts[1],
+        "last-partition-id": 1000,
+        "table-uuid": TABLE.table_uuid,
+    }
     assert [one for one in check_metadata(document) if one.severity is Severity.ERROR] == []
     table = read_metadata(document)
     for version in (2, 3):

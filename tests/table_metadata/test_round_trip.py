@@ -137,8 +137,16 @@ EVERYTHING: dict[str, Any] = {
     "properties": {"a": "b"},
     "current-snapshot-id": 5,
     "snapshots": [
-        {"snapshot-id": 5, "sequence-number": 1, "timestamp-ms": 1515100955770, "manifest-list": "s3://b/l",
-         "summary": {"operation": "append"}, "first-row-id": 0, "added-rows": 1, "key-id": "k"}
+        {
+            "snapshot-id": 5,
+            "sequence-number": 1,
+            "timestamp-ms": 1515100955770,
+            "manifest-list": "s3://b/l",
+            "summary": {"operation": "append"},
+            "first-row-id": 0,
+            "added-rows": 1,
+            "key-id": "k",
+        }
     ],
     "snapshot-log": [{"timestamp-ms": 1515100955770, "snapshot-id": 5}],
     "metadata-log": [{"timestamp-ms": 1, "metadata-file": "s3://b/m"}],
@@ -146,13 +154,18 @@ EVERYTHING: dict[str, Any] = {
     "default-sort-order-id": 1,
     "refs": {"main": {"snapshot-id": 5, "type": "branch"}},
     "statistics": [
-        {"snapshot-id": 5, "statistics-path": "s", "file-size-in-bytes": 3, "file-footer-size-in-bytes": 1,
-         "blob-metadata": [BLOB]}
+        {
+            "snapshot-id": 5,
+            "statistics-path": "s",
+            "file-size-in-bytes": 3,
+            "file-footer-size-in-bytes": 1,
+            "blob-metadata": [BLOB],
+        }
     ],
     "partition-statistics": [{"snapshot-id": 5, "statistics-path": "p", "file-size-in-bytes": 3}],
     "next-row-id": 1,
     "encryption-keys": [{"key-id": "k", "encrypted-key-metadata": "aWNl", "properties": {"a": "b"}}],
-}  # fmt: skip
+}
 """A document with an object of every kind."""
 
 NEWER = st.dictionaries(

@@ -25,23 +25,30 @@ NESTED = "named_struct('a', 3000000000L, 'b', array(1L))"
 FEATURES = {
     "plain": ("", ["INSERT INTO {t} {more}"]),
     "partitioned": (
-        "PARTITIONED BY (bucket(4, id), months(ts), truncate(2, s))", ["INSERT INTO {t} {more}", *STATISTICS]
+        "PARTITIONED BY (bucket(4, id), months(ts), truncate(2, s))",
+        ["INSERT INTO {t} {more}", *STATISTICS],
     ),
     "merge-on-read": (
         "PARTITIONED BY (k)",
         [
-            "INSERT INTO {t} {more}", "DELETE FROM {t} WHERE id % 4 = 1", "UPDATE {t} SET d = -1.0 WHERE id = 8",
-            "DELETE FROM {t} WHERE id IN (2, 8)", *STATISTICS,
+            "INSERT INTO {t} {more}",
+            "DELETE FROM {t} WHERE id % 4 = 1",
+            "UPDATE {t} SET d = -1.0 WHERE id = 8",
+            "DELETE FROM {t} WHERE id IN (2, 8)",
+            *STATISTICS,
         ],
     ),
     "copy-on-write": (
-        "", ["INSERT INTO {t} {more}", "DELETE FROM {t} WHERE id = 3", "UPDATE {t} SET s = 'u' WHERE id = 4"]
+        "",
+        ["INSERT INTO {t} {more}", "DELETE FROM {t} WHERE id = 3", "UPDATE {t} SET s = 'u' WHERE id = 4"],
     ),
     "evolved": (
         "PARTITIONED BY (k)",
         [
-            "ALTER TABLE {t} ALTER COLUMN n.a TYPE bigint", "ALTER TABLE {t} RENAME COLUMN s TO text",
-            "ALTER TABLE {t} ADD COLUMN extra string", "ALTER TABLE {t} ADD PARTITION FIELD bucket(3, id)",
+            "ALTER TABLE {t} ALTER COLUMN n.a TYPE bigint",
+            "ALTER TABLE {t} RENAME COLUMN s TO text",
+            "ALTER TABLE {t} ADD COLUMN extra string",
+            "ALTER TABLE {t} ADD PARTITION FIELD bucket(3, id)",
             "ALTER TABLE {t} DROP COLUMN d",
             "INSERT INTO {t} SELECT 99L, 1, 'x', 2.5BD, DATE '2024-02-29', {now}, {n9}, 'new'",
             *STATISTICS,
@@ -51,13 +58,16 @@ FEATURES = {
     "maintained": (
         "",
         [
-            "INSERT INTO {t} {more}", "ALTER TABLE {t} CREATE TAG kept", "ALTER TABLE {t} CREATE BRANCH side",
-            "INSERT INTO {t}.branch_side {more}", "DELETE FROM {t} WHERE id = 5",
+            "INSERT INTO {t} {more}",
+            "ALTER TABLE {t} CREATE TAG kept",
+            "ALTER TABLE {t} CREATE BRANCH side",
+            "INSERT INTO {t}.branch_side {more}",
+            "DELETE FROM {t} WHERE id = 5",
             "CALL fresh.system.rewrite_data_files(table => '{n}', options => map('rewrite-all', 'true'))",
             "CALL fresh.system.rewrite_manifests('{n}')",
         ],
     ),
-}  # fmt: skip
+}
 
 
 def names() -> Iterator[tuple[str, int, str, str]]:
@@ -74,13 +84,18 @@ def main(folder: str, wanted: list[str]) -> None:
         "spark.jars", os.environ["ICEBERG_CONFORMANCE_JARS"].replace(":", ",")
     )
     settings = {
-        "spark.ui.enabled": "false", "spark.driver.memory": "1g", "spark.sql.shuffle.partitions": "1",
-        "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1",
-        "spark.sql.session.timeZone": "UTC", "spark.sql.ansi.enabled": "false",
+        "spark.ui.enabled": "false",
+        "spark.driver.memory": "1g",
+        "spark.sql.shuffle.partitions": "1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.ansi.enabled": "false",
         "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
         "spark.sql.catalog.fresh": "org.apache.iceberg.spark.SparkCatalog",
-        "spark.sql.catalog.fresh.type": "hadoop", "spark.sql.catalog.fresh.warehouse": f"file://{folder}",
-    }  # fmt: skip
+        "spark.sql.catalog.fresh.type": "hadoop",
+        "spark.sql.catalog.fresh.warehouse": f"file://{folder}",
+    }
     for key, value in settings.items():
         builder = builder.config(key, value)
     spark = builder.getOrCreate()

@@ -22,9 +22,15 @@ from tools.grid.workbench import Workbench
 KIT = {one.id: one for one in corruptions.load()}
 
 PROCEDURES = {
-    "compute_partition_stats", "compute_table_stats", "register_table", "rewrite_data_files", "rewrite_manifests",
-    "rewrite_position_delete_files", "rollback_to_snapshot", "set_current_snapshot",
-}  # fmt: skip
+    "compute_partition_stats",
+    "compute_table_stats",
+    "register_table",
+    "rewrite_data_files",
+    "rewrite_manifests",
+    "rewrite_position_delete_files",
+    "rollback_to_snapshot",
+    "set_current_snapshot",
+}
 """Of the procedures of Iceberg-Java 1.12.0 (`org.apache.iceberg.spark.procedures`), those that advice may name."""
 
 KINDS = [

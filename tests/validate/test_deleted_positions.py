@@ -68,9 +68,14 @@ VECTOR = {"file_format": FileFormat.PUFFIN, "content_offset": 4, "content_size_i
 
 def entry(number: int, sequence: int | None, partition: dict[int, Any], spec_id: int = 1, **changes: Any) -> Origin:
     file: dict[str, Any] = {
-        "content": FileContent.POSITION_DELETES, "file_path": f"f{number}", "file_format": FileFormat.PARQUET,
-        "record_count": 9, "file_size_in_bytes": 9, "partition": partition, **changes,
-    }  # fmt: skip
+        "content": FileContent.POSITION_DELETES,
+        "file_path": f"f{number}",
+        "file_format": FileFormat.PARQUET,
+        "record_count": 9,
+        "file_size_in_bytes": 9,
+        "partition": partition,
+        **changes,
+    }
     return Origin(number, number, sequence, slim(DataFile(**file)), evolve(BY_C, spec_id=spec_id))
 
 

@@ -48,16 +48,29 @@ def test_a_version_against_itself_is_unchanged(metadata: JsonObject) -> None:
 def _snapshot(new: JsonObject, **changed: Any) -> None:
     last = new["snapshots"][-1]
     number = new["last-sequence-number"] + 1
-    made = {**last, "snapshot-id": 5, "sequence-number": number, "parent-snapshot-id": last["snapshot-id"],
-            "first-row-id": new["next-row-id"], "added-rows": 0}  # fmt: skip
+    made = {
+        **last,
+        "snapshot-id": 5,
+        "sequence-number": number,
+        "parent-snapshot-id": last["snapshot-id"],
+        "first-row-id": new["next-row-id"],
+        "added-rows": 0,
+    }
     new["last-sequence-number"] = number
     new["snapshots"].append({**made, **changed})
 
 
 def _reused(new: JsonObject) -> None:
-    new["schemas"].append({**new["schemas"][0], "schema-id": 9, "fields": [
-        *new["schemas"][0]["fields"][:-1], {"id": 2, "name": "again", "required": False, "type": "boolean"}
-    ]})  # fmt: skip
+    new["schemas"].append(
+        {
+            **new["schemas"][0],
+            "schema-id": 9,
+            "fields": [
+                *new["schemas"][0]["fields"][:-1],
+                {"id": 2, "name": "again", "required": False, "type": "boolean"},
+            ],
+        }
+    )
 
 
 def test_a_logged_file_has_its_place_and_not_its_name(metadata: JsonObject) -> None:
@@ -144,9 +157,10 @@ def test_what_may_not_change_is_told(name: str, metadata: JsonObject) -> None:
     assert (check, registry()[check].severity) in {(one.check, one.severity) for one in made}
 
 
-@pytest.mark.parametrize(("transform", "default", "codes"), [
-    ("bucket[8]", 1, {"EVO008"}), ("identity", 0, {"EVO008"}), ("day", 1, set()), ("void", 1, set()),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("transform", "default", "codes"),
+    [("bucket[8]", 1, {"EVO008"}), ("identity", 0, {"EVO008"}), ("day", 1, set()), ("void", 1, set())],
+)
 def test_a_promotion_that_changes_partition_values_of_any_spec_is_told(
     transform: str, default: int, codes: set[str], metadata: JsonObject
 ) -> None:
@@ -210,9 +224,10 @@ def test_a_column_that_comes_back_is_optional(required: bool, codes: set[str], m
     assert found(old, {**old, "current-schema-id": 50}) == codes
 
 
-@pytest.mark.parametrize(("name", "field_id", "codes"), [
-    ("p", 1000, set()), ("p", 1002, {"PAR009"}), ("q", 1002, set()), ("q", 1001, {"PAR013"}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "field_id", "codes"),
+    [("p", 1000, set()), ("p", 1002, {"PAR009"}), ("q", 1002, set()), ("q", 1001, {"PAR013"})],
+)
 def test_ids_of_partition_fields_are_reused_or_new(
     name: str, field_id: int, codes: set[str], metadata: JsonObject
 ) -> None:

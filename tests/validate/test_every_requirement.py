@@ -22,11 +22,16 @@ OTHERWISE = tomllib.loads(Path(__file__).with_name("told_otherwise.toml").read_t
 def shown() -> set[str]:
     """The adopted requirements of writers and tables that files can show; the register says why others cannot be."""
     return {
-        code for code, one in register().items()
-        if one.status is Status.ADOPTED and one.unproven is None and one.level is not Level.MAY
-        and one.document in DOCUMENTS and IN_A_TABLE & set(one.observable) and {"writer", "table"} & set(one.binds)
+        code
+        for code, one in register().items()
+        if one.status is Status.ADOPTED
+        and one.unproven is None
+        and one.level is not Level.MAY
+        and one.document in DOCUMENTS
+        and IN_A_TABLE & set(one.observable)
+        and {"writer", "table"} & set(one.binds)
         and not code.startswith("EXP")
-    }  # fmt: skip
+    }
 
 
 def broken() -> set[str]:

@@ -67,19 +67,28 @@ FEATURES: dict[str, tuple[JsonObject, tuple[JsonObject, ...]]] = {
     "equality": ({}, (APPENDS[0], {"op": "delete-equal", "rows": [{"id": "2"}]}, APPENDS[1])),
     "evolved": (
         {"partition": BY_K},
-        (APPENDS[0], {"op": "alter-schema", "changes": [{"op": "add", "name": "x", "type": "int"}]},
-         {"op": "append", "rows": [{"id": "99", "k": 1, "x": 3}]}),
+        (
+            APPENDS[0],
+            {"op": "alter-schema", "changes": [{"op": "add", "name": "x", "type": "int"}]},
+            {"op": "append", "rows": [{"id": "99", "k": 1, "x": 3}]},
+        ),
     ),
     "respecified": (
         {"partition": BY_K},
-        (APPENDS[0], {"op": "alter-spec", "changes": [{"op": "add", "source": "id", "transform": "bucket[2]",
-                                                       "name": "id_bucket"}]}, APPENDS[1]),
+        (
+            APPENDS[0],
+            {
+                "op": "alter-spec",
+                "changes": [{"op": "add", "source": "id", "transform": "bucket[2]", "name": "id_bucket"}],
+            },
+            APPENDS[1],
+        ),
     ),
     "overwritten": (
         {"partition": BY_K},
         (APPENDS[0], {"op": "overwrite", "filter": {"type": "eq", "term": "k", "value": 1}, "rows": ROWS[6:8]}),
     ),
-}  # fmt: skip
+}
 FROM_V2 = ("merge-on-read", "equality")
 
 

@@ -201,9 +201,17 @@ def test_an_interrupt_while_the_metadata_does_not_come_ends_at_once(
 @pytest.mark.parametrize("report_format", ["json", "jsonl", "text"])
 def test_an_interrupt_ends_with_what_was_found(report_format: str, store: socket.socket, tmp_path: Path) -> None:
     command = [
-        sys.executable, "-m", "conformance", "validate", stalled_table(tmp_path), str(tmp_path / "other"), "--level",
-        "rows", "--format", report_format,
-    ]  # fmt: skip
+        sys.executable,
+        "-m",
+        "conformance",
+        "validate",
+        stalled_table(tmp_path),
+        str(tmp_path / "other"),
+        "--level",
+        "rows",
+        "--format",
+        report_format,
+    ]
     store.settimeout(60)
     with (
         subprocess.Popen(

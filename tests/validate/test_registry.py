@@ -155,10 +155,16 @@ def report_of(one: corruptions.Corruption, folder: Path) -> TableReport:
 def identities(report: TableReport) -> list[Any]:
     """All of the findings but what they say, and where the table is."""
     return [
-        (one.check, one.severity, one.count, one.writer, one.advice,
-         [(place.path, place.expected is None) for place in one.places])
+        (
+            one.check,
+            one.severity,
+            one.count,
+            one.writer,
+            one.advice,
+            [(place.path, place.expected is None) for place in one.places],
+        )
         for one in report.findings
-    ]  # fmt: skip
+    ]
 
 
 @pytest.mark.parametrize("one", SAMPLE, ids=lambda one: one.id)
@@ -221,17 +227,25 @@ def test_checks_are_selected_and_ignored_by_their_ids() -> None:
         ("MLS004", "the length is another", "error", "manifest-file-manifest-length-mismatch"),
         ("MAN006", "the header has no schema-id", "warning", "manifest-property-schema-id-missing"),
         ("DFL002", "the file cannot be read: there is no such file", "error", "data-file-file-path-unreadable"),
-        ("DFL013", "the null_value_counts are not those of the rows", "error",
-         "data-file-null-value-counts-row-mismatch"),
-        ("DFL013", "the null_value_counts are not those of the rows", "tolerated",
-         "data-file-null-value-counts-row-mismatch-in-nested-orc"),
+        (
+            "DFL013",
+            "the null_value_counts are not those of the rows",
+            "error",
+            "data-file-null-value-counts-row-mismatch",
+        ),
+        (
+            "DFL013",
+            "the null_value_counts are not those of the rows",
+            "tolerated",
+            "data-file-null-value-counts-row-mismatch-in-nested-orc",
+        ),
         ("SNP007", "summary is missing", "warning", "snapshot-summary-left-out"),
         ("TMD002", "table-uuid is missing", "error", "metadata-table-uuid-missing"),
         ("VER005", "the version has no refs in table metadata", "warning", check_id("VER005")),
         ("TMD018", "a sentence that no version had", "warning", check_id("TMD018")),
         ("XYZ001", "of a requirement that there is not", "error", "XYZ001"),
     ],
-)  # fmt: skip
+)
 def test_messages_of_the_version_before_lead_to_checks(code: str, message: str, severity: str, check: str) -> None:
     assert check_by_message(code, message, severity) == check
 

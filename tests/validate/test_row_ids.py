@@ -56,22 +56,36 @@ def origin(manifest: int, entry: int, sequence: int | None, where: int = 0, **ch
     """The entry of a file in one of `PLACES`, a data file unless the changes say otherwise."""
     spec, partition = PLACES[where]
     file: dict[str, Any] = {
-        "content": FileContent.DATA, "file_path": f"f{entry}", "file_format": FileFormat.PARQUET, "record_count": 9,
-        "file_size_in_bytes": 9, "partition": partition, **changes,
-    }  # fmt: skip
+        "content": FileContent.DATA,
+        "file_path": f"f{entry}",
+        "file_format": FileFormat.PARQUET,
+        "record_count": 9,
+        "file_size_in_bytes": 9,
+        "partition": partition,
+        **changes,
+    }
     return Origin(manifest, entry, sequence, DataFile(**file), spec)
 
 
 def context(buckets: int) -> Context:
     metadata = {
-        "format-version": 3, "table-uuid": "00000000-0000-0000-0000-000000000001", "location": "file:/t",
-        "last-updated-ms": 1, "last-column-id": 1, "last-sequence-number": 9, "next-row-id": IDS,
+        "format-version": 3,
+        "table-uuid": "00000000-0000-0000-0000-000000000001",
+        "location": "file:/t",
+        "last-updated-ms": 1,
+        "last-column-id": 1,
+        "last-sequence-number": 9,
+        "next-row-id": IDS,
         "current-schema-id": 0,
-        "schemas": [{"type": "struct", "schema-id": 0,
-                     "fields": [{"id": 1, "name": "a", "required": True, "type": "int"}]}],
-        "default-spec-id": 0, "partition-specs": [{"spec-id": 0, "fields": []}], "last-partition-id": 999,
-        "default-sort-order-id": 0, "sort-orders": [{"order-id": 0, "fields": []}],
-    }  # fmt: skip
+        "schemas": [
+            {"type": "struct", "schema-id": 0, "fields": [{"id": 1, "name": "a", "required": True, "type": "int"}]}
+        ],
+        "default-spec-id": 0,
+        "partition-specs": [{"spec-id": 0, "fields": []}],
+        "last-partition-id": 999,
+        "default-sort-order-id": 0,
+        "sort-orders": [{"order-id": 0, "fields": []}],
+    }
     return Context(read_metadata(metadata), "file:/m", Level.ROWS, id_buckets=buckets)
 
 

@@ -36,9 +36,20 @@ from spec_ref.partitioning.spec import UNPARTITIONED
 from spec_ref.schemas.schema import Schema
 
 TYPES = (
-    iceberg.LONG, iceberg.INT, iceberg.DOUBLE, iceberg.FLOAT, iceberg.STRING, iceberg.BINARY, iceberg.UUID,
-    iceberg.BOOLEAN, iceberg.TIMESTAMP, iceberg.DATE, iceberg.DecimalType(9, 2), iceberg.FixedType(3), iceberg.TIME,
-)  # fmt: skip
+    iceberg.LONG,
+    iceberg.INT,
+    iceberg.DOUBLE,
+    iceberg.FLOAT,
+    iceberg.STRING,
+    iceberg.BINARY,
+    iceberg.UUID,
+    iceberg.BOOLEAN,
+    iceberg.TIMESTAMP,
+    iceberg.DATE,
+    iceberg.DecimalType(9, 2),
+    iceberg.FixedType(3),
+    iceberg.TIME,
+)
 SCHEMA = Schema(tuple(iceberg.NestedField(n, f"c{n}", False, type_) for n, type_ in enumerate(TYPES, 1)))
 BY_ID = {column.id: column.type for column in SCHEMA.columns()}
 

@@ -54,11 +54,22 @@ def test_an_equality_delete_of_another_partition_than_its_file_is_told_and_no_er
         {"source": "p", "transform": "identity", "name": "p"},
         {"source": "id", "transform": "bucket[2]", "name": "b"},
     ]
-    table = write_script(writer, {"operations": [
-        {"op": "create", "format_version": 2, "schema": {"type": "struct", "fields": columns}, "partition": parts},
-        {"op": "append", "rows": [{"id": str(number), "p": text} for number in range(4) for text in "ab"]},
-        {"op": "delete-equal", "rows": [{"p": "a"}]},
-    ]}, tmp_path)  # fmt: skip
+    table = write_script(
+        writer,
+        {
+            "operations": [
+                {
+                    "op": "create",
+                    "format_version": 2,
+                    "schema": {"type": "struct", "fields": columns},
+                    "partition": parts,
+                },
+                {"op": "append", "rows": [{"id": str(number), "p": text} for number in range(4) for text in "ab"]},
+                {"op": "delete-equal", "rows": [{"p": "a"}]},
+            ]
+        },
+        tmp_path,
+    )
     assert isinstance(table, ScriptedTable)
     report = validate(table.metadata, Level.ROWS, Local(), Snapshots("all"))
     told = {(finding.violation.requirement, finding.severity) for finding in report.findings}

@@ -32,10 +32,24 @@ def test_a_standalone_cluster_finds_what_this_machine_finds(tmp_path: Path) -> N
     with standalone(spark, tmp_path) as master:
         tool = str(Path(conformance.__file__).with_name("__main__.py"))
         submit = [
-            f"{spark.home}/bin/spark-submit", "--master", master, "--driver-memory", "512m",
-            "--executor-memory", "512m", *conf, tool, "validate", "--engine", "spark", "--level", "rows",
-            "--format", "json", *(str(PLACE / name) for name in TABLES),
-        ]  # fmt: skip
+            f"{spark.home}/bin/spark-submit",
+            "--master",
+            master,
+            "--driver-memory",
+            "512m",
+            "--executor-memory",
+            "512m",
+            *conf,
+            tool,
+            "validate",
+            "--engine",
+            "spark",
+            "--level",
+            "rows",
+            "--format",
+            "json",
+            *(str(PLACE / name) for name in TABLES),
+        ]
         done = subprocess.run(
             submit,
             env={**spark.env, "PYSPARK_DRIVER_PYTHON": sys.executable},

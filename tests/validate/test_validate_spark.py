@@ -56,9 +56,20 @@ def test_spark_and_this_machine_find_the_same(store: socket.socket, tmp_path: Pa
 def test_spark_is_interrupted_and_tells_what_it_found(store: socket.socket, tmp_path: Path) -> None:
     materialize([TABLE])
     command = [
-        sys.executable, "-m", "conformance", "validate", stalled_table(tmp_path), "--engine", "spark", "--master",
-        "local[1]", "--level", "files", "--format", "json",
-    ]  # fmt: skip
+        sys.executable,
+        "-m",
+        "conformance",
+        "validate",
+        stalled_table(tmp_path),
+        "--engine",
+        "spark",
+        "--master",
+        "local[1]",
+        "--level",
+        "files",
+        "--format",
+        "json",
+    ]
     store.settimeout(300)
     with (
         subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, process_group=0) as process,

@@ -123,8 +123,19 @@ def test_all_modes_leave_the_same_rows(tmp_path: Path, version: FormatVersion, m
     assert all(number == id_ for id_, part, number in lines(table) if part == "b")
     delete(table, equal("id", 4), mode=mode)
     merge(table, pa.table({"id": [5, 100], "number": [50, 51]}), ["id"], mode=mode)
-    expected = [(3, "b", 3), (5, "b", 50), (6, "a", 7), (7, "b", 7), (8, "a", 7), (9, "b", 9), (10, "a", 7),
-                (11, None, None), (12, "a", 7), (13, None, None), (100, None, 51)]  # fmt: skip
+    expected = [
+        (3, "b", 3),
+        (5, "b", 50),
+        (6, "a", 7),
+        (7, "b", 7),
+        (8, "a", 7),
+        (9, "b", 9),
+        (10, "a", 7),
+        (11, None, None),
+        (12, "a", 7),
+        (13, None, None),
+        (100, None, 51),
+    ]
     assert sorted(lines(table)) == expected
     compact(table)
     assert sorted(lines(table)) == expected
@@ -393,8 +404,14 @@ def test_equality_deletes_need_no_column_that_once_partitioned(tmp_path: Path, n
     assert errors(table) == []
 
 
-@pytest.mark.parametrize("spec", [BY_PART, PartitionSpec(0, (*BY_PART.fields, PartitionField(
-    source_id=1, field_id=1001, name="b", transform=Bucket(2))))], ids=["one", "two"])  # fmt: skip
+@pytest.mark.parametrize(
+    "spec",
+    [
+        BY_PART,
+        PartitionSpec(0, (*BY_PART.fields, PartitionField(source_id=1, field_id=1001, name="b", transform=Bucket(2)))),
+    ],
+    ids=["one", "two"],
+)
 @pytest.mark.parametrize("version", [V1, V2, V3])
 def test_files_of_a_column_that_was_dropped_are_changed_like_others(
     tmp_path: Path, version: FormatVersion, spec: PartitionSpec
@@ -675,8 +692,15 @@ def test_metrics_are_those_that_the_properties_ask_for(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("format_", ["parquet", "orc", "avro"])
 def test_files_are_sorted_and_end_at_a_size(tmp_path: Path, format_: str) -> None:
-    table = table_of(tmp_path, V2, **{"write.format.default": format_, "write.target-file-size-bytes": "20000",
-                                      f"write.{format_}.compression-codec": "uncompressed"})  # fmt: skip
+    table = table_of(
+        tmp_path,
+        V2,
+        **{
+            "write.format.default": format_,
+            "write.target-file-size-bytes": "20000",
+            f"write.{format_}.compression-codec": "uncompressed",
+        },
+    )
     down = {"direction": SortDirection.DESC, "null_order": NullOrder.NULLS_LAST}
     order = (SortField(source_id=3, transform=Identity(), **down), SortField(source_id=1, transform=Identity()))
     table.commit(ChangeSortOrder(order))
@@ -724,8 +748,14 @@ def test_a_required_field_below_a_null_is_no_null(tmp_path: Path, format_: str) 
     fields = (NestedField(1, "id", required=True, type=STRING), NestedField(2, "s", required=False, type=inner))
     table = create_table(str(tmp_path / "t"), fields, properties={"write.format.default": format_})
     value = {"a": "x", "b": bytes(16), "c": ["y", "z"], "d": {"e": 1.5}}
-    type_ = pa.struct([("a", pa.string()), ("b", pa.binary(16)), ("c", pa.list_(pa.string())),
-                       ("d", pa.struct([("e", pa.float64())]))])  # fmt: skip
+    type_ = pa.struct(
+        [
+            ("a", pa.string()),
+            ("b", pa.binary(16)),
+            ("c", pa.list_(pa.string())),
+            ("d", pa.struct([("e", pa.float64())])),
+        ]
+    )
     append(table, pa.table({"id": ["1", "2", "3"], "s": pa.array([None, value, None], type_)}))
     found = [line[1] for line in lines(table)]
     assert (found[0], found[2]) == (None, None)

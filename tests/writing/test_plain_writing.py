@@ -24,12 +24,20 @@ SCHEMA = {
         {"id": 1, "name": "id", "required": True, "type": "long"},
         {"id": 2, "name": "part", "required": False, "type": "string"},
         {"id": 3, "name": "x", "required": False, "type": "double"},
-        {"id": 4, "name": "s", "required": False, "type": {"type": "struct", "fields": [
-            {"id": 5, "name": "a", "required": False, "type": "int"},
-            {"id": 6, "name": "b", "required": False, "type": "string"},
-        ]}},
+        {
+            "id": 4,
+            "name": "s",
+            "required": False,
+            "type": {
+                "type": "struct",
+                "fields": [
+                    {"id": 5, "name": "a", "required": False, "type": "int"},
+                    {"id": 6, "name": "b", "required": False, "type": "string"},
+                ],
+            },
+        },
     ],
-}  # fmt: skip
+}
 PROPERTIES = {"write.metadata.metrics.default": "truncate(3)", "write.metadata.metrics.column.s.a": "counts"}
 NUMBERS = (1.5, "NaN", -0.0, 0.0, None)
 
@@ -55,9 +63,14 @@ def script(version: int, mode: str, how: dict[str, str]) -> list[dict[str, Any]]
         ]
     )
     return [
-        {"op": "create", "format_version": version, "schema": SCHEMA, "properties": {**PROPERTIES, **how},
-         "partition": [{"source": "part", "transform": "identity", "name": "part"}],
-         "sort": [{"source": "x", "direction": "desc", "null_order": "nulls-last"}, {"source": "id"}]},
+        {
+            "op": "create",
+            "format_version": version,
+            "schema": SCHEMA,
+            "properties": {**PROPERTIES, **how},
+            "partition": [{"source": "part", "transform": "identity", "name": "part"}],
+            "sort": [{"source": "x", "direction": "desc", "null_order": "nulls-last"}, {"source": "id"}],
+        },
         {"op": "append", "rows": [row(number) for number in range(30)]},
         {"op": "append", "rows": [row(number) for number in range(30, 40)]},
         {"op": "delete", "filter": compare("lt-eq", "id", 4), **written},
@@ -70,7 +83,7 @@ def script(version: int, mode: str, how: dict[str, str]) -> list[dict[str, Any]]
         {"op": "alter-spec", "changes": [{"op": "remove", "name": "part"}]},
         {"op": "append", "rows": [row(300)]},
         {"op": "compact"},
-    ]  # fmt: skip
+    ]
 
 
 def written(folder: Path, form: str, steps: list[dict[str, Any]]) -> list[tuple[Any, ...]]:

@@ -205,10 +205,16 @@ NUMBER = {"metadata": b"\x01\x00\x00", "value": b"\x0c\x22"}
 def nested_table(folder: Path, format_: str) -> WritableTable:
     """A table with a map and variants, of one file."""
     table = create_table(str(folder), NESTED, version=V3, properties={"write.format.default": format_})
-    append(table, pa.table({
-        "id": [1, 2, 3], "v": pa.array([NUMBER, None, NUMBER], PARTS),
-        "m": pa.array([[("a", NUMBER), ("b", None)], [], None], pa.map_(pa.string(), PARTS)),
-    }))  # fmt: skip
+    append(
+        table,
+        pa.table(
+            {
+                "id": [1, 2, 3],
+                "v": pa.array([NUMBER, None, NUMBER], PARTS),
+                "m": pa.array([[("a", NUMBER), ("b", None)], [], None], pa.map_(pa.string(), PARTS)),
+            }
+        ),
+    )
     return table
 
 

@@ -262,11 +262,18 @@ def converted(schema: Schema, table: pa.Table) -> pa.Table:
     return pa.Table.from_batches([compile_input(schema.fields, table.schema)(batch) for batch in table.to_batches()])
 
 
-@pytest.mark.parametrize(("given", "code"), [
-    ({"other": 1, "id": 1}, "TYP002"), ({"n": 1}, "DEF007"), ({"id": 1, "s": {5: 1}}, "TYP002"),
-    ({"id": None}, "TYP002"),
-    ({"id": 1 << 31}, "TYP009"), ({"id": 1, "l": (None,)}, "TYP003"), ({"id": 1, "s": {4: None}}, "TYP002"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("given", "code"),
+    [
+        ({"other": 1, "id": 1}, "TYP002"),
+        ({"n": 1}, "DEF007"),
+        ({"id": 1, "s": {5: 1}}, "TYP002"),
+        ({"id": None}, "TYP002"),
+        ({"id": 1 << 31}, "TYP009"),
+        ({"id": 1, "l": (None,)}, "TYP003"),
+        ({"id": 1, "s": {4: None}}, "TYP002"),
+    ],
+)
 def test_a_row_that_does_not_fit_the_schema_is_refused(given: dict[str, Any], code: str) -> None:
     inner = StructType((NestedField(4, "y", required=True, type=INT, initial_default=1, write_default=2),))
     fields = (

@@ -127,18 +127,34 @@ def make_table(directory: Path, files: int, manifests: int, level: int = 6) -> P
     fields = [{"id": f.id, "name": f.name, "required": False, "type": "long"} for f in SCHEMA.fields]
     spec = {"source-id": COLUMNS + 1, "field-id": 1000, "name": "p", "transform": "identity"}
     metadata = {
-        "format-version": 2, "table-uuid": "8f1c1d0e-2f4b-4d53-9c1e-0c1f5e6a7b80", "location": f"file://{directory}",
-        "last-sequence-number": 1, "last-updated-ms": 1700000000000, "last-column-id": COLUMNS + 1,
-        "schemas": [{"type": "struct", "schema-id": 0, "fields": fields}], "current-schema-id": 0,
-        "partition-specs": [{"spec-id": 0, "fields": [spec]}], "default-spec-id": 0, "last-partition-id": 1000,
-        "sort-orders": [{"order-id": 0, "fields": []}], "default-sort-order-id": 0, "properties": {},
-        "current-snapshot-id": 7, "refs": {"main": {"snapshot-id": 7, "type": "branch"}},
-        "snapshots": [{
-            "snapshot-id": 7, "sequence-number": 1, "timestamp-ms": 1700000000000, "schema-id": 0,
-            "manifest-list": f"file://{snapshots}", "summary": {"operation": "append"},
-        }],
+        "format-version": 2,
+        "table-uuid": "8f1c1d0e-2f4b-4d53-9c1e-0c1f5e6a7b80",
+        "location": f"file://{directory}",
+        "last-sequence-number": 1,
+        "last-updated-ms": 1700000000000,
+        "last-column-id": COLUMNS + 1,
+        "schemas": [{"type": "struct", "schema-id": 0, "fields": fields}],
+        "current-schema-id": 0,
+        "partition-specs": [{"spec-id": 0, "fields": [spec]}],
+        "default-spec-id": 0,
+        "last-partition-id": 1000,
+        "sort-orders": [{"order-id": 0, "fields": []}],
+        "default-sort-order-id": 0,
+        "properties": {},
+        "current-snapshot-id": 7,
+        "refs": {"main": {"snapshot-id": 7, "type": "branch"}},
+        "snapshots": [
+            {
+                "snapshot-id": 7,
+                "sequence-number": 1,
+                "timestamp-ms": 1700000000000,
+                "schema-id": 0,
+                "manifest-list": f"file://{snapshots}",
+                "summary": {"operation": "append"},
+            }
+        ],
         "snapshot-log": [{"snapshot-id": 7, "timestamp-ms": 1700000000000}],
-    }  # fmt: skip
+    }
     place = directory / "v1.metadata.json"
     place.write_text(json.dumps(metadata))
     return place

@@ -19,8 +19,19 @@ from conformance.version import tool_version
 from tools.bench.measure import Claim, Measure
 
 HEADER = f"{'path':22} {'case':46} {'peer':34} {'ours':>10} {'peer':>10} {'value':>9} {'goal':>8}"
-PATHS = ("kernels", "metadata", "manifests", "planning", "rows", "writing", "validation", "commits", "vectors",
-         "spark", "command")  # fmt: skip
+PATHS = (
+    "kernels",
+    "metadata",
+    "manifests",
+    "planning",
+    "rows",
+    "writing",
+    "validation",
+    "commits",
+    "vectors",
+    "spark",
+    "command",
+)
 """The modules that measure, in the order of the document."""
 
 _CONVERTER = cattrs.Converter(omit_if_default=True)

@@ -85,11 +85,16 @@ def make(place: Path, rows: int) -> str:
         metrics = parquet_metrics(content)
         files.append(
             kit.file(
-                (), data=content, record_count=each, value_counts=metrics.value_counts,
-                null_value_counts=metrics.null_value_counts, nan_value_counts=metrics.nan_value_counts,
-                lower_bounds=metrics.lower_bounds, upper_bounds=metrics.upper_bounds,
+                (),
+                data=content,
+                record_count=each,
+                value_counts=metrics.value_counts,
+                null_value_counts=metrics.null_value_counts,
+                nan_value_counts=metrics.nan_value_counts,
+                lower_bounds=metrics.lower_bounds,
+                upper_bounds=metrics.upper_bounds,
             )
-        )  # fmt: skip
+        )
     kit.commit(*files)
     return kit.table().metadata_location
 

@@ -137,11 +137,22 @@ def _metadata(place: Path, schema: Schema, spec: PartitionSpec, manifest_list: s
         schema_id=0,
     )
     metadata = TableMetadata(
-        format_version=V2, table_uuid=str(uuid.UUID(int=1)), location=f"file://{place}", last_sequence_number=1,
-        last_updated_ms=1, last_column_id=len(schema.fields), schemas=(schema,), current_schema_id=0,
-        partition_specs=(spec,), default_spec_id=0, last_partition_id=1000, current_snapshot_id=SNAPSHOT,
-        snapshots=(snapshot,), sort_orders=(UNSORTED,), default_sort_order_id=0,
-    )  # fmt: skip
+        format_version=V2,
+        table_uuid=str(uuid.UUID(int=1)),
+        location=f"file://{place}",
+        last_sequence_number=1,
+        last_updated_ms=1,
+        last_column_id=len(schema.fields),
+        schemas=(schema,),
+        current_schema_id=0,
+        partition_specs=(spec,),
+        default_spec_id=0,
+        last_partition_id=1000,
+        current_snapshot_id=SNAPSHOT,
+        snapshots=(snapshot,),
+        sort_orders=(UNSORTED,),
+        default_sort_order_id=0,
+    )
     path = place / "metadata" / "v1.metadata.json"
     made = dumps(metadata)
     path.write_bytes(made if isinstance(made, bytes) else made.encode())
@@ -221,9 +232,20 @@ def measured(command: list[str], env: Mapping[str, str] | None = None) -> tuple[
 
 def _validated(metadata: Path, engine: str, workers: int) -> tuple[float, float, int, int, dict[str, Any]]:
     command = [
-        sys.executable, "-m", "conformance", "validate", str(metadata), "--level", "manifests", "--engine",
-        engine, "--format", "json", "--fail-on", "never",
-    ]  # fmt: skip
+        sys.executable,
+        "-m",
+        "conformance",
+        "validate",
+        str(metadata),
+        "--level",
+        "manifests",
+        "--engine",
+        engine,
+        "--format",
+        "json",
+        "--fail-on",
+        "never",
+    ]
     command += ["--workers", str(workers)] if engine == "local" else []
     seconds, processor, total, largest, report = measured(command)
     (table,) = report["tables"]
@@ -283,12 +305,18 @@ def _rows(scale: Scale) -> Iterator[Claim]:
             metrics = parquet_metrics(content)
             files.append(
                 kit.file(
-                    (), data=content, record_count=metrics.record_count, column_sizes=metrics.column_sizes,
-                    value_counts=metrics.value_counts, null_value_counts=metrics.null_value_counts,
-                    nan_value_counts=metrics.nan_value_counts, lower_bounds=metrics.lower_bounds,
-                    upper_bounds=metrics.upper_bounds, split_offsets=metrics.split_offsets,
+                    (),
+                    data=content,
+                    record_count=metrics.record_count,
+                    column_sizes=metrics.column_sizes,
+                    value_counts=metrics.value_counts,
+                    null_value_counts=metrics.null_value_counts,
+                    nan_value_counts=metrics.nan_value_counts,
+                    lower_bounds=metrics.lower_bounds,
+                    upper_bounds=metrics.upper_bounds,
+                    split_offsets=metrics.split_offsets,
                 )
-            )  # fmt: skip
+            )
         kit.commit(*files)
         metadata = kit.table().metadata_location
         paths = [file.file_path.removeprefix("file://") for file in files]
@@ -317,9 +345,14 @@ def _rows(scale: Scale) -> Iterator[Claim]:
 
         taken = in_turns({"theirs": plain, "ours": checked}, scale.rounds)
     yield Claim(
-        path="validate", case=f"rows, {count:,} of {len(_ROWS)} columns", ours=taken["ours"],
-        peer=f"pyarrow {pa.__version__}", theirs=taken["theirs"], goal=3.0, note="seconds of the processor",
-    )  # fmt: skip
+        path="validate",
+        case=f"rows, {count:,} of {len(_ROWS)} columns",
+        ours=taken["ours"],
+        peer=f"pyarrow {pa.__version__}",
+        theirs=taken["theirs"],
+        goal=3.0,
+        note="seconds of the processor",
+    )
 
 
 def claims(scale: Scale) -> Iterator[Claim]:

@@ -123,9 +123,9 @@ def xz(content: bytes) -> bytes:
     index = padded(b"\0" + number(1) + number(len(block_) + 4) + number(len(content)))
     flags = b"\0\1"  # CRC32
     tail = struct.pack("<I", (len(index) + 4) // 4 - 1) + flags
-    return b"".join([
-        b"\xfd7zXZ\0", flags, crc(flags), padded(block_), crc(content), index, crc(index), crc(tail), tail, b"YZ",
-    ])  # fmt: skip
+    return b"".join(
+        [b"\xfd7zXZ\0", flags, crc(flags), padded(block_), crc(content), index, crc(index), crc(tail), tail, b"YZ"]
+    )
 
 
 CODECS: Mapping[str, Callable[[bytes], bytes]] = {

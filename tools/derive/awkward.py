@@ -133,8 +133,20 @@ BYTES: list[Row] = [
 ]
 BOOLEANS: list[Row] = [("boolean-false", "boolean", False, ""), ("boolean-true", "boolean", True, "")]
 
-NAMES = (" start", "end ", 'double"quote', "single'quote", "back\\slash", "per%20cent", "a+b", "a/b", "\u00e9",
-         "e\u0301", "UPPER", "\U0001f4b0")  # fmt: skip
+NAMES = (
+    " start",
+    "end ",
+    'double"quote',
+    "single'quote",
+    "back\\slash",
+    "per%20cent",
+    "a+b",
+    "a/b",
+    "\u00e9",
+    "e\u0301",
+    "UPPER",
+    "\U0001f4b0",
+)
 """Names of columns and properties that are easily changed. A dot is left out: it separates the names of a path."""
 
 LOOKALIKES = ("start", "end", "doublequote", "single''quote", "backslash", "per cent", "a b", "E\u0301", "upper")

@@ -279,11 +279,22 @@ def manifest_list(
 
 _LONGS = frozenset(
     {
-        "snapshot_id", "sequence_number", "file_sequence_number", "record_count", "file_size_in_bytes", "first_row_id",
-        "content_offset", "content_size_in_bytes", "manifest_length", "min_sequence_number", "added_snapshot_id",
-        "added_rows_count", "existing_rows_count", "deleted_rows_count",
+        "snapshot_id",
+        "sequence_number",
+        "file_sequence_number",
+        "record_count",
+        "file_size_in_bytes",
+        "first_row_id",
+        "content_offset",
+        "content_size_in_bytes",
+        "manifest_length",
+        "min_sequence_number",
+        "added_snapshot_id",
+        "added_rows_count",
+        "existing_rows_count",
+        "deleted_rows_count",
     }
-)  # fmt: skip
+)
 
 
 def told(name: str, value: Any) -> Any:

@@ -65,8 +65,15 @@ def _named() -> Iterator[tuple[str, str, Document, Document]]:
 def reads() -> Iterator[Vector]:
     """Names, texts and paths of documents that are read."""
     for name, code, args, form in _named():
-        yield Vector(f"metadata-read-awkward-{name}", (code,), args, ok(form), ORIGIN,
-                     "names and texts are not trimmed, folded or normalised", only=(2,))  # fmt: skip
+        yield Vector(
+            f"metadata-read-awkward-{name}",
+            (code,),
+            args,
+            ok(form),
+            ORIGIN,
+            "names and texts are not trimmed, folded or normalised",
+            only=(2,),
+        )
     for number, name in enumerate(NAMES):
         document = edited(V2_SMALL, {"/location": f"{LOCATION}/{name}"})
         yield Vector(
@@ -113,15 +120,29 @@ def writes() -> Iterator[Vector]:
     """Names and texts of documents that are written."""
     for name, code, args, _ in _named():
         form = {member: NAMED[member] for member in args["select"]}
-        yield Vector(f"metadata-write-awkward-{name}", (code,), {**args, "format_version": 2}, ok(form), ORIGIN,
-                     "names and texts are not trimmed, folded or normalised", only=(2,))  # fmt: skip
+        yield Vector(
+            f"metadata-write-awkward-{name}",
+            (code,),
+            {**args, "format_version": 2},
+            ok(form),
+            ORIGIN,
+            "names and texts are not trimmed, folded or normalised",
+            only=(2,),
+        )
 
 
 def upgrades() -> Iterator[Vector]:
     """Names and texts of documents that are upgraded."""
     for name, _, args, form in _named():
-        yield Vector(f"upgrade-awkward-{name}", ("VER003",), {**args, "format_version": 3}, ok(form), ORIGIN,
-                     "everything stays", only=(3,))  # fmt: skip
+        yield Vector(
+            f"upgrade-awkward-{name}",
+            ("VER003",),
+            {**args, "format_version": 3},
+            ok(form),
+            ORIGIN,
+            "everything stays",
+            only=(3,),
+        )
 
 
 def expiries() -> Iterator[Vector]:

@@ -51,17 +51,31 @@ NESTED: list[Document] = [
     ID,
     {**DATA, "doc": "what it is about"},
     {"id": 3, "name": "ts", "required": True, "type": "timestamptz"},
-    {"id": 4, "name": "point", "required": False, "type": {"type": "struct", "fields": [
-        {"id": 5, "name": "x", "required": True, "type": "long"},
-        {"id": 6, "name": "y", "required": True, "type": "double"},
-    ]}},
-    {"id": 7, "name": "tags", "required": False, "type": {
-        "type": "list", "element-id": 8, "element-required": True, "element": "string",
-    }},
-    {"id": 9, "name": "prices", "required": False, "type": {
-        "type": "map", "key-id": 10, "key": "string", "value-id": 11, "value-required": False, "value": "int",
-    }},
-]  # fmt: skip
+    {
+        "id": 4,
+        "name": "point",
+        "required": False,
+        "type": {
+            "type": "struct",
+            "fields": [
+                {"id": 5, "name": "x", "required": True, "type": "long"},
+                {"id": 6, "name": "y", "required": True, "type": "double"},
+            ],
+        },
+    },
+    {
+        "id": 7,
+        "name": "tags",
+        "required": False,
+        "type": {"type": "list", "element-id": 8, "element-required": True, "element": "string"},
+    },
+    {
+        "id": 9,
+        "name": "prices",
+        "required": False,
+        "type": {"type": "map", "key-id": 10, "key": "string", "value-id": 11, "value-required": False, "value": "int"},
+    },
+]
 """Columns with a struct, a list and a map; the highest id is 11."""
 
 SPEC: Document = {
@@ -81,12 +95,24 @@ ORDER: Document = {
 }
 
 SNAPSHOTS: list[Document] = [
-    {"snapshot-id": FIRST, "timestamp-ms": 1515100955770, "sequence-number": 1, "schema-id": 0,
-     "manifest-list": f"{LOCATION}/metadata/s0.avro", "summary": {"operation": "append", "added-records": "100"}},
-    {"snapshot-id": SECOND, "parent-snapshot-id": FIRST, "timestamp-ms": 1515187355770, "sequence-number": 2,
-     "schema-id": 1, "manifest-list": f"{LOCATION}/metadata/s1.avro",
-     "summary": {"operation": "overwrite", "added-records": "20", "spark.app.id": "local-1"}},
-]  # fmt: skip
+    {
+        "snapshot-id": FIRST,
+        "timestamp-ms": 1515100955770,
+        "sequence-number": 1,
+        "schema-id": 0,
+        "manifest-list": f"{LOCATION}/metadata/s0.avro",
+        "summary": {"operation": "append", "added-records": "100"},
+    },
+    {
+        "snapshot-id": SECOND,
+        "parent-snapshot-id": FIRST,
+        "timestamp-ms": 1515187355770,
+        "sequence-number": 2,
+        "schema-id": 1,
+        "manifest-list": f"{LOCATION}/metadata/s1.avro",
+        "summary": {"operation": "overwrite", "added-records": "20", "spark.app.id": "local-1"},
+    },
+]
 
 V2_SMALL: Document = {
     **V2_MINIMAL,
@@ -117,12 +143,24 @@ V2_NESTED: Document = {
 }
 """Nested columns, two specs, two orders, no data."""
 
-STATISTICS: list[Document] = [{
-    "snapshot-id": FIRST, "statistics-path": f"{LOCATION}/metadata/s0.puffin", "file-size-in-bytes": 413,
-    "file-footer-size-in-bytes": 42, "key-metadata": "aWNlYmVyZwo=",
-    "blob-metadata": [{"type": "apache-datasketches-theta-v1", "snapshot-id": FIRST, "sequence-number": 1,
-                       "fields": [1], "properties": {"ndv": "100"}}],
-}]  # fmt: skip
+STATISTICS: list[Document] = [
+    {
+        "snapshot-id": FIRST,
+        "statistics-path": f"{LOCATION}/metadata/s0.puffin",
+        "file-size-in-bytes": 413,
+        "file-footer-size-in-bytes": 42,
+        "key-metadata": "aWNlYmVyZwo=",
+        "blob-metadata": [
+            {
+                "type": "apache-datasketches-theta-v1",
+                "snapshot-id": FIRST,
+                "sequence-number": 1,
+                "fields": [1],
+                "properties": {"ndv": "100"},
+            }
+        ],
+    }
+]
 PARTITION_STATISTICS: list[Document] = [
     {"snapshot-id": FIRST, "statistics-path": f"{LOCATION}/metadata/p0.parquet", "file-size-in-bytes": 43}
 ]
@@ -132,8 +170,17 @@ V2_STATISTICS: Document = {**V2_SMALL, "statistics": STATISTICS, "partition-stat
 
 V2_RICH: Document = {
     **V2_SMALL,
-    **{name: V2_NESTED[name] for name in ("default-spec-id", "partition-specs", "last-partition-id",
-                                          "default-sort-order-id", "sort-orders", "last-column-id")},
+    **{
+        name: V2_NESTED[name]
+        for name in (
+            "default-spec-id",
+            "partition-specs",
+            "last-partition-id",
+            "default-sort-order-id",
+            "sort-orders",
+            "last-column-id",
+        )
+    },
     "current-schema-id": 1,
     "schemas": [
         {"type": "struct", "schema-id": 0, "fields": [ID, DATA]},
@@ -145,12 +192,17 @@ V2_RICH: Document = {
     "refs": {
         "main": {"snapshot-id": SECOND, "type": "branch"},
         "test": {"snapshot-id": FIRST, "type": "tag", "max-ref-age-ms": 10000000},
-        "audit/2024": {"snapshot-id": FIRST, "type": "branch", "min-snapshots-to-keep": 3,
-                       "max-snapshot-age-ms": 604800000, "max-ref-age-ms": 9223372036854775807},
+        "audit/2024": {
+            "snapshot-id": FIRST,
+            "type": "branch",
+            "min-snapshots-to-keep": 3,
+            "max-snapshot-age-ms": 604800000,
+            "max-ref-age-ms": 9223372036854775807,
+        },
     },
     "statistics": STATISTICS,
     "partition-statistics": PARTITION_STATISTICS,
-}  # fmt: skip
+}
 
 V1_RICH: Document = {
     **V1_MINIMAL,
@@ -167,10 +219,13 @@ V1_RICH: Document = {
     "default-spec-id": 1,
     "partition-specs": [
         {"spec-id": 0, "fields": [{"source-id": 3, "name": "ts_day", "transform": "day"}]},
-        {"spec-id": 1, "fields": [
-            {"source-id": 3, "name": "ts_day", "transform": "void"},
-            {"source-id": 1, "name": "id_bucket", "transform": "bucket[16]"},
-        ]},
+        {
+            "spec-id": 1,
+            "fields": [
+                {"source-id": 3, "name": "ts_day", "transform": "void"},
+                {"source-id": 1, "name": "id_bucket", "transform": "bucket[16]"},
+            ],
+        },
     ],
     "last-partition-id": 1001,
     "default-sort-order-id": 1,
@@ -178,14 +233,23 @@ V1_RICH: Document = {
     "properties": {"write.format.default": "avro"},
     "current-snapshot-id": SECOND,
     "snapshots": [
-        {"snapshot-id": FIRST, "timestamp-ms": 1515100955770,
-         "manifests": [f"{LOCATION}/metadata/m0.avro", f"{LOCATION}/metadata/m1.avro"]},
-        {"snapshot-id": SECOND, "parent-snapshot-id": FIRST, "timestamp-ms": 1515187355770,
-         "manifest-list": f"{LOCATION}/metadata/s1.avro", "summary": {"operation": "append"}, "schema-id": 1},
+        {
+            "snapshot-id": FIRST,
+            "timestamp-ms": 1515100955770,
+            "manifests": [f"{LOCATION}/metadata/m0.avro", f"{LOCATION}/metadata/m1.avro"],
+        },
+        {
+            "snapshot-id": SECOND,
+            "parent-snapshot-id": FIRST,
+            "timestamp-ms": 1515187355770,
+            "manifest-list": f"{LOCATION}/metadata/s1.avro",
+            "summary": {"operation": "append"},
+            "schema-id": 1,
+        },
     ],
     "snapshot-log": V2_SMALL["snapshot-log"],
     "metadata-log": V2_RICH["metadata-log"],
-}  # fmt: skip
+}
 
 V1_SNAPSHOTS: Document = {
     **V1_MINIMAL,

@@ -90,11 +90,26 @@ VERSIONS: list[tuple[str, Any, str, str, tuple[str, ...]]] = [
 
 def versions() -> Iterator[Case]:
     """What format-version may not be."""
-    yield Case("version-missing", "v2-minimal", ("TMD001",), {"/format-version": DROP}, REFUSED, "no format version",
-               more=("VER001",))  # fmt: skip
+    yield Case(
+        "version-missing",
+        "v2-minimal",
+        ("TMD001",),
+        {"/format-version": DROP},
+        REFUSED,
+        "no format version",
+        more=("VER001",),
+    )
     for name, value, outcome, note, why in VERSIONS:
-        yield Case(f"version-{name}", "v2-minimal", ("TMD001",), {"/format-version": value}, outcome, note, why=why,
-                   more=("VER001",))  # fmt: skip
+        yield Case(
+            f"version-{name}",
+            "v2-minimal",
+            ("TMD001",),
+            {"/format-version": value},
+            outcome,
+            note,
+            why=why,
+            more=("VER001",),
+        )
 
 
 # Missing fields: name, code. What v1 may leave out, a reader of later versions may fill in as v1 does (VER008).
@@ -107,12 +122,19 @@ V1_REQUIRED = (
     ("partition-spec", "TMD010", EITHER),
 )
 V2_REQUIRED = (
-    ("table-uuid", "TMD002", EITHER), ("location", "TMD003", REFUSED), ("last-sequence-number", "TMD004", EITHER),
-    ("last-updated-ms", "TMD005", EITHER), ("last-column-id", "TMD006", REFUSED), ("schemas", "TMD008", REFUSED),
-    ("current-schema-id", "TMD009", EITHER), ("partition-specs", "TMD011", EITHER),
-    ("default-spec-id", "TMD012", EITHER), ("last-partition-id", "TMD013", EITHER),
-    ("sort-orders", "TMD019", EITHER), ("default-sort-order-id", "TMD020", EITHER),
-)  # fmt: skip
+    ("table-uuid", "TMD002", EITHER),
+    ("location", "TMD003", REFUSED),
+    ("last-sequence-number", "TMD004", EITHER),
+    ("last-updated-ms", "TMD005", EITHER),
+    ("last-column-id", "TMD006", REFUSED),
+    ("schemas", "TMD008", REFUSED),
+    ("current-schema-id", "TMD009", EITHER),
+    ("partition-specs", "TMD011", EITHER),
+    ("default-spec-id", "TMD012", EITHER),
+    ("last-partition-id", "TMD013", EITHER),
+    ("sort-orders", "TMD019", EITHER),
+    ("default-sort-order-id", "TMD020", EITHER),
+)
 MISSING_NOTES = {
     REFUSED: "every version requires it, and nothing stands in for it",
     EITHER: "v1 may leave it out, so a reader may fill it in or refuse",
@@ -137,13 +159,34 @@ def missing() -> Iterator[Case]:
     for version in (2, 3):
         for name, code, outcome in V2_REQUIRED:
             note = WRITERS_ALONE.get(name, MISSING_NOTES[outcome])
-            yield Case(f"v{version}-missing-{name}", f"v{version}-minimal", (code,), {f"/{name}": DROP}, outcome, note,
-                       more=("VER008",) if outcome == EITHER else ())  # fmt: skip
-    yield Case("v3-missing-next-row-id", "v3-minimal", ("TMD024",), {"/next-row-id": DROP}, EITHER,
-               "older versions do not have it; a reader of rows needs none", more=("VER008",))  # fmt: skip
+            yield Case(
+                f"v{version}-missing-{name}",
+                f"v{version}-minimal",
+                (code,),
+                {f"/{name}": DROP},
+                outcome,
+                note,
+                more=("VER008",) if outcome == EITHER else (),
+            )
+    yield Case(
+        "v3-missing-next-row-id",
+        "v3-minimal",
+        ("TMD024",),
+        {"/next-row-id": DROP},
+        EITHER,
+        "older versions do not have it; a reader of rows needs none",
+        more=("VER008",),
+    )
     for name, code in (("table-uuid", "TMD002"), ("partition-specs", "TMD011"), ("sort-orders", "TMD019")):
-        yield Case(f"v2-null-{name}", "v2-minimal", (code,), {f"/{name}": None}, EITHER,
-                   "a required field that is null is missing", more=("VER008",))  # fmt: skip
+        yield Case(
+            f"v2-null-{name}",
+            "v2-minimal",
+            (code,),
+            {f"/{name}": None},
+            EITHER,
+            "a required field that is null is missing",
+            more=("VER008",),
+        )
     for name, code in (("location", "TMD003"), ("schemas", "TMD008")):
         yield Case(
             f"v2-null-{name}",
@@ -199,13 +242,34 @@ def kinds() -> Iterator[Case]:
         words = what.split()[-1] if what.startswith("a") and " " in what else what
         note = f"{name} is {what.replace('-', ' ')}"
         yield Case(f"{name}-{words}", base, (code,), {f"/{name}": value}, REFUSED, note, more=("TMD029",))
-    yield Case("properties-number", "v2-rich", ("TMD014",), {"/properties/commit.retry.num-retries": 4}, REFUSED,
-               "a property is a number, not a string", more=("TMD029",))  # fmt: skip
-    yield Case("properties-null", "v2-rich", ("TMD014",), {"/properties/commit.retry.num-retries": None}, EITHER,
-               "a property is null, not a string", more=("TMD029",))  # fmt: skip
+    yield Case(
+        "properties-number",
+        "v2-rich",
+        ("TMD014",),
+        {"/properties/commit.retry.num-retries": 4},
+        REFUSED,
+        "a property is a number, not a string",
+        more=("TMD029",),
+    )
+    yield Case(
+        "properties-null",
+        "v2-rich",
+        ("TMD014",),
+        {"/properties/commit.retry.num-retries": None},
+        EITHER,
+        "a property is null, not a string",
+        more=("TMD029",),
+    )
     for name, code, ignored in (("statistics", "TMD022", "STA007"), ("partition-statistics", "TMD023", "STA036")):
-        yield Case(f"{name}-object", "v2-statistics", (code,), {f"/{name}": {}}, EITHER,
-                   f"{name} is an object; readers may ignore it", more=(ignored,))  # fmt: skip
+        yield Case(
+            f"{name}-object",
+            "v2-statistics",
+            (code,),
+            {f"/{name}": {}},
+            EITHER,
+            f"{name} is an object; readers may ignore it",
+            more=(ignored,),
+        )
 
 
 # What holds among the fields of table metadata.
@@ -227,13 +291,22 @@ def fields() -> Iterator[Case]:
         ("default-sort-order-id-unknown", "TMD020", {"/default-sort-order-id": 1}, EITHER,
          "no order has the id, which writers use"),
     ])  # fmt: skip
-    yield from rows("table", "v2-nested", [
-        ("last-column-id-below-element", "TMD006", {"/last-column-id": 7, "/schemas/0/fields/5": DROP}, EITHER,
-         "the element of the list has id 8"),
-        ("last-column-id-below-value", "TMD006", {"/last-column-id": 10}, EITHER, "the value of the map has id 11"),
-        ("last-partition-id-low", "TMD013", {"/last-partition-id": 1000}, EITHER, "partition field 1001 is higher"),
-        ("last-partition-id-zero", "TMD013", {"/last-partition-id": 0}, EITHER, "partition field 1001 is higher"),
-    ])  # fmt: skip
+    yield from rows(
+        "table",
+        "v2-nested",
+        [
+            (
+                "last-column-id-below-element",
+                "TMD006",
+                {"/last-column-id": 7, "/schemas/0/fields/5": DROP},
+                EITHER,
+                "the element of the list has id 8",
+            ),
+            ("last-column-id-below-value", "TMD006", {"/last-column-id": 10}, EITHER, "the value of the map has id 11"),
+            ("last-partition-id-low", "TMD013", {"/last-partition-id": 1000}, EITHER, "partition field 1001 is higher"),
+            ("last-partition-id-zero", "TMD013", {"/last-partition-id": 0}, EITHER, "partition field 1001 is higher"),
+        ],
+    )
     yield from rows("table", "v2-small", [
         ("last-sequence-number-low", "TMD004", {"/last-sequence-number": 1}, EITHER,
          "the current snapshot has number 2"),
@@ -245,28 +318,52 @@ def fields() -> Iterator[Case]:
         ("main-without-current-snapshot", "TMD015", {"/current-snapshot-id": DROP, "/snapshot-log": []}, REFUSED,
          "the main branch has a snapshot and the table has no current one"),
     ])  # fmt: skip
-    yield Case("snapshots-missing-current", "v2-small", ("TMD015", "TMD021"), {
-        "/snapshots": DROP, "/snapshot-log": DROP, "/refs": {"main": {"snapshot-id": SECOND, "type": "branch"}},
-    }, REFUSED, "the table has a current snapshot and no snapshots",
-        near={"/snapshots": DROP, "/snapshot-log": DROP, "/refs": DROP, "/current-snapshot-id": DROP})  # fmt: skip
+    yield Case(
+        "snapshots-missing-current",
+        "v2-small",
+        ("TMD015", "TMD021"),
+        {"/snapshots": DROP, "/snapshot-log": DROP, "/refs": {"main": {"snapshot-id": SECOND, "type": "branch"}}},
+        REFUSED,
+        "the table has a current snapshot and no snapshots",
+        near={"/snapshots": DROP, "/snapshot-log": DROP, "/refs": DROP, "/current-snapshot-id": DROP},
+    )
     yield from logs()
 
 
 def logs() -> Iterator[Case]:
     """The logs of snapshots and of metadata files."""
-    yield from rows("snapshot-log", "v2-small", [
-        ("entry-without-time", "TMD031", {"/snapshot-log/0/timestamp-ms": DROP}, REFUSED, "an entry has no time"),
-        ("entry-without-snapshot", "TMD031", {"/snapshot-log/0/snapshot-id": DROP}, REFUSED, "an entry has no id"),
-        ("time-string", "TMD031", {"/snapshot-log/0/timestamp-ms": "1515100955770"}, REFUSED, "a time is a string"),
-        ("snapshot-string", "TMD031", {"/snapshot-log/0/snapshot-id": str(FIRST)}, REFUSED, "an id is a string"),
-        ("entry-number", "TMD031", {"/snapshot-log/0": FIRST}, REFUSED, "an entry is a number"),
-        ("reversed", "TMD017", {"/snapshot-log/0/timestamp-ms": 1515187355770 + DAY}, EITHER,
-         "an entry is later than the one after it"),
-        ("end", "TMD017", {"/snapshot-log/-": {"timestamp-ms": 1515187355771, "snapshot-id": FIRST}}, EITHER,
-         "the last entry is not the current snapshot"),
-        ("expired", "TMD017", {"/snapshot-log/0/snapshot-id": 1}, EITHER,
-         "the entry of a snapshot that has expired, which should have been removed"),
-    ])  # fmt: skip
+    yield from rows(
+        "snapshot-log",
+        "v2-small",
+        [
+            ("entry-without-time", "TMD031", {"/snapshot-log/0/timestamp-ms": DROP}, REFUSED, "an entry has no time"),
+            ("entry-without-snapshot", "TMD031", {"/snapshot-log/0/snapshot-id": DROP}, REFUSED, "an entry has no id"),
+            ("time-string", "TMD031", {"/snapshot-log/0/timestamp-ms": "1515100955770"}, REFUSED, "a time is a string"),
+            ("snapshot-string", "TMD031", {"/snapshot-log/0/snapshot-id": str(FIRST)}, REFUSED, "an id is a string"),
+            ("entry-number", "TMD031", {"/snapshot-log/0": FIRST}, REFUSED, "an entry is a number"),
+            (
+                "reversed",
+                "TMD017",
+                {"/snapshot-log/0/timestamp-ms": 1515187355770 + DAY},
+                EITHER,
+                "an entry is later than the one after it",
+            ),
+            (
+                "end",
+                "TMD017",
+                {"/snapshot-log/-": {"timestamp-ms": 1515187355771, "snapshot-id": FIRST}},
+                EITHER,
+                "the last entry is not the current snapshot",
+            ),
+            (
+                "expired",
+                "TMD017",
+                {"/snapshot-log/0/snapshot-id": 1},
+                EITHER,
+                "the entry of a snapshot that has expired, which should have been removed",
+            ),
+        ],
+    )
     yield from rows(
         "metadata-log",
         "v2-rich",

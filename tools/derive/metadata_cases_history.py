@@ -64,15 +64,36 @@ def snapshots() -> Iterator[Case]:
         "writers have to say the operation; readers tolerate its absence, or are strict with metadata JSON",
         why=("C3", "E17"),
     )
-    yield Case("snapshot-without-sequence-number", "v2-small", ("SNP003",), {
-        f"{OLD}/sequence-number": DROP}, READ, "a missing number is read as 0", why=("C2",))  # fmt: skip
-    yield from rows("v1-snapshot", "v1-snapshots", [
-        ("manifests-string", "SNP006", {f"{OLD}/manifests": f"{LOCATION}/metadata/m0.avro"}, REFUSED,
-         "manifests is a string"),
-        ("manifests-numbers", "SNP006", {f"{OLD}/manifests": [1]}, REFUSED, "a manifest is a number"),
-        ("manifests-twice", "SNP006", {f"{NEW}/manifests": [f"{LOCATION}/metadata/m2.avro"]}, EITHER,
-         "a snapshot has manifests beside its manifest list"),
-    ])  # fmt: skip
+    yield Case(
+        "snapshot-without-sequence-number",
+        "v2-small",
+        ("SNP003",),
+        {f"{OLD}/sequence-number": DROP},
+        READ,
+        "a missing number is read as 0",
+        why=("C2",),
+    )
+    yield from rows(
+        "v1-snapshot",
+        "v1-snapshots",
+        [
+            (
+                "manifests-string",
+                "SNP006",
+                {f"{OLD}/manifests": f"{LOCATION}/metadata/m0.avro"},
+                REFUSED,
+                "manifests is a string",
+            ),
+            ("manifests-numbers", "SNP006", {f"{OLD}/manifests": [1]}, REFUSED, "a manifest is a number"),
+            (
+                "manifests-twice",
+                "SNP006",
+                {f"{NEW}/manifests": [f"{LOCATION}/metadata/m2.avro"]},
+                EITHER,
+                "a snapshot has manifests beside its manifest list",
+            ),
+        ],
+    )
     yield from rows(
         "v1-snapshot",
         "v1-snapshots",
@@ -99,54 +120,115 @@ def lineage() -> Iterator[Case]:
         ("key-unknown", "SNP012", {f"{NEW}/key-id": "5f819a"}, EITHER, "no key has the id"),
         ("key-number", "SNP012", {f"{NEW}/key-id": 5}, REFUSED, "the id of a key is a number"),
     ])  # fmt: skip
-    yield Case("lineage-without-added-rows", "v3-small", ("SNP011",), {f"{NEW}/added-rows": DROP}, EITHER,
-               "tables of 2025 have no added-rows", why=("B5", "E17"))  # fmt: skip
-    yield from rows("key", "v3-small", [
-        ("string", "TMD025", {"/encryption-keys/1": "6a920c"}, EITHER, "a key is a string"),
-        ("without-id", "ENC001", {"/encryption-keys/1/key-id": DROP}, EITHER, "a key has no id"),
-        ("id-number", "ENC001", {"/encryption-keys/1/key-id": 6}, EITHER, "the id of a key is a number"),
-        ("without-metadata", "ENC002", {"/encryption-keys/1/encrypted-key-metadata": DROP}, EITHER,
-         "a key has no key metadata"),
-        ("not-base64", "ENC002", {"/encryption-keys/1/encrypted-key-metadata": "not base64!"}, EITHER,
-         "key metadata is no base64"),
-        ("encrypted-by-number", "ENC003", {"/encryption-keys/1/encrypted-by-id": 5}, EITHER,
-         "the id of another key is a number"),
-        ("properties-list", "ENC004", {"/encryption-keys/1/properties": []}, EITHER, "properties are a list"),
-        ("ids-twice", "ENC001", {"/encryption-keys/1/key-id": "5f819b"}, EITHER, "two keys have one id"),
-    ])  # fmt: skip
-    yield Case("key-of-the-example", "v3-minimal", ("ENC002",), {
-        "/encryption-keys": [{"key-id": "5f819b", "key-metadata": "aWNlYmVyZwo="}],
-    }, REFUSED, "the example of Appendix C, whose name of the key metadata is not that of the field table", near={
-        "/encryption-keys": [{"key-id": "5f819b", "encrypted-key-metadata": "aWNlYmVyZwo="}],
-    }, why=("B10",))  # fmt: skip
+    yield Case(
+        "lineage-without-added-rows",
+        "v3-small",
+        ("SNP011",),
+        {f"{NEW}/added-rows": DROP},
+        EITHER,
+        "tables of 2025 have no added-rows",
+        why=("B5", "E17"),
+    )
+    yield from rows(
+        "key",
+        "v3-small",
+        [
+            ("string", "TMD025", {"/encryption-keys/1": "6a920c"}, EITHER, "a key is a string"),
+            ("without-id", "ENC001", {"/encryption-keys/1/key-id": DROP}, EITHER, "a key has no id"),
+            ("id-number", "ENC001", {"/encryption-keys/1/key-id": 6}, EITHER, "the id of a key is a number"),
+            (
+                "without-metadata",
+                "ENC002",
+                {"/encryption-keys/1/encrypted-key-metadata": DROP},
+                EITHER,
+                "a key has no key metadata",
+            ),
+            (
+                "not-base64",
+                "ENC002",
+                {"/encryption-keys/1/encrypted-key-metadata": "not base64!"},
+                EITHER,
+                "key metadata is no base64",
+            ),
+            (
+                "encrypted-by-number",
+                "ENC003",
+                {"/encryption-keys/1/encrypted-by-id": 5},
+                EITHER,
+                "the id of another key is a number",
+            ),
+            ("properties-list", "ENC004", {"/encryption-keys/1/properties": []}, EITHER, "properties are a list"),
+            ("ids-twice", "ENC001", {"/encryption-keys/1/key-id": "5f819b"}, EITHER, "two keys have one id"),
+        ],
+    )
+    yield Case(
+        "key-of-the-example",
+        "v3-minimal",
+        ("ENC002",),
+        {"/encryption-keys": [{"key-id": "5f819b", "key-metadata": "aWNlYmVyZwo="}]},
+        REFUSED,
+        "the example of Appendix C, whose name of the key metadata is not that of the field table",
+        near={"/encryption-keys": [{"key-id": "5f819b", "encrypted-key-metadata": "aWNlYmVyZwo="}]},
+        why=("B10",),
+    )
 
 
 def refs() -> Iterator[Case]:
     """Branches and tags."""
-    yield from rows("ref", "v2-small", [
-        ("number", "TMD021", {"/refs/test": FIRST}, REFUSED, "a reference is the id of its snapshot"),
-        ("without-snapshot", "REF001", {"/refs/test/snapshot-id": DROP}, REFUSED, "a reference has no snapshot"),
-        ("snapshot-string", "REF001", {"/refs/test/snapshot-id": str(FIRST)}, REFUSED, "a snapshot is a string"),
-        ("without-type", "REF002", {"/refs/test/type": DROP}, REFUSED, "a reference has no type"),
-        ("type-unknown", "REF002", {"/refs/test/type": "label"}, REFUSED, "no type of references has the name"),
-        ("type-number", "REF002", {"/refs/test/type": 1}, REFUSED, "a type is a number"),
-        ("dangling", "TMD021", {"/refs/test/snapshot-id": FIRST - 1}, EITHER, "no snapshot has the id of the tag's"),
-        ("main-is-tag", "REF002", {"/refs/main/type": "tag"}, EITHER, "main is a tag"),
-        ("keep-string", "REF003", {"/refs/main/min-snapshots-to-keep": "3"}, REFUSED, "a number is a string"),
-        ("keep-zero", "REF003", {"/refs/main/min-snapshots-to-keep": 0}, EITHER, "a number is not positive"),
-        ("keep-negative", "REF003", {"/refs/main/min-snapshots-to-keep": -1}, EITHER, "a number is not positive"),
-        ("keep-long", "REF003", {"/refs/main/min-snapshots-to-keep": 1 << 31}, REFUSED, "a number has 32 bits"),
-        ("age-zero", "REF004", {"/refs/main/max-snapshot-age-ms": 0}, EITHER, "an age is not positive"),
-        ("age-string", "REF004", {"/refs/main/max-snapshot-age-ms": "5d"}, REFUSED, "an age is a string"),
-        ("ref-age-zero", "REF005", {"/refs/test/max-ref-age-ms": 0}, EITHER, "an age is not positive"),
-        ("ref-age-negative", "REF005", {"/refs/test/max-ref-age-ms": -1}, EITHER, "an age is not positive"),
-        ("tag-keep", "REF003", {"/refs/test/min-snapshots-to-keep": 1}, EITHER, "a tag has the retention of a branch"),
-    ])  # fmt: skip
-    yield Case("ref-tag-age", "v2-small", ("REF004",), {"/refs/test/max-snapshot-age-ms": 1}, EITHER,
-               "a tag has the retention of a branch", near={"/refs/test/max-ref-age-ms": 1})  # fmt: skip
-    yield Case("ref-main-age", "v2-small", ("REF005",), {"/refs/main/max-ref-age-ms": 1}, EITHER,
-               "main never expires, and has an age to expire at", near={"/refs/test/max-ref-age-ms": 1},
-               more=("REF006",))  # fmt: skip
+    yield from rows(
+        "ref",
+        "v2-small",
+        [
+            ("number", "TMD021", {"/refs/test": FIRST}, REFUSED, "a reference is the id of its snapshot"),
+            ("without-snapshot", "REF001", {"/refs/test/snapshot-id": DROP}, REFUSED, "a reference has no snapshot"),
+            ("snapshot-string", "REF001", {"/refs/test/snapshot-id": str(FIRST)}, REFUSED, "a snapshot is a string"),
+            ("without-type", "REF002", {"/refs/test/type": DROP}, REFUSED, "a reference has no type"),
+            ("type-unknown", "REF002", {"/refs/test/type": "label"}, REFUSED, "no type of references has the name"),
+            ("type-number", "REF002", {"/refs/test/type": 1}, REFUSED, "a type is a number"),
+            (
+                "dangling",
+                "TMD021",
+                {"/refs/test/snapshot-id": FIRST - 1},
+                EITHER,
+                "no snapshot has the id of the tag's",
+            ),
+            ("main-is-tag", "REF002", {"/refs/main/type": "tag"}, EITHER, "main is a tag"),
+            ("keep-string", "REF003", {"/refs/main/min-snapshots-to-keep": "3"}, REFUSED, "a number is a string"),
+            ("keep-zero", "REF003", {"/refs/main/min-snapshots-to-keep": 0}, EITHER, "a number is not positive"),
+            ("keep-negative", "REF003", {"/refs/main/min-snapshots-to-keep": -1}, EITHER, "a number is not positive"),
+            ("keep-long", "REF003", {"/refs/main/min-snapshots-to-keep": 1 << 31}, REFUSED, "a number has 32 bits"),
+            ("age-zero", "REF004", {"/refs/main/max-snapshot-age-ms": 0}, EITHER, "an age is not positive"),
+            ("age-string", "REF004", {"/refs/main/max-snapshot-age-ms": "5d"}, REFUSED, "an age is a string"),
+            ("ref-age-zero", "REF005", {"/refs/test/max-ref-age-ms": 0}, EITHER, "an age is not positive"),
+            ("ref-age-negative", "REF005", {"/refs/test/max-ref-age-ms": -1}, EITHER, "an age is not positive"),
+            (
+                "tag-keep",
+                "REF003",
+                {"/refs/test/min-snapshots-to-keep": 1},
+                EITHER,
+                "a tag has the retention of a branch",
+            ),
+        ],
+    )
+    yield Case(
+        "ref-tag-age",
+        "v2-small",
+        ("REF004",),
+        {"/refs/test/max-snapshot-age-ms": 1},
+        EITHER,
+        "a tag has the retention of a branch",
+        near={"/refs/test/max-ref-age-ms": 1},
+    )
+    yield Case(
+        "ref-main-age",
+        "v2-small",
+        ("REF005",),
+        {"/refs/main/max-ref-age-ms": 1},
+        EITHER,
+        "main never expires, and has an age to expire at",
+        near={"/refs/test/max-ref-age-ms": 1},
+        more=("REF006",),
+    )
 
 
 FILE = "/statistics/0"
@@ -164,11 +246,25 @@ def statistics() -> Iterator[Case]:
     ]
     of_blob = [("type", "STA008"), ("snapshot-id", "STA009"), ("sequence-number", "STA010"), ("fields", "STA011")]
     for name, code in without:
-        yield Case(f"statistics-without-{name}", "v2-statistics", (code,), {f"{FILE}/{name}": DROP}, EITHER,
-                   "a required field is missing; readers may ignore statistics", more=("STA007",))  # fmt: skip
+        yield Case(
+            f"statistics-without-{name}",
+            "v2-statistics",
+            (code,),
+            {f"{FILE}/{name}": DROP},
+            EITHER,
+            "a required field is missing; readers may ignore statistics",
+            more=("STA007",),
+        )
     for name, code in of_blob:
-        yield Case(f"statistics-blob-without-{name}", "v2-statistics", (code,), {f"{BLOB}/{name}": DROP}, EITHER,
-                   "a required field of a blob is missing; statistics may be ignored", more=("STA007",))  # fmt: skip
+        yield Case(
+            f"statistics-blob-without-{name}",
+            "v2-statistics",
+            (code,),
+            {f"{BLOB}/{name}": DROP},
+            EITHER,
+            "a required field of a blob is missing; statistics may be ignored",
+            more=("STA007",),
+        )
     for name, code in [("snapshot-id", "STA013"), ("statistics-path", "STA014"), ("file-size-in-bytes", "STA015")]:
         yield Case(
             f"partition-statistics-without-{name}",
@@ -189,18 +285,42 @@ def statistics() -> Iterator[Case]:
     for name, code, edits, note in table:
         yield Case(f"statistics-{name}", "v2-statistics", (code,), edits, EITHER, note, more=("STA007",))
     # A type of blobs that the reader does not know is no fault: writers have types of their own.
-    yield Case("statistics-blob-type-number", "v2-statistics", ("STA008",), {f"{BLOB}/type": 7}, EITHER,
-               "the type of a blob is a number", near={f"{BLOB}/type": "example-histogram-v1"},
-               more=("STA007",))  # fmt: skip
-    yield Case("statistics-snapshot-id-string", "v2-statistics", ("STA001",), {f"{FILE}/snapshot-id": str(FIRST)},
-               EITHER, "the id of a snapshot is a string, as a former text had it", why=("A15", "E17"),
-               more=("STA007",))  # fmt: skip
-    yield Case("partition-statistics-twice", "v2-statistics", ("STA016",), {
-        "/partition-statistics/-": {**PARTITION_STATISTICS[0], "statistics-path": f"{LOCATION}/metadata/p1.parquet"},
-    }, EITHER, "a snapshot has two partition statistics files", near={
-        "/partition-statistics/-": {**PARTITION_STATISTICS[0], "snapshot-id": SECOND,
-                                    "statistics-path": f"{LOCATION}/metadata/p1.parquet"},
-    }, more=("STA036",))  # fmt: skip
+    yield Case(
+        "statistics-blob-type-number",
+        "v2-statistics",
+        ("STA008",),
+        {f"{BLOB}/type": 7},
+        EITHER,
+        "the type of a blob is a number",
+        near={f"{BLOB}/type": "example-histogram-v1"},
+        more=("STA007",),
+    )
+    yield Case(
+        "statistics-snapshot-id-string",
+        "v2-statistics",
+        ("STA001",),
+        {f"{FILE}/snapshot-id": str(FIRST)},
+        EITHER,
+        "the id of a snapshot is a string, as a former text had it",
+        why=("A15", "E17"),
+        more=("STA007",),
+    )
+    yield Case(
+        "partition-statistics-twice",
+        "v2-statistics",
+        ("STA016",),
+        {"/partition-statistics/-": {**PARTITION_STATISTICS[0], "statistics-path": f"{LOCATION}/metadata/p1.parquet"}},
+        EITHER,
+        "a snapshot has two partition statistics files",
+        near={
+            "/partition-statistics/-": {
+                **PARTITION_STATISTICS[0],
+                "snapshot-id": SECOND,
+                "statistics-path": f"{LOCATION}/metadata/p1.parquet",
+            }
+        },
+        more=("STA036",),
+    )
 
 
 def versions() -> Iterator[Case]:
@@ -239,8 +359,16 @@ def versions() -> Iterator[Case]:
         ("object", '{"id": 1}', ("NAM009",), "the mapping is an object"),
         ("without-names", '[{"field-id": 1}]', ("NAM002",), "a field mapping has no names"),
     ):
-        yield Case(f"name-mapping-{name}", "v2-minimal", codes, {**base, mapping: text}, READ, note, near=near,
-                   more=("NAM010",))  # fmt: skip
+        yield Case(
+            f"name-mapping-{name}",
+            "v2-minimal",
+            codes,
+            {**base, mapping: text},
+            READ,
+            note,
+            near=near,
+            more=("NAM010",),
+        )
 
 
 def cases() -> Iterator[Case]:

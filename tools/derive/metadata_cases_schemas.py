@@ -72,27 +72,55 @@ def form() -> Iterator[Case]:
 
 def ids() -> Iterator[Case]:
     """Ids and names that are not what they have to be."""
-    yield from rows("ids", "v2-nested", [
-        ("nested-field-twice", "TYP002", {"/schemas/0/fields/3/type/fields/0/id": 2}, REFUSED,
-         "a nested field has the id of a column"),
-        ("element-twice", "TYP002", {f"{LIST}/element-id": 7}, REFUSED, "an element has the id of its list"),
-        ("key-and-value", "TYP002", {f"{MAP}/value-id": 10}, REFUSED, "a key and its value have one id"),
-        ("value-of-column", "TYP002", {f"{MAP}/value-id": 2}, REFUSED, "a value has the id of a column"),
-    ])  # fmt: skip
-    yield from rows("ids", "v2-minimal", [
-        ("field-twice", "TYP002", {"/schemas/0/fields/1/id": 1}, REFUSED, "two columns have id 1"),
-        ("names-twice", "TYP002", {"/schemas/0/fields/1/name": "id"}, EITHER, "two columns have one name"),
-        ("schemas-twice", "TMD008", {"/schemas/-": {"type": "struct", "schema-id": 0, "fields": [ID]}}, REFUSED,
-         "two schemas have the current id"),
-    ])  # fmt: skip
-    yield Case("ids-reserved", "v2-minimal", ("RES001",), {
-        "/schemas/0/fields/1/id": 2147483448, "/last-column-id": 2147483448,
-    }, EITHER, "the lowest reserved id", near={
-        "/schemas/0/fields/1/id": 2147483447, "/last-column-id": 2147483447,
-    })  # fmt: skip
-    yield Case("ids-reserved-pos", "v2-minimal", ("RES001",), {
-        "/schemas/0/fields/1/id": 2147483645, "/last-column-id": 2147483645,
-    }, EITHER, "the id of _pos", near={"/schemas/0/fields/1/id": 1000, "/last-column-id": 1000})  # fmt: skip
+    yield from rows(
+        "ids",
+        "v2-nested",
+        [
+            (
+                "nested-field-twice",
+                "TYP002",
+                {"/schemas/0/fields/3/type/fields/0/id": 2},
+                REFUSED,
+                "a nested field has the id of a column",
+            ),
+            ("element-twice", "TYP002", {f"{LIST}/element-id": 7}, REFUSED, "an element has the id of its list"),
+            ("key-and-value", "TYP002", {f"{MAP}/value-id": 10}, REFUSED, "a key and its value have one id"),
+            ("value-of-column", "TYP002", {f"{MAP}/value-id": 2}, REFUSED, "a value has the id of a column"),
+        ],
+    )
+    yield from rows(
+        "ids",
+        "v2-minimal",
+        [
+            ("field-twice", "TYP002", {"/schemas/0/fields/1/id": 1}, REFUSED, "two columns have id 1"),
+            ("names-twice", "TYP002", {"/schemas/0/fields/1/name": "id"}, EITHER, "two columns have one name"),
+            (
+                "schemas-twice",
+                "TMD008",
+                {"/schemas/-": {"type": "struct", "schema-id": 0, "fields": [ID]}},
+                REFUSED,
+                "two schemas have the current id",
+            ),
+        ],
+    )
+    yield Case(
+        "ids-reserved",
+        "v2-minimal",
+        ("RES001",),
+        {"/schemas/0/fields/1/id": 2147483448, "/last-column-id": 2147483448},
+        EITHER,
+        "the lowest reserved id",
+        near={"/schemas/0/fields/1/id": 2147483447, "/last-column-id": 2147483447},
+    )
+    yield Case(
+        "ids-reserved-pos",
+        "v2-minimal",
+        ("RES001",),
+        {"/schemas/0/fields/1/id": 2147483645, "/last-column-id": 2147483645},
+        EITHER,
+        "the id of _pos",
+        near={"/schemas/0/fields/1/id": 1000, "/last-column-id": 1000},
+    )
 
 
 IDENTIFIERS: list[tuple[str, str, int, dict[str, Any], str]] = [
@@ -111,21 +139,36 @@ IDENTIFIERS: list[tuple[str, str, int, dict[str, Any], str]] = [
 def identifiers() -> Iterator[Case]:
     """Fields that cannot identify rows."""
     for name, code, field_id, edits, note in IDENTIFIERS:
-        yield Case(f"identifier-{name}", "v2-nested", (code,), {
-            **edits, "/schemas/0/identifier-field-ids": [field_id],
-        }, EITHER, note, near={**edits, "/schemas/0/identifier-field-ids": [3]} if not edits else {
-            **edits, "/schemas/0/identifier-field-ids": [5],
-        })  # fmt: skip
-    yield Case("identifier-float", "v2-minimal", ("IDF003",), {
-        "/schemas/0/fields/0/type": "float", "/schemas/0/identifier-field-ids": [1],
-    }, EITHER, "a float", near={
-        "/schemas/0/fields/0/type": "int", "/schemas/0/identifier-field-ids": [1],
-    })  # fmt: skip
-    yield Case("identifier-variant", "v3-minimal", ("IDF001",), {
-        "/schemas/0/fields/0/type": "variant", "/schemas/0/identifier-field-ids": [1],
-    }, EITHER, "a variant, which is not primitive", near={
-        "/schemas/0/fields/0/type": "string", "/schemas/0/identifier-field-ids": [1],
-    }, more=("TYP007",))  # fmt: skip
+        yield Case(
+            f"identifier-{name}",
+            "v2-nested",
+            (code,),
+            {**edits, "/schemas/0/identifier-field-ids": [field_id]},
+            EITHER,
+            note,
+            near={**edits, "/schemas/0/identifier-field-ids": [3]}
+            if not edits
+            else {**edits, "/schemas/0/identifier-field-ids": [5]},
+        )
+    yield Case(
+        "identifier-float",
+        "v2-minimal",
+        ("IDF003",),
+        {"/schemas/0/fields/0/type": "float", "/schemas/0/identifier-field-ids": [1]},
+        EITHER,
+        "a float",
+        near={"/schemas/0/fields/0/type": "int", "/schemas/0/identifier-field-ids": [1]},
+    )
+    yield Case(
+        "identifier-variant",
+        "v3-minimal",
+        ("IDF001",),
+        {"/schemas/0/fields/0/type": "variant", "/schemas/0/identifier-field-ids": [1]},
+        EITHER,
+        "a variant, which is not primitive",
+        near={"/schemas/0/fields/0/type": "string", "/schemas/0/identifier-field-ids": [1]},
+        more=("TYP007",),
+    )
 
 
 NEW_TYPES = (
@@ -160,21 +203,41 @@ def versions() -> Iterator[Case]:
         EITHER,
         "the element of a list is of a type that came with v3",
     )
-    yield Case("v2-initial-default", "v2-minimal", ("VER005",), {"/schemas/0/fields/1/initial-default": "none"}, EITHER,
-               "default values came with v3", why=("C20", "E18"))  # fmt: skip
-    yield Case("v2-write-default", "v2-minimal", ("VER005",), {"/schemas/0/fields/1/write-default": "none"}, EITHER,
-               "default values came with v3", why=("C20", "E18"))  # fmt: skip
+    yield Case(
+        "v2-initial-default",
+        "v2-minimal",
+        ("VER005",),
+        {"/schemas/0/fields/1/initial-default": "none"},
+        EITHER,
+        "default values came with v3",
+        why=("C20", "E18"),
+    )
+    yield Case(
+        "v2-write-default",
+        "v2-minimal",
+        ("VER005",),
+        {"/schemas/0/fields/1/write-default": "none"},
+        EITHER,
+        "default values came with v3",
+        why=("C20", "E18"),
+    )
 
 
 def _default(name: str, codes: tuple[str, ...], type_: Any, default: Any, near: Any, outcome: str, note: str) -> Case:
     """A field of v3 whose default is wrong; ``near`` is the right one."""
     place = "/schemas/0/fields/1"
-    return Case(f"default-{name}", "v3-minimal", codes, {
-        f"{place}/type": type_, f"{place}/initial-default": default, f"{place}/write-default": default,
-    }, outcome, note, near={
-        f"{place}/type": type_, **({} if near is None else {
-            f"{place}/initial-default": near, f"{place}/write-default": near}),
-    })  # fmt: skip
+    return Case(
+        f"default-{name}",
+        "v3-minimal",
+        codes,
+        {f"{place}/type": type_, f"{place}/initial-default": default, f"{place}/write-default": default},
+        outcome,
+        note,
+        near={
+            f"{place}/type": type_,
+            **({} if near is None else {f"{place}/initial-default": near, f"{place}/write-default": near}),
+        },
+    )
 
 
 POINT: Document = {"type": "struct", "fields": [{"id": 3, "name": "x", "required": False, "type": "int"}]}
@@ -187,12 +250,26 @@ def defaults() -> Iterator[Case]:
     yield _default(
         "geometry", ("DEF008",), "geometry(srid:4326)", "POINT (30 10)", None, EITHER, "a geometry defaults to null"
     )
-    yield _default("geography", ("DEF008",), "geography(srid:4326, karney)", "POINT (30 10)", None, EITHER,
-                   "a geography defaults to null")  # fmt: skip
+    yield _default(
+        "geography",
+        ("DEF008",),
+        "geography(srid:4326, karney)",
+        "POINT (30 10)",
+        None,
+        EITHER,
+        "a geography defaults to null",
+    )
     yield _default("string-number", ("SVJ009",), "string", 34, "34", REFUSED, "the default of a string is a number")
     yield _default("int-string", ("SVJ001",), "int", "34", 34, REFUSED, "the default of an int is a string")
-    yield _default("int-too-large", ("TYP009",), "int", 1 << 31, (1 << 31) - 1, REFUSED,
-                   "the default of an int has more than 32 bits")  # fmt: skip
+    yield _default(
+        "int-too-large",
+        ("TYP009",),
+        "int",
+        1 << 31,
+        (1 << 31) - 1,
+        REFUSED,
+        "the default of an int has more than 32 bits",
+    )
     yield _default(
         "boolean-number",
         ("SVJ001",),
@@ -209,19 +286,44 @@ def defaults() -> Iterator[Case]:
     yield _default(
         "decimal-number", ("SVJ002",), "decimal(9, 2)", 14.2, "14.20", REFUSED, "the default of a decimal is a number"
     )
-    yield _default("uuid-text", ("SVJ006",), "uuid", "f79c3e09", "f79c3e09-677c-4bbd-a479-3f349cb785e7", REFUSED,
-                   "the default of a uuid is none")  # fmt: skip
-    yield _default("fixed-length", ("TYP023",), "fixed[4]", "000102", "000102ff", REFUSED,
-                   "the default of a fixed of 4 bytes has 3")  # fmt: skip
+    yield _default(
+        "uuid-text",
+        ("SVJ006",),
+        "uuid",
+        "f79c3e09",
+        "f79c3e09-677c-4bbd-a479-3f349cb785e7",
+        REFUSED,
+        "the default of a uuid is none",
+    )
+    yield _default(
+        "fixed-length",
+        ("TYP023",),
+        "fixed[4]",
+        "000102",
+        "000102ff",
+        REFUSED,
+        "the default of a fixed of 4 bytes has 3",
+    )
     point: Document = {"/last-column-id": 3, "/schemas/0/fields/1/type": POINT}
-    yield Case("default-struct-with-fields", "v3-minimal", ("DEF009",), {
-        **point, "/schemas/0/fields/1/initial-default": {"3": 0}, "/schemas/0/fields/1/write-default": {"3": 0},
-    }, EITHER, "the default of a struct has values of its fields", near={
-        **point, "/schemas/0/fields/1/initial-default": {}, "/schemas/0/fields/1/write-default": {},
-    }, why=("A12", "E17"))  # fmt: skip
-    yield Case("required-unknown", "v3-minimal", ("TYP025",), {
-        "/schemas/0/fields/1/type": "unknown", "/schemas/0/fields/1/required": True,
-    }, EITHER, "a column of type unknown is optional", near={"/schemas/0/fields/1/type": "unknown"})  # fmt: skip
+    yield Case(
+        "default-struct-with-fields",
+        "v3-minimal",
+        ("DEF009",),
+        {**point, "/schemas/0/fields/1/initial-default": {"3": 0}, "/schemas/0/fields/1/write-default": {"3": 0}},
+        EITHER,
+        "the default of a struct has values of its fields",
+        near={**point, "/schemas/0/fields/1/initial-default": {}, "/schemas/0/fields/1/write-default": {}},
+        why=("A12", "E17"),
+    )
+    yield Case(
+        "required-unknown",
+        "v3-minimal",
+        ("TYP025",),
+        {"/schemas/0/fields/1/type": "unknown", "/schemas/0/fields/1/required": True},
+        EITHER,
+        "a column of type unknown is optional",
+        near={"/schemas/0/fields/1/type": "unknown"},
+    )
 
 
 def _later(name: str, version: int, code: str, old: Any, new: Any, near: Any, note: str) -> Case:
@@ -256,27 +358,63 @@ def history() -> Iterator[Case]:
     yield _later("int-to-string", 2, "EVO003", "int", "string", "long", "an int became a string")
     yield _later("int-to-double", 2, "EVO003", "int", "double", "long", "an int became a double")
     yield _later("float-to-int", 2, "EVO003", "float", "int", "double", "a float became an int")
-    yield _later("decimal-scale", 2, "EVO003", "decimal(9, 2)", "decimal(9, 3)", "decimal(10, 2)",
-                 "the scale of a decimal changed")  # fmt: skip
-    yield _later("timestamp-to-timestamptz", 2, "EVO003", "timestamp", "timestamptz", "timestamp",
-                 "a timestamp became a timestamptz")  # fmt: skip
-    yield _later("date-to-timestamp-in-v2", 2, "EVO003", "date", "timestamp", "date",
-                 "a date became a timestamp, which v3 brought")  # fmt: skip
+    yield _later(
+        "decimal-scale",
+        2,
+        "EVO003",
+        "decimal(9, 2)",
+        "decimal(9, 3)",
+        "decimal(10, 2)",
+        "the scale of a decimal changed",
+    )
+    yield _later(
+        "timestamp-to-timestamptz",
+        2,
+        "EVO003",
+        "timestamp",
+        "timestamptz",
+        "timestamp",
+        "a timestamp became a timestamptz",
+    )
+    yield _later(
+        "date-to-timestamp-in-v2",
+        2,
+        "EVO003",
+        "date",
+        "timestamp",
+        "date",
+        "a date became a timestamp, which v3 brought",
+    )
     yield _later("date-to-timestamptz", 3, "EVO003", "date", "timestamptz", "timestamp", "a date became a timestamptz")
     yield _later("fixed-length", 2, "EVO003", "fixed[4]", "fixed[8]", "fixed[4]", "a fixed became longer")
     yield _later("primitive-to-struct", 2, "EVO013", "int", STRUCT, "long", "an int became a struct")
     yield _later("struct-to-primitive", 2, "EVO013", STRUCT, "int", LONGER, "a struct of one field became its field")
     yield _later("list-to-map", 2, "EVO003", A_LIST, A_MAP, {**A_LIST, "element": "long"}, "a list became a map")
-    yield Case("history-field-left-struct", "v2-minimal", ("EVO012",), {
-        "/last-column-id": 4, "/schemas/0/fields/1/type": LONGER, "/current-schema-id": 1, "/schemas/-": {
-            "type": "struct", "schema-id": 1,
-            "fields": [ID, {**DATA, "type": STRUCT}, {"id": 4, "name": "y", "required": False, "type": "int"}]},
-        "/schemas/0/fields/1/type/fields/0/type": "int",
-    }, EITHER, "a field moved from its struct to the table", near={
-        "/last-column-id": 4, "/schemas/0/fields/1/type": LONGER, "/current-schema-id": 1, "/schemas/-": {
-            "type": "struct", "schema-id": 1, "fields": [ID, {**DATA, "type": STRUCT}]},
-        "/schemas/0/fields/1/type/fields/0/type": "int",
-    })  # fmt: skip
+    yield Case(
+        "history-field-left-struct",
+        "v2-minimal",
+        ("EVO012",),
+        {
+            "/last-column-id": 4,
+            "/schemas/0/fields/1/type": LONGER,
+            "/current-schema-id": 1,
+            "/schemas/-": {
+                "type": "struct",
+                "schema-id": 1,
+                "fields": [ID, {**DATA, "type": STRUCT}, {"id": 4, "name": "y", "required": False, "type": "int"}],
+            },
+            "/schemas/0/fields/1/type/fields/0/type": "int",
+        },
+        EITHER,
+        "a field moved from its struct to the table",
+        near={
+            "/last-column-id": 4,
+            "/schemas/0/fields/1/type": LONGER,
+            "/current-schema-id": 1,
+            "/schemas/-": {"type": "struct", "schema-id": 1, "fields": [ID, {**DATA, "type": STRUCT}]},
+            "/schemas/0/fields/1/type/fields/0/type": "int",
+        },
+    )
     old = {**DATA, "initial-default": "a", "write-default": "a"}
     changes = {"initial-default": "b"}, {"write-default": "b"}
     wrong, right = (
@@ -287,8 +425,16 @@ def history() -> Iterator[Case]:
         }
         for change in changes
     )
-    yield Case("history-initial-default", "v3-minimal", ("DEF003",), wrong, EITHER,
-               "the initial default of a column changed", near=right, more=("EVO014",))  # fmt: skip
+    yield Case(
+        "history-initial-default",
+        "v3-minimal",
+        ("DEF003",),
+        wrong,
+        EITHER,
+        "the initial default of a column changed",
+        near=right,
+        more=("EVO014",),
+    )
 
 
 def cases() -> Iterator[Case]:

@@ -38,34 +38,63 @@ def form() -> Iterator[Case]:
         ("field-transform-empty", "PAR021", {f"{BUCKET}/transform": ""}, EITHER, "a transform has no name"),
     ])  # fmt: skip
     order = "/sort-orders/1/fields/0"
-    yield from rows("order", "v2-nested", [
-        ("list", "SRT006", {"/sort-orders/0": []}, REFUSED, "an order is the list of its fields"),
-        ("without-id", "SRT006", {"/sort-orders/0/order-id": DROP}, REFUSED, "an order has no id"),
-        ("id-string", "SRT006", {"/sort-orders/0/order-id": "0"}, REFUSED, "the id of an order is a string"),
-        ("without-fields", "SRT006", {"/sort-orders/1/fields": DROP}, REFUSED, "an order has no list of fields"),
-        ("field-without-source", "SRT011", {f"{order}/source-id": DROP}, REFUSED, "a field has no source"),
-        ("field-source-string", "SRT011", {f"{order}/source-id": "2"}, REFUSED, "the source of a field is a string"),
-        ("field-without-transform", "SRT010", {f"{order}/transform": DROP}, REFUSED, "a field has no transform"),
-        ("field-without-direction", "SRT013", {f"{order}/direction": DROP}, REFUSED, "a field has no direction"),
-        ("field-direction-unknown", "SRT007", {f"{order}/direction": "ascending"}, REFUSED, "no such direction"),
-        ("field-direction-number", "SRT013", {f"{order}/direction": 1}, REFUSED, "a direction is a number"),
-        ("field-without-null-order", "SRT014", {f"{order}/null-order": DROP}, REFUSED, "a field has no null order"),
-        ("field-null-order-unknown", "SRT007", {f"{order}/null-order": "first"}, REFUSED, "no such null order"),
-    ])  # fmt: skip
+    yield from rows(
+        "order",
+        "v2-nested",
+        [
+            ("list", "SRT006", {"/sort-orders/0": []}, REFUSED, "an order is the list of its fields"),
+            ("without-id", "SRT006", {"/sort-orders/0/order-id": DROP}, REFUSED, "an order has no id"),
+            ("id-string", "SRT006", {"/sort-orders/0/order-id": "0"}, REFUSED, "the id of an order is a string"),
+            ("without-fields", "SRT006", {"/sort-orders/1/fields": DROP}, REFUSED, "an order has no list of fields"),
+            ("field-without-source", "SRT011", {f"{order}/source-id": DROP}, REFUSED, "a field has no source"),
+            (
+                "field-source-string",
+                "SRT011",
+                {f"{order}/source-id": "2"},
+                REFUSED,
+                "the source of a field is a string",
+            ),
+            ("field-without-transform", "SRT010", {f"{order}/transform": DROP}, REFUSED, "a field has no transform"),
+            ("field-without-direction", "SRT013", {f"{order}/direction": DROP}, REFUSED, "a field has no direction"),
+            ("field-direction-unknown", "SRT007", {f"{order}/direction": "ascending"}, REFUSED, "no such direction"),
+            ("field-direction-number", "SRT013", {f"{order}/direction": 1}, REFUSED, "a direction is a number"),
+            ("field-without-null-order", "SRT014", {f"{order}/null-order": DROP}, REFUSED, "a field has no null order"),
+            ("field-null-order-unknown", "SRT007", {f"{order}/null-order": "first"}, REFUSED, "no such null order"),
+        ],
+    )
 
 
 def ids() -> Iterator[Case]:
     """Ids of specs, orders and their fields."""
     identity = {"source-id": 2, "name": "data", "transform": "identity"}
-    yield from rows("spec", "v2-nested", [
-        ("ids-twice", "TMD011", {"/partition-specs/0/spec-id": 1}, EITHER, "two specs have the default id"),
-        ("field-ids-twice", "PAR025", {f"{BUCKET}/field-id": 1000, "/last-partition-id": 1000}, EITHER,
-         "two fields of a spec have one id"),
-        ("field-id-of-another-spec", "PAR003", {"/partition-specs/0/fields/-": {**identity, "field-id": 1000}}, EITHER,
-         "two specs have one field id for different fields"),
-        ("equivalent", "PAR008", {"/partition-specs/-": {"spec-id": 2, "fields": []}}, EITHER,
-         "two specs are equivalent"),
-    ])  # fmt: skip
+    yield from rows(
+        "spec",
+        "v2-nested",
+        [
+            ("ids-twice", "TMD011", {"/partition-specs/0/spec-id": 1}, EITHER, "two specs have the default id"),
+            (
+                "field-ids-twice",
+                "PAR025",
+                {f"{BUCKET}/field-id": 1000, "/last-partition-id": 1000},
+                EITHER,
+                "two fields of a spec have one id",
+            ),
+            (
+                "field-id-of-another-spec",
+                "PAR003",
+                {"/partition-specs/0/fields/-": {**identity, "field-id": 1000}},
+                EITHER,
+                "two specs have one field id for different fields",
+            ),
+            (
+                "equivalent",
+                "PAR008",
+                {"/partition-specs/-": {"spec-id": 2, "fields": []}},
+                EITHER,
+                "two specs are equivalent",
+            ),
+        ],
+    )
     yield from rows("order", "v2-nested", [
         ("ids-twice", "TMD019", {"/sort-orders/-": {"order-id": 1, "fields": [
             {"transform": "identity", "source-id": 1, "direction": "asc", "null-order": "nulls-first"}]}}, EITHER,
@@ -102,33 +131,74 @@ def sources() -> Iterator[Case]:
             "/partition-specs/0/fields": [{"source-id": 2, "field-id": 1000, "name": "p", "transform": transform}],
             "/last-partition-id": 1000,
         }
-        yield Case(f"spec-{name}", "v2-minimal", (code,), {**spec, "/schemas/0/fields/1/type": type_}, EITHER,
-                   f"{transform.split('[')[0]} does not take {type_}",
-                   near={**spec, "/schemas/0/fields/1/type": near}, more=("PAR021",))  # fmt: skip
-    yield from rows("spec", "v2-nested", [
-        ("source-unknown", "PAR004", {f"{BUCKET}/source-id": 12}, EITHER, "no column has the id of a source"),
-        ("source-element", "PAR004", {f"{BUCKET}/source-id": 8}, EITHER, "the source is the element of a list"),
-        ("source-key", "PAR004", {f"{BUCKET}/source-id": 10}, EITHER, "the source is the key of a map"),
-        ("source-value", "PAR004", {f"{BUCKET}/source-id": 11}, EITHER, "the source is the value of a map"),
-        ("source-struct", "PAR004", {f"{BUCKET}/source-id": 4, f"{BUCKET}/transform": "identity"}, EITHER,
-         "the source is a struct"),
-        ("source-list", "PAR004", {f"{BUCKET}/source-id": 7, f"{BUCKET}/transform": "identity"}, EITHER,
-         "the source is a list"),
-    ])  # fmt: skip
+        yield Case(
+            f"spec-{name}",
+            "v2-minimal",
+            (code,),
+            {**spec, "/schemas/0/fields/1/type": type_},
+            EITHER,
+            f"{transform.split('[')[0]} does not take {type_}",
+            near={**spec, "/schemas/0/fields/1/type": near},
+            more=("PAR021",),
+        )
+    yield from rows(
+        "spec",
+        "v2-nested",
+        [
+            ("source-unknown", "PAR004", {f"{BUCKET}/source-id": 12}, EITHER, "no column has the id of a source"),
+            ("source-element", "PAR004", {f"{BUCKET}/source-id": 8}, EITHER, "the source is the element of a list"),
+            ("source-key", "PAR004", {f"{BUCKET}/source-id": 10}, EITHER, "the source is the key of a map"),
+            ("source-value", "PAR004", {f"{BUCKET}/source-id": 11}, EITHER, "the source is the value of a map"),
+            (
+                "source-struct",
+                "PAR004",
+                {f"{BUCKET}/source-id": 4, f"{BUCKET}/transform": "identity"},
+                EITHER,
+                "the source is a struct",
+            ),
+            (
+                "source-list",
+                "PAR004",
+                {f"{BUCKET}/source-id": 7, f"{BUCKET}/transform": "identity"},
+                EITHER,
+                "the source is a list",
+            ),
+        ],
+    )
     nested = {f"{BUCKET}/source-id": 5}
-    yield Case("spec-source-in-list-struct", "v2-nested", ("PAR004",), {
-        "/schemas/0/fields/4/type/element": {"type": "struct", "fields": [
-            {"id": 12, "name": "x", "required": True, "type": "long"}]},
-        "/last-column-id": 12, f"{BUCKET}/source-id": 12,
-    }, EITHER, "the source is a field of a struct in a list", near=nested)  # fmt: skip
+    yield Case(
+        "spec-source-in-list-struct",
+        "v2-nested",
+        ("PAR004",),
+        {
+            "/schemas/0/fields/4/type/element": {
+                "type": "struct",
+                "fields": [{"id": 12, "name": "x", "required": True, "type": "long"}],
+            },
+            "/last-column-id": 12,
+            f"{BUCKET}/source-id": 12,
+        },
+        EITHER,
+        "the source is a field of a struct in a list",
+        near=nested,
+    )
     order = "/sort-orders/1/fields/1"
-    yield from rows("order", "v2-nested", [
-        ("source-unknown", "PAR004", {f"{order}/source-id": 12}, EITHER, "no column has the id of a source"),
-        ("source-element", "PAR004", {f"{order}/source-id": 8}, EITHER, "the source is the element of a list"),
-        ("bucket-double", "TRN003", {f"{order}/source-id": 6}, EITHER, "bucket does not take a double"),
-        ("hour-string", "TRN014", {f"{order}/source-id": 2, f"{order}/transform": "hour"}, EITHER,
-         "hour does not take a string"),
-    ])  # fmt: skip
+    yield from rows(
+        "order",
+        "v2-nested",
+        [
+            ("source-unknown", "PAR004", {f"{order}/source-id": 12}, EITHER, "no column has the id of a source"),
+            ("source-element", "PAR004", {f"{order}/source-id": 8}, EITHER, "the source is the element of a list"),
+            ("bucket-double", "TRN003", {f"{order}/source-id": 6}, EITHER, "bucket does not take a double"),
+            (
+                "hour-string",
+                "TRN014",
+                {f"{order}/source-id": 2, f"{order}/transform": "hour"},
+                EITHER,
+                "hour does not take a string",
+            ),
+        ],
+    )
     for name, type_, code in (
         ("variant", "variant", "PAR004"),
         ("geometry", "geometry(srid:4326)", "TRN002"),
@@ -138,8 +208,15 @@ def sources() -> Iterator[Case]:
             "/partition-specs/0/fields": [{"source-id": 2, "field-id": 1000, "name": "p", "transform": "identity"}],
             "/last-partition-id": 1000,
         }
-        yield Case(f"spec-identity-{name}", "v3-minimal", (code,), {**spec, "/schemas/0/fields/1/type": type_}, EITHER,
-                   f"identity does not take {name}", near={**spec, "/schemas/0/fields/1/type": "binary"})  # fmt: skip
+        yield Case(
+            f"spec-identity-{name}",
+            "v3-minimal",
+            (code,),
+            {**spec, "/schemas/0/fields/1/type": type_},
+            EITHER,
+            f"identity does not take {name}",
+            near={**spec, "/schemas/0/fields/1/type": "binary"},
+        )
 
 
 PARAMETERS: list[tuple[str, str, str]] = [
@@ -153,39 +230,82 @@ PARAMETERS: list[tuple[str, str, str]] = [
 def transforms() -> Iterator[Case]:
     """Parameters, unknown transforms, and transforms of several arguments."""
     for name, transform, near in PARAMETERS:
-        yield Case(f"spec-{name}", "v2-nested", ("PAR021",), {f"{BUCKET}/transform": transform}, EITHER,
-                   "the parameter of a transform is positive", near={f"{BUCKET}/transform": near},
-                   why=("E15", "E17"), more=("TRN017",))  # fmt: skip
-    yield Case("spec-unknown-transform", "v3-minimal", ("PAR007",), {
-        "/partition-specs/0/fields": [{"source-id": 1, "field-id": 1000, "name": "z", "transform": "zorder[8]"}],
-        "/last-partition-id": 1000,
-    }, READ, "writers cannot use a default spec with an unknown transform; readers read the table", near={
-        "/partition-specs/-": {"spec-id": 1, "fields": [
-            {"source-id": 1, "field-id": 1000, "name": "z", "transform": "zorder[8]"}]},
-        "/last-partition-id": 1000,
-    }, more=("PAR024",))  # fmt: skip
+        yield Case(
+            f"spec-{name}",
+            "v2-nested",
+            ("PAR021",),
+            {f"{BUCKET}/transform": transform},
+            EITHER,
+            "the parameter of a transform is positive",
+            near={f"{BUCKET}/transform": near},
+            why=("E15", "E17"),
+            more=("TRN017",),
+        )
+    yield Case(
+        "spec-unknown-transform",
+        "v3-minimal",
+        ("PAR007",),
+        {
+            "/partition-specs/0/fields": [{"source-id": 1, "field-id": 1000, "name": "z", "transform": "zorder[8]"}],
+            "/last-partition-id": 1000,
+        },
+        READ,
+        "writers cannot use a default spec with an unknown transform; readers read the table",
+        near={
+            "/partition-specs/-": {
+                "spec-id": 1,
+                "fields": [{"source-id": 1, "field-id": 1000, "name": "z", "transform": "zorder[8]"}],
+            },
+            "/last-partition-id": 1000,
+        },
+        more=("PAR024",),
+    )
     several: dict[str, Any] = {"field-id": 1000, "name": "z", "transform": "zorder[8]"}
     near = {
         "/partition-specs/-": {"spec-id": 1, "fields": [{**several, "source-ids": [1, 2]}]},
         "/last-partition-id": 1000,
     }
     for name, base, codes, sources_, note in (
-        ("both-sources", "v3-minimal", ("PAR022",), {"source-id": 1, "source-ids": [1, 2]},
-         "a field has source-id and source-ids"),
-        ("negative-source-beside-list", "v3-minimal", ("PAR022",), {"source-id": -1, "source-ids": [1, 2]},
-         "a field has source-id -1 and source-ids, as a former text had it"),
+        (
+            "both-sources",
+            "v3-minimal",
+            ("PAR022",),
+            {"source-id": 1, "source-ids": [1, 2]},
+            "a field has source-id and source-ids",
+        ),
+        (
+            "negative-source-beside-list",
+            "v3-minimal",
+            ("PAR022",),
+            {"source-id": -1, "source-ids": [1, 2]},
+            "a field has source-id -1 and source-ids, as a former text had it",
+        ),
         ("no-sources", "v3-minimal", ("PAR022",), {}, "a field has neither source-id nor source-ids"),
         ("empty-sources", "v3-minimal", ("PAR022",), {"source-ids": []}, "a field has no source in its list"),
-    ):  # fmt: skip
-        yield Case(f"spec-{name}", base, codes, {
-            "/partition-specs/-": {"spec-id": 1, "fields": [{**several, **sources_}]}, "/last-partition-id": 1000,
-        }, REFUSED if name in ("no-sources", "empty-sources") else EITHER, note, near=near,
+    ):
+        yield Case(
+            f"spec-{name}",
+            base,
+            codes,
+            {"/partition-specs/-": {"spec-id": 1, "fields": [{**several, **sources_}]}, "/last-partition-id": 1000},
+            REFUSED if name in ("no-sources", "empty-sources") else EITHER,
+            note,
+            near=near,
             why=("B21",) if name in ("no-sources", "empty-sources") else ("B21", "E17"),
-            more=("PAR018", "PAR027") if name in ("no-sources", "empty-sources") else ("PAR027",))  # fmt: skip
-    yield Case("spec-sources-strings", "v3-minimal", ("PAR018",), {
-        "/partition-specs/-": {"spec-id": 1, "fields": [{**several, "source-ids": ["1", "2"]}]},
-        "/last-partition-id": 1000,
-    }, REFUSED, "the ids of sources are strings", near=near)  # fmt: skip
+            more=("PAR018", "PAR027") if name in ("no-sources", "empty-sources") else ("PAR027",),
+        )
+    yield Case(
+        "spec-sources-strings",
+        "v3-minimal",
+        ("PAR018",),
+        {
+            "/partition-specs/-": {"spec-id": 1, "fields": [{**several, "source-ids": ["1", "2"]}]},
+            "/last-partition-id": 1000,
+        },
+        REFUSED,
+        "the ids of sources are strings",
+        near=near,
+    )
     for transform in ("zorder[8]", "identity"):
         single, listed = (
             {
@@ -205,11 +325,16 @@ def transforms() -> Iterator[Case]:
             why=("B21", "E17"),
         )
     sort = {"transform": "zorder[8]", "direction": "asc", "null-order": "nulls-first"}
-    yield Case("order-both-sources", "v3-minimal", ("SRT008",), {
-        "/sort-orders/-": {"order-id": 1, "fields": [{**sort, "source-id": 1, "source-ids": [1, 2]}]},
-    }, EITHER, "a field has source-id and source-ids", near={
-        "/sort-orders/-": {"order-id": 1, "fields": [{**sort, "source-ids": [1, 2]}]},
-    }, why=("B21", "E17"))  # fmt: skip
+    yield Case(
+        "order-both-sources",
+        "v3-minimal",
+        ("SRT008",),
+        {"/sort-orders/-": {"order-id": 1, "fields": [{**sort, "source-id": 1, "source-ids": [1, 2]}]}},
+        EITHER,
+        "a field has source-id and source-ids",
+        near={"/sort-orders/-": {"order-id": 1, "fields": [{**sort, "source-ids": [1, 2]}]}},
+        why=("B21", "E17"),
+    )
     for transform in ("zorder[8]", "identity"):
         single, listed = (
             {"/sort-orders/-": {"order-id": 1, "fields": [{**sort, "transform": transform, **way}]}}
@@ -235,15 +360,28 @@ def transforms() -> Iterator[Case]:
         ("transform-list", "SRT010", {"transform": ["zorder", 8]}, "a transform is a list", ()),
     ):
         field = {key: value for key, value in {**unknown, **change}.items() if value is not None}
-        yield Case(f"order-unknown-transform-{name}", "v3-minimal", (code,), {
-            "/sort-orders/-": {"order-id": 1, "fields": [field]}, "/default-sort-order-id": 1,
-        }, REFUSED, note, near=near, why=why, more=("SRT009",))  # fmt: skip
+        yield Case(
+            f"order-unknown-transform-{name}",
+            "v3-minimal",
+            (code,),
+            {"/sort-orders/-": {"order-id": 1, "fields": [field]}, "/default-sort-order-id": 1},
+            REFUSED,
+            note,
+            near=near,
+            why=why,
+            more=("SRT009",),
+        )
     several = {**sort, "source-ids": [1, 2]}
-    yield Case("order-unknown-transform-source-unknown", "v3-minimal", ("PAR004",), {
-        "/sort-orders/-": {"order-id": 1, "fields": [{**several, "source-ids": [1, 3]}]}, "/default-sort-order-id": 1,
-    }, EITHER, "no column has the id of one of several sources of the default order", near={
-        "/sort-orders/-": {"order-id": 1, "fields": [several]}, "/default-sort-order-id": 1,
-    }, more=("SRT009",))  # fmt: skip
+    yield Case(
+        "order-unknown-transform-source-unknown",
+        "v3-minimal",
+        ("PAR004",),
+        {"/sort-orders/-": {"order-id": 1, "fields": [{**several, "source-ids": [1, 3]}]}, "/default-sort-order-id": 1},
+        EITHER,
+        "no column has the id of one of several sources of the default order",
+        near={"/sort-orders/-": {"order-id": 1, "fields": [several]}, "/default-sort-order-id": 1},
+        more=("SRT009",),
+    )
 
 
 def evolved_orders() -> Iterator[Case]:
@@ -252,17 +390,39 @@ def evolved_orders() -> Iterator[Case]:
     by_data = {**by_id, "source-id": 2}
     dropped = {"/schemas/-": {"type": "struct", "schema-id": 1, "fields": [ID]}, "/current-schema-id": 1}
     for name, code, orders, near, default, note, more in (
-        ("id-used-again", "TMD019", [(0,), (1, by_id), (1, by_data)], [(0,), (1, by_id), (2, by_data)], 1,
-         "a new order has the id of an old one", {}),
+        (
+            "id-used-again",
+            "TMD019",
+            [(0,), (1, by_id), (1, by_data)],
+            [(0,), (1, by_id), (2, by_data)],
+            1,
+            "a new order has the id of an old one",
+            {},
+        ),
         ("id-0", "SRT002", [(0, by_id)], [(3, by_id)], 0, "a new order has the id of the unsorted one", {}),
         ("default-gone", "TMD020", [(0,), (1, by_id)], [(0,), (2, by_id)], 2, "the default order was taken out", {}),
-        ("source-dropped", "PAR004", [(0,), (1, by_id), (2, by_data)], [(0,), (2, by_data), (1, by_id)], 2,
-         "the default order sorts by a column that was dropped", dropped),
-    ):  # fmt: skip
+        (
+            "source-dropped",
+            "PAR004",
+            [(0,), (1, by_id), (2, by_data)],
+            [(0,), (2, by_data), (1, by_id)],
+            2,
+            "the default order sorts by a column that was dropped",
+            dropped,
+        ),
+    ):
         edits = {**more, "/default-sort-order-id": default}
         valid = {**edits, "/default-sort-order-id": near[-1][0] if more or name == "id-0" else default}
-        yield Case(f"order-evolved-{name}", "v2-minimal", (code,), {**edits, "/sort-orders": _orders(orders)}, EITHER,
-                   note, near={**valid, "/sort-orders": _orders(near)}, why=("E17", "E22"))  # fmt: skip
+        yield Case(
+            f"order-evolved-{name}",
+            "v2-minimal",
+            (code,),
+            {**edits, "/sort-orders": _orders(orders)},
+            EITHER,
+            note,
+            near={**valid, "/sort-orders": _orders(near)},
+            why=("E17", "E22"),
+        )
 
 
 def _orders(orders: list[Any]) -> list[Document]:

@@ -15,8 +15,22 @@ RULES = "derivation: the table of valid type promotions, by hand"
 
 # Promotions: what the two columns of the table allow.
 
-OLD_TYPES = ("boolean", "int", "long", "float", "double", "decimal(9, 2)", "date", "time", "timestamp", "timestamptz",
-             "string", "uuid", "fixed[4]", "binary")  # fmt: skip
+OLD_TYPES = (
+    "boolean",
+    "int",
+    "long",
+    "float",
+    "double",
+    "decimal(9, 2)",
+    "date",
+    "time",
+    "timestamp",
+    "timestamptz",
+    "string",
+    "uuid",
+    "fixed[4]",
+    "binary",
+)
 WIDER = ("decimal(10, 2)", "decimal(38, 2)", "decimal(8, 2)", "decimal(9, 3)", "decimal(10, 3)", "decimal(11, 0)")
 NEW_TYPES = ("timestamp_ns", "timestamptz_ns")
 SPATIAL = ("geometry(srid:4326)", "geography(srid:4326, karney)")
@@ -27,10 +41,20 @@ ALLOWED = {
     ("decimal(9, 2)", "decimal(38, 2)"),
 }
 ALLOWED_IN_V3 = ALLOWED | {("date", "timestamp"), ("date", "timestamp_ns")}
-NOT_LISTED = (("long", "int"), ("double", "float"), ("timestamp", "date"), ("timestamp", "timestamp_ns"),
-              ("timestamp_ns", "timestamp"), ("timestamptz", "timestamptz_ns"), ("int", "unknown"),
-              ("string", "variant"), ("fixed[4]", "fixed[8]"), ("fixed[4]", "fixed[2]"),
-              ("geometry(srid:4326)", "geography(srid:4326, karney)"), ("string", "geometry(srid:4326)"))  # fmt: skip
+NOT_LISTED = (
+    ("long", "int"),
+    ("double", "float"),
+    ("timestamp", "date"),
+    ("timestamp", "timestamp_ns"),
+    ("timestamp_ns", "timestamp"),
+    ("timestamptz", "timestamptz_ns"),
+    ("int", "unknown"),
+    ("string", "variant"),
+    ("fixed[4]", "fixed[8]"),
+    ("fixed[4]", "fixed[2]"),
+    ("geometry(srid:4326)", "geography(srid:4326, karney)"),
+    ("string", "geometry(srid:4326)"),
+)
 
 
 def _name(type_: str) -> str:
@@ -102,8 +126,15 @@ def promotions() -> Iterator[Vector]:
         if new in SPATIAL:
             yield _promotion("unknown", new, 3, ("EVO004",), made, "unknown becomes any type")
         else:
-            yield _promotion("unknown", new, 3, ("EVO004",), any_of(INVALID, made),
-                             "any type, in a table of primitive types", contradiction=("B36",))  # fmt: skip
+            yield _promotion(
+                "unknown",
+                new,
+                3,
+                ("EVO004",),
+                any_of(INVALID, made),
+                "any type, in a table of primitive types",
+                contradiction=("B36",),
+            )
 
 
 # Promotions of the source of a partition field (EVO008): the old type, the new one, and the transforms that keep their
@@ -301,11 +332,22 @@ def structure() -> Iterator[Vector]:
         "an id is not given twice, although no column has it now",
         only=(2,),
     )
-    yield Vector("evolve-add-to-element-struct", ("EVO009",),
-                 _args([{"op": "add", "parent": "tags.element", "name": "y", "type": "long"}], 2, WITH_POINTS, 12),
-                 ok({"fields": edited({"fields": WITH_POINTS}, {
-                     "/fields/4/type/element/fields/-": _field(13, "y", "long")})["fields"], "last-column-id": 13}),
-                 SECTION, "a field of the struct in a list", only=(2,))  # fmt: skip
+    yield Vector(
+        "evolve-add-to-element-struct",
+        ("EVO009",),
+        _args([{"op": "add", "parent": "tags.element", "name": "y", "type": "long"}], 2, WITH_POINTS, 12),
+        ok(
+            {
+                "fields": edited({"fields": WITH_POINTS}, {"/fields/4/type/element/fields/-": _field(13, "y", "long")})[
+                    "fields"
+                ],
+                "last-column-id": 13,
+            }
+        ),
+        SECTION,
+        "a field of the struct in a list",
+        only=(2,),
+    )
     yield Vector(
         "evolve-promote-map-key",
         ("EVO003",),
@@ -399,12 +441,26 @@ def defaults() -> Iterator[Vector]:
     point = {"type": "struct", "fields": [{"id": 4, "name": "x", "required": False, "type": "int"}]}
     add: Document = {"op": "add", "name": "n", "type": point, "required": True}
     made = {"id": 3, "name": "n", "required": True, "type": point, "initial-default": {}, "write-default": {}}
-    yield Vector("evolve-default-struct-empty", ("EVO018",), _args([{**add, "default": {}}], 3, [ID, DATA], 2),
-                 ok({"fields": [ID, DATA, made], "last-column-id": 4}), SECTION,
-                 "the default of a struct is an empty struct", ("A12",), (3,))  # fmt: skip
-    yield Vector("evolve-default-struct-with-fields", ("EVO018",),
-                 _args([{**add, "default": {"4": 1}}], 3, [ID, DATA], 2), INVALID, SECTION,
-                 "the default of a struct has values of its fields", ("A12",), (3,))  # fmt: skip
+    yield Vector(
+        "evolve-default-struct-empty",
+        ("EVO018",),
+        _args([{**add, "default": {}}], 3, [ID, DATA], 2),
+        ok({"fields": [ID, DATA, made], "last-column-id": 4}),
+        SECTION,
+        "the default of a struct is an empty struct",
+        ("A12",),
+        (3,),
+    )
+    yield Vector(
+        "evolve-default-struct-with-fields",
+        ("EVO018",),
+        _args([{**add, "default": {"4": 1}}], 3, [ID, DATA], 2),
+        INVALID,
+        SECTION,
+        "the default of a struct has values of its fields",
+        ("A12",),
+        (3,),
+    )
     hollow = {"type": "struct", "fields": [{"id": 4, "name": "x", "required": True, "type": "int"}]}
     yield Vector(
         "evolve-default-struct-of-required",
@@ -465,12 +521,20 @@ def defaults() -> Iterator[Vector]:
     dated = {**DATA, "type": "date", "initial-default": "2017-11-16", "write-default": "1969-12-31"}
     for new, second in (("timestamp", "00:00:00.000000"), ("timestamp_ns", "00:00:00.000000000")):
         texts = f"2017-11-16T{second}", f"1969-12-31T{second}"
-        yield Vector(f"evolve-promote-defaults-to-{new.replace('_', '-')}", ("EVO005", "EVO014"),
-                     _args([{"op": "promote", "name": "data", "type": new}], 3, [ID, dated], 2),
-                     ok({"fields": [ID, {**dated, "type": new, "initial-default": texts[0], "write-default": texts[1]}],
-                         "last-column-id": 2}),
-                     "derivation: the midnight of the date, in the JSON form of the new type",
-                     "the defaults of a promoted column are of its new type", only=(3,))  # fmt: skip
+        yield Vector(
+            f"evolve-promote-defaults-to-{new.replace('_', '-')}",
+            ("EVO005", "EVO014"),
+            _args([{"op": "promote", "name": "data", "type": new}], 3, [ID, dated], 2),
+            ok(
+                {
+                    "fields": [ID, {**dated, "type": new, "initial-default": texts[0], "write-default": texts[1]}],
+                    "last-column-id": 2,
+                }
+            ),
+            "derivation: the midnight of the date, in the JSON form of the new type",
+            "the defaults of a promoted column are of its new type",
+            only=(3,),
+        )
     early = {**DATA, "type": "date", "initial-default": "0001-01-01", "write-default": "0001-01-01"}
     yield Vector(
         "evolve-promote-default-out-of-range",

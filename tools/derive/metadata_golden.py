@@ -140,12 +140,23 @@ def described(document: Document, number: int, engine: str) -> Document:
         "refs": {
             "main": {"snapshot-id": last, "type": "branch"},
             "first": {"snapshot-id": first, "type": "tag", "max-ref-age-ms": str(10**12)},
-            "audit": {"snapshot-id": first, "type": "branch", "min-snapshots-to-keep": 3,
-                      "max-snapshot-age-ms": str(10**11)},
+            "audit": {
+                "snapshot-id": first,
+                "type": "branch",
+                "min-snapshots-to-keep": 3,
+                "max-snapshot-age-ms": str(10**11),
+            },
         },
-        "statistics": [{"snapshot-id": last, "statistics-path": f"{metadata}/s.stats", "file-size-in-bytes": "413",
-                        "file-footer-size-in-bytes": "42", "blob-metadata": [blob]}],
-    }  # fmt: skip
+        "statistics": [
+            {
+                "snapshot-id": last,
+                "statistics-path": f"{metadata}/s.stats",
+                "file-size-in-bytes": "413",
+                "file-footer-size-in-bytes": "42",
+                "blob-metadata": [blob],
+            }
+        ],
+    }
     if engine == "iceberg-java":
         part = {"snapshot-id": last, "statistics-path": f"{metadata}/p.parquet", "file-size-in-bytes": "43"}
         form["partition-statistics"] = [part]

@@ -40,13 +40,17 @@ def _ids(**found: int | None) -> list[Document]:
 
 
 NESTED: list[Document] = [
-    {"field-id": 1, "names": ["points"], "fields": [
-        {"field-id": 2, "names": ["element"], "fields": [{"field-id": 3, "names": ["x", "lon"]}]},
-    ]},
-    {"field-id": 4, "names": ["prices"], "fields": [
-        {"field-id": 5, "names": ["key"]}, {"field-id": 6, "names": ["value"]},
-    ]},
-]  # fmt: skip
+    {
+        "field-id": 1,
+        "names": ["points"],
+        "fields": [{"field-id": 2, "names": ["element"], "fields": [{"field-id": 3, "names": ["x", "lon"]}]}],
+    },
+    {
+        "field-id": 4,
+        "names": ["prices"],
+        "fields": [{"field-id": 5, "names": ["key"]}, {"field-id": 6, "names": ["value"]}],
+    },
+]
 LIST: Document = {"type": "list", "element": _struct(_column("lon"), _column("y"))}
 MAP: Document = {"type": "map", "key": "string", "value": "int"}
 

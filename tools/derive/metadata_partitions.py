@@ -105,8 +105,15 @@ def evolution() -> Iterator[Vector]:
     """Changes of specs in v2 and v3."""
     for name, codes, changes, default, answer, note in GOOD:
         for version in (2, 3):
-            yield Vector(f"spec-v{version}-{name}", codes, _args(changes, version, default), ok(answer), SECTION, note,
-                         only=(version,))  # fmt: skip
+            yield Vector(
+                f"spec-v{version}-{name}",
+                codes,
+                _args(changes, version, default),
+                ok(answer),
+                SECTION,
+                note,
+                only=(version,),
+            )
     yield Vector(
         "spec-v2-add-above-dropped-ids",
         ("PAR013",),
@@ -117,13 +124,27 @@ def evolution() -> Iterator[Vector]:
         only=(2,),
     )
     twice = [DAY, BUCKET, _field(2, 1002, "ts_day", "identity")]
-    yield Vector("spec-v2-name-twice", ("PAR002",), _args([_add(2, "identity", "ts_day")], 2),
-                 any_of(INVALID, ok(_made(twice, 1002))), SECTION, "two fields of a spec have one name", ("C25",),
-                 (2,))  # fmt: skip
+    yield Vector(
+        "spec-v2-name-twice",
+        ("PAR002",),
+        _args([_add(2, "identity", "ts_day")], 2),
+        any_of(INVALID, ok(_made(twice, 1002))),
+        SECTION,
+        "two fields of a spec have one name",
+        ("C25",),
+        (2,),
+    )
     alias = [DAY, BUCKET, _field(1, 1002, "other", "bucket[16]")]
-    yield Vector("spec-v2-same-under-another-name", ("PAR009",), _args([_add(1, "bucket[16]", "other")], 2),
-                 any_of(ok(_made(alias, 1002)), INVALID), SECTION, "a second field of one source and transform",
-                 ("C25",), (2,))  # fmt: skip
+    yield Vector(
+        "spec-v2-same-under-another-name",
+        ("PAR009",),
+        _args([_add(1, "bucket[16]", "other")], 2),
+        any_of(ok(_made(alias, 1002)), INVALID),
+        SECTION,
+        "a second field of one source and transform",
+        ("C25",),
+        (2,),
+    )
     again: list[Document] = [{"op": "rename", "name": "ts_day", "to": "day"}, _add(3, "day", "ts_day")]
     both = [{**DAY, "name": "day"}, BUCKET, _field(3, 1002, "ts_day", "day")]
     for version in (2, 3):
@@ -162,17 +183,38 @@ def first_version() -> Iterator[Vector]:
         "a new field stands at the end, where its id is the next",
         only=(1,),
     )
-    yield Vector("spec-v1-remove-first", ("PAR015", "TRN016"), _args([REMOVE_DAY], 1),
-                 any_of(ok(_made([void, BUCKET])), ok(_made([counted]))), recommended,
-                 "void in place of the field keeps the id of the next", ("E19",), (1,))  # fmt: skip
+    yield Vector(
+        "spec-v1-remove-first",
+        ("PAR015", "TRN016"),
+        _args([REMOVE_DAY], 1),
+        any_of(ok(_made([void, BUCKET])), ok(_made([counted]))),
+        recommended,
+        "void in place of the field keeps the id of the next",
+        ("E19",),
+        (1,),
+    )
     last_void = {**BUCKET, "transform": "void"}
-    yield Vector("spec-v1-remove-last", ("PAR015", "TRN016"), _args([REMOVE_BUCKET], 1),
-                 any_of(ok(_made([DAY, last_void])), ok(_made([DAY]))), recommended,
-                 "void in place of the last field, too", ("E19",), (1,))  # fmt: skip
+    yield Vector(
+        "spec-v1-remove-last",
+        ("PAR015", "TRN016"),
+        _args([REMOVE_BUCKET], 1),
+        any_of(ok(_made([DAY, last_void])), ok(_made([DAY]))),
+        recommended,
+        "void in place of the last field, too",
+        ("E19",),
+        (1,),
+    )
     moved: list[Document] = [{"op": "move", "name": "ts_day", "after": "id_bucket"}]
-    yield Vector("spec-v1-move", ("PAR015", "PAR010"), _args(moved, 1),
-                 any_of(INVALID, ok(_made([counted, {**DAY, "field-id": 1001}]))), recommended,
-                 "reordering changes what the ids stand for", ("E19",), (1,))  # fmt: skip
+    yield Vector(
+        "spec-v1-move",
+        ("PAR015", "PAR010"),
+        _args(moved, 1),
+        any_of(INVALID, ok(_made([counted, {**DAY, "field-id": 1001}]))),
+        recommended,
+        "reordering changes what the ids stand for",
+        ("E19",),
+        (1,),
+    )
     yield Vector(
         "spec-v1-rename",
         ("PAR010", "PAR012"),
@@ -183,11 +225,20 @@ def first_version() -> Iterator[Vector]:
         only=(1,),
     )
     stored = {**_args([_add(2, "identity", "data")], 1), "partition_specs": [EMPTY, {**SPEC, "fields": [BUCKET]}]}
-    yield Vector("spec-v1-add-after-a-stored-id", ("PAR025", "PAR014"), stored,
-                 any_of(ok(_made([BUCKET, _field(2, 1002, "data", "identity")], 1002)),
-                        ok(_made([counted, _field(2, 1001, "data", "identity")], 1001)), INVALID), SECTION,
-                 "the first field has 1001, where ids of v1 count up from 1000; no two fields get one id", ("E18",),
-                 (1,))  # fmt: skip
+    yield Vector(
+        "spec-v1-add-after-a-stored-id",
+        ("PAR025", "PAR014"),
+        stored,
+        any_of(
+            ok(_made([BUCKET, _field(2, 1002, "data", "identity")], 1002)),
+            ok(_made([counted, _field(2, 1001, "data", "identity")], 1001)),
+            INVALID,
+        ),
+        SECTION,
+        "the first field has 1001, where ids of v1 count up from 1000; no two fields get one id",
+        ("E18",),
+        (1,),
+    )
 
 
 def files() -> Iterator[VectorFile]:

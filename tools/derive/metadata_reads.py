@@ -51,52 +51,124 @@ EMPTY: dict[str, Any] = {"/refs": DROP, "/snapshots": DROP, "/snapshot-log": DRO
 
 def filled_in() -> Iterator[Vector]:
     """What a reader takes where a field is missing."""
-    yield _read("v1-schemas", "v1-minimal", ("TMD008", "TMD009"), {}, {
-        "schemas": [{"schema-id": 0, "fields": [ID, DATA]}], "current-schema-id": 0,
-    }, "the schema of a table without schemas is the only one")  # fmt: skip
-    yield _read("v1-specs", "v1-minimal", ("TMD011", "TMD012", "TMD013"), {}, {
-        "partition-specs": [{"spec-id": 0, "fields": []}], "default-spec-id": 0, "last-partition-id": 999,
-    }, "the partition-spec of a table without partition-specs is the only one")  # fmt: skip
-    yield _read("v1-sort-orders", "v1-minimal", ("TMD019", "TMD020", "SRT002"), {}, {
-        "sort-orders": [{"order-id": 0, "fields": []}], "default-sort-order-id": 0,
-    }, "a table without sort orders is not sorted")  # fmt: skip
-    yield _read("v1-sequence-numbers", "v1-snapshots", ("UPG003",), {}, {
-        "last-sequence-number": "0", "snapshots": canonical(BASES["v1-snapshots"])["snapshots"],
-    }, "sequence numbers of v1 are 0", origin=APPENDIX_E, only=(2, 3))  # fmt: skip
-    yield _read("v1-schema-id", "v1-minimal", ("JSC001",), {"/schema/schema-id": 3}, {
-        "schemas": [{"schema-id": 3, "fields": [ID, DATA]}], "current-schema-id": 3,
-    }, "the only schema has an id of its own")  # fmt: skip
+    yield _read(
+        "v1-schemas",
+        "v1-minimal",
+        ("TMD008", "TMD009"),
+        {},
+        {"schemas": [{"schema-id": 0, "fields": [ID, DATA]}], "current-schema-id": 0},
+        "the schema of a table without schemas is the only one",
+    )
+    yield _read(
+        "v1-specs",
+        "v1-minimal",
+        ("TMD011", "TMD012", "TMD013"),
+        {},
+        {"partition-specs": [{"spec-id": 0, "fields": []}], "default-spec-id": 0, "last-partition-id": 999},
+        "the partition-spec of a table without partition-specs is the only one",
+    )
+    yield _read(
+        "v1-sort-orders",
+        "v1-minimal",
+        ("TMD019", "TMD020", "SRT002"),
+        {},
+        {"sort-orders": [{"order-id": 0, "fields": []}], "default-sort-order-id": 0},
+        "a table without sort orders is not sorted",
+    )
+    yield _read(
+        "v1-sequence-numbers",
+        "v1-snapshots",
+        ("UPG003",),
+        {},
+        {"last-sequence-number": "0", "snapshots": canonical(BASES["v1-snapshots"])["snapshots"]},
+        "sequence numbers of v1 are 0",
+        origin=APPENDIX_E,
+        only=(2, 3),
+    )
+    yield _read(
+        "v1-schema-id",
+        "v1-minimal",
+        ("JSC001",),
+        {"/schema/schema-id": 3},
+        {"schemas": [{"schema-id": 3, "fields": [ID, DATA]}], "current-schema-id": 3},
+        "the only schema has an id of its own",
+    )
     spec = [
         {"source-id": 1, "name": "id", "transform": "identity"},
         {"source-id": 2, "name": "data_trunc", "transform": "truncate[4]"},
     ]
-    yield _read("v1-partition-field-ids", "v1-minimal", ("PAR014",), {"/partition-spec": spec}, {
-        "partition-specs": [{"spec-id": 0, "fields": [
-            {**field, "field-id": 1000 + place} for place, field in enumerate(spec)]}],
-        "last-partition-id": 1001,
-    }, "ids of partition fields count up from 1000", origin="spec: Partition Evolution")  # fmt: skip
-    yield _read("v1-partition-field-ids-of-each-spec", "v1-rich", ("PAR014",), {}, {
-        "partition-specs": canonical(V1_RICH)["partition-specs"],
-    }, "ids of partition fields count up from 1000 in each spec", origin="spec: Partition Evolution")  # fmt: skip
-    yield _read("v1-partition-field-ids-stored", "v1-minimal", ("TMD010", "PAR014"), {
-        "/partition-spec": [{**spec[1], "field-id": 1005}]}, {
-        "partition-specs": [{"spec-id": 0, "fields": [{**spec[1], "field-id": 1005}]}], "last-partition-id": 1005,
-    }, "ids that are stored all the same are those of the data", ("C17",))  # fmt: skip
-    yield _read("v1-schemas-win", "v1-rich", ("TMD007", "TMD008"), {"/schema/fields": [ID]}, {
-        "schemas": canonical(V1_RICH)["schemas"],
-    }, "where schemas is there, schema is not read", ("C17",))  # fmt: skip
-    yield _read("v1-refs", "v1-snapshots", ("TMD015",), {
-        "/refs": {"main": {"snapshot-id": SECOND, "type": "branch"}, "t": {"snapshot-id": FIRST, "type": "tag"}}}, {
-        "refs": {**MAIN, "t": {"snapshot-id": str(FIRST), "type": "tag"}},
-    }, "references in a v1 table are read", ("C17",))  # fmt: skip
-    yield _read("sequence-number-missing", "v2-small", ("SNP003", "UPG003"), {"/snapshots/0/sequence-number": DROP}, {
-        "snapshots": canonical(edited(V2_SMALL, {"/snapshots/0/sequence-number": 0}))["snapshots"],
-    }, "a snapshot of before the upgrade has none, and some writers leave 0 out", ("C2",))  # fmt: skip
-    yield _read("v3-first-row-id-missing", "v3-small", ("SNP010", "LIN014"), {
-        "/snapshots/0/first-row-id": DROP, "/snapshots/0/added-rows": DROP}, {
-        "snapshots": canonical(edited(BASES["v3-small"], {
-            "/snapshots/0/first-row-id": DROP, "/snapshots/0/added-rows": DROP}))["snapshots"],
-    }, "a snapshot of before the upgrade has no row ids", origin="spec: Row Lineage for Upgraded Tables")  # fmt: skip
+    yield _read(
+        "v1-partition-field-ids",
+        "v1-minimal",
+        ("PAR014",),
+        {"/partition-spec": spec},
+        {
+            "partition-specs": [
+                {"spec-id": 0, "fields": [{**field, "field-id": 1000 + place} for place, field in enumerate(spec)]}
+            ],
+            "last-partition-id": 1001,
+        },
+        "ids of partition fields count up from 1000",
+        origin="spec: Partition Evolution",
+    )
+    yield _read(
+        "v1-partition-field-ids-of-each-spec",
+        "v1-rich",
+        ("PAR014",),
+        {},
+        {"partition-specs": canonical(V1_RICH)["partition-specs"]},
+        "ids of partition fields count up from 1000 in each spec",
+        origin="spec: Partition Evolution",
+    )
+    yield _read(
+        "v1-partition-field-ids-stored",
+        "v1-minimal",
+        ("TMD010", "PAR014"),
+        {"/partition-spec": [{**spec[1], "field-id": 1005}]},
+        {"partition-specs": [{"spec-id": 0, "fields": [{**spec[1], "field-id": 1005}]}], "last-partition-id": 1005},
+        "ids that are stored all the same are those of the data",
+        ("C17",),
+    )
+    yield _read(
+        "v1-schemas-win",
+        "v1-rich",
+        ("TMD007", "TMD008"),
+        {"/schema/fields": [ID]},
+        {"schemas": canonical(V1_RICH)["schemas"]},
+        "where schemas is there, schema is not read",
+        ("C17",),
+    )
+    yield _read(
+        "v1-refs",
+        "v1-snapshots",
+        ("TMD015",),
+        {"/refs": {"main": {"snapshot-id": SECOND, "type": "branch"}, "t": {"snapshot-id": FIRST, "type": "tag"}}},
+        {"refs": {**MAIN, "t": {"snapshot-id": str(FIRST), "type": "tag"}}},
+        "references in a v1 table are read",
+        ("C17",),
+    )
+    yield _read(
+        "sequence-number-missing",
+        "v2-small",
+        ("SNP003", "UPG003"),
+        {"/snapshots/0/sequence-number": DROP},
+        {"snapshots": canonical(edited(V2_SMALL, {"/snapshots/0/sequence-number": 0}))["snapshots"]},
+        "a snapshot of before the upgrade has none, and some writers leave 0 out",
+        ("C2",),
+    )
+    yield _read(
+        "v3-first-row-id-missing",
+        "v3-small",
+        ("SNP010", "LIN014"),
+        {"/snapshots/0/first-row-id": DROP, "/snapshots/0/added-rows": DROP},
+        {
+            "snapshots": canonical(
+                edited(BASES["v3-small"], {"/snapshots/0/first-row-id": DROP, "/snapshots/0/added-rows": DROP})
+            )["snapshots"],
+        },
+        "a snapshot of before the upgrade has no row ids",
+        origin="spec: Row Lineage for Upgraded Tables",
+    )
 
 
 def references() -> Iterator[Vector]:
@@ -123,9 +195,16 @@ def references() -> Iterator[Vector]:
             BASES[base], {**{name: DROP for name in EMPTY if name[1:] in BASES[base]}, "/current-snapshot-id": -1}
         )
         args = {"metadata": document, "select": ["current-snapshot-id", "refs"]}
-        yield Vector(f"metadata-read-v{version}-current-snapshot-minus-1", ("NOT008",), args, any_of(ok({}), INVALID),
-                     "spec: Assignment of Snapshot IDs and current-snapshot-id",
-                     "a reader may take -1 for a table without data", ("C17",), (version,))  # fmt: skip
+        yield Vector(
+            f"metadata-read-v{version}-current-snapshot-minus-1",
+            ("NOT008",),
+            args,
+            any_of(ok({}), INVALID),
+            "spec: Assignment of Snapshot IDs and current-snapshot-id",
+            "a reader may take -1 for a table without data",
+            ("C17",),
+            (version,),
+        )
     yield _read(
         "main-implied",
         "v2-small",
@@ -150,14 +229,24 @@ def references() -> Iterator[Vector]:
         {"refs": MAIN},
         "the main branch is there where refs is empty",
     )
-    yield _read("main-implied-beside-tags", "v2-small", ("TMD021",), {"/refs/main": DROP}, {
-        "refs": {**MAIN, "test": {"snapshot-id": str(FIRST), "type": "tag"}},
-    }, "the main branch is there where refs has others only")  # fmt: skip
+    yield _read(
+        "main-implied-beside-tags",
+        "v2-small",
+        ("TMD021",),
+        {"/refs/main": DROP},
+        {"refs": {**MAIN, "test": {"snapshot-id": str(FIRST), "type": "tag"}}},
+        "the main branch is there where refs has others only",
+    )
     names = ("a/b", "a.b", "\u00e9\u4e2d", " ", "Main")
-    yield _read("ref-names", "v2-small", ("TMD033",), {
-        "/refs": {name: {"snapshot-id": FIRST, "type": "tag"} for name in names}}, {
-        "refs": {**MAIN, **{name: {"snapshot-id": str(FIRST), "type": "tag"} for name in names}},
-    }, "a name is any string, and case counts", origin="spec: Appendix C")  # fmt: skip
+    yield _read(
+        "ref-names",
+        "v2-small",
+        ("TMD033",),
+        {"/refs": {name: {"snapshot-id": FIRST, "type": "tag"} for name in names}},
+        {"refs": {**MAIN, **{name: {"snapshot-id": str(FIRST), "type": "tag"} for name in names}}},
+        "a name is any string, and case counts",
+        origin="spec: Appendix C",
+    )
     yield _read("ref-limits", "v2-small", ("REF003", "REF004", "REF005"), {
         "/refs/b": {"snapshot-id": FIRST, "type": "branch", "min-snapshots-to-keep": 2147483647,
                     "max-snapshot-age-ms": 9223372036854775807, "max-ref-age-ms": 1}}, {
@@ -170,20 +259,42 @@ def references() -> Iterator[Vector]:
 def tolerated() -> Iterator[Vector]:
     """What stands in documents of others and has to be read."""
     appendix = "spec: Appendix C"
-    yield _read("unknown-members", "v2-small", ("TMD029",), {
-        "/x-engine": {"a": [1, None]}, "/snapshots/0/x-engine": True, "/refs/test/x-engine": None}, {
-        "snapshots": canonical(V2_SMALL)["snapshots"], "refs": canonical(V2_SMALL)["refs"],
-    }, "members that no version knows do not matter", origin=appendix)  # fmt: skip
+    yield _read(
+        "unknown-members",
+        "v2-small",
+        ("TMD029",),
+        {"/x-engine": {"a": [1, None]}, "/snapshots/0/x-engine": True, "/refs/test/x-engine": None},
+        {"snapshots": canonical(V2_SMALL)["snapshots"], "refs": canonical(V2_SMALL)["refs"]},
+        "members that no version knows do not matter",
+        origin=appendix,
+    )
     names = list(V2_SMALL)
     turned = {name: V2_SMALL[name] for name in reversed(names)}
     turned["schemas"] = [{name: schema[name] for name in reversed(schema)} for schema in V2_SMALL["schemas"]]
-    yield Vector("metadata-read-order-of-members", ("TMD029",), {"metadata": turned}, ok(canonical(V2_SMALL)), appendix,
-                 "the order of members has no meaning", only=(2,))  # fmt: skip
-    yield _read("longs", "v2-small", ("SNP001", "TMD015"), {
-        "/current-snapshot-id": 9223372036854775807, "/refs": DROP, "/snapshot-log": DROP,
-        "/snapshots/1/snapshot-id": 9223372036854775807, "/last-updated-ms": 253402300800000}, {
-        "current-snapshot-id": "9223372036854775807", "last-updated-ms": "253402300800000",
-    }, "64-bit integers beyond what a double holds", origin=appendix)  # fmt: skip
+    yield Vector(
+        "metadata-read-order-of-members",
+        ("TMD029",),
+        {"metadata": turned},
+        ok(canonical(V2_SMALL)),
+        appendix,
+        "the order of members has no meaning",
+        only=(2,),
+    )
+    yield _read(
+        "longs",
+        "v2-small",
+        ("SNP001", "TMD015"),
+        {
+            "/current-snapshot-id": 9223372036854775807,
+            "/refs": DROP,
+            "/snapshot-log": DROP,
+            "/snapshots/1/snapshot-id": 9223372036854775807,
+            "/last-updated-ms": 253402300800000,
+        },
+        {"current-snapshot-id": "9223372036854775807", "last-updated-ms": "253402300800000"},
+        "64-bit integers beyond what a double holds",
+        origin=appendix,
+    )
     yield _read(
         "uuid-upper-case",
         "v2-minimal",
@@ -192,16 +303,33 @@ def tolerated() -> Iterator[Vector]:
         {"table-uuid": UUID},
         "the case of a UUID has no meaning",
     )
-    yield _read("field-id-0", "v2-minimal", ("JSC006", "TYP002"), {"/schemas/0/fields/0/id": 0}, {
-        "schemas": [{"schema-id": 0, "fields": [{**ID, "id": 0}, DATA]}],
-    }, "an id is an int, 0 too", origin=appendix)  # fmt: skip
-    yield _read("names", "v2-minimal", ("TYP002",), {
-        "/schemas/0/fields/0/name": "a.b", "/schemas/0/fields/1/name": "\u540d\u524d \U0001f600"}, {
-        "schemas": [{"schema-id": 0, "fields": [{**ID, "name": "a.b"}, {**DATA, "name": "\u540d\u524d \U0001f600"}]}],
-    }, "a name is any string", origin=appendix)  # fmt: skip
-    yield _read("names-by-case", "v2-minimal", ("TYP002",), {"/schemas/0/fields/1/name": "ID"}, {
-        "schemas": [{"schema-id": 0, "fields": [ID, {**DATA, "name": "ID"}]}],
-    }, "two names that differ in case are two names", origin=appendix)  # fmt: skip
+    yield _read(
+        "field-id-0",
+        "v2-minimal",
+        ("JSC006", "TYP002"),
+        {"/schemas/0/fields/0/id": 0},
+        {"schemas": [{"schema-id": 0, "fields": [{**ID, "id": 0}, DATA]}]},
+        "an id is an int, 0 too",
+        origin=appendix,
+    )
+    yield _read(
+        "names",
+        "v2-minimal",
+        ("TYP002",),
+        {"/schemas/0/fields/0/name": "a.b", "/schemas/0/fields/1/name": "\u540d\u524d \U0001f600"},
+        {"schemas": [{"schema-id": 0, "fields": [{**ID, "name": "a.b"}, {**DATA, "name": "\u540d\u524d \U0001f600"}]}]},
+        "a name is any string",
+        origin=appendix,
+    )
+    yield _read(
+        "names-by-case",
+        "v2-minimal",
+        ("TYP002",),
+        {"/schemas/0/fields/1/name": "ID"},
+        {"schemas": [{"schema-id": 0, "fields": [ID, {**DATA, "name": "ID"}]}]},
+        "two names that differ in case are two names",
+        origin=appendix,
+    )
     yield _read(
         "empty-schema",
         "v2-minimal",
@@ -211,44 +339,92 @@ def tolerated() -> Iterator[Vector]:
         "a table without columns",
         origin=appendix,
     )
-    yield _read("type-spaces", "v2-minimal", ("JSC005",), {"/schemas/0/fields/1/type": "decimal( 9 , 2 )"}, {
-        "schemas": [{"schema-id": 0, "fields": [ID, {**DATA, "type": "decimal(9, 2)"}]}],
-    }, "white space around parameters", origin=appendix)  # fmt: skip
-    yield _read("summary-entries", "v2-small", ("SNP007",), {"/snapshots/1/summary/a b": ""}, {
-        "snapshots": canonical(edited(V2_SMALL, {"/snapshots/1/summary/a b": ""}))["snapshots"],
-    }, "a summary may have any entries", origin="spec: Snapshots")  # fmt: skip
-    yield _read("gone-parent", "v2-small", ("SNP002",), {"/snapshots/0/parent-snapshot-id": 1}, {
-        "snapshots": canonical(edited(V2_SMALL, {"/snapshots/0/parent-snapshot-id": 1}))["snapshots"],
-    }, "a parent may have expired", origin="spec: Snapshots")  # fmt: skip
+    yield _read(
+        "type-spaces",
+        "v2-minimal",
+        ("JSC005",),
+        {"/schemas/0/fields/1/type": "decimal( 9 , 2 )"},
+        {"schemas": [{"schema-id": 0, "fields": [ID, {**DATA, "type": "decimal(9, 2)"}]}]},
+        "white space around parameters",
+        origin=appendix,
+    )
+    yield _read(
+        "summary-entries",
+        "v2-small",
+        ("SNP007",),
+        {"/snapshots/1/summary/a b": ""},
+        {"snapshots": canonical(edited(V2_SMALL, {"/snapshots/1/summary/a b": ""}))["snapshots"]},
+        "a summary may have any entries",
+        origin="spec: Snapshots",
+    )
+    yield _read(
+        "gone-parent",
+        "v2-small",
+        ("SNP002",),
+        {"/snapshots/0/parent-snapshot-id": 1},
+        {"snapshots": canonical(edited(V2_SMALL, {"/snapshots/0/parent-snapshot-id": 1}))["snapshots"]},
+        "a parent may have expired",
+        origin="spec: Snapshots",
+    )
     gone = {
         "order-id": 2,
         "fields": [{"transform": "identity", "source-id": 99, "direction": "asc", "null-order": "nulls-first"}],
     }
-    yield _read("old-sort-order", "v2-nested", ("SRT006",), {"/sort-orders/-": gone}, {
-        "sort-orders": [*canonical(V2_NESTED)["sort-orders"], gone],
-    }, "an order that is not the default may sort by a column that is gone", origin="spec: Sort Orders")  # fmt: skip
+    yield _read(
+        "old-sort-order",
+        "v2-nested",
+        ("SRT006",),
+        {"/sort-orders/-": gone},
+        {"sort-orders": [*canonical(V2_NESTED)["sort-orders"], gone]},
+        "an order that is not the default may sort by a column that is gone",
+        origin="spec: Sort Orders",
+    )
     old = {"spec-id": 2, "fields": [{"source-id": 99, "field-id": 1001, "name": "gone", "transform": "identity"}]}
-    yield _read("old-spec", "v2-nested", ("PAR016",), {"/partition-specs/-": {
-        **old, "fields": [{**old["fields"][0], "field-id": 1002}]}, "/last-partition-id": 1002}, {
-        "partition-specs": [*canonical(V2_NESTED)["partition-specs"],
-                            {**old, "fields": [{**old["fields"][0], "field-id": 1002}]}],
-    }, "a spec that is not the default may have a column that is gone", origin="spec: Partition Specs")  # fmt: skip
+    yield _read(
+        "old-spec",
+        "v2-nested",
+        ("PAR016",),
+        {"/partition-specs/-": {**old, "fields": [{**old["fields"][0], "field-id": 1002}]}, "/last-partition-id": 1002},
+        {
+            "partition-specs": [
+                *canonical(V2_NESTED)["partition-specs"],
+                {**old, "fields": [{**old["fields"][0], "field-id": 1002}]},
+            ],
+        },
+        "a spec that is not the default may have a column that is gone",
+        origin="spec: Partition Specs",
+    )
     for base in ("v2-minimal", "v3-minimal"):
         field = {"source-id": 1, "field-id": 1000, "name": "z", "transform": "zorder[8]"}
-        yield _read(f"{base[:2]}-unknown-transform", base, ("PAR005",) if base[1] == "2" else ("PAR024", "PAR006"), {
-            "/partition-specs/-": {"spec-id": 1, "fields": [field]}, "/last-partition-id": 1000}, {
-            "partition-specs": [{"spec-id": 0, "fields": []}, {"spec-id": 1, "fields": [field]}],
-        }, "a table with an unknown transform is read", origin="spec: Partitioning")  # fmt: skip
+        yield _read(
+            f"{base[:2]}-unknown-transform",
+            base,
+            ("PAR005",) if base[1] == "2" else ("PAR024", "PAR006"),
+            {"/partition-specs/-": {"spec-id": 1, "fields": [field]}, "/last-partition-id": 1000},
+            {"partition-specs": [{"spec-id": 0, "fields": []}, {"spec-id": 1, "fields": [field]}]},
+            "a table with an unknown transform is read",
+            origin="spec: Partitioning",
+        )
     field = {"source-ids": [1, 2], "field-id": 1000, "name": "z", "transform": "bucketV2[8]"}
-    yield _read("several-sources", "v3-minimal", ("PAR018",), {
-        "/partition-specs/-": {"spec-id": 1, "fields": [field]}, "/last-partition-id": 1000}, {
-        "partition-specs": [{"spec-id": 0, "fields": []}, {"spec-id": 1, "fields": [field]}],
-    }, "a transform of several arguments", origin="spec: Partition Specs")  # fmt: skip
+    yield _read(
+        "several-sources",
+        "v3-minimal",
+        ("PAR018",),
+        {"/partition-specs/-": {"spec-id": 1, "fields": [field]}, "/last-partition-id": 1000},
+        {"partition-specs": [{"spec-id": 0, "fields": []}, {"spec-id": 1, "fields": [field]}]},
+        "a transform of several arguments",
+        origin="spec: Partition Specs",
+    )
     sort = {"transform": "zorder[8]", "source-ids": [1, 2], "direction": "asc", "null-order": "nulls-first"}
-    yield _read("sort-several-sources", "v3-minimal", ("SRT012", "SRT009"), {
-        "/sort-orders/-": {"order-id": 1, "fields": [sort]}}, {
-        "sort-orders": [{"order-id": 0, "fields": []}, {"order-id": 1, "fields": [sort]}],
-    }, "a sort field of several arguments", origin="spec: Sort Orders")  # fmt: skip
+    yield _read(
+        "sort-several-sources",
+        "v3-minimal",
+        ("SRT012", "SRT009"),
+        {"/sort-orders/-": {"order-id": 1, "fields": [sort]}},
+        {"sort-orders": [{"order-id": 0, "fields": []}, {"order-id": 1, "fields": [sort]}]},
+        "a sort field of several arguments",
+        origin="spec: Sort Orders",
+    )
 
 
 # Writing: members that the version requires, and those that it should leave out.
@@ -303,8 +479,16 @@ def writes() -> Iterator[Vector]:
         "/partition-specs": [{"spec-id": 0, "fields": []}],
     }
     rows = [(name, BASES[base], *rest) for name, base, *rest in WRITES]
-    rows.append(("v1-deprecated-stale", edited(V1_RICH, stale), 1, ("TMD007",), {"schema": WRITES[0][4]["schema"]},
-                 "v1 writes the current schema, whatever copy of it was read"))  # fmt: skip
+    rows.append(
+        (
+            "v1-deprecated-stale",
+            edited(V1_RICH, stale),
+            1,
+            ("TMD007",),
+            {"schema": WRITES[0][4]["schema"]},
+            "v1 writes the current schema, whatever copy of it was read",
+        )
+    )
     for name, document, version, codes, form, note in rows:
         args = {"metadata": document, "format_version": version, "select": list(form)}
         origin = "spec: Table Metadata Fields; Appendix C; Appendix E"
@@ -324,9 +508,16 @@ def writes() -> Iterator[Vector]:
             "partition-spec": V2_NESTED["partition-specs"][1]["fields"],
             "next-row-id": 0,
         }
-        yield Vector(f"metadata-write-v2-without-{name}", (code,), args, any_of(ok({}), ok({member: copies[member]})),
-                     "spec: Writer requirements; Appendix E, Version 2", f"v2 should leave {member} out", ("E18",),
-                     (2,))  # fmt: skip
+        yield Vector(
+            f"metadata-write-v2-without-{name}",
+            (code,),
+            args,
+            any_of(ok({}), ok({member: copies[member]})),
+            "spec: Writer requirements; Appendix E, Version 2",
+            f"v2 should leave {member} out",
+            ("E18",),
+            (2,),
+        )
     for low, base in ((1, "v2-minimal"), (1, "v3-minimal"), (2, "v3-minimal")):
         args = {"metadata": BASES[base], "format_version": low}
         yield Vector(
@@ -343,9 +534,24 @@ def writes() -> Iterator[Vector]:
 # Upgrades
 
 STEPS = ((1, 1), (1, 2), (1, 3), (2, 2), (2, 3), (3, 3))
-KEPT = ("table-uuid", "location", "last-column-id", "schemas", "current-schema-id", "partition-specs",
-        "default-spec-id", "last-partition-id", "sort-orders", "default-sort-order-id", "properties",
-        "current-snapshot-id", "snapshots", "refs", "snapshot-log", "metadata-log")  # fmt: skip
+KEPT = (
+    "table-uuid",
+    "location",
+    "last-column-id",
+    "schemas",
+    "current-schema-id",
+    "partition-specs",
+    "default-spec-id",
+    "last-partition-id",
+    "sort-orders",
+    "default-sort-order-id",
+    "properties",
+    "current-snapshot-id",
+    "snapshots",
+    "refs",
+    "snapshot-log",
+    "metadata-log",
+)
 """What an upgrade leaves as it is (VER003, LIN013)."""
 
 
@@ -407,10 +613,19 @@ def upgrades() -> Iterator[Vector]:
             "the snapshots that exist get no row ids",
             only=(3,),
         )
-    yield Vector("upgrade-v1-to-v2-manifests", ("UPG005", "VER003"), {
-        "metadata": edited(BASES["v1-snapshots"], {"/table-uuid": UUID}), "format_version": 2, "select": ["snapshots"],
-    }, ok({"snapshots": canonical(BASES["v1-snapshots"])["snapshots"]}), APPENDIX_E,
-        "a snapshot without a manifest list keeps its manifests", only=(2,))  # fmt: skip
+    yield Vector(
+        "upgrade-v1-to-v2-manifests",
+        ("UPG005", "VER003"),
+        {
+            "metadata": edited(BASES["v1-snapshots"], {"/table-uuid": UUID}),
+            "format_version": 2,
+            "select": ["snapshots"],
+        },
+        ok({"snapshots": canonical(BASES["v1-snapshots"])["snapshots"]}),
+        APPENDIX_E,
+        "a snapshot without a manifest list keeps its manifests",
+        only=(2,),
+    )
     for old, new in ((2, 1), (3, 1), (3, 2)):
         yield Vector(
             f"upgrade-v{old}-to-v{new}",

@@ -226,9 +226,20 @@ def references() -> Iterator[Vector]:
         table(WITH_BRANCH, {**main, "dev": {"snapshot-id": 7, "type": "branch", COUNT: 9, REF_AGE: 1}}, 5, policy),
         "the snapshots of a branch that is gone expire",
     )
-    yield case("expired-tag-in-chain", ("RET002", "RET004"), table(CHAIN, {
-        "main": {"snapshot-id": 5, "type": "branch", COUNT: 5}, "t": {"snapshot-id": 2, "type": "tag", REF_AGE: 1}},
-        5, policy), "the snapshot of a tag that is gone stays as one of main's")  # fmt: skip
+    yield case(
+        "expired-tag-in-chain",
+        ("RET002", "RET004"),
+        table(
+            CHAIN,
+            {
+                "main": {"snapshot-id": 5, "type": "branch", COUNT: 5},
+                "t": {"snapshot-id": 2, "type": "tag", REF_AGE: 1},
+            },
+            5,
+            policy,
+        ),
+        "the snapshot of a tag that is gone stays as one of main's",
+    )
 
 
 def branches() -> Iterator[Vector]:
@@ -242,10 +253,20 @@ def branches() -> Iterator[Vector]:
             table(WITH_BRANCH, {**main, "dev": {"snapshot-id": 7, "type": "branch", COUNT: count}}, 5, policy),
             f"the first {count} of a branch, ancestors that it has in common with main included",
         )
-    yield case("branches-each-their-own", ("RET004",), table(WITH_BRANCH, {
-        "main": {"snapshot-id": 5, "type": "branch", COUNT: 2},
-        "dev": {"snapshot-id": 7, "type": "branch", AGE: 3 * DAY},
-    }, 5, policy), "one branch keeps by count, the other by age")  # fmt: skip
+    yield case(
+        "branches-each-their-own",
+        ("RET004",),
+        table(
+            WITH_BRANCH,
+            {
+                "main": {"snapshot-id": 5, "type": "branch", COUNT: 2},
+                "dev": {"snapshot-id": 7, "type": "branch", AGE: 3 * DAY},
+            },
+            5,
+            policy,
+        ),
+        "one branch keeps by count, the other by age",
+    )
     gap = {key: (None if parent == 2 else parent, age) for key, (parent, age) in CHAIN.items() if key != 2}
     gone = {key: value if key != 3 else (2, 2 * DAY) for key, value in gap.items()}
     yield case(

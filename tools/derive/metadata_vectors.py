@@ -73,8 +73,15 @@ def _read_vector(case: Case) -> Vector:
 
 def _check_vector(case: Case) -> Vector:
     document = edited(BASES[case.base], case.edits)
-    return Vector(f"metadata-check-{case.id}", _codes(case), {"metadata": document}, ok(sorted(case.codes)), ORIGIN,
-                  _note(case), only=_version(document, case.base))  # fmt: skip
+    return Vector(
+        f"metadata-check-{case.id}",
+        _codes(case),
+        {"metadata": document},
+        ok(sorted(case.codes)),
+        ORIGIN,
+        _note(case),
+        only=_version(document, case.base),
+    )
 
 
 def _neighbours() -> Iterator[tuple[str, str, tuple[str, ...], Document, str]]:

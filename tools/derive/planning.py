@@ -247,12 +247,20 @@ class PlanTable:
         numbers = [row["sequence_number"] for row in rows if row["status"] < 2]
         live = [number if one is None else one for one in numbers]
         told = avro_files.listed(
-            manifest_path=f"{self.place}/{path}", manifest_length=len(data), partition_spec_id=spec,
-            content=int(content == "deletes"), sequence_number=number, min_sequence_number=min(live, default=number),
-            added_snapshot_id=self.snapshot_id, added_files_count=counts[0], existing_files_count=counts[1],
-            deleted_files_count=counts[2], added_rows_count=10 * counts[0], existing_rows_count=10 * counts[1],
+            manifest_path=f"{self.place}/{path}",
+            manifest_length=len(data),
+            partition_spec_id=spec,
+            content=int(content == "deletes"),
+            sequence_number=number,
+            min_sequence_number=min(live, default=number),
+            added_snapshot_id=self.snapshot_id,
+            added_files_count=counts[0],
+            existing_files_count=counts[1],
+            deleted_files_count=counts[2],
+            added_rows_count=10 * counts[0],
+            existing_rows_count=10 * counts[1],
             deleted_rows_count=10 * counts[2],
-        )  # fmt: skip
+        )
         if version == 3 and content == "data":
             told["first_row_id"] = 100 * len(self.manifests)
         if summaries == "told":

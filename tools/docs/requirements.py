@@ -24,11 +24,18 @@ SHOWN = 3
 """The vectors of a requirement, and the deviations of an engine, that are named one by one."""
 
 TITLES = {
-    "aes_gcm_stream": "AES GCM stream", "avro": "Avro (Appendix A)", "orc": "ORC (Appendix A)",
-    "parquet": "Parquet (Appendix A)", "json_schemas": "JSON serialization (Appendix C)", "udfs": "SQL functions",
-    "hashing": "Hashing (Appendix B)", "single_values": "Single values (Appendix D)", "versions": "Format versions",
-    "upgrades": "Upgrades (Appendix E)", "notes": "Implementation notes (Appendix F)",
-}  # fmt: skip
+    "aes_gcm_stream": "AES GCM stream",
+    "avro": "Avro (Appendix A)",
+    "orc": "ORC (Appendix A)",
+    "parquet": "Parquet (Appendix A)",
+    "json_schemas": "JSON serialization (Appendix C)",
+    "udfs": "SQL functions",
+    "hashing": "Hashing (Appendix B)",
+    "single_values": "Single values (Appendix D)",
+    "versions": "Format versions",
+    "upgrades": "Upgrades (Appendix E)",
+    "notes": "Implementation notes (Appendix F)",
+}
 
 Known = Mapping[str, list[tuple[Deviation, list[str]]]]
 

@@ -136,8 +136,14 @@ def _run(name: str, seconds: float, seed: int, place: Path, new: Path) -> None:
             return bytes(atheris.Mutate(data, size))
         return target.mutate(random.Random(number), bytes(data), kept)[:size]
 
-    options = [f"-max_len={MAX_BYTES}", f"-seed={seed % (1 << 31) or 1}", f"-artifact_prefix={place}/left-",
-               f"-timeout={20 * SECONDS}", f"-rss_limit_mb={MEMORY >> 20}", "-verbosity=0"]  # fmt: skip
+    options = [
+        f"-max_len={MAX_BYTES}",
+        f"-seed={seed % (1 << 31) or 1}",
+        f"-artifact_prefix={place}/left-",
+        f"-timeout={20 * SECONDS}",
+        f"-rss_limit_mb={MEMORY >> 20}",
+        "-verbosity=0",
+    ]
     atheris.Setup(["fuzz", *options, str(new), str(seeds)], one, custom_mutator=broken)
     atheris.Fuzz()
 

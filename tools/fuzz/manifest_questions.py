@@ -46,10 +46,26 @@ NAMES = st.one_of(
 )
 PLAIN = primitive_types().filter(lambda type_: kind(type_) not in ("unknown", "geometry", "geography"))
 OF_ENGINES = [
-    "status", "snapshot_id", "sequence_number", "file_sequence_number", "content", "file_path", "file_format",
-    "partition", "record_count", "file_size_in_bytes", "column_sizes", "value_counts", "null_value_counts",
-    "nan_value_counts", "lower_bounds", "upper_bounds", "key_metadata", "split_offsets", "equality_ids",
-]  # fmt: skip
+    "status",
+    "snapshot_id",
+    "sequence_number",
+    "file_sequence_number",
+    "content",
+    "file_path",
+    "file_format",
+    "partition",
+    "record_count",
+    "file_size_in_bytes",
+    "column_sizes",
+    "value_counts",
+    "null_value_counts",
+    "nan_value_counts",
+    "lower_bounds",
+    "upper_bounds",
+    "key_metadata",
+    "split_offsets",
+    "equality_ids",
+]
 """What every engine has of an entry: no row ids, no deletion vectors; and not the order 0, which some leave out."""
 
 
@@ -113,10 +129,17 @@ def _files(draw: st.DrawFn, version: int, content: int, types: dict[str, Type]) 
     some, many = st.integers(0, 3).map(str), st.integers(6, 1 << 62).map(str)
     offsets = st.sets(st.integers(0, OFFSETS - 1), min_size=1, max_size=3).map(lambda one: [*map(str, sorted(one))])
     _maybe(
-        draw, file, column_sizes=_maps(LONGS), value_counts=_maps(many), null_value_counts=_maps(some),
-        nan_value_counts=_maps(some), lower_bounds=_bounds(-9, 0), upper_bounds=_bounds(0, 9), key_metadata=BYTES,
+        draw,
+        file,
+        column_sizes=_maps(LONGS),
+        value_counts=_maps(many),
+        null_value_counts=_maps(some),
+        nan_value_counts=_maps(some),
+        lower_bounds=_bounds(-9, 0),
+        upper_bounds=_bounds(0, 9),
+        key_metadata=BYTES,
         split_offsets=offsets,
-    )  # fmt: skip
+    )
     if kind_ == 2:
         file["equality_ids"] = draw(st.lists(st.integers(1, 5), min_size=1, max_size=3, unique=True))
     if kind_ == 1 and version >= 2:
@@ -235,11 +258,22 @@ def _list_reading(draw: st.DrawFn) -> JsonObject:
     asked: JsonObject = {"bytes": operations()["manifest-list.write"](written)}
     if draw(st.booleans()):
         asked["select"] = [
-            "manifest_path", "manifest_length", "partition_spec_id", "content", "sequence_number",
-            "min_sequence_number", "added_snapshot_id", "added_files_count", "existing_files_count",
-            "deleted_files_count", "added_rows_count", "existing_rows_count", "deleted_rows_count", "partitions",
+            "manifest_path",
+            "manifest_length",
+            "partition_spec_id",
+            "content",
+            "sequence_number",
+            "min_sequence_number",
+            "added_snapshot_id",
+            "added_files_count",
+            "existing_files_count",
+            "deleted_files_count",
+            "added_rows_count",
+            "existing_rows_count",
+            "deleted_rows_count",
+            "partitions",
             "key_metadata",
-        ]  # fmt: skip
+        ]
     return asked
 
 

@@ -12,8 +12,24 @@ from typing import Any
 MAX_BYTES = 1 << 16
 """No input is longer, however often parts of it are repeated."""
 
-NUMBERS = (0, 1, 2, 0x7F, 0x80, 0xFF, 0x100, 0x7FFF, 0x8000, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, (1 << 63) - 1,
-           1 << 63, (1 << 64) - 1)  # fmt: skip
+NUMBERS = (
+    0,
+    1,
+    2,
+    0x7F,
+    0x80,
+    0xFF,
+    0x100,
+    0x7FFF,
+    0x8000,
+    0xFFFF,
+    0x7FFFFFFF,
+    0x80000000,
+    0xFFFFFFFF,
+    (1 << 63) - 1,
+    1 << 63,
+    (1 << 64) - 1,
+)
 
 Mutate = Callable[[random.Random, bytes, Sequence[bytes]], bytes]
 """Breaks an input; the seeds are there to take parts from."""

@@ -16,10 +16,28 @@ def _types() -> tuple[Any, ...]:
     from spec_ref.schemas.type_json import type_from_json
 
     names = (
-        "boolean", "int", "long", "float", "double", "date", "time", "timestamp", "timestamptz", "timestamp_ns",
-        "timestamptz_ns", "string", "uuid", "fixed[4]", "binary", "decimal(9,2)", "decimal(38,10)", "variant",
-        "geometry", "geography", "unknown",
-    )  # fmt: skip
+        "boolean",
+        "int",
+        "long",
+        "float",
+        "double",
+        "date",
+        "time",
+        "timestamp",
+        "timestamptz",
+        "timestamp_ns",
+        "timestamptz_ns",
+        "string",
+        "uuid",
+        "fixed[4]",
+        "binary",
+        "decimal(9,2)",
+        "decimal(38,10)",
+        "variant",
+        "geometry",
+        "geography",
+        "unknown",
+    )
     nested = (
         {"type": "list", "element-id": 1, "element": "int", "element-required": False},
         {"type": "map", "key-id": 1, "key": "string", "value-id": 2, "value": "decimal(9,2)", "value-required": True},
@@ -160,11 +178,16 @@ def _wkbs() -> Iterator[bytes]:
 
 def _wkts() -> Iterator[bytes]:
     yield from (
-        b"POINT (1 2)", b"POINT Z (1 2 3)", b"POINT EMPTY", b"LINESTRING ZM (1 2 3 4, 5 6 7 8)",
-        b"POLYGON ((0 0, 1 0, 1 1, 0 0), (0 0, 1 0, 1 1, 0 0))", b"MULTIPOINT M ((1 2 3), (4 5 6))",
-        b"MULTIPOLYGON (((0 0, 1 0, 1 1, 0 0)))", b"GEOMETRYCOLLECTION (POINT (1 2))",
+        b"POINT (1 2)",
+        b"POINT Z (1 2 3)",
+        b"POINT EMPTY",
+        b"LINESTRING ZM (1 2 3 4, 5 6 7 8)",
+        b"POLYGON ((0 0, 1 0, 1 1, 0 0), (0 0, 1 0, 1 1, 0 0))",
+        b"MULTIPOINT M ((1 2 3), (4 5 6))",
+        b"MULTIPOLYGON (((0 0, 1 0, 1 1, 0 0)))",
+        b"GEOMETRYCOLLECTION (POINT (1 2))",
         b"GEOMETRYCOLLECTION (GEOMETRYCOLLECTION (POINT (-1e10 .5)))",
-    )  # fmt: skip
+    )
 
 
 def _wkt() -> Callable[[bytes], object]:

@@ -34,9 +34,7 @@ POINT = {
     ],
 }
 TAGS = {"type": "list", "element-id": 7, "element-required": True, "element": "string"}
-PRICES = {
-    "type": "map", "key-id": 8, "key": "string", "value-id": 9, "value-required": False, "value": "decimal(9, 2)",
-}  # fmt: skip
+PRICES = {"type": "map", "key-id": 8, "key": "string", "value-id": 9, "value-required": False, "value": "decimal(9, 2)"}
 SCHEMA: dict[str, Any] = {
     "type": "struct",
     "schema-id": 0,

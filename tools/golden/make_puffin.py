@@ -138,8 +138,15 @@ def deletion_vectors(spark: SparkSession, out: Path) -> list[dict[str, Any]]:
         target = f"{case['file']}.puffin"
         shutil.copyfile(local(location), out / target)
         keep = ("record_count", "referenced_data_file", "content_offset", "content_size_in_bytes", "file_size_in_bytes")
-        made.append({"file": target, "statements": log, "rows": case["rows"], "deleted": case["delete"],
-                     "entries": [{key: entry[key] for key in keep} for entry in entries]})  # fmt: skip
+        made.append(
+            {
+                "file": target,
+                "statements": log,
+                "rows": case["rows"],
+                "deleted": case["delete"],
+                "entries": [{key: entry[key] for key in keep} for entry in entries],
+            }
+        )
     return made
 
 
@@ -174,8 +181,13 @@ def partition_statistics(spark: SparkSession, out: Path) -> dict[str, Any]:
     metadata = metadata_of(name)
     (stats,) = metadata["partition-statistics"]
     shutil.copyfile(local(stats["statistics-path"]), out / "partitions.parquet")
-    return {"file": "partitions.parquet", "statements": log, "partition-statistics": stats,
-            "partition-specs": metadata["partition-specs"], "schema": metadata["schemas"][-1]}  # fmt: skip
+    return {
+        "file": "partitions.parquet",
+        "statements": log,
+        "partition-statistics": stats,
+        "partition-specs": metadata["partition-specs"],
+        "schema": metadata["schemas"][-1],
+    }
 
 
 def data_files(spark: SparkSession, out: Path) -> list[dict[str, Any]]:

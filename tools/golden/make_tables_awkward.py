@@ -158,8 +158,14 @@ def _py_values(kind: str) -> None:
         types, rows = columns(kind)
         table.create(types)
         longs = [type_ == "long" for type_ in types.values()]
-        table.append(*(tuple(int(value) if long and value is not None else value
-                             for long, value in zip(longs, row, strict=True)) for row in rows))  # fmt: skip
+        table.append(
+            *(
+                tuple(
+                    int(value) if long and value is not None else value for long, value in zip(longs, row, strict=True)
+                )
+                for row in rows
+            )
+        )
         table.mark("all rows")
         table.finish()
 

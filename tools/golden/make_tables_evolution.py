@@ -178,8 +178,23 @@ def _with_defaults(name: str, format_: str) -> None:
             table.added(column, type_, value=value)
         table.added("plain", "string")
         table.append(format_, (3, *(None for _ in defaults), "p"))
-        other = (4, False, 0, 0, 0.0, 0.0, "0.00", "1970-01-01", "1970-01-01T00:00:00", "1970-01-01T00:00:00+00:00", "",
-                 "00000000-0000-0000-0000-000000000000", "000000", "", None)  # fmt: skip
+        other = (
+            4,
+            False,
+            0,
+            0,
+            0.0,
+            0.0,
+            "0.00",
+            "1970-01-01",
+            "1970-01-01T00:00:00",
+            "1970-01-01T00:00:00+00:00",
+            "",
+            "00000000-0000-0000-0000-000000000000",
+            "000000",
+            "",
+            None,
+        )
         table.append(format_, other)
         table.mark("with defaults")
         table.java().updateSchema().updateColumnDefault("i", session.literal("int", 35)).commit()

@@ -208,8 +208,21 @@ def _names(session: Session) -> None:
     table = SparkTable(session, "names-special", 2, about)
     names = ["a b", "\u00e9\u4e2d", "1st", "per%cent", "q'uote", "x=y", "_", "A_x20B"]
     table.create(dict.fromkeys(names, "string"), "`a b`, `\u00e9\u4e2d`, truncate(2, `1st`)")
-    values = ["a/b", "a=b&c%20d", "", " ", "\u00e9\u4e2d\U0001f600", "null", "__HIVE_DEFAULT_PARTITION__", ".", "..",
-              "a\\b", "#?:", "x\ty\n", None]  # fmt: skip
+    values = [
+        "a/b",
+        "a=b&c%20d",
+        "",
+        " ",
+        "\u00e9\u4e2d\U0001f600",
+        "null",
+        "__HIVE_DEFAULT_PARTITION__",
+        ".",
+        "..",
+        "a\\b",
+        "#?:",
+        "x\ty\n",
+        None,
+    ]
     table.insert(*((value, value, value, "p", value, None, str(n), "q") for n, value in enumerate(values)))
     table.mark("all rows")
     table.finish()

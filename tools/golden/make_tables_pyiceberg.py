@@ -1,7 +1,5 @@
 """Golden tables that PyIceberg writes."""
 
-# ruff: noqa: E501 - rows stand on one line each
-
 from __future__ import annotations
 
 import uuid
@@ -166,16 +164,40 @@ def _py_partitioned(_session: None) -> None:
     }
     table.create(
         columns,
-        [("identity", "s"), ("bucket[4]", "l"), ("truncate[2]", "t"), ("year", "y"), ("month", "m"), ("day", "d"), ("hour", "h")],
-    )  # fmt: skip
+        [
+            ("identity", "s"),
+            ("bucket[4]", "l"),
+            ("truncate[2]", "t"),
+            ("year", "y"),
+            ("month", "m"),
+            ("day", "d"),
+            ("hour", "h"),
+        ],
+    )
     z = "+00:00"
     table.append(
-        (1, "a/b c", 34, "\u00e9\u4e2d\U0001f600", "1969-12-31", f"1969-12-31T23:59:59.999999{z}",
-         "1969-12-31T23:59:59.999999", f"1969-12-31T23:59:59.999999{z}"),
-        (2, "", -1, "", "1970-01-01", f"1970-01-01T00:00:00.000000{z}", "1970-01-01T00:00:00.000000",
-         f"1970-01-01T00:00:00.000000{z}"),
+        (
+            1,
+            "a/b c",
+            34,
+            "\u00e9\u4e2d\U0001f600",
+            "1969-12-31",
+            f"1969-12-31T23:59:59.999999{z}",
+            "1969-12-31T23:59:59.999999",
+            f"1969-12-31T23:59:59.999999{z}",
+        ),
+        (
+            2,
+            "",
+            -1,
+            "",
+            "1970-01-01",
+            f"1970-01-01T00:00:00.000000{z}",
+            "1970-01-01T00:00:00.000000",
+            f"1970-01-01T00:00:00.000000{z}",
+        ),
         (3, None, None, None, None, None, None, None),
-    )  # fmt: skip
+    )
     table.mark("all rows")
     table.finish()
 

@@ -151,9 +151,16 @@ def mutate(cell: Cell, bench: Workbench) -> None:
 # Values
 
 OTHER_TEXTS = {
-    "branch": "tag", "tag": "branch", "asc": "desc", "nulls-first": "nulls-last", "identity": "void",
-    "PARQUET": "ORC", "long": "string", "data": "deletes", "parquet": "orc",
-}  # fmt: skip
+    "branch": "tag",
+    "tag": "branch",
+    "asc": "desc",
+    "nulls-first": "nulls-last",
+    "identity": "void",
+    "PARQUET": "ORC",
+    "long": "string",
+    "data": "deletes",
+    "parquet": "orc",
+}
 """Texts of which only some are legal."""
 
 

@@ -37,8 +37,13 @@ def page(found: Outcomes) -> str:
         if told:
             structures.setdefault(cell.structure, []).append(cell)
     for structure, cells in structures.items():
-        lines += ["", f"## {structure[0].upper()}{structure[1:]}", "", "| field | change | what `validate` reports |",
-                  "|---|---|---|"]  # fmt: skip
+        lines += [
+            "",
+            f"## {structure[0].upper()}{structure[1:]}",
+            "",
+            "| field | change | what `validate` reports |",
+            "|---|---|---|",
+        ]
         lines += [row for cell in cells for row in _rows(cell, found[cell])]
     return "\n".join(lines) + "\n"
 

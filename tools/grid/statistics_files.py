@@ -19,11 +19,20 @@ Change = Callable[[dict[str, Json]], None]
 MAGIC = b"PFA1"
 INTS = ("spec_id", "data_file_count", "position_delete_file_count", "equality_delete_file_count", "dv_count")
 IDS = {
-    "partition": 1, "spec_id": 2, "data_record_count": 3, "data_file_count": 4, "total_data_file_size_in_bytes": 5,
-    "position_delete_record_count": 6, "position_delete_file_count": 7, "equality_delete_record_count": 8,
-    "equality_delete_file_count": 9, "total_record_count": 10, "last_updated_at": 11, "last_updated_snapshot_id": 12,
+    "partition": 1,
+    "spec_id": 2,
+    "data_record_count": 3,
+    "data_file_count": 4,
+    "total_data_file_size_in_bytes": 5,
+    "position_delete_record_count": 6,
+    "position_delete_file_count": 7,
+    "equality_delete_record_count": 8,
+    "equality_delete_file_count": 9,
+    "total_record_count": 10,
+    "last_updated_at": 11,
+    "last_updated_snapshot_id": 12,
     "dv_count": 13,
-}  # fmt: skip
+}
 
 
 # Puffin

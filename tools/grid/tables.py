@@ -77,8 +77,13 @@ def _statistics(bench: Workbench) -> None:
     content = write_puffin([blob], properties={"created-by": "grid"})
     path = f"{bench.root}/metadata/grid.stats"
     bench.replaced[path] = content
-    told = {"type": blob.type, "snapshot-id": snapshot["snapshot-id"], "sequence-number": number, "fields": [1],
-            "properties": {"a": "b"}}  # fmt: skip
+    told = {
+        "type": blob.type,
+        "snapshot-id": snapshot["snapshot-id"],
+        "sequence-number": number,
+        "fields": [1],
+        "properties": {"a": "b"},
+    }
     bench.metadata["statistics"] = [
         {
             "snapshot-id": snapshot["snapshot-id"],

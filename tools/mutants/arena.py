@@ -24,10 +24,23 @@ from tools.mutants.mutant import ROOT, Mutant
 __all__ = ["CHECKS", "Judges", "Preloaded", "candidates", "dies", "fight", "materialize"]
 
 MOST = {
-    "metrics": 100, "value": 100, "commit": 100, "first": 1000, "columnar": 500, "form": 200, "commit.replay": 300,
-    "scan.plan": 400, "lanes": 500, "equivalence": 200, "written": 60, "law": 60, "table.read": 500, "corruption": 400,
-    "table": 20, "race": 60,
-}  # fmt: skip
+    "metrics": 100,
+    "value": 100,
+    "commit": 100,
+    "first": 1000,
+    "columnar": 500,
+    "form": 200,
+    "commit.replay": 300,
+    "scan.plan": 400,
+    "lanes": 500,
+    "equivalence": 200,
+    "written": 60,
+    "law": 60,
+    "table.read": 500,
+    "corruption": 400,
+    "table": 20,
+    "race": 60,
+}
 """The cases of the kinds that take long that one mutant is held against, in the order of the kinds."""
 TIMEOUT = 1800
 """Seconds of processor time for all cases of a mutant, more than they take, where a case hangs outside of Python."""

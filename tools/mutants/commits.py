@@ -229,9 +229,15 @@ def _another_table() -> bool:
 def commits() -> dict[str, Check]:
     """Commits to what is not in order."""
     every: dict[str, Callable[[], bool]] = {
-        "no table": _no_table, "a list that is gone": _list_gone, "manifests in metadata": _named_manifests,
-        "a bare header": _bare_header, "a table that was replaced": _replaced, "expired files": _expired,
-        "counts left out": _counts_left_out, "a tag": _tag, "two vectors in one commit": _two_vectors,
+        "no table": _no_table,
+        "a list that is gone": _list_gone,
+        "manifests in metadata": _named_manifests,
+        "a bare header": _bare_header,
+        "a table that was replaced": _replaced,
+        "expired files": _expired,
+        "counts left out": _counts_left_out,
+        "a tag": _tag,
+        "two vectors in one commit": _two_vectors,
         "another table": _another_table,
-    }  # fmt: skip
+    }
     return every

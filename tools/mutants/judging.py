@@ -17,15 +17,37 @@ from tools.mutants import commits, forms, metrics, values, ways
 from tools.mutants.mutant import ROOT
 
 LIBRARIES = (
-    "attrs", "cattrs", "cramjam", "decimal", "fastavro", "jiter", "jsonschema_rs", "lz4.block", "lz4.frame", "mmh3",
-    "numpy", "pyarrow", "pyarrow.compute", "pyarrow.orc", "pyarrow.parquet", "pyroaring", "sqlite3", "uuid",
-)  # fmt: skip
+    "attrs",
+    "cattrs",
+    "cramjam",
+    "decimal",
+    "fastavro",
+    "jiter",
+    "jsonschema_rs",
+    "lz4.block",
+    "lz4.frame",
+    "mmh3",
+    "numpy",
+    "pyarrow",
+    "pyarrow.compute",
+    "pyarrow.orc",
+    "pyarrow.parquet",
+    "pyroaring",
+    "sqlite3",
+    "uuid",
+)
 PRELOADED = (
-    "conformance.operations.commits.reference", "conformance.operations.reading.reference",
-    "conformance.engines.spark_reference.kernels", "conformance.runner.judge", "conformance.table_io.local",
-    "conformance.properties.filter_pushdown", "conformance.properties.metamorphic", "conformance.races.suites",
-    "conformance.validator.local", "conformance.vectors",
-)  # fmt: skip
+    "conformance.operations.commits.reference",
+    "conformance.operations.reading.reference",
+    "conformance.engines.spark_reference.kernels",
+    "conformance.runner.judge",
+    "conformance.table_io.local",
+    "conformance.properties.filter_pushdown",
+    "conformance.properties.metamorphic",
+    "conformance.races.suites",
+    "conformance.validator.local",
+    "conformance.vectors",
+)
 
 OURS = ("spec_ref", "conformance", "corruptions")
 LONGEST_CASE = 60

@@ -153,9 +153,16 @@ def _sizes() -> bool:
     tags = {"type": "list", "element-id": 6, "element": "string", "element-required": False}
     inside = {"type": "struct", "fields": [field(8, "x", "int"), field(9, "y", "string")]}
     struct_: Any = type_from_json(
-        {"type": "struct", "fields": [field(1, "id", "long"), field(2, "prices", prices), field(5, "tags", tags),
-                                      field(7, "point", inside)]}
-    )  # fmt: skip
+        {
+            "type": "struct",
+            "fields": [
+                field(1, "id", "long"),
+                field(2, "prices", prices),
+                field(5, "tags", tags),
+                field(7, "point", inside),
+            ],
+        }
+    )
     paths = {
         "id": 1,
         "prices.key_value.key": 3,
@@ -255,7 +262,13 @@ def metrics() -> dict[str, Check]:
     """Metrics of golden files and of shapes."""
     boxes = {f"box {name}": lambda case=case: _box(*case) for name, *case in BOXES}  # type: ignore[misc]
     return {
-        "parquet": _parquet, "orc": _orc, "avro": _avro, "parts of variants": _parts_of_variants, **boxes,
-        "no object": _no_object, "chunks": _chunks, "sizes": _sizes,
+        "parquet": _parquet,
+        "orc": _orc,
+        "avro": _avro,
+        "parts of variants": _parts_of_variants,
+        **boxes,
+        "no object": _no_object,
+        "chunks": _chunks,
+        "sizes": _sizes,
         "units": _units,
-    }  # fmt: skip
+    }

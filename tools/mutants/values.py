@@ -30,20 +30,44 @@ def refused(work: Callable[[], Any], *codes: str) -> bool:
 
 
 SAMPLES: Mapping[str, Any] = {
-    "bool": True, "int": 5, "float": 1.5, "decimal": Decimal("1.50"), "str": "a", "bytes": b"abcd", "list": [1],
+    "bool": True,
+    "int": 5,
+    "float": 1.5,
+    "decimal": Decimal("1.50"),
+    "str": "a",
+    "bytes": b"abcd",
+    "list": [1],
     "uuid": uuid.UUID(int=1),
-}  # fmt: skip
+}
 TAKES = {
-    "boolean": {"bool"}, "int": {"int"}, "long": {"int"}, "float": {"float"}, "double": {"float"},
-    "decimal(9, 2)": {"decimal"}, "date": {"int"}, "time": {"int"}, "timestamp": {"int"}, "timestamptz": {"int"},
-    "timestamp_ns": {"int"}, "timestamptz_ns": {"int"}, "string": {"str"}, "uuid": {"uuid"}, "fixed[4]": {"bytes"},
-    "binary": {"bytes"}, "unknown": set[str](),
-}  # fmt: skip
+    "boolean": {"bool"},
+    "int": {"int"},
+    "long": {"int"},
+    "float": {"float"},
+    "double": {"float"},
+    "decimal(9, 2)": {"decimal"},
+    "date": {"int"},
+    "time": {"int"},
+    "timestamp": {"int"},
+    "timestamptz": {"int"},
+    "timestamp_ns": {"int"},
+    "timestamptz_ns": {"int"},
+    "string": {"str"},
+    "uuid": {"uuid"},
+    "fixed[4]": {"bytes"},
+    "binary": {"bytes"},
+    "unknown": set[str](),
+}
 """What stands for the values of each type in Python."""
 
 ENCODED = {
-    "null": set[str](), "boolean": {"bool"}, "int": {"int"}, "long": {"int"}, "bytes": {"bytes"}, "string": {"str"},
-}  # fmt: skip
+    "null": set[str](),
+    "boolean": {"bool"},
+    "int": {"int"},
+    "long": {"int"},
+    "bytes": {"bytes"},
+    "string": {"str"},
+}
 """The same for Avro's types, as its specification names them."""
 
 
@@ -147,9 +171,26 @@ READ_AS = {
 """As what columns are read beside their own types: promotions of v3 (EVO003 to EVO005), and annotations left out."""
 
 COLUMN_TYPES = (
-    "boolean", "int", "long", "float", "double", "decimal(9, 2)", "decimal(18, 2)", "decimal(9, 3)", "date", "time",
-    "timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns", "string", "uuid", "fixed[16]", "fixed[4]", "binary",
-)  # fmt: skip
+    "boolean",
+    "int",
+    "long",
+    "float",
+    "double",
+    "decimal(9, 2)",
+    "decimal(18, 2)",
+    "decimal(9, 3)",
+    "date",
+    "time",
+    "timestamp",
+    "timestamptz",
+    "timestamp_ns",
+    "timestamptz_ns",
+    "string",
+    "uuid",
+    "fixed[16]",
+    "fixed[4]",
+    "binary",
+)
 
 
 def _readable() -> bool:
@@ -182,10 +223,21 @@ def _row_ids() -> bool:
     def found(first: int) -> list[int]:
         data = manifest(3, [entry(1), entry(2)])
         listed = ManifestFile(
-            manifest_path="m", manifest_length=len(data), partition_spec_id=0, content=ManifestContent.DATA,
-            sequence_number=1, min_sequence_number=1, added_snapshot_id=1, added_files_count=2, existing_files_count=0,
-            deleted_files_count=0, added_rows_count=20, existing_rows_count=0, deleted_rows_count=0, first_row_id=first,
-        )  # fmt: skip
+            manifest_path="m",
+            manifest_length=len(data),
+            partition_spec_id=0,
+            content=ManifestContent.DATA,
+            sequence_number=1,
+            min_sequence_number=1,
+            added_snapshot_id=1,
+            added_files_count=2,
+            existing_files_count=0,
+            deleted_files_count=0,
+            added_rows_count=20,
+            existing_rows_count=0,
+            deleted_rows_count=0,
+            first_row_id=first,
+        )
         read = read_manifest(data, manifest_file=listed)
         return [one for columns in column_batches(read) for one in columns.first_row_id.values.tolist()]
 
@@ -342,10 +394,19 @@ def values() -> dict[str, Check]:
     return {
         **{f"of {one}": lambda one=one: _of_type(one) for one in TAKES},  # type: ignore[misc]
         **{f"as Avro's {one}": lambda one=one: _encoded(one) for one in ENCODED},  # type: ignore[misc]
-        "lone surrogates": _lone_surrogates, "no variant": _no_variant, "no text": _no_text,
+        "lone surrogates": _lone_surrogates,
+        "no variant": _no_variant,
+        "no text": _no_text,
         "header of v1": _header_of_v1,
-        "nothing but null": _nothing_but_null, "readable": _readable, "row ids": _row_ids, "no JSON": _no_json,
-        "limit of headers": _large_headers, "limit of types": _many_types, "depth of types": _deep_types,
-        "limit of empty items": _empty_items, "limit of footers": _large_footers,
-        "Parquet's lists": _levels, "Parquet's integers": _annotated,
-    }  # fmt: skip
+        "nothing but null": _nothing_but_null,
+        "readable": _readable,
+        "row ids": _row_ids,
+        "no JSON": _no_json,
+        "limit of headers": _large_headers,
+        "limit of types": _many_types,
+        "depth of types": _deep_types,
+        "limit of empty items": _empty_items,
+        "limit of footers": _large_footers,
+        "Parquet's lists": _levels,
+        "Parquet's integers": _annotated,
+    }

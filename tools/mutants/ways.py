@@ -322,9 +322,14 @@ def _entry(number: int, partition: Mapping[int, Any], **metrics: Any) -> Any:
     from spec_ref.manifests import DataFile, EntryStatus, FileContent, FileFormat, ManifestEntry
 
     data_file = DataFile(
-        content=FileContent.DATA, file_path=f"file:/data/{number}.parquet", file_format=FileFormat.PARQUET,
-        partition=partition, record_count=metrics.pop("record_count", 1), file_size_in_bytes=1, **metrics,
-    )  # fmt: skip
+        content=FileContent.DATA,
+        file_path=f"file:/data/{number}.parquet",
+        file_format=FileFormat.PARQUET,
+        partition=partition,
+        record_count=metrics.pop("record_count", 1),
+        file_size_in_bytes=1,
+        **metrics,
+    )
     return ManifestEntry(status=EntryStatus.ADDED, snapshot_id=7, data_file=data_file)
 
 

@@ -95,9 +95,14 @@ class Workload:
             message = f"{self.name}, {count}: {json.dumps(answer)[:500]}"
             raise BenchError(message)
         return Measured(
-            path=self.name, count=answer.get("size", count), seconds=seconds, processor=processor, memory=total,
-            largest=largest, bytes=answer.get("bytes"),
-        )  # fmt: skip
+            path=self.name,
+            count=answer.get("size", count),
+            seconds=seconds,
+            processor=processor,
+            memory=total,
+            largest=largest,
+            bytes=answer.get("bytes"),
+        )
 
 
 def _work(*words: str) -> list[str]:

@@ -64,8 +64,14 @@ def store(
     docs: Path, measured: tuple[Measured, ...], asked: Mapping[str, Mapping[str, float]], how: str = "in one run"
 ) -> None:
     """Store the figures and write the document."""
-    made = {"machine": machine(), "measured": datetime.now(UTC).date().isoformat(), "tool": tool_version(), "how": how,
-            "requests": asked, "figures": [_CONVERTER.unstructure(one) for one in measured]}  # fmt: skip
+    made = {
+        "machine": machine(),
+        "measured": datetime.now(UTC).date().isoformat(),
+        "tool": tool_version(),
+        "how": how,
+        "requests": asked,
+        "figures": [_CONVERTER.unstructure(one) for one in measured],
+    }
     (docs / "scale.json").write_text(json.dumps(made, indent=1) + "\n")
     write(docs)
 
@@ -94,9 +100,15 @@ def _grown(grown: Mapping[str, Growth]) -> Iterator[str]:
     for name, growth in grown.items():
         last, most = growth.steps[-1], max(one.memory for one in growth.steps) >> 20
         cells = (
-            name, f"{last.count:,} {UNITS[name]}", f"{last.processor:.1f} s", _short(growth.processor_each),
-            f"{growth.exponent:.2f}", f"{allowed[name].exponent}", f"{most:,} MiB", f"{allowed[name].memory_mib:,} MiB",
-        )  # fmt: skip
+            name,
+            f"{last.count:,} {UNITS[name]}",
+            f"{last.processor:.1f} s",
+            _short(growth.processor_each),
+            f"{growth.exponent:.2f}",
+            f"{allowed[name].exponent}",
+            f"{most:,} MiB",
+            f"{allowed[name].memory_mib:,} MiB",
+        )
         yield f"| {' | '.join(cells)} |"
     yield ""
     yield "The *power of growth* is the exponent with which processor time, without start-up, grows with the size,"

@@ -88,11 +88,18 @@ def _real(folder: Path, each: int, number: int) -> DataFile:
         path.write_bytes(content)
     metrics = parquet_metrics(content)
     return DataFile(
-        file_path=str(path), file_format=FileFormat.PARQUET, record_count=metrics.record_count,
-        file_size_in_bytes=len(content), column_sizes=metrics.column_sizes, value_counts=metrics.value_counts,
-        null_value_counts=metrics.null_value_counts, nan_value_counts=metrics.nan_value_counts,
-        lower_bounds=metrics.lower_bounds, upper_bounds=metrics.upper_bounds, split_offsets=metrics.split_offsets,
-    )  # fmt: skip
+        file_path=str(path),
+        file_format=FileFormat.PARQUET,
+        record_count=metrics.record_count,
+        file_size_in_bytes=len(content),
+        column_sizes=metrics.column_sizes,
+        value_counts=metrics.value_counts,
+        null_value_counts=metrics.null_value_counts,
+        nan_value_counts=metrics.nan_value_counts,
+        lower_bounds=metrics.lower_bounds,
+        upper_bounds=metrics.upper_bounds,
+        split_offsets=metrics.split_offsets,
+    )
 
 
 def _linked(folder: Path, file: DataFile, count: int, number: int) -> DataFile:

@@ -66,8 +66,13 @@ def facts(location: str) -> dict[str, Any]:
 
 
 PATHS: dict[str, Callable[..., dict[str, Any]]] = {
-    "planned": planned, "held": held, "sent": sent, "read": read, "vectors": vectors, "facts": facts,
-}  # fmt: skip
+    "planned": planned,
+    "held": held,
+    "sent": sent,
+    "read": read,
+    "vectors": vectors,
+    "facts": facts,
+}
 
 if __name__ == "__main__":
     print(json.dumps(PATHS[sys.argv[1]](*sys.argv[2:])))

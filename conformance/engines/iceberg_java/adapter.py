@@ -24,8 +24,13 @@ with lazy_imports():
 
 PROGRAM = "org.apache.iceberg.Adapter"
 
-OPTIONS = ("-Xmx1g", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto",
-           "-Dorg.apache.logging.log4j.level=OFF")  # fmt: skip
+OPTIONS = (
+    "-Xmx1g",
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    "-Xshare:auto",
+    "-Dorg.apache.logging.log4j.level=OFF",
+)
 """Options of a virtual machine that lives for seconds: what takes long to warm up does not pay."""
 
 READ_HERE = tuple(f'"{name}"'.encode() for name in (*sorted(WRITING), "start"))

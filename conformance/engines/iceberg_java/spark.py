@@ -45,10 +45,19 @@ DIALECT = Dialect(
 )
 
 TYPES = {
-    "boolean": "BOOLEAN", "int": "INT", "long": "BIGINT", "float": "FLOAT", "double": "DOUBLE", "date": "DATE",
-    "timestamptz": "TIMESTAMP", "timestamp": "TIMESTAMP_NTZ", "string": "STRING", "binary": "BINARY",
-    "fixed": "BINARY", "uuid": "STRING",
-}  # fmt: skip
+    "boolean": "BOOLEAN",
+    "int": "INT",
+    "long": "BIGINT",
+    "float": "FLOAT",
+    "double": "DOUBLE",
+    "date": "DATE",
+    "timestamptz": "TIMESTAMP",
+    "timestamp": "TIMESTAMP_NTZ",
+    "string": "STRING",
+    "binary": "BINARY",
+    "fixed": "BINARY",
+    "uuid": "STRING",
+}
 
 CATALOG = "scripts"
 """The name of the catalog in statements."""

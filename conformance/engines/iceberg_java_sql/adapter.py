@@ -35,9 +35,17 @@ LITERALS: dict[str, Callable[[Any], str]] = {
 """SQL for the values of a type; the numbers behind dates and times, so that no text of a year has to be parsed."""
 
 SQL_TYPES = {
-    "boolean": "BOOLEAN", "int": "INT", "long": "BIGINT", "float": "FLOAT", "double": "DOUBLE", "date": "DATE",
-    "timestamptz": "TIMESTAMP", "timestamp": "TIMESTAMP_NTZ", "string": "STRING", "binary": "BINARY",
-}  # fmt: skip
+    "boolean": "BOOLEAN",
+    "int": "INT",
+    "long": "BIGINT",
+    "float": "FLOAT",
+    "double": "DOUBLE",
+    "date": "DATE",
+    "timestamptz": "TIMESTAMP",
+    "timestamp": "TIMESTAMP_NTZ",
+    "string": "STRING",
+    "binary": "BINARY",
+}
 
 
 def literal(type_: Any, json: Any) -> str:

@@ -158,8 +158,14 @@ def _leaf(leaf: Leaf) -> polars.Expr:
             return column.str.starts_with(constants[0])
         case "not-starts-with":
             return ~column.str.starts_with(constants[0])
-    compare = {"lt": column.lt, "lt-eq": column.le, "gt": column.gt, "gt-eq": column.ge, "eq": column.eq,
-               "not-eq": column.ne}  # fmt: skip
+    compare = {
+        "lt": column.lt,
+        "lt-eq": column.le,
+        "gt": column.gt,
+        "gt-eq": column.ge,
+        "eq": column.eq,
+        "not-eq": column.ne,
+    }
     if native.kind(leaf.type) in ("timestamp_ns", "timestamptz_ns") and constants.to_physical()[0] % 1000:
         raise Unsupported("a constant is a datetime of Python, which has no nanoseconds")
     return compare[leaf.op](polars.lit(constants[0], constants.dtype))

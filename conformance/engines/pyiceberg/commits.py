@@ -162,9 +162,14 @@ class Writer:
             for field in spec.fields
         ]
         made = DataFile.from_args(
-            content=DataFileContent.DATA, file_path=self._path(file["name"]), file_format=FileFormat.PARQUET,
-            partition=Record(*values), record_count=rows, file_size_in_bytes=100 * rows, **self._metrics(file),
-        )  # fmt: skip
+            content=DataFileContent.DATA,
+            file_path=self._path(file["name"]),
+            file_format=FileFormat.PARQUET,
+            partition=Record(*values),
+            record_count=rows,
+            file_size_in_bytes=100 * rows,
+            **self._metrics(file),
+        )
         made.spec_id = spec.spec_id
         return made
 

@@ -39,25 +39,56 @@ REFUSALS = (ValueError, ResolveError, ValidationError, EOFError, zlib.error, zst
 
 UNASSIGNED = -1
 FILE = (
-    "content", "file_path", "file_format", "partition", "record_count", "file_size_in_bytes", "column_sizes",
-    "value_counts", "null_value_counts", "nan_value_counts", "lower_bounds", "upper_bounds", "key_metadata",
-    "split_offsets", "equality_ids", "sort_order_id",
-)  # fmt: skip
+    "content",
+    "file_path",
+    "file_format",
+    "partition",
+    "record_count",
+    "file_size_in_bytes",
+    "column_sizes",
+    "value_counts",
+    "null_value_counts",
+    "nan_value_counts",
+    "lower_bounds",
+    "upper_bounds",
+    "key_metadata",
+    "split_offsets",
+    "equality_ids",
+    "sort_order_id",
+)
 """What PyIceberg has of a data file."""
 
 ROW_IDS = frozenset({"first_row_id", "referenced_data_file", "content_offset", "content_size_in_bytes"})
 LISTED = (
-    "manifest_path", "manifest_length", "partition_spec_id", "content", "sequence_number", "min_sequence_number",
-    "added_snapshot_id", "added_files_count", "existing_files_count", "deleted_files_count", "added_rows_count",
-    "existing_rows_count", "deleted_rows_count", "partitions", "key_metadata",
-)  # fmt: skip
+    "manifest_path",
+    "manifest_length",
+    "partition_spec_id",
+    "content",
+    "sequence_number",
+    "min_sequence_number",
+    "added_snapshot_id",
+    "added_files_count",
+    "existing_files_count",
+    "deleted_files_count",
+    "added_rows_count",
+    "existing_rows_count",
+    "deleted_rows_count",
+    "partitions",
+    "key_metadata",
+)
 SUMMARY = ("contains_null", "contains_nan", "lower_bound", "upper_bound")
 INTS = frozenset(
     {
-        "content", "sort_order_id", "equality_ids", "partition_spec_id", "added_files_count", "existing_files_count",
-        "deleted_files_count", "status",
+        "content",
+        "sort_order_id",
+        "equality_ids",
+        "partition_spec_id",
+        "added_files_count",
+        "existing_files_count",
+        "deleted_files_count",
+        "status",
     }
-)  # fmt: skip
+)
 BYTES = frozenset({"lower_bounds", "upper_bounds", "key_metadata", "lower_bound", "upper_bound"})
 
 
@@ -237,9 +268,14 @@ def _listed(form: JsonObject) -> ManifestFile:
         if values[name] is None:
             values[name] = UNASSIGNED
     summaries = form.get("partitions")
-    values["partitions"] = None if summaries is None else [
-        PartitionFieldSummary.from_args(**{name: _value(name, one.get(name)) for name in SUMMARY}) for one in summaries
-    ]  # fmt: skip
+    values["partitions"] = (
+        None
+        if summaries is None
+        else [
+            PartitionFieldSummary.from_args(**{name: _value(name, one.get(name)) for name in SUMMARY})
+            for one in summaries
+        ]
+    )
     return ManifestFile.from_args(**values)
 
 
@@ -290,9 +326,13 @@ def _list_write(args: Arguments) -> object:
     parent = args.get("parent_snapshot_id")
     with _judged():
         writer = write_manifest_list(
-            args["format_version"], output, int(args["snapshot_id"]), None if parent is None else int(parent),
-            int(args["sequence_number"]), "deflate",
-        )  # fmt: skip
+            args["format_version"],
+            output,
+            int(args["snapshot_id"]),
+            None if parent is None else int(parent),
+            int(args["sequence_number"]),
+            "deflate",
+        )
         with writer:
             writer.add_manifests([_listed(form) for form in args["manifests"]])
     return output.stream.kept.hex().upper()

@@ -109,9 +109,13 @@ class PyTable:
             for part in operation.get("sort", ())
         ]
         self._loaded = self.catalog.create_table(
-            TABLE, schema, location=f"file://{self._location}", partition_spec=PartitionSpec(*parts),
-            sort_order=SortOrder(*orders), properties={**properties, "format-version": str(version)},
-        )  # fmt: skip
+            TABLE,
+            schema,
+            location=f"file://{self._location}",
+            partition_spec=PartitionSpec(*parts),
+            sort_order=SortOrder(*orders),
+            properties={**properties, "format-version": str(version)},
+        )
 
     def alter_schema(self, operation: Json) -> None:
         for change in operation["changes"]:

@@ -20,22 +20,51 @@ from conformance.engines.pyiceberg.manifests import engine_table
 
 ENTRY = ("status", "snapshot_id", "sequence_number", "file_sequence_number")
 FILE = (
-    "content", "file_path", "file_format", "record_count", "file_size_in_bytes", "column_sizes", "value_counts",
-    "null_value_counts", "nan_value_counts", "lower_bounds", "upper_bounds", "key_metadata", "split_offsets",
-    "equality_ids", "sort_order_id",
-)  # fmt: skip
+    "content",
+    "file_path",
+    "file_format",
+    "record_count",
+    "file_size_in_bytes",
+    "column_sizes",
+    "value_counts",
+    "null_value_counts",
+    "nan_value_counts",
+    "lower_bounds",
+    "upper_bounds",
+    "key_metadata",
+    "split_offsets",
+    "equality_ids",
+    "sort_order_id",
+)
 LISTED = (
-    "manifest_path", "manifest_length", "partition_spec_id", "content", "sequence_number", "min_sequence_number",
-    "added_snapshot_id", "added_files_count", "existing_files_count", "deleted_files_count", "added_rows_count",
-    "existing_rows_count", "deleted_rows_count", "key_metadata",
-)  # fmt: skip
+    "manifest_path",
+    "manifest_length",
+    "partition_spec_id",
+    "content",
+    "sequence_number",
+    "min_sequence_number",
+    "added_snapshot_id",
+    "added_files_count",
+    "existing_files_count",
+    "deleted_files_count",
+    "added_rows_count",
+    "existing_rows_count",
+    "deleted_rows_count",
+    "key_metadata",
+)
 SUMMARY = ("contains_null", "contains_nan", "lower_bound", "upper_bound")
 INTS = frozenset(
     {
-        "status", "content", "equality_ids", "sort_order_id", "partition_spec_id", "added_files_count",
-        "existing_files_count", "deleted_files_count",
+        "status",
+        "content",
+        "equality_ids",
+        "sort_order_id",
+        "partition_spec_id",
+        "added_files_count",
+        "existing_files_count",
+        "deleted_files_count",
     }
-)  # fmt: skip
+)
 
 
 def _told(name: str, value: Any) -> Any:

@@ -127,9 +127,19 @@ def equality_deletes(
     """Equality deletes of the rows of one partition whose ``id`` is 0, 1, ... up to the number of deletes."""
     low, high = ({ID: to_binary(LONG, value)} for value in (0, rows - 1))
     return _deletes(
-        name, part, rows, location, spec_id, partition, content=FileContent.EQUALITY_DELETES, equality_ids=(ID,),
-        lower_bounds=low, upper_bounds=high, value_counts={ID: rows}, null_value_counts={ID: 0},
-    )  # fmt: skip
+        name,
+        part,
+        rows,
+        location,
+        spec_id,
+        partition,
+        content=FileContent.EQUALITY_DELETES,
+        equality_ids=(ID,),
+        lower_bounds=low,
+        upper_bounds=high,
+        value_counts={ID: rows},
+        null_value_counts={ID: 0},
+    )
 
 
 def position_deletes(
@@ -162,9 +172,16 @@ def position_deletes(
         low, high = ({FILE_PATH: data_path(one, location).encode()} for one in names)
         bounds = {"lower_bounds": low, "upper_bounds": high}
     return _deletes(
-        name, part, rows, location, spec_id, partition, content=FileContent.POSITION_DELETES,
-        referenced_data_file=referenced, **bounds,
-    )  # fmt: skip
+        name,
+        part,
+        rows,
+        location,
+        spec_id,
+        partition,
+        content=FileContent.POSITION_DELETES,
+        referenced_data_file=referenced,
+        **bounds,
+    )
 
 
 def vector(
@@ -179,10 +196,18 @@ def vector(
 ) -> NewFile:
     """A deletion vector of the first rows of one data file."""
     return _deletes(
-        name, part, rows, location, spec_id, partition, content=FileContent.POSITION_DELETES,
-        file_format=FileFormat.PUFFIN, referenced_data_file=data_path(of, location), content_offset=VECTOR_OFFSET,
+        name,
+        part,
+        rows,
+        location,
+        spec_id,
+        partition,
+        content=FileContent.POSITION_DELETES,
+        file_format=FileFormat.PUFFIN,
+        referenced_data_file=data_path(of, location),
+        content_offset=VECTOR_OFFSET,
         content_size_in_bytes=40,
-    )  # fmt: skip
+    )
 
 
 def _deletes(

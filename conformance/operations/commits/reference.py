@@ -308,11 +308,15 @@ def _table(args: Arguments) -> TableMetadata:
     )
     schema = evolve(SCHEMA, fields=(*SCHEMA.fields, *added))
     column = race_logs.partition_column(args)
-    fields = () if column is None else (
-        PartitionField(
-            source_id=column[1], field_id=race_logs.PARTITION_FIELD, name=column[0], transform=Identity()
-        ),
-    )  # fmt: skip
+    fields = (
+        ()
+        if column is None
+        else (
+            PartitionField(
+                source_id=column[1], field_id=race_logs.PARTITION_FIELD, name=column[0], transform=Identity()
+            ),
+        )
+    )
     return evolve(
         table,
         schemas=(schema,),

@@ -35,12 +35,27 @@ Form = dict[str, Any]
 
 LONGS = frozenset(
     {
-        "snapshot_id", "sequence_number", "file_sequence_number", "record_count", "file_size_in_bytes", "first_row_id",
-        "content_offset", "content_size_in_bytes", "manifest_length", "min_sequence_number", "added_snapshot_id",
-        "added_rows_count", "existing_rows_count", "deleted_rows_count", "split_offsets", "column_sizes",
-        "value_counts", "null_value_counts", "nan_value_counts",
+        "snapshot_id",
+        "sequence_number",
+        "file_sequence_number",
+        "record_count",
+        "file_size_in_bytes",
+        "first_row_id",
+        "content_offset",
+        "content_size_in_bytes",
+        "manifest_length",
+        "min_sequence_number",
+        "added_snapshot_id",
+        "added_rows_count",
+        "existing_rows_count",
+        "deleted_rows_count",
+        "split_offsets",
+        "column_sizes",
+        "value_counts",
+        "null_value_counts",
+        "nan_value_counts",
     }
-)  # fmt: skip
+)
 """The members that are longs or hold them: decimal strings, where a small JSON integer is taken too."""
 
 BYTES = frozenset({"lower_bounds", "upper_bounds", "lower_bound", "upper_bound", "key_metadata"})

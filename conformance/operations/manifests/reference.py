@@ -65,9 +65,13 @@ def _list_write(args: Arguments) -> object:
         manifests, _ = assignment.assign_first_row_ids(manifests, ids["first_row_id"])
     version = versions.FormatVersion(args["format_version"])
     data = writer.write_manifest_list(
-        manifests, version, snapshot_id=ids["snapshot_id"], parent_snapshot_id=ids["parent_snapshot_id"],
-        sequence_number=number, first_row_id=ids["first_row_id"],
-    )  # fmt: skip
+        manifests,
+        version,
+        snapshot_id=ids["snapshot_id"],
+        parent_snapshot_id=ids["parent_snapshot_id"],
+        sequence_number=number,
+        first_row_id=ids["first_row_id"],
+    )
     return data.hex().upper()
 
 

@@ -73,8 +73,9 @@ def _in_one_encoding(type_: Type, value: Any) -> Any:
 
 
 _NANOS = {
-    PhysicalType.TIMESTAMP: PhysicalType.TIMESTAMP_NANOS, PhysicalType.TIMESTAMP_NTZ: PhysicalType.TIMESTAMP_NTZ_NANOS,
-}  # fmt: skip
+    PhysicalType.TIMESTAMP: PhysicalType.TIMESTAMP_NANOS,
+    PhysicalType.TIMESTAMP_NTZ: PhysicalType.TIMESTAMP_NTZ_NANOS,
+}
 _INTEGERS = frozenset({PhysicalType.INT8, PhysicalType.INT16, PhysicalType.INT32, PhysicalType.INT64})
 
 

@@ -228,9 +228,13 @@ class Written:
             which = {"ref": ref} if ref in metadata.refs else {}
         state = table_state(metadata, **which)
         return (
-            state.snapshot, state.schema, metadata.format_version, metadata.schemas, metadata.partition_specs,
+            state.snapshot,
+            state.schema,
+            metadata.format_version,
+            metadata.schemas,
+            metadata.partition_specs,
             metadata.properties.get(NAME_MAPPING_PROPERTY),
-        )  # fmt: skip
+        )
 
     def read(self, *, snapshot_id: int | None = None, ref: str | None = None, filter: Json = True) -> Reading:
         """Read a snapshot by its id, or a branch or tag; main is there even without a snapshot.

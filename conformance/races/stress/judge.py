@@ -13,8 +13,17 @@ from conformance.races.stress.journal import DONE, MAYBE, REFUSED, Operation
 from conformance.races.stress.writers import ROWS, column_of, property_of
 
 LOST, DOUBLED, REORDERED, HALF, REFUSED_DONE, STALE, HISTORY, INVALID, CONTRADICTION, PROCESS = (
-    "lost", "doubled", "reordered", "half", "refused", "stale", "history", "invalid", "contradiction", "process",
-)  # fmt: skip
+    "lost",
+    "doubled",
+    "reordered",
+    "half",
+    "refused",
+    "stale",
+    "history",
+    "invalid",
+    "contradiction",
+    "process",
+)
 
 QUESTIONS = {
     LOST: "acknowledged commits lost",

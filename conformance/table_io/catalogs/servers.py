@@ -184,8 +184,15 @@ class Kind:
 def _jars(server: str, *arguments: str, options: tuple[str, ...] = ()) -> list[str]:
     found = find_server(server)
     program = build_of(found).program
-    return [str(java_for(found)), "-Xmx768m", "-XX:+UseSerialGC", *options, "-cp",
-            os.pathsep.join((f"{program}/classes", f"{program}/jars/*")), *arguments]  # fmt: skip
+    return [
+        str(java_for(found)),
+        "-Xmx768m",
+        "-XX:+UseSerialGC",
+        *options,
+        "-cp",
+        os.pathsep.join((f"{program}/classes", f"{program}/jars/*")),
+        *arguments,
+    ]
 
 
 def _rest(at: Address) -> list[str]:
@@ -252,8 +259,16 @@ def _postgres_user() -> str:
 def _init_postgres(place: Path) -> None:
     if os.geteuid() == 0:
         shutil.chown(place, POSTGRES_USER, POSTGRES_USER)
-    command = [_postgres_program("initdb"), "-D", str(place / "data"), "-U", _postgres_user(), "--auth=trust",
-               "--no-sync", "--encoding=UTF8"]  # fmt: skip
+    command = [
+        _postgres_program("initdb"),
+        "-D",
+        str(place / "data"),
+        "-U",
+        _postgres_user(),
+        "--auth=trust",
+        "--no-sync",
+        "--encoding=UTF8",
+    ]
     done = subprocess.run(_as_postgres(command), capture_output=True, text=True, check=False, cwd="/")
     if done.returncode:
         raise EngineError("postgresql", f"initdb failed: {done.stderr}")

@@ -240,9 +240,13 @@ def plan_equality_deletes(metadata: TableMetadata, names: Sequence[str], plan: W
         fields.append(field)
     check_comparable(fields)
     return plan_deletes(
-        metadata, fields, FileContent.EQUALITY_DELETES, write_id=plan.write_id, spec=metadata.spec_by_id(spec_id),
+        metadata,
+        fields,
+        FileContent.EQUALITY_DELETES,
+        write_id=plan.write_id,
+        spec=metadata.spec_by_id(spec_id),
         equality_ids=tuple(field.id for field in fields),
-    )  # fmt: skip
+    )
 
 
 def check_comparable(fields: Iterable[NestedField]) -> None:

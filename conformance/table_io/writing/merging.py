@@ -41,10 +41,19 @@ class WhenMatched(enum.Enum):
 
 
 def merge(
-    table: WritableTable, source: pa.Table, on: Sequence[str], *, matched: WhenMatched = WhenMatched.UPDATE,
-    assignments: Mapping[str, str] | None = None, insert: bool = True, mode: Mode | None = None, branch: str = MAIN,
-    isolation: Isolation | None = Isolation.SERIALIZABLE, threads: int = THREADS, summary: Summary = (),
-) -> CommitResult:  # fmt: skip
+    table: WritableTable,
+    source: pa.Table,
+    on: Sequence[str],
+    *,
+    matched: WhenMatched = WhenMatched.UPDATE,
+    assignments: Mapping[str, str] | None = None,
+    insert: bool = True,
+    mode: Mode | None = None,
+    branch: str = MAIN,
+    isolation: Isolation | None = Isolation.SERIALIZABLE,
+    threads: int = THREADS,
+    summary: Summary = (),
+) -> CommitResult:
     """Change the rows of the table that have the same keys as rows of a source, and add the other rows of the source.
 
     Args:

@@ -96,10 +96,17 @@ def append(
 
 
 def overwrite(
-    table: WritableTable, rows: Rows, where: Predicate = TRUE, *, mode: Mode | None = None, branch: str = MAIN,
-    isolation: Isolation | None = Isolation.SERIALIZABLE, matching: bool = False, threads: int = THREADS,
+    table: WritableTable,
+    rows: Rows,
+    where: Predicate = TRUE,
+    *,
+    mode: Mode | None = None,
+    branch: str = MAIN,
+    isolation: Isolation | None = Isolation.SERIALIZABLE,
+    matching: bool = False,
+    threads: int = THREADS,
     summary: Summary = (),
-) -> CommitResult:  # fmt: skip
+) -> CommitResult:
     """Delete the rows that match, and add others; arguments and errors as in `append` and `delete`.
 
     With ``matching`` the rows that are added have to match too, so that doing it twice is doing it once: UsageError

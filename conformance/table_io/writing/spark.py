@@ -256,9 +256,15 @@ def _joined(parts: Iterable[Pieces]) -> Pieces:
 
 
 def _changed(
-    spark: SparkSession, table: WritableTable, plan: WritePlan, operation: str, where: Predicate, mode: Mode | None,
-    branch: str, assignments: Mapping[str, Any] | None = None,
-) -> Pieces:  # fmt: skip
+    spark: SparkSession,
+    table: WritableTable,
+    plan: WritePlan,
+    operation: str,
+    where: Predicate,
+    mode: Mode | None,
+    branch: str,
+    assignments: Mapping[str, Any] | None = None,
+) -> Pieces:
     known = by_position(mode_of(table.metadata, operation, mode))
     tasks = Source(table.table, branch, 1).tasks(where)
     change = _RowChange(table=table.table, branch=branch, where=where, mode=known, assignments=assignments)
@@ -266,9 +272,15 @@ def _changed(
 
 
 def delete(
-    spark: SparkSession, table: WritableTable, where: Predicate, *, mode: Mode | None = None, branch: str = MAIN,
-    isolation: Isolation | None = Isolation.SERIALIZABLE, summary: Summary = (),
-) -> CommitResult:  # fmt: skip
+    spark: SparkSession,
+    table: WritableTable,
+    where: Predicate,
+    *,
+    mode: Mode | None = None,
+    branch: str = MAIN,
+    isolation: Isolation | None = Isolation.SERIALIZABLE,
+    summary: Summary = (),
+) -> CommitResult:
     """Delete the rows that match; arguments and errors as in `conformance.table_io.writing.operations.delete`.
 
     Deletes by equality are written where nothing is read, by `conformance.table_io.writing.delete_keys`.
@@ -280,10 +292,16 @@ def delete(
 
 
 def update(
-    spark: SparkSession, table: WritableTable, assignments: Mapping[str, Any], where: Predicate = TRUE, *,
-    mode: Mode | None = None, branch: str = MAIN, isolation: Isolation | None = Isolation.SERIALIZABLE,
+    spark: SparkSession,
+    table: WritableTable,
+    assignments: Mapping[str, Any],
+    where: Predicate = TRUE,
+    *,
+    mode: Mode | None = None,
+    branch: str = MAIN,
+    isolation: Isolation | None = Isolation.SERIALIZABLE,
     summary: Summary = (),
-) -> CommitResult:  # fmt: skip
+) -> CommitResult:
     """Change columns of the rows that match; as `writing.operations.update`, with values or functions that
     can be pickled.
     """
@@ -295,9 +313,16 @@ def update(
 
 
 def overwrite(
-    table: WritableTable, rows: DataFrame, where: Predicate = TRUE, *, mode: Mode | None = None, branch: str = MAIN,
-    isolation: Isolation | None = Isolation.SERIALIZABLE, matching: bool = False, summary: Summary = (),
-) -> CommitResult:  # fmt: skip
+    table: WritableTable,
+    rows: DataFrame,
+    where: Predicate = TRUE,
+    *,
+    mode: Mode | None = None,
+    branch: str = MAIN,
+    isolation: Isolation | None = Isolation.SERIALIZABLE,
+    matching: bool = False,
+    summary: Summary = (),
+) -> CommitResult:
     """Delete the rows that match, and add others, in one commit; as `writing.operations.overwrite`."""
     every = bound_filter(where, table.metadata) if matching else None
     plan = plan_write(table.metadata, lineage=True)
@@ -308,9 +333,13 @@ def overwrite(
 
 
 def overwrite_partitions(
-    table: WritableTable, rows: DataFrame, *, branch: str = MAIN,
-    isolation: Isolation | None = Isolation.SERIALIZABLE, summary: Summary = (),
-) -> CommitResult:  # fmt: skip
+    table: WritableTable,
+    rows: DataFrame,
+    *,
+    branch: str = MAIN,
+    isolation: Isolation | None = Isolation.SERIALIZABLE,
+    summary: Summary = (),
+) -> CommitResult:
     """Replace the partitions that the rows are in; as `writing.operations.overwrite_partitions`."""
     metadata = table.metadata
     spec = metadata.default_spec
@@ -351,19 +380,32 @@ class _MergeChange:
 
 
 def merge(
-    spark: SparkSession, table: WritableTable, source: pa.Table, on: Sequence[str], *,
-    matched: WhenMatched = WhenMatched.UPDATE, assignments: Mapping[str, str] | None = None, insert: bool = True,
-    mode: Mode | None = None, branch: str = MAIN, isolation: Isolation | None = Isolation.SERIALIZABLE,
+    spark: SparkSession,
+    table: WritableTable,
+    source: pa.Table,
+    on: Sequence[str],
+    *,
+    matched: WhenMatched = WhenMatched.UPDATE,
+    assignments: Mapping[str, str] | None = None,
+    insert: bool = True,
+    mode: Mode | None = None,
+    branch: str = MAIN,
+    isolation: Isolation | None = Isolation.SERIALIZABLE,
     summary: Summary = (),
-) -> CommitResult:  # fmt: skip
+) -> CommitResult:
     """Merge a source that every executor can hold; as `conformance.table_io.writing.merging.merge`."""
     metadata = table.metadata
     merging = Merging(metadata.current_schema, source, on, assignments)
     plan = plan_write(metadata, lineage=True)
     change = _MergeChange(
-        table=table.table, branch=branch, rows=source, on=tuple(on), assignments=assignments, matched=matched,
+        table=table.table,
+        branch=branch,
+        rows=source,
+        on=tuple(on),
+        assignments=assignments,
+        matched=matched,
         mode=by_position(mode_of(metadata, "merge", mode)),
-    )  # fmt: skip
+    )
     with _writing(plan):
         tasks = Source(table.table, branch, 1).tasks()
         done = _each(spark, plan, change, _parts(spark, tasks))
@@ -404,9 +446,15 @@ class _Compaction:
 
 
 def compact(
-    spark: SparkSession, table: WritableTable, where: Predicate = TRUE, *, min_files: int = MIN_FILES,
-    branch: str = MAIN, target_bytes: int | None = None, summary: Summary = (),
-) -> CommitResult | None:  # fmt: skip
+    spark: SparkSession,
+    table: WritableTable,
+    where: Predicate = TRUE,
+    *,
+    min_files: int = MIN_FILES,
+    branch: str = MAIN,
+    target_bytes: int | None = None,
+    summary: Summary = (),
+) -> CommitResult | None:
     """Write the rows of files anew that may have rows that match, each partition in a task of its own; as
     `conformance.table_io.writing.compaction.compact`.
     """

@@ -109,9 +109,8 @@ def write_rows(
 
 
 def write_to(
-    files: NewFiles, plan: WritePlan, rows: Rows, task: str, *, threads: int = 1,
-    matching: BoundPredicate | None = None,
-) -> tuple[NewFile, ...]:  # fmt: skip
+    files: NewFiles, plan: WritePlan, rows: Rows, task: str, *, threads: int = 1, matching: BoundPredicate | None = None
+) -> tuple[NewFile, ...]:
     """As `write_rows`, but who called it has to take the files back where it fails, or something later does."""
     sink = RowSink(plan, files, task, threads)
     try:

@@ -224,11 +224,13 @@ class ManifestColumns(EncodedEntryColumns):
             elif place == at and isinstance(field, RecordColumn):
                 row_id = self._file_places.get(_FILE["first_row_id"].id or 0)
                 inner = [
-                    NullColumn(len(rows)) if number in left_out
-                    else _column_of(self.first_row_id, rows + start) if number == row_id
+                    NullColumn(len(rows))
+                    if number in left_out
+                    else _column_of(self.first_row_id, rows + start)
+                    if number == row_id
                     else one.take(rows)
                     for number, one in enumerate(field.fields)
-                ]  # fmt: skip
+                ]
                 fields.append(RecordColumn(inner, len(rows)))
             else:
                 fields.append(field.take(rows))

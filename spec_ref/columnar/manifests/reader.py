@@ -22,10 +22,16 @@ _DATA_FILE = field_rules(DataFile)
 STATISTICS = frozenset(
     _DATA_FILE[name].id or 0
     for name in (
-        "column_sizes", "value_counts", "null_value_counts", "nan_value_counts", "distinct_counts", "lower_bounds",
-        "upper_bounds", "split_offsets",
+        "column_sizes",
+        "value_counts",
+        "null_value_counts",
+        "nan_value_counts",
+        "distinct_counts",
+        "lower_bounds",
+        "upper_bounds",
+        "split_offsets",
     )
-)  # fmt: skip
+)
 """The ids of the fields that planning may not need: they are decoded on demand."""
 
 ENTRIES_AT_ONCE = 1000

@@ -393,9 +393,14 @@ def list_reader(target: ArrowType, element: Type, inner: Read, *, required: bool
 
 
 def map_reader(
-    target: Any, type_: MapType, read_keys: Read, read_values: Read, *, required: bool,
+    target: Any,
+    type_: MapType,
+    read_keys: Read,
+    read_values: Read,
+    *,
+    required: bool,
     check: Callable[[Array, Any], None] | None = None,
-) -> Read:  # fmt: skip
+) -> Read:
     """Make the function that reads maps of any form as maps of an Arrow type.
 
     Args:

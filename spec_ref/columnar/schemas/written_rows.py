@@ -245,9 +245,13 @@ def _map(type_: MapType, source: Any) -> Convert:
     with error_path("/value"):
         read_values = _converter(type_.value, source.item_type)
     return map_reader(
-        arrow_type(type_), type_, read_keys, read_values, required=type_.value_required,
+        arrow_type(type_),
+        type_,
+        read_keys,
+        read_values,
+        required=type_.value_required,
         check=functools.partial(_refuse_twice, type_),
-    )  # fmt: skip
+    )
 
 
 def _refuse_twice(type_: MapType, keys: Array, offsets: Any) -> None:
@@ -330,9 +334,12 @@ _WIDER: dict[str, Callable[[ArrowType], bool]] = {
     **dict.fromkeys(("timestamp", "timestamp_ns"), _is_local),
     **dict.fromkeys(("timestamptz", "timestamptz_ns"), _is_instant),
     **dict.fromkeys(("fixed", "binary", "geometry", "geography"), _is_bytes),
-    "decimal": pa.types.is_decimal, "date": pa.types.is_date, "time": pa.types.is_time, "string": _is_text,
+    "decimal": pa.types.is_decimal,
+    "date": pa.types.is_date,
+    "time": pa.types.is_time,
+    "string": _is_text,
     "uuid": lambda source: isinstance(source, pa.UuidType) or _is_bytes(source),
-}  # fmt: skip
+}
 """The Arrow types from which values of a type may be converted, by type; for other types only its own."""
 
 _CHECKED = frozenset({"string", "decimal", "time", "geometry", "geography"})

@@ -261,9 +261,12 @@ class BlockDecoder:
         if position != len(data):
             left = len(data) - position
             raise spec_error(
-                requirement, "the block has bytes after its last object", found=f"{left} bytes",
-                expected=f"no bytes after {count} objects", path=f"/{first + count}",
-            )  # fmt: skip
+                requirement,
+                "the block has bytes after its last object",
+                found=f"{left} bytes",
+                expected=f"no bytes after {count} objects",
+                path=f"/{first + count}",
+            )
         return objects
 
 

@@ -19,15 +19,26 @@ ENTRY: dict[str, tuple[str, str, Any]] = {
     "data_file": ("MAN015", V2, None),
 }
 FILE: dict[str, tuple[str, str, Any]] = {
-    "content": ("DFL001", V2, None), "file_path": ("DFL002", V2, None), "file_format": ("DFL003", V2, None),
-    "record_count": ("DFL005", V2, None), "file_size_in_bytes": ("DFL006", V2, None),
-    "column_sizes": ("DFL011", V2, []), "value_counts": ("DFL012", V2, []), "null_value_counts": ("DFL013", V2, []),
-    "nan_value_counts": ("DFL014", V2, []), "lower_bounds": ("DFL016", V2, []), "upper_bounds": ("DFL017", V2, []),
-    "key_metadata": ("DFL018", V2, b""), "split_offsets": ("DFL019", V2, [4]), "equality_ids": ("DFL020", EQUALITY, []),
-    "sort_order_id": ("DFL021", V2, 0), "first_row_id": ("DFL022", REWRITTEN, None),
-    "referenced_data_file": ("DFL023", VECTORS, None), "content_offset": ("DFL024", VECTORS, None),
+    "content": ("DFL001", V2, None),
+    "file_path": ("DFL002", V2, None),
+    "file_format": ("DFL003", V2, None),
+    "record_count": ("DFL005", V2, None),
+    "file_size_in_bytes": ("DFL006", V2, None),
+    "column_sizes": ("DFL011", V2, []),
+    "value_counts": ("DFL012", V2, []),
+    "null_value_counts": ("DFL013", V2, []),
+    "nan_value_counts": ("DFL014", V2, []),
+    "lower_bounds": ("DFL016", V2, []),
+    "upper_bounds": ("DFL017", V2, []),
+    "key_metadata": ("DFL018", V2, b""),
+    "split_offsets": ("DFL019", V2, [4]),
+    "equality_ids": ("DFL020", EQUALITY, []),
+    "sort_order_id": ("DFL021", V2, 0),
+    "first_row_id": ("DFL022", REWRITTEN, None),
+    "referenced_data_file": ("DFL023", VECTORS, None),
+    "content_offset": ("DFL024", VECTORS, None),
     "content_size_in_bytes": ("DFL025", VECTORS, None),
-}  # fmt: skip
+}
 LIST: dict[str, tuple[str, str, Any]] = {
     "manifest_path": ("MLS003", V2, None),
     "manifest_length": ("MLS004", V2, None),
@@ -141,9 +152,15 @@ def _null_inside(name: str) -> Mutate:
 
 
 for _name, _code in {
-    "column_sizes": "DFL011", "value_counts": "DFL012", "null_value_counts": "DFL013", "nan_value_counts": "DFL014",
-    "lower_bounds": "DFL016", "upper_bounds": "DFL017", "split_offsets": "DFL019", "equality_ids": "DFL020",
-}.items():  # fmt: skip
+    "column_sizes": "DFL011",
+    "value_counts": "DFL012",
+    "null_value_counts": "DFL013",
+    "nan_value_counts": "DFL014",
+    "lower_bounds": "DFL016",
+    "upper_bounds": "DFL017",
+    "split_offsets": "DFL019",
+    "equality_ids": "DFL020",
+}.items():
     _table = EQUALITY if _name == "equality_ids" else V2
     corruption(_code, f"{_name}-null-inside", _table)(_null_inside(_name))
 
@@ -218,11 +235,17 @@ def _unlike_an_older_list(name: str, change: Callable[[int], int]) -> Mutate:
 
 
 for _name, (_code, _also) in {
-    "partition_spec_id": ("MLS005", ()), "content": ("MLS006", ("MAN010",)), "sequence_number": ("MLS007", ("MLS008",)),
-    "added_snapshot_id": ("MLS009", ("MAN016",)), "added_files_count": ("MLS010", ()),
-    "existing_files_count": ("MLS011", ()), "deleted_files_count": ("MLS012", ()), "added_rows_count": ("MLS013", ()),
-    "existing_rows_count": ("MLS014", ()), "deleted_rows_count": ("MLS015", ()),
-}.items():  # fmt: skip
+    "partition_spec_id": ("MLS005", ()),
+    "content": ("MLS006", ("MAN010",)),
+    "sequence_number": ("MLS007", ("MLS008",)),
+    "added_snapshot_id": ("MLS009", ("MAN016",)),
+    "added_files_count": ("MLS010", ()),
+    "existing_files_count": ("MLS011", ()),
+    "deleted_files_count": ("MLS012", ()),
+    "added_rows_count": ("MLS013", ()),
+    "existing_rows_count": ("MLS014", ()),
+    "deleted_rows_count": ("MLS015", ()),
+}.items():
     corruption(_code, f"{_name}-unlike-an-older-list", V2, snapshots="all", also=("FIO001", *_also))(
         _unlike_an_older_list(_name, lambda value: 1 - value if value in (0, 1) else value - 1)
     )

@@ -215,10 +215,19 @@ def _column(bench: Any, type_: str) -> int:
 
 
 for _type, _data in {
-    "boolean": b"\x01\x01", "int": b"\x01", "long": b"\x01\x02\x03", "float": b"\x00", "double": b"\x00",
-    "date": b"\x00", "time": b"\x00", "timestamp": b"\x00", "uuid": b"\x00", "string": b"\xff\xfe", "fixed[5]": b"\x00",
+    "boolean": b"\x01\x01",
+    "int": b"\x01",
+    "long": b"\x01\x02\x03",
+    "float": b"\x00",
+    "double": b"\x00",
+    "date": b"\x00",
+    "time": b"\x00",
+    "timestamp": b"\x00",
+    "uuid": b"\x00",
+    "string": b"\xff\xfe",
+    "fixed[5]": b"\x00",
     "decimal(9, 2)": b"",
-}.items():  # fmt: skip
+}.items():
 
     @corruption("DFL016", f"lower-bound-no-{_type.partition('[')[0].partition('(')[0]}", TYPES)
     def _undecodable(bench: Any, type_: str = _type, data: bytes = _data) -> None:

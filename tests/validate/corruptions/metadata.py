@@ -11,10 +11,18 @@ V1, V2, V3 = "types-v1-parquet", "position-deletes-parquet", "row-lineage-parque
 TYPES, PARTITIONED, BRANCHES = "types-v2-parquet", "partition-identity-v2", "branches-and-tags"
 
 REQUIRED = {
-    "location": "TMD003", "last-sequence-number": "TMD004", "last-updated-ms": "TMD005", "last-column-id": "TMD006",
-    "schemas": "TMD008", "current-schema-id": "TMD009", "partition-specs": "TMD011", "default-spec-id": "TMD012",
-    "last-partition-id": "TMD013", "sort-orders": "TMD019", "default-sort-order-id": "TMD020",
-}  # fmt: skip
+    "location": "TMD003",
+    "last-sequence-number": "TMD004",
+    "last-updated-ms": "TMD005",
+    "last-column-id": "TMD006",
+    "schemas": "TMD008",
+    "current-schema-id": "TMD009",
+    "partition-specs": "TMD011",
+    "default-spec-id": "TMD012",
+    "last-partition-id": "TMD013",
+    "sort-orders": "TMD019",
+    "default-sort-order-id": "TMD020",
+}
 
 
 def _without(name: str) -> Any:

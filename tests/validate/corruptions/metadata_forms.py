@@ -62,12 +62,22 @@ def statistics(**members: Any) -> Callable[[Any], None]:
 
     def change(bench: Any) -> None:
         snapshot = bench.snapshot
-        blob = {"type": "t", "snapshot-id": snapshot["snapshot-id"], "sequence-number": snapshot["sequence-number"],
-                "fields": [1], "properties": {}}  # fmt: skip
-        bench.metadata["statistics"] = [{
-            "snapshot-id": snapshot["snapshot-id"], "statistics-path": "file:/nowhere", "file-size-in-bytes": 1,
-            "file-footer-size-in-bytes": 1, "blob-metadata": [{**blob, **members}],
-        }]  # fmt: skip
+        blob = {
+            "type": "t",
+            "snapshot-id": snapshot["snapshot-id"],
+            "sequence-number": snapshot["sequence-number"],
+            "fields": [1],
+            "properties": {},
+        }
+        bench.metadata["statistics"] = [
+            {
+                "snapshot-id": snapshot["snapshot-id"],
+                "statistics-path": "file:/nowhere",
+                "file-size-in-bytes": 1,
+                "file-footer-size-in-bytes": 1,
+                "blob-metadata": [{**blob, **members}],
+            }
+        ]
 
     return change
 
@@ -104,14 +114,24 @@ FORMS: list[tuple[str, str, str, Callable[[Any], None]]] = [
     ("IDF001", "identifier-nested", V2, set_at("schemas", 0, "identifier-field-ids", value=[77])),
     ("IDF002", "identifier-in-a-list", V2, _identifier_in_list),
     ("DEF008", "default-of-variant", V3, column("variant", **{"initial-default": "01", "write-default": "01"})),
-    ("DEF009", "default-of-struct-with-values", V3, column(
-        {"type": "struct", "fields": [{"id": 901, "name": "a", **LONG}]},
-        **{"initial-default": {"901": 5}, "write-default": {"901": 5}})),
+    (
+        "DEF009",
+        "default-of-struct-with-values",
+        V3,
+        column(
+            {"type": "struct", "fields": [{"id": 901, "name": "a", **LONG}]},
+            **{"initial-default": {"901": 5}, "write-default": {"901": 5}},
+        ),
+    ),
     ("SVJ009", "default-of-string-a-number", V3, column("string", **{"initial-default": 5, "write-default": 5})),
     ("ENC003", "wrapping-key-a-number", V3, key(**{"encrypted-by-id": 5})),
     ("ENC004", "key-properties-no-strings", V3, key(properties={"a": 1})),
-    ("NAM002", "names-no-list", V2, set_at("properties", "schema.name-mapping.default", value=json.dumps(
-        [{"field-id": 1, "names": "id"}]))),
+    (
+        "NAM002",
+        "names-no-list",
+        V2,
+        set_at("properties", "schema.name-mapping.default", value=json.dumps([{"field-id": 1, "names": "id"}])),
+    ),
     ("PAR016", "spec-fields-no-list", PARTITIONED, set_at("partition-specs", 0, "fields", value={})),
     ("PAR017", "source-id-a-string", PARTITIONED, set_at(*SPEC, "source-id", value="2")),
     ("PAR018", "source-ids-no-numbers", "partition-identity-v3", set_at(*SPEC, "source-ids", value=["2"])),
@@ -132,14 +152,20 @@ FORMS: list[tuple[str, str, str, Callable[[Any], None]]] = [
     ("STA010", "blob-sequence-number-a-string", V2, statistics(**{"sequence-number": "1"})),
     ("STA011", "blob-fields-no-numbers", V2, statistics(fields=["1"])),
     ("STA012", "blob-properties-no-strings", V2, statistics(properties={"a": 1})),
-    ("STA013", "snapshot-id-a-string", V2, set_at("partition-statistics", value=[
-        {"snapshot-id": "1", "statistics-path": "file:/x", "file-size-in-bytes": 1}])),
+    (
+        "STA013",
+        "snapshot-id-a-string",
+        V2,
+        set_at(
+            "partition-statistics", value=[{"snapshot-id": "1", "statistics-path": "file:/x", "file-size-in-bytes": 1}]
+        ),
+    ),
     ("TMD010", "partition-spec-an-object", "partition-identity-v1", set_at("partition-spec", value={})),
     ("TMD016", "snapshots-an-object", V2, set_at("snapshots", value={})),
     ("TMD022", "statistics-an-object", V2, set_at("statistics", value={})),
     ("TMD023", "partition-statistics-an-object", V2, set_at("partition-statistics", value={})),
     ("TMD025", "keys-an-object", V3, set_at("encryption-keys", value={})),
-]  # fmt: skip
+]
 
 for _code, _name, _table, _change in FORMS:
     corruption(_code, f"form-{_name}", _table, "metadata")(_change)

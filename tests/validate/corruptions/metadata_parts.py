@@ -54,20 +54,34 @@ PARTS: list[tuple[str, str, str, Change]] = [
     ("ENC001", "key-id-a-number", V3, _key(**{"key-id": 1, "encrypted-key-metadata": "AAAA"})),
     ("ENC002", "key-missing", V3, _key(**{"key-id": "k"})),
     ("ENC002", "key-a-number", V3, _key(**{"key-id": "k", "encrypted-key-metadata": 1})),
-    ("IDF001", "identifier-a-list", V2, _identifier({
-        "type": "list", "element-id": 901, "element-required": True, "element": "long"})),
+    (
+        "IDF001",
+        "identifier-a-list",
+        V2,
+        _identifier({"type": "list", "element-id": 901, "element-required": True, "element": "long"}),
+    ),
     ("IDF003", "identifier-a-double", V2, _identifier("double")),
-    ("JSC007", "element-id-a-string", V2, column({
-        "type": "list", "element-id": "901", "element-required": False, "element": "long"})),
+    (
+        "JSC007",
+        "element-id-a-string",
+        V2,
+        column({"type": "list", "element-id": "901", "element-required": False, "element": "long"}),
+    ),
     ("PAR004", "source-in-a-list", NESTED, _source_in_a_list),
-    ("PAR022", "one-source-in-a-list", IDENTITY_V3, lambda bench: (
-        drop("partition-specs", 0, "fields", 0, "source-id")(bench),
-        set_at("partition-specs", 0, "fields", 0, "source-ids", value=[2])(bench))),
+    (
+        "PAR022",
+        "one-source-in-a-list",
+        IDENTITY_V3,
+        lambda bench: (
+            drop("partition-specs", 0, "fields", 0, "source-id")(bench),
+            set_at("partition-specs", 0, "fields", 0, "source-ids", value=[2])(bench),
+        ),
+    ),
     ("REF004", "age-of-a-tag", BRANCHES, set_at("refs", "first tag", "max-snapshot-age-ms", value=5)),
     ("SRT008", "one-source-in-a-list", V3, order(**{"source-ids": [1], "source-id": None})),
     ("TRN012", "day-of-a-string", PARTITIONED, set_at("partition-specs", 0, "fields", 0, "transform", value="day")),
     ("TYP031", "reference-system-empty", V3, column("geometry()")),
-]  # fmt: skip
+]
 
 for _code, _name, _table, _change in PARTS:
     corruption(_code, f"part-{_name}", _table, "metadata")(_change)

@@ -64,9 +64,14 @@ def _year_69(bench: Any) -> None:
     inner = pa.list_(pa.field("element", pa.timestamp("us"), metadata=attributes))
     field = pa.field("times", inner, metadata={"iceberg.id": "900", "iceberg.required": "false"})
     for schema in bench.metadata["schemas"]:
-        schema["fields"].append({"id": 900, "name": "times", "required": False, "type": {
-            "type": "list", "element-id": 901, "element": "timestamp", "element-required": False,
-        }})  # fmt: skip
+        schema["fields"].append(
+            {
+                "id": 900,
+                "name": "times",
+                "required": False,
+                "type": {"type": "list", "element-id": 901, "element": "timestamp", "element-required": False},
+            }
+        )
     bench.metadata["last-column-id"] = 901
     columns_of(
         bench,

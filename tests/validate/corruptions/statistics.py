@@ -37,15 +37,20 @@ def _statistics(
     path = f"{bench.root}/metadata/made.stats"
     bench.replaced[path] = content
     told = {
-        "snapshot-id": snapshot["snapshot-id"], "statistics-path": path, "file-size-in-bytes": len(content),
+        "snapshot-id": snapshot["snapshot-id"],
+        "statistics-path": path,
+        "file-size-in-bytes": len(content),
         "file-footer-size-in-bytes": _footer(content),
         "blob-metadata": [
             {
-                "type": type, "snapshot-id": snapshot["snapshot-id"], "sequence-number": snapshot["sequence-number"],
-                "fields": [1], "properties": properties,
+                "type": type,
+                "snapshot-id": snapshot["snapshot-id"],
+                "sequence-number": snapshot["sequence-number"],
+                "fields": [1],
+                "properties": properties,
             }
         ],
-    }  # fmt: skip
+    }
     bench.metadata["statistics"] = [told]
     return told
 
@@ -100,10 +105,19 @@ def _key(bench: Any) -> None:
 
 
 NAMES = (
-    "spec_id", "data_record_count", "data_file_count", "total_data_file_size_in_bytes", "position_delete_record_count",
-    "position_delete_file_count", "equality_delete_record_count", "equality_delete_file_count", "total_record_count",
-    "last_updated_at", "last_updated_snapshot_id", "dv_count",
-)  # fmt: skip
+    "spec_id",
+    "data_record_count",
+    "data_file_count",
+    "total_data_file_size_in_bytes",
+    "position_delete_record_count",
+    "position_delete_file_count",
+    "equality_delete_record_count",
+    "equality_delete_file_count",
+    "total_record_count",
+    "last_updated_at",
+    "last_updated_snapshot_id",
+    "dv_count",
+)
 INTS = ("spec_id", "data_file_count", "position_delete_file_count", "equality_delete_file_count", "dv_count")
 PARTITIONED, UPGRADED, BUCKETS = "partition-values-missing-parquet", "upgraded-v1-v2-v3", "partition-bucket-uuid"
 

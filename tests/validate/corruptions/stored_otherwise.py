@@ -129,17 +129,31 @@ for _field_id, _name, _code in (
         rewritten(bench, bench.file["file_path"], change, bench.file)
 
 
-COUNTS = {"type": "record", "name": "k123_v124", "fields": [
-    {"name": "key", "type": "int", "field-id": 123}, {"name": "value", "type": "long", "field-id": 124},
-]}  # fmt: skip
+COUNTS = {
+    "type": "record",
+    "name": "k123_v124",
+    "fields": [{"name": "key", "type": "int", "field-id": 123}, {"name": "value", "type": "long", "field-id": 124}],
+}
 DEPRECATED: tuple[Any, ...] = (
     ("DFL009", V1, "file_ordinal", 106, "int", 3),
     ("DFL010", V1, "sort_columns", 107, {"type": "array", "items": "int", "element-id": 112}, [1]),
-    ("DFL015", V1, "distinct_counts", 111, {"type": "array", "logicalType": "map", "items": COUNTS},
-     [{"key": 1, "value": 9}]),
-    ("DFL015", V2, "distinct_counts", 111, {"type": "array", "logicalType": "map", "items": COUNTS},
-     [{"key": 1, "value": 9}]),
-)  # fmt: skip
+    (
+        "DFL015",
+        V1,
+        "distinct_counts",
+        111,
+        {"type": "array", "logicalType": "map", "items": COUNTS},
+        [{"key": 1, "value": 9}],
+    ),
+    (
+        "DFL015",
+        V2,
+        "distinct_counts",
+        111,
+        {"type": "array", "logicalType": "map", "items": COUNTS},
+        [{"key": 1, "value": 9}],
+    ),
+)
 
 for _code, _table, _name, _field_id, _type, _value in DEPRECATED:
 

@@ -114,9 +114,9 @@ def _list_called_map(bench: Any) -> None:
     """The footer says MAP, in both annotations, of a group that has one element below it."""
     field = {"id": 900, "name": "l3", "required": False}
     for schema in bench.metadata["schemas"]:
-        schema["fields"].append({**field, "type": {
-            "type": "list", "element-id": 901, "element": "int", "element-required": False,
-        }})  # fmt: skip
+        schema["fields"].append(
+            {**field, "type": {"type": "list", "element-id": 901, "element": "int", "element-required": False}}
+        )
     bench.metadata["last-column-id"] = 901
     element = pa.field("element", pa.int32(), metadata={"PARQUET:field_id": "901"})
     column = pa.field("l3", pa.list_(element), metadata={"PARQUET:field_id": "900"})

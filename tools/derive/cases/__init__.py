@@ -42,36 +42,48 @@ from tools.derive.vector import VectorFile, joined
 
 TOPICS = {
     "changing": {
-        "equality-deletes": "deletes", "partition-evolution": "partitions", "sorting": "partitions",
-        "types": "schema-evolution", "upgrades": "row-lineage",
+        "equality-deletes": "deletes",
+        "partition-evolution": "partitions",
+        "sorting": "partitions",
+        "types": "schema-evolution",
+        "upgrades": "row-lineage",
     },
     "deletion-vectors": {"decode-open": "decode"},
     "expressions": {
-        "comparisons-refusals": "comparisons", "metrics-nan-bounds": "metrics", "predicates-refusals": "logic",
+        "comparisons-refusals": "comparisons",
+        "metrics-nan-bounds": "metrics",
+        "predicates-refusals": "logic",
         "tests-refusals": "tests",
     },
     "manifests": {"check-older-versions": "check", "refusals-values": "refusals"},
     "puffin": {
-        "read-reserved": "read", "theta-headers": "theta-decode", "theta-refusals": "theta-decode",
+        "read-reserved": "read",
+        "theta-headers": "theta-decode",
+        "theta-refusals": "theta-decode",
         "write-refusals": "write",
     },
     "reading": {"metadata-columns": "selections"},
     "schema-evolution": {"awkward-names": "structs"},
     "single-values-binary": {"encode-special": "encode-numbers"},
     "single-values-json": {
-        "decode-negative-scale": "decode-decimals", "encode-negative-scale": "encode-decimals",
+        "decode-negative-scale": "decode-decimals",
+        "encode-negative-scale": "encode-decimals",
         "encode-geo-mixed": "encode-geo",
     },
     "snapshot-retention": {"awkward": "references", "defaults": "references"},
     "table-metadata": {
-        "check-valid-fields": "check-valid-bases", "missing-by-version": "read-filled-in",
+        "check-valid-fields": "check-valid-bases",
+        "missing-by-version": "read-filled-in",
         "valid-fields": "valid-bases",
     },
     "writing": {
-        "equality-deletes": "deletes", "nested-types": "types", "partition-evolution": "partitions",
-        "sorting": "partitions", "upgrades": "row-lineage",
+        "equality-deletes": "deletes",
+        "nested-types": "types",
+        "partition-evolution": "partitions",
+        "sorting": "partitions",
+        "upgrades": "row-lineage",
     },
-}  # fmt: skip
+}
 """Topics of a few vectors, and the topic of the same suite and operation that they are put with."""
 
 

@@ -21,12 +21,25 @@ SECTION = "Scan Planning"
 ORIGIN = "derivation: the one value matches the predicate, and not its opposite"
 
 TRANSFORMS: dict[str, tuple[str, ...]] = {
-    "bucket": ("int", "long", "decimal", "date", "time", "timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns",
-               "string", "uuid", "fixed", "binary"),
+    "bucket": (
+        "int",
+        "long",
+        "decimal",
+        "date",
+        "time",
+        "timestamp",
+        "timestamptz",
+        "timestamp_ns",
+        "timestamptz_ns",
+        "string",
+        "uuid",
+        "fixed",
+        "binary",
+    ),
     "truncate": ("int", "long", "decimal", "string", "binary"),
     **dict.fromkeys(("year", "month", "day"), ("date", "timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns")),
     "hour": ("timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns"),
-}  # fmt: skip
+}
 """The source types of each transform (Partition Transforms)."""
 
 CODES = {
@@ -137,12 +150,20 @@ def _residuals() -> Iterator[Vector]:
     for name, type_, value, note in awkward.ROWS:
         predicate, said = predicate_for(name, type_, value, note)
         yield SchemaVector(
-            f"residual-awkward-{name}", ("SCN003",),
-            {"schema": schema(x=type_), "spec": _spec("identity"), "predicate": predicate,
-             "partition": {"1000": value}, "row": {"1": value}},
-            ok(value=True), "derivation: for a row of the partition the residual is the predicate", said,
+            f"residual-awkward-{name}",
+            ("SCN003",),
+            {
+                "schema": schema(x=type_),
+                "spec": _spec("identity"),
+                "predicate": predicate,
+                "partition": {"1000": value},
+                "row": {"1": value},
+            },
+            ok(value=True),
+            "derivation: for a row of the partition the residual is the predicate",
+            said,
             _point(type_, name),
-        )  # fmt: skip
+        )
 
 
 def _summaries() -> Iterator[Vector]:

@@ -14,12 +14,30 @@ SECTION = "Binary single-value serialization"
 TABLE = "spec: Appendix D, binary single-value serialization"
 
 _CODES = {
-    "boolean": "SVB001", "int": "SVB002", "date": "SVB002", "long": "SVB003", "time": "SVB003", "timestamp": "SVB003",
-    "timestamptz": "SVB003", "timestamp_ns": "SVB003", "timestamptz_ns": "SVB003", "float": "SVB004",
-    "double": "SVB004", "string": "SVB005", "uuid": "SVB006", "fixed": "SVB007", "binary": "SVB007",
-    "decimal": "SVB008", "geometry": "SVB010", "geography": "SVB010", "struct": "SVB009", "list": "SVB009",
-    "map": "SVB009", "variant": "SVB009", "unknown": "SVB009",
-}  # fmt: skip
+    "boolean": "SVB001",
+    "int": "SVB002",
+    "date": "SVB002",
+    "long": "SVB003",
+    "time": "SVB003",
+    "timestamp": "SVB003",
+    "timestamptz": "SVB003",
+    "timestamp_ns": "SVB003",
+    "timestamptz_ns": "SVB003",
+    "float": "SVB004",
+    "double": "SVB004",
+    "string": "SVB005",
+    "uuid": "SVB006",
+    "fixed": "SVB007",
+    "binary": "SVB007",
+    "decimal": "SVB008",
+    "geometry": "SVB010",
+    "geography": "SVB010",
+    "struct": "SVB009",
+    "list": "SVB009",
+    "map": "SVB009",
+    "variant": "SVB009",
+    "unknown": "SVB009",
+}
 
 
 def code(type_: Any) -> str:
@@ -75,19 +93,31 @@ LENGTHS = [
     ("boolean-empty", "boolean", "", "a boolean is one byte"),
     ("boolean-2", "boolean", "0001", "a boolean is one byte"),
     *(
-        (f"{type_.replace('_', '-')}-{length or 'empty'}", type_, "22" + "00" * (length - 1) if length else "",
-         f"{type_} is {size} bytes")
+        (
+            f"{type_.replace('_', '-')}-{length or 'empty'}",
+            type_,
+            "22" + "00" * (length - 1) if length else "",
+            f"{type_} is {size} bytes",
+        )
         for type_, size, lengths in [
-            ("int", 4, (0, 1, 3, 5, 8)), ("date", 4, (0, 3, 5, 8)), ("float", 4, (0, 3, 5, 8)),
-            ("long", 8, (0, 1, 7, 9, 16)), ("double", 8, (0, 7, 9)), ("time", 8, (0, 4, 7, 9)),
-            ("timestamp", 8, (0, 7, 9)), ("timestamptz", 8, (0, 4, 7, 9)), ("timestamp_ns", 8, (0, 7, 9)),
-            ("timestamptz_ns", 8, (0, 4, 7, 9)), ("uuid", 16, (0, 8, 15, 17)), ("fixed[4]", 4, (0, 3, 5)),
+            ("int", 4, (0, 1, 3, 5, 8)),
+            ("date", 4, (0, 3, 5, 8)),
+            ("float", 4, (0, 3, 5, 8)),
+            ("long", 8, (0, 1, 7, 9, 16)),
+            ("double", 8, (0, 7, 9)),
+            ("time", 8, (0, 4, 7, 9)),
+            ("timestamp", 8, (0, 7, 9)),
+            ("timestamptz", 8, (0, 4, 7, 9)),
+            ("timestamp_ns", 8, (0, 7, 9)),
+            ("timestamptz_ns", 8, (0, 4, 7, 9)),
+            ("uuid", 16, (0, 8, 15, 17)),
+            ("fixed[4]", 4, (0, 3, 5)),
         ]
         for length in lengths
     ),
     ("decimal-empty", "decimal(9, 2)", "", "a value takes at least one byte"),
     ("decimal-17", "decimal(38, 0)", "01" + "00" * 16, "seventeen bytes hold more than 38 digits"),
-]  # fmt: skip
+]
 
 TEXTS = [
     ("lone-continuation", "80", "a continuation byte without a start"),
@@ -222,13 +252,25 @@ def files() -> Iterator[VectorFile]:
     ]  # fmt: skip
     yield file("decode-special", "single-value.decode", other)
     nan = [
-        Vector("binary-encode-nan-float", ("SVB004",), {"type": "float", "value": "NaN"},
-               any_of(ok("0000C07F"), ok("0000C0FF")), "derivation: a quiet NaN of either sign",
-               "no bits of a NaN are prescribed", ("B8",)),
-        Vector("binary-encode-nan-double", ("SVB004",), {"type": "double", "value": "NaN"},
-               any_of(ok("000000000000F87F"), ok("000000000000F8FF")), "derivation: a quiet NaN of either sign",
-               "no bits of a NaN are prescribed", ("B8",)),
-    ]  # fmt: skip
+        Vector(
+            "binary-encode-nan-float",
+            ("SVB004",),
+            {"type": "float", "value": "NaN"},
+            any_of(ok("0000C07F"), ok("0000C0FF")),
+            "derivation: a quiet NaN of either sign",
+            "no bits of a NaN are prescribed",
+            ("B8",),
+        ),
+        Vector(
+            "binary-encode-nan-double",
+            ("SVB004",),
+            {"type": "double", "value": "NaN"},
+            any_of(ok("000000000000F87F"), ok("000000000000F8FF")),
+            "derivation: a quiet NaN of either sign",
+            "no bits of a NaN are prescribed",
+            ("B8",),
+        ),
+    ]
     yield file("encode-special", "single-value.encode", nan)
     encode, decode = _geo()
     yield file("encode-geo", "single-value.encode", encode)
@@ -264,9 +306,21 @@ def files() -> Iterator[VectorFile]:
     nested.append(
         ("variant", {"type": "variant", "value": {"metadata": "010000", "value": "0C22"}}, "variant has no binary form")
     )
-    yield file("encode-refusals", "single-value.encode", [
-        *refusals("binary-encode-unsupported", ("SVB009",), nested, TABLE),
-        *(Vector(f"binary-encode-bad-{name}", (code(type_), rule), {"type": type_, "value": value}, INVALID,
-                 "spec: Primitive Types", note)
-          for name, type_, value, rule, note in BAD_VALUES),
-    ])  # fmt: skip
+    yield file(
+        "encode-refusals",
+        "single-value.encode",
+        [
+            *refusals("binary-encode-unsupported", ("SVB009",), nested, TABLE),
+            *(
+                Vector(
+                    f"binary-encode-bad-{name}",
+                    (code(type_), rule),
+                    {"type": type_, "value": value},
+                    INVALID,
+                    "spec: Primitive Types",
+                    note,
+                )
+                for name, type_, value, rule, note in BAD_VALUES
+            ),
+        ],
+    )

@@ -146,14 +146,29 @@ POINTS: list[tuple[str, str, dict[str, float], str, str]] = [
     ("xyzm", GEOMETRY, {"x": 30.0, "y": 10.0, "z": 5.0, "m": 7.0}, _point(30, 10, 5, 7), "x:y:z:m"),
     ("negative", GEOMETRY, {"x": -122.5, "y": -47.25}, _point(-122.5, -47.25), ""),
     ("zero", GEOMETRY, {"x": 0.0, "y": 0.0}, _point(0, 0), ""),
-    ("geometry-beyond-degrees", GEOMETRY, {"x": 500000.0, "y": 4649776.0}, _point(500000, 4649776),
-     "only a geography is held to degrees"),
-    ("geography-corner", GEOGRAPHY, {"x": -180.0, "y": -90.0}, _point(-180, -90),
-     "the ends of the ranges belong to them"),
-    ("geography-other-corner", GEOGRAPHY, {"x": 180.0, "y": 90.0}, _point(180, 90),
-     "the ends of the ranges belong to them"),
+    (
+        "geometry-beyond-degrees",
+        GEOMETRY,
+        {"x": 500000.0, "y": 4649776.0},
+        _point(500000, 4649776),
+        "only a geography is held to degrees",
+    ),
+    (
+        "geography-corner",
+        GEOGRAPHY,
+        {"x": -180.0, "y": -90.0},
+        _point(-180, -90),
+        "the ends of the ranges belong to them",
+    ),
+    (
+        "geography-other-corner",
+        GEOGRAPHY,
+        {"x": 180.0, "y": 90.0},
+        _point(180, 90),
+        "the ends of the ranges belong to them",
+    ),
     ("geography-xyz", GEOGRAPHY, {"x": 30.0, "y": 10.0, "z": 9000.0}, _point(30, 10, 9000), "the height has no range"),
-]  # fmt: skip
+]
 BAD_POINTS = [
     ("geometry-no-y", GEOMETRY, {"x": 30.0}, ("SVB011",), "x and y are mandatory"),
     ("geometry-no-x", GEOMETRY, {"y": 10.0}, ("SVB011",), "x and y are mandatory"),
@@ -296,14 +311,22 @@ def _variants() -> tuple[list[Vector], list[Vector]]:
     )
     small = [INT32, variant.primitive(3, b"\x22"), variant.primitive(4, b"\x22\x00")]
     encode = [
-        Vector(f"bound-encode-variant-{name}", (*codes, "BND009", "SVB012"),
-               {"type": "variant", "value": {path: {"type": "int", "value": 34}}},
-               any_of(*(ok(_hex(variant.bound({path: data}, flag))) for flag in (False, True) for data in small)),
-               origin, "any width of integer, with or without the flag of a sorted dictionary", ("E10",))
-        for name, path, codes in [("field", A, ("BND005",)), ("root", "$", ("BND010",)),
-                                  ("nested-path", "$['location']['latitude']", ("BND005",)),
-                                  ("long-name", f"$['{'n' * 300}']", ("BND005",))]
-    ]  # fmt: skip
+        Vector(
+            f"bound-encode-variant-{name}",
+            (*codes, "BND009", "SVB012"),
+            {"type": "variant", "value": {path: {"type": "int", "value": 34}}},
+            any_of(*(ok(_hex(variant.bound({path: data}, flag))) for flag in (False, True) for data in small)),
+            origin,
+            "any width of integer, with or without the flag of a sorted dictionary",
+            ("E10",),
+        )
+        for name, path, codes in [
+            ("field", A, ("BND005",)),
+            ("root", "$", ("BND010",)),
+            ("nested-path", "$['location']['latitude']", ("BND005",)),
+            ("long-name", f"$['{'n' * 300}']", ("BND005",)),
+        ]
+    ]
     return encode, decode
 
 
@@ -315,25 +338,46 @@ def _geo() -> Iterator[VectorFile]:
         nans = [_point(30, 10, NAN, 7), _point(30, 10, -NAN, 7)]
         nans.append(nans[0].replace("000000000000F87F", "010000000000F87F"))
         return [
-            Vector(f"bound-{operation}-geo-{name}", ("SVB011",),
-                   {"type": type_, "value": point} if encode else {"type": type_, "bytes": data},
-                   ok(data if encode else point), "derivation: the coordinates as 8-byte little-endian IEEE 754", note)
+            Vector(
+                f"bound-{operation}-geo-{name}",
+                ("SVB011",),
+                {"type": type_, "value": point} if encode else {"type": type_, "bytes": data},
+                ok(data if encode else point),
+                "derivation: the coordinates as 8-byte little-endian IEEE 754",
+                note,
+            )
             for name, type_, point, data, note in POINTS
         ] + [
-            Vector(f"bound-{operation}-geo-xym", ("SVB011",),
-                   {"type": GEOMETRY, "value": xym} if encode else {"type": GEOMETRY, "bytes": _point(30, 10, NAN, 7)},
-                   any_of(*map(ok, nans)) if encode else ok(xym),
-                   "derivation: the coordinates as 8-byte little-endian IEEE 754, NaN for z", "x:y:NaN:m",
-                   ("B8",) if encode else ()),
-        ]  # fmt: skip
+            Vector(
+                f"bound-{operation}-geo-xym",
+                ("SVB011",),
+                {"type": GEOMETRY, "value": xym} if encode else {"type": GEOMETRY, "bytes": _point(30, 10, NAN, 7)},
+                any_of(*map(ok, nans)) if encode else ok(xym),
+                "derivation: the coordinates as 8-byte little-endian IEEE 754, NaN for z",
+                "x:y:NaN:m",
+                ("B8",) if encode else (),
+            ),
+        ]
 
     yield _file("encode-geo", "bound.encode", BOUNDS, vectors("encode"))
     yield _file("decode-geo", "bound.decode", BOUNDS, vectors("decode"))
-    yield _file("encode-geo-refusals", "bound.encode", BOUNDS, [
-        Vector(f"bound-refuse-{name}", codes, {"type": type_, "value": value}, INVALID,
-               f"spec: {BOUNDS if 'SVB011' in codes else GEO}", note)
-        for name, type_, value, codes, note in BAD_POINTS if "SVB011" in codes
-    ])  # fmt: skip
+    yield _file(
+        "encode-geo-refusals",
+        "bound.encode",
+        BOUNDS,
+        [
+            Vector(
+                f"bound-refuse-{name}",
+                codes,
+                {"type": type_, "value": value},
+                INVALID,
+                f"spec: {BOUNDS if 'SVB011' in codes else GEO}",
+                note,
+            )
+            for name, type_, value, codes, note in BAD_POINTS
+            if "SVB011" in codes
+        ],
+    )
     yield _file(
         "encode-geography-range",
         "bound.encode",
@@ -344,11 +388,23 @@ def _geo() -> Iterator[VectorFile]:
             if "SVB011" not in codes
         ],
     )
-    yield _file("decode-geo-refusals", "bound.decode", BOUNDS, [
-        Vector(f"bound-refuse-decode-{type_.split('(')[0]}-{name}", ("SVB011",), {"type": type_, "bytes": data},
-               INVALID, f"spec: {BOUNDS}", note)
-        for type_ in (GEOMETRY, GEOGRAPHY) for name, data, note in POINT_LENGTHS
-    ])  # fmt: skip
+    yield _file(
+        "decode-geo-refusals",
+        "bound.decode",
+        BOUNDS,
+        [
+            Vector(
+                f"bound-refuse-decode-{type_.split('(')[0]}-{name}",
+                ("SVB011",),
+                {"type": type_, "bytes": data},
+                INVALID,
+                f"spec: {BOUNDS}",
+                note,
+            )
+            for type_ in (GEOMETRY, GEOGRAPHY)
+            for name, data, note in POINT_LENGTHS
+        ],
+    )
 
 
 def _file(topic: str, operation: str, section: str, vectors: list[Vector]) -> VectorFile:
@@ -357,12 +413,22 @@ def _file(topic: str, operation: str, section: str, vectors: list[Vector]) -> Ve
 
 def files() -> Iterator[VectorFile]:
     """The suite, a topic a file."""
-    yield _file("encode", "bound.encode", BOUNDS, [
-        Vector(f"bound-encode-{name}", (code(type_), "SVB013"), {"type": type_, "value": value},
-               ok(hexadecimal(type_, value)),
-               f"derivation: {describe(type_, value)}", note)
-        for name, type_, value, note in _chosen()
-    ])  # fmt: skip
+    yield _file(
+        "encode",
+        "bound.encode",
+        BOUNDS,
+        [
+            Vector(
+                f"bound-encode-{name}",
+                (code(type_), "SVB013"),
+                {"type": type_, "value": value},
+                ok(hexadecimal(type_, value)),
+                f"derivation: {describe(type_, value)}",
+                note,
+            )
+            for name, type_, value, note in _chosen()
+        ],
+    )
     decode = [
         Vector(
             f"bound-decode-{name}",
@@ -375,15 +441,30 @@ def files() -> Iterator[VectorFile]:
         for name, type_, value, note in [*_chosen(), *((*zero, "the sign of zero") for zero in ZEROS)]
     ]
     decode += [
-        Vector(f"bound-decode-open-nan-{type_}", (code(type_), "DFL027", "SVB013"), {"type": type_, "bytes": data},
-               any_of(ok("NaN"), INVALID), "derivation: IEEE 754", "NaN is no bound, yet old files have it", ("C26",))
+        Vector(
+            f"bound-decode-open-nan-{type_}",
+            (code(type_), "DFL027", "SVB013"),
+            {"type": type_, "bytes": data},
+            any_of(ok("NaN"), INVALID),
+            "derivation: IEEE 754",
+            "NaN is no bound, yet old files have it",
+            ("C26",),
+        )
         for type_, data in (("float", "0000C07F"), ("double", "000000000000F87F"))
-    ]  # fmt: skip
+    ]
     yield _file("decode", "bound.decode", BOUNDS, decode)
-    zeros = [Vector(f"bound-encode-{name}", ("DFL027", "SVB004"), {"type": type_, "value": value},
-                    ok(hexadecimal(type_, value)), f"derivation: {describe(type_, value)}",
-                    "-0.0 comes before 0.0: the sign is kept", ("B7",))
-             for name, type_, value in ZEROS]  # fmt: skip
+    zeros = [
+        Vector(
+            f"bound-encode-{name}",
+            ("DFL027", "SVB004"),
+            {"type": type_, "value": value},
+            ok(hexadecimal(type_, value)),
+            f"derivation: {describe(type_, value)}",
+            "-0.0 comes before 0.0: the sign is kept",
+            ("B7",),
+        )
+        for name, type_, value in ZEROS
+    ]
     zeros += refusals(
         "bound-refuse-encode-nan",
         ("DFL027",),
@@ -391,16 +472,38 @@ def files() -> Iterator[VectorFile]:
         "spec: Data File Fields, note on NaN",
     )
     yield _file("zeros-and-nan", "bound.encode", FIELDS, zeros)
-    yield _file("promotions", "bound.decode", EVOLUTION, [
-        Vector(f"bound-promoted-{name}", codes, {"type": type_, "bytes": data}, ok(value),
-               "derivation: the length tells the type at write time; its value, promoted", note)
-        for name, type_, data, value, codes, note in PROMOTED
-    ])  # fmt: skip
-    yield _file("promotion-refusals", "bound.decode", EVOLUTION, [
-        Vector(f"bound-refuse-promotion-{name}", codes, {"type": type_, "bytes": data}, INVALID,
-               "spec: Schema Evolution", note)
-        for name, type_, data, codes, note in NOT_PROMOTED
-    ])  # fmt: skip
+    yield _file(
+        "promotions",
+        "bound.decode",
+        EVOLUTION,
+        [
+            Vector(
+                f"bound-promoted-{name}",
+                codes,
+                {"type": type_, "bytes": data},
+                ok(value),
+                "derivation: the length tells the type at write time; its value, promoted",
+                note,
+            )
+            for name, type_, data, value, codes, note in PROMOTED
+        ],
+    )
+    yield _file(
+        "promotion-refusals",
+        "bound.decode",
+        EVOLUTION,
+        [
+            Vector(
+                f"bound-refuse-promotion-{name}",
+                codes,
+                {"type": type_, "bytes": data},
+                INVALID,
+                "spec: Schema Evolution",
+                note,
+            )
+            for name, type_, data, codes, note in NOT_PROMOTED
+        ],
+    )
     taken = {(type_, data) for _, type_, data, *_ in NOT_PROMOTED}
     refused = [
         Vector(f"bound-refuse-length-{name.replace('[4]', '')}", (code(type_), "SVB013"),
@@ -418,31 +521,68 @@ def files() -> Iterator[VectorFile]:
     ]  # fmt: skip
     yield _file("decode-refusals", "bound.decode", BOUNDS, refused)
     bad = [
-        Vector(f"bound-refuse-encode-{name}", (code(type_), rule, "SVB013"), {"type": type_, "value": value}, INVALID,
-               "spec: Primitive Types", note)
+        Vector(
+            f"bound-refuse-encode-{name}",
+            (code(type_), rule, "SVB013"),
+            {"type": type_, "value": value},
+            INVALID,
+            "spec: Primitive Types",
+            note,
+        )
         for name, type_, value, rule, note in BAD_VALUES
     ] + [
-        Vector(f"bound-refuse-encode-{name}", ("SVB009", "SVB013"), {"type": type_, "value": value}, INVALID,
-               "spec: Appendix D, binary single-value serialization", f"{name} has no bounds")
+        Vector(
+            f"bound-refuse-encode-{name}",
+            ("SVB009", "SVB013"),
+            {"type": type_, "value": value},
+            INVALID,
+            "spec: Appendix D, binary single-value serialization",
+            f"{name} has no bounds",
+        )
         for name, (type_, value) in UNSUPPORTED.items()
-    ]  # fmt: skip
+    ]
     yield _file("encode-refusals", "bound.encode", BOUNDS, bad)
-    yield _file("truncate", "bound.truncate", FIELDS, [
-        Vector(f"bound-truncate-{side}-{name}", ("DFL016" if side == "lower" else "DFL017",),
-               {"type": type_, "value": value, "width": width, "side": side},
-               any_of(ok(truncate(type_, value, width, side)), *([ok(KEPT[name])] if kept else []),
-                      *([ok(None)] if value == "" else [])),
-               "derivation: the greatest value of the width that is not above, or the least that is not below every "
-               "value with this beginning", note, ("E20",) if kept or value == "" else ())
-        for side in ("lower", "upper") for name, type_, value, width, note in TRUNCATED
-        for kept in [side == "upper" and name in KEPT]
-    ])  # fmt: skip
+    yield _file(
+        "truncate",
+        "bound.truncate",
+        FIELDS,
+        [
+            Vector(
+                f"bound-truncate-{side}-{name}",
+                ("DFL016" if side == "lower" else "DFL017",),
+                {"type": type_, "value": value, "width": width, "side": side},
+                any_of(
+                    ok(truncate(type_, value, width, side)),
+                    *([ok(KEPT[name])] if kept else []),
+                    *([ok(None)] if value == "" else []),
+                ),
+                "derivation: the greatest value of the width that is not above, or the least that is not below every "
+                "value with this beginning",
+                note,
+                ("E20",) if kept or value == "" else (),
+            )
+            for side in ("lower", "upper")
+            for name, type_, value, width, note in TRUNCATED
+            for kept in [side == "upper" and name in KEPT]
+        ],
+    )
     yield from _geo()
     encode, decode = _variants()
     yield _file("encode-variant", "bound.encode", VARIANT, encode)
     yield _file("decode-variant", "bound.decode", VARIANT, decode)
-    yield _file("decode-variant-refusals", "bound.decode", VARIANT, [
-        Vector(f"bound-refuse-variant-{name}", codes, {"type": "variant", "bytes": _hex(data)}, INVALID,
-               "spec: Bounds for Variant", note)
-        for name, data, codes, note in BAD_VARIANTS
-    ])  # fmt: skip
+    yield _file(
+        "decode-variant-refusals",
+        "bound.decode",
+        VARIANT,
+        [
+            Vector(
+                f"bound-refuse-variant-{name}",
+                codes,
+                {"type": "variant", "bytes": _hex(data)},
+                INVALID,
+                "spec: Bounds for Variant",
+                note,
+            )
+            for name, data, codes, note in BAD_VARIANTS
+        ],
+    )

@@ -90,12 +90,29 @@ def changes(version: int, writer: str) -> dict[str, Change]:
 
 
 RULES = {
-    "append": "OCC006", "append-elsewhere": "OCC006", "append-to-branch": "OCC006", "overwrite": "OCC007",
-    "overwrite-serializable": "OCC004", "overwrite-snapshot": "OCC004", "delete": "OCC008", "delete-where": "OCC008",
-    "rewrite": "OCC007", "rewrite-older": "SEQ007", "schema": "OCC009", "spec": "OCC009", "sort-order": "OCC003",
-    "properties": "OCC003", "tag": "REF007", "rollback": "REF007", "remove-ref": "REF007", "expire": "OCC003",
-    "statistics": "OCC003", "equality-delete": "OCC006", "position-delete": "OCC004", "upgrade": "OCC003",
-}  # fmt: skip
+    "append": "OCC006",
+    "append-elsewhere": "OCC006",
+    "append-to-branch": "OCC006",
+    "overwrite": "OCC007",
+    "overwrite-serializable": "OCC004",
+    "overwrite-snapshot": "OCC004",
+    "delete": "OCC008",
+    "delete-where": "OCC008",
+    "rewrite": "OCC007",
+    "rewrite-older": "SEQ007",
+    "schema": "OCC009",
+    "spec": "OCC009",
+    "sort-order": "OCC003",
+    "properties": "OCC003",
+    "tag": "REF007",
+    "rollback": "REF007",
+    "remove-ref": "REF007",
+    "expire": "OCC003",
+    "statistics": "OCC003",
+    "equality-delete": "OCC006",
+    "position-delete": "OCC004",
+    "upgrade": "OCC003",
+}
 """The requirement that the second of two commits turns on."""
 
 PAIRS: dict[int, tuple[str, ...]] = {
@@ -148,9 +165,17 @@ def race(first: Change, second: Change) -> list[Change]:
 
 
 def case(
-    name: str, codes: tuple[str, ...], version: int, log: list[Change], note: str, *, lost: tuple[int, ...] = (),
-    begins: list[Change] | None = None, partitioned_by: str = "part", table: PlanTable | None = None,
-) -> Vector:  # fmt: skip
+    name: str,
+    codes: tuple[str, ...],
+    version: int,
+    log: list[Change],
+    note: str,
+    *,
+    lost: tuple[int, ...] = (),
+    begins: list[Change] | None = None,
+    partitioned_by: str = "part",
+    table: PlanTable | None = None,
+) -> Vector:
     """A vector, with every outcome that the text permits.
 
     A table that is there has the files of `LISTED`; where ``version`` is higher than its own, it is upgraded.
@@ -340,13 +365,21 @@ def _logs() -> Iterator[Vector]:
         log = [
             *(_step(w, "load") for w in "ab"),
             _step("a", "stage", {**a["position-delete"], "isolation": "snapshot", "filter": {"part": "a"}}),
-            _step("b", "stage", {
-                "op": "row-delta", "deletes": [deletes("b-pos", "vector" if version > 2 else "position", of="f2")],
-                "files": [file("b-updated", rows=1)], "referenced": ["f2"], "isolation": "snapshot",
-                "filter": {"part": "a"},
-            }),
-            _step("a", "commit"), _step("b", "commit"),
-        ]  # fmt: skip
+            _step(
+                "b",
+                "stage",
+                {
+                    "op": "row-delta",
+                    "deletes": [deletes("b-pos", "vector" if version > 2 else "position", of="f2")],
+                    "files": [file("b-updated", rows=1)],
+                    "referenced": ["f2"],
+                    "isolation": "snapshot",
+                    "filter": {"part": "a"},
+                },
+            ),
+            _step("a", "commit"),
+            _step("b", "commit"),
+        ]
         yield case(
             "deletes-of-two-files-of-one-partition",
             ("OCC004",),
@@ -438,12 +471,21 @@ def _partitions() -> Iterator[Vector]:
                     "filter": {"part": part},
                 }
             pairs = (
-                ("append", "rewrite"), ("delete", "rewrite"), ("overwrite", "rewrite"), ("append", "delete-where"),
-                ("append-elsewhere", "delete-where"), ("append", "overwrite-serializable"),
-                ("append-elsewhere", "overwrite-serializable"), ("equality-delete", "overwrite-serializable"),
-                ("equality-delete", "rewrite"), ("equality-delete", "rewrite-older"), ("position-delete", "rewrite"),
-                ("rewrite", "position-delete"), ("rewrite", "equality-delete"), ("rewrite", "append"),
-            )  # fmt: skip
+                ("append", "rewrite"),
+                ("delete", "rewrite"),
+                ("overwrite", "rewrite"),
+                ("append", "delete-where"),
+                ("append-elsewhere", "delete-where"),
+                ("append", "overwrite-serializable"),
+                ("append-elsewhere", "overwrite-serializable"),
+                ("equality-delete", "overwrite-serializable"),
+                ("equality-delete", "rewrite"),
+                ("equality-delete", "rewrite-older"),
+                ("position-delete", "rewrite"),
+                ("rewrite", "position-delete"),
+                ("rewrite", "equality-delete"),
+                ("rewrite", "append"),
+            )
             for first, second in pairs:
                 if first in made and second in made:
                     yield case(
@@ -478,29 +520,57 @@ def _specs() -> Iterator[Vector]:
         logs: list[tuple[str, tuple[str, ...], list[Change], str]] = [
             ("append-to-an-old-spec", ("MLS005",), _alone(old), "a file of a spec that is not the default one"),
             ("append-to-two-specs", ("MLS005",), _alone(both), "one manifest for each partition spec"),
-            ("spec-then-append", ("OCC006", "MLS005"), race(buckets, new),
-             "the file stays of the spec that it was planned for"),
+            (
+                "spec-then-append",
+                ("OCC006", "MLS005"),
+                race(buckets, new),
+                "the file stays of the spec that it was planned for",
+            ),
             ("append-then-spec", ("OCC009",), race(new, buckets), "files do not touch a change of the spec"),
             ("append-then-rewrite", ("OCC007",), race(new, rewrite), "new files are nothing to a rewrite"),
-            ("rewrite-then-delete", ("OCC008",), race(across, {"op": "delete", "remove": ["f3"]}),
-             "the file is gone that was rewritten into another spec"),
-            ("delete-then-rewrite", ("OCC007",), race({"op": "delete", "remove": ["f3"]}, across),
-             "one of the files to rewrite is gone"),
-        ]  # fmt: skip
+            (
+                "rewrite-then-delete",
+                ("OCC008",),
+                race(across, {"op": "delete", "remove": ["f3"]}),
+                "the file is gone that was rewritten into another spec",
+            ),
+            (
+                "delete-then-rewrite",
+                ("OCC007",),
+                race({"op": "delete", "remove": ["f3"]}, across),
+                "one of the files to rewrite is gone",
+            ),
+        ]
         if version > 1:
             everywhere = {"op": "row-delta", "deletes": [deletes("eq", "equality", None, spec=1)]}
             in_a = {"op": "row-delta", "deletes": [deletes("eq", "equality")]}
             of_new = {"op": "rewrite", "files": [file("compact", None, spec=1)], "remove": ["f3"]}
             logs += [
-                ("global-delete-then-rewrite", ("OCC007", "SCN011"), race(everywhere, rewrite),
-                 "equality deletes of an unpartitioned spec are of all data files"),
-                ("delete-in-a-partition-then-rewrite", ("OCC007", "SCN010"), race(in_a, rewrite),
-                 "the deletes are of rows of the rewritten file"),
-                ("delete-in-a-partition-then-rewrite-of-another-spec", ("OCC007", "SCN010"), race(in_a, of_new),
-                 "the deletes are of the partition of another spec"),
-                ("rewrite-then-global-delete", ("OCC006", "SCN011"), race(rewrite, everywhere),
-                 "equality deletes may be applied to any version"),
-            ]  # fmt: skip
+                (
+                    "global-delete-then-rewrite",
+                    ("OCC007", "SCN011"),
+                    race(everywhere, rewrite),
+                    "equality deletes of an unpartitioned spec are of all data files",
+                ),
+                (
+                    "delete-in-a-partition-then-rewrite",
+                    ("OCC007", "SCN010"),
+                    race(in_a, rewrite),
+                    "the deletes are of rows of the rewritten file",
+                ),
+                (
+                    "delete-in-a-partition-then-rewrite-of-another-spec",
+                    ("OCC007", "SCN010"),
+                    race(in_a, of_new),
+                    "the deletes are of the partition of another spec",
+                ),
+                (
+                    "rewrite-then-global-delete",
+                    ("OCC006", "SCN011"),
+                    race(rewrite, everywhere),
+                    "equality deletes may be applied to any version",
+                ),
+            ]
         for name, codes, log, note in logs:
             yield case(f"specs-{name}", codes, version, log, note, begins=begins)
 

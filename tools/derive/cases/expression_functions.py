@@ -40,13 +40,31 @@ CHOSEN: list[tuple[str, Any, int | None, bool, str]] = [
 ]
 
 REFUSED: list[tuple[str, str, Any, Any, tuple[str, ...], str]] = [
-    ("unknown-function", "int", _is(_apply({"catalog": "iceberg_functions", "identifier": ["halve"]}, X), _int(1)), 2,
-     ("EXP014",), "the catalog has no such function"),
-    ("too-many-arguments", "int", _is(_apply({"catalog": "iceberg_functions", "identifier": ["year"]}, X, X), _int(1)),
-     2, ("EXP014",), "year takes one argument"),
-    ("if-else-of-two-types", "string", _is(_apply(IF_ELSE, YES, X, _int(7)), _int(7)), "7", ("EXP006", "EXP020"),
-     "no promotion makes a string and an int values of one type"),
-]  # fmt: skip
+    (
+        "unknown-function",
+        "int",
+        _is(_apply({"catalog": "iceberg_functions", "identifier": ["halve"]}, X), _int(1)),
+        2,
+        ("EXP014",),
+        "the catalog has no such function",
+    ),
+    (
+        "too-many-arguments",
+        "int",
+        _is(_apply({"catalog": "iceberg_functions", "identifier": ["year"]}, X, X), _int(1)),
+        2,
+        ("EXP014",),
+        "year takes one argument",
+    ),
+    (
+        "if-else-of-two-types",
+        "string",
+        _is(_apply(IF_ELSE, YES, X, _int(7)), _int(7)),
+        "7",
+        ("EXP006", "EXP020"),
+        "no promotion makes a string and an int values of one type",
+    ),
+]
 
 
 def _vectors() -> Iterator[Vector]:

@@ -30,8 +30,15 @@ def _decoded() -> Iterator[Vector]:
     for name, kind in EMPTY:
         little, big = (_wkb(kind, 0, order).hex().upper() for order in "<>")
         args = {"type": TYPE, "json": f"{name} EMPTY"}
-        yield Vector(f"json-decode-geo-{name.lower()}-empty", ("SVJ008",), args, any_of(ok(little), ok(big)), ORIGIN,
-                     "a shape without positions, in either byte order", ("E3",))  # fmt: skip
+        yield Vector(
+            f"json-decode-geo-{name.lower()}-empty",
+            ("SVJ008",),
+            args,
+            any_of(ok(little), ok(big)),
+            ORIGIN,
+            "a shape without positions, in either byte order",
+            ("E3",),
+        )
 
 
 def _refused() -> Iterator[Vector]:

@@ -105,10 +105,20 @@ INSTANTS: list[Row] = [
     ("time-last", "time", "23:59:59.999999", None, ""),
     ("timestamp-2017-11-16", "timestamp", "2017-11-16T22:31:08.000000", -2047944441, ""),
     ("timestamp-2017-11-16-1us", "timestamp", "2017-11-16T22:31:08.000001", -1207196810, ""),
-    ("timestamptz-2017-11-16", "timestamptz", "2017-11-16T22:31:08.000000+00:00", -2047944441,
-     "printed as 2017-11-16T14:31:08-08:00, the same instant"),
-    ("timestamptz-2017-11-16-1us", "timestamptz", "2017-11-16T22:31:08.000001+00:00", -1207196810,
-     "printed as 2017-11-16T14:31:08.000001-08:00, the same instant"),
+    (
+        "timestamptz-2017-11-16",
+        "timestamptz",
+        "2017-11-16T22:31:08.000000+00:00",
+        -2047944441,
+        "printed as 2017-11-16T14:31:08-08:00, the same instant",
+    ),
+    (
+        "timestamptz-2017-11-16-1us",
+        "timestamptz",
+        "2017-11-16T22:31:08.000001+00:00",
+        -1207196810,
+        "printed as 2017-11-16T14:31:08.000001-08:00, the same instant",
+    ),
     ("timestamp-epoch", "timestamp", "1970-01-01T00:00:00.000000", None, ""),
     ("timestamp-minus-1us", "timestamp", "1969-12-31T23:59:59.999999", None, ""),
     ("timestamp-minus-1s", "timestamp", "1969-12-31T23:59:59.000000", None, ""),
@@ -118,7 +128,7 @@ INSTANTS: list[Row] = [
     ("timestamp-2038", "timestamp", "2038-01-19T03:14:08.000000", None, "beyond 32 bits of seconds"),
     ("timestamptz-minus-1us", "timestamptz", "1969-12-31T23:59:59.999999+00:00", None, ""),
     ("timestamptz-9999-last", "timestamptz", "9999-12-31T23:59:59.999999+00:00", None, ""),
-]  # fmt: skip
+]
 
 NANOSECONDS: list[Row] = [
     ("timestamp-ns-2017-11-16", "timestamp_ns", "2017-11-16T22:31:08.000000000", -2047944441,
@@ -245,13 +255,28 @@ NO_HASH: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 NESTED_HASH: list[tuple[str, dict[str, Any], str]] = [
-    ("struct", {"type": {"type": "struct", "fields": [{"id": 1, "name": "a", "required": True, "type": "int"}]},
-                "value": {"1": 34}}, "a struct has no hash"),
-    ("list", {"type": {"type": "list", "element-id": 3, "element-required": True, "element": "int"}, "value": [34]},
-     "a list has no hash"),
-    ("map", {"type": {"type": "map", "key-id": 4, "key": "int", "value-id": 5, "value-required": True, "value": "int"},
-             "value": {"keys": [34], "values": [34]}}, "a map has no hash"),
-]  # fmt: skip
+    (
+        "struct",
+        {
+            "type": {"type": "struct", "fields": [{"id": 1, "name": "a", "required": True, "type": "int"}]},
+            "value": {"1": 34},
+        },
+        "a struct has no hash",
+    ),
+    (
+        "list",
+        {"type": {"type": "list", "element-id": 3, "element-required": True, "element": "int"}, "value": [34]},
+        "a list has no hash",
+    ),
+    (
+        "map",
+        {
+            "type": {"type": "map", "key-id": 4, "key": "int", "value-id": 5, "value-required": True, "value": "int"},
+            "value": {"keys": [34], "values": [34]},
+        },
+        "a map has no hash",
+    ),
+]
 
 # name, type, value that the type does not have, the rule of the type, why
 
@@ -289,11 +314,21 @@ def _vectors(rows: list[Row]) -> tuple[Vector, ...]:
 
 def _codes(type_: str) -> tuple[str, ...]:
     by_type = {
-        "int": ("HSH001", "HSH002"), "long": ("HSH001", "HSH002"), "date": ("HSH001", "HSH004"),
-        "time": ("HSH005",), "timestamp": ("HSH005",), "timestamptz": ("HSH005", "TYP018"), "timestamp_ns": ("HSH006",),
-        "timestamptz_ns": ("HSH006",), "string": ("HSH001", "HSH007"), "uuid": ("HSH007",),
-        "binary": ("HSH001", "HSH007"), "boolean": ("HSH008",), "float": ("HSH008",), "double": ("HSH008",),
-    }  # fmt: skip
+        "int": ("HSH001", "HSH002"),
+        "long": ("HSH001", "HSH002"),
+        "date": ("HSH001", "HSH004"),
+        "time": ("HSH005",),
+        "timestamp": ("HSH005",),
+        "timestamptz": ("HSH005", "TYP018"),
+        "timestamp_ns": ("HSH006",),
+        "timestamptz_ns": ("HSH006",),
+        "string": ("HSH001", "HSH007"),
+        "uuid": ("HSH007",),
+        "binary": ("HSH001", "HSH007"),
+        "boolean": ("HSH008",),
+        "float": ("HSH008",),
+        "double": ("HSH008",),
+    }
     return by_type.get(type_) or (("HSH003",) if type_.startswith("decimal") else ("HSH001", "HSH007"))
 
 

@@ -31,12 +31,30 @@ SECTION = "JSON single-value serialization"
 TABLE = "spec: Appendix D, JSON single-value serialization"
 
 _CODES = {
-    "boolean": "SVJ001", "int": "SVJ001", "long": "SVJ001", "float": "SVJ001", "double": "SVJ001", "decimal": "SVJ002",
-    "date": "SVJ003", "time": "SVJ003", "timestamp": "SVJ004", "timestamptz": "SVJ004", "timestamp_ns": "SVJ005",
-    "timestamptz_ns": "SVJ005", "string": "SVJ009", "uuid": "SVJ006", "fixed": "SVJ006", "binary": "SVJ006",
-    "geometry": "SVJ008", "geography": "SVJ008", "struct": "SVJ007", "list": "SVJ007", "map": "SVJ007",
-    "variant": "SVJ010", "unknown": "SVJ010",
-}  # fmt: skip
+    "boolean": "SVJ001",
+    "int": "SVJ001",
+    "long": "SVJ001",
+    "float": "SVJ001",
+    "double": "SVJ001",
+    "decimal": "SVJ002",
+    "date": "SVJ003",
+    "time": "SVJ003",
+    "timestamp": "SVJ004",
+    "timestamptz": "SVJ004",
+    "timestamp_ns": "SVJ005",
+    "timestamptz_ns": "SVJ005",
+    "string": "SVJ009",
+    "uuid": "SVJ006",
+    "fixed": "SVJ006",
+    "binary": "SVJ006",
+    "geometry": "SVJ008",
+    "geography": "SVJ008",
+    "struct": "SVJ007",
+    "list": "SVJ007",
+    "map": "SVJ007",
+    "variant": "SVJ010",
+    "unknown": "SVJ010",
+}
 
 
 def code(type_: Any) -> str:
@@ -93,8 +111,14 @@ OPEN: list[tuple[str, str, Any, Any, str, tuple[str, ...]]] = [
     ("int-with-point", "int", 34.0, 34, "a JSON number with a point that is an integer", ("E5",)),
     ("long-with-point", "long", 34.0, "34", "a JSON number with a point that is an integer", ("E5",)),
     ("int-exponent", "int", 1e3, 1000, "a JSON number with an exponent that is an integer", ("E5",)),
-    ("uuid-upper-case", "uuid", "F79C3E09-677C-4BBD-A479-3F349CB785E7", "f79c3e09-677c-4bbd-a479-3f349cb785e7",
-     "lower case is written; whether upper case is read the text does not say", ("B34",)),
+    (
+        "uuid-upper-case",
+        "uuid",
+        "F79C3E09-677C-4BBD-A479-3F349CB785E7",
+        "f79c3e09-677c-4bbd-a479-3f349cb785e7",
+        "lower case is written; whether upper case is read the text does not say",
+        ("B34",),
+    ),
     ("decimal-plus", "decimal(9, 2)", "+14.20", "14.20", "a plus sign", ("E6",)),
     ("decimal-leading-zero", "decimal(9, 2)", "014.20", "14.20", "a leading zero", ("E6",)),
     ("decimal-no-integer-digit", "decimal(9, 2)", ".20", "0.20", "no digit before the point", ("E6",)),
@@ -105,9 +129,15 @@ OPEN: list[tuple[str, str, Any, Any, str, tuple[str, ...]]] = [
     ("time-no-seconds", "time", "22:31", "22:31:00.000000", "reduced precision", ("E4",)),
     ("time-basic", "time", "223108.123456", "22:31:08.123456", "ISO 8601 has a basic format too", ("E4",)),
     ("time-comma", "time", "22:31:08,123456", "22:31:08.123456", "ISO 8601 has a decimal comma too", ("E4",)),
-    ("timestamp-no-seconds", "timestamp", "2017-11-16T22:31", "2017-11-16T22:31:00.000000", "reduced precision",
-     ("E4",)),
-]  # fmt: skip
+    (
+        "timestamp-no-seconds",
+        "timestamp",
+        "2017-11-16T22:31",
+        "2017-11-16T22:31:00.000000",
+        "reduced precision",
+        ("E4",),
+    ),
+]
 
 STRUCT = {
     "type": "struct",
@@ -200,10 +230,22 @@ BAD_NESTED: list[tuple[str, dict[str, Any], Any, str]] = [
 ]
 
 PRINTED = {
-    "int-34", "long-34", "float-1", "double-1", "decimal-14-20", "date-2017-11-16", "time-22-31-08-123456",
-    "timestamp-2017-11-16", "timestamptz-2017-11-16", "timestamp-ns-2017-11-16", "timestamptz-ns-2017-11-16",
-    "string-iceberg", "uuid-spec", "fixed-4", "binary-000102ff",
-}  # fmt: skip
+    "int-34",
+    "long-34",
+    "float-1",
+    "double-1",
+    "decimal-14-20",
+    "date-2017-11-16",
+    "time-22-31-08-123456",
+    "timestamp-2017-11-16",
+    "timestamptz-2017-11-16",
+    "timestamp-ns-2017-11-16",
+    "timestamptz-ns-2017-11-16",
+    "string-iceberg",
+    "uuid-spec",
+    "fixed-4",
+    "binary-000102ff",
+}
 """The examples of the table."""
 
 
@@ -256,13 +298,28 @@ def _open(row: tuple[str, str, Any, Any, str, tuple[str, ...]]) -> Vector:
 
 
 NEGATIVE_SCALE = [
-    ("json-decode-negative-scale-2e20", "json-value.decode", {"type": "decimal(9, -20)", "json": "2E+20"}, ok("02"),
-     "the printed example: unscaled 2, exponent 20 equals the negated scale"),
-    ("json-decode-negative-scale-minus", "json-value.decode", {"type": "decimal(9, -3)", "json": "-129E+3"}, ok("FF7F"),
-     "unscaled -129"),
-    ("json-encode-negative-scale-2e20", "json-value.encode", {"type": "decimal(9, -20)", "bytes": "02"}, ok("2E+20"),
-     "the printed example"),
-]  # fmt: skip
+    (
+        "json-decode-negative-scale-2e20",
+        "json-value.decode",
+        {"type": "decimal(9, -20)", "json": "2E+20"},
+        ok("02"),
+        "the printed example: unscaled 2, exponent 20 equals the negated scale",
+    ),
+    (
+        "json-decode-negative-scale-minus",
+        "json-value.decode",
+        {"type": "decimal(9, -3)", "json": "-129E+3"},
+        ok("FF7F"),
+        "unscaled -129",
+    ),
+    (
+        "json-encode-negative-scale-2e20",
+        "json-value.encode",
+        {"type": "decimal(9, -20)", "bytes": "02"},
+        ok("2E+20"),
+        "the printed example",
+    ),
+]
 
 
 def _refused(group: str, rows: Sequence[tuple[str, str, Any, str]]) -> list[Vector]:
@@ -361,23 +418,53 @@ def files() -> Iterator[VectorFile]:
         _open((name, type_, value, value, f"{note}: {years}", ("E4",))) for name, type_, value, note in EXPANDED_YEARS
     ]
     yield file("decode-open", "json-value.decode", [*(_open(row) for row in OPEN), *opened])
-    yield file("encode-open", "json-value.encode", [
-        Vector(f"json-encode-open-{name}", (code(type_),), {"type": type_, "bytes": hexadecimal(type_, value)},
-               any_of(*(ok(form) for form in json_forms(type_, value)), INVALID),
-               f"derivation: the bytes are those of the value ({describe(type_, value)})", f"{note}: {years}", ("E4",))
-        for name, type_, value, note in EXPANDED_YEARS
-    ])  # fmt: skip
+    yield file(
+        "encode-open",
+        "json-value.encode",
+        [
+            Vector(
+                f"json-encode-open-{name}",
+                (code(type_),),
+                {"type": type_, "bytes": hexadecimal(type_, value)},
+                any_of(*(ok(form) for form in json_forms(type_, value)), INVALID),
+                f"derivation: the bytes are those of the value ({describe(type_, value)})",
+                f"{note}: {years}",
+                ("E4",),
+            )
+            for name, type_, value, note in EXPANDED_YEARS
+        ],
+    )
     for operation in ("json-value.encode", "json-value.decode"):
-        vectors = [Vector(id_, ("SVJ002",), args, any_of(expect, INVALID), TABLE,
-                          f"{note}; a type of negative scale may be refused", ("E8",))
-                   for id_, name, args, expect, note in NEGATIVE_SCALE if name == operation]  # fmt: skip
+        vectors = [
+            Vector(
+                id_,
+                ("SVJ002",),
+                args,
+                any_of(expect, INVALID),
+                TABLE,
+                f"{note}; a type of negative scale may be refused",
+                ("E8",),
+            )
+            for id_, name, args, expect, note in NEGATIVE_SCALE
+            if name == operation
+        ]
         yield file(f"{operation.split('.')[1]}-negative-scale", operation, vectors)
     encode_geo, decode_geo = _geo()
-    yield file("encode-small-decimals", "json-value.encode", [
-        Vector(f"json-encode-decimal-small-{name}", ("SVJ002",), {"type": type_, "bytes": bytes_}, ok(text),
-               "spec: Appendix D (the digits to the right of the decimal point tell a scale that is positive)", note)
-        for name, type_, bytes_, text, note in SMALL
-    ])  # fmt: skip
+    yield file(
+        "encode-small-decimals",
+        "json-value.encode",
+        [
+            Vector(
+                f"json-encode-decimal-small-{name}",
+                ("SVJ002",),
+                {"type": type_, "bytes": bytes_},
+                ok(text),
+                "spec: Appendix D (the digits to the right of the decimal point tell a scale that is positive)",
+                note,
+            )
+            for name, type_, bytes_, text, note in SMALL
+        ],
+    )
     yield file("encode-geo", "json-value.encode", encode_geo)
     yield file("decode-geo", "json-value.decode", decode_geo)
     yield file("encode-refusals", "json-value.encode", _bad_bytes())

@@ -25,12 +25,19 @@ def _optional_counts(schema: Any) -> None:
 
 
 ROWS = [
-    ("int-of-33-bits", "DFL021", made(2, [one(snapshot_id=SNAPSHOT, file={"sort_order_id": 1 << 31})]),
-     "2**31 is stored for an int"),
-    ("count-null", "DFL012",
-     made(2, [one(snapshot_id=SNAPSHOT, file={"value_counts": counts({1: None})})], change=_optional_counts),
-     "a count of a map is null"),
-]  # fmt: skip
+    (
+        "int-of-33-bits",
+        "DFL021",
+        made(2, [one(snapshot_id=SNAPSHOT, file={"sort_order_id": 1 << 31})]),
+        "2**31 is stored for an int",
+    ),
+    (
+        "count-null",
+        "DFL012",
+        made(2, [one(snapshot_id=SNAPSHOT, file={"value_counts": counts({1: None})})], change=_optional_counts),
+        "a count of a map is null",
+    ),
+]
 
 
 def _vectors() -> Iterator[Vector]:

@@ -142,11 +142,21 @@ def _partitions() -> Iterator[Case]:
     table.manifest(entry("three", [1], 2)).deletes(equality("e", [1], [1], 3), positions("p", [1], 3)).commit()
     planned = {"one": ["e", "p"], "two": [], "three": ["e", "p"]}
     note = "a partition value of a promoted column is the same value"
-    yield table, (
-        table.case("all", "EVO003 SCN009 SCN010", planned, note),
-        table.case("filter", "EVO003 SCN003", planned, note, filter=leaf("eq", 1, term="id"), optional=["two"],
-                   contradiction="E20"),
-    )  # fmt: skip
+    yield (
+        table,
+        (
+            table.case("all", "EVO003 SCN009 SCN010", planned, note),
+            table.case(
+                "filter",
+                "EVO003 SCN003",
+                planned,
+                note,
+                filter=leaf("eq", 1, term="id"),
+                optional=["two"],
+                contradiction="E20",
+            ),
+        ),
+    )
 
     floats = {"id": 3, "name": "f", "required": False, "type": "float"}
     by_float = Spec(0, ((3, 1000, "f", "identity", "float"),))
@@ -280,23 +290,40 @@ def _skipped() -> Iterator[Case]:
     table = PlanTable("equality-bounds", "equality deletes with bounds").manifest(low, high, unknown)
     table.deletes(equality("e", [1], number=3, stats={1: ("long", 1, 4, 4, 0)})).commit()
     nine, three = leaf("eq", 9, term="id"), leaf("eq", 3, term="id")
-    yield table, (
-        table.case(
-            "data", "SCN005 SCN010", {"low": ["e"], "high": [], "unknown": ["e"]},
-            "deletes that by the bounds of both have nothing for a file may be left out; what is not known may match",
-            optional_deletes={"high": ["e"]}, contradiction="E20",
+    yield (
+        table,
+        (
+            table.case(
+                "data",
+                "SCN005 SCN010",
+                {"low": ["e"], "high": [], "unknown": ["e"]},
+                "deletes that by the bounds of both have nothing for a file may be left out; "
+                "what is not known may match",
+                optional_deletes={"high": ["e"]},
+                contradiction="E20",
+            ),
+            table.case(
+                "filter-outside",
+                "SCN005",
+                {"low": [], "unknown": [], "high": []},
+                "deletes of rows that do not match the filter may be left out",
+                filter=nine,
+                optional=["high"],
+                optional_deletes={"low": ["e"], "unknown": ["e"], "high": ["e"]},
+                contradiction="E20",
+            ),
+            table.case(
+                "filter-inside",
+                "SCN005",
+                {"low": ["e"], "unknown": ["e"], "high": []},
+                "deletes of rows that match the filter apply",
+                filter=three,
+                optional=["high"],
+                optional_deletes={"high": ["e"]},
+                contradiction="E20",
+            ),
         ),
-        table.case(
-            "filter-outside", "SCN005", {"low": [], "unknown": [], "high": []},
-            "deletes of rows that do not match the filter may be left out", filter=nine, optional=["high"],
-            optional_deletes={"low": ["e"], "unknown": ["e"], "high": ["e"]}, contradiction="E20",
-        ),
-        table.case(
-            "filter-inside", "SCN005", {"low": ["e"], "unknown": ["e"], "high": []},
-            "deletes of rows that match the filter apply", filter=three, optional=["high"],
-            optional_deletes={"high": ["e"]}, contradiction="E20",
-        ),
-    )  # fmt: skip
+    )
 
     table = PlanTable("equality-nulls", "equality deletes of null").manifest(
         entry("nulls", number=2, stats={1: ("long", 5, 9, 10, 3)}),

@@ -55,8 +55,17 @@ def _asked(table: PlanTable, *rows: tuple[str, Any, str, str], codes: str = "SCN
 
 
 def _identity() -> Iterator[Case]:
-    table = _of("identity-int", "identity partitions of an int", "int", "identity", "int",
-                ("minus", -1), ("zero", 0), ("one", 1), ("null", None))  # fmt: skip
+    table = _of(
+        "identity-int",
+        "identity partitions of an int",
+        "int",
+        "identity",
+        "int",
+        ("minus", -1),
+        ("zero", 0),
+        ("one", 1),
+        ("null", None),
+    )
     yield _asked(
         table,
         ("eq", _x("eq", 0), "zero", "minus one null"),
@@ -78,8 +87,18 @@ def _identity() -> Iterator[Case]:
         note="an identity partition is the value of all its rows",
     )
     nan = struct.unpack("<f", bytes.fromhex("0000C07F"))[0]
-    table = _of("identity-float", "identity partitions of a float", "float", "identity", "float",
-                ("minus-zero", -0.0), ("zero", 0.0), ("one", 1.5), ("nan", nan), ("null", None))  # fmt: skip
+    table = _of(
+        "identity-float",
+        "identity partitions of a float",
+        "float",
+        "identity",
+        "float",
+        ("minus-zero", -0.0),
+        ("zero", 0.0),
+        ("one", 1.5),
+        ("nan", nan),
+        ("null", None),
+    )
     yield _asked(
         table,
         ("eq-zero", _x("eq", 0.0), "minus-zero zero", "one nan null"),
@@ -91,8 +110,18 @@ def _identity() -> Iterator[Case]:
         codes="SCN003 EXP019",
         note="zeros of two signs are equal in filters, and NaN is neither less nor more than a number",
     )
-    table = _of("identity-string", "identity partitions of a string", "string", "identity", "string",
-                ("empty", ""), ("a", "a"), ("ab", "ab"), ("high", "\uffff"), ("astral", "\U0001f600"))  # fmt: skip
+    table = _of(
+        "identity-string",
+        "identity partitions of a string",
+        "string",
+        "identity",
+        "string",
+        ("empty", ""),
+        ("a", "a"),
+        ("ab", "ab"),
+        ("high", "\uffff"),
+        ("astral", "\U0001f600"),
+    )
     yield _asked(
         table,
         ("starts-with", _x("starts-with", "a"), "a ab", "empty high astral"),
@@ -162,8 +191,16 @@ def _transforms() -> Iterator[Case]:
         codes="SCN003 TRN007",
         note="truncation of negative numbers goes down",
     )
-    table = _of("truncate-string", "strings truncated to three", "string", "truncate[3]", "string",
-                ("ab", "ab"), ("abc", "abc"), ("abd", "abd"))  # fmt: skip
+    table = _of(
+        "truncate-string",
+        "strings truncated to three",
+        "string",
+        "truncate[3]",
+        "string",
+        ("ab", "ab"),
+        ("abc", "abc"),
+        ("abd", "abd"),
+    )
     yield _asked(
         table,
         ("starts-with-short", _x("starts-with", "ab"), "ab abc abd", ""),

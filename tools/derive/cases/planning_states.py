@@ -170,13 +170,30 @@ def _ids() -> Iterator[Case]:
     table.deletes(positions("p", ["x"], 3), spec=2).commit()
     by_data, by_id = leaf("eq", "x", term="data"), leaf("eq", 2, term="id")
     note = "the id of a spec is not its place in the list"
-    yield table, (
-        table.case("all", "PAR002 SCN001", {"five": [], "x": ["p"], "y": []}, note),
-        table.case("filter-data", "PAR002 SCN003", {"five": [], "x": ["p"], "y": []}, note, filter=by_data,
-                   optional=["y"], contradiction="E20"),
-        table.case("filter-id", "PAR002 SCN003", {"five": [], "x": ["p"], "y": []}, note, filter=by_id,
-                   optional=["five"], contradiction="E20"),
-    )  # fmt: skip
+    yield (
+        table,
+        (
+            table.case("all", "PAR002 SCN001", {"five": [], "x": ["p"], "y": []}, note),
+            table.case(
+                "filter-data",
+                "PAR002 SCN003",
+                {"five": [], "x": ["p"], "y": []},
+                note,
+                filter=by_data,
+                optional=["y"],
+                contradiction="E20",
+            ),
+            table.case(
+                "filter-id",
+                "PAR002 SCN003",
+                {"five": [], "x": ["p"], "y": []},
+                note,
+                filter=by_id,
+                optional=["five"],
+                contradiction="E20",
+            ),
+        ),
+    )
 
     about = "snapshots whose ids differ in bits that a double, or 32 bits, do not hold"
     table = PlanTable("long-ids", about, first=2**62)

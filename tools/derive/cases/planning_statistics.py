@@ -276,10 +276,20 @@ def _together() -> Iterator[Case]:
         PlanTable("empty-file", "a file without rows").manifest(entry("none", record_count=0), entry("some")).commit()
     )
     note = "a file without rows may be left out"
-    yield table, (
-        table.case("filter", "SCN005 SCN006", ["some"], note, filter=leaf("eq", 1, term="id"), optional=["none"],
-                   contradiction="E20"),
-    )  # fmt: skip
+    yield (
+        table,
+        (
+            table.case(
+                "filter",
+                "SCN005 SCN006",
+                ["some"],
+                note,
+                filter=leaf("eq", 1, term="id"),
+                optional=["none"],
+                contradiction="E20",
+            ),
+        ),
+    )
 
 
 def cases() -> Iterator[Case]:

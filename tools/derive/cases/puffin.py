@@ -129,8 +129,15 @@ def _sound() -> Iterator[Vector]:
     yield case("escapes", "PUF006", file(A, escaped), _answer([(_one(), A)]), "escapes of JSON in a string")
     turned = json.dumps({"blobs": [dict(reversed(_one().items()))]}).encode()
     yield case("member-order", "PUF006", file(A, turned), _answer([(_one(), A)]), "members stand in any order")
-    dv = blob_metadata("deletion-vector-v1", 4, len(DV), fields=[2147483645], snapshot_id=-1, sequence_number=-1,
-                       properties=DV_PROPERTIES)  # fmt: skip
+    dv = blob_metadata(
+        "deletion-vector-v1",
+        4,
+        len(DV),
+        fields=[2147483645],
+        snapshot_id=-1,
+        sequence_number=-1,
+        properties=DV_PROPERTIES,
+    )
     yield case(
         "deletion-vector",
         "PUF024",
@@ -187,9 +194,16 @@ def _structure() -> Iterator[tuple[str, str, bytes, str]]:
     yield "last-magic", "PUF002", file(A, ONE, last=b"pfa1"), "the footer ends with another magic"
     yield "bare-deletion-vector", "PUF001", DV, "a blob without a Puffin file around it, as DuckDB 1.5.0 wrote"
     length = len(ONE_JSON)
-    for name, size in (("negative", -1), ("smallest", -(1 << 31)), ("largest", (1 << 31) - 1), ("zero", 0),
-                       ("one-less", length - 1), ("one-more", length + 1), ("whole-file", len(whole)),
-                       ("big-endian", struct.unpack(">i", struct.pack("<i", length))[0])):  # fmt: skip
+    for name, size in (
+        ("negative", -1),
+        ("smallest", -(1 << 31)),
+        ("largest", (1 << 31) - 1),
+        ("zero", 0),
+        ("one-less", length - 1),
+        ("one-more", length + 1),
+        ("whole-file", len(whole)),
+        ("big-endian", struct.unpack(">i", struct.pack("<i", length))[0]),
+    ):
         yield f"payload-size-{name}", "PUF003", file(A, ONE, size=size), f"the payload's size is {size}, not {length}"
 
 

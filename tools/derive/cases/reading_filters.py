@@ -75,9 +75,7 @@ def _partitions() -> list[Filter]:
         ("partition-bucket-uuid", "gt", _on("u", "gt", BELOW), ("EXP011",)),
         ("partition-bucket-uuid", "is-null", _on("u", "is-null"), inclusive),
     ]
-    row = {
-        "b": True, "i": -1, "l": 2**62, "dec": "-14.20", "day": "1969-12-31", "s": "a", "u": HIGH, "bin": "00FF",
-    }  # fmt: skip
+    row = {"b": True, "i": -1, "l": 2**62, "dec": "-14.20", "day": "1969-12-31", "s": "a", "u": HIGH, "bin": "00FF"}
     for column, value in row.items():
         for tables in ("partition-identity-*", *(["partition-bucket"] if column != "b" else [])):
             made.append((tables, f"{column}-eq", _on(column, "eq", value), inclusive))
@@ -200,9 +198,18 @@ def _evolution() -> list[Filter]:
         ("pyiceberg-add-files", "late", _on("late", "is-null"), ("PRJ005",)),
     ]
     defaults: dict[str, Any] = {
-        "b": True, "i": 34, "l": -34, "f": 0.5, "d": 0.0, "dec": "14.20", "day": "1969-12-31", "s": "\u00e9 default",
-        "u": HIGH, "fx": "000FFF", "bin": "00",
-    }  # fmt: skip
+        "b": True,
+        "i": 34,
+        "l": -34,
+        "f": 0.5,
+        "d": 0.0,
+        "dec": "14.20",
+        "day": "1969-12-31",
+        "s": "\u00e9 default",
+        "u": HIGH,
+        "fx": "000FFF",
+        "bin": "00",
+    }
     for tables in ("defaults-parquet", "defaults-avro", "defaults-orc"):
         for name, value in defaults.items():
             made.append((tables, f"{name}-eq", _on(name, "eq", value), ("DEF001", "PRJ004")))
@@ -305,8 +312,15 @@ def _of_column(predicate: Any, column: str) -> Any:
 
 
 FILTERS: tuple[Filter, ...] = (
-    *_types(), *_partitions(), *_floats(), *_bounds(), *_evolution(), *_deletes(), *_arrow(), *_awkward()
-)  # fmt: skip
+    *_types(),
+    *_partitions(),
+    *_floats(),
+    *_bounds(),
+    *_evolution(),
+    *_deletes(),
+    *_arrow(),
+    *_awkward(),
+)
 
 OPEN: dict[tuple[str, str], str] = {
     # Iceberg-Java wrote the summary of both uuids with its own order, so that the lower bound is above the upper one.

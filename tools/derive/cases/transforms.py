@@ -19,12 +19,23 @@ TRUNCATE = "Truncate Transform Details"
 Row = tuple[str, str, str, Any, str]
 
 ALL_PRIMITIVES: dict[str, Any] = {
-    "boolean": True, "int": 34, "long": "34", "float": 1.5, "double": 1.5, "decimal(9, 2)": "14.20",
-    "date": "2017-11-16", "time": "22:31:08.000000", "timestamp": "2017-11-16T22:31:08.000000",
-    "timestamptz": "2017-11-16T22:31:08.000000+00:00", "timestamp_ns": "2017-11-16T22:31:08.000001001",
-    "timestamptz_ns": "2017-11-16T22:31:08.000001001+00:00", "string": "iceberg",
-    "uuid": "f79c3e09-677c-4bbd-a479-3f349cb785e7", "fixed[4]": "00010203", "binary": "00010203",
-}  # fmt: skip
+    "boolean": True,
+    "int": 34,
+    "long": "34",
+    "float": 1.5,
+    "double": 1.5,
+    "decimal(9, 2)": "14.20",
+    "date": "2017-11-16",
+    "time": "22:31:08.000000",
+    "timestamp": "2017-11-16T22:31:08.000000",
+    "timestamptz": "2017-11-16T22:31:08.000000+00:00",
+    "timestamp_ns": "2017-11-16T22:31:08.000001001",
+    "timestamptz_ns": "2017-11-16T22:31:08.000001001+00:00",
+    "string": "iceberg",
+    "uuid": "f79c3e09-677c-4bbd-a479-3f349cb785e7",
+    "fixed[4]": "00010203",
+    "binary": "00010203",
+}
 """A value of every primitive type that transforms may meet, but for unknown and the geospatial ones."""
 
 OTHER_SOURCES: dict[str, tuple[Any, Any]] = {
@@ -39,8 +50,21 @@ OTHER_SOURCES: dict[str, tuple[Any, Any]] = {
     ),
 }
 
-BUCKET_TYPES = ("int", "long", "decimal(9, 2)", "date", "time", "timestamp", "timestamptz", "timestamp_ns",
-                "timestamptz_ns", "string", "uuid", "fixed[4]", "binary")  # fmt: skip
+BUCKET_TYPES = (
+    "int",
+    "long",
+    "decimal(9, 2)",
+    "date",
+    "time",
+    "timestamp",
+    "timestamptz",
+    "timestamp_ns",
+    "timestamptz_ns",
+    "string",
+    "uuid",
+    "fixed[4]",
+    "binary",
+)
 TRUNCATE_TYPES = ("int", "long", "decimal(9, 2)", "string", "binary")
 CALENDAR = ("year", "month", "day", "hour")
 TIMESTAMPS = ("timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns")
@@ -54,8 +78,15 @@ SOURCES: dict[str, tuple[str, ...]] = {
     "hour": TIMESTAMPS,
     "void": tuple(ALL_PRIMITIVES),
 }
-CODES = {"identity": ("TRN002",), "bucket": ("TRN003", "TRN004"), "year": ("TRN010",), "month": ("TRN011",),
-         "day": ("TRN012",), "hour": ("TRN014",), "void": ("TRN015",)}  # fmt: skip
+CODES = {
+    "identity": ("TRN002",),
+    "bucket": ("TRN003", "TRN004"),
+    "year": ("TRN010",),
+    "month": ("TRN011",),
+    "day": ("TRN012",),
+    "hour": ("TRN014",),
+    "void": ("TRN015",),
+}
 TRUNCATE_CODES = {"int": "TRN006", "long": "TRN006", "decimal": "TRN007", "string": "TRN008", "binary": "TRN009"}
 
 IDENTITIES: list[Row] = [
@@ -127,10 +158,20 @@ TRUNCATES: list[Row] = [
     ("truncate10-int-max", "truncate[10]", "int", 2147483647, ""),
     ("truncate10-int-min-plus-8", "truncate[10]", "int", -2147483640, "the least multiple of 10 in an int"),
     ("truncate-int-max-int-max", "truncate[2147483647]", "int", 2147483647, ""),
-    ("truncate-int-max-int-max-minus-1", "truncate[2147483647]", "int", 2147483646,
-     "0: (v % W) + W must not overflow on the way"),
-    ("truncate-2e9-int-1999999999", "truncate[2000000000]", "int", 1999999999,
-     "0: (v % W) + W must not overflow on the way"),
+    (
+        "truncate-int-max-int-max-minus-1",
+        "truncate[2147483647]",
+        "int",
+        2147483646,
+        "0: (v % W) + W must not overflow on the way",
+    ),
+    (
+        "truncate-2e9-int-1999999999",
+        "truncate[2000000000]",
+        "int",
+        1999999999,
+        "0: (v % W) + W must not overflow on the way",
+    ),
     ("truncate-int-max-int-minus-1", "truncate[2147483647]", "int", -1, ""),
     ("truncate10-long-0", "truncate[10]", "long", "0", ""),
     ("truncate10-long-max", "truncate[10]", "long", "9223372036854775807", ""),
@@ -143,8 +184,13 @@ TRUNCATES: list[Row] = [
     ("truncate10-decimal-0", "truncate[10]", "decimal(9, 2)", "0.00", ""),
     ("truncate10-decimal-scale-0", "truncate[10]", "decimal(9, 0)", "19", ""),
     ("truncate10-decimal-12-34", "truncate[10]", "decimal(9, 2)", "12.34", "the width counts hundredths"),
-    ("truncate10-decimal-38-digits", "truncate[10]", "decimal(38, 10)", "9" * 28 + "." + "9" * 10,
-     "exact beyond 28 digits"),
+    (
+        "truncate10-decimal-38-digits",
+        "truncate[10]",
+        "decimal(38, 10)",
+        "9" * 28 + "." + "9" * 10,
+        "exact beyond 28 digits",
+    ),
     ("truncate10-decimal-minus-37-digits", "truncate[10]", "decimal(38, 0)", "-" + "9" * 37, "-10^37"),
     ("truncate3-decimal-2-63", "truncate[3]", "decimal(19, 0)", "9223372036854775808", "beyond a long"),
     ("truncate3-string-empty", "truncate[3]", "string", "", "an empty string is not null"),
@@ -155,8 +201,7 @@ TRUNCATES: list[Row] = [
     ("truncate3-string-money-bags", "truncate[3]", "string", "\U0001f4b0" * 4, "code points, not UTF-16 units"),
     ("truncate1-string-money-bag", "truncate[1]", "string", "\U0001f4b0a", "never half a surrogate pair"),
     ("truncate2-string-astral-after-ascii", "truncate[2]", "string", "a\U0001f4b0b", ""),
-    ("truncate1-string-combining", "truncate[1]", "string", "e\u0301a",
-     "code points: the combining mark is cut off"),
+    ("truncate1-string-combining", "truncate[1]", "string", "e\u0301a", "code points: the combining mark is cut off"),
     ("truncate2-string-combining", "truncate[2]", "string", "e\u0301a", ""),
     ("truncate2-string-zwj", "truncate[2]", "string", "\U0001f469\u200d\U0001f467", "not graphemes"),
     ("truncate2-string-nul", "truncate[2]", "string", "\x00\x00\x00", ""),
@@ -168,7 +213,7 @@ TRUNCATES: list[Row] = [
     ("truncate3-binary-shorter", "truncate[3]", "binary", "0102", ""),
     ("truncate3-binary-cuts-utf8", "truncate[3]", "binary", "F09F92B0", "bytes, whatever their meaning as text"),
     ("truncate1-binary-00", "truncate[1]", "binary", "0000", ""),
-]  # fmt: skip
+]
 
 PRINTED = {
     "truncate10-int-1",
@@ -254,8 +299,20 @@ FAR: list[tuple[str, str, str]] = [
     ("long-min", "-290308-12-21T19:59:05.224192", "the smallest long, floored"),
 ]
 """Instants whose hour does not fit an int."""
-FEW = ("spec", "epoch", "minus-1us", "minus-1ns", "minus-1d-first-second", "minus-1mo-first-second", "minus-1y", "min",
-       "max", "minus-1d-minus-1ns", "year-9999", "year-1")  # fmt: skip
+FEW = (
+    "spec",
+    "epoch",
+    "minus-1us",
+    "minus-1ns",
+    "minus-1d-first-second",
+    "minus-1mo-first-second",
+    "minus-1y",
+    "min",
+    "max",
+    "minus-1d-minus-1ns",
+    "year-9999",
+    "year-1",
+)
 
 
 def _codes(name: str, type_: Any) -> tuple[str, ...]:
@@ -389,16 +446,33 @@ def _overflows() -> list[Vector]:
     rows = [
         ("truncate10-int-min", "truncate[10]", "int", -2147483648, 2147483646, "-2147483650 does not fit an int"),
         ("truncate10000-int-min", "truncate[10000]", "int", -2147483648, 2147477296, "-2147490000 does not fit an int"),
-        ("truncate-int-max-int-min", "truncate[2147483647]", "int", -2147483648, 2,
-         "-4294967294 does not fit an int"),
-        ("truncate10-long-min", "truncate[10]", "long", "-9223372036854775808", "9223372036854775806",
-         "-9223372036854775810 does not fit a long"),
+        ("truncate-int-max-int-min", "truncate[2147483647]", "int", -2147483648, 2, "-4294967294 does not fit an int"),
+        (
+            "truncate10-long-min",
+            "truncate[10]",
+            "long",
+            "-9223372036854775808",
+            "9223372036854775806",
+            "-9223372036854775810 does not fit a long",
+        ),
         ("truncate10-decimal-minus-99", "truncate[10]", "decimal(2, 0)", "-99", "-100", "-100 has three digits"),
-        ("truncate10-decimal-minus-9-9991", "truncate[10]", "decimal(5, 4)", "-9.9991", "-10.0000",
-         "-10.0000 has six digits"),
-        ("truncate10-decimal-minus-38-nines", "truncate[10]", "decimal(38, 0)", "-" + "9" * 38, "-1" + "0" * 38,
-         "-10^38 has 39 digits"),
-    ]  # fmt: skip
+        (
+            "truncate10-decimal-minus-9-9991",
+            "truncate[10]",
+            "decimal(5, 4)",
+            "-9.9991",
+            "-10.0000",
+            "-10.0000 has six digits",
+        ),
+        (
+            "truncate10-decimal-minus-38-nines",
+            "truncate[10]",
+            "decimal(38, 0)",
+            "-" + "9" * 38,
+            "-1" + "0" * 38,
+            "-10^38 has 39 digits",
+        ),
+    ]
     vectors = []
     for slug, name, type_, value, wrapped, note in rows:
         vectors.append(
@@ -466,17 +540,30 @@ def files() -> Iterator[VectorFile]:
     refused = [vector for name in SOURCES if name not in ("void", "identity") for vector in _source_refusals(name)]
     refused += refusals("transform-source-identity-of", ("TRN002",), geo, "spec: Partition Transforms, source types")
     refused += [
-        Vector(f"transform-parameter-{slug}", (code, *_codes(name, "")[:1]) if name.split("[")[0] in CODES else (code,),
-               {"transform": name, "type": type_, "value": value}, INVALID,
-               "spec: the formulas divide by N and W" if code == "TRN017" else "spec: Partition Specs, transforms",
-               note, ("E15",) if code == "TRN017" else ())
+        Vector(
+            f"transform-parameter-{slug}",
+            (code, *_codes(name, "")[:1]) if name.split("[")[0] in CODES else (code,),
+            {"transform": name, "type": type_, "value": value},
+            INVALID,
+            "spec: the formulas divide by N and W" if code == "TRN017" else "spec: Partition Specs, transforms",
+            note,
+            ("E15",) if code == "TRN017" else (),
+        )
         for slug, name, type_, value, code, note in PARAMETERS
     ] + [
-        Vector(f"transform-value-{name.split('[')[0]}-{slug}", (code, _codes(name, type_)[0]),
-               {"transform": name, "type": type_, "value": value}, INVALID, "spec: Primitive Types", note)
-        for name, sources in SOURCES.items() if name != "void"
-        for slug, type_, value, code, note in BAD_VALUES if _kind(type_) in map(_kind, sources)
-    ]  # fmt: skip
+        Vector(
+            f"transform-value-{name.split('[')[0]}-{slug}",
+            (code, _codes(name, type_)[0]),
+            {"transform": name, "type": type_, "value": value},
+            INVALID,
+            "spec: Primitive Types",
+            note,
+        )
+        for name, sources in SOURCES.items()
+        if name != "void"
+        for slug, type_, value, code, note in BAD_VALUES
+        if _kind(type_) in map(_kind, sources)
+    ]
     topics: dict[tuple[str, str], list[Vector]] = {}
     for vector in refused:
         topics.setdefault(_refusal_topic(vector), []).append(vector)

@@ -12,8 +12,24 @@ from tools.derive.vector import INVALID, Vector, VectorFile, any_of, ok
 SECTION = "Schemas"
 TABLE = "spec: Appendix C, Schemas"
 
-PLAIN = ("boolean", "int", "long", "float", "double", "date", "time", "timestamp", "timestamptz", "timestamp_ns",
-         "timestamptz_ns", "string", "uuid", "binary", "unknown", "variant")  # fmt: skip
+PLAIN = (
+    "boolean",
+    "int",
+    "long",
+    "float",
+    "double",
+    "date",
+    "time",
+    "timestamp",
+    "timestamptz",
+    "timestamp_ns",
+    "timestamptz_ns",
+    "string",
+    "uuid",
+    "binary",
+    "unknown",
+    "variant",
+)
 
 
 def _decimal(precision: int, scale: int) -> dict[str, Any]:
@@ -186,12 +202,21 @@ def without(json: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 SPEC_STRUCT = struct(
-    {"id": 1, "name": "id", "required": True, "type": "uuid",
-     "initial-default": "0db3e2a8-9d1d-42b9-aa7b-74ebe558dceb",
-     "write-default": "ec5911be-b0a7-458c-8438-c9a3e53cffae"},
-    {"id": 2, "name": "data", "required": False,
-     "type": {"type": "list", "element-id": 3, "element-required": True, "element": "string"}},
-)  # fmt: skip
+    {
+        "id": 1,
+        "name": "id",
+        "required": True,
+        "type": "uuid",
+        "initial-default": "0db3e2a8-9d1d-42b9-aa7b-74ebe558dceb",
+        "write-default": "ec5911be-b0a7-458c-8438-c9a3e53cffae",
+    },
+    {
+        "id": 2,
+        "name": "data",
+        "required": False,
+        "type": {"type": "list", "element-id": 3, "element-required": True, "element": "string"},
+    },
+)
 SPEC_LIST = {"type": "list", "element-id": 3, "element-required": True, "element": "string"}
 SPEC_MAP = {"type": "map", "key-id": 4, "key": "string", "value-id": 5, "value-required": False, "value": "double"}
 
@@ -238,12 +263,23 @@ NESTED: list[tuple[str, dict[str, Any], dict[str, Any], tuple[str, ...], str]] =
 ]  # fmt: skip
 
 DEFAULTS: list[tuple[str, Any]] = [
-    ("boolean", True), ("int", -2147483648), ("long", 9223372036854775807), ("float", 1.5), ("double", -0.25),
-    ("decimal(9, 2)", "14.20"), ("date", "1969-12-31"), ("time", "22:31:08.123456"),
-    ("timestamp", "2017-11-16T22:31:08.123456"), ("timestamptz", "2017-11-16T22:31:08.123456+00:00"),
-    ("timestamp_ns", "2017-11-16T22:31:08.123456789"), ("timestamptz_ns", "2017-11-16T22:31:08.123456789+00:00"),
-    ("string", ""), ("uuid", "f79c3e09-677c-4bbd-a479-3f349cb785e7"), ("fixed[4]", "00010203"), ("binary", "00010203"),
-]  # fmt: skip
+    ("boolean", True),
+    ("int", -2147483648),
+    ("long", 9223372036854775807),
+    ("float", 1.5),
+    ("double", -0.25),
+    ("decimal(9, 2)", "14.20"),
+    ("date", "1969-12-31"),
+    ("time", "22:31:08.123456"),
+    ("timestamp", "2017-11-16T22:31:08.123456"),
+    ("timestamptz", "2017-11-16T22:31:08.123456+00:00"),
+    ("timestamp_ns", "2017-11-16T22:31:08.123456789"),
+    ("timestamptz_ns", "2017-11-16T22:31:08.123456789+00:00"),
+    ("string", ""),
+    ("uuid", "f79c3e09-677c-4bbd-a479-3f349cb785e7"),
+    ("fixed[4]", "00010203"),
+    ("binary", "00010203"),
+]
 BAD_DEFAULTS: list[tuple[str, Any, Any, tuple[str, ...], str]] = [
     ("boolean-string", "boolean", "true", ("JSC008",), "a JSON boolean"),
     ("int-2-31", "int", 2147483648, ("JSC008", "TYP009"), "more than 32 bits"),
@@ -268,12 +304,22 @@ BAD_DEFAULTS: list[tuple[str, Any, Any, tuple[str, ...], str]] = [
     ("string-number", "string", 34, ("JSC008",), "a JSON string"),
     ("variant", "variant", "a", ("DEF008",), "the default of a variant is null"),
     ("geometry", "geometry(OGC:CRS84)", "POINT (30 10)", ("DEF008",), "the default of a geometry is null"),
-    ("geography", "geography(OGC:CRS84, spherical)", "POINT (30 10)", ("DEF008",),
-     "the default of a geography is null"),
+    (
+        "geography",
+        "geography(OGC:CRS84, spherical)",
+        "POINT (30 10)",
+        ("DEF008",),
+        "the default of a geography is null",
+    ),
     ("unknown", "unknown", 34, ("DEF008",), "the default of an unknown is null"),
-    ("struct-not-empty", struct({**FIELD, "id": 2, "required": False}), {"2": 34}, ("DEF009",),
-     "the default of a struct is empty or null"),
-]  # fmt: skip
+    (
+        "struct-not-empty",
+        struct({**FIELD, "id": 2, "required": False}),
+        {"2": 34},
+        ("DEF009",),
+        "the default of a struct is empty or null",
+    ),
+]
 
 BAD_STRUCTS: list[tuple[str, Any, tuple[str, ...], str]] = [
     ("no-fields", {"type": "struct"}, ("JSC006",), "the member `fields` is missing"),
@@ -369,19 +415,35 @@ def files() -> Iterator[VectorFile]:
         Vector(f"type-{name.replace('_', '-')}", ("JSC003", "JSC004"), {"type": name}, ok(name), TABLE)
         for name in PLAIN
     ] + [
-        Vector(f"type-{name}", (*codes, "JSC003") if "JSC003" not in codes else codes, {"type": text}, expect,
-               TABLE if "open" not in note and "does not say" not in note
-               else "derivation: each reading that the text leaves room for", note, contradiction)
+        Vector(
+            f"type-{name}",
+            (*codes, "JSC003") if "JSC003" not in codes else codes,
+            {"type": text},
+            expect,
+            TABLE
+            if "open" not in note and "does not say" not in note
+            else "derivation: each reading that the text leaves room for",
+            note,
+            contradiction,
+        )
         for name, text, expect, codes, note, contradiction in STRINGS
-    ]  # fmt: skip
+    ]
     yield _file("strings", strings)
     nested = [
         Vector(f"type-{name}", codes, {"type": json}, ok(canonical), TABLE, note)
         for name, json, canonical, codes, note in NESTED
     ]
     yield from _split("nested", nested)
-    defaults = [Vector("type-struct-spec", ("JSC006", "JSC008"), {"type": SPEC_STRUCT}, ok(SPEC_STRUCT), TABLE,
-                       "printed in the table, both defaults")]  # fmt: skip
+    defaults = [
+        Vector(
+            "type-struct-spec",
+            ("JSC006", "JSC008"),
+            {"type": SPEC_STRUCT},
+            ok(SPEC_STRUCT),
+            TABLE,
+            "printed in the table, both defaults",
+        )
+    ]
     for type_, value in DEFAULTS:
         slug = type_.split("(")[0].split("[")[0].replace("_", "-")
         member = "initial-default" if type_ in ("int", "string", "timestamp_ns") else "write-default"

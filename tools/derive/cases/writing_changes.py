@@ -258,11 +258,18 @@ def _changes() -> Iterator[Case]:
         "a deleted row does not come back, and a new one with its key stays",
     )
     yield Case(
-        "rewrite-manifests", ("MAN020", "MAN022", "SNP014"),
-        (create(2, COLUMNS, *BY_P), FIRST, SECOND, delete(where("eq", "id", 1), COW), {"op": "rewrite-manifests"},
-         append(NAMES, ("7", "a", 70))),
+        "rewrite-manifests",
+        ("MAN020", "MAN022", "SNP014"),
+        (
+            create(2, COLUMNS, *BY_P),
+            FIRST,
+            SECOND,
+            delete(where("eq", "id", 1), COW),
+            {"op": "rewrite-manifests"},
+            append(NAMES, ("7", "a", 70)),
+        ),
         "manifests are written anew",
-    )  # fmt: skip
+    )
     yield Case(
         "duplicates",
         ("SNP013",),
@@ -330,11 +337,19 @@ def _lineage() -> Iterator[Case]:
         )
     for format_ in FORMATS[:2]:
         yield Case(
-            f"lineage-compact-{format_}", (*ROW_IDS, "LIN009", "LIN011", "SNP014"),
-            (create(3, COLUMNS, format=format_), FIRST, SECOND, append(NAMES, ("7", "a", 70)), COMPACT, COMPACT,
-             append(NAMES, ("8", "b", 80))),
+            f"lineage-compact-{format_}",
+            (*ROW_IDS, "LIN009", "LIN011", "SNP014"),
+            (
+                create(3, COLUMNS, format=format_),
+                FIRST,
+                SECOND,
+                append(NAMES, ("7", "a", 70)),
+                COMPACT,
+                COMPACT,
+                append(NAMES, ("8", "b", 80)),
+            ),
             "two times",
-        )  # fmt: skip
+        )
     yield Case(
         "lineage-partitioned",
         (*ROW_IDS, "LIN019", "LIN028"),

@@ -11,8 +11,15 @@ WRITTEN = {"parquet": ("PQT003", "PQT004"), "avro": ("AVR006", "AVR007", "AVR014
 NESTED = {"parquet": ("PQT001", "PQT002"), "avro": ("AVR001", "AVR013"), "orc": ("ORC001",)}
 METRICS = ("DFL012", "DFL013", "DFL014", "DFL016", "DFL017", "DFL027")
 
-NUMBERS = fields(("id", "int", "required"), ("l", "long"), ("f", "float"), ("d", "double"), ("dec", "decimal(9, 2)"),
-                 ("big", "decimal(38, 10)"), ("b", "boolean"))  # fmt: skip
+NUMBERS = fields(
+    ("id", "int", "required"),
+    ("l", "long"),
+    ("f", "float"),
+    ("d", "double"),
+    ("dec", "decimal(9, 2)"),
+    ("big", "decimal(38, 10)"),
+    ("b", "boolean"),
+)
 NUMBER_ROWS = (
     (1, "-9223372036854775808", -1.5, -2.5, "-1.50", "-1234567890123456789012345678.0123456789", False),
     (2, "9223372036854775807", "Infinity", "-Infinity", "9999999.99", "0.0000000001", True),

@@ -74,11 +74,18 @@ def _evolution() -> Iterator[Case]:
             "rows of files that are written anew keep the initial default",
         )
     yield Case(
-        "write-default", ("DEF002", "DEF004", "EVO014"),
-        (create(3, COLUMNS), FIRST, alter(add("n", "long", default=5)), append("id", (4,)),
-         alter({"op": "default", "name": "n", "default": 6}), append("id", (5,))),
+        "write-default",
+        ("DEF002", "DEF004", "EVO014"),
+        (
+            create(3, COLUMNS),
+            FIRST,
+            alter(add("n", "long", default=5)),
+            append("id", (4,)),
+            alter({"op": "default", "name": "n", "default": 6}),
+            append("id", (5,)),
+        ),
         "a row without a value gets the write default",
-    )  # fmt: skip
+    )
     nested = fields(
         ("id", "long"),
         ("point", struct(("x", "int"), ("y", "int"))),
@@ -87,18 +94,30 @@ def _evolution() -> Iterator[Case]:
     )
     for format_ in FORMATS[:2]:
         yield Case(
-            f"nested-columns-{format_}", ("EVO001", "EVO009", "EVO010", "PRJ001"),
-            (create(2, nested, format=format_),
-             append("id point tags m", ("1", {"x": 1, "y": 2}, [1, None], {"keys": ["a"], "values": [1]}),
-                    ("2", None, None, None)),
-             alter(add("z", "string", parent="point"), {"op": "rename", "name": "point.x", "to": "w"},
-                   {"op": "drop", "name": "point.y"}, {"op": "promote", "name": "tags.element", "type": "long"},
-                   {"op": "promote", "name": "m.value", "type": "long"}),
-             append("id point tags m", ("3", {"w": 3, "z": "c"}, ["4294967296"],
-                                        {"keys": ["b"], "values": ["4294967296"]})),
-             delete(where("eq", "id", 2), COW)),
+            f"nested-columns-{format_}",
+            ("EVO001", "EVO009", "EVO010", "PRJ001"),
+            (
+                create(2, nested, format=format_),
+                append(
+                    "id point tags m",
+                    ("1", {"x": 1, "y": 2}, [1, None], {"keys": ["a"], "values": [1]}),
+                    ("2", None, None, None),
+                ),
+                alter(
+                    add("z", "string", parent="point"),
+                    {"op": "rename", "name": "point.x", "to": "w"},
+                    {"op": "drop", "name": "point.y"},
+                    {"op": "promote", "name": "tags.element", "type": "long"},
+                    {"op": "promote", "name": "m.value", "type": "long"},
+                ),
+                append(
+                    "id point tags m",
+                    ("3", {"w": 3, "z": "c"}, ["4294967296"], {"keys": ["b"], "values": ["4294967296"]}),
+                ),
+                delete(where("eq", "id", 2), COW),
+            ),
             "fields of a struct, elements and values",
-        )  # fmt: skip
+        )
     late = alter(add("late", "int"))
     yield Case(
         "column-after-nested",
@@ -186,11 +205,19 @@ def _specs() -> Iterator[Case]:
     second = append(NAMES, (4, "a", 4.5, None), (5, "b", None, "5.00"))
     for version, format_ in ((1, "parquet"), (2, "parquet"), (3, "orc")):
         yield Case(
-            f"spec-added-v{version}-{format_}", (*codes, "PAR009" if version == 1 else "PAR013"),
-            (create(version, COLUMNS, format=format_), FIRST, _spec(_added("identity", "p")), second,
-             _spec(_added("bucket[4]", "id")), FIRST, delete(where("eq", "p", "a"), COW)),
+            f"spec-added-v{version}-{format_}",
+            (*codes, "PAR009" if version == 1 else "PAR013"),
+            (
+                create(version, COLUMNS, format=format_),
+                FIRST,
+                _spec(_added("identity", "p")),
+                second,
+                _spec(_added("bucket[4]", "id")),
+                FIRST,
+                delete(where("eq", "p", "a"), COW),
+            ),
             "files of three specs",
-        )  # fmt: skip
+        )
     for version in (1, 2, 3):
         why = ("PAR015", "TRN016") if version == 1 else ("PAR003", "PAR012")
         yield Case(
@@ -253,11 +280,19 @@ def _specs() -> Iterator[Case]:
         name = "p" if transform == "identity" else f"p_{transform.partition('[')[0]}"
         way = "cow" if mode is COW else "mor"
         yield Case(
-            f"spec-source-dropped-{way}-v{version}", (*codes, "DFL004", "EVO011"),
-            (create(version, COLUMNS, (transform, "p")), FIRST, _spec({"op": "remove", "name": name}),
-             alter({"op": "drop", "name": "p"}), later, delete(where("in", "id", [1, 4]), mode), COMPACT),
+            f"spec-source-dropped-{way}-v{version}",
+            (*codes, "DFL004", "EVO011"),
+            (
+                create(version, COLUMNS, (transform, "p")),
+                FIRST,
+                _spec({"op": "remove", "name": name}),
+                alter({"op": "drop", "name": "p"}),
+                later,
+                delete(where("in", "id", [1, 4]), mode),
+                COMPACT,
+            ),
             "a partition field is removed, and then its source column; old files keep their tuples",
-        )  # fmt: skip
+        )
 
 
 SPECS = tuple(_specs())
@@ -291,11 +326,19 @@ def _upgrades() -> Iterator[Case]:
         "a vector takes in the position deletes of its file",
     )
     yield Case(
-        "upgrade-all", ("VER003", "UPG005", "LIN015"),
-        (create(1, COLUMNS), FIRST, to2, second, to3, append(NAMES, (6, "f", None, None)),
-         delete(where("eq", "id", 1))),
+        "upgrade-all",
+        ("VER003", "UPG005", "LIN015"),
+        (
+            create(1, COLUMNS),
+            FIRST,
+            to2,
+            second,
+            to3,
+            append(NAMES, (6, "f", None, None)),
+            delete(where("eq", "id", 1)),
+        ),
         "from 1 to 2 to 3, with rows of each",
-    )  # fmt: skip
+    )
 
 
 MADE = tuple(_upgrades())
@@ -314,23 +357,46 @@ def _references() -> Iterator[Case]:
             "a branch and main go apart",
         )
     yield Case(
-        "branch-changes", ("REF007",),
-        (create(2, simple), one, two, {"op": "branch", "name": "b"},
-         delete(where("eq", "id", 1), MOR, branch="b"), {**three, "branch": "b"}, delete(where("eq", "id", 2), COW)),
+        "branch-changes",
+        ("REF007",),
+        (
+            create(2, simple),
+            one,
+            two,
+            {"op": "branch", "name": "b"},
+            delete(where("eq", "id", 1), MOR, branch="b"),
+            {**three, "branch": "b"},
+            delete(where("eq", "id", 2), COW),
+        ),
         "deletes on a branch and on main",
-    )  # fmt: skip
+    )
     yield Case(
-        "tag", ("REF001", "REF002", "SNP009"),
-        (create(2, simple), one, {"op": "tag", "name": "t"}, two, alter({"op": "rename", "name": "p", "to": "q"}),
-         append("id q", ("3", "c")), {"op": "tag", "name": "u", "at": 3}),
+        "tag",
+        ("REF001", "REF002", "SNP009"),
+        (
+            create(2, simple),
+            one,
+            {"op": "tag", "name": "t"},
+            two,
+            alter({"op": "rename", "name": "p", "to": "q"}),
+            append("id q", ("3", "c")),
+            {"op": "tag", "name": "u", "at": 3},
+        ),
         "tags have the schema of their snapshot",
-    )  # fmt: skip
+    )
     yield Case(
-        "fast-forward", ("REF007",),
-        (create(3, simple), one, {"op": "branch", "name": "b"}, {**two, "branch": "b"},
-         {"op": "fast-forward", "to": "b"}, three),
+        "fast-forward",
+        ("REF007",),
+        (
+            create(3, simple),
+            one,
+            {"op": "branch", "name": "b"},
+            {**two, "branch": "b"},
+            {"op": "fast-forward", "to": "b"},
+            three,
+        ),
         "what was written to a branch is published",
-    )  # fmt: skip
+    )
     for version in (1, 3):
         yield Case(
             f"rollback-v{version}",
@@ -339,11 +405,19 @@ def _references() -> Iterator[Case]:
             "main goes back, and on from there",
         )
     yield Case(
-        "expire", ("REF001", "RET003", "RET005", "TMD016"),
-        (create(2, simple), one, {"op": "tag", "name": "t"}, two, delete(where("eq", "id", 1), COW), {"op": "expire"},
-         three),
+        "expire",
+        ("REF001", "RET003", "RET005", "TMD016"),
+        (
+            create(2, simple),
+            one,
+            {"op": "tag", "name": "t"},
+            two,
+            delete(where("eq", "id", 1), COW),
+            {"op": "expire"},
+            three,
+        ),
         "what no reference needs is removed, and no file that one needs",
-    )  # fmt: skip
+    )
     yield Case(
         "properties",
         ("TMD014", "REF002"),

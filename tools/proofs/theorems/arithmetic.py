@@ -180,11 +180,17 @@ def times_agree(world: World, type_: Type) -> None:
 
 @theorem(
     "nanoseconds-agree",
-    "TRN010", "TRN011", "TRN012", "TRN014", "HSH006",
-    cases=({"micros": micros, "nanos": nanos} for micros, nanos in
-           ((TIMESTAMP, TIMESTAMP_NS), (TIMESTAMPTZ, TIMESTAMPTZ_NS))),
+    "TRN010",
+    "TRN011",
+    "TRN012",
+    "TRN014",
+    "HSH006",
+    cases=(
+        {"micros": micros, "nanos": nanos}
+        for micros, nanos in ((TIMESTAMP, TIMESTAMP_NS), (TIMESTAMPTZ, TIMESTAMPTZ_NS))
+    ),
     without=("the bucket",),
-)  # fmt: skip
+)
 def nanoseconds_agree(world: World, micros: Type, nanos: Type) -> None:
     """A timestamp in nanoseconds and the microsecond that it lies in have the same year, month, day, hour and
     bucket.

@@ -72,9 +72,12 @@ def changes_partitions(world: World, old: Type, new: Type, transform: str) -> No
 
 @theorem(
     "promotion-keeps-order",
-    "EVO003", "EVO005", "EVO006", "EVO007",
+    "EVO003",
+    "EVO005",
+    "EVO006",
+    "EVO007",
     cases=({"old": old, "new": new} for old, new in PROMOTIONS if not isinstance(old, DecimalType)),
-)  # fmt: skip
+)
 def keeps_order(world: World, old: Type, new: Type) -> None:
     """A promotion keeps the order of values, so that promoted bounds of older files are bounds of the promoted values;
     and it maps no two values to one.

@@ -22,17 +22,31 @@ KINDS = (FileContent.EQUALITY_DELETES, FileContent.POSITION_DELETES)
 
 
 def _manifest(**changes: Any) -> ManifestFile:
-    return ManifestFile(**{
-        "manifest_path": "m", "manifest_length": 1, "partition_spec_id": 0, "content": ManifestContent.DATA,
-        "sequence_number": 1, "min_sequence_number": 1, "added_snapshot_id": 1, **changes,
-    })  # fmt: skip
+    return ManifestFile(
+        **{
+            "manifest_path": "m",
+            "manifest_length": 1,
+            "partition_spec_id": 0,
+            "content": ManifestContent.DATA,
+            "sequence_number": 1,
+            "min_sequence_number": 1,
+            "added_snapshot_id": 1,
+            **changes,
+        }
+    )
 
 
 def _data_file(**changes: Any) -> DataFile:
-    return DataFile(**{
-        "file_path": "f", "file_format": FileFormat.PARQUET, "partition": {}, "record_count": 1,
-        "file_size_in_bytes": 1, **changes,
-    })  # fmt: skip
+    return DataFile(
+        **{
+            "file_path": "f",
+            "file_format": FileFormat.PARQUET,
+            "partition": {},
+            "record_count": 1,
+            "file_size_in_bytes": 1,
+            **changes,
+        }
+    )
 
 
 # Sequence numbers
@@ -40,9 +54,12 @@ def _data_file(**changes: Any) -> DataFile:
 
 @theorem(
     "deletes-keep-their-scope",
-    "SEQ001", "SCN008", "SCN009", "SCN010",
+    "SEQ001",
+    "SCN008",
+    "SCN009",
+    "SCN010",
     cases=({"version": version, "content": content} for version in (V2, V3) for content in KINDS),
-)  # fmt: skip
+)
 def scope(world: World, version: Any, content: FileContent) -> None:
     """A delete that is committed gets the next sequence number at each attempt, whatever others committed before. It
     then applies to all data that was in the table before, to no data of later commits, and to data of its own commit
@@ -63,9 +80,11 @@ def scope(world: World, version: Any, content: FileContent) -> None:
 
 @theorem(
     "numbers-are-inherited-once",
-    "SEQ003", "SEQ006", "SEQ009",
+    "SEQ003",
+    "SEQ006",
+    "SEQ009",
     cases=({"version": version, "status": status} for version in (V1, V2, V3) for status in EntryStatus),
-)  # fmt: skip
+)
 def numbers(world: World, version: Any, status: EntryStatus) -> None:
     """An entry without a sequence number inherits that of its manifest if it was added, and 0 in v1; a number that an
     entry has is never replaced, so that rewriting a manifest does not change what deletes apply to.
@@ -104,10 +123,15 @@ def _described(world: World, name: str) -> ManifestFile:
 
 @theorem(
     "row-ids-are-disjoint",
-    "LIN023", "LIN026", "LIN027", "LIN028", "LIN029",
+    "LIN023",
+    "LIN026",
+    "LIN027",
+    "LIN028",
+    "LIN029",
     method=BOUNDED,
-    cases=({"length": length} for length in (1, 2, 3)), quick=2,
-)  # fmt: skip
+    cases=({"length": length} for length in (1, 2, 3)),
+    quick=2,
+)
 def disjoint(world: World, length: Any) -> None:
     """A commit gives each data manifest without row ids a range that begins at or after the table's next row id, ends
     at or before the new next row id, and overlaps no other range it gives; manifests that have ids keep them. As every
@@ -139,8 +163,9 @@ def disjoint(world: World, length: Any) -> None:
     "files-stay-in-their-manifests-range",
     "LIN019",
     method=BOUNDED,
-    cases=({"length": length} for length in (1, 2, 3)), quick=2,
-)  # fmt: skip
+    cases=({"length": length} for length in (1, 2, 3)),
+    quick=2,
+)
 def inherited(world: World, length: Any) -> None:
     """The data files of a manifest that inherit row ids get ranges that do not overlap and that lie in the range that
     the manifest list reserves, which is as long as its added and existing rows; a file that has an id keeps it, and
@@ -154,10 +179,13 @@ def inherited(world: World, length: Any) -> None:
         rows = world.int(f"rows {place}", 0)
         entries.append(
             ManifestEntry(
-                status=status, snapshot_id=1, sequence_number=1, file_sequence_number=1,
+                status=status,
+                snapshot_id=1,
+                sequence_number=1,
+                file_sequence_number=1,
                 data_file=_data_file(record_count=rows, first_row_id=own),
             )
-        )  # fmt: skip
+        )
         if status is not EntryStatus.DELETED:
             reserved = reserved + rows
     try:

@@ -46,7 +46,7 @@ _O = Operation
     "EXP012",
     cases=({"type_": type_, "operation": operation} for type_ in TYPES for operation in operations(type_)),
     quick=17,
-)  # fmt: skip
+)
 def negated_leaf(world: World, type_: Type, operation: Any) -> None:
     """The negation of a test or comparison, rewritten without NOT, is true exactly where the predicate is false: of
     ordinary values, of null, and of NaN.
@@ -70,7 +70,7 @@ def negated_leaf(world: World, type_: Type, operation: Any) -> None:
     "EXP012",
     cases=({"type_": type_, "operation": operation} for type_ in TYPES for operation in ORDERED),
     quick=13,
-)  # fmt: skip
+)
 def negated_comparison(world: World, type_: Type, operation: Any) -> None:
     """The negation of a comparison of two columns is true exactly where the comparison is false, where one or both are
     null or NaN too.

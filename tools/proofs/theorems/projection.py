@@ -102,12 +102,17 @@ def same_residual(world: World, transform: str, type_: Type, operation: Any) -> 
 
 @theorem(
     "tolerated-times",
-    "SCN003", "SCN004",
-    cases=(case for case in partitioned() if case["transform"] in ("year", "month", "day", "hour")
-           and case["type_"] in (DATE, TIMESTAMP)
-        and (case["transform"], case["type_"]) != ("day", DATE)),
+    "SCN003",
+    "SCN004",
+    cases=(
+        case
+        for case in partitioned()
+        if case["transform"] in ("year", "month", "day", "hour")
+        and case["type_"] in (DATE, TIMESTAMP)
+        and (case["transform"], case["type_"]) != ("day", DATE)
+    ),
     quick=23,
-)  # fmt: skip
+)
 def tolerated(world: World, transform: str, type_: Type, operation: Any) -> None:
     """Where writers may have counted times before 1970 toward it, so that partition values are one too high
     (contradiction C5), the tolerant projections still miss no row and decide no row wrongly.

@@ -181,9 +181,10 @@ def summaries(world: World, type_: Type, operation: Any) -> None:
 
 @theorem(
     "statistics-of-trees",
-    "SCN005", "EXP012",
+    "SCN005",
+    "EXP012",
     cases=({"join": join} for join in ("and", "or", "not", "not and", "not or")),
-)  # fmt: skip
+)
 def trees(world: World, join: str) -> None:
     """If two predicates are evaluated on statistics without a lie, then so are their conjunction, their disjunction and
     their negation, whatever is known of each: by induction, so is every tree of them.
