@@ -1,6 +1,6 @@
-"""iceberg-conformance: replay golden vectors against any implementation, and check the tables it writes.
+"""iceberg-conformance: run golden vectors against any implementation of Apache Iceberg, and validate tables.
 
-What is named here is `conformance.api`, imported when it is used.
+The names here are those of `conformance.api`, which is imported when they are used.
 """
 
 from __future__ import annotations

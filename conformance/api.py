@@ -1,6 +1,6 @@
-"""What `import conformance` offers to Python programs: reading, planning and checking tables, and running vectors.
+"""The Python API, `import conformance`: read, plan and validate tables, and run vectors.
 
-Locations are those of the command line: a metadata file, the directory of a table, a URI of either, or
+Locations are as on the command line: a metadata file, the directory of a table, a URI of either, or
 ``catalog:NAME.NAMESPACE.TABLE``.
 """
 
@@ -59,7 +59,7 @@ def read_metadata(source: Location | bytes) -> TableMetadata:
         The metadata.
 
     Raises:
-        SpecError: the metadata must be refused.
+        SpecError: the metadata is not valid.
         NotExamined: there is no table at the location, or it cannot be read.
     """
     return metadata_of(source) if isinstance(source, bytes) else load_table(source).metadata
@@ -69,13 +69,13 @@ def load_table(location: Location) -> Table:
     """Load a table: its metadata, and the location of the metadata file.
 
     Args:
-        location: where the table is.
+        location: the location of the table.
 
     Returns:
         The table.
 
     Raises:
-        SpecError: the metadata must be refused.
+        SpecError: the metadata is not valid.
         NotExamined: there is no table at the location, or it cannot be read.
     """
     place = _place(location)
@@ -96,22 +96,22 @@ def read_table(
     """Read the rows of a table.
 
     Args:
-        table: where the table is, or the table.
+        table: the table, or its location.
         select: names of columns, with dots for the fields of structs, and of metadata columns such as ``_file``,
-            ``_pos`` and ``_row_id``; all columns of the table where None.
-        filter: which rows: a predicate made with `spec_ref.col`, or a text as `parse_filter` takes it.
-        snapshot_id: the snapshot by its id; the current one where neither this, ``ref`` nor ``as_of`` is given.
-        ref: the snapshot by the name of a branch or tag.
-        as_of: the snapshot that was current at a time; in UTC where it has no time zone.
-        case_sensitive: whether names in ``select`` and ``filter`` have to be spelled as in the schema.
+            ``_pos`` and ``_row_id``; None for all columns of the table.
+        filter: the condition on rows: a predicate made with `spec_ref.col`, or text for `parse_filter`.
+        snapshot_id: the id of the snapshot; the current one if neither this, ``ref`` nor ``as_of`` is given.
+        ref: the name of a branch or tag, instead of a snapshot id.
+        as_of: a time, to read the snapshot that was current then; in UTC if it has no time zone.
+        case_sensitive: whether names in ``select`` and ``filter`` must be spelled as in the schema.
 
     Returns:
-        The rows, under the names of the table and in the Arrow types of its types; their order is not defined.
+        The rows, with the column names and types of the table's schema; their order is not defined.
 
     Raises:
         SpecError: the table, the selection or the filter is wrong.
         UsageError: a filter given as text is not a condition.
-        NotExamined: there is no table at the location, or a file of it cannot be read.
+        NotExamined: there is no table at the location, or one of its files cannot be read.
     """
     found = _table(table)
     with _reading(found.metadata_location):
@@ -131,15 +131,15 @@ def plan(
     """Plan a scan: which data files it reads, and which deletes apply to each.
 
     Args:
-        table: where the table is, or the table.
-        filter: which rows are wanted, as for `read_table`.
-        snapshot_id: the snapshot by its id; the current one where neither this, ``ref`` nor ``as_of`` is given.
-        ref: the snapshot by the name of a branch or tag.
-        as_of: the snapshot that was current at a time; in UTC where it has no time zone.
-        case_sensitive: whether names in ``filter`` have to be spelled as in the schema.
+        table: the table, or its location.
+        filter: the condition on rows, as for `read_table`.
+        snapshot_id: the id of the snapshot; the current one if neither this, ``ref`` nor ``as_of`` is given.
+        ref: the name of a branch or tag, instead of a snapshot id.
+        as_of: a time, to plan the snapshot that was current then; in UTC if it has no time zone.
+        case_sensitive: whether names in ``filter`` must be spelled as in the schema.
 
     Returns:
-        A task for each data file that may have such rows.
+        A task for each data file that may have matching rows.
 
     Raises:
         SpecError, UsageError, NotExamined: as `read_table`.
@@ -161,20 +161,20 @@ def validate(
     """Check a table against the spec.
 
     Args:
-        location: where the table is.
-        level: how deep: the metadata; manifests too; files too, by their footers; all rows too.
-        snapshots: current, refs (all branches and tags), all, the id of one, or the name of a branch or tag.
-        select: only these checks by their ids, or requirements by codes or how codes begin.
-        ignore: not these.
-        workers: how many processes open files. With 1 it is this process, which a damaged file may then end.
+        location: the location of the table.
+        level: how much to check: metadata; also manifests; also the footers of data and delete files; also all rows.
+        snapshots: current, refs (all branches and tags), all, the id of a snapshot, or the name of a branch or tag.
+        select: only these checks (by id) or requirements (by code, or the start of codes).
+        ignore: leave out these checks or requirements.
+        workers: how many processes open files. With 1, this process opens them, and a damaged file may crash it.
 
     Returns:
-        What was found, the worst first; what engines in wide use write and readers cope with has the severity
+        The findings, most severe first. Violations that engines in wide use write and readers accept have the severity
         ``tolerated``.
 
     Raises:
         NotExamined: there is no table, its metadata cannot be read, or the check could not be finished.
-        UsageError: an argument makes no sense, or the table does not have the snapshot.
+        UsageError: an argument is not valid, or the table does not have the snapshot.
     """
     place = _place(location)
     accepted = acceptance(tuple(select), tuple(ignore), "error", None)
@@ -198,17 +198,18 @@ def run_vectors(
     expect: str | Path | None = None,
     timeout: float = Limits().request,
 ) -> Run:
-    """Replay vectors against an implementation.
+    """Run vectors against an implementation.
 
     Args:
         adapter: ``reference``, the name of an engine or a command that speaks the protocol, as on the command line; or
             functions in this process, by the names of operations (docs/protocol.md), each of which gets the arguments
             of a request and returns the answer.
-        suite: vectors of these suites; of all where empty.
-        requirement: vectors that prove these requirements, or those whose codes begin so.
-        names: vectors whose id, suite, operation or requirements contain a word; words joined by and, or, not, ().
-        expect: a file of expected deviations, or ``known-deviations``.
-        timeout: seconds that an adapter may take for one answer.
+        suite: only vectors of these suites; all if empty.
+        requirement: only vectors of these requirements, or of those whose codes start with one of these texts.
+        names: only vectors whose id, suite, operation or requirements contain a word; words are combined with and,
+            or, not and parentheses.
+        expect: a file of known deviations, or ``known-deviations``.
+        timeout: seconds that an adapter may take to answer one request.
 
     Returns:
         The run: ``results`` has one result for each vector, ``failures`` those that failed.
@@ -220,7 +221,7 @@ def run_vectors(
     every = vectors.load(vectors.shipped())
     chosen = Selection(_names(suite), (), _names(requirement), None, names).choose(every)
     if not chosen:
-        raise NothingSelected("nothing is selected")
+        raise NothingSelected("no vector is selected")
     expected = expectations.Expectations()
     if expect is not None:
         expected = expectations.load(str(expect), {vector.id for vector in every})
@@ -264,7 +265,7 @@ def _reading(location: str) -> Iterator[None]:
 def _chosen(
     table: Table, filter: Filter, snapshot_id: int | None, ref: str | None, as_of: datetime | None, case_sensitive: bool
 ) -> dict[str, Any]:
-    """The arguments of the pipeline for a snapshot and a filter."""
+    """Return the arguments of the pipeline for a snapshot and a filter."""
     time = as_of if as_of is None or as_of.tzinfo else as_of.replace(tzinfo=UTC)
     chosen: dict[str, Any] = {
         "snapshot_id": snapshot_id,

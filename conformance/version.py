@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 @cache
 def tool_version() -> str:
-    """The installed version; ``0`` where the code runs without being installed, as in an engine's environment."""
+    """Return the installed version; ``0`` if the package is not installed, as in an engine's environment."""
     try:
         return version("iceberg-conformance")
     except PackageNotFoundError:

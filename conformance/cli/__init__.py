@@ -1,7 +1,7 @@
-"""The command line: ``iceberg-conformance``, and the same as ``python -m conformance``.
+"""The command line: ``iceberg-conformance``, or ``python -m conformance``.
 
-A command is a plain function in a module of its own, imported when it is called. It returns its exit status
-(`conformance.core.failures.ExitStatus`) or raises a `ToolError`, which is told in one line.
+Each command is a plain function in a separate module, imported when it is called. It returns its exit status
+(`conformance.core.failures.ExitStatus`) or raises a `ToolError`, which is printed as one line.
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ with lazy_imports():
 
 
 COMMANDS = {
-    "run": ("run:run", "Replay vectors against implementations."),
-    "validate": ("validate:validate", "Check tables that any engine wrote, at four levels, here or on Spark."),
+    "run": ("run:run", "Run vectors against implementations."),
+    "validate": ("validate:validate", "Check tables that any engine wrote, at four levels, locally or on Spark."),
     "filter-pushdown": ("filter_pushdown:filter_pushdown", "Check that filtered reads equal filtering a full read."),
-    "scenarios": ("scenarios:scenarios", "Follow random scripts, and compare the table with a model after every step."),
-    "metamorphic": ("metamorphic:metamorphic", "Compare tables of related scripts: appends commute, and other laws."),
-    "matrix": ("matrix:matrix", "Let every consumer read what every producer writes."),
-    "relay": ("relay:relay", "Let several engines change one table in turn, and check it after each step."),
-    "replay": ("replay:replay", "Ask one case again and show all evidence."),
-    "report": ("report:report", "Render results files for people and for other tools."),
-    "explain": ("explain:explain", "Tell what a requirement asks for, and which vectors prove it."),
+    "scenarios": ("scenarios:scenarios", "Run random scripts, and compare the table with a model after every step."),
+    "metamorphic": ("metamorphic:metamorphic", "Compare tables of related scripts: appends commute, and the like."),
+    "matrix": ("matrix:matrix", "Check that every reader reads what every writer wrote."),
+    "relay": ("relay:relay", "Let several engines change one table in turn, and check the table after each step."),
+    "replay": ("replay:replay", "Run one vector again and show all evidence."),
+    "report": ("report:report", "Render results files for people or for other tools."),
+    "explain": ("explain:explain", "Explain a requirement, a check or a vector."),
     "list": ("listing:app", "List vectors, suites, operations, adapters, engines, requirements or checks."),
-    "vectors": ("vectors_command:app", "Put the vectors into a folder; import and export some of them."),
-    "race": ("race:app", "Race commits against each other, in every order or on a real table."),
-    "check": ("check:app", "Check files: the linter of the vectors."),
-    "new-adapter": ("new_adapter:new_adapter", "Begin an adapter for an engine: a folder with one that runs."),
+    "vectors": ("vectors_command:app", "Extract, import and export vectors."),
+    "race": ("race:app", "Test concurrent commits, in every order of their steps or on a real catalog."),
+    "check": ("check:app", "Lint vector files."),
+    "new-adapter": ("new_adapter:new_adapter", "Create the files of a new adapter that runs."),
     "engines": ("engines:app", "List, install and prune the engines that come with an adapter."),
-    "doctor": ("doctor:doctor", "Check this installation, and tell what to do."),
-    "completion": ("completion:completion", "Write the script with which a shell completes commands and options."),
+    "doctor": ("doctor:doctor", "Diagnose this installation."),
+    "completion": ("completion:completion", "Print the completion script for a shell."),
 }
-"""The commands: where each is, and its one line of help, which is shown without importing it."""
+"""The commands: the place of each function, and its line of help, which is shown without importing the function."""
 
 EXAMPLES = {
     "run": ("run --adapter pyiceberg --suite transforms", 'run --adapter "./my-adapter" --expect known.toml'),
@@ -83,11 +83,11 @@ EXAMPLES = {
 """Two examples of each command, as its help shows them."""
 
 DEPRECATED = {"equivalence": "filter-pushdown", "laws": "metamorphic"}
-"""Names that commands had, which go on working for one release."""
+"""Old names of commands, which work for one more release."""
 
 EXIT_STATUSES = """\
 Exit status: 0 no failure, 1 at least one failure, 2 wrong usage or configuration, 3 an implementation could not be
-examined, 4 a bug of this tool, 5 nothing selected, 130 interrupted."""
+examined, 4 a bug in this tool, 5 nothing selected, 130 interrupted."""
 
 
 def _version() -> str:
@@ -95,12 +95,12 @@ def _version() -> str:
 
 
 def _worth_showing(default: object) -> str | None:
-    """A default as the help shows it; None for "none", "no" and an empty text."""
+    """Return a default as the help shows it; None for an empty tuple, False, an empty string and None."""
     return None if default in ((), "", False, None) else f"{default:g}" if isinstance(default, float) else str(default)
 
 
 def make_app() -> App:
-    """The command line with all its commands."""
+    """Make the command line with all its commands."""
     app = App(
         name="iceberg-conformance",
         help="Check implementations of the Apache Iceberg table spec against golden vectors.",
@@ -117,7 +117,7 @@ def make_app() -> App:
 
 
 def command_group(name: str) -> App:
-    """A command that has commands of its own, without them.
+    """Make a command that has subcommands, without the subcommands.
 
     Args:
         name: its name, as in `COMMANDS`.
@@ -130,7 +130,7 @@ def _examples(name: str) -> str:
 
 
 def _configured(given: Sequence[str]) -> App:
-    """The command line with the defaults of the configuration, which `doctor` and help do without."""
+    """Make the command line with the defaults of the configuration, which `doctor` and help do not need."""
     app = make_app()
     if given and given[0] in COMMANDS and given[0] != "doctor":
         configuration.apply(app)
@@ -138,7 +138,7 @@ def _configured(given: Sequence[str]) -> App:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; the exit status."""
+    """Run one command, and return its exit status."""
     streams: tuple[Any, Any] = Visible(sys.stdout), Visible(sys.stderr)
     with contextlib.redirect_stdout(streams[0]), contextlib.redirect_stderr(streams[1]):
         return _main(arguments)
@@ -148,7 +148,7 @@ def _main(arguments: Sequence[str] | None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     if given and given[0] in DEPRECATED:
         name = DEPRECATED[given[0]]
-        print(f"iceberg-conformance: the command {given[0]} is deprecated; its name is {name}", file=sys.stderr)
+        print(f"iceberg-conformance: the command {given[0]} is deprecated; use {name}", file=sys.stderr)
         given[0] = name
     try:
         status = _configured(given)(
@@ -165,11 +165,11 @@ def _main(arguments: Sequence[str] | None) -> int:
     except KeyboardInterrupt:
         return _complain("interrupted", ExitStatus.INTERRUPTED)
     except BrokenPipeError:
-        # Whoever read the output has seen enough; the interpreter must not fail again when it flushes at its end.
+        # The reader of the output closed it; the interpreter must not fail again when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitStatus.CONFORMANT
     except Exception as error:
-        return _complain(f"a bug of this tool: {_traced(error)}", ExitStatus.OUR_BUG)
+        return _complain(f"a bug in this tool: {_traced(error)}", ExitStatus.OUR_BUG)
     return status if isinstance(status, int) else ExitStatus.CONFORMANT
 
 
@@ -179,9 +179,9 @@ def _complain(message: str, status: ExitStatus) -> int:
 
 
 def _traced(error: Exception) -> str:
-    """What happened, and the file that the trace of it was written to."""
+    """Write a traceback to a file; return the error and the name of the file."""
     with tempfile.NamedTemporaryFile(
         "w", prefix="iceberg-conformance-", suffix=".trace", delete=False, encoding="utf-8", errors="replace"
     ) as file:
         traceback.print_exception(error, file=file)
-    return f"{type(error).__name__}: {error}; its trace is in {file.name}"
+    return f"{type(error).__name__}: {error}; the traceback is in {file.name}"

@@ -22,12 +22,12 @@ app = command_group("check")
 
 @app.command(name="vectors")
 def check_vectors(*files: Path, format: Literal["text", "json"] = "text") -> int:
-    """Lint vector files; a finding is one line with its place.
+    """Lint vector files, and print one line for each finding.
 
     Exit status: 1 with findings, 2 if a file is not JSON.
 
     Args:
-        files: Vector files or folders of them; those that come with the tool when nothing is named.
+        files: Vector files or folders of them; by default those that come with the tool.
         format: Text for people, or JSON.
     """
     if format == "json":

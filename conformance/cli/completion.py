@@ -12,7 +12,7 @@ from conformance.core.failures import ExitStatus, HarnessFault
 
 
 def completion(shell: Annotated[Literal["bash", "zsh", "fish"], Parameter(name="SHELL")], /) -> int:
-    """Write the script with which a shell completes commands and options; put it where the shell looks for such.
+    """Print the completion script for a shell; save it in the shell's folder of completion scripts.
 
     Args:
         shell: bash, zsh or fish.
@@ -23,7 +23,7 @@ def completion(shell: Annotated[Literal["bash", "zsh", "fish"], Parameter(name="
 
 
 _MADE = "complete -F _iceberg_conformance iceberg-conformance\n"
-"""How the script that Cyclopts makes ends."""
+"""The end of the script that Cyclopts generates."""
 
 _BASH = """
 # Names of suites, adapters, requirements, checks and vectors are listed by the tool itself.
@@ -57,10 +57,10 @@ complete -o filenames -o default -F _iceberg_conformance_with_names iceberg-conf
 
 
 def _with_names(script: str) -> str:
-    """The script for bash, with names that only the tool knows and with paths as bash completes them.
+    """Add names that only the tool knows, and paths as bash completes them, to the script for bash.
 
     Raises:
-        HarnessFault: Cyclopts makes another script than is known here.
+        HarnessFault: the script that Cyclopts generates does not end as expected.
     """
     if not script.endswith(_MADE):
         raise HarnessFault("the script for bash does not end as expected")

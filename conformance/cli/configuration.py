@@ -1,6 +1,6 @@
 """Defaults of options from ``iceberg-conformance.toml``, or from ``[tool.iceberg-conformance]`` in ``pyproject.toml``.
 
-A table for each command has its options by their long names; what the command line says wins::
+A table for each command has its options by their long names; the command line takes precedence::
 
     [tool.iceberg-conformance.validate]
     level = "files"
@@ -29,14 +29,14 @@ SHARED_FILE = "pyproject.toml"
 TABLE = "iceberg-conformance"
 
 FILES = {"expect": "known-deviations", "baseline": None, "results": None, "output": None, "vectors": None}
-"""The options that name files, and the value that is no file."""
+"""The options that name files, with the value of each that is not a file name."""
 
 
 def find(directory: Path | None = None) -> tuple[Path, dict[str, Any]] | None:
     """Find the configuration of a directory.
 
     Args:
-        directory: where to begin; the current directory where it is left out.
+        directory: where to start; the current directory by default.
 
     Returns:
         The file, and its tables by the names of commands; None if there is none.
@@ -59,7 +59,7 @@ def _tables(path: Path) -> dict[str, Any] | None:
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: cannot be read: {error}") from None
     except tomllib.TOMLDecodeError as error:
-        if path.name == SHARED_FILE:  # the file of another tool, which will say so itself
+        if path.name == SHARED_FILE:  # an error in a shared file is reported by the tools that it belongs to
             return None
         raise UsageError(f"{path}: not TOML: {error}") from None
     if path.name == SHARED_FILE:
@@ -68,7 +68,7 @@ def _tables(path: Path) -> dict[str, Any] | None:
             return None
         document = tools[TABLE]
     if not isinstance(document, dict) or not all(isinstance(table, dict) for table in document.values()):
-        raise UsageError(f"{path}: expected a table of options for each command, as [validate] or [run]")
+        raise UsageError(f"{path}: expected a table of options for each command, such as [validate] or [run]")
     return document
 
 
@@ -79,7 +79,7 @@ def apply(app: App) -> None:
         app: the command line.
 
     Raises:
-        UsageError: as `find`; or the file has a table that is no command.
+        UsageError: as `find`; or the file has a table whose name is not a command.
     """
     found = find()
     if found is None:
@@ -88,13 +88,13 @@ def apply(app: App) -> None:
     commands = set(app) - {"--help", "-h", "--version"}
     for name in tables:
         if name not in commands:
-            raise UsageError(f"{path}: [{name}] is no command; the commands are {', '.join(sorted(commands))}")
+            raise UsageError(f"{path}: [{name}] is not a command; the commands are {', '.join(sorted(commands))}")
     data = {name: _with_files(path.parent, table) for name, table in tables.items()}
     app.config = (Dict(data, source=str(path)),)
 
 
 def _with_files(folder: Path, table: dict[str, Any]) -> dict[str, Any]:
-    """The options of a command, with the files that they name relative to the folder of the configuration."""
+    """Resolve the files that options of a command name against the folder of the configuration."""
 
     def place(name: str, value: Any) -> Any:
         if name not in FILES or not isinstance(value, str) or value == FILES[name]:

@@ -39,22 +39,22 @@ LIBRARIES = (
 
 @frozen
 class Finding:
-    """One thing that was looked at."""
+    """The result of one check of the installation."""
 
     what: str
     fine: bool
     found: str
     do: str = ""
-    """What to do about it, where it is not fine."""
+    """How to fix it, if it is not fine."""
 
     needed: bool = True
-    """Whether the tool is broken without it; engines are not needed."""
+    """Whether the tool needs it; engines are not needed."""
 
 
 def doctor(*, format: Literal["text", "json"] = "text") -> int:
-    """Check this installation: versions, vectors, Java, engines, and what to do about what is not fine.
+    """Diagnose this installation: versions, vectors, Java and engines, with advice for each problem.
 
-    Exit status: 3 if something is broken that the tool needs; engines that are not installed are told only.
+    Exit status: 3 if something that the tool needs is broken; engines that are not installed are only listed.
 
     Args:
         format: Text for people, or JSON.
@@ -87,7 +87,7 @@ def _python() -> Finding:
 
 
 def _configuration() -> Finding:
-    """The file that gives options their defaults here, and the options that it names."""
+    """Return the configuration file that applies here, and the options in it."""
     try:
         found = configuration.find()
     except ToolError as error:
@@ -105,7 +105,7 @@ def _library(name: str) -> Finding:
     try:
         return Finding(name, fine=True, found=version(name))
     except PackageNotFoundError:
-        return Finding(name, fine=False, found="missing", do="install iceberg-conformance anew")
+        return Finding(name, fine=False, found="missing", do="install iceberg-conformance again")
 
 
 def _vectors() -> Finding:
@@ -113,13 +113,13 @@ def _vectors() -> Finding:
     try:
         return Finding("vectors", fine=True, found=f"{len(vectors.load(folder))} in {folder}")
     except ToolError as error:
-        return Finding("vectors", fine=False, found=str(error), do="install iceberg-conformance anew")
+        return Finding("vectors", fine=False, found=str(error), do="install iceberg-conformance again")
 
 
 def _reference() -> Finding:
     answer = serve.perform(reference.operations(), "hash", {"type": "int", "value": 34})
     fine = answer == {"ok": 2017239379}  # the first example of Appendix B
-    return Finding("reference", fine=fine, found="hashes 34 as the spec does" if fine else f"answers {answer}")
+    return Finding("reference", fine=fine, found="hashes 34 as the spec does" if fine else f"returns {answer}")
 
 
 def _engines() -> list[Finding]:
@@ -128,14 +128,23 @@ def _engines() -> list[Finding]:
         Finding(
             "java",
             java is not None,
-            str(java) if java else f"no runtime that engines run on (JAVA_HOME is {os.environ.get('JAVA_HOME')!r})",
-            "" if java else "an engine that needs it brings one when it is installed",
+            str(java)
+            if java
+            else f"no runtime that the engines support (JAVA_HOME is {os.environ.get('JAVA_HOME')!r})",
+            "" if java else "installing an engine that needs one installs it too",
             needed=False,
         )
     ]
     for toolchain in built.TOOLCHAINS.values():
         lack = built.missing(toolchain)
-        found.append(Finding(toolchain.program, lack is None, lack or "builds what is built here", needed=False))
+        found.append(
+            Finding(
+                toolchain.program,
+                lack is None,
+                lack or "found; builds the engines that are built from source",
+                needed=False,
+            )
+        )
     for engine in engine_setup.list_engines():
         fine = engine.installed
         text = f"{engine.version} in {engine.path}" if fine else str(engine.reason)

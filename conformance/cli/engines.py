@@ -33,13 +33,14 @@ def list_(*, format: Literal["text", "json"] = "text") -> int:
 
 @app.command(name="install")
 def install_(*names: str, all: bool = False, format: Literal["text", "json"] = "text") -> int:
-    """Install engines, and servers of catalogs for race stress, each in an environment of its own.
+    """Install engines, and catalog servers for race stress, each in a separate environment.
 
     Exit status: 3 if one cannot be installed.
 
     Args:
         names: The engines, as list shows them, or servers, as race servers shows them.
-        all: Every engine but those that are built here, which takes long: they are installed by name, as servers are.
+        all: Install every engine that does not have to be built from source, which takes long; servers and engines
+            built from source are installed by name.
         format: Text for people, or JSON.
     """
     known = engine_setup.list_engines()
@@ -47,37 +48,39 @@ def install_(*names: str, all: bool = False, format: Literal["text", "json"] = "
     labels = [*(engine.label for engine in known), *servers]
     for name in names:
         if name not in labels:
-            raise UsageError(f"unknown engine {name!r}; there are {', '.join(labels)}")
+            raise UsageError(f"unknown engine {name!r}; expected one of {', '.join(labels)}")
     if not names and not all:
         raise UsageError("name an engine, or give --all")
     status = ExitStatus.CONFORMANT
-    told = []
+    rows = []
     for label in dict.fromkeys([engine.label for engine in known if all and not engine.by_name] + [*names]):
         try:
             done = (
-                catalog_servers.install_server(label, _tell) if label in servers else engine_setup.install(label, _tell)
+                catalog_servers.install_server(label, _print_status)
+                if label in servers
+                else engine_setup.install(label, _print_status)
             )
         except engine_setup.EngineError as error:
             print(f"iceberg-conformance: {error}", file=sys.stderr)
             status = ExitStatus.NOT_EXAMINED
-            told.append({"label": label, "installed": False, "reason": error.reason})
+            rows.append({"label": label, "installed": False, "reason": error.reason})
         else:
-            told.append({"label": label, "installed": True, "path": str(done.path)})
+            rows.append({"label": label, "installed": True, "path": str(done.path)})
             if format == "text":
                 print(f"{label}: ready, in {done.path}", flush=True)
     if format == "json":
-        sys.stdout.write(json.dumps(told, indent=2) + "\n")
+        sys.stdout.write(json.dumps(rows, indent=2) + "\n")
     return status
 
 
 @app.command(name="prune")
 def prune_(*, dry_run: bool = False, format: Literal["text", "json"] = "text") -> int:
-    """Remove environments of engines that this version of the tool does not use any more: those of older lock files.
+    """Remove environments of engines that this version of the tool no longer uses: those of older lock files.
 
-    Checkouts of the tool at other versions share the same place, and install again what they need.
+    Other versions of the tool share the same folder, and would install what they need again.
 
     Args:
-        dry_run: Tell what would be removed, and remove nothing.
+        dry_run: Print what would be removed, and remove nothing.
         format: Text for people, or JSON.
     """
     gone = pruning.prune(dry_run=dry_run)
@@ -93,6 +96,6 @@ def prune_(*, dry_run: bool = False, format: Literal["text", "json"] = "text") -
     return ExitStatus.CONFORMANT
 
 
-def _tell(text: str) -> None:
+def _print_status(text: str) -> None:
     if sys.stderr.isatty():
         print(text, file=sys.stderr, flush=True)

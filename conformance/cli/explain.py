@@ -1,4 +1,4 @@
-"""``iceberg-conformance explain``: all that is known about one requirement."""
+"""``iceberg-conformance explain``: show all that is known about one requirement."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from spec_ref.requirements import (
 WIDTH = 100
 LABEL = 13
 SHOWN = 20
-"""Vectors, and deviations, that text tells of one by one; JSON has them all."""
+"""The most vectors, and deviations, that text lists; JSON has them all."""
 
 
 def explain(
@@ -44,13 +44,13 @@ def explain(
     format: Literal["text", "json"] = "text",
     vectors_: Annotated[Path | None, Parameter(name="--vectors")] = None,
 ) -> int:
-    """Explain a requirement: what it asks for, why, who is known to break it, what proves it, and how to fix a table.
+    """Explain a requirement: what it says, why, which engines break it, which vectors prove it, how to fix a table.
 
     Args:
-        code: The code of a requirement, such as HSH002, or its slug, or the id of a check. The beginning of a code,
-            such as HSH, lists the requirements of that area; the id of a vector explains what the vector shows.
+        code: The code of a requirement, such as HSH002, its slug, or the id of a check. The start of a code, such as
+            HSH, lists the requirements of that area; the id of a vector explains the vector.
         format: Text for people, or JSON.
-        vectors_: A folder of vectors other than the one that comes with the tool.
+        vectors_: A folder of vectors to use instead of those that come with the tool.
     """
     area = [rule for rule in register().values() if rule.code.startswith(code.upper())]
     if len(area) > 1:
@@ -65,7 +65,7 @@ def explain(
     readings = [one for one in contradictions().values() if rule.code in one.requirements]
     fix = how_to_fix(rule) if check is None else advice(check.requirement, check.aspect)
     if format == "json":
-        told = {
+        content = {
             **requirement_json(rule),
             "link": section_link(rule),
             "why": rule.why,
@@ -83,7 +83,7 @@ def explain(
             "how_to_fix": fix and fix.text,
             "advice": fix and fix.as_json(),
         }
-        sys.stdout.write(json.dumps(told, indent=2) + "\n")
+        sys.stdout.write(json.dumps(content, indent=2) + "\n")
         return ExitStatus.CONFORMANT
     if check is not None:
         for line in _check_lines(check):
@@ -94,19 +94,19 @@ def explain(
 
 
 def _show_area(rules: list[Requirement], format: str) -> int:
-    """Print the requirements whose codes begin alike."""
+    """Print the requirements of an area: those whose codes start alike."""
     if format == "json":
         sys.stdout.write(json.dumps([requirement_json(rule) for rule in rules], indent=2) + "\n")
         return ExitStatus.CONFORMANT
     for rule in rules:
         print(f"{rule.code} {rule.slug}")
         print(textwrap.indent(textwrap.fill(rule.text, WIDTH - 4), "    "))
-    print(f"\niceberg-conformance explain {rules[0].code} shows all that is known of one")
+    print(f"\niceberg-conformance explain {rules[0].code} shows all that is known about one")
     return ExitStatus.CONFORMANT
 
 
 def _vector(id_: str, folder: Path | None) -> Vector | None:
-    """The vector of an id; None if the name is that of a requirement, or of nothing."""
+    """Return the vector with an id; None if there is none, or the name is that of a requirement."""
     if any(id_.lower() in (rule.code.lower(), rule.slug) for rule in register().values()):
         return None
     return next((one for one in vectors.load(folder or vectors.shipped()) if one.id == id_), None)
@@ -128,15 +128,15 @@ def _show_vector(vector: Vector, format: str) -> int:
 
 def _check_lines(check: Check) -> Iterator[str]:
     yield f"{check.id}"
-    yield from _part("finds", f"a broken {', '.join(check.requirements)}")
-    yield from _part("level", f"{check.level}, looks at a {check.scope}".replace("a several", "several"))
+    yield from _part("finds", f"tables that break {', '.join(check.requirements)}")
+    yield from _part("level", f"{check.level}, checks a {check.scope}".replace("a several", "several"))
     yield from _part("severity", check.severity.value)
     yield from _part("because", check.reason)
     yield ""
 
 
 def check_json(check: Check) -> dict[str, Any]:
-    """A check as JSON."""
+    """Return a check as JSON."""
     return {
         "id": check.id,
         "requirements": list(check.requirements),
@@ -195,7 +195,7 @@ def _lines(
 
 
 def _part(label: str, text: str | None) -> Iterator[str]:
-    """One labelled text, broken into lines; nothing without a text."""
+    """Yield the lines of a labelled text; none if the text is empty."""
     if text:
         indent = " " * (4 + LABEL)
         yield from textwrap.wrap(
@@ -217,7 +217,7 @@ def _engine(deviation: Deviation) -> str:
 
 
 def deviations(rule: Requirement, loaded: list[Vector] | tuple[Vector, ...]) -> list[tuple[Deviation, list[str]]]:
-    """The known deviations of engines from a requirement, with the vectors of the requirement that show them."""
+    """Return the known deviations of engines from a requirement, with the vectors of the requirement that show them."""
     proofs = {vector.id: frozenset(vector.requirements) for vector in loaded}
     return [
         (one, [id_ for id_ in one.vectors if rule.code in proofs[id_]])
@@ -227,7 +227,7 @@ def deviations(rule: Requirement, loaded: list[Vector] | tuple[Vector, ...]) -> 
 
 
 def deviation_json(deviation: Deviation, ids: list[str]) -> dict[str, Any]:
-    """A known deviation as JSON, with the vectors of one requirement that show it."""
+    """Return a known deviation as JSON, with the vectors of one requirement that show it."""
     return {
         "id": deviation.id,
         "kind": deviation.kind.value,
@@ -241,7 +241,7 @@ def deviation_json(deviation: Deviation, ids: list[str]) -> dict[str, Any]:
 
 
 def how_to_fix(rule: Requirement) -> Advice | None:
-    """Return what to do about a table that breaks the requirement; None if no check finds that."""
+    """Return how to fix a table that breaks the requirement; None if no check finds such tables."""
     return requirement_advice(rule) if rule.status is Status.ADOPTED else None
 
 
@@ -255,7 +255,7 @@ def find(code: str) -> Requirement:
     by_name = {name.lower(): rule for rule in rules.values() for name in (rule.slug, rule.code)}
     found = by_name.get(code.lower())
     if found is None and code.lower() in retired():
-        raise UsageError(f"the check {code} is retired, as nothing was ever found by it: {retired()[code.lower()]}")
+        raise UsageError(f"the check {code} is retired: {retired()[code.lower()]}")
     if found is None:
         ids = [vector.id for vector in vectors.load(vectors.shipped())]
         raise UsageError(
@@ -265,7 +265,7 @@ def find(code: str) -> Requirement:
 
 
 def requirement_json(rule: Requirement) -> dict[str, Any]:
-    """A requirement as JSON."""
+    """Return a requirement as JSON."""
     return {
         "code": rule.code,
         "slug": rule.slug,

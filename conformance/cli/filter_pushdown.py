@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from conformance.cli.progress import progress
+from conformance.core.counts import plural
 from conformance.core.failures import ExitStatus, NothingSelected, UsageError
 from conformance.core.lazy_imports import lazy_imports
 from conformance.runner.process import Limits
@@ -37,46 +38,46 @@ def filter_pushdown(
     timeout: float = DEFAULTS.request,
     format: Literal["text", "json"] = "text",
 ) -> int:
-    """Hold an implementation to a law: what it reads with a filter is what the filter leaves of all that it reads.
+    """Check that filtered reads equal filtering a full read.
 
-    Small tables and filters are made at random; one that fails is made as small as it goes, kept and shown, with the
-    command that makes it again.
+    Small tables and filters are generated at random. One that fails is shrunk, kept and shown, with the command that
+    generates it again.
 
-    Exit status: 0 if the law held, 1 if not, 3 if the adapter cannot be started, 5 if it can read none of the tables.
+    Exit status: 0 if all reads were equal, 1 if not, 3 if the adapter cannot be started, 5 if it can read no table.
 
     Args:
         adapter: As for run.
-        seed: Of the first example; those of the others follow. A random one where it is left out.
-        examples: How many tables and filters.
-        avoid: What they leave out, so that a known failure does not hide others: null, nan, zero, default, missing,
-            nested, or the name of a type.
-        keep: Where tables that fail are kept.
-        most: The most failures to look for.
+        seed: The seed of the first example, from which the others follow; random by default.
+        examples: How many tables and filters to generate.
+        avoid: What to leave out of them, so that a known failure does not hide others: null, nan, zero, default,
+            missing, nested, or the name of a type. May be repeated.
+        keep: The folder for tables that fail.
+        most: Stop after this many failures.
         start_timeout: Seconds that the adapter may take to start.
-        timeout: Seconds that it may take for an answer.
+        timeout: Seconds that it may take to answer one request.
         format: Text for people, or JSON.
     """
     unknown = sorted(set(avoid) - tables.AVOIDABLE)
     if unknown:
-        raise UsageError(f"--avoid {unknown[0]}: there are {', '.join(sorted(tables.AVOIDABLE))}")
+        raise UsageError(f"--avoid {unknown[0]}: expected one of {', '.join(sorted(tables.AVOIDABLE))}")
     if set(values.VALUES) <= set(avoid):
         raise UsageError("--avoid leaves no type for a column")
     if examples < 1 or most < 1:
-        raise UsageError("--examples and --most have to be at least 1")
+        raise UsageError("--examples and --most must be at least 1")
     first = random.randrange(2**31) if seed is None else seed
     chosen = target(adapter, limits_of(start_timeout, timeout))
-    with chosen.open() as opened, progress() as tell:
+    with chosen.open() as opened, progress() as report_progress:
         started = opened.start()
         if "table.read" not in started.operations:
             raise NothingSelected(f"{adapter} does not have the operation table.read")
         found = pushdown.check(
-            opened, first, examples, frozenset(avoid), keep=keep, most=most, progress=partial(tell, "tables")
+            opened, first, examples, frozenset(avoid), keep=keep, most=most, progress=partial(report_progress, "tables")
         )
     options = "".join(f" --avoid {word!r}" if " " in word else f" --avoid {word}" for word in avoid)
-    told = []
+    failures = []
     for one in found.counterexamples:
         named = f"--adapter {chosen.reproduce or chosen.name} --seed {first} --examples {examples}{options}"
-        told.append(
+        failures.append(
             (list(one.lines(f"{chosen.name} ({started.version})")), f"iceberg-conformance filter-pushdown {named}")
         )
     if format == "json":
@@ -95,16 +96,16 @@ def filter_pushdown(
                     "evidence": lines,
                     "reproduce": command,
                 }
-                for one, (lines, command) in zip(found.counterexamples, told, strict=True)
+                for one, (lines, command) in zip(found.counterexamples, failures, strict=True)
             ],
         }
         sys.stdout.write(json.dumps(content, indent=2) + "\n")
     else:
-        for lines, command in told:
+        for lines, command in failures:
             print("\n".join(lines))
             print(f"    reproduce    {command}")
     sys.stdout.flush()
-    counts = f"{found.compared} tables compared, {found.unsupported} not supported, seed {first}"
+    counts = f"{plural(found.compared, 'table')} compared, {found.unsupported} not supported, seed {first}"
     print(f"{started}: {counts}; {len(found.counterexamples)} failed", file=sys.stderr)
     if found.counterexamples:
         return ExitStatus.FAILURES

@@ -42,15 +42,16 @@ def list_vectors(
     vectors_: Annotated[Path | None, Parameter(name="--vectors")] = None,
     format: Format = "text",
 ) -> int:
-    """List vectors, chosen as run chooses them.
+    """List vectors, selected as run selects them.
 
     Args:
-        suite: Vectors of this suite. May be repeated.
-        section: Vectors of sections whose heading contains this. May be repeated.
-        requirement: Vectors that prove this requirement, or those whose codes begin so. May be repeated.
-        format_version: Vectors that hold for this format version.
-        names: Vectors whose id, suite, operation or requirements contain a word; words joined by and, or, not, ().
-        vectors_: A folder of vectors other than the one that comes with the tool.
+        suite: Only vectors of this suite. May be repeated.
+        section: Only vectors of sections whose heading contains this text. May be repeated.
+        requirement: Only vectors of this requirement, or of those whose codes start with this text. May be repeated.
+        format_version: Only vectors for this format version.
+        names: Only vectors whose id, suite, operation or requirements contain a word; words are combined with and,
+            or, not and parentheses.
+        vectors_: A folder of vectors to use instead of those that come with the tool.
         format: Text for people, or JSON.
     """
     every = vectors.load(vectors_ or vectors.shipped())
@@ -58,7 +59,7 @@ def list_vectors(
         print(f"iceberg-conformance: {deprecation}", file=sys.stderr)
     chosen = vectors.Selection(suite, section, requirement, format_version, names).choose(every)
     if not chosen:
-        raise failures.NothingSelected(f"nothing is selected, of {len(every)} vectors")
+        raise failures.NothingSelected(f"none of the {len(every)} vectors is selected")
     rows = [(one.id, one.suite, one.operation.name, " ".join(one.requirements)) for one in chosen]
     return _show(rows, [run_results.sparse(run_results.Case.of(one)) for one in chosen], format)
 
@@ -70,7 +71,7 @@ def list_suites(
     """List the suites of vectors, and how many vectors each has.
 
     Args:
-        vectors_: A folder of vectors other than the one that comes with the tool.
+        vectors_: A folder of vectors to use instead of those that come with the tool.
         format: Text for people, or JSON.
     """
     found = Counter(one.suite for one in vectors.load(vectors_ or vectors.shipped()))
@@ -80,7 +81,7 @@ def list_suites(
 
 @app.command(name="adapters")
 def list_adapters(*, format: Format = "text") -> int:
-    """List what --adapter can name: the reference and the engines; any command that speaks the protocol will do, too.
+    """List the names that --adapter knows; it also takes any command that speaks the protocol.
 
     Args:
         format: Text for people, or JSON.
@@ -108,7 +109,7 @@ def list_engines_(*, format: Format = "text") -> int:
 
 @app.command(name="operations")
 def list_operations(*, format: Format = "text") -> int:
-    """List the operations that can be asked of an implementation, and the family of each.
+    """List the operations of the protocol, and the family of each.
 
     Args:
         format: Text for people, or JSON.
@@ -124,10 +125,10 @@ def list_operations(*, format: Format = "text") -> int:
 
 @app.command(name="requirements")
 def list_requirements(*, section: tuple[str, ...] = (), format: Format = "text") -> int:
-    """List the requirements of the spec; explain tells more about one.
+    """List the requirements of the spec; explain shows more about one.
 
     Args:
-        section: Those of sections whose heading contains this. May be repeated.
+        section: Only requirements of sections whose heading contains this text. May be repeated.
         format: Text for people, or JSON.
     """
     rules = [
@@ -136,18 +137,18 @@ def list_requirements(*, section: tuple[str, ...] = (), format: Format = "text")
         if not section or any(part.lower() in rule.section.lower() for part in section)
     ]
     if not rules:
-        raise failures.NothingSelected("no section with requirements has that in its heading")
+        raise failures.NothingSelected("no requirement is in a section with such a heading")
     rows = [(rule.code, rule.level.value, rule.section, rule.text) for rule in rules]
     return _show(rows, [explain.requirement_json(rule) for rule in rules], format)
 
 
 @app.command(name="checks")
 def list_checks(*, level: tuple[str, ...] = (), requirement: tuple[str, ...] = (), format: Format = "text") -> int:
-    """List the checks of validate: what each looks at, and how bad it is what it finds; explain tells more about one.
+    """List the checks of validate, with their scope and severity; explain shows more about one.
 
     Args:
-        level: Checks of this level: metadata, manifests, files, rows or diff. May be repeated.
-        requirement: Checks of this requirement, or of those whose codes begin so. May be repeated.
+        level: Only checks of this level: metadata, manifests, files, rows or diff. May be repeated.
+        requirement: Only checks of this requirement, or of those whose codes start with this text. May be repeated.
         format: Text for people, or JSON.
     """
     codes = tuple(code.upper() for code in requirement)

@@ -66,46 +66,46 @@ def matrix(
     start_timeout: float = DEFAULTS.start,
     timeout: float = DEFAULTS.request,
 ) -> int:
-    """Let every consumer read what every producer writes.
+    """Check that every reader (consumer) reads what every writer (producer) wrote.
 
-    Producers write the scripts of a catalogue, or wrote the golden tables; consumers read every state of each table.
-    What they read is held to what the script comes to.
+    Producers write tables by the scripts of a catalogue, or wrote the golden tables; consumers read every state of each
+    table. Their rows are compared with the rows that the script leads to.
 
-    Exit status: 1 for a difference that is not known, or one that is known and no longer happens; otherwise 3 if an
-    adapter cannot be started. Where it is interrupted, the results have what was found until then.
+    Exit status: 1 for a difference that is not known, or a known one that no longer happens; otherwise 3 if an adapter
+    cannot be started. After an interruption the results have what was found so far.
 
     Args:
-        producer: reference, the name of an engine, golden for the tables that engines wrote before, or a command as for
-            run. May be repeated. All that there are when nothing is named.
-        consumer: The same of those that read.
-        script: A script or a golden table by its name, which may have * in it. May be repeated.
-        quick: Only a few scripts, and no golden tables unless they are named.
-        results: Write what was found here as JSON lines.
+        producer: A writer: reference, the name of an engine, a command as for run, or golden for the golden tables. May
+            be repeated; all by default.
+        consumer: A reader: reference, the name of an engine, or a command as for run. May be repeated; all by default.
+        script: Only the scripts and golden tables with this name, in which * matches any text. May be repeated.
+        quick: Only a few scripts, and no golden tables unless --producer golden is given.
+        results: Write the results to this file as JSON lines.
         report: terminal, markdown or html, with :PATH for a file. May be repeated.
-        format: What goes to standard output where no report does.
+        format: What to write to standard output, if no report goes there.
         known: A file of known deviations, known-deviations for the one that comes with the tool, or none.
-        golden_results: Take what golden tables come to from this file of results of run, where it has it.
+        golden_results: Take the results of golden tables from this results file of run, where it has them.
         keep: Write tables below this folder and keep them.
-        from_: Report on a file of results; nothing is run.
-        list_: List the scripts, with --format json their operations too; nothing is run.
-        jobs: How many adapters work at once.
+        from_: Render the results of this file, and run nothing.
+        list_: List the scripts, with --format json also their operations, and run nothing.
+        jobs: How many adapters to run at the same time.
         start_timeout: Seconds that an adapter may take to start.
-        timeout: Seconds that an adapter may take for one answer.
+        timeout: Seconds that an adapter may take to answer one request.
     """
     written = _outputs(report)
     limits = limits_of(start_timeout, timeout)
     if jobs < 1:
-        raise UsageError("--jobs has to be at least 1")
+        raise UsageError("--jobs must be at least 1")
     if list_:
         _list(catalogue.variants(script, quick=quick), format)
         return ExitStatus.CONFORMANT
     if from_ is not None:
         found = matrix_results.read(from_)
-        _tell(found, written, format)
+        _show(found, written, format)
         return found.exit_status or ExitStatus.CONFORMANT
     chosen = catalogue.variants(script, quick=quick)
     found = _run(chosen, script, producer, consumer, quick, known, golden_results, keep, jobs, limits, results)
-    _tell(found, written, format)
+    _show(found, written, format)
     return found.exit_status or ExitStatus.CONFORMANT
 
 
@@ -129,7 +129,7 @@ def _run(
     every = vectors.load(vectors.shipped())
     golden = _golden(every, names) if cells.GOLDEN in producers else ()
     if not golden and not (chosen and producers != [cells.GOLDEN]):
-        raise NothingSelected(f"there is no script or golden table {' or '.join(names)}")
+        raise NothingSelected(f"no script or golden table is called {' or '.join(names)}")
     known_cells: tuple[Known, ...] = ()
     known_vectors = run_expectations.Expectations()
     if known != "none":
@@ -144,7 +144,7 @@ def _run(
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "command": sys.argv[1:],
     }
-    with _folder(keep) as folder, progress() as tell:
+    with _folder(keep) as folder, progress() as report_progress:
         plan = running.Plan(
             producers=tuple(targets[name] for name in producers if name in targets and chosen),
             consumers=tuple(targets[name] for name in consumers),
@@ -158,14 +158,14 @@ def _run(
         )
         found = cells.Matrix(header)
         try:
-            return running.run_matrix(plan, found, tell)
-        finally:  # one that was interrupted says that it is not complete
+            return running.run_matrix(plan, found, report_progress)
+        finally:  # the results of an interrupted run say that they are not complete
             if results is not None:
                 matrix_results.write(found, results)
 
 
 def members(role: str) -> tuple[str, ...]:
-    """The engines whose folders say that they are a producer or a consumer of every matrix."""
+    """Return the engines whose folders declare them a producer or a consumer of the default matrix."""
     return tuple(engine.label for engine in engine_catalog.catalog().every if role in engine.matrix)
 
 
@@ -193,14 +193,14 @@ def _outputs(asked: Sequence[str]) -> list[tuple[str, Path | None]]:
     for text in asked:
         kind, colon, path = text.partition(":")
         if kind not in KINDS or (colon and not path):
-            raise UsageError(f"--report {text}: it has to be {', '.join(KINDS)}, or one of them with :PATH")
+            raise UsageError(f"--report {text}: expected {', '.join(KINDS)}, or one of them with :PATH")
         made.append((kind, Path(path) if path else None))
     if sum(path is None for _, path in made) > 1:
         raise UsageError("only one report can go to standard output; give the others a path (KIND:PATH)")
     return made
 
 
-def _tell(found: Matrix, written: Sequence[tuple[str, Path | None]], format: str) -> None:
+def _show(found: Matrix, written: Sequence[tuple[str, Path | None]], format: str) -> None:
     for kind, path in written:
         text = importlib.import_module(KINDS[kind]).render(found)
         if path is None:
@@ -225,7 +225,7 @@ def _tell(found: Matrix, written: Sequence[tuple[str, Path | None]], format: str
 
 def _list(chosen: Sequence[Variant], format: str) -> None:
     if format == "json":
-        told = [
+        variants = [
             {
                 "name": one.name,
                 "about": one.entry.about,
@@ -236,7 +236,7 @@ def _list(chosen: Sequence[Variant], format: str) -> None:
             }
             for one in chosen
         ]
-        json.dump(told, sys.stdout, indent=2)
+        json.dump(variants, sys.stdout, indent=2)
         sys.stdout.write("\n")
         return
     for one in chosen:

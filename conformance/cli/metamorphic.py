@@ -13,6 +13,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from conformance.cli.progress import progress
+from conformance.core.counts import plural
 from conformance.core.failures import ExitStatus, NothingSelected, UsageError
 from conformance.core.lazy_imports import lazy_imports
 from conformance.runner.process import Limits
@@ -43,35 +44,35 @@ def metamorphic(
 ) -> int:
     """Compare tables of related scripts: compaction changes nothing, appends commute, a delete is a set difference.
 
-    Scripts are made at random; one that breaks a law is made as small as it goes, kept and shown, with the command that
-    tries it again.
+    Scripts are generated at random. One that breaks a property is shrunk, kept and shown, with the command that runs it
+    again.
 
-    Exit status: 0 if the laws held, 1 if not, 3 if an adapter cannot be started, 5 if it can write none of the scripts.
+    Exit status: 0 if all properties held, 1 if not, 3 if an adapter cannot be started, 5 if it can write no script.
 
     Args:
-        adapter: What writes, as for run.
-        reader: What reads the tables.
-        law: Only this law. May be repeated.
-        seed: Of the first example of each law; those of the others follow. A random one where it is left out.
-        examples: How many scripts for each law.
-        avoid: What scripts leave out, so that a known failure hides no other: v1, v2, v3, null, nan, zero, nested,
-            required, partition, shared-source (partition fields of one column), default, the name of an operation, a
-            mode, a file format or a type. May be repeated.
-        keep: Where scripts that fail are kept, with their tables.
-        most: The most failures to look for, of each law.
-        replay: Try the law and script of this file, and nothing else.
+        adapter: The writer, as for run.
+        reader: The reader of the tables, as for run.
+        law: Only this property. May be repeated.
+        seed: The seed of the first example of each property, from which the others follow; random by default.
+        examples: How many scripts to run for each property.
+        avoid: What to leave out of scripts, so that a known failure hides no other: v1, v2, v3, null, nan, zero,
+            nested, required, partition, shared-source (partition fields of one column), default, the name of an
+            operation, a mode, a file format or a type. May be repeated.
+        keep: The folder for scripts that fail, with their tables.
+        most: Stop after this many failures of a property.
+        replay: Run only the property and script of this file.
         start_timeout: Seconds that an adapter may take to start.
-        timeout: Seconds that it may take for an answer.
+        timeout: Seconds that it may take to answer one request.
         format: Text for people, or JSON.
     """
     for option, given, known in (("--law", law, laws.LAWS.keys()), ("--avoid", avoid, scripts.AVOIDABLE)):
         unknown = sorted(set(given) - set(known))
         if unknown:
-            raise UsageError(f"{option} {unknown[0]}: there are {', '.join(sorted(known))}")
+            raise UsageError(f"{option} {unknown[0]}: expected one of {', '.join(sorted(known))}")
     if {"v1", "v2", "v3"} <= set(avoid):
         raise UsageError("--avoid leaves no format version")
     if examples < 1 or most < 1:
-        raise UsageError("--examples and --most have to be at least 1")
+        raise UsageError("--examples and --most must be at least 1")
     first = random.randrange(2**31) if seed is None else seed
     limits = limits_of(start_timeout, timeout)
     chosen = target(adapter, limits)
@@ -86,17 +87,17 @@ def metamorphic(
             reads.start()
         if replay is not None:
             one, _, reason = metamorphic_laws.replay(replay, writes, reads)
-            told = {None: "it cannot be tried with this adapter", "": "it holds"}.get(reason, f"it does not: {reason}")
+            summary = {None: "cannot be tested with this adapter", "": "holds"}.get(reason, f"does not hold: {reason}")
             if format == "json":
                 replayed = {"law": one.name, "held": None if reason is None else not reason, "reason": reason or ""}
                 sys.stdout.write(json.dumps(replayed, indent=2) + "\n")
             else:
-                print(f"{started}: {one.name}: {told}")
+                print(f"{started}: {one.name}: {summary}")
             return ExitStatus.FAILURES if reason else ExitStatus.CONFORMANT
-        tell = stack.enter_context(progress())
+        report_progress = stack.enter_context(progress())
         wanted = [laws.LAWS[name] for name in law or laws.LAWS]
         found = metamorphic_laws.check(
-            writes, reads, wanted, first, examples, frozenset(avoid), keep=keep, most=most, progress=tell
+            writes, reads, wanted, first, examples, frozenset(avoid), keep=keep, most=most, progress=report_progress
         )
     name = chosen.reproduce or shlex.quote(chosen.name)
     with_reader = "" if reader == REFERENCE else f" --reader {shlex.quote(reader)}"
@@ -127,8 +128,11 @@ def metamorphic(
                 print(line)
             print(f"    reproduce    {again} {shlex.quote(str(counterexample.file))}")
     sys.stdout.flush()
-    told = f"{len(wanted)} laws, {found.held} scripts kept them, {found.unsupported} not supported, seed {first}"
-    print(f"{started}: {told}; {len(found.counterexamples)} broken", file=sys.stderr)
+    summary = f"{plural(len(wanted), 'property', 'properties')}, {plural(found.held, 'script')} passed"
+    print(
+        f"{started}: {summary}, {found.unsupported} not supported, seed {first}; {len(found.counterexamples)} failed",
+        file=sys.stderr,
+    )
     if found.counterexamples:
         return ExitStatus.FAILURES
     if not found.held:

@@ -13,24 +13,26 @@ from cyclopts import Parameter
 from conformance.core.failures import ExitStatus, UsageError
 
 FILES = {"adapter.py": "adapter.py.txt", "known.toml": "known.toml.txt", "conformance.yml": "conformance.yml.txt"}
-"""What is written, and the template of each."""
+"""The files that are written, and the template of each."""
 
 
 def new_adapter(folder: Annotated[Path, Parameter(name="DIR")], /, *, name: str | None = None) -> int:
-    """Begin an adapter: a folder with one that runs, a file for known failures, and a workflow for GitHub.
+    """Create a new adapter: one that runs, a file for known failures, and a workflow for GitHub.
 
-    Exit status: 2 if one of the files is there already.
+    Exit status: 2 if one of the files exists.
 
     Args:
-        folder: Where to put it; made where it is not there.
-        name: What the implementation is called; the name of the folder where not given.
+        folder: The folder to write to; created if it does not exist.
+        name: The name of the implementation; by default the name of the folder.
     """
     called = name if name is not None else folder.resolve().name
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._+-]*", called):
-        raise UsageError(f"new-adapter: {called!r} is no name for an implementation: letters, digits and . _ + -")
-    standing = [folder / file for file in FILES if (folder / file).exists()]
-    if standing:
-        raise UsageError(f"new-adapter: {standing[0]} is there already")
+        raise UsageError(
+            f"new-adapter: {called!r} is not a name for an implementation: expected letters, digits and . _ + -"
+        )
+    existing = [folder / file for file in FILES if (folder / file).exists()]
+    if existing:
+        raise UsageError(f"new-adapter: {existing[0]} exists")
     templates = files("conformance") / "adapter_template"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -41,6 +43,6 @@ def new_adapter(folder: Annotated[Path, Parameter(name="DIR")], /, *, name: str 
         raise UsageError(f"new-adapter: {folder} cannot be written: {error.strerror}") from None
     adapter = shlex.quote(f"python3 {shlex.quote((folder / 'adapter.py').as_posix())}")
     print(f"{folder}: {', '.join(FILES)}")
-    print("it answers one operation for a few types; run it, and put your engine in its place:")
+    print("The adapter answers one operation for a few types. Run it, then call your engine in it:")
     print(f"    iceberg-conformance run --adapter {adapter} --suite single-values-binary")
     return ExitStatus.CONFORMANT

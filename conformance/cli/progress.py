@@ -1,4 +1,4 @@
-"""How far a long command is, told to a person who waits."""
+"""The progress line of long commands."""
 
 from __future__ import annotations
 
@@ -8,31 +8,31 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
-Tell: TypeAlias = Callable[[str, int, int], None]
-"""Is told what is under way, how much of it is done, and how much there is."""
+ReportProgress: TypeAlias = Callable[[str, int, int], None]
+"""Takes the name of what is processed, the number done, and the total."""
 
-OFTEN = 0.1
-"""Seconds between two lines."""
+INTERVAL_S = 0.1
+"""The least time between two updates of the line, in seconds."""
 
 
 @contextlib.contextmanager
-def progress() -> Iterator[Tell]:
-    """Tells it on one line of standard error while that is a terminal; nobody waits at anything else."""
+def progress() -> Iterator[ReportProgress]:
+    """Yield a function that updates a line of standard error if that is a terminal, and does nothing otherwise."""
     if not sys.stderr.isatty():
         yield lambda _what, _done, _of: None
         return
     last = 0.0
 
-    def tell(what: str, done: int, of: int) -> None:
+    def report_progress(what: str, done: int, of: int) -> None:
         nonlocal last
         now = time.monotonic()
-        if now - last > OFTEN or done == of:
+        if now - last > INTERVAL_S or done == of:
             last = now
             sys.stderr.write(f"\r\033[K{what}: {done} of {of}")
             sys.stderr.flush()
 
     try:
-        yield tell
+        yield report_progress
     finally:
         sys.stderr.write("\r\033[K")
         sys.stderr.flush()

@@ -15,6 +15,7 @@ from cyclopts import Parameter
 
 from conformance.cli import command_group
 from conformance.cli.progress import progress
+from conformance.core.counts import plural
 from conformance.core.failures import ExitStatus, UsageError
 from conformance.core.lazy_imports import lazy_imports
 
@@ -79,18 +80,18 @@ def play(
     schedule: str | None = None,
     format: Format = "text",
 ) -> int:
-    """Race a few changes in every order of their steps, or in one.
+    """Run a few changes concurrently, in every order of their steps or in one.
 
-    Exit status: 1 where something is wrong, with the schedule that shows it.
+    Exit status: 1 if something is wrong; the report shows the schedule that led to it.
 
     Args:
         changes: The change of each writer, as race list names them; read for a reader.
-        format_version: The version of the table: 1, 2 or 3.
-        table: metastore or file-system.
-        fixture: The table that they race on, as race list names it.
-        faults: How many faults may happen in one schedule.
-        kind: The kinds of faults; all where not given. May be repeated.
-        schedule: Follow this one schedule: writers by number, with the fault that happens to their step, as in
+        format_version: The format version of the table: 1, 2 or 3.
+        table: The kind of table: metastore or file-system.
+        fixture: The table that is changed, as race list names it.
+        faults: The most faults in one schedule.
+        kind: Only faults of this kind. May be repeated.
+        schedule: Run only this schedule: writers by number, with the fault that happens to the step, as in
             "0 1 1:crash".
         format: Text for people, or JSON.
     """
@@ -100,23 +101,27 @@ def play(
         or set(kind) - set(race_suites.ALL_FAULTS)
         or not race_suites.names(format_version, fixture)
     ):
-        raise UsageError("race play: there is no such version, table, fixture or kind of fault; see race list")
+        raise UsageError("race play: unknown version, table, fixture or kind of fault; see race list")
     unknown = [name for name in changes if name not in (*race_suites.names(format_version, fixture), race_suites.READ)]
     if unknown or not changes:
-        raise UsageError(f"race play: name changes of race list; unknown: {', '.join(unknown) or 'none given'}")
+        raise UsageError(
+            f"race play: unknown change {', '.join(unknown)}; see race list"
+            if unknown
+            else "race play: name a change; see race list"
+        )
     chosen = kind or (race_suites.ALL_FAULTS if faults or schedule else ())
     race = race_suites.Race(format_version, table, changes, tuple(chosen), faults, fixture)
     if schedule is None:
         found = race_suites.play(race)
-        return _tell([_row(found)], format)
+        return _show([_row(found)], format)
     steps = _steps(schedule, len(changes))
     try:
         trace, outcome, problems = race_suites.replay(race, steps)
     except ValueError as error:
         raise UsageError(f"race play: {error}") from None
     if format == "json":
-        told = {"trace": trace, "outcome": outcome, "problems": problems}
-        sys.stdout.write(json.dumps(told, indent=2) + "\n")
+        content = {"trace": trace, "outcome": outcome, "problems": problems}
+        sys.stdout.write(json.dumps(content, indent=2) + "\n")
     else:
         for line in trace:
             print(line)
@@ -138,39 +143,39 @@ def explore(
     processes: int | None = None,
     format: Format = "text",
 ) -> int:
-    """Race every pair of changes, three writers with the core changes, and readers among writers, in every order.
+    """Run every pair of changes, triples of the core changes, and readers among writers, in every order of steps.
 
-    Exit status: 1 where something is wrong, with the schedules that show it.
+    Exit status: 1 if something is wrong; the report shows the schedules that led to it.
 
     Args:
-        format_version: Versions of the table; all where not given. May be repeated.
-        table: metastore, file-system; both where not given. May be repeated.
-        suite: pairs, triples, readers; all where not given. May be repeated.
-        fixture: The tables that they race on, as race list names them; all where not given. May be repeated.
-        faults: How many faults may happen in one schedule of a pair.
-        thorough: Let every suite race on every fixture, with every kind of fault, let three writers crash and miss
-            replies, and check every file in its bytes too. Else only pairs race on all fixtures, with crashes and lost
-            replies alone on all but the first one.
-        processes: How many races are explored at once; as many as there are processors where not given.
+        format_version: Only tables of this format version. May be repeated.
+        table: Only this kind of table: metastore or file-system. May be repeated.
+        suite: Only pairs, triples or readers. May be repeated.
+        fixture: Only this table, as race list names it. May be repeated.
+        faults: The most faults in one schedule of a pair.
+        thorough: Run every suite on every fixture, with every kind of fault; let three writers crash and lose
+            replies; and check the bytes of every file. By default only pairs run on all fixtures, and on all but the
+            first one only with crashes and lost replies.
+        processes: How many races to explore at once; by default one for each processor.
         format: Text for people, or JSON.
     """
     versions, tables = format_version or race_suites.VERSIONS, table or tuple(race_suites.TABLES)
     if set(versions) - set(race_suites.VERSIONS) or set(tables) - set(race_suites.TABLES):
-        raise UsageError("race explore: there is no such version or table; see race list")
+        raise UsageError("race explore: unknown version or table; see race list")
     if set(fixture) - set(table_fixtures.FIXTURES):
-        raise UsageError("race explore: there is no such fixture; see race list")
+        raise UsageError("race explore: unknown fixture; see race list")
     chosen = suite or ("pairs", "triples", "readers")
     races = race_suites.races(
         chosen, versions, tables, fixture or tuple(table_fixtures.FIXTURES), faults, thorough=thorough
     )
     if not races:
-        raise UsageError("race explore: no fixture has such a version; see race list")
+        raise UsageError("race explore: none of the fixtures has that version; see race list")
     rows = []
-    with progress() as tell:
+    with progress() as report_progress:
         for number, found in enumerate(race_suites.play_all(races, processes, encoded=thorough), 1):
             rows.append(_row(found))
-            tell("races", number, len(races))
-    return _tell(rows, format)
+            report_progress("races", number, len(races))
+    return _show(rows, format)
 
 
 def _row(found: Any) -> dict[str, Any]:
@@ -209,12 +214,12 @@ def _steps(text: str, writers: int) -> tuple[tuple[int, str], ...]:
             or (what and what not in (*race_suites.ALL_FAULTS, "arrives"))
             or int(writer) >= writers
         ):
-            raise UsageError(f"race play: {word} is no step of a schedule")
+            raise UsageError(f"race play: {word} is not a step of a schedule")
         steps.append((int(writer), what or "step"))
     return tuple(steps)
 
 
-def _tell(rows: list[dict[str, Any]], format: Format) -> int:
+def _show(rows: list[dict[str, Any]], format: Format) -> int:
     wrong = [row for row in rows if row["found"]]
     if format == "json":
         sys.stdout.write(json.dumps(rows, indent=2) + "\n")
@@ -232,8 +237,8 @@ def _tell(rows: list[dict[str, Any]], format: Format) -> int:
     schedules, states = sum(row["schedules"] for row in rows), sum(row["states"] for row in rows)
     seconds = sum(row["seconds"] for row in rows)
     print(
-        f"{len(rows)} races, {schedules:,} schedules through {states:,} states in {seconds:.1f} s of work: "
-        f"{len(wrong)} with something wrong"
+        f"{plural(len(rows), 'race')}, {plural(schedules, 'schedule')}, {plural(states, 'state')}, "
+        f"{seconds:.1f} s of work: {len(wrong)} failed"
     )
     return ExitStatus.FAILURES if wrong else ExitStatus.CONFORMANT
 
@@ -258,29 +263,30 @@ def stress(
     keep: Path | None = None,
     format: Format = "text",
 ) -> int:
-    """Let many processes commit to one new table of a real catalog, kill some, and check what is left.
+    """Let many processes commit to a new table of a real catalog, kill some, and check the table.
 
-    Was any acknowledged commit lost, doubled or reordered, was any other half done, and is the table valid? Exit
-    status: 1 where something is wrong, 3 where the catalog cannot be reached or the server is not installed.
+    The check finds acknowledged commits that were lost, applied twice or reordered, other commits that were applied in
+    part, and invalid tables. Exit status: 1 if something is wrong, 3 if the catalog cannot be reached or the server is
+    not installed.
 
     Args:
         catalog: The URL of a store (file:, s3:, sqlite:, postgresql:, rest+http:), to which the reference commits, or
-            catalog:NAME of PyIceberg's configuration, to which PyIceberg commits; a new SQLite file where neither this
-            nor a server is given.
-        server: Start this server for the time of the run, as race servers lists them.
-        client: Who commits to the server: the reference, or PyIceberg.
-        location: The location of the table's files; a new temporary directory, or what the catalog says, where not
-            given.
+            catalog:NAME of PyIceberg's configuration, to which PyIceberg commits. Without this and --server, a new
+            SQLite file.
+        server: Start this server for the run, as race servers lists them.
+        client: The client that commits to the server: the reference, or PyIceberg.
+        location: The location of the table's files; by default a new temporary directory, or the location that the
+            catalog assigns.
         processes: How many processes commit at once.
-        seconds: For how long.
-        kills: How many writers are killed in a second, on average; 0 for none. 1 where not given, 0.3 for PyIceberg.
+        seconds: How long the processes commit.
+        kills: How many writers are killed in a second, on average; 0 for none. By default 1, and 0.3 for PyIceberg.
         server_kills: How often the server is killed and started again.
-        pauses: How often a writer is stopped, and goes on some time later, as on a machine that stands still.
-        pause: For how many seconds it is stopped.
+        pauses: How often a writer is paused, as on a machine that does not respond for a while.
+        pause: For how many seconds a writer is paused.
         commits: The most commits of each process.
-        format_version: The version of the table: 1, 2 or 3.
-        seed: Makes the same choices again.
-        allow_remote: Commit to a catalog on another machine too.
+        format_version: The format version of the table: 1, 2 or 3.
+        seed: The seed of all random choices.
+        allow_remote: Allow a catalog on another machine.
         keep: Keep the journals, the server's files and the table in this new folder.
         format: Text for people, or JSON.
     """
@@ -288,11 +294,11 @@ def stress(
         kills = 1.0 if client == stress_run.REFERENCE and not (catalog or "").startswith("catalog:") else 0.3
     numbers = min(processes, commits) >= 1 and seconds > 0 and min(kills, server_kills, pauses, pause) >= 0
     if format_version not in race_suites.VERSIONS or not numbers:
-        raise UsageError("race stress: there is no such version, or a number is too small")
+        raise UsageError("race stress: unknown format version, or a number is too small")
     if catalog is not None and server is not None:
         raise UsageError("race stress: give a catalog or a server, not both")
     if server is None and (server_kills or client != stress_run.REFERENCE):
-        raise UsageError("race stress: --server-kills and --client go with --server")
+        raise UsageError("race stress: --server-kills and --client need --server")
     chosen = int(time.time()) if seed is None else seed
     settings = stress_run.Settings(
         catalog=catalog,
@@ -328,25 +334,26 @@ def _make(folder: Path) -> None:
     try:
         folder.mkdir(parents=True)
     except OSError as error:
-        raise UsageError(f"--keep {folder}: a new folder is needed: {error.strerror}") from None
+        raise UsageError(f"--keep {folder}: expected a folder that does not exist: {error.strerror}") from None
 
 
 def _stressed(report: Any, processes: int, seed: int) -> Iterator[str]:
-    """The report of a stress in lines."""
+    """Yield the lines of the report of a stress run."""
     yield f"client: {report.client}"
     yield f"server: {report.server}"
     yield (
-        f"{report.acknowledged} commits acknowledged of {processes} processes in {report.seconds:.1f} s "
+        f"{plural(report.acknowledged, 'commit')} of {processes} processes acknowledged in {report.seconds:.1f} s "
         f"({report.commits_per_s:.1f} a second): {', '.join(f'{n} {kind}' for kind, n in report.kinds.items())}"
     )
     yield (
-        f"{report.refused} refused, {report.unknown} not known, {report.observations} reads; "
-        f"{report.kills} writers and {report.server_kills} servers killed, {report.pauses} writers paused; seed {seed}"
+        f"{report.refused} refused, {report.unknown} with an unknown result, {plural(report.observations, 'read')}; "
+        f"{plural(report.kills, 'writer kill')}, {plural(report.server_kills, 'server kill')}, "
+        f"{plural(report.pauses, 'pause')}; seed {seed}"
     )
-    shown = "not shown by the catalog" if report.commits is None else f"{report.commits} versions"
+    shown = "not shown by the catalog" if report.commits is None else plural(report.commits, "version")
     yield f"history of the table: {shown}; validated: {report.validated or 'no'}"
     for error, (number, there) in report.errors.items():
-        yield f"{number} commits ended in {error}; of those that add rows, {there} are there"
+        yield f"{plural(number, 'commit')} ended in {error}; the rows of {there} of them are in the table"
     counts = Counter(one.kind for one in report.problems)
     for kind, words in judge.QUESTIONS.items():
         yield f"{words:>40}: {counts[kind]}"
@@ -357,7 +364,7 @@ def _stressed(report: Any, processes: int, seed: int) -> Iterator[str]:
     for known in known_problems.load_known():
         if known.explains(report.client, report.server, set(counts)):
             yield f"known: {known.does}"
-    yield "nothing was lost" if not report.problems else f"{len(report.problems)} things are wrong"
+    yield "nothing was lost" if not report.problems else plural(len(report.problems), "problem")
 
 
 @app.command(show=False)
@@ -372,16 +379,16 @@ def soak(
     seed: int | None = None,
     format: Format = "text",
 ) -> int:
-    """Do what race stress does; the name is deprecated.
+    """Run race stress; this name is deprecated.
 
     Args:
         store: The --catalog of race stress.
         location: The location of the table's files.
         processes: How many processes commit at once.
-        seconds: For how long.
+        seconds: How long the processes commit.
         kills: How many processes are killed in a second, on average.
-        format_version: The version of the table: 1, 2 or 3.
-        seed: Makes the same choices again.
+        format_version: The format version of the table: 1, 2 or 3.
+        seed: The seed of all random choices.
         format: Text for people, or JSON.
     """
     print("iceberg-conformance: race soak is deprecated; use race stress --catalog", file=sys.stderr)
@@ -399,7 +406,7 @@ def soak(
 
 @app.command(name="servers")
 def servers(*, format: Format = "text") -> int:
-    """List the servers that race stress can start, who can commit to each, and whether each is ready.
+    """List the servers that race stress can start, the clients of each, and whether each is ready.
 
     Args:
         format: Text for people, or JSON.

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from conformance.cli.progress import progress
+from conformance.core.counts import plural
 from conformance.core.failures import ExitStatus, NothingSelected, UsageError
 from conformance.core.lazy_imports import lazy_imports
 from conformance.core.output_files import write_output
@@ -50,27 +51,27 @@ def relay(
     timeout: float = DEFAULTS.request,
     format: Literal["text", "json"] = "text",
 ) -> int:
-    """Let several engines change one table in turn, and check it after each step.
+    """Let several engines change one table in turn, and check the table after each step.
 
-    Scripts are drawn; each step goes to an engine that is drawn from those that have the operation. A step that an
-    engine refuses goes to the next one, as the table has to be as it was. What fails is made as small as it goes, kept
-    and shown, with the engine that did it and the command that tries it again.
+    Scripts are generated at random; each step goes to a random engine that has the operation. If an engine refuses a
+    step, the table must be unchanged, and the next engine gets the step. A failure is shrunk, kept and shown, with the
+    engine that caused it and the command that runs it again.
 
-    Exit status: 0 if nothing failed that is not known, 1 if something did, 3 if an engine cannot be started or died and
-    did not start again, 5 if no step was done.
+    Exit status: 0 if there are only known failures or none, 1 for any other, 3 if an engine cannot be started, or died
+    and did not start again, 5 if no step was done.
 
     Args:
         adapter: An engine that takes part, as for run. May be repeated.
-        seed: Of the first script; those of the others follow. A random one where it is left out.
-        examples: How many scripts.
-        avoid: What scripts leave out, as for laws. May be repeated.
+        seed: The seed of the first script, from which the others follow; random by default.
+        examples: How many scripts to run.
+        avoid: What to leave out of scripts, as for metamorphic. May be repeated.
         expect: A file of known failures, known-deviations for the one that comes with the tool, or none.
-        keep: Where relays that fail are kept.
-        max_failures: After how many failures to stop; each is of another kind, engine or operation.
-        replay: Try the relay of this file, and nothing else.
-        report: html:FILE writes a page of who follows whom without harm.
+        keep: The folder for relays that fail.
+        max_failures: Stop after this many failures that differ in kind, engine or operation.
+        replay: Run only the relay of this file.
+        report: html:FILE writes a page that shows which engine can work on after which other.
         start_timeout: Seconds that an engine may take to start.
-        timeout: Seconds that it may take for an answer; for a step four times as many.
+        timeout: Seconds that it may take to answer one request; four times as many for a step.
         format: Text for people, or JSON.
     """
     if not adapter:
@@ -79,13 +80,13 @@ def relay(
         raise UsageError(f"--report {report}: expected html:FILE")
     unknown = sorted(set(avoid) - scripts.AVOIDABLE)
     if unknown:
-        raise UsageError(f"--avoid {unknown[0]}: there are {', '.join(sorted(scripts.AVOIDABLE))}")
+        raise UsageError(f"--avoid {unknown[0]}: expected one of {', '.join(sorted(scripts.AVOIDABLE))}")
     if {"v1", "v2", "v3"} <= set(avoid):
         raise UsageError("--avoid leaves no format version")
     if examples < 1 or max_failures < 1:
-        raise UsageError("--examples and --max-failures have to be at least 1")
+        raise UsageError("--examples and --max-failures must be at least 1")
     known: tuple[relay_known.KnownRelay, ...] = ()
-    if expect == expectations.SHIPPED:  # what an engine does when it follows a script alone, it does in a relay too
+    if expect == expectations.SHIPPED:  # what an engine does in a script alone, it does in a relay too
         known = relay_known.load_known() + relay_known.load_known(table="scenario")
     elif expect != "none":
         known = relay_known.load_known(Path(expect))
@@ -102,7 +103,7 @@ def relay(
         relays = relay_property.Relays(engines, known)
         if replay is not None:
             return _replayed(relays, replay, format)
-        tell = stack.enter_context(progress())
+        report_progress = stack.enter_context(progress())
         found = relay_property.run_relays(
             relays,
             first,
@@ -110,7 +111,7 @@ def relay(
             frozenset(avoid),
             keep=keep,
             max_failures=max_failures,
-            progress=partial(tell, "scripts"),
+            progress=partial(report_progress, "scripts"),
         )
     again = "iceberg-conformance relay " + " ".join(f"--adapter {shlex.quote(one.name)}" for one in targets)
     if report:
@@ -118,13 +119,13 @@ def relay(
         write_output(
             "--report", Path(report.removeprefix(HTML)), relay_page.render(found, identities, first, again, known)
         )
-    _tell(found, relays, first, again, format)
+    _show(found, relays, first, again, format)
     if found.counterexamples:
         return ExitStatus.FAILURES
     if found.gone:
         return ExitStatus.NOT_EXAMINED
     if not found.steps:
-        raise NothingSelected("no engine did any step")
+        raise NothingSelected("no step was done")
     return ExitStatus.CONFORMANT
 
 
@@ -133,10 +134,10 @@ def _replayed(relays: Relays, file: Path, format: str) -> int:
     failure = relays.again(steps)
     known = "" if failure is None else relays.known_as(failure)
     if format == "json":
-        told = None if failure is None else {"kind": failure.kind, "engine": failure.engine, "reason": failure.reason}
-        sys.stdout.write(json.dumps({"failure": told, "known": known}, indent=2) + "\n")
+        shown = None if failure is None else {"kind": failure.kind, "engine": failure.engine, "reason": failure.reason}
+        sys.stdout.write(json.dumps({"failure": shown, "known": known}, indent=2) + "\n")
     elif failure is None:
-        print(f"{file}: the last of {len(steps)} steps does not fail, or one before it is not done")
+        print(f"{file}: the last of {len(steps)} steps does not fail, or an earlier one is not done")
     else:
         print(f"{file}: {failure.engine}: {failure.operation}: {failure.kind}: {failure.reason}")
         if known:
@@ -144,7 +145,7 @@ def _replayed(relays: Relays, file: Path, format: str) -> int:
     return ExitStatus.FAILURES if failure is not None and not known else ExitStatus.CONFORMANT
 
 
-def _tell(found: Findings, relays: Relays, seed: int, again: str, format: str) -> None:
+def _show(found: Findings, relays: Relays, seed: int, again: str, format: str) -> None:
     if format == "json":
         content = {
             "engines": {
@@ -168,13 +169,14 @@ def _tell(found: Findings, relays: Relays, seed: int, again: str, format: str) -
             print("\n".join(one.lines()))
             print(f"    replay       {again} --replay {shlex.quote(str(one.file))}")
         for name, why in found.gone.items():
-            print(f"{name} did not take part to the end: {why}")
+            print(f"{name} stopped taking part: {why}")
         for id_, count in sorted(found.known.items()):
-            print(f"known, {count} times: {id_}")
+            print(f"known, {plural(count, 'time')}: {id_}")
     sys.stdout.flush()
     steps = ", ".join(f"{name} {found.steps[name]}" for name in relays.engines)
-    told = f"{found.scripts} scripts, steps done: {steps}; {sum(found.known.values())} known failures, seed {seed}"
-    print(f"{told}; {len(found.counterexamples)} failed", file=sys.stderr)
+    known = plural(sum(found.known.values()), "known failure")
+    summary = f"{plural(found.scripts, 'script')}, steps done: {steps}; {known}, seed {seed}"
+    print(f"{summary}; {len(found.counterexamples)} failed", file=sys.stderr)
 
 
 def _handovers(found: Findings, engines: Sequence[str]) -> list[dict[str, Any]]:

@@ -25,7 +25,7 @@ from conformance.runner.targets import REFERENCE, limits_of, target
 from conformance.vectors.golden_tables import materialize_for, own_place
 
 MAX_LINE_SHOWN = 10_000
-"""Characters of a line of the protocol that are shown."""
+"""The most characters of a line of the protocol that are shown."""
 
 DEFAULTS = Limits()
 
@@ -40,16 +40,16 @@ def replay(
     timeout: float = DEFAULTS.request,
     format: Literal["text", "json"] = "text",
 ) -> int:
-    """Ask one case again and show all evidence: the lines that went to and fro, and what was expected.
+    """Run one vector again and show all evidence: the request, the answer, and what was expected.
 
-    Exit status: 0 if the case passes or is unsupported, 1 if not, 3 if the adapter cannot be started.
+    Exit status: 0 if the vector passes or is unsupported, 1 if not, 3 if the adapter cannot be started.
 
     Args:
         id_: The id of the vector.
         adapter: As for run.
-        vectors_: A folder of vectors other than the one that comes with the tool.
+        vectors_: A folder of vectors to use instead of those that come with the tool.
         start_timeout: Seconds that the adapter may take to start.
-        timeout: Seconds that it may take for the answer.
+        timeout: Seconds that it may take to answer.
         format: Text for people, or JSON.
     """
     folder = vectors_ or vectors.shipped()
@@ -71,8 +71,13 @@ def replay(
     lines = [(direction, line.decode(errors="replace").rstrip("\n")) for direction, line in transcript]
     if format == "json":
         who = {"implementation": started.implementation, "version": started.version}
-        told = {**who, "case": sparse(case), "result": sparse(result), "transcript": [" ".join(one) for one in lines]}
-        sys.stdout.write(json.dumps(told, indent=2) + "\n")
+        content = {
+            **who,
+            "case": sparse(case),
+            "result": sparse(result),
+            "transcript": [" ".join(one) for one in lines],
+        }
+        sys.stdout.write(json.dumps(content, indent=2) + "\n")
     else:
         print(f"{vector.id} · {started} · {verdict.outcome.value}")
         for direction, text in lines:

@@ -31,17 +31,17 @@ def report(
     diff: Annotated[bool, Parameter(name="--diff")] = False,
     matrix: Path | None = None,
 ) -> int:
-    """Render results files, which run writes with --results; several become one report.
+    """Render results files, which run --results writes; several are combined into one report.
 
-    Exit status: 0, whatever the results are; with --diff 1 if something fails that did not before; 2 if a file does not
-    hold results.
+    Exit status: 0 whatever the results are; with --diff, 1 if something fails that did not fail before; 2 if a file is
+    not a results file.
 
     Args:
         files: The results files.
-        format: What to write to standard output; with --diff terminal, json or markdown.
+        format: The format of the report on standard output; with --diff terminal, json or markdown.
         report: terminal, json, junit, html, markdown, badge, sarif or github, with :PATH for a file. May be repeated.
-        diff: Tell what changed from the first file to the second, and nothing else.
-        matrix: A results file of matrix, which the HTML report shows, too.
+        diff: Show only what changed from the first file to the second.
+        matrix: A results file of matrix, to include in the HTML report.
     """
     if not files:
         raise UsageError("report: name at least one results file")
@@ -67,7 +67,7 @@ def _difference(runs: list[Run], format: str) -> ExitStatus:
     if len(runs) != 2:
         raise UsageError("report --diff: name two results files, the old one first")
     if format not in ("terminal", "json", "markdown"):
-        raise UsageError(f"report --diff: it has no {format}, but terminal, json and markdown")
+        raise UsageError(f"report --diff: format {format} is not supported; expected terminal, json or markdown")
     old, new = runs
     if format == "json":
         sys.stdout.write(json.dumps(difference.as_json(old, new), indent=2, allow_nan=False) + "\n")

@@ -63,45 +63,46 @@ def run(
     statistics: bool = False,
     verbose: Annotated[bool, Parameter(name=["--verbose", "-v"], negative=())] = False,
 ) -> int:
-    """Replay vectors against implementations.
+    """Run vectors against implementations.
 
-    Exit status: 1 if any case failed, crashed or was not as expected; otherwise 3 if an adapter could not be started.
+    Exit status: 1 if any vector failed, crashed or was not as expected; otherwise 3 if an adapter could not be started.
 
     Args:
-        adapter: reference, the name of an engine, or a command that speaks the protocol (with a space or slash in it,
-            or prefixed cmd:). May be repeated. The reference when nothing is named.
-        all_engines_: The reference and every engine that the tool can install; those that were not run are named at
-            the end.
-        latest: Of all engines, leave out older versions.
-        suite: Vectors of this suite. May be repeated.
-        section: Vectors of sections whose heading contains this. May be repeated.
-        requirement: Vectors that prove this requirement, or those whose codes begin so. May be repeated.
-        format_version: Vectors that hold for this format version.
-        names: Vectors whose id, suite, operation or requirements contain a word; words joined by and, or, not, ().
-        expect: A file or folder of expected deviations, or known-deviations for those that come with the tool.
-        update_expected: Write the file of --expect anew: keep the entries that hold, remove what is over, and add what
-            is new with a place for its reason. The exit status is that of a run with the new file.
+        adapter: reference (the default), the name of an engine, or a command that speaks the protocol (it contains a
+            space or a slash, or starts with cmd:). May be repeated.
+        all_engines_: Run the reference and every engine that the tool can install; those that could not be run are
+            listed at the end.
+        latest: With --all-engines, leave out older versions of engines.
+        suite: Only vectors of this suite. May be repeated.
+        section: Only vectors of sections whose heading contains this text. May be repeated.
+        requirement: Only vectors of this requirement, or of those whose codes start with this text. May be repeated.
+        format_version: Only vectors for this format version.
+        names: Only vectors whose id, suite, operation or requirements contain a word; words are combined with and,
+            or, not and parentheses.
+        expect: A file or folder of known deviations, or known-deviations for those that come with the tool.
+        update_expected: Update the file of --expect: keep entries that still apply, remove those that do not, and add
+            new failures with a place for the reason. The exit status is that of a run with the updated file.
         report: terminal, json, junit, html, markdown, badge, sarif or github, with :PATH for a file. May be repeated.
-        format: Text for people on standard output; or JSON, or annotations for GitHub, as those reports have them.
-        results: Write the results here as JSON lines.
+        format: What to write to standard output: text, JSON, or annotations for GitHub.
+        results: Write the results to this file as JSON lines.
         start_timeout: Seconds that an adapter may take to start.
-        timeout: Seconds that an adapter may take for one answer.
-        pipeline: Requests under way at once.
-        jobs: Implementations that are asked side by side.
-        second_reader: An implementation, as for --adapter, that reads every table that was written and passed, besides
-            the reference, which judges them. Differences are printed; they may be the reader's, so the exit status
-            does not depend on them.
-        vectors_: A folder of vectors other than the one that comes with the tool.
-        fail_fast: Stop at the first failure, as --max-failures 1 does.
-        max_failures: Stop after so many failures.
-        statistics: Of failures, print only how many there are by requirement and operation.
-        verbose: Print the evidence of every failure, also where there are many.
+        timeout: Seconds that an adapter may take to answer one request.
+        pipeline: The most requests that are sent before their answers are read.
+        jobs: How many implementations to run at the same time.
+        second_reader: An implementation, as for --adapter, that also reads every written table that passed. The
+            reference decides whether a table passes; differences of the second reader are printed and do not change
+            the exit status, as they may be faults of that reader.
+        vectors_: A folder of vectors to use instead of those that come with the tool.
+        fail_fast: Stop at the first failure, like --max-failures 1.
+        max_failures: Stop after this many failures.
+        statistics: Print only the number of failures by requirement and by operation.
+        verbose: Print the evidence of every failure, even where there are many.
     """
     limits = limits_of(start_timeout, timeout, pipeline)
     if jobs < 1:
-        raise UsageError(f"--jobs {jobs}: at least 1")
+        raise UsageError(f"--jobs {jobs}: must be at least 1")
     if max_failures is not None and max_failures < 1:
-        raise UsageError(f"--max-failures {max_failures}: at least 1")
+        raise UsageError(f"--max-failures {max_failures}: must be at least 1")
     if statistics and verbose:
         raise UsageError("--statistics and --verbose exclude each other")
     written = outputs(report if format == "text" or format in report else (*report, format))
@@ -130,7 +131,7 @@ def run(
         targets = named(list(dict.fromkeys([REFERENCE, *adapter])), limits)
         targets += [one for one in all_engines(limits, latest=latest) if one.name not in adapter]
     if not chosen:
-        raise NothingSelected(f"nothing is selected, of {len(every)} vectors in {folder}")
+        raise NothingSelected(f"none of the {len(every)} vectors in {folder} is selected")
     header = {
         "results": RESULTS,
         "tool": tool_version(),
@@ -143,8 +144,8 @@ def run(
     plan = Plan(tuple(targets), chosen, expected, most, jobs)
     if reader is not None:
         plan = evolve(plan, second_reader=reader, second_readings=second_reading.second_readings)
-    with _opened(results) as file, progress() as tell:
-        found = execute(plan, header, Writer(file), tell)
+    with _results_file(results) as file, progress() as report_progress:
+        found = execute(plan, header, Writer(file), report_progress)
     detail = Detail.STATISTICS if statistics else Detail.ALL if verbose else Detail.EXAMPLES
     write_reports(found, written, vectors_, detail=detail)
     if all_engines_:
@@ -161,7 +162,7 @@ def run(
 
 
 def _print_engines_not_run(found: Run, *, latest: bool) -> None:
-    """Name the engines that a run of all engines did not examine, after everything else, where nobody overlooks it."""
+    """List the engines that a run of all engines did not examine, last, so that nobody overlooks it."""
     reasons = {name: reason for name, reason in not_ready().items() if not (latest and "@" in name)}
     reasons |= {one.name: one.not_examined for one in found.adapters if one.not_examined}
     if not reasons:
@@ -184,10 +185,10 @@ def _check_engines(expected: Expectations, found: Run) -> None:
 
 
 def _update(path: Path, found: Run, ids: set[str]) -> ExitStatus:
-    """Write the file of expectations, and tell what became of it."""
-    told = expectations_update.updated(path, found, ids)
-    write_output("--expect", path, told.text)
-    print(f"{path}: {told}", file=sys.stderr)
+    """Write the updated file of expectations, and print what changed in it."""
+    updated = expectations_update.updated(path, found, ids)
+    write_output("--expect", path, updated.text)
+    print(f"{path}: {updated}", file=sys.stderr)
     if any(adapter.breach for adapter in found.adapters):
         return ExitStatus.FAILURES
     unknown = any(adapter.not_examined for adapter in found.adapters)
@@ -195,7 +196,7 @@ def _update(path: Path, found: Run, ids: set[str]) -> ExitStatus:
 
 
 @contextlib.contextmanager
-def _opened(path: Path | None) -> Iterator[IO[str] | None]:
+def _results_file(path: Path | None) -> Iterator[IO[str] | None]:
     if path is None:
         yield None
         return

@@ -17,6 +17,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 from conformance.cli.progress import progress
+from conformance.core.counts import plural
 from conformance.core.failures import ExitStatus, NothingSelected, UsageError
 from conformance.core.lazy_imports import lazy_imports
 from conformance.runner.process import Limits
@@ -40,7 +41,7 @@ with lazy_imports():
 
 DEFAULTS = Limits()
 MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of its own is made in it
-"""Where tables are written, if there is such a file system: nothing of them has to last."""
+"""Where tables are written if there is a file system in memory: they need not last."""
 
 
 def scenarios(
@@ -62,51 +63,51 @@ def scenarios(
     timeout: float = DEFAULTS.request,
     format: Literal["text", "json"] = "text",
 ) -> int:
-    """Follow random scripts of operations, and compare the table with a model after every operation.
+    """Run random scripts of operations, and compare the table with a model after every operation.
 
-    Each branch, tag and earlier snapshot has to have the rows of the model, with filters and without; the table has to
-    be valid at every level; and an operation that the text forbids has to be refused. A script that fails is shrunk,
-    kept in a file and shown, with the command that tries it again. What a writer does not support is found out first
-    and left out of its scripts.
+    Each branch, tag and earlier snapshot must have the rows of the model, with filters and without; the table must be
+    valid at every level; and an operation that the spec forbids must be refused. A script that fails is shrunk, kept
+    in a file and shown, with the command that runs it again. Features that the writer does not support are detected
+    first and left out of the scripts.
 
     Exit status: 0 if all scripts passed, 1 if one failed, 3 if the adapter cannot be started, 5 if it can write no
     table.
 
     Args:
-        adapter: What writes, as for run.
-        seed: Of the first script; a random one where it is left out.
-        examples: How many scripts.
-        operations: The most operations of a script, beside the first.
-        min_operations: The fewest operations of a script, beside the first.
+        adapter: The writer, as for run.
+        seed: The seed of the first script; random by default.
+        examples: How many scripts to run.
+        operations: The most operations of a script, not counting the first.
+        min_operations: The fewest operations of a script, not counting the first.
         versions: Only these format versions. May be repeated.
-        avoid: What scripts leave out, so that a known failure hides no other: the name of an operation, a mode, a file
-            format, a type or a transform; null, nan, zero, nested, required, partition, shared-source (partition
+        avoid: What to leave out of scripts, so that a known failure hides no other: the name of an operation, a mode, a
+            file format, a type or a transform; null, nan, zero, nested, required, partition, shared-source (partition
             fields of one column), nested-source, default, evolve-nested, metrics, branch-writes, empty-overwrite, or
-            refused (operations that the text forbids). May be repeated.
-        expect: known-deviations, a file of the same form, or none: scripts that fail as it says are counted, and count
-            as passed.
-        reads: Whether the adapter reads its own tables too, where it can.
-        replay: Try the script of this file, and nothing else.
-        keep: Where scripts that fail are kept; a new temporary folder where it is left out.
-        passed: A file of digests: scripts that are in it are not tried, those that pass are added. Several runs with
-            different seeds may share it, at the same time too.
-        max_failures: After how many failures to stop, each of another kind.
+            refused (operations that the spec forbids). May be repeated.
+        expect: known-deviations, a file of the same form, or none: scripts that fail as it says are counted
+            separately, and pass.
+        reads: Let the adapter also read its own tables, if it can.
+        replay: Run only the script of this file.
+        keep: The folder for scripts that fail; a new temporary folder by default.
+        passed: A file of digests of scripts that passed: they are not run again, and those that pass are added.
+            Several runs with different seeds may share it, even at the same time.
+        max_failures: Stop after this many different failures.
         start_timeout: Seconds that the adapter may take to start.
-        timeout: Seconds that it may take for an answer.
+        timeout: Seconds that it may take to answer one request.
         format: Text for people, or JSON.
     """
     unknown = sorted(set(avoid) - random_scripts.AVOIDABLE)
     if unknown:
-        raise UsageError(f"--avoid {unknown[0]}: there are {', '.join(sorted(random_scripts.AVOIDABLE))}")
+        raise UsageError(f"--avoid {unknown[0]}: expected one of {', '.join(sorted(random_scripts.AVOIDABLE))}")
     if set(versions) - {1, 2, 3}:
-        raise UsageError("--versions are 1, 2 and 3")
+        raise UsageError("--versions: expected 1, 2 or 3")
     left_out = {*avoid, *(f"v{one}" for one in (1, 2, 3) if versions and one not in versions)}
     if left_out >= {"v1", "v2", "v3"}:
         raise UsageError("--avoid leaves no format version")
     if min(examples, operations, max_failures) < 1:
-        raise UsageError("--examples, --operations and --max-failures are at least 1")
+        raise UsageError("--examples, --operations and --max-failures must be at least 1")
     if not 0 <= min_operations <= operations:
-        raise UsageError("--min-operations is from 0 to --operations")
+        raise UsageError("--min-operations must be from 0 to --operations")
     entries = (
         ()
         if expect == "none"
@@ -168,14 +169,16 @@ def scenarios(
             except errors.Broken as broken:
                 print(f"{started}: {broken}")
                 return ExitStatus.FAILURES
-            outcome = "not supported" if counts["unsupported"] else "the table is what the script makes"
+            outcome = "not supported" if counts["unsupported"] else "the table has the rows of the model"
             print(f"{started}: {f'known as {next(iter(as_known))}' if as_known else outcome}")
             return ExitStatus.CONFORMANT
-        tell = stack.enter_context(progress())
+        report_progress = stack.enter_context(progress())
         reasons: dict[str, str] = {}
         if adapter != REFERENCE:
             try:
-                supported = probes.find_supported(writer, frozenset(left_out), lambda done: tell("probes", done, done))
+                supported = probes.find_supported(
+                    writer, frozenset(left_out), lambda done: report_progress("probes", done, done)
+                )
             except errors.NotSupported as error:
                 raise NothingSelected(f"{adapter} can write no table: {error}") from None
             left_out, reasons = {*supported.avoid}, supported.reasons
@@ -187,7 +190,7 @@ def scenarios(
             examples=examples,
             max_failures=max_failures,
             smaller=smaller_scripts.smaller_or_refused,
-            progress=lambda done: tell("scripts", done, examples),
+            progress=lambda done: report_progress("scripts", done, examples),
         )
         if before_now is not None:
             before_now.refresh()
@@ -220,7 +223,7 @@ def scenarios(
         for word, reason in reasons.items():
             print(f"{started}: left out of scripts: {word}: {reason}")
         for name, count in as_known.items():
-            print(f"{started}: known: {name}: {count} scripts")
+            print(f"{started}: known: {name}: {plural(count, 'script')}")
         for one, file in zip(found, files, strict=True):
             print(f"{started}: {one.reason}")
             for operation in one.example["operations"]:
@@ -228,12 +231,12 @@ def scenarios(
             print(f"    reproduce    {again} {shlex.quote(str(file))}")
     sys.stdout.flush()
     summary = (
-        f"{tried} scripts, {long_enough} of them of at least {min_operations} operations, {_done(counts)} operations"
+        f"{plural(tried, 'script')} ({long_enough} with at least {plural(min_operations, 'operation')}), "
+        f"{plural(_done(counts), 'operation')}, {counts['unsupported']} not supported, seed {first}"
     )
-    summary = f"{summary}, {counts['unsupported']} scripts not supported, seed {first}"
     print(f"{started}: {summary}; {len(found)} failed", file=sys.stderr)
     if shared is not None:
-        print(f"{started}: {len(shared)} different scripts of that length passed by {passed}", file=sys.stderr)
+        print(f"{passed}: {plural(len(shared), 'different script')} of that length passed", file=sys.stderr)
     if found:
         return ExitStatus.FAILURES
     if tried and counts["unsupported"] == tried:
@@ -242,5 +245,5 @@ def scenarios(
 
 
 def _done(counts: Counter[str]) -> int:
-    """How many operations were done, or refused as they have to be."""
+    """Return how many operations were done, or refused as they must be."""
     return counts.total() - counts["unsupported"]

@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 import attrs
 from cyclopts import Parameter
 
-from conformance.cli.progress import Tell, progress
+from conformance.cli.progress import ReportProgress, progress
 from conformance.core.failures import ExitStatus, NotExamined, UsageError
 from conformance.core.lazy_imports import lazy_imports
 from conformance.core.output_files import write_output
@@ -59,42 +59,47 @@ def validate(
     allow_local_files: bool = False,
     file_timeout: float = FILE_SECONDS,
 ) -> int:
-    """Check tables against the spec, whatever engine wrote them.
+    """Check tables against the spec, whichever engine wrote them.
 
     Exit status: 1 with findings that fail, 2 for wrong usage, 3 if metadata cannot be read and nothing failed, 130
-    when interrupted: the report then has what was found until then.
+    when interrupted; the report then contains what was found so far.
 
     Args:
         location: A metadata file, the directory of a table, a URI of either, or catalog:NAME.NAMESPACE.TABLE.
-        level: How deep: the metadata; manifests too; files too, by their footers; all rows too.
-        engine: What the checks run on: this machine, or Spark.
-        snapshots: current, refs (all branches and tags), all, the id of one, or the name of a branch or tag.
-        select: Only checks by their ids, requirements by codes or how codes begin: with commas, or several times.
-        ignore: Not these checks, or requirements, named in the same way.
-        fail_on: The least severity that fails; tolerated findings fail only where it is tolerated.
-        baseline: A report in JSON whose findings are accepted, as long as they do not become more.
-        format: What is written to standard output.
-        output: Write the report to a file instead.
-        verbose: Show in text what is tolerated one by one, not in one line.
-        workers: Processes of the local engine; as many as there are processors where not given.
-        master: The Spark master, where the command is not run by spark-submit; local[*] where not given.
-        diff: Compare two versions of one table, OLD and NEW: what may not vanish or change between commits.
-        allow_local_files: Read files of this machine that a table on a store names; else they are refused.
-        file_timeout: Seconds without a sign of life after which a file counts as one that cannot be read.
+        level: How much to check: metadata; also manifests; also the footers of data and delete files; also all rows.
+        engine: Where the checks run: on this machine, or on Spark.
+        snapshots: current, refs (all branches and tags), all, the id of a snapshot, or the name of a branch or tag.
+        select: Only these checks (by id) or requirements (by code, or the start of codes); separated by commas, or
+            repeated.
+        ignore: Leave out these checks or requirements, named as for --select.
+        fail_on: The lowest severity that fails; tolerated findings fail only with --fail-on tolerated.
+        baseline: A JSON report whose findings are accepted, as long as their number does not grow.
+        format: The format of the report.
+        output: Write the report to this file instead of standard output.
+        verbose: In text, show each tolerated finding instead of one line for all.
+        workers: Processes of the local engine; by default one for each processor.
+        master: The Spark master, unless the command runs under spark-submit; local[*] by default.
+        diff: Compare two versions of one table, OLD and NEW: find what may not disappear or change between commits.
+        allow_local_files: Read local files that the metadata of a table on an object store names; by default they are
+            refused.
+        file_timeout: Seconds without progress after which a file counts as unreadable.
     """
     if not location or "" in location:
         raise UsageError("name a table: a metadata file, a directory, a URI, or catalog:NAME.NAMESPACE.TABLE")
     if diff and len(location) != 2:
         raise UsageError("--diff compares two locations, OLD and NEW")
     if not 0 < file_timeout <= MOST_SECONDS:
-        raise UsageError(f"--file-timeout {file_timeout:g}: more than 0 and at most {MOST_SECONDS}")
+        raise UsageError(f"--file-timeout {file_timeout:g}: must be more than 0 and at most {MOST_SECONDS}")
     accepted = acceptance(select, ignore, fail_on, baseline)
     chosen = _snapshots(snapshots)
     outcomes: list[Outcome] = []
     failed = unreadable = interrupted = False
     trust = Trust(allow_local_files)
     keep_freed_memory()
-    with progress() as tell, _checker(engine, workers, master, Level(level), tell, file_timeout) as check:
+    with (
+        progress() as report_progress,
+        _checker(engine, workers, master, Level(level), report_progress, file_timeout) as check,
+    ):
         for one in [location] if diff else [(name,) for name in location]:
             started = time.monotonic()
             try:
@@ -110,11 +115,11 @@ def validate(
                 outcomes.append(Outcome(one[-1], unreadable=str(error)))
                 continue
             report = attrs.evolve(report, location=one[-1])
-            told, known = accepted.applied(report)
-            failed |= accepted.fails(told)
-            unselected = len(report.findings) - len(told.findings) - len(known)
+            selected, known = accepted.applied(report)
+            failed |= accepted.fails(selected)
+            unselected = len(report.findings) - len(selected.findings) - len(known)
             seconds = time.monotonic() - started
-            outcomes.append(Outcome(one[-1], told, None, known, unselected, seconds, accepted.fail_on))
+            outcomes.append(Outcome(one[-1], selected, None, known, unselected, seconds, accepted.fail_on))
             if report.complete:
                 continue
             if report.reason is None:
@@ -123,7 +128,7 @@ def validate(
             unreadable = True
     _write(outcomes, format, output, verbose=verbose)
     status = _status(failed=failed, unreadable=unreadable, interrupted=interrupted)
-    if anything_left_behind():  # a thread that waits for a file would be waited for
+    if anything_left_behind():  # the interpreter would wait for a thread that waits for a file
         sys.stdout.flush()
         os._exit(status)
     return status
@@ -144,25 +149,27 @@ def _snapshots(text: str) -> Snapshots:
     if text.isascii() and text.removeprefix("-").isdigit():
         return Snapshots("one", int(text), text)
     if not text:
-        raise UsageError("--snapshots: current, refs, all, the id of a snapshot, or the name of a branch or tag")
+        raise UsageError(
+            "--snapshots is empty: expected current, refs, all, the id of a snapshot, or the name of a branch or tag"
+        )
     return Snapshots("ref", ref=text)
 
 
 @contextlib.contextmanager
 def _checker(
-    name: str, workers: int | None, master: str | None, level: Level, tell: Tell, seconds: float
+    name: str, workers: int | None, master: str | None, level: Level, report_progress: ReportProgress, seconds: float
 ) -> Iterator[Callable[[str, Snapshots], TableReport]]:
-    """What checks some snapshots of one table."""
+    """Return a function that checks the given snapshots of one table."""
     if workers is not None and not 0 < workers <= 1024:
-        raise UsageError(f"--workers {workers}: from 1 to 1024")
+        raise UsageError(f"--workers {workers}: must be from 1 to 1024")
     made: Engine
     if name == "spark" and importlib.util.find_spec("pyspark") is None:
         yield lambda location, snapshots: remote.validate_there(location, level, snapshots, master, seconds)
         return
     if name == "spark":
-        made = spark.Spark(master, tell)
+        made = spark.Spark(master, report_progress)
     else:
-        made = local.Local(workers or os.cpu_count() or 1, tell, apart=True)
+        made = local.Local(workers or os.cpu_count() or 1, report_progress, apart=True)
     try:
         yield lambda location, snapshots: validate_table(location, level, made, snapshots, seconds)
     finally:
@@ -182,7 +189,7 @@ def _write(outcomes: list[Outcome], format: _Format, output: Path | None, *, ver
         try:
             sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
             sys.stdout.flush()
-        except BrokenPipeError:  # who reads has seen enough; the exit status is of all that was found nevertheless
+        except BrokenPipeError:  # the reader closed the pipe; the exit status counts every finding
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return
     write_output("--output", output, text)

@@ -1,4 +1,4 @@
-"""``iceberg-conformance vectors``: taking them elsewhere, and exchanging them with apache/iceberg-verification."""
+"""``iceberg-conformance vectors``: extract vectors, and exchange them with apache/iceberg-verification."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ def import_(
     commit: str,
     format: Literal["text", "json"] = "text",
 ) -> int:
-    """Make vectors of the cases of apache/iceberg-verification; run takes the folder as --vectors.
+    """Convert the cases of apache/iceberg-verification to vectors, for run --vectors.
 
     Args:
         checkout: The root of a checkout of that project.
-        folder: Where the vectors go.
-        commit: The commit that is checked out; the origin of each vector names it.
+        folder: The folder to write the vectors to.
+        commit: The commit that is checked out, which becomes part of each vector's origin.
         format: Text for people, or JSON.
     """
     if not re.fullmatch("[0-9a-f]{7,40}", commit):
-        raise UsageError(f"--commit {commit}: 7 to 40 lower-case hexadecimal digits")
+        raise UsageError(f"--commit {commit}: expected 7 to 40 lower-case hexadecimal digits")
     documents = interchange.imported(checkout, commit)
     return _written(
         interchange.write_vectors, folder, documents, interchange.counted(documents.values(), "vectors"), format
@@ -54,10 +54,10 @@ def import_(
 
 @app.command(name="export")
 def export_(folder: Annotated[Path, Parameter(name="FOLDER")], /, *, format: Literal["text", "json"] = "text") -> int:
-    """Write our vectors of types and schemas as cases of apache/iceberg-verification.
+    """Write the vectors of types and schemas as cases of apache/iceberg-verification.
 
     Args:
-        folder: Where table-spec/SURFACE/DIRECTORY/cases.json go.
+        folder: The folder to write table-spec/SURFACE/DIRECTORY/cases.json to.
         format: Text for people, or JSON.
     """
     documents = interchange.exported(vectors.load(vectors.shipped()))
@@ -75,16 +75,16 @@ def extract_(
     vectors_: Annotated[Path | None, Parameter(name="--vectors")] = None,
     format: Literal["text", "json"] = "text",
 ) -> int:
-    """Write the vectors and their golden tables into a folder, for tools that read them without this one.
+    """Write the vectors and their golden tables to a folder, for use without this tool.
 
-    The locations inside of the tables and in the vectors are rewritten to the folder. Everything else stays byte for
-    byte, and each file that changed is compared with the one it was made of: only locations may differ, and the
-    lengths, offsets and checksums that follow. run takes the folder as --vectors.
+    The locations in the tables and in the vectors are rewritten to the folder. Everything else stays byte for byte:
+    each file that changed is compared with its source, and only locations may differ, and the lengths, offsets and
+    checksums that depend on them. run takes the folder as --vectors.
 
     Args:
-        folder: An empty folder, or one that is not there.
-        location: What the tables are called in their files, for a folder that is mounted or copied elsewhere.
-        vectors_: A folder of vectors other than the one that comes with the tool.
+        folder: An empty folder, or one that does not exist.
+        location: The location to write into the tables, for a folder that is mounted or copied elsewhere.
+        vectors_: A folder of vectors to use instead of those that come with the tool.
         format: Text for people, or JSON.
     """
     try:
@@ -95,7 +95,7 @@ def extract_(
         sys.stdout.write(json.dumps(attrs.asdict(found), indent=2) + "\n")
     else:
         print(f"{found.vectors} vectors in {folder}, {found.tables} tables at {found.location}")
-        print(f"{found.rewritten} of their {found.files} files were rewritten, and differ in locations alone")
+        print(f"{found.rewritten} of their {found.files} files were rewritten, and differ only in locations")
     return ExitStatus.CONFORMANT
 
 

@@ -1,1 +1,1 @@
-"""What every part of the tool needs: errors, JSON, output, and how to stop."""
+"""Modules that every part of the tool uses: errors, JSON, output and interrupts."""

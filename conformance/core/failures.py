@@ -1,8 +1,8 @@
-"""What can end a command, each with the exit status that it stands for.
+"""Errors that end a command, each with an exit status.
 
-Blame is in the class: the caller's words or files (`UsageError`), an implementation that cannot be asked
-(`NotExamined`), or this tool (`HarnessFault`). An implementation that answers wrongly or dies is none of these; that
-is a result.
+The class says what is at fault: the caller's arguments or files (`UsageError`), an implementation that cannot be run
+(`NotExamined`), or this tool (`HarnessFault`). An implementation that answers wrongly or dies raises none of these;
+that is a result.
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ class ExitStatus(enum.IntEnum):
 
 
 class ToolError(Exception):
-    """One line for the person at the terminal, and the exit status."""
+    """An error that is printed as one line, with an exit status."""
 
     status = ExitStatus.OUR_BUG
 
 
 class UsageError(ToolError):
-    """What the caller gave cannot be used: an option, a name, a vector file, an expectation file."""
+    """An option, a name, a vector file or an expectation file cannot be used."""
 
     status = ExitStatus.USAGE
 
 
 class NothingSelected(ToolError):
-    """The selection is well-formed and leaves no vector."""
+    """The selection is well-formed but matches no vector."""
 
     status = ExitStatus.NOTHING_SELECTED
 
@@ -61,7 +61,7 @@ class NotExamined(ToolError):
 
 
 class HarnessFault(ToolError):
-    """A bug of this tool that it noticed: it broke its own protocol, or lost count."""
+    """A bug in this tool that it detected itself, such as lost results."""
 
 
 def optional(module: str, extra: str) -> ModuleType:
@@ -75,7 +75,7 @@ def optional(module: str, extra: str) -> ModuleType:
         The module.
 
     Raises:
-        UsageError: it is not installed; says how to install it.
+        UsageError: it is not installed; the message says how to install it.
     """
     try:
         return import_module(module)
@@ -87,14 +87,14 @@ def optional(module: str, extra: str) -> ModuleType:
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """The known names that are like a name that is unknown, as the end of a message.
+    """Suggest known names that are similar to an unknown name, as the end of a message.
 
     Args:
         name: the name that is unknown.
         known: the known names.
 
     Returns:
-        A question that begins with a semicolon; empty if no name is like it.
+        A question that starts with a semicolon; empty if no name is similar.
     """
     near = difflib.get_close_matches(name, list(known), 3)
     return f"; did you mean {', '.join(near)}?" if near else ""

@@ -1,4 +1,4 @@
-"""Interrupts at a terminal: they reach every process of its group, and are for the one that began the others."""
+"""Interrupts at a terminal: they reach every process of the group, but only the parent process should handle them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 @contextlib.contextmanager
 def kept_from_children() -> Iterator[None]:
-    """Start processes that no interrupt reaches, not even in their first moment: they have what is blocked here."""
+    """Block interrupts while the block starts processes: child processes inherit the blocked signals."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

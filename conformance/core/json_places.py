@@ -1,4 +1,4 @@
-"""Where values are in JSON text."""
+"""Positions of values in JSON text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _DECODER = json.JSONDecoder()
 
 
 def offset(text: str, path: JsonPath) -> int:
-    """The offset of a value in JSON text, or of the innermost value around it that exists."""
+    """Return the offset of a value in JSON text, or of the innermost enclosing value that exists."""
     at = _skip_space(text, 0)
     for step in path:
         inner = _child(text, at, step)
@@ -21,7 +21,7 @@ def offset(text: str, path: JsonPath) -> int:
 
 
 def _child(text: str, at: int, step: str | int) -> int | None:
-    """The offset of a member or item of the object or array at an offset."""
+    """Return the offset of a member or item of the object or array at an offset."""
     is_object = text[at] == "{"
     position = _skip_space(text, at + 1)
     index: str | int = 0

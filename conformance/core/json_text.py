@@ -1,4 +1,4 @@
-"""JSON as it travels and as people read of it: strict reading, one line, and places in a document."""
+"""JSON text: strict parsing, writing on one line, and places in a document."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ _STRING_OR_MINUS_0 = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|' + _MINUS_0.pattern
 
 
 def place(path: list[str | int]) -> str:
-    """A JSON pointer and a colon, or nothing for the whole document."""
+    """Return a JSON pointer and a colon; an empty text for the whole document."""
     return f"{pointer(path)}: " if path else ""
 
 
 def pointer(path: list[str | int]) -> str:
-    """The JSON pointer (RFC 6901) of a path."""
+    """Return the JSON pointer (RFC 6901) of a path."""
     return "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in path)
 
 
 def shorten(text: str, limit: int = 300) -> str:
-    """One line of at most ``limit`` characters."""
+    """Put text on one line, and cut it after ``limit`` characters."""
     line = " ".join(text.split())
     return line if len(line) <= limit else f"{line[:limit]}... ({len(line)} characters)"
 
@@ -32,7 +32,7 @@ def shorten(text: str, limit: int = 300) -> str:
 def parse_json(text: bytes) -> Any:
     """Read JSON strictly: no duplicate keys, no bare NaN, no lone surrogates, bounded depth; ValueError otherwise.
 
-    The number -0 keeps its sign, as a float: some libraries write a negative zero so, and an int has no such value.
+    The number -0 is read as a float, which keeps its sign: some libraries write negative zero without a fraction.
     """
     if _MINUS_0.search(text):
         text = _STRING_OR_MINUS_0.sub(lambda match: b"-0.0" if match[0] == b"-0" else match[0], text)

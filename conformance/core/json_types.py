@@ -1,4 +1,4 @@
-"""The types of JSON as Python reads it, for annotations; this module imports nothing but the standard library."""
+"""The types of JSON as Python reads it, for annotations; this module imports only the standard library."""
 
 from __future__ import annotations
 

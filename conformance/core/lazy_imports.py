@@ -1,7 +1,7 @@
-"""Imports at the top of a module whose modules are loaded when they are used: `lazy_imports`.
+"""Imports at the top of a module that load the imported modules on first use: `lazy_imports`.
 
 Commands, families of operations and stores need modules that take long to load (Arrow, engines, the register), and most
-runs use few of them. Linters, mypy and the contracts of import-linter read such an import as any other.
+runs use few of them. Linters, mypy and import-linter treat such an import like any other.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from typing import Any
 
 
 class _LazyModule(ModuleType):
-    """A name for a module, which is imported when an attribute of it is first used.
+    """Stands in for a module, which is imported when an attribute of it is first used.
 
-    `importlib.util.LazyLoader` would put such a module where other importers find it, and until Python 3.12 a second
-    thread sees it half loaded.
+    `importlib.util.LazyLoader` would put such a module into `sys.modules`, where other importers find it, and before
+    Python 3.12 a second thread may see it half loaded.
     """
 
     def __getattr__(self, name: str) -> Any:
@@ -36,7 +36,7 @@ class _LazyModule(ModuleType):
 
 
 class _LazyParent:
-    """What `from parent import module` and `import parent.module as name` take their modules from."""
+    """Stands in for a package, from which `from parent import module` takes lazy modules."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -47,12 +47,12 @@ class _LazyParent:
 
 @contextmanager
 def lazy_imports() -> Iterator[None]:
-    """Load the modules that the block imports when they are used; the block is the last of a module's imports.
+    """Make the imports in the block lazy; the block must come last among a module's imports.
 
-    ``with lazy_imports(): from package import module`` imports modules only: a name inside a module would have to be
-    loaded with it. Only import statements of the block itself are lazy, in no other module and no other thread.
+    ``with lazy_imports(): from package import module`` works for modules only: a name inside a module would need the
+    module to be loaded. Only import statements of the block itself are lazy, not those of other modules or threads.
     """
-    importing = sys._getframe(2).f_globals  # of the module with the block: 0 is this function, 1 is contextlib
+    importing = sys._getframe(2).f_globals  # the module with the block: frame 0 is this function, frame 1 is contextlib
     original = builtins.__import__
 
     def import_lazily(

@@ -1,6 +1,6 @@
-"""Modules that had other names: programs that import them by those get the same modules, and a warning.
+"""Old names of modules: importing one gives the module by its new name, and a warning.
 
-Deprecated, for one release. Only names that the documentation told to import are here.
+Deprecated, for one release. Only names that the documentation used are here.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ MOVED = {
     "conformance.vector_lint": "conformance.vectors.lint",
     "conformance.writing": "conformance.table_io.writing",
 }
-"""The new name of each module or package by its old one."""
+"""The new name of each module or package by its old name."""
 
 ADAPTERS = "conformance.adapters."
 ENGINES = "conformance.engines"
 
 
 def new_name(name: str) -> str | None:
-    """The name that a module has now; None where it was never moved."""
+    """Return the new name of a module; None if it was never moved."""
     for old, new in MOVED.items():
         if name == old or name.startswith(f"{old}."):
             moved = new + name.removeprefix(old)
@@ -35,7 +35,7 @@ def new_name(name: str) -> str | None:
 
 
 def _adapter(name: str) -> str | None:
-    """The module of an engine that was ``conformance.adapters.NAME`` or ``NAME_PART``."""
+    """Return the module of an engine that was called ``conformance.adapters.NAME`` or ``NAME_PART``."""
     folder, _, part = name.rpartition("_")
     for module in (f"{ENGINES}.{name}.adapter", f"{ENGINES}.{folder}.{part}"):
         if importlib.util.find_spec(module.rpartition(".")[0]) and importlib.util.find_spec(module):
@@ -56,10 +56,10 @@ class _Moved:
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        module.__spec__ = self.spec  # it was executed, and is what it is by its new name
+        module.__spec__ = self.spec  # already executed under its new name
 
     def get_code(self, _name: str) -> CodeType | None:
-        """What ``python -m`` runs."""
+        """Return the code that ``python -m`` runs."""
         spec = importlib.util.find_spec(self.name)
         assert spec is not None
         assert spec.loader is not None
@@ -68,7 +68,7 @@ class _Moved:
 
 
 class _Finder:
-    """Finds modules by the names that they had."""
+    """Finds modules by their old names."""
 
     @staticmethod
     def find_spec(
@@ -79,11 +79,11 @@ class _Finder:
         new = new_name(name)
         if new is None:
             return None
-        warnings.warn(f"{name} is deprecated; it is {new} now", DeprecationWarning, stacklevel=2)
+        warnings.warn(f"{name} is deprecated; use {new}", DeprecationWarning, stacklevel=2)
         return importlib.util.spec_from_loader(name, _Moved(new))  # type: ignore[arg-type]
 
 
 def install() -> None:
-    """Let modules be imported by the names that they had."""
+    """Let modules be imported by their old names."""
     if not any(finder is _Finder for finder in sys.meta_path):
         sys.meta_path.insert(0, _Finder)

@@ -1,4 +1,4 @@
-"""Files that options of the command line name for output."""
+"""Output files that options of the command line name."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from conformance.core.failures import UsageError
 
 
 def prepare(option: str, path: Path) -> None:
-    """Make sure that a file can be written, before a long run and not after it. What the file holds stays.
+    """Check that a file can be written, before a long run and not after it. The content of the file stays.
 
-    Folders that are not there are made, and standard error says so.
+    Missing folders are created, which is reported on standard error.
 
     Args:
-        option: of the command line that names the file, for the message.
+        option: the option of the command line that names the file, for the message.
         path: the file.
 
     Raises:
-        UsageError: it cannot be written; says why.
+        UsageError: the file cannot be written; the message says why.
     """
     there = path.exists()
     with open_output(option, path, "a"):
@@ -38,15 +38,15 @@ def write_output(option: str, path: Path, text: str) -> None:
 
 
 def open_output(option: str, path: Path, mode: str) -> IO[str]:
-    """Open a file that an option names, line by line, so that a run which is killed leaves what it wrote.
+    """Open a file that an option names, line-buffered, so that a run that is killed leaves the lines that it wrote.
 
     Raises:
-        UsageError: it cannot be written; says why.
+        UsageError: the file cannot be written; the message says why.
     """
     try:
         if not path.parent.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
-            print(f"iceberg-conformance: {option}: made the folder {path.parent}", file=sys.stderr)
+            print(f"iceberg-conformance: {option}: created the folder {path.parent}", file=sys.stderr)
         return path.open(mode, encoding="utf-8", errors="backslashreplace", buffering=1)
     except OSError as error:
         raise _cannot(option, path, error) from None

@@ -1,4 +1,4 @@
-"""Where the text of the spec, and the page of a requirement on the project's site, can be read."""
+"""Links to sections of the spec, and to the pages of requirements on the project's site."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from importlib.resources import files
 from spec_ref.requirements import CONTRADICTIONS, SOURCES, Requirement, sources
 
 SITE = "ICEBERG_CONFORMANCE_SITE"
-"""The variable that says where the site is that ``make docs`` builds: a URL, or a path from where a report is."""
+"""The environment variable with the site that ``make docs`` builds: a URL, or a path relative to a report."""
 
 
 @cache
 def areas() -> dict[str, tuple[str, ...]]:
-    """The codes of each area, by the name of its file."""
+    """Return the codes of each area, by the name of its file."""
     folder = files("spec_ref.requirements")
     found = {}
     for file in sorted(folder.iterdir(), key=lambda entry: entry.name):
@@ -27,18 +27,18 @@ def areas() -> dict[str, tuple[str, ...]]:
 
 @cache
 def area_of() -> dict[str, str]:
-    """The area of each code."""
+    """Return the area of each code."""
     return {code: area for area, codes in areas().items() for code in codes}
 
 
 def rule_link(rule: Requirement) -> str:
-    """The page of a requirement on the site; its section of the spec where nothing says where the site is."""
+    """Return a link to the page of a requirement on the site; to its section of the spec if the site is not known."""
     site = os.environ.get(SITE, "").rstrip("/")
     return f"{site}/requirements-{area_of()[rule.code]}.html#{rule.code.lower()}" if site else section_link(rule)
 
 
 def section_link(rule: Requirement) -> str:
-    """Where the section can be read, in the state of the text that the register was read from."""
+    """Return a link to the section of a requirement, at the commit of the spec that the register is based on."""
     read = sources()
     place = read.documents[rule.document].path
     heading = "".join(one for one in rule.section.rpartition(" / ")[2].lower() if one.isalnum() or one in " -_")

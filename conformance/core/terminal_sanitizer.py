@@ -1,7 +1,7 @@
-r"""What is shown says what it is: names and messages of others cannot move a cursor, hide or turn text, or add lines.
+r"""Escapes for text of others, so that names and messages cannot move a cursor, hide or reverse text, or add lines.
 
-Control characters, characters that turn the direction of text, and halves of surrogate pairs are written as escapes
-(``\x1b``). Colours are left alone, as are the marks with which progress is told at the beginning of a line.
+Control characters, characters that change the direction of text, and lone surrogates are written as escapes
+(``\x1b``). Colours stay, as do the sequences that rewrite the line of progress.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def visible(text: str) -> str:
-    """The text with escapes in place of characters that do something to a terminal."""
+    """Escape the characters that control a terminal."""
     return _escaped(_HIDDEN, text)
 
 
 def one_line(text: str) -> str:
-    """As `visible`, of text that has its line to itself: what would begin another is written as an escape, too."""
+    """Escape text like `visible`, and line ends too."""
     return _escaped(_IN_LINE, text)
 
 
 def in_document(text: str) -> str:
-    """As `visible`, for files, in which nothing but line ends and tabs is left of the control characters."""
+    """Escape text like `visible`, for files: of the control characters only line ends and tabs stay."""
     return _escaped(_IN_DOCUMENT, text)
 
 
 def in_page(value: Any) -> Any:
-    """As `in_document`, of what a template writes and is not markup of ours already."""
+    """Escape a value that a template writes, like `in_document`, unless it is already markup."""
     return in_document(value) if type(value) is str else value
 
 
 def xml_text(text: str) -> str:
-    """Text whose control characters are escapes, and without the others that XML has no way to write."""
+    """Escape control characters, and remove other characters that XML cannot represent."""
     return _NOT_XML.sub("\ufffd", in_document(text))
 
 
@@ -49,13 +49,13 @@ def _escaped(pattern: re.Pattern[str], text: str) -> str:
 
 
 class Visible:
-    """A stream to which only `visible` text is written."""
+    """A stream that escapes text with `visible`."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
 
     def write(self, text: str) -> int:
-        """Write text; the number of characters that were given."""
+        """Write text; return the number of characters that were given."""
         self._stream.write(visible(text))
         return len(text)
 

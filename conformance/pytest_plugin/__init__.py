@@ -1,12 +1,12 @@
-"""A pytest plugin: the vectors as tests of an engine's own suite.
+"""A pytest plugin: the vectors as tests in an engine's test suite.
 
     pytest --iceberg-adapter "./my-adapter --stdio"
 
-With ``--iceberg-adapter`` each vector becomes a test ``iceberg::SUITE::ID``; without it the plugin does nothing, and
-loads nothing. ``-k`` finds ids, suites, operations and requirements; ``-m`` takes marks such as
-``iceberg_suite(name="hashing")``, ``iceberg_requirement(code="HSH007")`` and ``iceberg_version(number=3)``. The id of a
-test may be an argument, to run that test alone. What the engine does not support is skipped; a deviation in
-``--iceberg-expect`` is an expected failure, and fails as soon as it no longer happens.
+With ``--iceberg-adapter`` each vector becomes a test ``iceberg::SUITE::ID``; without it the plugin does nothing. ``-k``
+finds ids, suites, operations and requirements; ``-m`` takes marks such as ``iceberg_suite(name="hashing")``,
+``iceberg_requirement(code="HSH007")`` and ``iceberg_version(number=3)``. The id of a test may be an argument, to run
+that test alone. What the engine does not support is skipped; a deviation in ``--iceberg-expect`` is an expected
+failure, and fails as soon as it no longer happens.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ MARKS = {
 }
 
 PREFIX = "iceberg::"
-"""What the ids of the tests begin with."""
+"""The prefix of the ids of the tests."""
 
 SELECTED = pytest.StashKey[Sequence[str]]()
-"""The ids that the command line names."""
+"""The test ids that the command line names."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -35,17 +35,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--iceberg-adapter", metavar="NAME or CMD", help="the adapter to test; nothing is tested without it"
     )
-    group.addoption("--iceberg-suite", action="append", default=[], metavar="SUITE", help="vectors of this suite only")
-    group.addoption("--iceberg-requirement", action="append", default=[], metavar="CODE", help="those that prove this")
-    group.addoption("--iceberg-format-version", type=int, metavar="N", help="those that hold for this format version")
-    group.addoption("--iceberg-expect", metavar="FILE", help="known deviations, or known-deviations for those shipped")
-    group.addoption("--iceberg-vectors", type=Path, metavar="FOLDER", help="other vectors than those shipped")
-    group.addoption("--iceberg-timeout", type=float, metavar="SECONDS", help="for one answer (default: 30)")
+    group.addoption("--iceberg-suite", action="append", default=[], metavar="SUITE", help="only vectors of this suite")
+    group.addoption("--iceberg-requirement", action="append", default=[], metavar="CODE", help="only vectors of this")
+    group.addoption("--iceberg-format-version", type=int, metavar="N", help="only vectors for this format version")
+    group.addoption("--iceberg-expect", metavar="FILE", help="known deviations: a file, or known-deviations")
+    group.addoption("--iceberg-vectors", type=Path, metavar="FOLDER", help="vectors to use instead of those shipped")
+    group.addoption("--iceberg-timeout", type=float, metavar="SECONDS", help="time limit of one answer (default: 30)")
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the marks, and take the ids of vectors out of what pytest looks for in files."""
+    """Register the marks, and keep pytest from looking for the ids of vectors in files."""
     for mark, meaning in MARKS.items():
         config.addinivalue_line("markers", f"{mark}: {meaning}")
     if config.getoption("--iceberg-adapter") is not None:
@@ -53,9 +53,9 @@ def pytest_configure(config: pytest.Config) -> None:
         config.args[:] = [arg for arg in config.args if not arg.startswith(PREFIX)]
 
 
-@pytest.hookimpl(tryfirst=True)  # -k and -m choose among what is added here
+@pytest.hookimpl(tryfirst=True)  # -k and -m select among the tests that are added here
 def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Add the vectors to what was collected."""
+    """Add the vectors to the collected tests."""
     if config.getoption("--iceberg-adapter") is None:
         return
     # pytest looks at every attribute of a plugin, which would load a module that is imported lazily at the top.

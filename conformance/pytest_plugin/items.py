@@ -1,4 +1,4 @@
-"""The tests that the pytest plugin makes from vectors, and the adapter that answers them."""
+"""The tests that the pytest plugin makes from vectors, and the adapter that they run against."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from conformance.vectors.golden_tables import materialize_for, own_place
 
 
 def collect(session: pytest.Session, ids: Sequence[str]) -> list[VectorItem]:
-    """The tests of a session.
+    """Make the tests of a session.
 
     Args:
-        session: of pytest, with the plugin's options.
-        ids: of the tests that the command line names, as pytest prints them; all where it names none.
+        session: the session of pytest, with the plugin's options.
+        ids: the ids of the tests that the command line names, as pytest prints them; empty for all tests.
 
     Raises:
-        pytest.UsageError: an option makes no sense, or nothing is selected.
+        pytest.UsageError: an option is not valid, or nothing is selected.
     """
     try:
         return _items(session, ids)
@@ -85,11 +85,11 @@ class Engine:
     """The adapter of one session of pytest, started when the first test needs it."""
 
     def __init__(self, name: str, limits: Limits, expected: Expectations) -> None:
-        """Make the adapter's side of a session; nothing is started yet.
+        """Prepare the adapter of a session; nothing is started yet.
 
         Args:
-            name: of an engine, or a command, as for ``run --adapter``.
-            limits: of time, and of requests that are under way at once.
+            name: the name of an engine, or a command, as for ``run --adapter``.
+            limits: the limits of time, and of requests in flight.
             expected: the known deviations.
 
         Raises:
@@ -102,19 +102,19 @@ class Engine:
         self._pending: Iterator[tuple[Vector, Answer]] = iter(())
         self._answered: dict[str, tuple[Vector, Answer]] = {}
         self.failed_to_start: str | None = None
-        """Why the adapter cannot be started, once that is known."""
+        """The reason why the adapter cannot be started, once that is known."""
 
         self.run = AdapterRun(self._target.name, self._target.reproduce or self._target.name)
 
     def ask(self, vector: Vector, following: Callable[[], Sequence[Vector]]) -> tuple[Vector, Answer, Expected]:
-        """Ask about a vector, and ahead about those that follow, as ``run`` does.
+        """Run a vector, and send the requests of those that follow ahead, as ``run`` does.
 
         Args:
-            vector: which one.
-            following: gives those that will be asked about next, as far as they are known.
+            vector: the vector.
+            following: returns the vectors that will be run next, as far as they are known.
 
         Returns:
-            The vector as it was asked, the answer, and the deviations that are known of who answered.
+            The vector as it was sent, the answer, and the known deviations of the implementation.
 
         Raises:
             NotExamined: the adapter cannot be started.
@@ -122,7 +122,7 @@ class Engine:
         adapter, started, expected = self._start()
         if vector.id not in self._answered:
             self._answered.update(self._until(vector.id))
-        if vector.id not in self._answered:  # nothing more is under way, or it was not asked ahead
+        if vector.id not in self._answered:  # nothing is in flight, or it was not sent ahead
             asked = self._open.enter_context(places([vector, *following()]))
             golden = materialize_for(asked, own_place())
             self._pending = answers(adapter, started, asked, golden)
@@ -130,7 +130,7 @@ class Engine:
         return *self._answered.pop(vector.id), expected
 
     def _until(self, id_: str) -> Iterator[tuple[str, tuple[Vector, Answer]]]:
-        """The answers that are under way, up to that of a vector."""
+        """Yield the answers to requests in flight, up to that of a vector."""
         for vector, answer in self._pending:
             yield vector.id, (vector, answer)
             if vector.id == id_:
@@ -148,25 +148,25 @@ class Engine:
         return self._started
 
     def close(self) -> None:
-        """End the adapter, and remove the tables that it was asked to write."""
+        """Stop the adapter, and remove the tables that it wrote."""
         self._open.close()
 
 
 class Collected(pytest.Collector):
-    """A level of the names of the tests: all of them, or a suite."""
+    """A level in the tree of tests: the root, or a suite."""
 
     def collect(self) -> list[pytest.Item | pytest.Collector]:
-        return []  # the tests are added all at once, when their vectors have been read
+        return []  # the tests are added all at once, when the vectors have been read
 
 
 class Deviates(Exception):
-    """The engine does not do what the vector asks for; the message is the evidence."""
+    """The answer of the engine differs from the vector; the message is the evidence."""
 
     def __init__(self, reason: str, lines: Sequence[str]) -> None:
         """Make the error.
 
         Args:
-            reason: what the summary of pytest says.
+            reason: the text for the summary of pytest.
             lines: the evidence.
         """
         super().__init__("\n".join(lines))
@@ -177,7 +177,7 @@ class VectorItem(pytest.Item):
     """One vector as a test."""
 
     def __init__(self, *, vector: Vector, engine: Engine, **more: Any) -> None:
-        """Make the test of a vector; ``more`` is what pytest gives each test."""
+        """Make the test of a vector; ``more`` has the arguments that pytest gives each test."""
         super().__init__(**more)
         self.vector = vector
         self.engine = engine
@@ -215,7 +215,7 @@ class VectorItem(pytest.Item):
             raise Deviates(unmet or short_evidence(result), [*([unmet] if unmet else []), *lines])
 
     def _following(self) -> list[Vector]:
-        """The vectors that this process will ask about next, where that is known: a worker of xdist learns it late."""
+        """Return the vectors that this process will run next, if that is known: a worker of xdist learns it late."""
         if hasattr(self.config, "workerinput"):
             return []
         following = self.session.items[self.session.items.index(self) + 1 :]
@@ -225,7 +225,7 @@ class VectorItem(pytest.Item):
         if not isinstance(excinfo.value, Deviates | ToolError):
             return super().repr_failure(excinfo, style)
         shown = excinfo.getrepr(style="value")
-        if shown.reprcrash is not None:  # what the summary says
+        if shown.reprcrash is not None:  # the text of the summary
             shown.reprcrash.message = (
                 excinfo.value.reason if isinstance(excinfo.value, Deviates) else str(excinfo.value)
             )

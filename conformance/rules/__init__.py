@@ -1,6 +1,6 @@
-"""The registry of checks: all that `validate` can find, of `spec_ref.checks` and over files, rows and versions.
+"""The registry of checks: those of `spec_ref.checks`, and those over files, rows and versions of a table.
 
-The form is the same: a TOML file for each level, and an id, requirements, a scope and a severity for each check.
+Each level has a TOML file, and each check has an id, requirements, a scope and a severity.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from spec_ref.requirements import Requirement, check_id
 
 @functools.cache
 def registry() -> Mapping[str, Check]:
-    """All checks by id: level by level."""
+    """Return all checks by id, ordered by level."""
     theirs, ours = checks.registry(), checks.load_checks(resources.files(__package__))
     if theirs.keys() & ours.keys():
         raise AssertionError(f"checks are in both registries: {', '.join(theirs.keys() & ours.keys())}")
@@ -28,16 +28,16 @@ def registry() -> Mapping[str, Check]:
 
 @functools.cache
 def retired() -> Mapping[str, str]:
-    """Ids of checks that an earlier version had and that never found anything, each with the reason."""
+    """Return the ids of checks that were removed because they could never find anything, each with the reason."""
     text = resources.files(__package__).joinpath("retired.toml").read_text(encoding="utf-8")
     return {check: row["reason"] for row in tomllib.loads(text)["retired"] for check in row["checks"]}
 
 
 def check_of(violation: Violation) -> Check | None:
-    """The check that found a violation; None where the registry has none, as of what no table can show."""
+    """Return the check that found a violation; None if the registry has none, as for errors that no table can show."""
     return registry().get(check_id(violation.requirement, violation.aspect))
 
 
 def checks_of(rule: Requirement) -> tuple[Check, ...]:
-    """The checks that find a requirement broken."""
+    """Return the checks of a requirement."""
     return tuple(check for check in registry().values() if rule.code in check.requirements)

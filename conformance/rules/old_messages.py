@@ -1,4 +1,4 @@
-"""Findings in reports of the version before, which have a message and no check: for one release, then this may go."""
+"""Checks for findings in reports of the previous version, which have no check id; to be removed after one release."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class _Row:
     message: re.Pattern[str]
     aspect: str
     severity: str | None
-    """The severity of those that this row is about, where one message stood for two checks."""
+    """The severity that the row applies to, where one message belonged to two checks."""
 
 
 @functools.cache
@@ -35,15 +35,15 @@ def _rows() -> tuple[_Row, ...]:
 
 
 def check_by_message(code: str, message: str, severity: str | None = None) -> str:
-    """The id of the check that a finding of the version before is of.
+    """Return the id of the check of a finding in a report of the previous version.
 
     Args:
         code: the requirement.
         message: the text of that version.
-        severity: that of the finding, where it is known.
+        severity: the severity of the finding, if it is known.
 
     Returns:
-        An id; of a requirement that is unknown, its code.
+        The id of a check; the code if the requirement is unknown.
     """
     if code not in register():
         return code

@@ -1,1 +1,1 @@
-"""Replaying vectors against implementations: their processes, the verdicts, results, and what is known to fail."""
+"""Running vectors against implementations: processes, verdicts, results, and known deviations."""

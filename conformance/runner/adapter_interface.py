@@ -1,4 +1,4 @@
-"""What the runner sees of an adapter, wherever it runs."""
+"""The interface of an adapter, for the runner, whether it runs in this process or another."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ from conformance.operations.protocol import Answer, Ok, Refused, Started, Unsupp
 
 @frozen
 class Request:
-    """One question. It carries nothing of the vector it comes from but the question."""
+    """One request: an operation and its arguments, without the expected answer of the vector."""
 
     op: str
     args: dict[str, Any] = field(hash=False)
 
 
 Trace: TypeAlias = Callable[[str, bytes], None]
-"""Is told each line: ``->`` to the adapter, ``<-`` from it."""
+"""Takes the direction and the text of each line: ``->`` to the adapter, ``<-`` from it."""
 
 
 class Adapter(Protocol):
-    """An implementation that can be asked. A context manager: leaving it ends what it started."""
+    """An implementation under test. A context manager: leaving it stops the implementation."""
 
     name: str
 
     def start(self) -> Started:
-        """Start it, and learn who answers. Raises `NotExamined` where it cannot be started."""
+        """Start the adapter; return its implementation and version. Raises `NotExamined` if it cannot be started."""
 
     def ask(self, requests: Iterable[Request]) -> Iterator[Answer]:
-        """The answers to the requests, one for each, in order."""
+        """Yield the answers to the requests, one for each, in order."""
 
     def stop(self) -> str | None:
-        """End it; tells what it did against the protocol at the end, None when nothing."""
+        """Stop the adapter; return how it broke the protocol while it stopped, or None."""
 
     def interrupt(self) -> None:
-        """Make a thread that waits for its answer go on at once; the answer is of no use then."""
+        """Unblock a thread that waits for an answer; the answer is then meaningless."""
 
     def __enter__(self) -> Self: ...
 
@@ -50,7 +50,7 @@ class Adapter(Protocol):
 
 
 class InProcess:
-    """An adapter of ours, called directly: for the reference, whose code is trusted not to take the process down."""
+    """An adapter that is called in this process: for the reference, whose code is trusted not to crash it."""
 
     def __init__(
         self,
@@ -87,7 +87,7 @@ class InProcess:
         return None
 
     def interrupt(self) -> None:
-        """Nothing: what asks it is the thread that answers."""
+        """Do nothing: requests are answered in the calling thread."""
 
     def __enter__(self) -> Self:
         return self

@@ -1,7 +1,7 @@
-"""Replaying vectors against adapters, and keeping count.
+"""Running vectors against adapters, and keeping count.
 
-Every selected case of every adapter that started ends as exactly one of passed, failed, unsupported and crashed; a run
-that loses or gains a case is an error of this tool, not a result.
+Every selected vector has exactly one outcome for every adapter that started: passed, failed, unsupported or crashed. A
+run that loses or gains a vector is an error of this tool, not a result.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from contextlib import ExitStack
 from attrs import Factory, evolve, field, frozen
 from attrs.validators import ge, optional
 
+from conformance.core.counts import plural
 from conformance.core.failures import ExitStatus, HarnessFault, NotExamined, ToolError
 from conformance.operations.comparison import ABSENT, Difference
 from conformance.operations.protocol import Answer, Started, Unsupported
@@ -30,14 +31,14 @@ from conformance.vectors.golden_tables import Located, materialize_for, own_plac
 
 @frozen
 class Target:
-    """An adapter that the caller asked for, not yet started."""
+    """An adapter that the caller named, not yet started."""
 
     name: str
     open: Callable[[], Adapter]
-    """Makes the adapter; raises `NotExamined` where there is none, for instance because it is not installed."""
+    """Makes the adapter; raises `NotExamined` if that is not possible, for instance because it is not installed."""
 
     reproduce: str = ""
-    """What names it on a command line."""
+    """Its name for ``--adapter``."""
 
 
 NO_EXPECTATIONS = Expectations()
@@ -55,36 +56,36 @@ class Plan:
     vectors: tuple[Vector, ...]
     expectations: Expectations = NO_EXPECTATIONS
     max_failures: int | None = field(default=None, validator=optional(ge(1)))
-    """After how many failures to stop; None to go on to the end."""
+    """The number of failures after which to stop; None to run to the end."""
 
     jobs: int = field(default=1, validator=ge(1))
-    """How many targets run side by side."""
+    """How many targets run at the same time."""
 
     second_reader: Target | None = None
-    """Who reads what was written and passed, besides the judge; see `conformance.properties.second_reader`."""
+    """Reads the written tables that passed, besides the reference; see `conformance.properties.second_reader`."""
 
     second_readings: Callable[[str, Vector, Answer, Adapter, Started], Iterable[SecondReading]] = _no_readings
-    """Lets the second reader read what an answer to a vector names."""
+    """Lets the second reader read the tables that an answer names."""
 
 
 Progress = Callable[[str, int, int], None]
-"""Is told the adapter, the cases done and the cases in all."""
+"""Takes the adapter, the number of vectors that are done, and the total."""
 
 
 def no_progress(_adapter: str, _done: int, _total: int) -> None:
-    """Tells nobody."""
+    """Report no progress."""
 
 
 class _Stop(Exception):
-    """The last failure that a run is to have."""
+    """The run has reached the number of failures after which it stops."""
 
 
 def execute(plan: Plan, header: dict[str, object], writer: Writer, progress: Progress = no_progress) -> Run:
     """Run a plan. A run that is interrupted is not complete, and its exit status says so.
 
     Raises:
-        ToolError: golden tables cannot be put where they have to be, expectations contradict each other, or this tool
-            lost count; the results say that they are not complete.
+        ToolError: golden tables cannot be put in their place, expectations contradict each other, or this tool lost
+            count; the results then say that they are not complete.
     """
     run = Run(header, cases={vector.id: Case.of(vector) for vector in plan.vectors})
     writer.header(header, run.cases.values())
@@ -109,7 +110,7 @@ def execute(plan: Plan, header: dict[str, object], writer: Writer, progress: Pro
 
 
 def exit_status(run: Run) -> ExitStatus:
-    """What a run comes to: failures first, then adapters that could not be examined."""
+    """Return the exit status of a run: failures take precedence over adapters that could not be examined."""
     if run.failures or any(adapter.breach or adapter.unmet for adapter in run.adapters):
         return ExitStatus.FAILURES
     if any(adapter.not_examined for adapter in run.adapters):
@@ -119,7 +120,7 @@ def exit_status(run: Run) -> ExitStatus:
 
 @frozen
 class _Running:
-    """A run under way, of which several threads may do a target each."""
+    """A run in progress, whose targets may be in several threads."""
 
     plan: Plan
     run: Run
@@ -127,16 +128,16 @@ class _Running:
     progress: Progress
     golden: Located
     started: list[Adapter] = Factory(list)
-    """Every adapter that was started; those that ended take an interruption without harm."""
+    """Every adapter that was started; interrupting one that has stopped does no harm."""
 
     failed: list[str] = Factory(list)
-    """The cases that failed, or were not as expected."""
+    """The number of results that failed or were not as expected."""
 
     ended: threading.Event = Factory(threading.Event)
-    """Set once the run ends early: nothing more is to be asked."""
+    """Set when the run ends early: no more requests are to be sent."""
 
     def all_targets(self) -> None:
-        """Do every target, as many side by side as the plan has jobs."""
+        """Run every target, as many at the same time as the plan has jobs."""
         if self.plan.jobs == 1:
             for target in self.plan.targets:
                 self._target(target)
@@ -149,7 +150,7 @@ class _Running:
             except BaseException:
                 self.ended.set()
                 pool.shutdown(wait=False, cancel_futures=True)
-                while not all(future.done() for future in running):  # one may have been about to start its process
+                while not all(future.done() for future in running):  # one may just be starting its process
                     for adapter in self.started:
                         adapter.interrupt()
                     time.sleep(0.05)
@@ -200,9 +201,9 @@ class _Running:
                     self.progress(target.name, done, len(plan.vectors))
                 breach = adapter.stop() or ""
         except NotExamined as error:
-            self._go_on()  # what was killed while it started says nothing about itself
+            self._go_on()  # an adapter that was killed while it started has no result
             return evolve(found, not_examined=str(error), seconds=_since(began))
-        except (_Stop, KeyboardInterrupt):  # what it answered until then has to be somebody's in the reports
+        except (_Stop, KeyboardInterrupt):  # the reports need the adapter of the answers so far
             self.run.adapters.append(evolve(found, unmet=tuple(unmet), seconds=_since(began)))
             self.writer.adapter(self.run.adapters[-1])
             raise
@@ -228,7 +229,7 @@ def _since(began: float) -> float:
 def answers(
     adapter: Adapter, started: Started, vectors: Sequence[Vector], golden: Located
 ) -> Iterator[tuple[Vector, Answer]]:
-    """Each vector with its answer, in order. What the adapter says it does not have is not asked."""
+    """Yield each vector with its answer, in order. Operations and versions that the adapter lacks are not requested."""
     told = [undeclared(started, vector) for vector in vectors]
     asked = (
         Request(vector.operation.name, golden.request(vector.args))
@@ -239,14 +240,14 @@ def answers(
     for vector, unsupported in zip(vectors, told, strict=True):
         answer = unsupported or next(answers, None)
         if answer is None:
-            raise HarnessFault(f"no answer came of {adapter.name} for {vector.id}: this tool lost it")
+            raise HarnessFault(f"the answer of {adapter.name} to {vector.id} is missing")
         yield vector, golden.answer(answer)
     if next(answers, None) is not None:
-        raise HarnessFault(f"more answers of {adapter.name} than requests: this tool lost count")
+        raise HarnessFault(f"{adapter.name} has more answers than requests")
 
 
 def undeclared(started: Started, vector: Vector) -> Unsupported | None:
-    """Why an adapter need not be asked: its answer to ``start`` leaves out what the vector is about."""
+    """Return why a vector need not be run: the adapter did not declare its operation or version in ``start``."""
     if vector.operation.name not in started.operations:
         return Unsupported(f"the operation {vector.operation.name} (not declared)")
     if started.format_versions and not set(vector.versions) & set(started.format_versions):
@@ -274,18 +275,18 @@ def _result(adapter: str, vector: Vector, verdict: Verdict, status: str, deviati
 
 
 def difference_json(difference: Difference) -> dict[str, object]:
-    """A difference as JSON; a side without a value there has no key."""
+    """Return a difference as JSON; a side without a value there has no key."""
     sides = {"expected": difference.expected, "got": difference.got}
     return {"path": difference.path, **{side: value for side, value in sides.items() if value is not ABSENT}}
 
 
 def account(vectors: Sequence[Vector], results: Sequence[Result]) -> None:
-    """Make sure that each case has exactly one outcome.
+    """Check that each vector has exactly one outcome.
 
     Raises:
-        HarnessFault: it has not; says which.
+        HarnessFault: a vector has none, or several.
     """
     times = Counter(result.id for result in results)
     wrong = [vector.id for vector in vectors if times.pop(vector.id, 0) != 1] + list(times)
     if wrong:
-        raise HarnessFault(f"{len(wrong)} cases do not have exactly one outcome, the first is {wrong[0]}")
+        raise HarnessFault(f"{plural(len(wrong), 'vector')} without exactly one outcome, such as {wrong[0]}")

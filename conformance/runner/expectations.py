@@ -1,33 +1,33 @@
-"""Expected deviations: failures of an implementation that are known, with the evidence for each.
+"""Known deviations: failures of an implementation that are expected, with the evidence for each.
 
 A TOML file (`schemas/expectations.json` is its form)::
 
     [[deviation]]
     id = "iceberg-java-hashes-uuid-bytes-reversed"  # optional: a stable name, unique among all files
-    kind = "deviation"                 # optional: one of `Kind`; deviation where it is left out
-    requirements = ["HSH004"]          # optional: the requirements that it breaks; its vectors name each of them
-    engine = "iceberg-java"            # an adapter's name (without @version), or what it answers as its implementation
-    versions = ["1.10.2"]              # the versions it was seen in, as the adapter answers them; without: any
-    vectors = ["hash-uuid-nil"]        # ids; each has to exist
-    does = "hashes the bytes reversed" # what it does instead, for people
-    answer = { ok = 5 }                # optional: its exact answer; any other wrong answer is then a difference.
+    kind = "deviation"                 # optional: one of `Kind`; deviation by default
+    requirements = ["HSH004"]          # optional: the requirements that it breaks; its vectors must name each of them
+    engine = "iceberg-java"            # an adapter's name (without @version), or the implementation that it reports
+    versions = ["1.10.2"]              # optional: the versions that have it, as the adapter reports them
+    vectors = ["hash-uuid-nil"]        # ids of vectors that exist
+    does = "hashes the bytes reversed" # what it does, for people
+    answer = { ok = 5 }                # optional: its exact answer; any other wrong answer is then a failure.
                                        # { ok = VALUE }, { error = "invalid" }, { crash = true }, or the same as JSON
-                                       # text where TOML cannot say it: '{"ok": null}'
+                                       # text for values that TOML lacks: '{"ok": null}'
     reason = "why it is wrong, and what breaks"
-    evidence = "where it can be seen: an issue, a line of its source"
+    evidence = "an issue, or a line of the source"
     sometimes = true                   # optional: the answer is undefined (memory past a buffer, order, time), so that
                                        # a run in which the case passes is not a surprise
     points = ["C25"]                   # optional: contradictions of the texts (docs/contradictions.md) that it is about
-    counter = "what speaks for it"     # optional: the best argument that the engine is right
+    counter = "the counterargument"    # optional: the best argument that the engine is right
     upstream = ["https://..."]         # optional: reports of it to the engine's project
 
-With expectations a run is conformant when the failures are exactly these: one that is not listed fails the run, and so
-does a listed one that no longer happens while its engine, version and vector are among what ran. An entry that can
-never be met is wrong usage: a vector that does not exist, an engine that neither ran nor comes with the tool, and two
-entries that speak of one vector of one version.
+With such a file a run is conformant if the failures are exactly these: a failure that is not listed fails the run, and
+so does a listed one that no longer happens although its engine, version and vector ran. Entries that can never apply
+are wrong usage: a vector that does not exist, an engine that neither ran nor comes with the tool, and two entries for
+the same vector and version.
 
-Two adapters that come with the tool may reach one implementation. Its deviations stand once, under the adapter that is
-called as it is; the other one is held to them as far as it reaches, so that what it does not support is not over.
+Two adapters that come with the tool may use the same implementation. Its deviations are listed once, under the adapter
+with the name of the implementation. They also apply to the other adapter, except for what that one does not support.
 """
 
 from __future__ import annotations
@@ -58,26 +58,26 @@ SHIPPED = "known-deviations"
 
 
 OTHER_LISTS = ("matrix.toml", "relay.toml", "scenarios.toml", "catalogs.toml")
-"""The files of a folder that are of other forms: deprecated, as they do not come with the tool any more."""
+"""Files in a folder that have other forms: deprecated, as they no longer come with the tool."""
 
 
 class Kind(enum.Enum):
-    """What a known failure says about an engine. Only the first is published as "deviates from the spec"."""
+    """The kind of a known failure. Only the first is published as "deviates from the spec"."""
 
     DEVIATION = "deviation"
-    """A wrong answer, or valid input refused, by a requirement that binds the engine in the role it is asked in."""
+    """A wrong answer, or a refusal of valid input, by a requirement that binds the engine in the tested role."""
 
     LENIENCY = "leniency"
-    """Malformed input is accepted, where no sentence of the text asks a reader to refuse it."""
+    """Malformed input is accepted that the spec does not require a reader to refuse."""
 
     ROBUSTNESS = "robustness"
-    """The wrong kind of error, a crash, or a hang, for valid input or malformed."""
+    """A wrong kind of error, a crash or a hang, for valid or malformed input."""
 
     LIMITATION = "limitation"
     """Something is not implemented."""
 
     CHOICE = "choice"
-    """The text leaves the point open, and the engine chose otherwise than the reference."""
+    """The spec leaves the point open, and the engine chose differently from the reference."""
 
 
 @frozen
@@ -92,35 +92,35 @@ class Deviation:
     answer: dict[str, Any] | None = field(default=None, hash=False)
     evidence: str = ""
     sometimes: bool = False
-    """Whether it depends on chance, so that it is not over when it does not happen."""
+    """Whether it depends on chance, so that a run in which it does not happen is no surprise."""
 
     id: str = ""
     kind: Kind = Kind.DEVIATION
     requirements: tuple[str, ...] = ()
-    """The requirements that it breaks; for other kinds than a deviation, those that it is about."""
+    """The requirements that it breaks; for kinds other than deviations, those that it is about."""
 
     points: tuple[str, ...] = ()
-    """The contradictions of the texts that it is about, beside those that its vectors name."""
+    """The contradictions of the texts that it is about, besides those that its vectors name."""
 
     counter: str = ""
     """The best argument that the engine is right."""
 
     upstream: tuple[str, ...] = ()
-    """Reports of it to the engine's project."""
+    """Links to reports to the engine's project."""
 
     @property
     def description(self) -> str:
-        """What it is, for people: what the engine does, and why that is wrong."""
+        """What the engine does, and why that is wrong."""
         return f"{self.does}: {self.reason}" if self.does else self.reason
 
     def broken_requirements(self, proofs: Mapping[str, frozenset[str]]) -> frozenset[str]:
-        """The requirements that it is about.
+        """Return the requirements that it is about.
 
         Args:
-            proofs: the requirements that each vector proves, by its id.
+            proofs: the requirements that each vector proves, by the vector's id.
 
         Returns:
-            Those that it names; else those that all of its vectors share, else all of theirs.
+            Those that it names; else those that all of its vectors share; else those of any of its vectors.
         """
         if self.requirements:
             return frozenset(self.requirements)
@@ -128,16 +128,16 @@ class Deviation:
         return frozenset.intersection(*proven) or frozenset[str]().union(*proven)
 
     def is_of(self, adapter: str, started: Started) -> bool:
-        """Whether an adapter that ran is the engine, at one of the versions."""
+        """Return whether an adapter that ran is this engine, in one of the versions."""
         return self.engine in _names(adapter, started) and (not self.versions or started.version in self.versions)
 
     def is_borrowed_by(self, adapter: str) -> bool:
-        """Whether an adapter that comes with the tool has it from the one that is called as the engine."""
+        """Return whether another adapter of the tool uses the same implementation."""
         plain = adapter.partition("@")[0]
         return self.engine != plain and any(engine.name == plain for engine in catalog().engines)
 
     def happened(self, vector: Vector, verdict: Verdict) -> bool:
-        """Whether a failure is this one."""
+        """Return whether a failure is this deviation."""
         match self.answer:
             case None:
                 return True
@@ -155,7 +155,7 @@ def _same_answer(vector: Vector, stated: Any, got: Any) -> bool:
         return same_json(stated, got)
     try:
         return not vector.operation.compare(vector.args, stated, got)
-    except Undecodable:  # a wrong answer need not be a value at all
+    except Undecodable:  # a wrong answer need not be a value of the type
         return same_json(stated, got)
 
 
@@ -167,39 +167,40 @@ class Expectations:
     file: str = ""
 
     def of(self, adapter: str, started: Started) -> Expected:
-        """What is expected of one adapter.
+        """Return the deviations that are expected of one adapter.
 
         Raises:
-            UsageError: two deviations speak of one vector of this engine and version.
+            UsageError: two deviations are about the same vector of this engine and version.
         """
         by_id: dict[str, Deviation] = {}
         for deviation in self.deviations:
             if deviation.is_of(adapter, started):
                 for id_ in deviation.vectors:
                     if by_id.setdefault(id_, deviation) is not deviation:
-                        raise UsageError(f"{self.file}: two deviations of {started} speak of the vector {id_}")
+                        raise UsageError(f"{self.file}: two deviations of {started} are about the vector {id_}")
         borrowed = {id_ for id_, deviation in by_id.items() if deviation.is_borrowed_by(adapter)}
         return Expected(by_id, frozenset(borrowed))
 
     def check_engines(self, ran: Iterable[tuple[str, Started]], known: Collection[str]) -> None:
-        """Make sure that each deviation is of somebody.
+        """Check that each deviation names a known engine.
 
         Args:
             ran: the adapters that ran.
             known: the names of the engines that come with the tool.
 
         Raises:
-            UsageError: one names an engine that neither ran nor comes with the tool, so that it can never be met.
+            UsageError: a deviation names an engine that neither ran nor comes with the tool, so that it can never
+                apply.
         """
         names = set(known) | {name for one, started in ran for name in _names(one, started)}
         for index, deviation in enumerate(self.deviations):
             if deviation.engine not in names:
-                what = f"no adapter of this run, and no engine that comes with the tool, is {deviation.engine!r}"
+                what = f"unknown engine {deviation.engine!r}: neither an adapter of this run nor an engine of the tool"
                 raise UsageError(f"{self.file}: /deviation/{index}/engine: {what}")
 
 
 def _names(adapter: str, started: Started) -> tuple[str, ...]:
-    """What an adapter that ran can be called."""
+    """Return the names by which a deviation can name an adapter that ran."""
     return adapter, adapter.partition("@")[0], started.implementation
 
 
@@ -209,10 +210,10 @@ class Expected:
 
     by_id: dict[str, Deviation]
     borrowed: frozenset[str] = frozenset()
-    """Vectors whose deviation stands under another adapter of the same implementation."""
+    """Vectors whose deviation is listed under another adapter of the same implementation."""
 
     def status(self, vector: Vector, verdict: Verdict) -> tuple[str, Deviation | None, str | None]:
-        """The status of a result, the deviation that it is, and what expectation it does not meet, if any."""
+        """Return the status of a result, its known deviation, and how it differs from the expectation, if it does."""
         deviation = self.by_id.get(vector.id)
         outcome = verdict.outcome
         if deviation is None:
@@ -221,16 +222,16 @@ class Expected:
             case Outcome.PASSED if deviation.sometimes:
                 return outcome.value, None, None
             case Outcome.PASSED:
-                return "unexpected-pass", deviation, f"{vector.id}: it passes now; the deviation is over"
+                return "unexpected-pass", deviation, f"{vector.id}: known deviation now passes; remove it"
             case Outcome.UNSUPPORTED if vector.id in self.borrowed:
                 return outcome.value, None, None
             case Outcome.UNSUPPORTED:
-                return outcome.value, None, f"{vector.id}: it is unsupported now; the deviation is over"
+                return outcome.value, None, f"{vector.id}: known deviation is now unsupported; remove it"
             case _ if deviation.happened(vector, verdict):
                 return "known", deviation, None
             case _:
                 stated = dump_json(deviation.answer)
-                return outcome.value, None, f"{vector.id}: it fails otherwise than expected, which is {stated}"
+                return outcome.value, None, f"{vector.id}: the failure differs from the known deviation {stated}"
 
 
 @cache
@@ -240,14 +241,14 @@ def _schema() -> jsonschema_rs.Validator:
 
 
 def load(name: str | Path, ids: Collection[str]) -> Expectations:
-    """The expectations of a file, of all ``*.toml`` files of a folder, or of those that come with the tool.
+    """Load a file of known deviations, all ``*.toml`` files of a folder, or those that come with the tool.
 
     Args:
         name: a path, or `SHIPPED`.
-        ids: all vectors there are, whether or not they are selected.
+        ids: the ids of all vectors, whether or not they are selected.
 
     Raises:
-        UsageError: a file cannot be read, is not of the form, or names a vector that does not exist.
+        UsageError: a file cannot be read, has a wrong form, or names a vector that does not exist.
     """
     if str(name) == SHIPPED:
         of_engines = shipped_entries("deviation")
@@ -258,42 +259,42 @@ def load(name: str | Path, ids: Collection[str]) -> Expectations:
     path = Path(name)
     paths = sorted(one for one in path.glob("*.toml") if one.name not in OTHER_LISTS) if path.is_dir() else [path]
     if not paths:
-        raise UsageError(f"{path}: the folder has no file of expectations, *.toml")
+        raise UsageError(f"{path}: the folder has no *.toml files")
     return Expectations(tuple(one for file in paths for one in _checked(file, read_deviations(file), ids)), str(path))
 
 
 def read_deviations(path: Path, text: str | None = None) -> tuple[Deviation, ...]:
-    """The deviations of one file, whether or not their vectors exist.
+    """Read the deviations of one file, whether or not their vectors exist.
 
     Args:
         path: the file.
-        text: what is in it, where that is known.
+        text: its content, if that is known.
 
     Raises:
-        UsageError: it cannot be read, or is not of the form.
+        UsageError: the file cannot be read, or has a wrong form.
     """
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8") if text is None else text)
     except OSError as error:
-        raise UsageError(f"{path}: expectations cannot be read: {error.strerror}") from None
+        raise UsageError(f"{path}: cannot be read: {error.strerror}") from None
     except ValueError as error:
-        raise UsageError(f"{path}: broken expectations: {error}") from None
+        raise UsageError(f"{path}: not known deviations: {error}") from None
     return _of_content(path, content)
 
 
 def _of_content(path: Path, content: dict[str, Any]) -> tuple[Deviation, ...]:
     wrong = next(iter(_schema().iter_errors(content)), None)
     if wrong is not None:
-        raise UsageError(f"{path}: broken expectations: {place(wrong.instance_path)}{shorten(wrong.message)}")
+        raise UsageError(f"{path}: not known deviations: {place(wrong.instance_path)}{shorten(wrong.message)}")
     return tuple(_deviation(path, index, row) for index, row in enumerate(content.get("deviation", ())))
 
 
 def _checked(path: Path, deviations: tuple[Deviation, ...], ids: Collection[str]) -> tuple[Deviation, ...]:
-    """The deviations of a file, once all of their vectors are found to exist."""
+    """Return the deviations of a file, after a check that their vectors exist."""
     for index, deviation in enumerate(deviations):
         for id_ in deviation.vectors:
             if id_ not in ids:
-                raise UsageError(f"{path}: broken expectations: /deviation/{index}/vectors: no vector {id_!r}")
+                raise UsageError(f"{path}: not known deviations: /deviation/{index}/vectors: unknown vector {id_!r}")
     return deviations
 
 
@@ -303,10 +304,10 @@ def _deviation(path: Path, index: int, row: dict[str, Any]) -> Deviation:
         try:
             answer = parse_json(answer.encode())
         except ValueError as error:
-            raise UsageError(f"{path}: broken expectations: /deviation/{index}/answer: {error}") from None
+            raise UsageError(f"{path}: not known deviations: /deviation/{index}/answer: {error}") from None
     if answer is not None and (not isinstance(answer, dict) or len(answer) != 1 or not answer.keys() & _ANSWERS):
         allowed = "one of ok, error and crash"
-        raise UsageError(f"{path}: broken expectations: /deviation/{index}/answer: it has to be {allowed}")
+        raise UsageError(f"{path}: not known deviations: /deviation/{index}/answer: expected {allowed}")
     return Deviation(
         engine=row["engine"],
         vectors=tuple(row["vectors"]),

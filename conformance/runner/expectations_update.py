@@ -1,9 +1,8 @@
-"""Bringing a file of expected deviations up to what a run found (``run --expect FILE --update-expected``).
+"""Updating a file of known deviations from the results of a run (``run --expect FILE --update-expected``).
 
-What a person wrote stays: an entry that still holds is kept to the letter, comments before it among it. An entry that
-does not hold any more goes, or loses the vectors that it does not hold for; a failure that is new becomes an entry with
-`TODO` in the place of its reason. What did not run is not judged: entries of other engines and versions, and vectors
-that were not selected, stay as they are.
+An entry that still applies is kept to the letter, with the comments before it. An entry that no longer applies is
+removed, or loses the vectors that it no longer applies to. A new failure becomes an entry with `TODO` as its reason.
+Entries of other engines and versions, and vectors that were not selected, stay as they are.
 """
 
 from __future__ import annotations
@@ -22,26 +21,26 @@ from conformance.runner.expectations import SHIPPED, Deviation, Expectations, Ki
 from conformance.runner.judge import Outcome
 from conformance.runner.results import AdapterRun, Result, Run
 
-TODO = "TODO: why is it wrong, and for whom does it matter?"
-"""The reason of an entry that nobody has looked at."""
+TODO = "TODO: why is it wrong, and who is affected?"
+"""The reason of an entry that nobody has reviewed."""
 
 HEADING = re.compile(r"(?m)^\[\[deviation\]\]")
 PINNED = 300
-"""The characters of an answer that an entry states in full; a longer one is left to `does`."""
+"""The most characters of an answer that an entry states in full; a longer one is only described in `does`."""
 
 
 @frozen
 class Entry:
-    """One entry of the file as it stands there."""
+    """One entry of the file, with its text."""
 
     deviation: Deviation
     text: str
-    """Its lines, with the comments that stand right before it."""
+    """Its lines, with the comments right before it."""
 
 
 @frozen
 class Update:
-    """What became of a file."""
+    """An updated file, and how many entries changed."""
 
     text: str
     kept: int
@@ -49,41 +48,41 @@ class Update:
     removed: int
     added: int
     todo: int = field(default=0)
-    """Entries whose reason has still to be written."""
+    """The number of entries whose reason is still to be written."""
 
     def __str__(self) -> str:
         counts = (("kept", self.kept), ("changed", self.changed), ("removed", self.removed), ("new", self.added))
-        told = ", ".join(f"{number} {word}" for word, number in counts)
-        return told + (f"; reasons to be written, where it says TODO: {self.todo}" if self.todo else "")
+        summary = ", ".join(f"{number} {word}" for word, number in counts)
+        return summary + (f"; reasons to write, marked TODO: {self.todo}" if self.todo else "")
 
 
 def readable(name: str | None) -> Path:
-    """The file that an update is to be written to.
+    """Return the file that an update is to be written to.
 
     Raises:
-        UsageError: there is none, or it is not one of the caller's own.
+        UsageError: no file is named, or it is a folder or comes with the tool.
     """
     if name is None:
         raise UsageError("--update-expected: name the file, with --expect FILE")
     if name == SHIPPED or Path(name).is_dir():
-        raise UsageError(f"--update-expected: {name} is no single file of yours")
+        raise UsageError(f"--update-expected: {name} is not a single file of yours")
     return Path(name)
 
 
 def before(path: Path) -> Expectations:
-    """The deviations of a file that may not be there yet; vectors that are gone are not complained of."""
+    """Read the deviations of a file that need not exist yet; vectors that no longer exist are ignored."""
     if not path.exists():
         return Expectations((), str(path))
     return Expectations(read_deviations(path), str(path))
 
 
 def updated(path: Path, run: Run, ids: Collection[str]) -> Update:
-    """The file as the run asks for it.
+    """Update a file to match the results of a run.
 
     Args:
-        path: the file, which need not be there.
-        run: a complete run with the deviations of the file as its expectations.
-        ids: all vectors there are.
+        path: the file, which need not exist.
+        run: a complete run that used the deviations of the file.
+        ids: the ids of all vectors.
     """
     text = path.read_text(encoding="utf-8") if path.exists() else ""
     head, entries = _split(text, before(path).deviations)
@@ -111,9 +110,9 @@ def updated(path: Path, run: Run, ids: Collection[str]) -> Update:
 
 
 def _split(text: str, deviations: Sequence[Deviation]) -> tuple[str, list[Entry]]:
-    """What stands before the first entry, and each entry with its comments."""
+    """Split a file into the text before the first entry, and the entries with their comments."""
     starts = [match.start() for match in HEADING.finditer(text)]
-    if len(starts) != len(deviations):  # the same data in another notation, or a heading inside a text
+    if len(starts) != len(deviations):  # the entries are in another notation of TOML, or a string contains a heading
         return "", [Entry(deviation, written(deviation)) for deviation in deviations]
     if not deviations:
         return text, []
@@ -124,7 +123,7 @@ def _split(text: str, deviations: Sequence[Deviation]) -> tuple[str, list[Entry]
 
 
 def _comments_before(text: str, start: int) -> int:
-    """Where the comment lines begin that stand right above a place."""
+    """Return the start of the comment lines right before a position."""
     while start:
         line = text.rfind("\n", 0, start - 1) + 1
         if not text[line:start].startswith("#"):
@@ -134,12 +133,12 @@ def _comments_before(text: str, start: int) -> int:
 
 
 def _comment_of(text: str) -> str:
-    """The comment of the first entry may be about the file: it stays when the entry goes."""
+    """Return the comment of the first entry, which stays when the entry is removed, as it may be about the file."""
     return "".join(line for line in text.splitlines(keepends=True) if line.startswith("#"))
 
 
 def _without(entry: Entry, vectors: tuple[str, ...]) -> str:
-    """An entry with fewer vectors, its other lines as they are."""
+    """Return the text of an entry with fewer vectors, and its other lines unchanged."""
     listed = "vectors = [\n" + "".join(f'  "{id_}",\n' for id_ in vectors) + "]"
     text, found = re.subn(r"(?ms)^vectors\s*=\s*\[.*?\]", lambda _: listed, entry.text)
     try:
@@ -152,15 +151,15 @@ def _without(entry: Entry, vectors: tuple[str, ...]) -> str:
 
 @frozen
 class _Held:
-    """Who ran, and which result of which vector was a failure."""
+    """The adapters that ran, and their results."""
 
     ran: tuple[tuple[AdapterRun, Started], ...]
     results: dict[tuple[str, str], Result]
 
     def stays(self, deviation: Deviation, id_: str) -> bool:
-        """Whether a vector stays in an entry: it happened, or was not asked of the engine that the entry is about.
+        """Return whether a vector stays in an entry: it still fails, or did not run on the engine of the entry.
 
-        What another adapter of the engine does not reach was not asked.
+        A vector that another adapter of the engine does not support did not run there.
         """
         asked = []
         for one, who in self.ran:
@@ -188,7 +187,7 @@ class _New:
         self._left = {key: one for key, one in held.results.items() if one.outcome in wrong and one.status != "known"}
 
     def carried(self, deviations: Sequence[Deviation]) -> Iterator[Deviation]:
-        """Entries of other versions of an engine that hold in the version that ran: what they say holds there too."""
+        """Yield copies of entries of other versions, for vectors that fail alike in the version that ran."""
         for deviation in deviations:
             for adapter, who in self._held.ran:
                 if not deviation.versions or not evolve(deviation, versions=()).is_of(adapter.name, who):
@@ -205,12 +204,12 @@ class _New:
         return True
 
     def fresh(self) -> Iterator[Deviation]:
-        """An entry for each engine, suite, operation and way to be wrong."""
+        """Yield an entry for each engine, suite, operation and kind of failure."""
         names = {adapter.name: (_engine(adapter.name, who), who.version) for adapter, who in self._held.ran}
         groups: dict[tuple[str, ...], list[Result]] = {}
         for (name, id_), result in self._left.items():
             case = self._run.cases[id_]
-            key = (*names[name], case.suite, case.operation, _told(result))
+            key = (*names[name], case.suite, case.operation, _failure_kind(result))
             groups.setdefault(key, []).append(result)
         for (engine, version, _, operation, kind), results in sorted(groups.items()):
             answers = [_answer(result) for result in results]
@@ -226,28 +225,28 @@ class _New:
 
 
 def _engine(adapter: str, who: Started) -> str:
-    """What to call an adapter: the name of an engine of the tool, and the implementation of a command."""
+    """Return the engine to name in an entry: that of an adapter of the tool, or the implementation of a command."""
     return who.implementation if set(adapter) & set(" /:") else adapter.partition("@")[0]
 
 
 def _answer(result: Result) -> dict[str, object]:
-    """The answer of a failure as an entry states it."""
+    """Return the answer of a failure as an entry states it."""
     got = result.got or {}
     if "error" in got:
         return {"error": got["error"]}
     return {"ok": got["ok"]} if "ok" in got else {"crash": True}
 
 
-def _told(result: Result) -> str:
-    """In which way a failure is one."""
+def _failure_kind(result: Result) -> str:
+    """Describe a failure in a few words."""
     if result.outcome is Outcome.CRASHED:
         return "crashes"
     kind = (result.got or {}).get("error")
-    return f"refuses ({kind})" if kind else "answers otherwise"
+    return f"refuses ({kind})" if kind else "answers differently"
 
 
 def written(deviation: Deviation) -> str:
-    """An entry as TOML."""
+    """Return an entry as TOML."""
     lines = ["[[deviation]]"]
     if deviation.id:
         lines.append(f"id = {_text(deviation.id)}")
@@ -282,7 +281,7 @@ def _texts(texts: Iterable[str]) -> str:
 
 
 def _text(text: str) -> str:
-    """A basic string of TOML; a literal one where that needs no escapes."""
+    """Return a TOML string: a literal one if it needs no escapes that way, else a basic one."""
     plain = all(character.isprintable() for character in text)
     if plain and '"' in text and "'" not in text and "\\" not in text:
         return f"'{text}'"

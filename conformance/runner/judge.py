@@ -15,7 +15,7 @@ from conformance.vectors import Alternative, Vector
 
 
 class Outcome(enum.Enum):
-    """What became of one case; the four add up to the cases that were asked."""
+    """The outcome of one vector; the four numbers add up to the vectors that were run."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -25,7 +25,7 @@ class Outcome(enum.Enum):
 
 @frozen
 class Verdict:
-    """What became of one case, and why."""
+    """The outcome of one vector, and why."""
 
     outcome: Outcome
     got: dict[str, Any]
@@ -34,13 +34,13 @@ class Verdict:
     reason: str = ""
     differences: Differences = ()
     chosen: dict[str, Any] | None = None
-    """Where the spec permits several outcomes: the one that the implementation chose."""
+    """If the spec permits several outcomes: the one that the implementation chose."""
 
     stderr: str = ""
 
 
 def answer_json(answer: Answer) -> dict[str, Any]:
-    """An answer as JSON."""
+    """Return an answer as JSON."""
     match answer:
         case Ok(value):
             return {"ok": value}
@@ -53,7 +53,7 @@ def answer_json(answer: Answer) -> dict[str, Any]:
 
 
 def judge(vector: Vector, answer: Answer) -> Verdict:
-    """Hold an answer against what the vector permits."""
+    """Compare an answer with the outcomes that the vector permits."""
     match answer:
         case Crashed(reason, stderr):
             return Verdict(Outcome.CRASHED, {"crash": reason}, reason, stderr=stderr)
@@ -62,7 +62,7 @@ def judge(vector: Vector, answer: Answer) -> Verdict:
     got = answer_json(answer)
     wrong = vector.operation.answer_complaint(answer.value) if isinstance(answer, Ok) else None
     if wrong is not None:
-        reason = f"the answer is not of the form that {vector.operation.name} has: {wrong}"
+        reason = f"the answer does not have the form of {vector.operation.name}: {wrong}"
         return Verdict(Outcome.FAILED, got, reason)
     tried = []
     for permitted in vector.permitted:
@@ -71,7 +71,7 @@ def judge(vector: Vector, answer: Answer) -> Verdict:
             chosen = answer_json(permitted) if len(vector.permitted) > 1 else None
             return Verdict(Outcome.PASSED, got, chosen=chosen)
         tried.append((reason_or_none, differences))
-    # Of several permitted outcomes, the one that the answer comes closest to tells most.
+    # Of several permitted outcomes, the one with the fewest differences says most.
     reason, differences = min(tried, key=lambda one: len(one[1]) or 1_000)
     if len(tried) > 1:
         reason = f"none of the {len(tried)} permitted outcomes: {reason}"
@@ -81,7 +81,7 @@ def judge(vector: Vector, answer: Answer) -> Verdict:
 def mismatch(
     operation: Operation, args: dict[str, Any], permitted: Alternative, answer: Ok | Refused
 ) -> tuple[str | None, Differences]:
-    """Why an answer is not a permitted outcome, and where; None when it is that outcome."""
+    """Return why an answer is not a permitted outcome, and the differences; None if it is that outcome."""
     match permitted, answer:
         case Refused(kind), Refused(same) if kind == same:
             return None, ()

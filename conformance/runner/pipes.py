@@ -1,4 +1,4 @@
-"""One process and its three pipes, read and written without blocking.
+"""A process and its three pipes, read and written without blocking.
 
 Needs ``poll`` and process groups, so POSIX.
 """
@@ -19,10 +19,10 @@ from conformance.runner.adapter_interface import Trace
 
 CHUNK = 256 * 1024
 STDERR_KEPT = 8 * 1024
-"""Bytes of the end of standard error that are kept as evidence."""
+"""How many bytes from the end of standard error are kept as evidence."""
 
 GRACE = 5.0
-"""Seconds that a process has to end after it closed its output."""
+"""How many seconds a process may take to end after it closed its output."""
 
 
 class Ended(Breach):
@@ -36,7 +36,7 @@ class Ended(Breach):
 
 
 def how_it_ended(status: int | None) -> str:
-    """What became of a process, by its exit status as `subprocess` has it; None while it runs."""
+    """Describe how a process ended, by its exit status as in `subprocess`; None while it runs."""
     if status is None:
         return "closed its output and did not end"
     if status >= 0:
@@ -48,7 +48,7 @@ def how_it_ended(status: int | None) -> str:
 
 
 class Pipes:
-    """One process and its three pipes, read and written without blocking."""
+    """A process and its three pipes, read and written without blocking."""
 
     def __init__(self, command: list[str], env: Mapping[str, str] | None, trace: Trace | None) -> None:
         self._process = subprocess.Popen(
@@ -58,7 +58,7 @@ class Pipes:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             bufsize=0,
-            # A group of its own: all of it can be killed, and Ctrl-C at the terminal reaches this tool alone.
+            # A separate process group: all of it can be killed, and Ctrl-C at the terminal only reaches this tool.
             start_new_session=True,
         )
         self._pipes = [pipe for pipe in (self._process.stdin, self._process.stdout, self._process.stderr) if pipe]
@@ -78,11 +78,11 @@ class Pipes:
 
     @property
     def has_line(self) -> bool:
-        """Whether a line has been read that nobody received yet."""
+        """Whether a line was read that has not been received yet."""
         return bool(self._lines)
 
     def send(self, lines: list[bytes]) -> None:
-        """Put lines on their way; what the pipe does not take now goes out while answers are awaited."""
+        """Send lines; what the pipe does not take now is written while answers are awaited."""
         if self._trace is not None:
             for line in lines:
                 self._trace("->", line)
@@ -98,11 +98,11 @@ class Pipes:
             self._poll.register(self._in, select.POLLOUT)
             return
         except BrokenPipeError:
-            self._unsent = memoryview(b"")  # why the process ended is told where its output ends
+            self._unsent = memoryview(b"")  # the end of the output reports why the process ended
         self._stop_watching(self._in)
 
     def receive(self, limit: float) -> bytes | None:
-        """The next line without its end, or None when the time limit (of the monotonic clock) passes.
+        """Return the next line without its line end, or None when the time limit (of the monotonic clock) passes.
 
         Raises:
             Breach: the process ended its output, or the line is too long.
@@ -139,10 +139,10 @@ class Pipes:
         self._tail.append(tail)
         self._tail_length += len(tail)
         if self._tail_length >= MAX_LINE or (complete and len(complete[0]) >= MAX_LINE):
-            raise Breach(f"a line of more than {MAX_LINE} bytes")
+            raise Breach(f"the adapter wrote a line of more than {MAX_LINE} bytes")
 
     def _read_stderr(self) -> int:
-        """Read what there is of standard error; how many bytes it was."""
+        """Read what is available of standard error; return the number of bytes."""
         try:
             chunk = os.read(self._err, CHUNK)
         except BlockingIOError:
@@ -159,10 +159,10 @@ class Pipes:
             self._poll.unregister(pipe)
 
     def _wait(self) -> int | None:
-        """The exit status of a process that closed its output; None when it does not end."""
+        """Return the exit status of a process that closed its output; None if it does not end."""
         self._close_input()
         limit = time.monotonic() + GRACE
-        # Its standard error is read on: a process that writes there while it ends must not be blocked.
+        # Standard error is still read: a process that writes there while it ends must not be blocked.
         while self._process.poll() is None and time.monotonic() < limit:
             if self._stderr_open:
                 watch = select.poll()

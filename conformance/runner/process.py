@@ -1,9 +1,9 @@
-"""An adapter in a process of its own, in any language: started, asked, watched, restarted.
+"""An adapter in a separate process, in any language: starting it, sending requests, and restarting it after a crash.
 
-Requests are pipelined: up to `Limits.window` of them are under way, answers come in their order. When the process dies,
-hangs or breaks the protocol, the oldest request without an answer is to blame; it alone is counted as crashed, the
-process is started anew, and the others are asked again. All reading and writing is done without blocking in one
-place (`pipes`), so that an adapter that reads nothing, or floods either of its outputs, cannot stall the run.
+Requests are pipelined: up to `Limits.window` of them are in flight, and answers come in their order. When the process
+dies, hangs or breaks the protocol, only the oldest request without an answer counts as crashed; the process is started
+again, and the other requests are sent again. All reading and writing is done without blocking in one place (`pipes`),
+so that an adapter that reads nothing, or floods either of its outputs, cannot stall the run.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from conformance.runner.adapter_interface import Request, Trace
 from conformance.runner.pipes import Ended, Pipes
 
 STOP_GRACE = 20.0
-"""Seconds that a process has to end after it was told to; a JVM may have temporary files to remove."""
+"""How many seconds a process may take to stop; a JVM may have temporary files to remove."""
 
 
 @frozen(kw_only=True)
@@ -44,29 +44,29 @@ class Limits:
     """How long an adapter may take, and how often it may die."""
 
     start: float = 120.0
-    """Seconds from the start of the process to its answer to ``start``; a JVM takes its time."""
+    """Seconds from the start of the process to its answer to ``start``; a JVM needs several."""
 
     request: float = 30.0
-    """Seconds for one answer, from when the request is the oldest without one."""
+    """Seconds for one answer, from the moment when its request is the oldest without one."""
 
     writing: float = 4.0
-    """How many times as long an operation that writes may take, as it makes several commits."""
+    """The factor on the time of an operation that writes, as it makes several commits."""
 
     first: float = 4.0
-    """How many times as long the first answer of a process may take: many engines start only when they are asked."""
+    """The factor on the time of the first answer of a process: many engines start with the first request."""
 
     window: int = 64
-    """Requests under way at once."""
+    """The most requests in flight."""
 
     crashes_in_a_row: int = 10
-    """After so many crashes without an answer between them, the rest is not asked."""
+    """After this many crashes without an answer in between, the other requests are not sent."""
 
     starts: int = 3
-    """Attempts to start the process anew after a crash."""
+    """Attempts to start the process again after a crash."""
 
 
 class Process:
-    """An implementation behind the protocol; see the module."""
+    """An implementation that speaks the protocol in a separate process; see the module."""
 
     def __init__(
         self,
@@ -87,7 +87,7 @@ class Process:
 
     @property
     def stderr(self) -> str:
-        """The end of what the present process has written on standard error."""
+        """The last lines that the current process wrote to standard error."""
         return self._line.stderr_tail() if self._line else ""
 
     def start(self) -> Started:
@@ -113,7 +113,7 @@ class Process:
         return started
 
     def ask(self, requests: Iterable[Request]) -> Iterator[Answer]:
-        """The answers, in order; one `Crashed` for each request that took the process down.
+        """Yield the answers, in order; `Crashed` for each request that crashed the process.
 
         Raises:
             NotExamined: `start` was not called or failed.
@@ -140,7 +140,7 @@ class Process:
             if isinstance(answer, Crashed):
                 to_ask.put_back(request for _, request in under_way)
                 given_up = self._restart(crashes, answer)
-                for _, request in under_way:  # the process may have begun what is asked of the next one again
+                for _, request in under_way:  # the process may have begun work that the next one gets again
                     if request.op == "table.write":
                         shutil.rmtree(request.args["table"], ignore_errors=True)
                 under_way.clear()
@@ -169,11 +169,11 @@ class Process:
         seq, answer = read_answer(line)
         if seq != expected:
             again = " again" if seq < expected else ""
-            raise Breach(f"it answered request {seq}{again} where the answer to request {expected} was due")
+            raise Breach(f"it answered request {seq}{again}, expected the answer to request {expected}")
         return answer
 
     def _restart(self, crashes: int, last: Crashed) -> Crashed | None:
-        """Start anew after a crash; the answer to all that is left when that is given up."""
+        """Start the process again after a crash; if that fails, return the answer to all requests that are left."""
         if crashes >= self._limits.crashes_in_a_row:
             return Crashed(f"not asked: {crashes} crashes in a row, the last: {last.reason}", last.stderr)
         for attempt in range(1, self._limits.starts + 1):
@@ -187,9 +187,9 @@ class Process:
         return None
 
     def stop(self) -> str | None:
-        """Tell the process to end, and end it; what it wrote after its last answer is a breach of the protocol.
+        """Ask the process to end, and kill it if it does not; output after its last answer breaks the protocol.
 
-        How it ends proves nothing: all its answers are in. One that does not end is killed.
+        How the process ends does not matter, as all its answers have been read.
         """
         line = self._line
         if line is None:
@@ -207,13 +207,13 @@ class Process:
         return breach
 
     def interrupt(self) -> None:
-        """Kill the process from another thread; the one that waits for its answer finds that it is gone."""
+        """Kill the process from another thread; a thread that waits for an answer gets an error."""
         line = self._line
         if line is not None:
             line.kill()
 
     def _end(self) -> str:
-        """Kill what is left of the process and its children; the end of its standard error."""
+        """Kill the process and its children, if they still run; return the end of its standard error."""
         if self._line is None:
             return ""
         line, self._line = self._line, None
@@ -230,13 +230,13 @@ class Process:
 
 
 def _with_last_words(reason: str, stderr: str) -> str:
-    """A reason, and the last line of standard error, which most often says why."""
+    """Append the last line of standard error, which often says why, to a reason."""
     lines = [line for line in stderr.splitlines() if line.strip()]
     return f"{shorten(reason)}; it wrote: {shorten(lines[-1])}" if lines else shorten(reason)
 
 
 class _Rewindable:
-    """An iterator to whose front items can be put back."""
+    """An iterator that items can be put back into."""
 
     def __init__(self, requests: Iterable[Request]) -> None:
         self._source = iter(requests)

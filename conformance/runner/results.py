@@ -1,7 +1,7 @@
-"""What a run found, and its file: JSON lines with a header first and a footer last (`schemas/results.json`).
+"""The results of a run, and their file: JSON lines with a header first and a footer last (`schemas/results.json`).
 
 The file is the source of every report. It is written as the run goes; a file whose footer is missing or says
-``complete: false`` is not the whole run.
+``complete: false`` holds an incomplete run.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from conformance.runner.judge import Outcome
 from conformance.vectors import Vector
 
 RESULTS = 1
-"""The version of the form of a results file."""
+"""The version of the format of a results file."""
 
 STATUSES = ("passed", "failed", "unsupported", "crashed", "known", "unexpected-pass")
-"""What a result counts as. Without expectations it is the outcome; with them, ``known`` is a deviation that was
-expected and happened, and ``unexpected-pass`` one that no longer happens."""
+"""The status of a result: its outcome, or ``known`` for a known deviation that happened, or ``unexpected-pass`` for
+one that no longer happens."""
 
 
 _KINDS = {
@@ -38,12 +38,12 @@ _KINDS = {
     "limitation": ("limitation", "limitations"),
     "choice": ("choice", "choices"),
 }
-"""The words for one and for several known results of a kind."""
+"""The singular and the plural for known results of a kind."""
 
 
 @frozen
 class Case:
-    """A vector as a report needs it."""
+    """The properties of a vector that a report needs."""
 
     id: str
     suite: str
@@ -76,7 +76,7 @@ class Case:
 
 @frozen
 class Result:
-    """What became of one case with one adapter."""
+    """The result of one vector with one adapter."""
 
     adapter: str
     id: str
@@ -86,26 +86,26 @@ class Result:
 
     reason: str = ""
     got: dict[str, Any] | None = None
-    """The answer; None for a pass, whose answer is the expected one."""
+    """The answer; None for a pass, as the answer equals the expected one."""
 
     differences: tuple[dict[str, Any], ...] = ()
-    """``path`` and, where the side has a value there, ``expected`` and ``got``."""
+    """Each has ``path``, and ``expected`` and ``got`` where that side has a value."""
 
     chosen: dict[str, Any] | None = None
     deviation: str = ""
-    """Why the result was expected, from the file of expectations."""
+    """Why the result was expected, from the file of known deviations."""
 
     deviation_id: str = ""
-    """The id of the known deviation, where it has one."""
+    """The id of the known deviation, if it has one."""
 
     deviation_kind: str = ""
-    """One of `conformance.runner.expectations.Kind`, where the result is a known deviation."""
+    """One of `conformance.runner.expectations.Kind`, if the result is a known deviation."""
 
     stderr: str = ""
 
     @property
     def is_failure(self) -> bool:
-        """Whether the run fails by it."""
+        """Whether it makes the run fail."""
         return self.status in ("failed", "crashed", "unexpected-pass")
 
 
@@ -115,25 +115,25 @@ class AdapterRun:
 
     name: str
     reproduce: str = ""
-    """What names the adapter on a command line."""
+    """The name of the adapter for ``--adapter``."""
 
     implementation: str = ""
     version: str = ""
     language: str = ""
     not_examined: str = ""
-    """Why it could not be asked; empty when it was."""
+    """Why it could not be run; empty if it ran."""
 
     breach: str = ""
-    """What it did against the protocol after its last answer."""
+    """How it broke the protocol after its last answer."""
 
     unmet: tuple[str, ...] = ()
-    """Expected deviations of it that did not happen as stated, in words."""
+    """Messages about known deviations that did not happen as stated."""
 
     seconds: float = 0.0
 
     @property
     def identity(self) -> str:
-        """Who answered: the implementation where the name does not say it, and the version where it does not."""
+        """The implementation and the version, without those that are part of the name."""
         parts = (self.implementation, self.version)
         return " ".join(part for part in parts if part and part not in self.name)
 
@@ -143,14 +143,14 @@ class AdapterRun:
 
 @frozen
 class SecondReading:
-    """What a second reader made of one state of a table that was written."""
+    """The result of a second reader for one state of a written table."""
 
     writer: str
     id: str
-    """Of the vector."""
+    """The id of the vector."""
 
     label: str
-    """Which state: current, a reference, or the snapshot of an operation."""
+    """The state of the table: current, a reference, or the snapshot of an operation."""
 
     outcome: Outcome
     reason: str = ""
@@ -158,26 +158,26 @@ class SecondReading:
 
 @define
 class Run:
-    """All that one run found."""
+    """The results of one run."""
 
     header: dict[str, Any]
     cases: dict[str, Case] = field(factory=dict)
     adapters: list[AdapterRun] = field(factory=list)
     results: list[Result] = field(factory=list)
     second_readings: list[SecondReading] = field(factory=list)
-    """What a second reader made of the tables that were written and passed."""
+    """The results of the second reader for the written tables that passed."""
 
     complete: bool = False
     exit_status: int | None = None
 
     def counts(self, adapter: str) -> dict[str, int]:
-        """How many results of an adapter have each status; all statuses are named."""
+        """Return the number of results of an adapter by status, with all statuses."""
         found = Counter(result.status for result in self.results if result.adapter == adapter)
         return {status: found[status] for status in STATUSES}
 
     @property
     def totals(self) -> str:
-        """The counts of all results in words, known ones by kind."""
+        """The counts of all results in words, with the kinds of known ones."""
         total = Counter(result.status for result in self.results)
         parts = [f"{total[status]} {status}" for status in STATUSES if total[status]]
         kinds = ", ".join(f"{number} {_KINDS[kind][number != 1]}" for kind, number in self.known_kinds().items())
@@ -186,43 +186,43 @@ class Run:
 
     @property
     def answered(self) -> int:
-        """How many results are not of what an adapter does not support."""
+        """The number of results that are not ``unsupported``."""
         return sum(result.outcome is not Outcome.UNSUPPORTED for result in self.results)
 
     @property
     def offered(self) -> int:
-        """How many results there would be if every implementation were asked every vector of the folder."""
+        """The number of results if every implementation ran every vector of the folder."""
         vectors: int = self.header.get("vectors", {}).get("on_disk", 0)
         return max(vectors, len(self.cases)) * len(self.adapters)
 
     @property
     def verdict(self) -> str:
-        """What a run comes to, in words that claim no more than was asked and answered."""
+        """The verdict on a run, in words that claim no more than was run and answered."""
         if not self.complete:
             return "the run is not complete"
         if self.exit_status == ExitStatus.NOT_EXAMINED:
             return "not all could be examined"
-        # Several runs as one have no exit status: none of them judged them all.
+        # Combined runs have no exit status.
         if self.exit_status == ExitStatus.FAILURES or (self.exit_status is None and self.failures):
             return "not conformant"
         known = any(result.status == "known" for result in self.results)
         if self.answered == self.offered:
-            return "conformant but for what is known" if known else "conformant"
+            return "conformant except for known deviations" if known else "conformant"
         deviations = "new deviations" if known else "deviations"
         return f"no {deviations} in {self.answered:,} answered of {self.offered:,} cases"
 
     def known_kinds(self, adapter: str | None = None) -> dict[str, int]:
-        """How many known results of an adapter, or of all, are of each kind; kinds without results are left out."""
+        """Return the number of known results of an adapter, or of all, by kind; kinds without results are left out."""
         return dict(
             Counter(
-                result.deviation_kind or "deviation"  # a file of an earlier version names no kind
+                result.deviation_kind or "deviation"  # files of earlier versions have no kind
                 for result in self.results
                 if result.status == "known" and adapter in (None, result.adapter)
             ).most_common()
         )
 
     def outcomes(self, adapter: str) -> dict[str, int]:
-        """How many results of an adapter have each outcome; they add up to the cases."""
+        """Return the number of results of an adapter by outcome; the numbers add up to the vectors that ran."""
         found = Counter(result.outcome for result in self.results if result.adapter == adapter)
         return {outcome.value: found[outcome] for outcome in Outcome}
 
@@ -235,7 +235,7 @@ class Run:
 
 
 class Writer:
-    """Writes a results file as the run goes, of whose adapters several may run at a time."""
+    """Writes a results file during the run; several adapters may run at the same time."""
 
     def __init__(self, file: IO[str] | None) -> None:
         self._file = file
@@ -270,7 +270,7 @@ class Writer:
 
 
 def sparse(record: Case | Result | AdapterRun) -> dict[str, Any]:
-    """A record as JSON, without what is empty; zero and false are kept."""
+    """Return a record as JSON, without empty values; zero and false are kept."""
     content: dict[str, Any] = {}
     for name in _NAMES[type(record)]:
         value = getattr(record, name)
@@ -286,7 +286,7 @@ _NAMES: dict[type, tuple[str, ...]] = {
     Result: tuple(attribute.name for attribute in fields(Result)),
     AdapterRun: tuple(attribute.name for attribute in fields(AdapterRun)),
 }
-"""The names of each record's attributes; asking ``attrs`` for every line takes longer than writing it."""
+"""The attribute names of each record class, cached because asking ``attrs`` takes longer than writing a line."""
 
 
 @cache
@@ -298,23 +298,23 @@ def _schema() -> jsonschema_rs.Validator:
 def lines_of(
     path: Path, form: jsonschema_rs.Validator, what: str, *, may_be_cut: bool = False
 ) -> Iterator[dict[str, Any]]:
-    """The lines of a file whose first line, and no other, is a header.
+    """Read the lines of a file whose first line, and no other, is a header.
 
     Args:
         path: the file: JSON lines, each an object with its ``kind``.
-        form: what each line has to be.
-        what: what the file is, with its article, for messages.
-        may_be_cut: whether a last line that is cut off ends the file, as where it was written when a run was killed.
+        form: the JSON schema of each line.
+        what: the name of the kind of file, with its article, for messages.
+        may_be_cut: whether the last line may be cut off, as after a run that was killed.
 
     Raises:
-        UsageError: the file cannot be read, or is not what it should be; says where.
+        UsageError: the file cannot be read, or a line has a wrong form; the message says where.
     """
     try:
         lines = path.read_bytes().splitlines()
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {error.strerror}") from None
     if not lines:
-        raise UsageError(f"{path}: an empty file, not {what}")
+        raise UsageError(f"{path}: the file is empty; expected {what}")
     for number, line in enumerate(lines, 1):
         try:
             message = parse_json(line)
@@ -327,15 +327,15 @@ def lines_of(
             where = place(wrong.instance_path)
             raise UsageError(f"{path}:{number}: not a line of {what}: {where}{shorten(wrong.message)}")
         if (number == 1) != (message["kind"] == "header"):
-            raise UsageError(f"{path}:{number}: {what} begins with its header, and has one")
+            raise UsageError(f"{path}:{number}: the header of {what} must be its first line")
         yield message
 
 
 def read(path: Path) -> Run:
-    """The run that a results file holds; without a footer it is not complete.
+    """Read the run of a results file; without a footer it is not complete.
 
     Raises:
-        UsageError: the file cannot be read, or is not a results file; says where.
+        UsageError: the file cannot be read, or is not a results file; the message says where.
     """
     lines = lines_of(path, _schema(), "a results file", may_be_cut=True)
     run = Run(next(lines))
@@ -366,21 +366,21 @@ def _take(run: Run, message: dict[str, Any]) -> None:
 
 
 def combined(runs: Sequence[Run], names: Sequence[str]) -> Run:
-    """Several runs as one, for one report.
+    """Combine several runs for one report.
 
     Raises:
-        UsageError: two runs have the same adapter, or different cases under one id.
+        UsageError: two runs have the same adapter, or different vectors with one id.
     """
     whole = Run(dict(runs[0].header), complete=all(run.complete for run in runs))
     seen: dict[str, str] = {}
     for run, file in zip(runs, names, strict=True):
         for adapter in run.adapters:
             if adapter.name in seen:
-                raise UsageError(f"{file}: has results of {adapter.name}, and so has {seen[adapter.name]}")
+                raise UsageError(f"{file}: results of {adapter.name} are also in {seen[adapter.name]}")
             seen[adapter.name] = file
         for id_, case in run.cases.items():
             if whole.cases.setdefault(id_, case) != case:
-                raise UsageError(f"{file}: the vector {id_} is not the same as in the other files")
+                raise UsageError(f"{file}: the vector {id_} differs from that in the other files")
         whole.adapters += run.adapters
         whole.results += run.results
     return whole

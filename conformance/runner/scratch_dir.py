@@ -1,4 +1,4 @@
-"""Where tables are written that vectors ask for: in a folder of the tool, which is removed with all that is in it."""
+"""Temporary folders for the tables that vectors write."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ with lazy_imports():
 
 @contextmanager
 def places(vectors: Iterable[Vector]) -> Iterator[tuple[Vector, ...]]:
-    """The vectors, of which those that write a table name a separate place for it; all are removed at the end.
+    """Give each vector that writes a table a separate folder for it; all folders are removed at the end.
 
-    Those that change a table name one that the reference has made there.
+    For a vector that changes a table, the reference writes that table first.
 
     Raises:
-        HarnessFault: the reference does not make the table of a vector.
+        HarnessFault: the reference fails to write the table of a vector.
     """
     every = tuple(vectors)
     if not any(vector.operation.name in WRITING for vector in every):
@@ -47,7 +47,7 @@ def places(vectors: Iterable[Vector]) -> Iterator[tuple[Vector, ...]]:
 
 
 def _request(vector: Vector, place: str) -> dict[str, Any]:
-    """The arguments of a vector, with its table."""
+    """Return the arguments of a vector, with its table."""
     if vector.operation.name == "table.write":
         return {**vector.args, "table": place}
     table, history = base_table(vector.args["base"], place)
@@ -55,27 +55,30 @@ def _request(vector: Vector, place: str) -> dict[str, Any]:
 
 
 def base_table(script: dict[str, Any], place: str) -> tuple[str, list[str | None]]:
-    """Let the reference make the table of a script: its metadata file, and main's snapshot after each operation.
+    """Let the reference write the table of a script.
+
+    Returns:
+        The metadata file, and the snapshot of the branch main after each operation.
 
     Raises:
-        HarnessFault: it does not.
+        HarnessFault: the reference fails.
     """
-    # With Arrow, which takes longer to load than most questions to answer.
+    # Imported here because loading Arrow takes longer than most requests.
     Path(place).parent.mkdir(parents=True, exist_ok=True)
     answer = perform(reference.operations(), "table.write", {"table": place, "script": script}, reference.REFUSALS)
     if "ok" not in answer:
-        raise HarnessFault(f"the reference does not make the table that is to be changed: {answer}")
+        raise HarnessFault(f"the reference fails to write the table to be changed: {answer}")
     return answer["ok"]["metadata"], _main(answer["ok"]["locations"])
 
 
 def _main(locations: list[str]) -> list[str | None]:
-    """The current snapshot in each of some metadata files."""
+    """Return the current snapshot of each of some metadata files."""
     current = (table_requests.metadata(location).get("current-snapshot-id") for location in locations)
     return [None if id_ in (None, -1) else str(id_) for id_ in current]
 
 
 def clear(vector: Vector) -> None:
-    """Remove the table of a vector that `places` gave, once it is judged."""
+    """Remove the table of a vector from `places`, after its result is known."""
     if vector.operation.name == "table.write":
         shutil.rmtree(os.path.dirname(vector.args["table"]), ignore_errors=True)
     elif vector.operation.name == "table.change":  # the metadata file is in a folder of the table

@@ -1,4 +1,4 @@
-"""From what the caller names to adapters: the reference, engines by name, or any command."""
+"""Adapters by their names on the command line: the reference, engines, or any command."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ COMMAND = "cmd:"
 
 
 def limits_of(start: float, request: float, window: int = 1) -> Limits:
-    """The limits that options give.
+    """Return the limits that options set.
 
     Raises:
-        UsageError: a number makes no sense.
+        UsageError: a number is out of range.
     """
     for option, number in (("--start-timeout", start), ("--timeout", request), ("--pipeline", window)):
         if not 0 < number < 1_000_000:
-            raise UsageError(f"{option} {number}: it has to be more than 0 and less than a million")
+            raise UsageError(f"{option} {number}: must be more than 0 and less than a million")
     return Limits(start=start, request=request, window=window)
 
 
 def target(name: str, limits: Limits, trace: Trace | None = None) -> Target:
-    """The target that a name or command of the command line means.
+    """Return the target for a name or command of the command line.
 
     Raises:
-        UsageError: no adapter has the name.
+        UsageError: the name is unknown.
     """
     if module := inside_the_tool().get(name):
         return Target(name, partial(_in_process, name, module, trace))
@@ -56,18 +56,18 @@ def target(name: str, limits: Limits, trace: Trace | None = None) -> Target:
 
 
 def inside_the_tool() -> dict[str, str]:
-    """The engines that answer inside the tool, by name: the module of each."""
+    """Return the modules of the engines that run in this process, by name."""
     return {engine.name: engine.module for engine in engine_catalog.catalog().every if engine.module}
 
 
 def all_engines(limits: Limits, *, latest: bool = False) -> list[Target]:
-    """All engines that the tool installs together, and of those that are installed by name the ones that ever were.
+    """Return the engines that ``engines install --all`` installs, and the others that were installed by name.
 
-    One whose sources changed since it was built is among them, so that the run says that it was not examined.
+    An engine whose sources changed since it was built is included, so that the run says that it was not examined.
 
     Args:
-        limits: how long each may take.
-        latest: whether to leave out older versions, which are those with an ``@`` in their names.
+        limits: the time limits of each.
+        latest: whether to leave out older versions, which have an ``@`` in their names.
     """
     wanted = [
         engine.label
@@ -78,17 +78,17 @@ def all_engines(limits: Limits, *, latest: bool = False) -> list[Target]:
 
 
 def not_ready() -> dict[str, str]:
-    """The engines that cannot be asked, by the name of each: the reason."""
+    """Return the reasons why engines cannot run, by the engine's name."""
     return {engine.label: engine.reason for engine in engine_setup.list_engines() if engine.reason is not None}
 
 
 def engine_labels() -> list[str]:
-    """The names of the engines, as the command line has them."""
+    """Return the names of the engines on the command line."""
     return [engine.label for engine in engine_setup.list_engines()]
 
 
 def named(names: Sequence[str], limits: Limits) -> list[Target]:
-    """The targets of several names.
+    """Return the targets of several names.
 
     Raises:
         UsageError: a name is unknown, or given twice.

@@ -192,7 +192,7 @@ def test_an_engine_that_is_not_installed_is_told_with_the_command_that_installs_
 def test_an_unknown_engine_cannot_be_installed(cli: Cli) -> None:
     done = cli("engines", "install", "nobody")
     assert done.returncode == 2
-    assert "unknown engine 'nobody'; there are " in done.stderr
+    assert "unknown engine 'nobody'; expected one of " in done.stderr
     assert cli("engines", "install").returncode == 2
 
 
@@ -221,7 +221,7 @@ def test_a_bug_of_ours_is_exit_status_4_and_leaves_its_trace(
     assert command_line.main(["run"]) == ExitStatus.OUR_BUG
     out, err = capsys.readouterr()
     assert out == ""
-    assert err.startswith("iceberg-conformance: a bug of this tool: ZeroDivisionError: oops; its trace is in ")
+    assert err.startswith("iceberg-conformance: a bug in this tool: ZeroDivisionError: oops; the traceback is in ")
     trace = Path(err.rsplit(" ", 1)[1].strip())
     assert "in broken" in trace.read_text()
     trace.unlink()

@@ -59,12 +59,12 @@ def test_files_are_relative_to_the_configuration(project: Path, capsys: pytest.C
     [
         (configuration.OWN_FILE, "[validate", "not TOML"),
         (configuration.OWN_FILE, "level = 'files'", "a table of options for each command"),
-        (configuration.OWN_FILE, "[validat]\n", "[validat] is no command"),
+        (configuration.OWN_FILE, "[validat]\n", "[validat] is not a command"),
         (configuration.OWN_FILE, "[validate]\nlevl = 'files'", "levl"),
         (configuration.OWN_FILE, "[validate]\nlevel = 'deep'", "deep"),
         (configuration.OWN_FILE, "[validate]\nlevel = 3", "3"),
         ("pyproject.toml", "[tool]\niceberg-conformance = 3", "a table of options for each command"),
-        ("pyproject.toml", "[tool.iceberg-conformance.nothing]\n", "[nothing] is no command"),
+        ("pyproject.toml", "[tool.iceberg-conformance.nothing]\n", "[nothing] is not a command"),
     ],
 )
 def test_a_wrong_file_is_refused_with_its_name(

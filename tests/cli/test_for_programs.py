@@ -114,7 +114,7 @@ def test_every_command_has_a_json_form_alone_on_standard_output(
     found = main([*arguments, "--format", "json"])
     out, err = capsys.readouterr()
     assert look(json.loads(out)), out
-    assert "a bug of this tool" not in err
+    assert "a bug in this tool" not in err
     assert status is None or found == status
 
 
@@ -280,9 +280,9 @@ def test_a_new_adapter_runs_and_passes_what_it_has(cli: Cli, tmp_path: Path) -> 
     assert len(code) <= 40
     again = cli("new-adapter", "my engine", "--name", "mine")
     assert again.returncode == 2
-    assert "adapter.py is there already" in again.stderr
+    assert "adapter.py exists" in again.stderr
     assert cli("new-adapter", "my engine").returncode == 2
-    assert "is no name" in cli("new-adapter", "other", "--name", 'a"b').stderr
+    assert "is not a name" in cli("new-adapter", "other", "--name", 'a"b').stderr
 
 
 def test_the_html_report_takes_a_matrix(

@@ -96,14 +96,14 @@ def test_a_line_beyond_the_limit_is_a_crash(miniature: Miniature) -> None:
 
 def test_a_wrong_seq_is_never_taken_as_the_answer_to_another_request(miniature: Miniature) -> None:
     answers = ask(miniature("wrong-seq", crashes_in_a_row=3), 5)
-    assert answers[0] == Crashed("it answered request 2 where the answer to request 1 was due")
+    assert answers[0] == Crashed("it answered request 2, expected the answer to request 1")
     assert all(isinstance(answer, Crashed) for answer in answers)
     assert "3 crashes in a row" in str(answers[4])
 
 
 def test_a_second_answer_is_a_breach_and_spoils_no_other_answer(miniature: Miniature) -> None:
     answers = ask(miniature("twice"))
-    assert answers[7] == Crashed("it answered request 7 again where the answer to request 8 was due")
+    assert answers[7] == Crashed("it answered request 7 again, expected the answer to request 8")
     del answers[7]
     assert answers == right()[:7] + right()[8:]
 

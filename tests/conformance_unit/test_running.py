@@ -97,7 +97,7 @@ def test_a_crash_is_counted_and_the_run_goes_on(mini_vectors: Path, miniature: C
     ("name", "reason"),
     [
         ("wrong", "the answer differs"),
-        ("wrong-form", "the answer is not of the form that type.parse has: 7 is not of types"),
+        ("wrong-form", "the answer does not have the form of type.parse: 7 is not of types"),
         ("no-type", "the answer differs"),
         ("invalid", "expected an answer, got the error invalid"),
         ("internal", "expected an answer, got the error internal: NullPointerException"),
@@ -171,7 +171,7 @@ def test_a_case_with_two_outcomes_is_an_error_of_the_tool(mini_vectors: Path) ->
     every = vectors.load(mini_vectors)
     account(every, run.results)
     for wrong in (run.results + run.results[:1], run.results[1:], run.results[1:] + run.results[1:2]):
-        with pytest.raises(HarnessFault, match="do not have exactly one outcome"):
+        with pytest.raises(HarnessFault, match="without exactly one outcome"):
             account(every, wrong)
 
 
@@ -282,7 +282,7 @@ def test_runs_are_put_together_unless_they_contradict(mini_vectors: Path) -> Non
     whole = results.combined([one, two], ["a", "b"])
     assert [adapter.name for adapter in whole.adapters] == ["engine", "other"]
     assert len(whole.results) == 20
-    with pytest.raises(UsageError, match="b: has results of engine, and so has a"):
+    with pytest.raises(UsageError, match="b: results of engine are also in a"):
         results.combined([one, one], ["a", "b"])
 
 
@@ -419,7 +419,7 @@ def test_adapters_of_one_implementation_share_its_deviations_as_far_as_they_reac
 
 def test_the_deviations_of_a_folder_are_those_of_all_its_files(tmp_path: Path, mini_vectors: Path) -> None:
     ids = {vector.id for vector in vectors.load(mini_vectors)}
-    with pytest.raises(UsageError, match="no file of expectations"):
+    with pytest.raises(UsageError, match="the folder has no"):
         expectations.load(tmp_path, ids)
     for name, id_ in (("a", "mini-1"), ("b", "mini-2")):
         (tmp_path / f"{name}.toml").write_text(f'[[deviation]]\nengine="e"\nvectors=["{id_}"]\nreason="r"\n')
@@ -428,7 +428,7 @@ def test_the_deviations_of_a_folder_are_those_of_all_its_files(tmp_path: Path, m
     (tmp_path / "matrix.toml").write_text("[[cell]]\nconsumer = 'e'\n")
     assert len(expectations.load(tmp_path, ids).deviations) == 2
     (tmp_path / "c.toml").write_text("[[")
-    with pytest.raises(UsageError, match=r"c\.toml: broken expectations"):
+    with pytest.raises(UsageError, match=r"c\.toml: not known deviations"):
         expectations.load(tmp_path, ids)
 
 
@@ -440,12 +440,12 @@ def test_a_deviation_of_another_version_is_not_known(tmp_path: Path, mini_vector
 @pytest.mark.parametrize(
     ("old", "new", "unmet"),
     [
-        ('"fixed[20]"', '"fixed[21]"', 'mini-2: it fails otherwise than expected, which is {"ok":"fixed[21]"}'),
-        ('{ ok = "fixed[20]" }', '{ error = "invalid" }', "mini-2: it fails otherwise"),
-        ('{ ok = "fixed[20]" }', "{ crash = true }", "mini-2: it fails otherwise"),
-        ('{ ok = "fixed[20]" }', "'{\"ok\": null}'", "mini-2: it fails otherwise"),
-        ('"mini-5"', '"mini-5", "mini-6"', "mini-6: it passes now; the deviation is over"),
-        ('"mini-5"', '"mini-5", "mini-3"', "mini-3: it is unsupported now; the deviation is over"),
+        ('"fixed[20]"', '"fixed[21]"', 'mini-2: the failure differs from the known deviation {"ok":"fixed[21]"}'),
+        ('{ ok = "fixed[20]" }', '{ error = "invalid" }', "mini-2: the failure differs"),
+        ('{ ok = "fixed[20]" }', "{ crash = true }", "mini-2: the failure differs"),
+        ('{ ok = "fixed[20]" }', "'{\"ok\": null}'", "mini-2: the failure differs"),
+        ('"mini-5"', '"mini-5", "mini-6"', "mini-6: known deviation now passes; remove it"),
+        ('"mini-5"', '"mini-5", "mini-3"', "mini-3: known deviation is now unsupported; remove it"),
     ],
 )
 def test_a_known_deviation_that_does_not_happen_as_stated_fails_the_run(
@@ -469,7 +469,7 @@ def test_a_deviation_that_depends_on_chance_may_happen_or_not(tmp_path: Path, mi
     assert run.adapters[0].unmet == ()
     always = chance.replace("sometimes = true", "sometimes = false")
     run, _ = run_of(mini_vectors, imperfect(), expectations=expected(tmp_path, text + always, mini_vectors))
-    assert run.adapters[0].unmet == ("mini-6: it passes now; the deviation is over",)
+    assert run.adapters[0].unmet == ("mini-6: known deviation now passes; remove it",)
 
 
 def test_a_new_failure_beside_the_known_ones_fails_the_run(tmp_path: Path, mini_vectors: Path) -> None:
@@ -487,7 +487,7 @@ def test_a_stated_answer_may_be_a_table_or_json(tmp_path: Path, mini_vectors: Pa
 
 
 def test_two_deviations_of_one_vector_are_told(tmp_path: Path, mini_vectors: Path) -> None:
-    with pytest.raises(UsageError, match=r"two deviations of engine 1\.0 speak of the vector mini-2"):
+    with pytest.raises(UsageError, match=r"two deviations of engine 1\.0 are about the vector mini-2"):
         run_of(mini_vectors, imperfect(), expectations=expected(tmp_path, KNOWN + KNOWN, mini_vectors))
 
 
@@ -496,8 +496,8 @@ def test_two_deviations_of_one_vector_are_told(tmp_path: Path, mini_vectors: Pat
     [
         ("deviation = 1", "/deviation"),
         ("[[deviation]]", "required"),
-        ("[[", "broken expectations"),
-        ('[[deviation]]\nengine="e"\nvectors=["none"]\nreason="r"', "/deviation/0/vectors: no vector 'none'"),
+        ("[[", "not known deviations"),
+        ('[[deviation]]\nengine="e"\nvectors=["none"]\nreason="r"', "/deviation/0/vectors: unknown vector 'none'"),
         ('[[deviation]]\nengine="e"\nvectors=["mini-1"]\nreason="r"\nanswer={fine=1}', "/deviation/0/answer"),
         ('[[deviation]]\nengine="e"\nvectors=["mini-1"]\nreason="r"\nanswer="{"', "/deviation/0/answer"),
         ('[[deviation]]\nengine="e"\nvectors=["mini-1"]\nreason="r"\nvector="x"', "vector"),

@@ -290,7 +290,7 @@ def test_results_are_read_as_they_were_written(tmp_path: Path) -> None:
     assert matrix_terminal.render(again) == matrix_terminal.render(matrix)
     lines = path.read_text(encoding="utf-8").splitlines()
     path.write_text("\n".join([lines[1], *lines]), encoding="utf-8")
-    with pytest.raises(UsageError, match="begins with its header"):
+    with pytest.raises(UsageError, match="must be its first line"):
         results.read(path)
     path.write_text('{"kind": "cell"}', encoding="utf-8")
     with pytest.raises(UsageError, match="not a line of a matrix"):

@@ -166,7 +166,7 @@ def test_the_command_ends_well_when_the_law_holds(capsys: pytest.CaptureFixture[
 
 def test_the_old_name_of_the_command_still_works(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["equivalence", "--seed", "5", "--examples", "1"]) == 0
-    assert "equivalence is deprecated; its name is filter-pushdown" in capsys.readouterr().err
+    assert "equivalence is deprecated; use filter-pushdown" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
