@@ -102,7 +102,7 @@ trace: $(READY)    ## write SPEC_TRACE.md
 trace-check: $(READY)    ## check that SPEC_TRACE.md is up to date, and that each requirement has a proof or a reason
 	$(BIN)/python -m tools.trace --check
 
-lint: $(READY) trace-check docs    ## ruff, the linter of the vectors, their derivations, known deviations, the trace, the index, and the documentation
+lint: $(READY) trace-check docs    ## ruff, the linter of the vectors, their derivations, known deviations, the trace, the index, the words, and the documentation
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
@@ -112,6 +112,7 @@ lint: $(READY) trace-check docs    ## ruff, the linter of the vectors, their der
 	$(BIN)/python -m tools.mutants check
 	$(BIN)/python -m tools.docstrings
 	$(BIN)/python -m tools.words
+	$(BIN)/codespell README.md SECURITY.md CHANGELOG.md docs conformance spec_ref tools tests vectors/README.md vectors/CHANGELOG.md
 	$(BIN)/python -m tools.derive.build --check
 	$(BIN)/python -m tools.schemas --check
 

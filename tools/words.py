@@ -1,10 +1,11 @@
-"""Check the words of docstrings, comments and messages: those that the house style avoids do not come back.
+"""Check the words of code, data and documentation: those that the house style avoids do not come back.
 
     python -m tools.words [PATH ...]
 
 `words.toml` beside this file has the patterns, what to write instead, the paths that are checked, and the exceptions
-with their reasons. Prose is docstrings, comments, and string literals with a space in them, without what is in
-backticks. An exception that excuses nothing is reported too.
+with their reasons. Prose is the docstrings, comments, and string literals with a space of a Python module, the text of
+a Markdown page without its code, and every line of a TOML file; what is in backticks is no prose. Pages are also
+checked by proselint. An exception that excuses nothing is reported too.
 """
 
 from __future__ import annotations
@@ -18,10 +19,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from proselint.checks import __register__
+from proselint.config import DEFAULT
+from proselint.registry import CheckRegistry
+from proselint.tools import LintFile
+
 ROOT = Path(__file__).parents[1]
 RULES = Path(__file__).with_suffix(".toml")
 
 _CODE = re.compile(r"``[^`]*``|`[^`]*`")
+_TARGET = re.compile(r"(?<=\])\([^)]*\)|<!--.*?-->")
+"""What a Markdown link leads to, and a comment."""
 _VALUE = re.compile(r"\{[^{}]*\}")
 """What an f-string inserts."""
 
@@ -50,15 +58,38 @@ class Style:
     paths: tuple[str, ...]
     rules: tuple[Rule, ...]
     allowed: tuple[Allowed, ...]
+    not_linted: tuple[str, ...] = ()
+    """The checks of proselint that are off."""
+
+    def files(self) -> list[Path]:
+        """List the files to check."""
+        return sorted({file for path in self.paths for file in ROOT.glob(path)})
 
 
 def load(document: str) -> Style:
     """Read the style from TOML; AssertionError where an exception has no reason."""
     given = tomllib.loads(document)
     allowed = tuple(Allowed(**row) for row in given.get("allowed", ()))
-    assert all(len(one.reason) > 10 for one in allowed), "each exception has a reason"
+    proselint = given.get("proselint", ())
+    reasons = [one.reason for one in allowed] + [row["reason"] for row in proselint]
+    assert all(len(one) > 10 for one in reasons), "each exception has a reason"
     rules = tuple(Rule(re.compile(row["avoid"], re.IGNORECASE), row["instead"]) for row in given["word"])
-    return Style(tuple(given["paths"]), rules, allowed)
+    return Style(tuple(given["paths"]), rules, allowed, tuple(row["off"] for row in proselint))
+
+
+def markdown_prose(source: str) -> Iterator[tuple[int, str]]:
+    """Yield the line number and the text of each line of a Markdown page outside its code."""
+    fenced = False
+    for number, line in enumerate(source.splitlines(), 1):
+        fence = line.lstrip().startswith("```")
+        fenced ^= fence
+        if not fence and not fenced:
+            yield number, _TARGET.sub("", _CODE.sub("", line))
+
+
+def toml_prose(source: str) -> Iterator[tuple[int, str]]:
+    """Yield the line number and the text of each line of a TOML file."""
+    yield from enumerate(_CODE.sub("", source).splitlines(), 1)
 
 
 def prose(source: str) -> Iterator[tuple[int, str]]:
@@ -71,15 +102,18 @@ def prose(source: str) -> Iterator[tuple[int, str]]:
             yield from enumerate(_CODE.sub("", text).splitlines(), token.start[0])
 
 
+_KINDS = {".py": prose, ".md": markdown_prose, ".toml": toml_prose}
+
+
 def problems(path: str, source: str, style: Style) -> tuple[list[str], set[Allowed]]:
-    """Find the words to avoid in a module.
+    """Find the words to avoid in a Python module, Markdown page or TOML file.
 
     Returns:
         The problems, and the exceptions that were needed.
     """
     found: list[str] = []
     needed: set[Allowed] = set()
-    for number, line in prose(source):
+    for number, line in _KINDS[Path(path).suffix](source):
         for rule in style.rules:
             for match in rule.pattern.finditer(line):
                 excuse = [
@@ -91,14 +125,32 @@ def problems(path: str, source: str, style: Style) -> tuple[list[str], set[Allow
     return found, needed
 
 
+def lint(path: str, source: str, style: Style) -> list[str]:
+    """Find what proselint reports of a Markdown page."""
+    registry = CheckRegistry()
+    if not registry.checks:
+        registry.register_many(__register__)
+    lines = dict(markdown_prose(source))
+    text = "\n".join(lines.get(number, "") for number in range(1, source.count("\n") + 2))
+    found = LintFile(path, text).lint({"max_errors": 10_000, "checks": DEFAULT["checks"]})
+    return [
+        f"{path}:{one.pos[0]}: {' '.join(one.check_result.message.split())} ({one.check_result.check_path})"
+        for one in found
+        if not any(one.check_result.check_path.startswith(each) for each in style.not_linted)
+    ]
+
+
 def check(style: Style, files: Sequence[Path]) -> Iterator[str]:
     """Yield the problems of files, then the exceptions for them that excuse nothing."""
     needed: set[Allowed] = set()
     names = {file.relative_to(ROOT).as_posix(): file for file in files}
     for name, file in names.items():
-        found, excuses = problems(name, file.read_text(encoding="utf-8"), style)
+        source = file.read_text(encoding="utf-8")
+        found, excuses = problems(name, source, style)
         needed |= excuses
         yield from found
+        if file.suffix == ".md":
+            yield from lint(name, source, style)
     for one in style.allowed:
         if one.path in names and one not in needed:
             yield f"{RULES.name}: the exception {one.text!r} for {one.path} excuses nothing; remove it"
@@ -107,8 +159,12 @@ def check(style: Style, files: Sequence[Path]) -> Iterator[str]:
 def main(arguments: Sequence[str]) -> int:
     """Print the problems of the given paths, or of those in `words.toml`; 1 if there are any."""
     style = load(RULES.read_text(encoding="utf-8"))
-    given = [Path(one).resolve() for one in arguments] or [ROOT / one for one in style.paths]
-    files = [file for one in given for file in (sorted(one.rglob("*.py")) if one.is_dir() else [one])]
+    given = [Path(one).resolve() for one in arguments]
+    files = [
+        file
+        for one in given
+        for file in (sorted(each for each in one.rglob("*") if each.suffix in _KINDS) if one.is_dir() else [one])
+    ] or style.files()
     count = 0
     for problem in check(style, files):
         print(problem)

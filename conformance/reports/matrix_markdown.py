@@ -20,7 +20,7 @@ def render(matrix: Matrix) -> str:
 
 
 def _lines(matrix: Matrix) -> Iterator[str]:
-    yield "## Who reads what whom wrote"
+    yield "## Which engine reads whose tables"
     yield ""
     yield f"{summary(matrix)}."
     yield ""
@@ -37,16 +37,16 @@ def _lines(matrix: Matrix) -> Iterator[str]:
         yield ""
         yield from _table(matrix, title, counted)
     if matrix.new_tables:
-        yield from ("", "### Tables that are not as they have to be", "")
+        yield from ("", "### Tables that were written wrongly", "")
     for table in matrix.new_tables:
         yield f"- {code(table.name)} of {plain(table.producer)}: {table.writing.value}: {code(table.reason)}"
         yield f"  - {code(reproduce_table(table.producer, table.name))}"
     if matrix.new_cells:
-        yield from ("", "### Tables that are not read as they have to be", "")
+        yield from ("", "### Tables that were read wrongly", "")
     for cell in matrix.new_cells:
         yield from _told(cell)
     if matrix.unmet:
-        yield from ("", "### Not as stated", "")
+        yield from ("", "### Expectations that were not met", "")
     yield from (f"- {code(unmet)}" for unmet in matrix.unmet)
 
 

@@ -17,7 +17,7 @@
     created_by = "ClickHouse"          # the program in a Parquet footer
     writer = "ClickHouse"
 
-``tools/who_writes_what.py`` writes all but the first two, from the files in ``vectors/golden/writers/``. A file is
+``tools/writer_report.py`` writes all but the first two, from the files in ``vectors/golden/writers/``. A file is
 recognised only if its marks are those of a known writer; other versions may write otherwise, so what is told is a
 suspicion.
 

@@ -296,9 +296,9 @@ def test_the_html_report_takes_a_matrix(
     matrix.cells.append(Cell("writer", "reader", "plain", State.RIGHT))
     write(matrix, place / "matrix.jsonl")
     assert main(["report", "good.jsonl", "--matrix", "matrix.jsonl", "--format", "html"]) == 0
-    assert "Who reads what whom wrote" in capsys.readouterr().out
+    assert "Which engine reads whose tables" in capsys.readouterr().out
     assert main(["report", "good.jsonl", "--matrix", "matrix.jsonl", "--report", "html:report.html"]) == 0
-    assert "Who reads what whom wrote" in (place / "report.html").read_text()
+    assert "Which engine reads whose tables" in (place / "report.html").read_text()
     assert main(["report", "good.jsonl", "--format", "html"]) == 0
     capsys.readouterr()
     assert main(["report", "good.jsonl", "--matrix", "good.jsonl", "--format", "html"]) == 2

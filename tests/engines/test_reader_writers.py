@@ -19,7 +19,7 @@ from conformance.validator.writers import fingerprint, known, manifest_marks, pr
 from spec_ref.manifest_lists.reader import read_manifest_list
 from spec_ref.manifests import read_manifest
 from spec_ref.single_value.binary import from_binary
-from tools.who_writes_what import COMMITTED_BY, NAMES, Table, files, header, indexes
+from tools.writer_report import COMMITTED_BY, NAMES, Table, files, header, indexes
 
 TABLES = [
     pytest.param(folder.name, Table(folder, name, index), id=f"{folder.name}-{name}")

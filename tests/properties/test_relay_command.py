@@ -17,7 +17,7 @@ REFERENCE = ("relay", "--adapter", "reference")
 def test_a_page_is_written_and_the_steps_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = tmp_path / "pages" / "relay.html"
     assert main([*REFERENCE, "--seed", "3", "--examples", "1", "--report", f"html:{page}"]) == 0
-    assert "Who follows whom" in page.read_text()
+    assert "Order of engines" in page.read_text()
     assert "1 script, steps done: reference " in capsys.readouterr().err
 
 

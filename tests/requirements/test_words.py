@@ -1,20 +1,20 @@
-"""The words that the house style avoids: `tools.words` finds them in prose, and in ``spec_ref`` finds none."""
+"""The words that the house style avoids: `tools.words` finds them in prose, and none where it looks by itself."""
 
 import pytest
 
-from tools.words import ROOT, RULES, Allowed, check, load, problems, prose
+from tools.words import ROOT, RULES, Allowed, check, lint, load, problems, prose
 
 STYLE = load(RULES.read_text(encoding="utf-8"))
 
 
-def found(source: str, *allowed: Allowed) -> list[str]:
+def found(source: str, *allowed: Allowed, path: str = "a.py") -> list[str]:
     style = type(STYLE)(STYLE.paths, STYLE.rules, allowed)
-    return [one.split(": ")[1] for one in problems("a.py", source, style)[0]]
+    return [one.split(": ")[1] for one in problems(path, source, style)[0]]
 
 
 def test_the_checked_paths_have_no_word_to_avoid() -> None:
-    files = [file for path in STYLE.paths for file in (ROOT / path).rglob("*.py")]
-    assert len(files) > 200
+    files = STYLE.files()
+    assert len(files) > 280
     assert list(check(STYLE, files)) == []
 
 
@@ -34,6 +34,26 @@ def test_the_checked_paths_have_no_word_to_avoid() -> None:
 )
 def test_words_are_found_in_docstrings_comments_and_messages(source: str, words: list[str]) -> None:
     assert found(source) == words
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "words"),
+    [
+        ("a.md", "What the file tells.\n", ["'tells'"]),
+        ("a.md", "```console\n$ tell\n```\n\nIt is `told` [here](told.md).\n", []),
+        ("a.md", "```text\ntold\n```\nIt tells.\n", ["'tells'"]),
+        ("a.toml", 'reason = """What\n`told` tells."""\n', ["'tells'"]),
+    ],
+)
+def test_words_are_found_in_pages_and_data(path: str, source: str, words: list[str]) -> None:
+    assert found(source, path=path) == words
+
+
+def test_proselint_checks_pages_outside_their_code() -> None:
+    assert [one.split(":")[:2] for one in lint("a.md", "A page.\n\nThe very end.\n", STYLE)] == [["a.md", "3"]]
+    assert lint("a.md", "```text\nThe very end.\n```\n", STYLE) == []
+    off = type(STYLE)((), (), (), (*STYLE.not_linted, "weasel_words"))
+    assert lint("a.md", "The very end.\n", off) == []
 
 
 def test_lines_are_counted_from_the_start_of_the_module() -> None:

@@ -95,13 +95,13 @@ def arguments(defs: JsonObject, name: str) -> Iterator[tuple[str, bool, JsonObje
 
 def rows(defs: JsonObject, names: list[str]) -> list[str]:
     """The table of some operations."""
-    told = []
+    cells = []
     for name in names:
         listed = (code(one) if needed else f"[{code(one)}]" for one, needed, _ in arguments(defs, name))
         form = shape(defs, {"$ref": f"#/$defs/{name}.answer"})
         about = plain(defs[f"{name}.request"]["description"])
-        told.append([code(name), ", ".join(listed), f"{about} {code(form)}" if len(form) <= SHORT else about])
-    return table(["operation", "arguments", "answer"], told)
+        cells.append([code(name), ", ".join(listed), f"{about} {code(form)}" if len(form) <= SHORT else about])
+    return table(["operation", "arguments", "answer"], cells)
 
 
 def _shortened(value: Any) -> Any:
@@ -169,20 +169,20 @@ def reference() -> str:
     lines = [
         "# All operations",
         "",
-        "Made from the JSON Schema of the protocol, `conformance/schemas/protocol.json`. What these operations mean is",
-        "told in [the protocol](protocol.md); a *long* is a decimal string.",
+        "Made from the JSON Schema of the protocol, `conformance/schemas/protocol.json`. [The protocol](protocol.md)",
+        "describes what these operations mean. A *long* is a decimal string.",
         "",
     ]
     for name in operations(defs):
         lines += [f"## {name}", "", plain(defs[f"{name}.request"]["description"]), ""]
-        told = []
+        cells = []
         for one, needed, schema in arguments(defs, name):
             _, target = resolved(defs, schema)
             about = schema.get("description") or target.get("description", "")
-            told.append(
+            cells.append(
                 [code(one), "" if needed else "optional", code(shape(defs, schema).replace("|", "/")), plain(about)]
             )
-        lines += [*table(["argument", "", "form", "meaning"], told), ""]
+        lines += [*table(["argument", "", "form", "meaning"], cells), ""]
         lines += ["The answer:", "", "```text", shape(defs, {"$ref": f"#/$defs/{name}.answer"}), "```", ""]
         if about := defs[f"{name}.answer"].get("description"):
             lines += [plain(about), ""]

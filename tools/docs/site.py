@@ -41,7 +41,7 @@ CHAPTERS = {
         "races",
         "hardening",
         "theorems",
-        "who-writes-what",
+        "writers",
         "findings",
         "contradictions",
         "requirements",

@@ -1,11 +1,11 @@
 """What each engine writes, and which rules it breaks: from the tables in ``vectors/golden/writers``.
 
-    python -m tools.who_writes_what          write ``fingerprint.json`` of each writer, the marks in
-                                             ``fingerprints.toml`` of its engine, and ``docs/who-writes-what.md``
-    python -m tools.who_writes_what --check  verify that they are what the tables give
+    python -m tools.writer_report          write ``fingerprint.json`` of each writer, the marks in
+                                           ``fingerprints.toml`` of its engine, and ``docs/writers.md``
+    python -m tools.writer_report --check  verify that they match the tables
 
-The tables are made by ``tools/golden/make_writers.py``. What is broken is found by the checks of `spec_ref`; that a
-finding is right is shown by ``tests/engines/test_reader_writers.py``, where each one is told with its reason.
+``tools/golden/make_writers.py`` makes the tables, and the checks of `spec_ref` find what they break.
+``tests/engines/test_reader_writers.py`` lists each finding with the reason why it is right.
 """
 
 from __future__ import annotations
@@ -38,17 +38,15 @@ from spec_ref.table_metadata import TableMetadata, check_metadata, read_metadata
 
 ROOT = Path(__file__).resolve().parents[1]
 WRITERS = ROOT / "vectors/golden/writers"
-DOCUMENT = ROOT / "docs/who-writes-what.md"
-GENERATED = (
-    "# What follows is written by `python -m tools.who_writes_what`, from the files in vectors/golden/writers.\n"
-)
+DOCUMENT = ROOT / "docs/writers.md"
+GENERATED = "# What follows is written by `python -m tools.writer_report`, from the files in vectors/golden/writers.\n"
 
 ENGINES = {one.name: one for one in engine_folders()}
 NAMES = {name: one.title for name, one in ENGINES.items()}
 COMMITTED_BY = {
     title: NAMES[content["committed_by"]] for title, content in fingerprint_files().items() if "committed_by" in content
 }
-"""Who writes metadata and manifests for an engine that writes data files only."""
+"""The library that writes metadata and manifests for an engine that only writes data files."""
 
 LIBRARIES = {"parquet-cpp-arrow": "Arrow C++", "parquet-rs": "parquet-rs"}
 """Libraries that name themselves in Parquet footers, whichever engine uses them."""
@@ -248,8 +246,8 @@ def marks(all_facts: dict[str, dict[str, JsonObject]], names: dict[str, str]) ->
         for table in tables.values():
             for form in table["data-files"]:
                 made_by = program(form["created_by"])
-                told = LIBRARIES.get(made_by, name)
-                _add(found[name], _entry("data-file", {"created_by": made_by, "writer": told}))
+                writer_name = LIBRARIES.get(made_by, name)
+                _add(found[name], _entry("data-file", {"created_by": made_by, "writer": writer_name}))
     return found
 
 
@@ -272,10 +270,10 @@ def _fingerprints(engine: EngineFolder, entries: list[str]) -> tuple[Path, str]:
 def page(all_facts: dict[str, dict[str, JsonObject]], all_indexes: dict[str, JsonObject]) -> str:
     """The page."""
     lines = [
-        "# Who writes what",
+        "# What each engine writes",
         "",
         "How engines write manifests, manifest lists, table metadata and data files, and which rules they break.",
-        "`python -m tools.who_writes_what` writes this page from the tables in",
+        "`python -m tools.writer_report` writes this page from the tables in",
         "[`vectors/golden/writers`](../vectors/golden/writers). Two statements made each of them: one inserts two",
         "rows, and one deletes one of these. The `fingerprint.json` of each table has the same data, column by column.",
         "Findings are those of `spec_ref`'s checks of single files. `conformance.validator.writers` recognises writers",
@@ -301,12 +299,12 @@ def page(all_facts: dict[str, dict[str, JsonObject]], all_indexes: dict[str, Jso
         for writer, tables in all_facts.items():
             for name, table in tables.items():
                 form = table[kind][0]
-                told = form["marks"]
-                defaults = "default null" if told["defaults"] == "null" else "no default"
-                keys = ", ".join(f"`{key}`" for key in told["keys"].split())
+                mark = form["marks"]
+                defaults = "default null" if mark["defaults"] == "null" else "no default"
+                keys = ", ".join(f"`{key}`" for key in mark["keys"].split())
                 fields = _unlike(form["columns"], all_facts, kind, name)
                 lines.append(
-                    f"| {writer} | {name} | {keys} | {told['codec']} | {told['records']} | {defaults} | {fields} |"
+                    f"| {writer} | {name} | {keys} | {mark['codec']} | {mark['records']} | {defaults} | {fields} |"
                 )
     lines += ["", "The column *fields* lists the differences from the newest Iceberg-Java.", ""]
     lines += ["## Data files", ""]
@@ -321,9 +319,9 @@ def page(all_facts: dict[str, dict[str, JsonObject]], all_indexes: dict[str, Jso
     lines += ["| writer | table | file | members | snapshot | summary |", "|---|---|---|---|---|---|"]
     for writer, tables in all_facts.items():
         for name, table in tables.items():
-            told = table["metadata"]
-            members, snapshot, summary = (", ".join(told[key]) for key in ("members", "snapshot", "summary"))
-            lines.append(f"| {writer} | {name} | {told['file']} | {members} | {snapshot} | {summary} |")
+            facts = table["metadata"]
+            members, snapshot, summary = (", ".join(facts[key]) for key in ("members", "snapshot", "summary"))
+            lines.append(f"| {writer} | {name} | {facts['file']} | {members} | {snapshot} | {summary} |")
     lines += ["", "## Broken rules", ""]
     lines += ["| writer | tables | in | rule | check | severity | at |", "|---|---|---|---|---|---|---|"]
     for writer, tables in all_facts.items():

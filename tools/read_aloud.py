@@ -1,0 +1,134 @@
+"""Draw texts of the project at random, to be read aloud: what makes a reader stop is rewritten.
+
+    python -m tools.read_aloud [--seed N] [--findings N] [--helps N] [--docstrings N] [--paragraphs N]
+
+Findings come from corruptions (`tests/validate/corruptions`), each check once, with their advice. Help texts are those
+of commands and options, docstrings those of every package, and paragraphs, list items and rows of tables those of the
+pages, if they have a few words. The same seed draws the same texts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import importlib
+import inspect
+import random
+import re
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from cyclopts import App
+
+from conformance.cli import COMMANDS, make_app
+from conformance.reports.validation import finding_json
+from conformance.validator.context import Level
+from conformance.validator.run import Snapshots
+from conformance.vectors.golden_tables import materialize
+from tools.grid.workbench import Workbench
+from tools.words import ROOT, markdown_prose
+
+PACKAGES = ("spec_ref", "conformance", "tools")
+WORDS = 8
+"""The words that a paragraph has at least."""
+
+PAGES = ("README.md", "SECURITY.md", "CHANGELOG.md", "docs/*.md", "vectors/*.md")
+
+
+def docstrings() -> Iterator[tuple[str, str]]:
+    """Yield the place and the text of every docstring."""
+    for path in (path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and (text := ast.get_docstring(node)):
+                name = "" if isinstance(node, ast.Module) else f" {node.name}"
+                yield f"{path.relative_to(ROOT)}{name}", text
+
+
+def paragraphs() -> Iterator[tuple[str, str]]:
+    """Yield the place and the text of every paragraph, item and row of a table of the pages that has some words."""
+    for path in (path for page in PAGES for path in sorted(ROOT.glob(page))):
+        source = path.read_text(encoding="utf-8")
+        lines, outside = source.splitlines(), {number for number, _ in markdown_prose(source)}
+        start, kept = 0, list[str]()
+        for number, line in enumerate([*lines, ""], 1):
+            text = line.strip() if number in outside else ""
+            if kept and (not text or text.startswith(("- ", "|", "#"))):
+                if len(re.findall(r"[a-z]{2,}(?= )", " ".join(kept))) >= WORDS:
+                    yield f"{path.relative_to(ROOT)}:{start}", "\n".join(kept)
+                kept = []
+            if text and not text.startswith(("#", "<!--", "|--")):
+                start = start if kept else number
+                kept.append(text)
+
+
+def helps() -> Iterator[tuple[str, str]]:
+    """Yield the name and the help of every command and option."""
+    app = make_app()
+    for name in COMMANDS:
+        yield from _helps(name, app[name])
+
+
+def _helps(name: str, app: App) -> Iterator[tuple[str, str]]:
+    text, _, options = (inspect.getdoc(app.default_command) or app.help).partition("\n\nArgs:\n")
+    yield name, text
+    for option in re.split(r"\n(?=    \w)", options):
+        if option.strip():
+            yield name, " ".join(option.split())
+    for command in app:
+        if not command.startswith("-"):
+            yield from _helps(f"{name} {command}", app[command])
+
+
+def findings(chosen: random.Random, number: int, folder: Path) -> Iterator[tuple[str, str]]:
+    """Yield the corruption and the text of findings, each check once."""
+    kit = importlib.import_module("tests.validate.corruptions").load()
+    drawn = chosen.sample(kit, len(kit))
+    seen: set[str | None] = set()
+    while number > 0 and drawn:
+        one = drawn.pop()
+        materialize([one.table])
+        (folder / one.id).mkdir()
+        bench = Workbench(one.table, folder / one.id)
+        one.mutate(bench)
+        for finding in bench.validate(Level(one.level), Snapshots(one.snapshots)).findings:
+            if finding.check in seen or number == 0:
+                continue
+            seen.add(finding.check)
+            number -= 1
+            yield f"{one.id}: {finding.check}", _finding(finding_json(finding))
+
+
+def _finding(one: dict[str, Any]) -> str:
+    advice = one["advice"]
+    lines = [f"{one['severity']} {one['code']}: {one['message']}"]
+    lines += [f"{key}: {one[key]}" for key in ("found", "expected") if key in one]
+    lines += [f"{key}: {advice[key]}" for key in ("text", "otherwise", "risk") if advice.get(key)]
+    return "\n".join(lines)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print the drawn texts."""
+    parser = argparse.ArgumentParser(prog="python -m tools.read_aloud", description=__doc__.splitlines()[0])
+    parser.add_argument("--seed", type=int, default=0)
+    for name, number in (("findings", 100), ("helps", 50), ("docstrings", 50), ("paragraphs", 50)):
+        parser.add_argument(f"--{name}", type=int, default=number)
+    given = parser.parse_args(arguments)
+    chosen = random.Random(given.seed)
+    for title, texts, number in (
+        ("help", list(helps()), given.helps),
+        ("docstring", list(docstrings()), given.docstrings),
+        ("paragraph", list(paragraphs()), given.paragraphs),
+    ):
+        for place, text in chosen.sample(texts, min(number, len(texts))):
+            print(f"--- {title}: {place}\n{text}\n")
+    with tempfile.TemporaryDirectory() as folder:
+        for place, text in findings(chosen, given.findings, Path(folder)):
+            print(f"--- finding: {place}\n{text}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
