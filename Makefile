@@ -122,7 +122,7 @@ docs: $(READY)    ## build the documentation in site/; a warning is an error
 	$(BIN)/python -m tools.docs.versions --check
 	$(BIN)/python -m tools.docs.site
 
-types: $(READY)    ## mypy, strict
+types: $(READY)    ## mypy, strict: all but the tests themselves
 	$(BIN)/mypy
 
 format: $(READY)    ## let ruff rewrite what it can

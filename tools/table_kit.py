@@ -7,7 +7,7 @@ case is about. Nothing here judges whether a table makes sense.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -96,13 +96,19 @@ def _retyped(column: Any, type_: Any) -> Any:
     if column.type == type_:
         return column
     if isinstance(type_, pa.ExtensionType) and not isinstance(type_, pa.UuidType):
-        return pa.chunked_array([pa.ExtensionArray.from_storage(type_, chunk) for chunk in column.chunks], type_)
+        wanted: Any = type_
+        return pa.chunked_array([pa.ExtensionArray.from_storage(type_, chunk) for chunk in column.chunks], wanted)
     if isinstance(column.type, pa.ExtensionType):
-        return pa.chunked_array([chunk.storage for chunk in column.chunks], column.type.storage_type).cast(type_)
+        storage: Any = column.type.storage_type
+        return pa.chunked_array([chunk.storage for chunk in column.chunks], storage).cast(type_)
     return column.cast(pa.int64()).cast(type_) if pa.types.is_int64(type_) else column.cast(type_)
 
 
-_BYTES = {FileFormat.PARQUET: parquet_bytes, FileFormat.ORC: orc_bytes, FileFormat.AVRO: avro_bytes}
+_BYTES: dict[FileFormat, Callable[[Sequence[NestedField], Any], bytes]] = {
+    FileFormat.PARQUET: parquet_bytes,
+    FileFormat.ORC: orc_bytes,
+    FileFormat.AVRO: avro_bytes,
+}
 
 
 class TableKit:
@@ -160,7 +166,7 @@ class TableKit:
     ) -> DataFile:
         """A data file or delete file of rows; ``data`` replaces its bytes, ``attributes`` what its entry says."""
         columns = self.fields if fields is None else fields
-        content = data if data is not None else _BYTES[file_format](columns, rows)  # type: ignore[operator]
+        content = data if data is not None else _BYTES[file_format](columns, rows)
         path = self.put(content, f".{file_format.value}")
         said = {"file_path": path, "record_count": len(rows), "file_size_in_bytes": len(content), **attributes}
         return DataFile(file_format=file_format, **said)
@@ -217,7 +223,9 @@ class TableKit:
         listed = write_manifest_list(self.manifests, self.version)
         path = f"{self.location}/metadata/snap-{snapshot_id}.avro"
         write_bytes(path, listed)
-        rows = {"first_row_id": first, "added_rows": self.next_row_id - first} if self.version >= V3 else {}
+        rows: dict[str, Any] = {}
+        if self.version >= V3:
+            rows = {"first_row_id": first, "added_rows": self.next_row_id - first}
         self.snapshots.append(
             Snapshot(
                 snapshot_id=snapshot_id,

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -49,7 +49,7 @@ class Recorder:
             made(violation, *args, **fields)
             self.codes.add(violation.requirement)
 
-        Violation.__init__ = recorded
+        Violation.__init__ = recorded  # type: ignore[method-assign, assignment]
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Any:
@@ -63,7 +63,7 @@ class Recorder:
         if report.when == "call" and report.passed:
             for name, codes in report.user_properties:
                 if name == PROPERTY:
-                    for code in codes:
+                    for code in cast("list[str]", codes):
                         self.tests[code].add(report.nodeid.partition("[")[0])
 
     def pytest_sessionfinish(self) -> None:

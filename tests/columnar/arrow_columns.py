@@ -149,12 +149,12 @@ def spec_values(type_: Type, column: Any) -> list[Any]:
         chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
         return [value for chunk in chunks for value in decoded_values(type_, chunk)]
     if pa.types.is_date32(column.type):
-        return column.cast(pa.int32()).to_pylist()
+        return list(column.cast(pa.int32()).to_pylist())
     if pa.types.is_timestamp(column.type) or pa.types.is_time(column.type):
-        return column.cast(pa.int64()).to_pylist()
+        return list(column.cast(pa.int64()).to_pylist())
     if kind(type_) == "uuid" and pa.types.is_fixed_size_binary(column.type):
         return [None if value is None else uuid.UUID(bytes=value) for value in column.to_pylist()]
-    return column.to_pylist()
+    return list(column.to_pylist())
 
 
 def dictionary_encoded(array: Any) -> Any:

@@ -13,7 +13,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, cast
 
 from conformance.core.json_types import JsonObject
 from conformance.table_io.stores.local_files import LocalFiles
@@ -199,7 +199,7 @@ class FakeCatalog:
             entry = {"timestamp-ms": before[1]["last-updated-ms"], "metadata-file": before[0]}
             table["metadata-log"].append(entry)
         table["last-updated-ms"] = max(int(time.time() * 1000), table["last-updated-ms"])
-        return table
+        return cast("dict[str, Any]", table)
 
     def store(self, name: str, table: JsonObject) -> None:
         """Make a table's metadata the current one."""

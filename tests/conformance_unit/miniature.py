@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+from typing import Any
 
 TRIGGER = "fixed[7]"
 HANGS = 600
@@ -41,7 +42,7 @@ def first_time() -> bool:
     return True
 
 
-def starts(name: str) -> object:
+def starts(name: str) -> Any:
     match name:
         case "refuses-start":
             return {"unsupported": "no licence"}

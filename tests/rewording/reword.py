@@ -44,7 +44,7 @@ def reworded(text: str, words: random.Random) -> str:
 
 def reword_class(made: type, name: str, position: int | None, words: random.Random) -> None:
     """Reword the message of every instance that is made from now on."""
-    original: Any = made.__init__
+    original: Any = made.__init__  # type: ignore[misc]  # that of this class alone
 
     @functools.wraps(original)
     def init(self: Any, *given: Any, **named: Any) -> None:

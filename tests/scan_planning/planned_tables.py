@@ -253,7 +253,9 @@ def _applied(
     specs: Mapping[int, PartitionSpec],
     partitions: Mapping[str, Mapping[int, Any]],
 ) -> set[str]:
-    vectors, positions, equalities = set(), set(), set()
+    vectors: set[str] = set()
+    positions: set[str] = set()
+    equalities: set[str] = set()
     mine = {key: _bits(value) for key, value in partitions[file["file_path"]].items()}
     for spec_id, entry in deletes:
         found, name = entry["data_file"], entry["data_file"]["file_path"]

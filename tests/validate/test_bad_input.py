@@ -56,7 +56,7 @@ def test_a_file_that_is_cut_anywhere_is_a_finding(part: str, length: int, tmp_pa
     bench = Workbench(VECTORS, tmp_path)
     assert bench.manifests
     location = {
-        "list": bench.list.path,
+        "list": bench.manifest_list.path,
         "manifest": bench.data.path,
         "data": bench.file["file_path"],
         "vector": bench.delete_file["file_path"],
@@ -75,7 +75,7 @@ def test_bytes_that_are_changed_anywhere_raise_nothing(part: str, seed: int, tmp
     bench = Workbench(VECTORS, tmp_path)
     assert bench.manifests
     location = {
-        "list": bench.list.path,
+        "list": bench.manifest_list.path,
         "manifest": bench.data.path,
         "data": bench.file["file_path"],
         "vector": bench.delete_file["file_path"],

@@ -57,7 +57,7 @@ def test_deletes_of_a_file_that_went_later_are_no_error(tmp_path: Path) -> None:
     del bench.snapshot["parent-snapshot-id"]
     for manifest in bench.manifests:
         if not manifest.listed["content"] and manifest.listed["added_snapshot_id"] != bench.snapshot["snapshot-id"]:
-            bench.list.records.remove(manifest.listed)
+            bench.manifest_list.records.remove(manifest.listed)
     bench.snapshot["summary"] = {"operation": "append"}
     assert errors(bench) == []
 

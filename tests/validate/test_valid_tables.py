@@ -83,7 +83,7 @@ def test_what_is_encrypted_is_told_and_is_no_error(part: str, tmp_path: Path) ->
     if part == "list":
         bench.metadata["encryption-keys"] = [{"key-id": "k", "encrypted-key-metadata": "aGk="}]
         bench.snapshot["key-id"] = "k"
-        bench.replaced[bench.list.path] = b"AGS1"
+        bench.replaced[bench.manifest_list.path] = b"AGS1"
     elif part == "manifest":
         bench.replaced[bench.data.path] = b"AGS1"
         bench.data.listed["key_metadata"] = b"key"

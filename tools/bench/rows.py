@@ -85,7 +85,7 @@ def columns(first: int, count: int) -> pa.Table:
         pa.array(ids),
         pa.array(ids * 0.5),
         pa.array((ids % 1000).astype(np.int32)),
-        words.take(pa.array(ids % 10_000)),
+        words.take(ids % 10_000),
     ]
     return pa.table(arrays, names=[field.name for field in FIELDS])
 

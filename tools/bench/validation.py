@@ -60,7 +60,8 @@ def _schema(types: tuple[Type, ...]) -> Schema:
 def _bounds(type_: Type, number: int) -> tuple[bytes, bytes]:
     if type_ == STRING:
         return f"customer-{number:09d}".encode(), f"customer-{number + 999:09d}".encode()
-    form = {LONG: "<q", TIMESTAMP: "<q", DATE: "<i", DOUBLE: "<d"}[type_]
+    forms: dict[Type, str] = {LONG: "<q", TIMESTAMP: "<q", DATE: "<i", DOUBLE: "<d"}
+    form = forms[type_]
     return struct.pack(form, number), struct.pack(form, number + 999)
 
 
@@ -154,8 +155,7 @@ def _metadata(place: Path, schema: Schema, spec: PartitionSpec, manifest_list: s
         default_sort_order_id=0,
     )
     path = place / "metadata" / "v1.metadata.json"
-    made = dumps(metadata)
-    path.write_bytes(made if isinstance(made, bytes) else made.encode())
+    path.write_text(dumps(metadata), encoding="utf-8")
     return path
 
 

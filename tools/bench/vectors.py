@@ -12,8 +12,8 @@ from collections.abc import Iterator
 
 import attrs
 
-from conformance.runner.execution import Plan, Run, Target, execute
-from conformance.runner.results import Writer
+from conformance.runner.execution import Plan, Target, execute
+from conformance.runner.results import Run, Writer
 from conformance.runner.targets import limits_of, target
 from conformance.vectors import Selection, Vector, load, shipped
 from tools.bench.measure import BenchError, Claim, Measure, Scale, timed

@@ -64,7 +64,7 @@ def claims(scale: Scale) -> Iterator[Claim]:
                 seconds = timed(partial(append, table, rows))
                 snapshot = table.metadata.current_snapshot
                 assert snapshot is not None
-                told = [int(snapshot.summary[key]) for key in ("added-records", "added-data-files")]
+                told = [int((snapshot.summary or {})[key]) for key in ("added-records", "added-data-files")]
                 table.close()
                 shutil.rmtree(place)
                 if told != [count, BUCKETS]:

@@ -236,6 +236,7 @@ def outcomes(change: Change, planned: Table, current: Table) -> list[tuple[str, 
         current: the table as it is.
     """
     lost = (CONFLICT, current)
+    done: tuple[str, Table]
     moved = planned != current
     ref = current["refs"].get(change.get("branch"))
     if ref is not None and ref["type"] == "tag":
@@ -245,8 +246,8 @@ def outcomes(change: Change, planned: Table, current: Table) -> list[tuple[str, 
             return [(COMMITTED, _snapshot(change, current))]
         case "delete-where":
             # The deletes of a partition may be taken out with all its data files, as they apply to nothing any more.
-            done = [_snapshot(change, current), _snapshot(change, current, with_deletes=True)]
-            told = [(COMMITTED, table) for table in done]
+            tables = [_snapshot(change, current), _snapshot(change, current, with_deletes=True)]
+            told = [(COMMITTED, table) for table in tables]
             if not _since(change, planned, current):
                 return told
             # A writer may validate more, or delete what there was when it planned.
@@ -312,11 +313,11 @@ def outcomes(change: Change, planned: Table, current: Table) -> list[tuple[str, 
                 return [lost, done]
         case "expire":
             # What expires may be chosen when the change is planned or when it is committed, and nothing forces it.
-            kept = {ref["snapshot"] for ref in current["refs"].values()}
+            named = {ref["snapshot"] for ref in current["refs"].values()}
             known = set(planned["snapshots"]) - {ref["snapshot"] for ref in planned["refs"].values()}
             return [
-                (COMMITTED, _without(current, set(current["snapshots"]) - kept)),
-                (COMMITTED, _without(current, known - kept)),
+                (COMMITTED, _without(current, set(current["snapshots"]) - named)),
+                (COMMITTED, _without(current, known - named)),
             ]
         case "upgrade":
             return [(COMMITTED, _with(current, version=max(change["version"], current["version"])))]

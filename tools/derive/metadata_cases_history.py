@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from tools.derive.metadata import DROP, Document
 from tools.derive.metadata_bases import FIRST, LOCATION, PARTITION_STATISTICS, SECOND
@@ -352,7 +353,7 @@ def versions() -> Iterator[Case]:
         ],
     )
     mapping = "/properties/schema.name-mapping.default"
-    base = {"/properties": {}}
+    base: dict[str, Any] = {"/properties": {}}
     near = {**base, mapping: '[{"field-id": 1, "names": ["id"]}]'}
     for name, text, codes, note in (
         ("text", "id=1", ("NAM009",), "the mapping is no JSON"),

@@ -126,7 +126,7 @@ SOURCES: list[tuple[str, str, str, str, str]] = [
 
 def sources() -> Iterator[Case]:
     """Sources that a partition field or a sort field cannot have."""
-    for name, transform, type_, code, near in SOURCES:
+    for name, transform, type_, code, nearest in SOURCES:
         spec: Document = {
             "/partition-specs/0/fields": [{"source-id": 2, "field-id": 1000, "name": "p", "transform": transform}],
             "/last-partition-id": 1000,
@@ -138,7 +138,7 @@ def sources() -> Iterator[Case]:
             {**spec, "/schemas/0/fields/1/type": type_},
             EITHER,
             f"{transform.split('[')[0]} does not take {type_}",
-            near={**spec, "/schemas/0/fields/1/type": near},
+            near={**spec, "/schemas/0/fields/1/type": nearest},
             more=("PAR021",),
         )
     yield from rows(
@@ -229,7 +229,7 @@ PARAMETERS: list[tuple[str, str, str]] = [
 
 def transforms() -> Iterator[Case]:
     """Parameters, unknown transforms, and transforms of several arguments."""
-    for name, transform, near in PARAMETERS:
+    for name, transform, nearest in PARAMETERS:
         yield Case(
             f"spec-{name}",
             "v2-nested",
@@ -237,7 +237,7 @@ def transforms() -> Iterator[Case]:
             {f"{BUCKET}/transform": transform},
             EITHER,
             "the parameter of a transform is positive",
-            near={f"{BUCKET}/transform": near},
+            near={f"{BUCKET}/transform": nearest},
             why=("E15", "E17"),
             more=("TRN017",),
         )
@@ -261,7 +261,7 @@ def transforms() -> Iterator[Case]:
         more=("PAR024",),
     )
     several: dict[str, Any] = {"field-id": 1000, "name": "z", "transform": "zorder[8]"}
-    near = {
+    near: Document = {
         "/partition-specs/-": {"spec-id": 1, "fields": [{**several, "source-ids": [1, 2]}]},
         "/last-partition-id": 1000,
     }
@@ -336,7 +336,7 @@ def transforms() -> Iterator[Case]:
         why=("B21", "E17"),
     )
     for transform in ("zorder[8]", "identity"):
-        single, listed = (
+        one, other = (
             {"/sort-orders/-": {"order-id": 1, "fields": [{**sort, "transform": transform, **way}]}}
             for way in ({"source-id": 1}, {"source-ids": [1]})
         )
@@ -344,10 +344,10 @@ def transforms() -> Iterator[Case]:
             f"order-{transform.split('[')[0]}-of-a-list-of-one",
             "v3-minimal",
             ("SRT008",),
-            listed,
+            other,
             EITHER,
             "a transform of one argument has a list of sources",
-            near=single,
+            near=one,
             why=("B21", "E17"),
         )
     unknown = {**sort, "source-id": 1}

@@ -379,7 +379,10 @@ def tolerated() -> Iterator[Vector]:
         "an order that is not the default may sort by a column that is gone",
         origin="spec: Sort Orders",
     )
-    old = {"spec-id": 2, "fields": [{"source-id": 99, "field-id": 1001, "name": "gone", "transform": "identity"}]}
+    old: Document = {
+        "spec-id": 2,
+        "fields": [{"source-id": 99, "field-id": 1001, "name": "gone", "transform": "identity"}],
+    }
     yield _read(
         "old-spec",
         "v2-nested",
@@ -478,7 +481,7 @@ def writes() -> Iterator[Vector]:
         "/default-spec-id": 0,
         "/partition-specs": [{"spec-id": 0, "fields": []}],
     }
-    rows = [(name, BASES[base], *rest) for name, base, *rest in WRITES]
+    rows: list[tuple[Any, ...]] = [(name, BASES[base], *rest) for name, base, *rest in WRITES]
     rows.append(
         (
             "v1-deprecated-stale",

@@ -117,11 +117,12 @@ def files() -> Iterator[VectorFile]:
     checks: dict[str, list[Vector]] = {group: [] for group in ("texts", *GROUPS)}
     for name, text, outcome, note, why in TEXTS:
         assert outcome == REFUSED
-        args = {"metadata": text}
-        codes = ("TMD029",)
-        reads["texts"].append(Vector(f"metadata-text-{name}", codes, args, INVALID, "spec: Appendix C", note, why))
+        args: dict[str, Any] = {"metadata": text}
+        reads["texts"].append(
+            Vector(f"metadata-text-{name}", ("TMD029",), args, INVALID, "spec: Appendix C", note, why)
+        )
         checks["texts"].append(
-            Vector(f"metadata-check-text-{name}", codes, args, ok(["TMD029"]), "spec: Appendix C", note, why)
+            Vector(f"metadata-check-text-{name}", ("TMD029",), args, ok(["TMD029"]), "spec: Appendix C", note, why)
         )
     for group, case in all_cases():
         reads[group].append(_read_vector(case))

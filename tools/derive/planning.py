@@ -73,7 +73,7 @@ def entry(name: str, partition: Sequence[Any] = (), number: int | None = None, *
         "sequence_number": number,
         "file_sequence_number": members.pop("file_number", number),
     }
-    file = {
+    file: JsonObject = {
         "content": 0,
         "name": name,
         "tuple": tuple(partition),
@@ -86,7 +86,7 @@ def entry(name: str, partition: Sequence[Any] = (), number: int | None = None, *
         told |= {"lower_bounds": _bytes(type_, lower), "upper_bounds": _bytes(type_, upper)}
         for key, value in told.items():
             if value is not None:
-                file.setdefault(key, {})[column] = value  # type: ignore[attr-defined]
+                file.setdefault(key, {})[column] = value
     return {**row, "data_file": {**file, **members}}
 
 

@@ -17,7 +17,7 @@ Row = dict[str, Any]
 
 def matches(predicate: Any, row: Row, types: dict[str, Any]) -> bool:
     """Whether a row matches: predicates give true or false, and comparisons with null are false (EXP008, EXP012)."""
-    kind = predicate["type"]
+    kind: str = predicate["type"]
     if kind == "not":
         return not matches(predicate["child"], row, types)
     if kind in ("and", "or"):
@@ -42,7 +42,8 @@ def matches(predicate: Any, row: Row, types: dict[str, Any]) -> bool:
         return begins == (kind == "starts-with")
     if own is None or _is_nan(own):
         return False
-    return {"lt": own < constant, "lt-eq": own <= constant, "gt": own > constant, "gt-eq": own >= constant}[kind]
+    orders = {"lt": own < constant, "lt-eq": own <= constant, "gt": own > constant, "gt-eq": own >= constant}
+    return bool(orders[kind])
 
 
 def matching(predicate: Any, rows: Iterable[Row], types: dict[str, Any]) -> list[Row]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import sys
+from functools import partial
 from pathlib import Path
 
 from conformance.engine_setup.catalog import Engine, catalog
@@ -54,12 +55,16 @@ def names() -> str:
     return ", ".join(one.title for one in engine_folders() if one.ours and one.name not in OURS)
 
 
+def _filled(text: str, block: re.Match[str]) -> str:
+    return f"{block[1]}{text}{block[2]}"
+
+
 def pages() -> dict[Path, str]:
     """The pages with their lists as they have to be."""
     made = {}
     for path, text in ((ROOT / "docs" / "adapters.md", rows()), (ROOT / "README.md", names())):
         found = path.read_text(encoding="utf-8")
-        made[path], times = BLOCK.subn(lambda match, text=text: f"{match[1]}{text}{match[2]}", found)
+        made[path], times = BLOCK.subn(partial(_filled, text), found)
         if times != 1:
             raise ValueError(f"{path}: expected one list of engines, found {times}")
     return made

@@ -18,7 +18,7 @@ def page(path: Path) -> str:
     Returns:
         The page.
     """
-    notebook = nbformat.read(path, as_version=4)
+    notebook = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
     return "\n\n".join(part for cell in notebook.cells for part in _parts(cell)) + "\n"
 
 

@@ -43,7 +43,7 @@ def _worth(target: Target, found: list[bytes]) -> list[bytes]:
     """The inputs that run lines that nothing before them runs; short ones first."""
     read, kept = target.load(), target.kept()
     known: set[Line] = set().union(*(lines_of(read, data) for data in kept))
-    chosen = []
+    chosen: list[bytes] = []
     for data in sorted(found, key=lambda one: (len(one), one)):
         lines = lines_of(read, data)
         if not lines <= known and len(chosen) < MOST_KEPT:

@@ -68,7 +68,7 @@ def _leaves_precision(args: dict[str, Any]) -> bool:
         return False
     precision, scale = map(int, args["type"].strip("decimal()").split(","))
     unscaled = int(decimal.Decimal(args["value"]).scaleb(scale, decimal.Context(prec=100)))
-    return unscaled // width * width <= -(10**precision)
+    return bool(unscaled // width * width <= -(10**precision))
 
 
 def _in_far_years(args: dict[str, Any]) -> bool:

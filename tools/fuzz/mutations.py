@@ -152,7 +152,7 @@ def _change(rng: random.Random, document: list[Any], seeds: Sequence[bytes]) -> 
             holder[key] = json.loads(json.dumps(_part(rng, seeds)))
         case 2 if isinstance(holder, list) and holder is not document:
             holder.insert(key, json.loads(json.dumps(holder[key])))
-        case 3 if isinstance(holder, dict):
+        case 3 if isinstance(holder, dict) and isinstance(key, str):
             holder[rng.choice((key + "x", key.upper(), "", key[:-1]))] = holder.pop(key)
         case 4 if isinstance(holder[key], int) and not isinstance(holder[key], bool):
             holder[key] += rng.choice((-1, 1, 2**31, -(2**63)))

@@ -109,12 +109,12 @@ def _shredded() -> Callable[[bytes], object]:
     from spec_ref.encodings.variant.physical_types import Variant
     from spec_ref.encodings.variant.value import decode_variant
 
-    def group(typed: object) -> list[object]:
-        return [pa.field("value", pa.binary()), pa.field("typed_value", typed)]  # type: ignore[arg-type]
+    def group(typed: pa.DataType) -> list[pa.Field[Any]]:
+        return [pa.field("value", pa.binary()), pa.field("typed_value", typed)]
 
-    element = pa.struct(group(pa.string()))  # type: ignore[arg-type]
-    fields = pa.struct([("a", pa.struct(group(pa.int64()))), ("b", pa.struct(group(pa.list_(element))))])  # type: ignore[arg-type]
-    whole = pa.struct([pa.field("metadata", pa.binary()), *group(fields)])  # type: ignore[arg-type]
+    element = pa.struct(group(pa.string()))
+    fields = pa.struct([("a", pa.struct(group(pa.int64()))), ("b", pa.struct(group(pa.list_(element))))])
+    whole = pa.struct([pa.field("metadata", pa.binary()), *group(fields)])
     target = pa.struct([pa.field("metadata", pa.binary(), nullable=False), pa.field("value", pa.binary())])
 
     def read(data: bytes) -> object:

@@ -16,18 +16,19 @@ import json
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 WAREHOUSE = "/tmp/golden-manifests"
 FULL = {"id_bucket": 3, "ts_day": 17486, "a b": "x"}
 NULLS = {"id_bucket": None, "ts_day": None, "a b": None}
 
 
-def entry(status: int, partition: dict, rows: int, number: int, **more: object) -> dict:
+def entry(status: int, partition: dict[str, Any], rows: int, number: int, **more: object) -> dict[str, Any]:
     """An entry to expect: ``number`` is the statement that added the file."""
     return {"status": status, "content": 0, "partition": partition, "record_count": rows, "number": number, **more}
 
 
-def expected(version: int) -> list[list[dict]]:
+def expected(version: int) -> list[list[dict[str, Any]]]:
     """The entries of all manifests after each statement."""
     ids = [0, 2] if version == 3 else [None, None]
     first = entry(1, FULL, 2, 1, first_row_id=ids[0])
@@ -52,7 +53,7 @@ STATEMENTS = [
 ]
 
 
-def spark_tables(output: Path) -> tuple[str, list[dict]]:
+def spark_tables(output: Path) -> tuple[str, list[dict[str, Any]]]:
     """The tables of Iceberg-Java, through Spark's SQL."""
     import snowpark_connect_deps_iceberg as jars
     from pyspark.sql import SparkSession
@@ -93,7 +94,7 @@ def spark_tables(output: Path) -> tuple[str, list[dict]]:
     return jar.stem.rpartition("-")[2], told
 
 
-def pyiceberg_tables(output: Path) -> tuple[str, list[dict]]:
+def pyiceberg_tables(output: Path) -> tuple[str, list[dict[str, Any]]]:
     """The tables of PyIceberg: the same statements as calls."""
     import datetime
 
@@ -120,16 +121,15 @@ def pyiceberg_tables(output: Path) -> tuple[str, list[dict]]:
         PartitionField(3, 1002, IdentityTransform(), "a b"),
     )
     at = datetime.datetime(2017, 11, 16, 22, 31, 8, tzinfo=datetime.UTC)
-    rows = [[(34, at, "x", 1, 1.5), (34, at, "x", 2, -0.0)], [(None,) * 5]]
-    types = pa.schema(
-        [
-            ("id", pa.int64()),
-            ("ts", pa.timestamp("us", "UTC")),
-            ("a b", pa.string()),
-            ("n", pa.int32()),
-            ("f", pa.float32()),
-        ]
-    )
+    rows: list[list[tuple[Any, ...]]] = [[(34, at, "x", 1, 1.5), (34, at, "x", 2, -0.0)], [(None,) * 5]]
+    fields: list[pa.Field[Any]] = [
+        pa.field("id", pa.int64()),
+        pa.field("ts", pa.timestamp("us", "UTC")),
+        pa.field("a b", pa.string()),
+        pa.field("n", pa.int32()),
+        pa.field("f", pa.float32()),
+    ]
+    types = pa.schema(fields)
     told = []
     for version in (1, 2):
         table = catalog.create_table(
@@ -150,7 +150,7 @@ def pyiceberg_tables(output: Path) -> tuple[str, list[dict]]:
     return pyiceberg.__version__, told
 
 
-def copied(output: Path, name: str, manifest_list: str, paths: list[str]) -> dict:
+def copied(output: Path, name: str, manifest_list: str, paths: list[str]) -> dict[str, Any]:
     """Copy the files of a snapshot, and tell their names."""
     manifests = {}
     for number, path in enumerate(sorted(paths)):

@@ -227,7 +227,7 @@ class Python:
             file.spec_id = spec.spec_id
             append.append_data_file(file)
         say(f"append file {number}: 10 rows")
-        return table.current_snapshot().snapshot_id
+        return int(table.current_snapshot().snapshot_id)
 
     def change(self, table: Any, version: int, say: Callable[[str], None]) -> None:
         """Change schema, spec and sort order."""

@@ -106,7 +106,8 @@ def metadata_of(table: str) -> dict[str, Any]:
     """The current metadata of a table."""
     folder = WAREHOUSE.joinpath(*table.split("."), "metadata")
     version = (folder / "version-hint.text").read_text().strip()
-    return json.loads((folder / f"v{version}.metadata.json").read_text())
+    metadata: dict[str, Any] = json.loads((folder / f"v{version}.metadata.json").read_text())
+    return metadata
 
 
 def table(spark: SparkSession, name: str, columns: str, rest: str = "", **properties: str) -> list[str]:

@@ -126,7 +126,7 @@ def _pages(_session: None) -> None:
     import pyarrow as pa
 
     about = "a file of three row groups of five pages each, with page indexes, whose greatest values are in the second"
-    split = {"read.split.target-size": "64", "read.split.open-file-cost": "1"}
+    split: dict[str, Any] = {"read.split.target-size": "64", "read.split.open-file-cost": "1"}
     table = ArrowTable("arrow-pages", about, {"id": "long", "data": "string"}, **split)
     order = [*range(20), *range(40, 60), *range(20, 40)]
     rows = [{"id": number, "data": None if number % 10 == 3 else f"v{number:02d}"} for number in order]
@@ -174,7 +174,7 @@ def _deletes(name: str, about: str, layout: str) -> None:
         deleted = [(one, 0), (one, 3), (two, 1)]
         if layout == "unsorted":
             deleted = [(two, 1), (one, 3), (one, 0)]
-        array = pa.array([path for path, _ in deleted], pa.large_string() if layout == "large" else pa.string())
+        array: Any = pa.array([path for path, _ in deleted], pa.large_string() if layout == "large" else pa.string())
         if layout == "dictionary":
             array = array.dictionary_encode()
         table.add(table.position_deletes("d.parquet", array, [at for _, at in deleted]))

@@ -46,7 +46,7 @@ def _unknown(_session: None) -> None:
             field("props", pa.map_(field("key", pa.string(), 9, required=True), field("value", whole, 10)), 5),
         ]
     )
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"id": 1, "nothing": 2, "point": {"x": 3, "y": 4}, "items": [5, None], "props": [("k", 6)]},
         {"id": 2, "nothing": None, "point": None, "items": [], "props": None},
     ]
@@ -65,7 +65,7 @@ def _partly(format_: str) -> None:
     def make(_session: None) -> None:
         about = f"a column without a field id, which the table has by its name, and one that no table has, in {format_}"
         table = ArrowTable(f"arrow-ids-partly-{format_}", about, {"id": "long", "data": "string"})
-        rows = [{"id": 1, "data": "a", "more": 5}, {"id": 2, "data": None, "more": 6}]
+        rows: list[dict[str, Any]] = [{"id": 1, "data": "a", "more": 5}, {"id": 2, "data": None, "more": 6}]
         name = f"1.{format_}"
         table.add(table.raw(name, _numbered(format_, rows), 2, f"write {name} of {rows}, with a field id for id alone"))
         table.end([{"id": 1, "data": None}, {"id": 2, "data": None}])
@@ -84,7 +84,8 @@ def _numbered(format_: str, rows: list[dict[str, Any]]) -> bytes:
         ]
         return _avro({"type": "record", "name": "row", "fields": fields}, rows, "deflate")
     key = "PARQUET:field_id" if format_ == "parquet" else "iceberg.id"
-    schema = pa.schema([pa.field("id", pa.int64(), metadata={key: "1"}), ("data", pa.string()), ("more", pa.int64())])
+    columns: list[pa.Field[Any]] = [pa.field("id", pa.int64(), metadata={key: "1"})]
+    schema = pa.schema([*columns, pa.field("data", pa.string()), pa.field("more", pa.int64())])
     out = io.BytesIO()
     made = pa.Table.from_pylist(rows, schema)
     if format_ == "orc":

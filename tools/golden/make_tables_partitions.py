@@ -109,8 +109,9 @@ def _times(name: str, format_: str, engine: str = "iceberg-java") -> None:
         if format_ == "orc":
             far = {"1600-02-29T12:00:00.000000": "1700-02-28T12:00:00.000000"}
             changes = {**FOR_ORC, **far, **{key + z: value + z for key, value in far.items()}}
-            rows = [tuple(changes.get(value, value) for value in row) for row in rows]
-        table.insert(*rows)
+            table.insert(*[tuple(changes.get(value, value) for value in row) for row in rows])
+        else:
+            table.insert(*rows)
         table.mark("all rows")
         table.finish()
 

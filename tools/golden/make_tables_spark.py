@@ -22,7 +22,7 @@ def sql_type(type_: Any) -> str:
         return f"MAP<{sql_type(type_['key'])}, {sql_type(type_['value'])}>"
     if type_.startswith("fixed"):
         return "BINARY"
-    return SQL_TYPES.get(type_, type_.upper())
+    return SQL_TYPES.get(type_, str(type_).upper())
 
 
 def literal(type_: Any, value: Any) -> str:

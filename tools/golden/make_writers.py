@@ -115,14 +115,13 @@ def arrow_rows() -> Any:
     """The two rows."""
     import pyarrow as pa
 
-    schema = pa.schema(
-        [
-            pa.field("id", pa.int64(), nullable=False),
-            ("name", pa.string()),
-            ("amount", pa.decimal128(9, 2)),
-            ("at", pa.timestamp("us", "UTC")),
-        ]
-    )
+    fields: list[pa.Field[Any]] = [
+        pa.field("id", pa.int64(), nullable=False),
+        pa.field("name", pa.string()),
+        pa.field("amount", pa.decimal128(9, 2)),
+        pa.field("at", pa.timestamp("us", "UTC")),
+    ]
+    schema = pa.schema(fields)
     at = datetime.datetime(2017, 11, 16, 22, 31, 8, tzinfo=datetime.UTC)
     columns: list[list[Any]] = [[1, 2], ["a", "a"], [Decimal("1.50"), None], [at, None]]
     return pa.table(

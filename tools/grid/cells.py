@@ -319,10 +319,10 @@ def _in_avro(cell: Cell, bench: Workbench) -> None:
             one.pinned = True
             one.listed["manifest_length"] = len(one.content())
         if cell.structure == "manifest list":
-            _in_records(cell, bench.list, (), manifest.listed, bench.list.records)
+            _in_records(cell, bench.manifest_list, (), manifest.listed, bench.manifest_list.records)
             return
-        every = [one for record in bench.list.records for one in record.get("partitions") or ()]
-        _in_records(cell, bench.list, ("partitions",), _one(manifest.listed.get("partitions")), every)
+        every = [one for record in bench.manifest_list.records for one in record.get("partitions") or ()]
+        _in_records(cell, bench.manifest_list, ("partitions",), _one(manifest.listed.get("partitions")), every)
         return
     if cell.structure == "delete file":
         try:

@@ -137,7 +137,7 @@ def place_partition_statistics(bench: Workbench, name: str = "", change: str = "
         fields.append(_field(one, type_, field_id))
         columns.append(pa.array(values, type_))
     out = io.BytesIO()
-    pq.write_table(pa.table(columns, pa.schema(fields)), out, store_schema=False)
+    pq.write_table(pa.Table.from_arrays(columns, schema=pa.schema(fields)), out, store_schema=False)
     path = f"{bench.root}/metadata/partitions.parquet"
     bench.replaced[path] = out.getvalue()
     bench.metadata["partition-statistics"] = [

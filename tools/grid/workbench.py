@@ -10,9 +10,9 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import fastavro
 
@@ -35,7 +35,7 @@ class AvroFile:
             reader = fastavro.reader(file)
             self.metadata = {key: value for key, value in reader.metadata.items() if not key.startswith("avro.")}
             self.schema: dict[str, Any] = json.loads(reader.metadata["avro.schema"])
-            self.records: list[dict[str, Any]] = list(reader)
+            self.records: list[dict[str, Any]] = list(cast(Iterable[dict[str, Any]], reader))
 
     def content(self) -> bytes:
         out = io.BytesIO()
@@ -144,7 +144,7 @@ class Workbench:
         return found
 
     @property
-    def list(self) -> AvroFile:
+    def manifest_list(self) -> AvroFile:
         """The manifest list of the current snapshot."""
         if self._list is None:
             self._list = AvroFile(local(self.snapshot["manifest-list"]))
@@ -154,7 +154,7 @@ class Workbench:
     def manifests(self) -> list[Manifest]:
         """The manifests of the current snapshot."""
         if self._manifests is None:
-            self._manifests = [Manifest(record) for record in self.list.records]
+            self._manifests = [Manifest(record) for record in self.manifest_list.records]
         return self._manifests
 
     @property
@@ -231,10 +231,10 @@ class Workbench:
             json.dumps(self.metadata).encode() if self.raw_metadata is None else self.raw_metadata
         )
         moved = {}
-        for number, (path, content) in enumerate(files.items()):
+        for number, (path, stored) in enumerate(files.items()):
             place = self.folder / str(number)
-            if content is not None:
-                place.write_bytes(content)
+            if stored is not None:
+                place.write_bytes(stored)
             moved[path] = str(place)
         return moved
 
@@ -245,7 +245,7 @@ class Workbench:
         for manifest in manifests:
             manifest.listed["manifest_path"] = moved[manifest.path]
         stored = self.folder / "list.avro"
-        stored.write_bytes(self.list.content())
+        stored.write_bytes(self.manifest_list.content())
         self.snapshot["manifest-list"] = str(stored)
         root = self.folder / "v1.metadata.json"
         root.write_text(json.dumps(self.metadata))

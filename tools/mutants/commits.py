@@ -124,7 +124,7 @@ def _replaced() -> bool:
     swap = store.swap_pointer
 
     def lost(expected: str | None, new: str) -> Swap:
-        done = swap(expected, new)
+        done: Swap = swap(expected, new)
         if done is not Swap.DONE:
             return done
         store.pointer = other

@@ -43,7 +43,8 @@ def measure(preloaded: Preloaded, kind: str) -> Coverage:
     status, found = apart(lambda: _measured(preloaded, kind), 3600)
     if status != DONE:
         raise RuntimeError(f"the cases of the kind {kind} could not be run: {found}")
-    return found
+    coverage: Coverage = found
+    return coverage
 
 
 def joined(parts: Iterable[Coverage]) -> Coverage:
@@ -60,8 +61,8 @@ def joined(parts: Iterable[Coverage]) -> Coverage:
 def _measured(preloaded: Preloaded, kind: str) -> Coverage:
     quiet()
     forget()
-    functools.lru_cache = _uncached(functools.lru_cache)  # type: ignore[assignment]
-    functools.cache = _uncached(functools.cache)  # type: ignore[assignment]
+    functools.lru_cache = _uncached(functools.lru_cache)
+    functools.cache = _uncached(functools.cache)
     root = f"{ROOT}{os.sep}"
     inside = f"{root}spec_ref{os.sep}"
     seen: set[CodeType] = set()

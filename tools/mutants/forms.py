@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +24,7 @@ def forms(rows: Rows) -> dict[str, Check]:
         for name in ("predicate", "filter"):
             if name in args:
                 found.setdefault(Path(file).stem, []).append(args[name])
-    checks: dict[str, Check] = {
-        name: lambda some=some: _written_again(some)  # type: ignore[misc]
-        for name, some in found.items()
-    }
+    checks: dict[str, Check] = {name: partial(_written_again, some) for name, some in found.items()}
     files: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]] = {}
     for file, content, row in rows.values():
         if content["operation"] == "puffin.read":
@@ -38,9 +36,9 @@ def forms(rows: Rows) -> dict[str, Check]:
     }
     return (
         checks
-        | {f"told {name}": lambda some=some: _told_of(some) for name, some in files.items()}  # type: ignore[misc]
-        | {f"gzip {name}": lambda one=one: _packed(one) for name, one in documents.items()}  # type: ignore[misc]
-        | {f"kept {name}": lambda one=one: _kept(one) for name, one in documents.items()}  # type: ignore[misc]
+        | {f"told {name}": partial(_told_of, some) for name, some in files.items()}
+        | {f"gzip {name}": partial(_packed, one) for name, one in documents.items()}
+        | {f"kept {name}": partial(_kept, one) for name, one in documents.items()}
     )
 
 
@@ -145,7 +143,7 @@ def equivalence() -> dict[str, Check]:
             metadata = write_table(case, Path(folder) / "table")
             return judge_case(case, metadata, _reference()) is None
 
-    return {str(seed): lambda seed=seed: holds(seed) for seed in range(SEEDS["equivalence"])}  # type: ignore[misc]
+    return {str(seed): partial(holds, seed) for seed in range(SEEDS["equivalence"])}
 
 
 def laws() -> dict[str, Check]:
@@ -157,11 +155,7 @@ def laws() -> dict[str, Check]:
         script = make_lawful(LAWS[name], seed)
         return script is None or not tried(LAWS[name], script, _reference(), _reference())
 
-    return {
-        f"{name} {seed}": lambda name=name, seed=seed: holds(name, seed)  # type: ignore[misc]
-        for name in LAWS
-        for seed in range(SEEDS["law"])
-    }
+    return {f"{name} {seed}": partial(holds, name, seed) for name in LAWS for seed in range(SEEDS["law"])}
 
 
 def written() -> dict[str, Check]:
@@ -185,4 +179,4 @@ def written() -> dict[str, Check]:
             report = validate(table.metadata, Level.ROWS, Local(), Snapshots("all"))
             return not any(one.severity is Severity.ERROR for one in report.findings)
 
-    return {str(seed): lambda seed=seed: valid(seed) for seed in range(SEEDS["written"])}  # type: ignore[misc]
+    return {str(seed): partial(valid, seed) for seed in range(SEEDS["written"])}

@@ -102,7 +102,7 @@ def search(mutant: Mutant, seeds: Iterable[int] = range(SEEDS)) -> Json:
 
 
 def _begin(mutant: Mutant | None) -> None:
-    os.fsync = lambda _descriptor: None
+    os.fsync = lambda fd: None
     if mutant is not None:
         in_place_of(mutant)
         importlib.import_module(mutant.module)

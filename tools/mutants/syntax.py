@@ -251,7 +251,7 @@ def _candidates(old: ast.AST, new: ast.AST, path: list[Step]) -> Iterator[Change
             if isinstance(inner, Definition) and depth < len(path):
                 names.append(inner.name)
                 found = []
-    by_number = []
+    by_number: list[Any] = []
     for where, before_, after_ in reversed(found):
         change = Change(where, _text(before_), _text(after_))
         if by_number and isinstance(before_[0], COMPOUND):

@@ -315,7 +315,7 @@ def _empty_items() -> bool:
     schema = parse_schema(b'{"type": "array", "items": "null"}', "AVR014")
 
     def read(count: int) -> int:
-        return len(decode_all(schema, 1, avro.long(count) + avro.long(0), "AVR014")[0])  # type: ignore[arg-type]
+        return len(decode_all(schema, 1, avro.long(count) + avro.long(0), "AVR014")[0])
 
     return read(1 << 20) == 1 << 20 and refused(lambda: read((1 << 20) + 1))
 

@@ -12,6 +12,7 @@ import contextlib
 import importlib
 import json
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 Check = Callable[[], bool]
@@ -69,11 +70,9 @@ def lanes(rows: Rows, right: Callable[[str], bool], corruptions: Mapping[str, Ch
             return check()
 
     checks: dict[str, Check] = {
-        name: lambda name=name: vector(name)  # type: ignore[misc]
-        for name, (_, content, _) in rows.items()
-        if content["operation"] in LANED
+        name: partial(vector, name) for name, (_, content, _) in rows.items() if content["operation"] in LANED
     }
-    return checks | {f"corruption {name}": lambda one=one: corruption(one) for name, one in corruptions.items()}  # type: ignore[misc]
+    return checks | {f"corruption {name}": partial(corruption, one) for name, one in corruptions.items()}
 
 
 # Columns
@@ -104,13 +103,11 @@ def columnar(rows: Rows) -> dict[str, Check]:
         cases = [(rows[name][2]["args"], rows[name][2]["expect"]["ok"]) for name in names]
         operation = json.loads(group)[0]
         for number, maker in enumerate(makers[operation]):
-            checks[f"{names[0]} {maker.__name__.strip('_')}" if number else names[0]] = (
-                lambda maker=maker, operation=operation, cases=cases: maker(operation, cases)  # type: ignore[misc]
-            )
+            checks[f"{names[0]} {maker.__name__.strip('_')}" if number else names[0]] = partial(maker, operation, cases)
     return checks | {
         f"bounds {type_}": lambda type_=type_, some=some: _suspected(type_, some)
         for type_, some in _bounds(rows).items()
-    }  # type: ignore[misc]
+    }
 
 
 Cases = list[tuple[dict[str, Any], Any]]
@@ -164,7 +161,8 @@ def _evaluated(_operation: str, cases: Cases) -> bool:
     expected = [bool(answer) for _, answer in cases] * COPIES
     whole = evaluate_array(predicate, table).to_pylist()
     parted = evaluate_array(predicate, pa.concat_tables([table.slice(0, 1), table.slice(1)])).to_pylist()
-    return whole == expected and parted == expected and evaluate_array(predicate, table.slice(0, 0)).to_pylist() == []
+    nothing: list[Any] = evaluate_array(predicate, table.slice(0, 0)).to_pylist()
+    return whole == expected and parted == expected and nothing == []
 
 
 def _constant(_operation: str, cases: Cases) -> bool:

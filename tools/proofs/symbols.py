@@ -190,10 +190,10 @@ class SymbolicInt(int):
     def _unsupported(self, *_: Any) -> Any:
         raise Unsupported("a symbol of an int is used as a number of C, or in arithmetic that is not followed")
 
-    __index__ = __int__ = __float__ = __truediv__ = __rtruediv__ = __pow__ = __rpow__ = _unsupported  # type: ignore[assignment]
+    __index__ = __int__ = __float__ = __truediv__ = __rtruediv__ = __pow__ = __rpow__ = _unsupported
     __lshift__ = __rshift__ = __or__ = __xor__ = __rand__ = __ror__ = __rdivmod__ = __rlshift__ = __rrshift__ = (
         __rxor__
-    ) = __round__ = _unsupported  # type: ignore[assignment]
+    ) = __round__ = _unsupported
 
 
 # Strings and bytes of some length, whose code points or bytes are any
@@ -291,7 +291,7 @@ class _Sequence:
         return self._part(self.units[:end])
 
 
-class SymbolicText(_Sequence, str):
+class SymbolicText(_Sequence, str):  # type: ignore[misc]  # what it has in place of str's methods takes less
     """Any string of some length."""
 
     def __new__(cls, units: Iterable[Any]) -> SymbolicText:
@@ -314,7 +314,7 @@ class SymbolicText(_Sequence, str):
         return b""
 
 
-class SymbolicBytes(_Sequence, bytes):
+class SymbolicBytes(_Sequence, bytes):  # type: ignore[misc]  # the same
     """Any bytes of some length."""
 
     def __new__(cls, units: Iterable[Any]) -> SymbolicBytes:

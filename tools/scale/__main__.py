@@ -50,8 +50,8 @@ def main(words: list[str] | None = None) -> int:
     grown, allowed = growths(tuple(measured)), limits()
     print("\n" + "\n".join(report.growth_line(name, growth, allowed[name]) for name, growth in grown.items()))
     beyond = exceeded(grown, allowed)
-    for one in beyond:
-        print(f"beyond its limit: {one}", file=sys.stderr)
+    for name in beyond:
+        print(f"beyond its limit: {name}", file=sys.stderr)
     if asked is not None:
         how = "in one run" if given.keep is None else "in parts (`--keep`)"
         report.store(DOCS, tuple(measured), asked, how)

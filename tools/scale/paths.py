@@ -120,7 +120,7 @@ def _counted(count: int, answer: Mapping[str, Any]) -> bool:
 
 def _hundredth(count: int, answer: Mapping[str, Any]) -> bool:
     """Whether about one file in a hundred was planned; filters of both kinds meet one more at either end."""
-    return abs(answer["count"] - count // 100) <= count // 1000 + 1
+    return bool(abs(answer["count"] - count // 100) <= count // 1000 + 1)
 
 
 def _sound(entries: Callable[[int], int], count: int, answer: Mapping[str, Any]) -> bool:

@@ -16,8 +16,9 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-from attrs import evolve, frozen
+from attrs import frozen
 
+from spec_ref.core.records import evolve
 from spec_ref.core.versions import V2, V3
 from spec_ref.data_files.parquet_metrics import parquet_metrics
 from spec_ref.data_types.types import INT, LONG, NestedField
@@ -119,6 +120,6 @@ def _position_deletes(kit: TableKit, files: list[DataFile], first: int) -> DataF
     ordered = sorted((file.file_path, file.record_count, first + at) for at, file in enumerate(files))
     positions = [_deleted(each, number) for _, each, number in ordered]
     names = np.repeat(np.arange(len(ordered)), [len(one) for one in positions])
-    paths = pa.array([path for path, _, _ in ordered]).take(pa.array(names))
+    paths = pa.array([path for path, _, _ in ordered]).take(names)
     table = pa.table([paths, pa.array(np.concatenate(positions))], names=[one.name for one in POSITION_DELETE_FIELDS])
     return kit.file(table, fields=POSITION_DELETE_FIELDS, content=FileContent.POSITION_DELETES)

@@ -98,16 +98,16 @@ def _of_files(name: str, value: Any, *, of_deletes: bool) -> Mutate:
 
 def _of_list(name: str, value: Any) -> Mutate:
     def mutate(bench: Any) -> None:
-        _flip(bench.list.field(name))
-        _fill(bench.list.records, name, value)
+        _flip(bench.manifest_list.field(name))
+        _fill(bench.manifest_list.records, name, value)
 
     return mutate
 
 
 def _of_summaries(name: str, value: Any) -> Mutate:
     def mutate(bench: Any) -> None:
-        _flip(bench.list.field("partitions", name))
-        for listed in bench.list.records:
+        _flip(bench.manifest_list.field("partitions", name))
+        for listed in bench.manifest_list.records:
             _fill(listed["partitions"], name, value)
 
     return mutate
@@ -167,7 +167,7 @@ for _name, _code in {
 
 @corruption("MLS007", "column-missing", V2, also=("MLS008", "MLS024"))
 def _no_numbers(bench: Any) -> None:
-    bench.list.drop("sequence_number")
+    bench.manifest_list.drop("sequence_number")
 
 
 @corruption("MLS007", "negative", V2, also=("MLS008", "MLS024"))
@@ -186,7 +186,7 @@ def _no_logical_map(bench: Any) -> None:
 
 @corruption("AVR013", "element-id-of-summaries", PARTITIONED, severity="warning")
 def _element_id(bench: Any) -> None:
-    made = next(one for one in bench.list.field("partitions")["type"] if one != "null")
+    made = next(one for one in bench.manifest_list.field("partitions")["type"] if one != "null")
     made["element-id"] = 9
 
 

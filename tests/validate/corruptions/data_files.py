@@ -447,7 +447,7 @@ def _orc_row_lost(bench: Any) -> None:
     _orc_data(bench, lambda table: table.slice(1))
 
 
-def _avro_data(bench: Any, change: Callable[[dict[str, Any], list[Any]], None]) -> None:
+def _avro_data(bench: Any, change: Callable[[dict[str, Any], list[Any]], object]) -> None:
     location = bench.file["file_path"]
     reader = fastavro.reader(io.BytesIO(bench.read(location)))
     schema = json.loads(reader.metadata["avro.schema"])
@@ -468,7 +468,7 @@ def _avro_without_id(bench: Any) -> None:
 
 @corruption("AVR013", "no-ids-at-all", AVRO, "files")
 def _avro_no_ids(bench: Any) -> None:
-    _avro_data(bench, lambda schema, records: [field.pop("field-id") for field in schema["fields"]] and None)
+    _avro_data(bench, lambda schema, records: [field.pop("field-id") for field in schema["fields"]])
 
 
 @corruption("DFL005", "avro-row-lost", AVRO, "files")

@@ -40,9 +40,9 @@ def _deletes_in_v1(bench: Any) -> None:
 
 @corruption("MLS006", "part-deletes-in-v1", "types-v1-parquet")
 def _delete_manifest_in_v1(bench: Any) -> None:
-    fields = bench.list.fields()
+    fields = bench.manifest_list.fields()
     fields.append({"name": "content", "type": "int", "field-id": 517})
-    for listed in bench.list.records:
+    for listed in bench.manifest_list.records:
         listed["content"] = 0
     bench.data.listed["content"] = 1
 
@@ -182,7 +182,7 @@ def _dropped_column(bench: Any) -> None:
 @corruption("STA017", "part-field-of-another-type", PARTITIONED, "files")
 def _field_type(bench: Any) -> None:
     rows, wanted = counted(bench), _struct(bench)
-    texts = pa.struct([_field(one.name, pa.string(), int(one.metadata[b"PARQUET:field_id"])) for one in wanted])
+    texts = pa.struct([_field(one.name, pa.string(), int((one.metadata or {})[b"PARQUET:field_id"])) for one in wanted])
     for row in rows:
         row["partition"] = {key: None if value is None else str(value) for key, value in row["partition"].items()}
     place(bench, stored(rows, texts))

@@ -56,7 +56,7 @@ def _spec(bench: Any) -> None:
 @corruption("MLS003", "manifest-twice", V2)
 def _twice(bench: Any) -> None:
     listed = dict(bench.data.listed)
-    bench.list.records.append(listed)
+    bench.manifest_list.records.append(listed)
 
 
 @corruption("MLS003", "manifest-missing", V2)
@@ -82,7 +82,7 @@ def _newer(bench: Any) -> None:
 @corruption("MLS024", "of-another-attempt", V2)
 def _attempt(bench: Any) -> None:
     own = bench.snapshot["snapshot-id"]
-    listed = next(one for one in bench.list.records if one["added_snapshot_id"] == own)
+    listed = next(one for one in bench.manifest_list.records if one["added_snapshot_id"] == own)
     listed["sequence_number"] = listed["min_sequence_number"] = 1
 
 
@@ -193,17 +193,17 @@ def _negative_row_id(bench: Any) -> None:
 
 @corruption("MLS002", "cut", V2)
 def _cut(bench: Any) -> None:
-    bench.replaced[bench.list.path] = bench.list.content()[:-9]
+    bench.replaced[bench.manifest_list.path] = bench.manifest_list.content()[:-9]
 
 
 @corruption("MLS002", "no-avro", V2)
 def _no_avro(bench: Any) -> None:
-    bench.replaced[bench.list.path] = b"PAR1" * 9
+    bench.replaced[bench.manifest_list.path] = b"PAR1" * 9
 
 
 @corruption("SNP005", "missing", V2)
 def _missing_list(bench: Any) -> None:
-    bench.replaced[bench.list.path] = None
+    bench.replaced[bench.manifest_list.path] = None
 
 
 for _field, _code in {
@@ -215,8 +215,8 @@ for _field, _code in {
 
     @corruption(_code, f"schema-without-{_field}", V2)
     def _drop(bench: Any, field: str = _field) -> None:
-        bench.list.drop(field)
+        bench.manifest_list.drop(field)
 
     @corruption(_code, f"schema-{_field}-without-id", V2)
     def _no_id(bench: Any, field: str = _field) -> None:
-        del bench.list.field(field)["field-id"]
+        del bench.manifest_list.field(field)["field-id"]

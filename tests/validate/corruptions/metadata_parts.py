@@ -28,6 +28,11 @@ def _identifier(type_: Any, **members: Any) -> Change:
     return change
 
 
+def _one_source_in_a_list(bench: Any) -> None:
+    drop("partition-specs", 0, "fields", 0, "source-id")(bench)
+    set_at("partition-specs", 0, "fields", 0, "source-ids", value=[2])(bench)
+
+
 def _source_in_a_list(bench: Any) -> None:
     field = {"name": "p", "transform": "identity", "source-id": 8, "field-id": 1500}
     bench.metadata["partition-specs"].append({"spec-id": 9, "fields": [field]})
@@ -72,10 +77,7 @@ PARTS: list[tuple[str, str, str, Change]] = [
         "PAR022",
         "one-source-in-a-list",
         IDENTITY_V3,
-        lambda bench: (
-            drop("partition-specs", 0, "fields", 0, "source-id")(bench),
-            set_at("partition-specs", 0, "fields", 0, "source-ids", value=[2])(bench),
-        ),
+        _one_source_in_a_list,
     ),
     ("REF004", "age-of-a-tag", BRANCHES, set_at("refs", "first tag", "max-snapshot-age-ms", value=5)),
     ("SRT008", "one-source-in-a-list", V3, order(**{"source-ids": [1], "source-id": None})),

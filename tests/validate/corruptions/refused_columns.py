@@ -27,10 +27,11 @@ def orc_column(bench: Any, name: str, attributes: dict[str, str], type_: pa.Data
     def make(table: pa.Table) -> pa.Table:
         place = table.schema.get_field_index(name)
         field = table.schema.field(place)
-        field = field.with_metadata({**(field.metadata or {}), **attributes})
-        column = table.column(place)
+        stored: Any = {**(field.metadata or {})} | attributes
+        field = field.with_metadata(stored)
+        column: Any = table.column(place)
         if type_ is not None:
-            field, column = field.with_type(type_), pa.nulls(len(table), type_)
+            field, column = field.with_type(type_), pa.nulls(len(table)).cast(type_)
         return table.set_column(place, field, column)
 
     columns_of(bench, make, is_orc=True)

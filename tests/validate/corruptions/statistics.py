@@ -176,8 +176,13 @@ def stored(rows: list[Row], partition: pa.DataType, *, changes: dict[int, pa.Fie
     return out.getvalue()
 
 
-def _struct(bench: Any) -> pa.DataType:
-    types = {"int": pa.int32(), "long": pa.int64(), "string": pa.string(), "date": pa.date32()}
+def _struct(bench: Any) -> pa.StructType:
+    types: dict[str, pa.DataType] = {
+        "int": pa.int32(),
+        "long": pa.int64(),
+        "string": pa.string(),
+        "date": pa.date32(),
+    }
     columns = {field["id"]: field["type"] for field in bench.schema["fields"]}
     (spec,) = bench.metadata["partition-specs"]
     return pa.struct(
@@ -324,7 +329,7 @@ def _not_sorted(bench: Any) -> None:
 @corruption("STA031", "partition-field-left-out", PARTITIONED, "files")
 def _field_left_out(bench: Any) -> None:
     rows, struct = counted(bench), _struct(bench)
-    bench_fields = list(struct)  # type: ignore[call-overload]
+    bench_fields = list(struct)
     place(bench, stored(rows, pa.struct([*bench_fields[1:], _field("other", pa.string(), 1099)])))
 
 

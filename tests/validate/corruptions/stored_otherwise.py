@@ -22,7 +22,7 @@ AVRO, LINEAGE, V1, V2 = "types-v3-avro", "row-lineage-parquet", "types-v1-parque
 def relabelled(bench: Any, name: str, change: Any) -> None:
     """Give a column of an Avro file another annotation; its bytes stay."""
     data = io.BytesIO(bench.read(bench.file["file_path"]))
-    blocks = fastavro.block_reader(data)
+    blocks: Any = fastavro.block_reader(data)
     schema = json.loads(blocks.metadata["avro.schema"])
     field = next(one for one in schema["fields"] if one["name"] == name)
     change(next(one for one in field["type"] if one != "null"))
@@ -97,7 +97,7 @@ def _nanos(bench: Any) -> None:
     def change(table: pa.Table) -> pa.Table:
         place = table.schema.get_field_index("ts")
         field = table.schema.field(place)
-        unit = {**(field.metadata or {}), b"iceberg.timestamp-unit": b"NANOS"}
+        unit: Any = dict(field.metadata or {}) | {b"iceberg.timestamp-unit": b"NANOS"}
         return table.set_column(place, field.with_metadata(unit), table.column(place))
 
     columns_of(bench, change, is_orc=True)

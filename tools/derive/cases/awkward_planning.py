@@ -92,7 +92,7 @@ def _metrics() -> Iterator[Vector]:
         found: JsonObject = {"record_count": "10", "value_counts": {"1": "10"}, "null_value_counts": {"1": "0"}}
         if type_ in ("float", "double"):
             found["nan_value_counts"] = {"1": "10" if value == "NaN" else "0"}
-        codes = ("DFL014", "SCN005")
+        codes: tuple[str, ...] = ("DFL014", "SCN005")
         if value != "NaN":
             codes = ("DFL016", "DFL017", "SCN005", order_code(type_))
             found |= {"lower_bounds": {"1": _bounds(type_, value)}, "upper_bounds": {"1": _bounds(type_, value)}}

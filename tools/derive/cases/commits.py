@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from tools.derive.commits import replayed
+from tools.derive.json_types import JsonObject
 from tools.derive.planning import PlanTable, Spec, entry
 from tools.derive.vector import Vector, VectorFile, any_of, ok
 
@@ -201,13 +202,13 @@ def case(
 
 def _pairs() -> Iterator[Vector]:
     seen = set()
-    systematic = ((v, *pair) for v, names in PAIRS.items() for pair in itertools.product(names, repeat=2))
+    systematic = ((v, a, b) for v, names in PAIRS.items() for a, b in itertools.product(names, repeat=2))
     for version, first, second in (*systematic, *FURTHER):
         if (version, first, second) in seen:
             continue
         seen.add((version, first, second))
         log = race(changes(version, "a")[first], changes(version, "b")[second])
-        codes = (RULES[second], "OCC005")
+        codes: tuple[str, ...] = (RULES[second], "OCC005")
         if version > 1:
             codes = (*codes, "SEQ001")
         if version > 2:
@@ -506,7 +507,7 @@ PARTITION_RULES = {"unpartitioned": ("PAR016",), "null": ("DFL004",), "nan": ("D
 def _specs() -> Iterator[Vector]:
     """Tables whose partition spec has changed: files and deletes of each spec."""
     for version in (1, 2, 3):
-        begins = [
+        begins: list[Change] = [
             {"op": "fast-append", "files": [file("f1"), file("f2")]},
             {"op": "spec", "remove": ["part"]},
             {"op": "fast-append", "files": [file("f3", None, spec=1)]},
@@ -608,7 +609,9 @@ RETRIES = {"commit.retry.num-retries": "4", "commit.retry.min-wait-ms": "1", "co
 
 def without_counts() -> PlanTable:
     """A table of v1 whose manifest lists have only the columns that v1 requires."""
-    none = {f"{kind}_{what}_count": None for kind in ("added", "existing", "deleted") for what in ("files", "rows")}
+    none: JsonObject = {
+        f"{kind}_{what}_count": None for kind in ("added", "existing", "deleted") for what in ("files", "rows")
+    }
     table = PlanTable(
         "lists-without-counts",
         "a table of v1 whose manifest lists have neither counts nor partition summaries",
@@ -618,10 +621,11 @@ def without_counts() -> PlanTable:
         changes={"properties": RETRIES},
         used_for="commit",
     )
-    in_a, in_b = ({"stats": {2: ("string", part, part, 10, 0)}} for part in "ab")
+    in_a, in_b = (JsonObject(stats={2: ("string", part, part, 10, 0)}) for part in "ab")
     table.manifest(*(entry(name, ["a"], **in_a) for name in ("f1", "f2")), summaries=None, **none).commit()
     table.manifest(entry("f3", ["b"], **in_b), summaries=None, **none)
-    return table.commit(**{"parent-snapshot-id": table.first})
+    parent: JsonObject = {"parent-snapshot-id": table.first}
+    return table.commit(**parent)
 
 
 def tables() -> Iterator[PlanTable]:

@@ -40,7 +40,7 @@ def _bytes(type_: str, value: Any) -> str:
 
 
 def _full(type_: str, lower: Any, upper: Any, **counts: int) -> dict[str, Any]:
-    return metrics(type_, lower, upper, **{"values": 10, "nulls": 0, **counts})
+    return metrics(type_, lower, upper, of=None, **{"values": 10, "nulls": 0, **counts})
 
 
 YES, NO = True, False

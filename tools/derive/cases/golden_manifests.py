@@ -75,7 +75,7 @@ FILES: dict[str, dict[int, str]] = {
 @cache
 def _snapshots() -> dict[str, tuple[str, JsonObject]]:
     """The engine with its version, and what the index tells, by the name of the snapshot."""
-    found = {}
+    found: dict[str, tuple[str, JsonObject]] = {}
     for engine in ("iceberg-java", "pyiceberg"):
         index = json.loads((GOLDEN / f"{engine}.json").read_text())
         found |= {one["name"]: (f"{index['engine']} {index['version']}", one) for one in index["snapshots"]}
@@ -145,7 +145,8 @@ def manifests() -> Iterator[Vector]:
 
 
 def _path(snapshot: JsonObject, place: int) -> str:
-    return next(path for path, file in snapshot["manifests"].items() if file.endswith(f"-manifest-{place}.avro"))
+    manifests: dict[str, str] = snapshot["manifests"]
+    return next(path for path, file in manifests.items() if file.endswith(f"-manifest-{place}.avro"))
 
 
 def lists() -> Iterator[Vector]:

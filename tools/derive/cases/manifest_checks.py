@@ -29,7 +29,7 @@ SPEC: JsonObject = {
     "fields": [{"source-id": 2, "field-id": 1000, "name": "p", "transform": "identity"}],
 }
 PARTITION = (field(1000, "p", optional("string")),)
-NUMBERS = {"snapshot_id": OTHER_SNAPSHOT, "sequence_number": 3, "file_sequence_number": 3}
+NUMBERS: JsonObject = {"snapshot_id": OTHER_SNAPSHOT, "sequence_number": 3, "file_sequence_number": 3}
 
 Row = tuple[str, int, str, bytes, str]
 """The name, the version, the codes, the file and what is broken."""
@@ -51,7 +51,7 @@ def made(version: int = 2, rows: list[JsonObject] | None = None, **more: Any) ->
     return manifest(version, [one(snapshot_id=SNAPSHOT)] if rows is None else rows, **given)
 
 
-DELETES = {"content": "deletes"}
+DELETES: JsonObject = {"content": "deletes"}
 VECTOR = {
     "content": 1,
     "file_format": "PUFFIN",

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from tools.derive.cases.manifest_checks import LAYOUT, NUMBERS, SCHEMA, SPEC, made, one
+from tools.derive.cases.manifest_checks import NUMBERS, SPEC, made, one
+from tools.derive.cases.manifest_reads import LAYOUT
 from tools.derive.json_types import JsonObject
-from tools.derive.manifests import SNAPSHOT, column, data_file, listed, listed_form, manifest_list
+from tools.derive.manifests import SCHEMA, SNAPSHOT, column, data_file, listed, listed_form, manifest_list
 from tools.derive.vector import Vector, ok
 
 LISTED = listed(1, partition_spec_id=4, partitions=[{"contains_null": False, "lower_bound": b"x", "upper_bound": b"x"}])

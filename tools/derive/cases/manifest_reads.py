@@ -23,10 +23,10 @@ from tools.derive.manifests import (
 from tools.derive.vector import INVALID, Vector, any_of, ok
 
 LAYOUT = "derivation: tools/derive/manifests.py lays out the file by the field tables and Appendix A"
-NUMBER = {"snapshot_id": SNAPSHOT, "sequence_number": 7, "file_sequence_number": 7}
+NUMBER: JsonObject = {"snapshot_id": SNAPSHOT, "sequence_number": 7, "file_sequence_number": 7}
 """What an added entry inherits from `LISTED`."""
 
-ZERO = {"snapshot_id": SNAPSHOT, "sequence_number": 0, "file_sequence_number": 0}
+ZERO: JsonObject = {"snapshot_id": SNAPSHOT, "sequence_number": 0, "file_sequence_number": 0}
 LISTED: JsonObject = {
     "partition_spec_id": 0,
     "content": 0,
@@ -255,7 +255,7 @@ def _row_ids() -> Iterator[Vector]:
     )
     zero = [entry(1, file={"record_count": 0}), entry(2)]
     yield ids("empty-file", "LIN019", zero, [1000, 1000], "a file without rows takes no ids")
-    explicit = {"sequence_number": 1, "file_sequence_number": 1}
+    explicit: JsonObject = {"sequence_number": 1, "file_sequence_number": 1}
     kept = [
         entry(1, 0, file={"first_row_id": 50}, **explicit),
         entry(2),

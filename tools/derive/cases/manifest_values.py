@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from tools.derive.cases.manifest_checks import LAYOUT, SCHEMA, SPEC, made, one
+from tools.derive.cases.manifest_checks import SPEC, made, one
 from tools.derive.cases.manifest_list_checks import LISTED
-from tools.derive.manifests import SNAPSHOT, counts, listed_form
+from tools.derive.cases.manifest_reads import LAYOUT
+from tools.derive.manifests import SCHEMA, SNAPSHOT, counts, listed_form
 from tools.derive.metadata import topic_files
 from tools.derive.vector import INVALID, Vector, VectorFile
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tools.derive.cases.manifest_checks import LAYOUT, SCHEMA, SPEC, made, one
+from tools.derive.cases.manifest_checks import SPEC, made, one
+from tools.derive.cases.manifest_reads import LAYOUT
+from tools.derive.json_types import JsonObject
+from tools.derive.manifests import SCHEMA
 from tools.derive.metadata import topic_files
 from tools.derive.vector import Vector, VectorFile, ok
 
-KEPT = {"snapshot_id": 3051729675574597004}
+KEPT: JsonObject = {"snapshot_id": 3051729675574597004}
 ROWS = [
     ("existing", 1, ("MAN012",), made(1, [one(0, **KEPT)]), "v1 has no sequence numbers that a kept entry could have"),
     (

@@ -22,9 +22,9 @@ from tools.derive.manifests import (
 )
 from tools.derive.vector import INVALID, Vector, any_of, ok
 
-NUMBERS = {"snapshot_id": OTHER_SNAPSHOT, "sequence_number": 3, "file_sequence_number": 2}
-GONE = {**NUMBERS, "snapshot_id": SNAPSHOT}
-NEW = {"snapshot_id": SNAPSHOT}
+NUMBERS: JsonObject = {"snapshot_id": OTHER_SNAPSHOT, "sequence_number": 3, "file_sequence_number": 2}
+GONE: JsonObject = {**NUMBERS, "snapshot_id": SNAPSHOT}
+NEW: JsonObject = {"snapshot_id": SNAPSHOT}
 
 
 def write(name: str, codes: str, version: int, rows: list[JsonObject], note: str, **more: Any) -> Vector:
@@ -205,10 +205,10 @@ def _partitions() -> Iterator[Vector]:
             spec=spec,
             partition=[field(1000, "p", optional(avro_type(type_)))],
         )
-    for name, (type_, one, other) in TWICE.items():
+    for two, (type_, one, other) in TWICE.items():
         schema, spec, columns = twice(type_)
         yield write(
-            f"partition-two-{name}",
+            f"partition-two-{two}",
             "DFL004 AVR006",
             2,
             [entry(1, file={"partition": {"p": of_type(type_, one), "q": of_type(type_, other)}}, **NEW)],

@@ -8,6 +8,7 @@ from typing import Any
 
 from tools.derive.cases.expression_forms import and_, leaf, not_, or_
 from tools.derive.hashing import hash_value
+from tools.derive.json_types import JsonObject
 from tools.derive.planning import ID, PlanTable, Spec, entry
 from tools.derive.vector import Vector
 
@@ -300,8 +301,8 @@ def _summaries() -> Iterator[Case]:
         codes="MLS019 MLS021 SCN002",
         note="a summary without bounds is of values that are null",
     )
-    counts = {"added_files_count": None, "existing_files_count": None, "deleted_files_count": None}
-    rows = {"added_rows_count": None, "existing_rows_count": None, "deleted_rows_count": None}
+    counts: JsonObject = {"added_files_count": None, "existing_files_count": None, "deleted_files_count": None}
+    rows: JsonObject = {"added_rows_count": None, "existing_rows_count": None, "deleted_rows_count": None}
     table = PlanTable("counts-unknown", "a manifest list of v1 without counts", 1).manifest(
         entry("a"), **counts, **rows
     )

@@ -96,10 +96,10 @@ def _numbers() -> Iterator[Case]:
         codes="DFL016 SCN005",
         note="a bound of four bytes is the int that it was",
     )
-    files = {"before": ("1969-12-30", "1969-12-31"), "after": ("1970-01-01", "1970-01-02")}
+    written = {"before": ("1969-12-30", "1969-12-31"), "after": ("1970-01-01", "1970-01-02")}
     days = {
         name: tuple({"1969-12-30": -2, "1969-12-31": -1, "1970-01-01": 0, "1970-01-02": 1}[day] for day in both)
-        for name, both in files.items()
+        for name, both in written.items()
     }
     table = _of("bounds-date", "bounds of dates around 1970", "date", days)
     yield _asked(
@@ -145,8 +145,8 @@ def _floats() -> Iterator[Case]:
         codes="SCN005 DFL014",
         note="bounds are of the values that are no NaN, of which only the count tells",
     )
-    files = {"lower": (nan, 9.0, 10, 0), "upper": (1.0, nan, 10, 0), "both": (nan, nan, 10, 0)}
-    table = _of("bounds-nan", "bounds that are NaN, which no writer should write", "double", files)
+    broken = {"lower": (nan, 9.0, 10, 0), "upper": (1.0, nan, 10, 0), "both": (nan, nan, 10, 0)}
+    table = _of("bounds-nan", "bounds that are NaN, which no writer should write", "double", broken)
     yield _asked(
         table,
         ("inside", _x("eq", 5.0), "lower upper both", ""),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Any
 
@@ -228,8 +228,11 @@ def _payload() -> Iterator[tuple[str, str, bytes, str]]:
     yield "footer-zstd", "PUF006", file(A, zstd_frame(ONE_JSON), flags=1), "a footer is compressed with LZ4 alone"
 
 
+FRAMES: dict[str, Callable[..., bytes]] = {"lz4": lz4_frame, "zstd": zstd_frame}
+
+
 def _bad_frames(codec: str, content: bytes) -> Iterator[tuple[str, bytes, str]]:
-    frame = {"lz4": lz4_frame, "zstd": zstd_frame}[codec]
+    frame = FRAMES[codec]
     whole = frame(content)
     yield "no-content-size", frame(content, size=None), "the frame does not state the content size"
     yield "size-too-small", frame(content, size=len(content) - 1), "the stated content size is one less"
@@ -346,7 +349,7 @@ def _write(name: str, code: str, blobs: list[tuple[dict[str, Any], bytes]], note
     """A file to be written, with one of the files that say the same."""
     given, stored, described = [], b"", []
     for metadata, payload in blobs:
-        frame = {"lz4": lz4_frame, "zstd": zstd_frame}.get(metadata.get("compression-codec", ""), bytes)(payload)
+        frame = FRAMES.get(metadata.get("compression-codec", ""), bytes)(payload)
         described.append({**metadata, "offset": 4 + len(stored), "length": len(frame)})
         stored += frame
         form = _blob(described[-1], payload)

@@ -32,9 +32,9 @@ def fields(*columns: tuple[Any, ...]) -> list[Json]:
         if not isinstance(type_, dict):
             return type_
         if type_["type"] == "struct":
-            made = [{"id": (last := last + 1), **field} for field in type_["fields"]]
-            return {"type": "struct", "fields": [{**field, "type": numbered(field["type"])} for field in made]}
-        made = {"type": type_["type"]}
+            inner = [{"id": (last := last + 1), **field} for field in type_["fields"]]
+            return {"type": "struct", "fields": [{**field, "type": numbered(field["type"])} for field in inner]}
+        made: Json = {"type": type_["type"]}
         for part in ("element", "key", "value"):
             if part in type_:
                 last += 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from tools.derive.cases.writing_kit import FORMATS, Case, append, create, fields, list_of, map_of, struct
 from tools.derive.json_types import Json
@@ -66,7 +67,7 @@ COLLECTIONS = fields(
     ("prices", map_of("string", "long")),
     ("points", list_of(struct(("x", "int")))),
 )
-COLLECTION_ROWS = (
+COLLECTION_ROWS: tuple[tuple[Any, ...], ...] = (
     ("1", {"x": 1, "y": {"z": "a"}}, ["a", None, ""], {"keys": ["a", "b"], "values": ["1", None]}, [{"x": 1}, None]),
     ("2", {"x": None, "y": None}, [], {"keys": [], "values": []}, []),
     ("3", None, None, None, None),
@@ -77,7 +78,7 @@ INSIDE = fields(
     ("days", list_of("date")),
     ("ends", map_of("string", "timestamptz")),
 )
-INSIDE_ROWS = (
+INSIDE_ROWS: tuple[tuple[Any, ...], ...] = (
     (
         "1",
         {"day": "1969-12-31", "at": "1969-12-31T23:59:59.999999"},

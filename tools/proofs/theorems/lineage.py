@@ -66,7 +66,7 @@ def scope(world: World, version: Any, content: FileContent) -> None:
     if it names positions and not if it names values.
     """
     table = SimpleNamespace(format_version=version, last_sequence_number=world.int("last", 0))
-    number = next_sequence_number(table)  # type: ignore[arg-type]
+    number = next_sequence_number(table)
     data = world.int("data", 0)
     applies = is_old_enough(data, content, number)
     if data <= table.last_sequence_number:
