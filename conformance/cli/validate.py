@@ -7,7 +7,7 @@ import importlib.util
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -18,17 +18,19 @@ from conformance.cli.progress import ReportProgress, progress
 from conformance.core.failures import ExitStatus, NotExamined, UsageError
 from conformance.core.lazy_imports import lazy_imports
 from conformance.core.output_files import write_output
+from conformance.core.time_budget import TimeBudget
 from conformance.reports import validation as rendering
 from conformance.reports.terminal import coloured, plain
 from conformance.reports.validation import Outcome
 from conformance.table_io.trust import Trust
-from conformance.validator.acceptance import acceptance
-from conformance.validator.catalogs import from_catalog
+from conformance.validator.acceptance import Acceptance, acceptance
+from conformance.validator.catalogs import PREFIX, Catalogs, parse_location
 from conformance.validator.context import Level
 from conformance.validator.diff import compare
 from conformance.validator.engines import Engine
 from conformance.validator.memory import keep_freed_memory
 from conformance.validator.patience import FILE_SECONDS, anything_left_behind
+from conformance.validator.root import Unreadable
 from conformance.validator.run import Snapshots, TableReport
 from conformance.validator.run import validate as validate_table
 
@@ -58,6 +60,7 @@ def validate(
     diff: bool = False,
     allow_local_files: bool = False,
     file_timeout: float = FILE_SECONDS,
+    time_budget: float | None = None,
 ) -> int:
     """Check tables against the spec, whichever engine wrote them.
 
@@ -65,7 +68,8 @@ def validate(
     when interrupted; the report then contains what was found so far.
 
     Args:
-        location: A metadata file, the directory of a table, a URI of either, or catalog:NAME.NAMESPACE.TABLE.
+        location: A metadata file, the directory of a table, a URI of either, or catalog:NAME.NAMESPACE.TABLE. Many
+            tables: catalog:NAME.NAMESPACE.*, or catalog:NAME for all; a * matches any text.
         level: How much to check: metadata; also manifests; also the footers of data and delete files; also all rows.
         engine: Where the checks run: on this machine, or on Spark.
         snapshots: current, refs (all branches and tags), all, the id of a snapshot, or the name of a branch or tag.
@@ -83,9 +87,15 @@ def validate(
         allow_local_files: Read local files that the metadata of a table on an object store names; by default they are
             refused.
         file_timeout: Seconds without progress after which a file counts as unreadable.
+        time_budget: Seconds after which the check is interrupted; the remaining tables count as not checked.
     """
     if not location or "" in location:
         raise UsageError("name a table: a metadata file, a directory, a URI, or catalog:NAME.NAMESPACE.TABLE")
+    if time_budget is not None and not 0 < time_budget <= MOST_SECONDS:
+        raise UsageError(f"--time-budget {time_budget:g}: more than 0 and at most {MOST_SECONDS}")
+    patterns = [one for one in location if (name := parse_location(one)) is not None and name.is_pattern]
+    if diff and patterns:
+        raise UsageError(f"--diff compares two versions of one table; {patterns[0]} may be many tables")
     if diff and len(location) != 2:
         raise UsageError("--diff compares two locations, OLD and NEW")
     if not 0 < file_timeout <= MOST_SECONDS:
@@ -93,45 +103,100 @@ def validate(
     accepted = acceptance(select, ignore, fail_on, baseline)
     chosen = _snapshots(snapshots)
     outcomes: list[Outcome] = []
-    failed = unreadable = interrupted = False
+    budget = TimeBudget(time_budget)
     trust = Trust(allow_local_files)
     keep_freed_memory()
     with (
         progress() as report_progress,
+        Catalogs() as catalogs,
         _checker(engine, workers, master, Level(level), report_progress, file_timeout) as check,
     ):
-        for one in [location] if diff else [(name,) for name in location]:
-            started = time.monotonic()
-            try:
-                named = [from_catalog(name) for name in one]
-                with trust.reading(*named):
-                    report = compare(named[0], named[1], check, file_timeout) if diff else check(named[0], chosen)
-            except KeyboardInterrupt:
-                outcomes.append(Outcome(one[-1], unreadable="interrupted before anything was found"))
-                interrupted = True
-                break
-            except NotExamined as error:
-                unreadable = True
-                outcomes.append(Outcome(one[-1], unreadable=str(error)))
+
+        def checked(*names: str) -> TableReport:
+            places = [catalogs.metadata_location(name) for name in names]
+            with trust.reading(*places):
+                if diff:
+                    return compare(places[0], places[1], check, file_timeout)
+                return check(places[0], chosen)
+
+        for one in [location] if diff else _tables(location, catalogs, budget):
+            if isinstance(one, Outcome):
+                outcomes.append(one)
                 continue
-            report = attrs.evolve(report, location=one[-1])
-            selected, known = accepted.applied(report)
-            failed |= accepted.fails(selected)
-            unselected = len(report.findings) - len(selected.findings) - len(known)
-            seconds = time.monotonic() - started
-            outcomes.append(Outcome(one[-1], selected, None, known, unselected, seconds, accepted.fail_on))
-            if report.complete:
-                continue
-            if report.reason is None:
-                interrupted = True
+            outcomes.append(_outcome(one, checked, budget, accepted, many=bool(patterns)))
+            if outcomes[-1].interrupted and not budget.is_over:
                 break
-            unreadable = True
-    _write(outcomes, format, output, verbose=verbose)
+    interrupted = any(one.interrupted for one in outcomes) and not budget.is_over
+    failed = any(one.fails for one in outcomes)
+    unreadable = any(one.lacking is not None for one in outcomes)
+    _write(outcomes, format, output, verbose=verbose, brief=bool(patterns))
     status = _status(failed=failed, unreadable=unreadable, interrupted=interrupted)
     if anything_left_behind():  # the interpreter would wait for a thread that waits for a file
         sys.stdout.flush()
         os._exit(status)
     return status
+
+
+def _tables(locations: Sequence[str], catalogs: Catalogs, budget: TimeBudget) -> Iterator[tuple[str, ...] | Outcome]:
+    """Each table, and what cannot be found out about which tables there are."""
+    for location in locations:
+        name = parse_location(location)
+        if name is None or not name.is_pattern:
+            yield (location,)
+            continue
+        try:
+            with budget.interrupting():
+                tables, failed = catalogs.tables(name)
+        except Unreadable as error:
+            yield Outcome(location, unreadable=str(error))
+            continue
+        except KeyboardInterrupt:
+            if not budget.is_over:
+                raise
+            yield Outcome(location, unreadable=f"the time budget of {budget.seconds:g} s ended before it was listed")
+            continue
+        for namespace, why in failed.items():
+            yield Outcome(f"{PREFIX}{name.catalog}.{namespace}", unreadable=f"it cannot be listed: {why}")
+        yield from ((table,) for table in tables)
+
+
+def _outcome(
+    names: tuple[str, ...], checked: Callable[..., TableReport], budget: TimeBudget, accepted: Acceptance, *, many: bool
+) -> Outcome:
+    """Check a table, or two versions of one.
+
+    Args:
+        names: the locations, the newest version last.
+        checked: what checks them.
+        budget: the time that is left.
+        accepted: which findings count.
+        many: whether what was asked for is many tables: then none of them ends the command.
+
+    Raises:
+        UsageError: the options do not suit the table, and it is the only one.
+    """
+    last = f"the time budget of {budget.seconds:g} s ended" if budget.seconds is not None else ""
+    if budget.is_over:
+        return Outcome(names[-1], unreadable=f"{last} before it was checked")
+    started = time.monotonic()
+    try:
+        with budget.interrupting():
+            report = checked(*names)
+    except KeyboardInterrupt:
+        why = f"{last} before anything was found" if budget.is_over else "interrupted before anything was found"
+        return Outcome(names[-1], unreadable=why, interrupted=True)
+    except NotExamined as error:
+        return Outcome(names[-1], unreadable=str(error))
+    except UsageError as error:
+        if not many:
+            raise
+        return Outcome(names[-1], unreadable=str(error))
+    interrupted = not report.complete and report.reason is None
+    reason = last if interrupted and budget.is_over else report.reason
+    told, known = accepted.applied(attrs.evolve(report, location=names[-1], reason=reason))
+    unselected = len(report.findings) - len(told.findings) - len(known)
+    seconds = time.monotonic() - started
+    return Outcome(names[-1], told, None, known, unselected, seconds, accepted.fail_on, interrupted)
 
 
 def _status(*, failed: bool, unreadable: bool, interrupted: bool) -> ExitStatus:
@@ -164,7 +229,8 @@ def _checker(
         raise UsageError(f"--workers {workers}: must be from 1 to 1024")
     made: Engine
     if name == "spark" and importlib.util.find_spec("pyspark") is None:
-        yield lambda location, snapshots: remote.validate_there(location, level, snapshots, master, seconds)
+        with remote.Remote(level, master, seconds) as there:
+            yield there.check
         return
     if name == "spark":
         made = spark.Spark(master, report_progress)
@@ -176,12 +242,12 @@ def _checker(
         made.close()
 
 
-def _write(outcomes: list[Outcome], format: _Format, output: Path | None, *, verbose: bool) -> None:
+def _write(outcomes: list[Outcome], format: _Format, output: Path | None, *, verbose: bool, brief: bool) -> None:
     if format == "text":
         environ = os.environ
         wanted = not environ.get("NO_COLOR") and (bool(environ.get("FORCE_COLOR")) or sys.stdout.isatty())
         paint = coloured if wanted and output is None else plain
-        text = "".join(f"{line}\n" for line in rendering.as_text(outcomes, paint, verbose=verbose))
+        text = "".join(f"{line}\n" for line in rendering.as_text(outcomes, paint, verbose=verbose, brief=brief))
     else:
         text = _RENDER[format](outcomes)
     if output is None:

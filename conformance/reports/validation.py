@@ -40,6 +40,14 @@ class Outcome:
     fail_on: Severity | None = Severity.ERROR
     """The least severity that fails; None for none."""
 
+    interrupted: bool = False
+    """Whether somebody interrupted the check, or its time was over."""
+
+    @property
+    def fails(self) -> bool:
+        """Whether a finding fails."""
+        return self.report is not None and any(is_failure(one.severity, self.fail_on) for one in self.report.findings)
+
     @property
     def lacking(self) -> str | None:
         """Why the table was not checked to the end; None where it was."""
@@ -140,7 +148,17 @@ def _counts(report: TableReport) -> dict[str, int]:
 
 def as_json(outcomes: Sequence[Outcome]) -> str:
     """One document."""
-    return json.dumps({"tables": [table_json(outcome) for outcome in outcomes]}, indent=2, allow_nan=False) + "\n"
+    document = {"summary": summary_json(outcomes), "tables": [table_json(outcome) for outcome in outcomes]}
+    return json.dumps(document, indent=2, allow_nan=False) + "\n"
+
+
+def summary_json(outcomes: Sequence[Outcome]) -> dict[str, int]:
+    """How many tables there are, how many have findings that fail, and how many were not checked to their ends."""
+    return {
+        "tables": len(outcomes),
+        "failing": sum(one.fails for one in outcomes),
+        "not_checked": sum(one.lacking is not None for one in outcomes),
+    }
 
 
 def as_lines(outcomes: Sequence[Outcome]) -> str:
@@ -222,19 +240,22 @@ _SIGNS = {
 Paint: TypeAlias = Callable[[str, str], str]
 
 
-def as_text(outcomes: Sequence[Outcome], paint: Paint, *, verbose: bool = False) -> Iterator[str]:
+def as_text(outcomes: Sequence[Outcome], paint: Paint, *, verbose: bool = False, brief: bool = False) -> Iterator[str]:
     """Lines for people.
 
     Args:
         outcomes: the tables.
         paint: gives text a colour.
         verbose: whether findings that are tolerated are shown one by one where they do not fail.
+        brief: whether a table has lines of its own only where something is wrong with it.
     """
-    return map(one_line, _lines(outcomes, paint, verbose=verbose))
+    return map(one_line, _lines(outcomes, paint, verbose=verbose, brief=brief and not verbose))
 
 
-def _lines(outcomes: Sequence[Outcome], paint: Paint, *, verbose: bool) -> Iterator[str]:
+def _lines(outcomes: Sequence[Outcome], paint: Paint, *, verbose: bool, brief: bool) -> Iterator[str]:
     for outcome in outcomes:
+        if brief and not outcome.fails and outcome.lacking is None and not _is_shown(outcome):
+            continue
         if outcome.report is None:
             yield paint(outcome.location, "1")
             yield f"  {paint('cannot be read', '31')}: {outcome.unreadable}"
@@ -242,21 +263,43 @@ def _lines(outcomes: Sequence[Outcome], paint: Paint, *, verbose: bool) -> Itera
             yield paint(outcome.location, "1") + _metadata_file(outcome.report)
             yield from _table(outcome, outcome.report, paint, verbose=verbose)
         yield ""
-    if len(outcomes) > 1:
-        yield _verdict(outcomes)
+    if len(outcomes) > 1 or (brief and outcomes[0].report is not None):
+        yield from _summary(outcomes, paint)
 
 
-def _verdict(outcomes: Sequence[Outcome]) -> str:
-    """What several tables come to, in one line."""
-    failing = sum(
-        any(is_failure(finding.severity, one.fail_on) for finding in one.report.findings)
-        for one in outcomes
-        if one.report is not None
+def _is_shown(outcome: Outcome) -> bool:
+    """Whether a table has a finding that text shows in full."""
+    return outcome.report is not None and any(
+        one.severity in (Severity.ERROR, Severity.WARNING) for one in outcome.report.findings
     )
-    lacking = sum(one.lacking is not None for one in outcomes)
+
+
+def _summary(outcomes: Sequence[Outcome], paint: Paint) -> Iterator[str]:
+    """A line for each of several tables, and what they come to."""
+    width = max(len("table"), *(len(one.location) for one in outcomes))
+    columns = (Severity.ERROR, Severity.WARNING, Severity.TOLERATED, Severity.INFO)
+    heads = "".join(f"{severity.value:>11}" for severity in columns)
+    yield paint(f"{'table':<{width}}{heads}{'seconds':>9}  result", "1")
+    for one in outcomes:
+        found = {} if one.report is None else _counts(one.report)
+        counts = "".join(f"{'-' if one.report is None else found[severity.value]:>11}" for severity in columns)
+        yield f"{one.location:<{width}}{counts}{one.seconds:>9.1f}  {_result(one, paint)}"
+    counted = summary_json(outcomes)
+    failing, lacking = counted["failing"], counted["not_checked"]
     parts = [f"{failing} with findings that fail" if failing else "none with findings that fail"]
     parts += [f"{lacking} not checked to the end"] if lacking else []
-    return f"{len(outcomes)} tables: {', '.join(parts)}"
+    levels = [one.report.level.value for one in outcomes if one.report is not None and one.report.complete]
+    if levels and (unread := _UNREAD[levels[0]]):
+        parts[-1] += f"; not looked at: {unread}"
+    yield f"{_many(len(outcomes), 'table', 'tables')}: {', '.join(parts)}"
+
+
+def _result(outcome: Outcome, paint: Paint) -> str:
+    if outcome.fails:
+        return paint("fails" if outcome.lacking is None else "fails, not checked to the end", "31")
+    if outcome.lacking is not None:
+        return paint("not checked" if outcome.report is None else "not checked to the end", "31")
+    return paint("passes", "32")
 
 
 def _metadata_file(report: TableReport) -> str:

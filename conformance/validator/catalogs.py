@@ -1,18 +1,29 @@
-"""Tables by the catalogs that PyIceberg is configured for: ``catalog:NAME.TABLE``.
+"""Tables by the catalogs that PyIceberg is configured for: ``catalog:NAME.TABLE``, and many by a pattern.
 
-PyIceberg is asked in its own environment, with the configuration and the variables of the caller; all that comes back
-is where the current metadata is, which is then read as of any other table.
+PyIceberg runs in its own environment (`catalog_process`), with the configuration and the variables of the caller; all
+that comes back are names, and where the current metadata of each is, which is then read as of any other table.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import queue
+import re
 import subprocess
+import tempfile
+import threading
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self
 
-from conformance.core.failures import UsageError
+import attrs
+
+from conformance.core.failures import NothingSelected, UsageError
 from conformance.core.lazy_imports import lazy_imports
+from conformance.validator.catalog_process import WILDCARD
 from conformance.validator.root import Unreadable
 
 with lazy_imports():
@@ -21,19 +32,6 @@ with lazy_imports():
 
 PREFIX = "catalog:"
 SECONDS = 120
-
-_PROGRAM = """
-import json, sys
-from pyiceberg.catalog import load_catalog
-name, identifier = sys.argv[1:]
-stage = "catalog"
-try:
-    catalog = load_catalog(name)
-    stage = "table"
-    print(json.dumps({"location": catalog.load_table(identifier).metadata_location}))
-except Exception as error:
-    print(json.dumps({"error": f"{type(error).__name__}: {error}", "stage": stage}))
-"""
 
 _FILE = ".pyiceberg.yaml"
 _HOME = "PYICEBERG_HOME"
@@ -77,34 +75,210 @@ def explained(name: str, error: str) -> str:
     return f"catalog {name}: {unreachable}{error}; its configuration was looked for in {configuration_places(name)}"
 
 
+@attrs.frozen
+class Name:
+    """What a location says of a catalog."""
+
+    catalog: str
+    table: str
+    """The identifier of a table, or a pattern of identifiers."""
+
+    @property
+    def is_pattern(self) -> bool:
+        """Whether it may name several tables."""
+        return WILDCARD in self.table
+
+    @property
+    def location(self) -> str:
+        """The location."""
+        return f"{PREFIX}{self.catalog}.{self.table}"
+
+    def matching(self, identifiers: Iterable[str]) -> list[str]:
+        """Those of some identifiers that a pattern names, in order; a ``*`` is any text, dots included."""
+        pattern = re.compile(".*".join(map(re.escape, self.table.split(WILDCARD))), re.DOTALL)
+        return sorted(one for one in identifiers if pattern.fullmatch(one))
+
+
+def parse_location(location: str) -> Name | None:
+    """What a location says of a catalog; None for one that is not of a catalog.
+
+    Args:
+        location: as it was given; ``catalog:NAME`` alone means all tables.
+
+    Raises:
+        UsageError: it names no catalog or no table.
+    """
+    if not location.startswith(PREFIX):
+        return None
+    name, dot, table = location.removeprefix(PREFIX).partition(".")
+    if not dot:
+        table = WILDCARD
+    if not name or not table or WILDCARD in name:
+        raise UsageError(
+            f"{location}: a table of a catalog is catalog:NAME.NAMESPACE.TABLE, many are catalog:NAME.NAMESPACE.* or"
+            " catalog:NAME"
+        )
+    if WILDCARD not in table and "." not in table:
+        raise UsageError(
+            f"{location}: a table is named with its namespace, catalog:NAME.NAMESPACE.TABLE; all tables of a namespace"
+            f" are {location}.*"
+        )
+    return Name(name, table)
+
+
+class _Process:
+    """A process that queries one catalog."""
+
+    def __init__(self, name: str) -> None:
+        """Start it.
+
+        Raises:
+            EngineError: PyIceberg is not installed.
+        """
+        launched = engine_setup.launch("pyiceberg")
+        script = str(Path(__file__).with_name("catalog_process.py"))
+        self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - `close` closes it
+        self._process = subprocess.Popen(
+            [launched.command[0], script, name],
+            env=launched.env,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            encoding="utf-8",
+        )
+        self._answers: queue.SimpleQueue[str] = queue.SimpleQueue()
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            self._answers.put(line)
+        self._answers.put("")
+
+    def ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        """The answer to a request.
+
+        Raises:
+            OSError: the process ended, or did not answer in time.
+        """
+        assert self._process.stdin is not None
+        with suppress(BrokenPipeError):  # then there is no answer
+            self._process.stdin.write(json.dumps(request) + "\n")
+            self._process.stdin.flush()
+        try:
+            line = self._answers.get(timeout=SECONDS)
+        except queue.Empty:
+            raise OSError(f"no answer for {SECONDS} seconds") from None
+        if not line:
+            raise OSError(self._last_words())
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+    def _last_words(self) -> str:
+        self._process.wait()
+        self._errors.seek(0)
+        lines = self._errors.read().decode("utf-8", "replace").strip().splitlines()
+        return f"PyIceberg's process ended: {lines[-1] if lines else f'exit status {self._process.returncode}'}"
+
+    def close(self) -> None:
+        """End it."""
+        self._process.kill()
+        self._process.wait()
+        for stream in (self._process.stdin, self._process.stdout, self._errors):
+            assert stream is not None
+            with suppress(BrokenPipeError):  # of a request that was not read any more
+                stream.close()
+
+
+class Catalogs:
+    """The catalogs of one command; each is loaded once."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._processes: dict[str, _Process] = {}
+        self._identifiers: dict[str, list[str]] = {}
+        """The parts of the names of listed tables, by location."""
+
+    def __enter__(self) -> Self:
+        """Themselves."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End what was started."""
+        for process in self._processes.values():
+            process.close()
+        self._processes.clear()
+
+    def tables(self, name: Name) -> tuple[list[str], dict[str, str]]:
+        """The tables that a pattern names.
+
+        Args:
+            name: the catalog and the pattern.
+
+        Returns:
+            The locations of the tables, and what went wrong with namespaces that could not be listed, by their names.
+
+        Raises:
+            Unreadable: PyIceberg is not installed, or the catalog cannot be listed.
+            NothingSelected: the catalog has no such table.
+        """
+        answer = self._ask(name, {"list": name.table})
+        identifiers = {".".join(parts): parts for parts in answer["tables"]}
+        found = {Name(name.catalog, one).location: identifiers[one] for one in name.matching(identifiers)}
+        self._identifiers |= found
+        failed = dict(answer["failed"])
+        if not found and not failed:
+            raise NothingSelected(f"{name.location}: the catalog {name.catalog} has no table that is named so")
+        return list(found), failed
+
+    def metadata_location(self, location: str) -> str:
+        """The metadata file of a table in a catalog; another location as it is.
+
+        Args:
+            location: the location of one table.
+
+        Raises:
+            UsageError: the location names no catalog, no table, or many tables.
+            Unreadable: PyIceberg is not installed, or the catalog does not give the table.
+        """
+        parts = self._identifiers.get(location)
+        name = parse_location(location)
+        if name is None:
+            return location
+        if parts is None and name.is_pattern:
+            raise UsageError(f"{location}: many tables, where one is needed")
+        found = self._ask(name, {"load": parts or name.table.split(".")})["location"]
+        if not isinstance(found, str):
+            raise Unreadable(f"{location}: the catalog {name.catalog} names no metadata file of it")
+        return found
+
+    def _ask(self, name: Name, request: dict[str, Any]) -> dict[str, Any]:
+        try:
+            process = self._processes.get(name.catalog)
+            if process is None:
+                process = self._processes[name.catalog] = _Process(name.catalog)
+            answer = process.ask(request)
+        except engine_setup.EngineError as error:
+            raise Unreadable(f"{name.location}: catalogs are queried through PyIceberg: {error}") from None
+        except OSError as error:
+            if name.catalog in self._processes:
+                self._processes.pop(name.catalog).close()
+            raise Unreadable(f"{name.location}: {explained(name.catalog, str(error))}") from None
+        if "error" not in answer:
+            return answer
+        if name.location in self._identifiers and not answer["error"].startswith(_UNREACHABLE):
+            raise Unreadable(f"{name.location}: catalog {name.catalog}: {answer['error']}")
+        raise Unreadable(f"{name.location}: {explained(name.catalog, answer['error'])}")
+
+
 def from_catalog(location: str) -> str:
     """The metadata file of a table in a catalog; another location as it is.
 
     Raises:
-        UsageError: the location names no catalog or no table.
+        UsageError: the location names no catalog, no table, or many tables.
         Unreadable: PyIceberg is not installed, or the catalog does not give the table.
     """
-    if not location.startswith(PREFIX):
-        return location
-    name, dot, identifier = location.removeprefix(PREFIX).partition(".")
-    if not (name and dot and identifier):
-        raise UsageError(f"{location}: a table of a catalog is named catalog:NAME.NAMESPACE.TABLE")
-    try:
-        launched = engine_setup.launch("pyiceberg")
-    except engine_setup.EngineError as error:
-        raise Unreadable(f"{location}: catalogs are asked through PyIceberg: {error}") from None
-    command = [launched.command[0], "-c", _PROGRAM, name, identifier]
-    try:
-        done = subprocess.run(command, env=launched.env, capture_output=True, text=True, timeout=SECONDS, check=False)
-        answer = json.loads(done.stdout.strip().rpartition("\n")[2] or "null")
-    except (subprocess.TimeoutExpired, ValueError) as error:
-        raise Unreadable(f"{location}: PyIceberg did not answer: {error}") from None
-    if not isinstance(answer, dict) or "location" not in answer:
-        told = (
-            " ".join(answer["error"].split()) if isinstance(answer, dict) else done.stderr.strip().rpartition("\n")[2]
-        )
-        if not isinstance(answer, dict) or answer["stage"] == "catalog" or told.startswith(_UNREACHABLE):
-            told = explained(name, told)
-        raise Unreadable(f"{location}: {told}")
-    found: str = answer["location"]
-    return found
+    with Catalogs() as catalogs:
+        return catalogs.metadata_location(location)

@@ -99,4 +99,18 @@ class StatisticsRead:
     """Its place in the metadata."""
 
 
-Emitted: TypeAlias = Findings | Facts | ManifestSums | Seen | StatisticsRead
+@attrs.frozen
+class Miscounted:
+    """How many more rows a live file has than its entry says, which is a finding of the file."""
+
+    manifest: int
+    """The number of the manifest."""
+
+    added_by: int | None
+    """The snapshot that added the file in this manifest; None where the entry is of a file that was there before."""
+
+    rows: Sums
+    """The difference, as part of the count that has rows of such files."""
+
+
+Emitted: TypeAlias = Findings | Facts | ManifestSums | Seen | StatisticsRead | Miscounted

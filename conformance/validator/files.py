@@ -13,7 +13,7 @@ from conformance.table_io.file_access import FileAccessError, file_size, read_by
 from conformance.validator.apart import ENDED
 from conformance.validator.context import Context, FilesTask, Level, ManifestTask
 from conformance.validator.deleted_positions import Origin, origin_of, targets
-from conformance.validator.emitted import Emitted, Facts, Findings, Seen
+from conformance.validator.emitted import Emitted, Facts, Findings, Miscounted, Seen, Sums
 from conformance.validator.finding import InFull, all_of, finding, of, rated
 from conformance.validator.fingerprints import Evidence, suspect
 from conformance.validator.manifests import load, writer_of
@@ -87,10 +87,32 @@ def check_files_task(context: Context, task: FilesTask) -> Iterator[Emitted]:
                 writers.add(writer)
             tally.add(_attributed(found, task.manifest.location, listed_by, writer))
             yield from told
+            yield from _miscounted(place, found)
     except SpecError:
         pass  # an entry that cannot be read: told by the check of the manifest
     yield Findings(tally.findings())
     yield Seen(frozenset(features), frozenset(writers))
+
+
+def _miscounted(place: Place, found: Iterable[Finding]) -> Iterator[Miscounted]:
+    """By how much the entry miscounts the rows of its file: the counts of summaries are judged without it."""
+    entry, path = place.entry, place.said("record_count")
+    for one in found:
+        said = one.violation
+        if said.requirement == "DFL005" and said.path == path and said.expected is not None:
+            difference = int(said.expected) - entry.data_file.record_count
+            rows = Sums(**{_COUNTED_AS[entry.data_file.content]: difference})
+            added_by = entry.snapshot_id if entry.status is EntryStatus.ADDED else None
+            yield Miscounted(place.task.number, added_by, rows)
+            return
+
+
+_COUNTED_AS = {
+    FileContent.DATA: "records",
+    FileContent.POSITION_DELETES: "position_deletes",
+    FileContent.EQUALITY_DELETES: "equality_deletes",
+}
+"""What the rows of a file are in the summary of a snapshot."""
 
 
 def _attributed(

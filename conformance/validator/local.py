@@ -73,6 +73,7 @@ class Local:
                 self.progress(what, done, len(tasks))
         except (KeyboardInterrupt, NotExamined) as error:
             reason = str(error) if isinstance(error, NotExamined) else None
+            self._spool.clear()  # the next table has nothing to do with these facts
             raise Stopped([Findings(tally.findings()), *others], reason) from None
         return [Findings(tally.findings()), *others]
 

@@ -1,6 +1,7 @@
 """Validation in the environment of the Spark engine, for interpreters that have no PySpark.
 
-The parent writes what is asked to a file and starts this module there; the reports come back in another file.
+The parent starts this module there, and writes a line of JSON to it for each table; the report of each comes back in a
+file.
 """
 
 from __future__ import annotations
@@ -9,14 +10,16 @@ import contextlib
 import json
 import os
 import pickle
+import queue
 import signal
 import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn, Self
 
 import attrs
 
@@ -38,20 +41,118 @@ ENGINE = "spark-reference"
 ENDING_SECONDS = 60
 """How long Spark may take to end after an interrupt, with what it found."""
 
+POLL_SECONDS = 0.05
+END = "end"
+"""The last request."""
 
-def validate_there(
-    location: str, level: Level, snapshots: Snapshots, master: str | None = None, file_seconds: float = FILE_SECONDS
-) -> TableReport:
-    """Check a table with the installed Spark engine.
 
-    Raises:
-        NotExamined: the engine is not installed, Spark does not start, or the table cannot be read.
-        UsageError: the table does not have the snapshot, branch or tag.
-    """
-    (answer,) = validate_all_there([location], level, snapshots, master, file_seconds)
-    if isinstance(answer, str):
-        raise Unreadable(answer)
-    return answer
+class Remote:
+    """Spark in a process of its environment, which checks tables one after the other; it starts with the first."""
+
+    def __init__(self, level: Level, master: str | None = None, file_seconds: float = FILE_SECONDS) -> None:
+        """Start nothing yet.
+
+        Args:
+            level: how deep tables are checked.
+            master: the Spark master; ``local[*]`` where not given.
+            file_seconds: how long a file may give no sign of life.
+        """
+        self._level = level
+        self._master = master
+        self._file_seconds = file_seconds
+        self._open = contextlib.ExitStack()
+        self._folder = Path()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._asked = 0
+        self._interrupted = False
+
+    def __enter__(self) -> Self:
+        """Itself."""
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """End the process, and the JVM with it."""
+        self._open.close()
+
+    def check(self, location: str, snapshots: Snapshots) -> TableReport:
+        """Check a table.
+
+        Args:
+            location: the table.
+            snapshots: which snapshots of it.
+
+        Raises:
+            NotExamined: the engine is not installed, Spark does not start, or the table cannot be read.
+            UsageError: the table does not have the snapshot, branch or tag.
+            KeyboardInterrupt: it was interrupted before there was anything to answer.
+        """
+        process = self._started()
+        assert process.stdin is not None
+        self._asked += 1
+        answered = self._folder / f"{self._asked}.pickle"
+        request = {"location": location, "snapshots": attrs.astuple(snapshots), "answer": str(answered)}
+        try:
+            with contextlib.suppress(BrokenPipeError):  # then there is no answer
+                process.stdin.write(json.dumps(request).encode() + b"\n")
+                process.stdin.flush()
+            while process.poll() is None and not answered.exists():
+                time.sleep(POLL_SECONDS)
+        except KeyboardInterrupt:
+            self._interrupted = True
+            process.send_signal(signal.SIGINT)
+            until = time.monotonic() + ENDING_SECONDS
+            while process.poll() is None and not answered.exists() and time.monotonic() < until:
+                time.sleep(POLL_SECONDS)
+            if not answered.exists():
+                raise
+        if not answered.exists():
+            told = (self._folder / "log").read_text(encoding="utf-8", errors="replace").strip().splitlines()
+            self._open.close()  # another table may be what it can check
+            raise NotExamined(f"Spark did not run: {told[-1] if told else f'exit status {process.returncode}'}")
+        found: TableReport | Exception = pickle.loads(answered.read_bytes())  # noqa: S301 - written by our own process
+        answered.unlink()
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        """The process, in a group of its own: an interrupt of the terminal would end the JVM before it answered.
+
+        It ends when its standard input does, as that of an orphan.
+        """
+        if self._process is not None:
+            return self._process
+        try:
+            launched = engine_setup.launch(ENGINE)
+        except engine_setup.EngineError as error:
+            raise NotExamined(str(error)) from None
+        self._folder = Path(self._open.enter_context(tempfile.TemporaryDirectory(prefix="iceberg-conformance-spark-")))
+        settings = {"level": self._level.value, "master": self._master, "file_seconds": self._file_seconds}
+        self._process = subprocess.Popen(
+            [launched.command[0], "-m", "conformance.validator.remote", json.dumps(settings)],
+            env=launched.env,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=self._open.enter_context((self._folder / "log").open("wb")),
+            process_group=0,
+        )
+        self._open.callback(self._end, self._process)
+        return self._process
+
+    def _end(self, process: subprocess.Popen[bytes]) -> None:
+        assert process.stdin is not None
+        with contextlib.suppress(BrokenPipeError, subprocess.TimeoutExpired):
+            if not self._interrupted:
+                process.stdin.write(f"{json.dumps(END)}\n".encode())
+                process.stdin.flush()
+                process.wait(ENDING_SECONDS)
+        if process.poll() is None or process.returncode:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)  # the JVM too
+            process.wait()
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.close()
+        self._process = None
 
 
 def validate_all_there(
@@ -67,93 +168,57 @@ def validate_all_there(
         NotExamined: the engine is not installed, or Spark does not start.
         UsageError: a table does not have the snapshot, branch or tag.
     """
-    try:
-        launched = engine_setup.launch(ENGINE)
-    except engine_setup.EngineError as error:
-        raise NotExamined(str(error)) from None
-    with tempfile.TemporaryDirectory(prefix="iceberg-conformance-spark-") as folder:
-        asked, answered = Path(folder, "asked.json"), Path(folder, "answered.pickle")
-        request = {
-            "locations": list(locations),
-            "level": level.value,
-            "snapshots": attrs.astuple(snapshots),
-            "master": master,
-            "file_seconds": file_seconds,
-        }
-        asked.write_text(json.dumps(request), encoding="utf-8")
-        command = [launched.command[0], "-m", "conformance.validator.remote", str(asked), str(answered)]
-        status, told = _ran(command, launched.env, answered)
-        if not answered.exists():
-            raise NotExamined(f"Spark did not run: {told[-1] if told else f'exit status {status}'}")
-        found: Any = pickle.loads(answered.read_bytes())  # noqa: S301 - written by our own process
-    if isinstance(found, UsageError):
-        raise found
-    answers: list[TableReport | str] = found
+    answers: list[TableReport | str] = []
+    with Remote(level, master, file_seconds) as there:
+        for location in locations:
+            try:
+                answers.append(there.check(location, snapshots))
+            except Unreadable as error:
+                answers.append(str(error))
     return answers
 
 
-def _ran(command: Sequence[str], env: Mapping[str, str], answered: Path) -> tuple[int, list[str]]:
-    """Run a command: its exit status, and the lines that it wrote to standard error.
+def _requests() -> queue.SimpleQueue[bytes]:
+    """What comes on standard input; this process ends with it, also in the middle of a check."""
+    requests: queue.SimpleQueue[bytes] = queue.SimpleQueue()
 
-    An interrupt of the terminal would end the JVM, so that the command runs in a group of its own, and is told of it by
-    itself: it answers with what it found until then. It ends when its standard input does, as that of an orphan.
+    def read() -> None:
+        for line in sys.stdin.buffer:
+            requests.put(line)
+        os._exit(1)
 
-    Raises:
-        KeyboardInterrupt: it was interrupted before there was anything to answer.
+    threading.Thread(target=read, daemon=True).start()
+    return requests
+
+
+def main(settings: dict[str, Any]) -> NoReturn:
+    """Answer requests with Spark in this process.
+
+    Args:
+        settings: the level, the master, and how long a file is waited for.
     """
-    log = answered.with_suffix(".log")
-    with (
-        log.open("wb") as errors,
-        subprocess.Popen(
-            command, env=env, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=errors, process_group=0
-        ) as process,
-    ):
+    requests = _requests()
+    engine = spark.Spark(settings["master"])
+    while (request := json.loads(requests.get())) != END:
         try:
-            process.wait()
-        except KeyboardInterrupt:
-            process.send_signal(signal.SIGINT)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(ENDING_SECONDS)
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)  # the JVM too
-            if not answered.exists():
-                raise KeyboardInterrupt from None
-    return process.returncode, log.read_bytes().decode("utf-8", "replace").strip().splitlines()
-
-
-def _end_with_input() -> None:
-    while os.read(0, 1 << 10):
-        pass
-    os._exit(1)
-
-
-def main(asked: Path, answered: Path) -> None:
-    """Answer a request with Spark in this process."""
-    threading.Thread(target=_end_with_input, daemon=True).start()
-    request = json.loads(asked.read_text(encoding="utf-8"))
-    engine = spark.Spark(request["master"])
-    answers: list[TableReport | str] = []
-    failed: UsageError | None = None
-    try:
-        for location in request["locations"]:
-            try:
-                answer: TableReport | str = run.validate(
-                    location, Level(request["level"]), engine, Snapshots(*request["snapshots"]), request["file_seconds"]
-                )
-            except Unreadable as error:
-                answer = str(error)
-            answers.append(answer)
-            if isinstance(answer, TableReport) and not answer.complete and answer.reason is None:
-                break
-    except UsageError as error:
-        failed = error
-    finally:
-        engine.close()
-    part = answered.with_suffix(".part")
-    part.write_bytes(pickle.dumps(failed or answers))
-    part.replace(answered)
-    os._exit(0)  # not held up by a thread that waits for a file, nor by a JVM that is not to be asked any more
+            answer: TableReport | Exception = run.validate(
+                request["location"],
+                Level(settings["level"]),
+                engine,
+                Snapshots(*request["snapshots"]),
+                settings["file_seconds"],
+            )
+        except (Unreadable, UsageError) as error:
+            answer = error
+        except NotExamined as error:
+            answer = NotExamined(str(error))  # of any class, which may not be made anew of its message alone
+        answered = Path(request["answer"])
+        part = answered.with_suffix(".part")
+        part.write_bytes(pickle.dumps(answer))
+        part.replace(answered)
+    engine.close()
+    os._exit(0)  # not held up by a thread that waits for a file
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    main(json.loads(sys.argv[1]))

@@ -14,7 +14,7 @@ from conformance.table_io.tables import metadata_location
 from conformance.validator.apart import Lost
 from conformance.validator.context import Context, FilesTask, Level, ManifestTask, Members
 from conformance.validator.cross_files import check_bucket
-from conformance.validator.emitted import Emitted, Facts, Findings, ManifestSums, Seen, StatisticsRead
+from conformance.validator.emitted import Emitted, Facts, Findings, ManifestSums, Miscounted, Seen, StatisticsRead
 from conformance.validator.engines import Check, Engine, Stopped
 from conformance.validator.files import check_files_task, file_lost
 from conformance.validator.manifest_lists import Listed, check_list, list_tasks, listed_otherwise, manifest_tasks
@@ -246,6 +246,7 @@ class _Deep:
         self.read: set[int] = set()
         """The places of the partition statistics files that could be read."""
 
+        self.miscounted: list[Miscounted] = []
         self._tasks: dict[int, ManifestTask] = {}
 
     def run(self, chosen: Sequence[int]) -> None:
@@ -271,7 +272,21 @@ class _Deep:
         check = functools.partial(check_bucket, context, members, locations)
         for found in self.engine.grouped(check):
             self.tally.add(found)
-        self.tally.add(check_totals(context, members, sums))
+        try:
+            self._files(context, members, checked, counting, tasks, sums)
+        finally:  # what was found before an interrupt counts
+            self.tally.add(check_totals(context, members, sums, self.miscounted))
+
+    def _files(
+        self,
+        context: Context,
+        members: Members,
+        checked: frozenset[int],
+        counting: Sequence[PartitionStatisticsTask],
+        tasks: Sequence[ManifestTask],
+        sums: dict[int, ManifestSums],
+    ) -> None:
+        """The levels below the manifests."""
         if context.level.includes(Level.FILES):
             files = list(_files_tasks(tasks, sums))
             has_positions = any(one.live.position_delete_files or one.live.vectors for one in sums.values())
@@ -336,6 +351,8 @@ class _Deep:
                     self.writers |= writers
                 case StatisticsRead(place):
                     self.read.add(place)
+                case Miscounted():
+                    self.miscounted.append(one)
                 case Facts():
                     raise AssertionError("an engine keeps facts to itself")
         return sums

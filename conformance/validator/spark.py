@@ -115,9 +115,9 @@ class Spark:
             self._facts = [made.map(_by_bucket)]
 
     def _forget(self) -> None:
-        for rdd in self._kept:
+        kept, self._kept, self._facts, self._buckets = self._kept, [], [], 1
+        for rdd in kept:
             rdd.unpersist()
-        self._kept, self._facts, self._buckets = [], [], 1
 
     @contextlib.contextmanager
     def _asked(self) -> Iterator[None]:
@@ -126,6 +126,8 @@ class Spark:
         except Py4JError as error:
             if self._interrupted:  # the JVM was the first to go
                 raise KeyboardInterrupt from None
+            with contextlib.suppress(Py4JError):
+                self._forget()  # the next table has nothing to do with these facts
             raise NotExamined(f"Spark did not do its work: {_cause(str(error))}") from None
 
     def _interrupt(self, *_: object) -> None:

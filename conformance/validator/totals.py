@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from conformance.validator.context import Context, Members
-from conformance.validator.emitted import ManifestSums, Sums
+from conformance.validator.emitted import ManifestSums, Miscounted, Sums
 from conformance.validator.finding import finding
 from spec_ref.checks.findings import Finding
 from spec_ref.snapshots.snapshot import Snapshot
@@ -38,8 +38,21 @@ _DELETED = {
 }
 
 
-def check_totals(context: Context, members: Members, sums: Mapping[int, ManifestSums]) -> Iterator[Finding]:
-    """Where the summaries of the checked snapshots tell something else than their manifests."""
+def check_totals(
+    context: Context, members: Members, sums: Mapping[int, ManifestSums], miscounted: Iterable[Miscounted] = ()
+) -> Iterator[Finding]:
+    """Where the summaries of the checked snapshots tell something else than their manifests.
+
+    Args:
+        context: the table.
+        members: which manifests the snapshots have.
+        sums: the counts of the manifests.
+        miscounted: entries that miscount the rows of their files, as far as files were read. A summary that has the
+            right count is not wrong too.
+    """
+    corrections: dict[int, list[Miscounted]] = {}
+    for miscount in miscounted:
+        corrections.setdefault(miscount.manifest, []).append(miscount)
     for place, snapshot in enumerate(context.metadata.snapshots):
         if snapshot.snapshot_id not in members.checked:
             continue
@@ -48,7 +61,8 @@ def check_totals(context: Context, members: Members, sums: Mapping[int, Manifest
         if len(known) < len(mine):
             continue  # a manifest could not be read, and that was told
         path = f"/snapshots/{place}/summary"
-        yield from _snapshot_totals(context, snapshot, path, known)
+        wrong = [one for sums_ in known for one in corrections.get(sums_.number, ())]
+        yield from _snapshot_totals(context, snapshot, path, known, wrong)
         if snapshot.operation is SnapshotOperation.REPLACE:
             parents = [sums.get(number) for number in members.of_snapshot.get(snapshot.parent_snapshot_id or 0, ())]
             read = [one for one in parents if one is not None and one.whole]
@@ -98,7 +112,7 @@ def _replaced(
 
 
 def _snapshot_totals(
-    context: Context, snapshot: Snapshot, path: str, manifests: list[ManifestSums]
+    context: Context, snapshot: Snapshot, path: str, manifests: list[ManifestSums], miscounted: list[Miscounted]
 ) -> Iterator[Finding]:
     live, added, deleted = Sums(), Sums(), Sums()
     for manifest in manifests:
@@ -106,10 +120,14 @@ def _snapshot_totals(
         added = added.plus(manifest.added.get(snapshot.snapshot_id, Sums()))
         deleted = deleted.plus(manifest.deleted.get(snapshot.snapshot_id, Sums()))
     summary, file = snapshot.summary or {}, context.metadata_location
-    for names, counted in ((_TOTALS, live), (_ADDED, added), (_DELETED, deleted)):
+    live_rows = added_rows = Sums()
+    for one in miscounted:
+        live_rows = live_rows.plus(one.rows)
+        added_rows = added_rows.plus(one.rows if one.added_by == snapshot.snapshot_id else Sums())
+    for names, counted, more in ((_TOTALS, live, live_rows), (_ADDED, added, added_rows), (_DELETED, deleted, Sums())):
         for name, attribute in names.items():
             text = summary.get(name)
-            permitted = {getattr(counted, attribute)}
+            permitted = {getattr(counted, attribute), getattr(counted.plus(more), attribute)}
             if attribute == "files_size":
                 permitted.add(counted.whole_files_size)
             if attribute == "position_delete_files" and "added-dvs" not in summary:

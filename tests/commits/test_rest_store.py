@@ -15,6 +15,7 @@ from conformance.table_io.stores import commit, load, open_store
 from conformance.table_io.stores.rest import RestStore
 from conformance.table_io.stores.rest_catalog import TOKEN, CatalogError, CatalogUnreachable
 from conformance.table_io.stores.rest_updates import NoUpdate, updates
+from conformance.validator.catalogs import from_catalog
 from spec_ref.commits import CommitConflict, CommitFailed, CommitStateUnknown
 from spec_ref.commits.changes import (
     ChangeSchema,
@@ -283,3 +284,15 @@ def test_what_no_update_can_change_is_refused() -> None:
         updates(table, evolve(table, extra={"mine": 1}))
     with pytest.raises(NoUpdate, match="UUID"):
         updates(table, evolve(table, table_uuid="2b7ff8f5-0b59-4fd4-9a2c-7ea6bd1d3b1b"))
+
+
+@pytest.mark.engine
+def test_metadata_that_pyiceberg_refuses_is_located_all_the_same(
+    fake: FakeCatalog, store: RestStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = load(store)
+    assert base is not None
+    fake.tables["namespaces/db/tables/t"][-1][1]["schemas"] = "damaged"
+    monkeypatch.setenv("PYICEBERG_CATALOG__LAKE__TYPE", "rest")
+    monkeypatch.setenv("PYICEBERG_CATALOG__LAKE__URI", fake.url)
+    assert from_catalog("catalog:lake.db.t") == fake.tables["namespaces/db/tables/t"][-1][0]

@@ -30,8 +30,22 @@ def test_a_healthy_table_is_three_lines() -> None:
     assert "not read" not in verdict
 
 
-def test_several_tables_end_with_one_verdict() -> None:
+def test_several_tables_end_with_a_table_and_one_verdict() -> None:
     bad = finding("DFL005", "the number of rows is another", file="m.avro", aspect="mismatch")
-    assert list(as_text([outcome(), outcome()], plain))[-1] == "2 tables: none with findings that fail"
+    unread = "; not looked at: rows (--level rows)"
+    assert list(as_text([outcome(), outcome()], plain))[-1] == f"2 tables: none with findings that fail{unread}"
     three = [outcome(), outcome(bad), Outcome("u", unreadable="there is no table")]
-    assert list(as_text(three, plain))[-1] == "3 tables: 1 with findings that fail, 1 not checked to the end"
+    *_, head, first, second, third, verdict = as_text(three, plain)
+    assert head.split() == ["table", "error", "warning", "tolerated", "info", "seconds", "result"]
+    assert first.split() == ["t", "0", "0", "0", "0", "0.0", "passes"]
+    assert second.split() == ["t", "1", "0", "0", "0", "0.0", "fails"]
+    assert third.split() == ["u", "-", "-", "-", "-", "0.0", "not", "checked"]
+    assert verdict == f"3 tables: 1 with findings that fail, 1 not checked to the end{unread}"
+
+
+def test_of_many_tables_only_those_with_something_wrong_have_lines_of_their_own() -> None:
+    bad = finding("DFL005", "the number of rows is another", file="m.avro", aspect="mismatch")
+    lines = list(as_text([outcome(), outcome(bad)], plain, brief=True))
+    assert sum("format version 2" in line for line in lines) == 1
+    assert sum("format version 2" in line for line in as_text([outcome(), outcome(bad)], plain)) == 2
+    assert len(list(as_text([outcome()], plain, brief=True))) == 3

@@ -162,7 +162,11 @@ def test_a_baseline_accepts_what_it_knows(validate: Cli, tmp_path: Path) -> None
         (("x", "--workers", "0"), "--workers 0"),
         (("x", "--file-timeout", "nan"), "--file-timeout nan"),
         (("x", "--baseline", "missing.json"), "cannot be read"),
-        (("catalog:prod",), "catalog:NAME.NAMESPACE.TABLE"),
+        (("catalog:",), "catalog:NAME.NAMESPACE.TABLE"),
+        (("catalog:prod.",), "catalog:NAME.NAMESPACE.TABLE"),
+        (("catalog:prod.db",), "all tables of a namespace are catalog:prod.db.*"),
+        (("catalog:prod.db.*", "x", "--diff"), "catalog:prod.db.* may be many tables"),
+        (("x", "--time-budget", "0"), "--time-budget 0"),
     ],
 )
 def test_wrong_usage_is_told_in_one_line(validate: Cli, arguments: tuple[str, ...], told: str) -> None:

@@ -33,7 +33,7 @@ ELSEWHERE = {
 """Documentation in other folders, and what its page is called."""
 
 CHAPTERS = {
-    "First steps": ["quick-start", "glossary", "validate", "checks", "corruptions", "ci"],
+    "First steps": ["quick-start", "glossary", "validate", "nightly", "checks", "corruptions", "ci"],
     "Plug in an engine": ["adapters", "go-and-rust", "protocol", "operations", "known-deviations"],
     "From Python": ["from-python", "python-api", "writing"],
     "What is known": [
