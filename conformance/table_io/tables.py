@@ -102,9 +102,10 @@ def _hint(files: tuple[Listed, ...]) -> str | None:
 
 def _highest(directory: str, named: list[tuple[MetadataFileName, Listed]]) -> str:
     if not named:
-        other = next((name for mark, name in _OTHER_FORMATS.items() if is_directory(f"{directory}/{mark}")), None)
-        if other is not None:
-            raise NoTable(f"{directory}: this is a {other} table, without Iceberg metadata")
+        for place in (directory.removesuffix("/metadata"), directory):
+            other = next((name for mark, name in _OTHER_FORMATS.items() if is_directory(f"{place}/{mark}")), None)
+            if other is not None:
+                raise NoTable(f"{place}: this is a {other} table, without Iceberg metadata")
         raise NoTable(
             f"{directory}: no file has a name of table metadata, v<N>.metadata.json or <N>-<uuid>.metadata.json"
         )

@@ -320,12 +320,35 @@ def test_annotations_for_github_are_what_fails(validate: Cli, tmp_path: Path) ->
     assert validate(tmp_path, "--format", "github").stdout.startswith(f"::error title=not checked%3A {tmp_path}::")
 
 
-@pytest.mark.parametrize(("mark", "name"), [("_delta_log", "Delta Lake"), (".hoodie", "Hudi")])
-def test_a_table_of_another_format_is_recognised(validate: Cli, tmp_path: Path, mark: str, name: str) -> None:
-    (tmp_path / mark).mkdir()
+HUDI = (
+    ".hoodie/hoodie.properties", ".hoodie/timeline/20261015074529000_20261015074530123.commit", ".hoodie/.aux/.gitkeep",
+    ".hoodie/metadata/.hoodie/hoodie.properties", "2018/08/31/.hoodie_partition_metadata",
+    "2018/08/31/9f1e-0_0-21-21_20261015074529000.parquet",
+)  # fmt: skip
+"""What is below a Hudi table: its properties, the timeline, the metadata table, and a partition with a file."""
+
+DELTA = ("_delta_log/00000000000000000000.json", "part-00000-5f2c.snappy.parquet")
+
+
+@pytest.mark.parametrize(("files", "name"), [(DELTA, "Delta Lake"), (HUDI, "Hudi")])
+@pytest.mark.parametrize("more", [(), ("metadata/part-0.parquet",)])  # a partition may be called so
+def test_a_table_of_another_format_is_recognised(
+    validate: Cli, tmp_path: Path, files: tuple[str, ...], more: tuple[str, ...], name: str
+) -> None:
+    for file in (*files, *more):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text("hoodie.table.name=t\nhoodie.table.type=COPY_ON_WRITE\nhoodie.table.version=8\n")
     done = validate(tmp_path)
     assert done.returncode == 3
-    assert f"this is a {name} table, without Iceberg metadata" in done.stdout
+    assert f"{tmp_path}: this is a {name} table, without Iceberg metadata" in done.stdout
+
+
+def test_a_table_of_another_format_with_iceberg_metadata_is_a_table(validate: Cli, tmp_path: Path) -> None:
+    (tmp_path / ".hoodie").mkdir()
+    (tmp_path / "metadata").mkdir()
+    whole = Path(metadata_location(str(PLACE / VALID))).read_bytes()
+    (tmp_path / "metadata" / "v1.metadata.json").write_bytes(whole)
+    assert validate(tmp_path, "--level", "metadata").returncode == 0
 
 
 def test_the_version_that_readers_refuse_is_shown_as_the_file_says_it(validate: Cli, tmp_path: Path) -> None:
