@@ -1,4 +1,4 @@
-"""What trying a property may come to, beside that it holds."""
+"""Errors of a property test: the property does not hold, or it cannot be tested."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from spec_ref.core.errors import Violation
 
 
 class Broken(Exception):
-    """A property does not hold; the message says where, and how."""
+    """A property does not hold; the message says where and how."""
 
     def __init__(self, kind: str, message: str, violations: Iterable[Violation] = ()) -> None:
         """Make the error.
 
         Args:
-            kind: what is wrong, without what differs between examples: a smaller one has to fail in the same way.
-            message: what is wrong, for people; nothing compares or parses it.
-            violations: the requirements of the spec that are broken, the first ones of many.
+            kind: the kind of failure, without details of the example: a smaller example must fail in the same way.
+            message: the failure, for people; nothing compares or parses it.
+            violations: the violations of the spec, only the first if there are many.
         """
         super().__init__(message)
         self.kind = kind
@@ -24,4 +24,4 @@ class Broken(Exception):
 
 
 class NotSupported(Exception):
-    """An implementation does not have what an example takes."""
+    """An implementation does not support what an example needs."""

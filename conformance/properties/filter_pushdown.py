@@ -1,8 +1,7 @@
-"""Filter pushdown: what an engine reads with a filter is what the filter leaves of all that it reads.
+"""Filter pushdown: filtered reads equal filtering a full read.
 
-Planning, partitions, metrics, row groups and residuals are all shortcuts, and none of them may be seen in the rows
-(Scan Planning, SCN006). The tables and predicates are made at random from a seed; what fails is made as small as it
-goes.
+Planning, partitions, metrics, row groups and residuals are all optimizations, and none of them may change the rows
+(Scan Planning, SCN006). The tables and predicates are generated at random from a seed; failures are shrunk.
 """
 
 from __future__ import annotations
@@ -46,10 +45,10 @@ class Counterexample:
     case: TableCase
     reason: str
     metadata: Path
-    """The table, which is kept."""
+    """The metadata file of the table, which is kept."""
 
     def lines(self, adapter: str) -> Iterator[str]:
-        """What a person has to know about it."""
+        """Yield a description for people."""
         yield f"{adapter}: {self.reason}"
         for column in self.case.columns:
             later = f", in files from the number {column.born} on" if column.born else ""
@@ -65,7 +64,7 @@ class Counterexample:
 
 @frozen
 class Findings:
-    """What a run came to."""
+    """The results of a run."""
 
     compared: int
     unsupported: int
@@ -73,7 +72,7 @@ class Findings:
 
 
 def matching_rows(case: TableCase, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The rows that match the predicate of a case; values are in exchange form."""
+    """Return the rows that match the predicate of a case; values are in exchange form."""
     schema: Schema = reader(SCHEMA, V3, "JSC006")(case.schema_json())
     predicate = bind(predicate_from_json(case.predicate), schema)
     return [
@@ -84,10 +83,10 @@ def matching_rows(case: TableCase, rows: list[dict[str, Any]]) -> list[dict[str,
 
 
 def judge_case(case: TableCase, metadata: Path, adapter: Adapter) -> Broken | None:
-    """Why the property does not hold for a case; None where it does.
+    """Return how the property fails for a case; None if it holds.
 
     Raises:
-        NotSupported: the implementation does not have what this takes.
+        NotSupported: the implementation does not support what the case needs.
     """
     everything = {"table": str(metadata), "types": case.types}
     filtered = {**everything, "filter": case.predicate}
@@ -104,12 +103,12 @@ def judge_case(case: TableCase, metadata: Path, adapter: Adapter) -> Broken | No
     assert isinstance(some_rows, Ok)
     read = OPERATIONS["table.read"]
     for given, wanted, what in (
-        (all_rows.value, case.rows(), "what is read of the whole table is not what was written"),
-        (some_rows.value, None, "what is read with the filter is not what it leaves of the whole table"),
+        (all_rows.value, case.rows(), "the full read differs from what was written"),
+        (some_rows.value, None, "the filtered read differs from filtering the full read"),
     ):
         complaint = read.answer_complaint(given)
         if complaint is not None:
-            return Broken("form of the answer", f"the answer is not of the form that table.read has: {complaint}")
+            return Broken("form of the answer", f"the answer does not have the form of table.read: {complaint}")
         expected = {"rows": matching_rows(case, all_rows.value["rows"]) if wanted is None else wanted}
         try:
             differences = read.compare(everything, expected, given)
@@ -133,13 +132,13 @@ def check(
     """Check an implementation against the property.
 
     Args:
-        adapter: an adapter that was started.
-        seed: of the examples.
+        adapter: a started adapter.
+        seed: the seed of the examples.
         examples: how many tables and predicates.
         avoid: what they leave out, of `conformance.properties.tables.AVOIDABLE`.
-        keep: where the tables of counterexamples are kept; a new temporary folder where None.
-        most: the most counterexamples to look for, each of another kind.
-        progress: is told how many were done of all.
+        keep: the folder for the tables of counterexamples; None for a new temporary folder.
+        most: the most counterexamples to find, all of different kinds.
+        progress: called with the number of examples that are done, and the total.
     """
     counts: Counter[str] = Counter()
     scratch = Path(tempfile.mkdtemp(prefix="iceberg-filter-pushdown-"))
@@ -177,7 +176,7 @@ def check(
 
 
 def cases(avoid: frozenset[str]) -> Any:
-    """The strategy of tables and predicates."""
+    """Return the strategy of tables and predicates."""
 
     @st.composite
     def drawn(draw: Callable[[Any], Any]) -> TableCase:

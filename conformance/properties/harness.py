@@ -1,4 +1,4 @@
-"""Where metamorphic laws are tried: one adapter writes tables by scripts, another (or the same) reads them."""
+"""The harness of metamorphic properties: one adapter writes tables by scripts, another (or the same) reads them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from spec_ref.schemas.schema import SCHEMA, Schema
 Row = dict[str, Json]
 
 LAW = "law"
-"""The kind of what is broken: a smaller script may break the law in another way."""
+"""The kind of all failures: a smaller script may break the property in a different way."""
 
 LINEAGE = {"_row_id": "long", "_last_updated_sequence_number": "long"}
 READ = OPERATIONS["table.read"]
@@ -37,29 +37,29 @@ READ = OPERATIONS["table.read"]
 
 @frozen
 class Reading:
-    """The rows of one state of a table, with all that it takes to compare them."""
+    """The rows of one state of a table, with everything that is needed to compare them."""
 
     fields: tuple[Json, ...]
-    """The schema that the reading has, in its JSON."""
+    """The schema of the rows, in JSON."""
 
     rows: tuple[Row, ...]
-    """In exchange form."""
+    """The rows, in exchange form."""
 
     lineage: bool = False
-    """Whether the rows have their row id and last update."""
+    """Whether the rows include row ids and last updated sequence numbers."""
 
     @property
     def types(self) -> dict[str, Json]:
-        """The type of each column of the rows."""
+        """Return the types of the columns by name."""
         types = {one["name"]: one["type"] for one in self.fields}
         return {**types, **LINEAGE} if self.lineage else types
 
     def only(self, rows: Sequence[Row]) -> Reading:
-        """Some rows of the reading."""
+        """Return a reading with only some rows."""
         return evolve(self, rows=tuple(rows))
 
     def matching(self, predicate: Json) -> tuple[list[Row], list[Row]]:
-        """The rows that match a predicate, and the others."""
+        """Return the rows that match a predicate, and the others."""
         fields = [{key: one[key] for key in ("id", "name", "required", "type")} for one in self.fields]
         schema: Schema = json_reader(SCHEMA, V3, "JSC006")({"type": "struct", "schema-id": 0, "fields": fields})
         bound = bind(predicate_from_json(predicate), schema)
@@ -72,7 +72,7 @@ class Reading:
 
 @frozen
 class Harness:
-    """An adapter that writes and one that reads, and a folder for the tables."""
+    """An adapter that writes, one that reads, and a folder for the tables."""
 
     writer: Adapter
     reader: Adapter
@@ -80,11 +80,11 @@ class Harness:
     _numbers: Iterator[int] = field(factory=itertools.count, eq=False)
 
     def write(self, operations: Sequence[Json]) -> ScriptedTable:
-        """The table of a script.
+        """Write the table of a script.
 
         Raises:
-            NotSupported: the writer does not have what it takes.
-            Broken: it refuses the script, or dies.
+            NotSupported: the writer does not support what the script needs.
+            Broken: the writer refuses the script, or dies.
         """
         place = self.folder / f"table-{next(self._numbers)}"
         made = write_script(self.writer, {"operations": list(operations)}, place)
@@ -95,7 +95,7 @@ class Harness:
     def read(
         self, table: ScriptedTable, *, ref: str | None = None, snapshot: str | None = None, lineage: bool = False
     ) -> Reading:
-        """The rows of a branch, tag or snapshot; of the table as it is where none is named.
+        """Read a branch, tag or snapshot; the current table if none is named.
 
         Raises:
             NotSupported, Broken: as for `write`.
@@ -108,11 +108,11 @@ class Harness:
             raise _trouble(answer, f"reading {snapshot or ref or 'the table'}")
         wrong = READ.answer_complaint(answer.value)
         if wrong is not None:
-            raise Broken(LAW, f"the answer is not of the form that table.read has: {wrong}")
+            raise Broken(LAW, f"the answer does not have the form of table.read: {wrong}")
         return Reading(tuple(columns(args)), tuple(answer.value["rows"]), lineage)
 
     def heads(self, table: ScriptedTable) -> Iterator[tuple[str | None, Reading]]:
-        """The table as it is, and each branch and tag."""
+        """Read the current table, and each branch and tag."""
         yield None, self.read(table)
         for name in table.states[-1].refs:
             if name != "main":
@@ -131,14 +131,14 @@ def _trouble(answer: Answer, what: str) -> Exception:
 
 
 def agree(expected: Reading, found: Reading, what: str) -> None:
-    """Make sure that two readings have the same columns and rows, whatever ids nested fields have in their tables.
+    """Check that two readings have the same columns and rows; the ids of nested fields may differ.
 
     Raises:
-        Broken: they have not; tells ``what`` is not as it has to be, and the difference.
+        Broken: they differ; the message has ``what`` and the difference.
     """
     wanted, types = expected.types, found.types
     if [*wanted] != [*types] or any(nameless(wanted[name]) != nameless(types[name]) for name in wanted):
-        raise Broken(LAW, f"{what}: the columns are {types}, and have to be {wanted}")
+        raise Broken(LAW, f"{what}: the columns are {types}, expected {wanted}")
     read = {name: (read_type(wanted[name]), read_type(types[name])) for name in wanted}
     rows = [
         {name: with_ids(new, with_names(old, row[name])) for name, (old, new) in read.items()} for row in expected.rows

@@ -1,7 +1,7 @@
-"""Validate a table again and again while it grows: what a manifest or a file was found to be is remembered.
+"""Repeated validation of a growing table: the results for manifests and files are cached.
 
-Files are immutable, so that checking one again says what it said, as long as the schemas, the partition specs and
-whatever else of the metadata the check depends on are the same.
+Files are immutable, so that checking one again has the same result, as long as the schemas, the partition specs and
+the other metadata that the check depends on are the same.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from conformance.validator.local import Local
 from spec_ref.schemas.name_mapping import NAME_MAPPING_PROPERTY
 
 MANIFEST = "manifest"
-"""The column of facts that has the number of a manifest among those of the run."""
+"""The column of facts with the number of a manifest in the run."""
 
 
 class IncrementalLocal(Local):
     """Reads each manifest, data file and delete file of one table once; the rules over several files see all of them.
 
-    It takes the table's word that files do not change, which somebody else has to check.
+    It assumes that files do not change, which the caller has to check.
     """
 
     def __init__(self) -> None:
-        """Make an engine for one table, of which nothing was checked yet."""
+        """Make an engine for one table, with an empty cache."""
         super().__init__()
         self._metadata: tuple[Any, ...] = ()
         self._emitted: dict[Any, list[Emitted]] = {}
@@ -55,7 +55,7 @@ class IncrementalLocal(Local):
 
 
 def _relevant_metadata(context: Context) -> tuple[Any, ...]:
-    """What the checks of manifests and files depend on, besides what is asked of them."""
+    """Return the metadata that the checks of manifests and files depend on, besides their tasks."""
     metadata = context.metadata
     return (
         metadata.format_version,
@@ -68,11 +68,11 @@ def _relevant_metadata(context: Context) -> tuple[Any, ...]:
 
 
 _ASKED = [one.name for one in attrs.fields(Context) if one.name not in ("metadata", "metadata_location")]
-"""What is asked of manifests and files."""
+"""The types of tasks for manifests and files."""
 
 
 def _key(task: Any) -> Any:
-    """What stands for a task in every run; None for tasks that are not of a manifest or its files."""
+    """Return the cache key of a task; None for tasks that are not about a manifest or its files."""
     match task:
         case ManifestTask():
             return (task.location, task.manifest_file, task.checked)
@@ -82,7 +82,7 @@ def _key(task: Any) -> Any:
 
 
 def _renumbered(emitted: Emitted, number: int) -> Emitted:
-    """What was emitted of a manifest or its files, with the number that the manifest has in this run."""
+    """Return cached results for a manifest or its files, with the number of the manifest in this run."""
     match emitted:
         case ManifestSums():
             return attrs.evolve(emitted, number=number)

@@ -1,6 +1,6 @@
-"""The laws.
+"""The metamorphic properties.
 
-Each law is about the end of a script: its last operations are what the law speaks of, and all before them is any table.
+Each property is about the last operations of a script; the operations before them make an arbitrary table.
 """
 
 from __future__ import annotations
@@ -25,27 +25,27 @@ REFERENCES = frozenset({"branch", "tag", "fast-forward", "rollback", "expire"})
 
 @frozen
 class Law:
-    """A law."""
+    """A metamorphic property."""
 
     name: str
     text: str
-    """What holds, in one sentence."""
+    """The property, in one sentence."""
 
     end: Callable[[Maker], bool]
-    """Adds the operations that the law is about to a script; False where none fits the table."""
+    """Adds the operations of the property to a script; returns False if none fits the table."""
 
     fits: Callable[[Ops], bool]
-    """Whether a script ends as the law asks."""
+    """Returns whether a script ends with operations of the property."""
 
     judge: Callable[[Harness, Ops], None]
-    """Raises `Broken` where the law does not hold for a script."""
+    """Raises `Broken` if the property does not hold for a script."""
 
     avoid: frozenset[str] = frozenset()
-    """What its scripts leave out."""
+    """What its scripts must leave out."""
 
 
 def _ends(*names: str) -> tuple[Callable[[Maker], bool], Callable[[Ops], bool]]:
-    """A law about one last operation, of some kinds."""
+    """Return the functions for a property about one last operation, of some kinds."""
 
     def end(maker: Maker) -> bool:
         able = [name for name in names if maker.may(name)]
@@ -59,7 +59,7 @@ def _any_script(_operations: Maker | Ops) -> bool:
 
 
 def _nothing_changes(lab: Harness, operations: Ops) -> None:
-    """Every head of the table is the same with and without the last operation."""
+    """Check that every head of the table is the same with and without the last operation."""
     before, after = lab.write(operations[:-1]), lab.write(operations)
     found = dict(lab.heads(after))
     for ref, reading in lab.heads(before):
@@ -77,7 +77,7 @@ def _append_to_main(maker: Maker) -> bool:
 def _appends_commute(lab: Harness, operations: Ops) -> None:
     *base, first, second = operations
     one, other = lab.write(operations), lab.write([*base, second, first])
-    agree(lab.read(one), lab.read(other), "the table with its last two appends in the other order")
+    agree(lab.read(one), lab.read(other), "the table with its last two appends swapped")
 
 
 def _ends_with_appends(operations: Ops) -> bool:
@@ -97,8 +97,9 @@ def _delete_is_difference(lab: Harness, operations: Ops) -> None:
 
 
 def _equals(row: Row, deleted: Row) -> bool:
-    """Whether a row has the values of an equality delete; null is equal to null. They are compared as they are written,
-    for which the values of scripts are canonical.
+    """Return whether a row has the values of an equality delete, with null equal to null.
+
+    Values are compared in exchange form, as the values of scripts are canonical.
     """
     return all(row[name] == value for name, value in deleted.items())
 
@@ -106,7 +107,7 @@ def _equals(row: Row, deleted: Row) -> bool:
 def _time_travel(lab: Harness, operations: Ops) -> None:
     table = lab.write(operations)
     if not table.snapshots:
-        raise NotSupported("it does not tell its snapshots")
+        raise NotSupported("the answer does not name the snapshots")
     for index, state in enumerate(table.states):
         snapshot = table.snapshots[index]
         if state.changed and snapshot is None:
@@ -139,7 +140,9 @@ def _rows_keep_their_ids(lab: Harness, operations: Ops) -> None:
     same = "_row_id"
     ids = [row[same] for row in after.rows]
     if len(set(ids)) < len(ids) or None in ids:
-        raise Broken(LAW, f"after {last['op']}: row ids are {sorted(ids, key=str)}, and have to be there and different")
+        raise Broken(
+            LAW, f"after {last['op']}: row ids are {sorted(ids, key=str)}, expected distinct row ids for all rows"
+        )
     match last["op"]:
         case "compact":
             agree(before, after, "rows and their row ids after compact")
@@ -150,26 +153,26 @@ def _rows_keep_their_ids(lab: Harness, operations: Ops) -> None:
 
 
 def _updated(table: ScriptedTable, before: Reading, after: Reading, last: dict[str, Json]) -> None:
-    """Rows that do not match keep all they have; those that match were updated by the snapshot."""
+    """Check that rows that do not match are unchanged, and that the snapshot updated those that match."""
     _, kept = before.matching(last["filter"])
     ids = {row["_row_id"] for row in kept}
     agree(
         before.only(kept),
         after.only([row for row in after.rows if row["_row_id"] in ids]),
-        "rows that update does not match, and their row ids",
+        "rows that update does not match, with their row ids",
     )
     snapshot = table.snapshots[-1]
     number = table.sequence_number(snapshot) if snapshot is not None else None
     for row in after.rows:
         if row["_row_id"] not in ids and row["_last_updated_sequence_number"] != str(number):
             found = row["_last_updated_sequence_number"]
-            raise Broken(LAW, f"a row that update matches has the last update {found}, and its snapshot is {number}")
+            raise Broken(LAW, f"the last update of a row that update matches is {found}, expected {number}")
 
 
 def _around_last(lab: Harness, table: ScriptedTable) -> tuple[Reading | None, Reading | None]:
-    """Main before and after the last operation, in one table, as row ids are the table's to give."""
+    """Read main before and after the last operation, in one table, as each table assigns its row ids."""
     if not table.snapshots:
-        raise NotSupported("it does not tell its snapshots")
+        raise NotSupported("the answer does not name the snapshots")
     earlier = [one for one in table.snapshots[:-1] if one is not None and table.has_snapshot(one)]
     last = table.snapshots[-1]
     if not earlier or last is None or last == earlier[-1]:
@@ -178,7 +181,7 @@ def _around_last(lab: Harness, table: ScriptedTable) -> tuple[Reading | None, Re
 
 
 def _end_that_keeps_ids(maker: Maker) -> bool:
-    """An append, so that there is a snapshot with the schema that the table has at the end, and what rewrites rows."""
+    """Add an append, so that a snapshot has the final schema, and then an operation that rewrites rows."""
     if not _append_to_main(maker):
         return False
     name = maker.draw.choice([one for one in ("compact", "delete", "update") if maker.may(one)] or ["compact"])
@@ -215,27 +218,27 @@ _ANY_BUT_NEWEST = frozenset({"v3"})
 LAWS: dict[str, Law] = {
     law.name: law
     for law in (
-        Law("compaction-changes-nothing", "Files and manifests that are rewritten hold the rows that they held.",
+        Law("compaction-changes-nothing", "Rewriting files and manifests changes no row.",
             _compaction, _is_compaction, _nothing_changes),
-        Law("layout-changes-nothing", "Another partition spec or sort order changes no row.",
+        Law("layout-changes-nothing", "Changing the partition spec or sort order changes no row.",
             _layout, _is_layout, _nothing_changes),
-        Law("upgrade-changes-nothing", "A table in a newer format version has the rows that it had.",
+        Law("upgrade-changes-nothing", "Upgrading the format version changes no row.",
             _upgrade, _is_upgrade, _nothing_changes),
-        Law("appends-commute", "Two appends in either order make the same rows.",
+        Law("appends-commute", "Two appends in either order lead to the same rows.",
             _two_appends, _ends_with_appends, _appends_commute),
         Law("delete-is-difference", "A delete leaves exactly the rows that it does not match.",
             _deletion, _is_deletion, _delete_is_difference),
         Law("overwrite-is-delete-and-append", "An overwrite is a delete by its filter and an append of its rows.",
             _overwriting, _is_overwriting, _overwrite_is_delete_and_append),
-        Law("time-travel-is-replay", "The table at a snapshot is what the script makes up to there.",
+        Law("time-travel-is-replay", "The table at a snapshot equals the table of the script up to there.",
             _any_script, _any_script, _time_travel),
         Law("rows-keep-their-ids", "Rows that are rewritten keep their row id and last update, unless they change.",
             _end_that_keeps_ids,
             lambda operations: len(operations) > 2 and operations[0]["format_version"] == 3
             and operations[-2]["op"] == "append" and operations[-1]["op"] in ("compact", "delete", "update"),
             _rows_keep_their_ids, REFERENCES | {"v1", "v2"}),
-        Law("tables-are-valid", "A table breaks no rule of the spec, and is what its script makes.",
+        Law("tables-are-valid", "A table is valid, and has the rows of the model.",
             _any_script, _any_script, _is_what_its_script_makes),
     )
 }  # fmt: skip
-"""All laws by name."""
+"""All metamorphic properties by name."""

@@ -1,4 +1,4 @@
-"""Metamorphic laws: scripts that relate to each other make tables that do (`conformance.properties.laws`)."""
+"""Metamorphic testing: related scripts must lead to related tables (`conformance.properties.laws`)."""
 
 from __future__ import annotations
 
@@ -34,24 +34,24 @@ with lazy_imports():
 
 
 ATTEMPTS = 5
-"""Scripts that are made for one seed until one ends as the law asks."""
+"""The most scripts that are generated for one seed until one ends with operations of the property."""
 
 
 @frozen
 class Counterexample:
-    """A script with which a law does not hold."""
+    """A script for which a property does not hold."""
 
     law: Law
     seed: int
     script: Json
     reason: str
     file: Path
-    """The law and the script, to be replayed; the tables are beside it."""
+    """The file with the property and the script, for a replay; the tables are beside it."""
 
     def lines(self, adapter: str) -> Iterator[str]:
-        """What a person has to know about it."""
+        """Yield a description for people."""
         yield f"{adapter}: {self.law.name}: {self.law.text}"
-        yield f"    it does not hold: {self.reason}"
+        yield f"    does not hold: {self.reason}"
         for operation in self.script["operations"]:
             yield f"    {dump_json(operation)}"
         yield f"    kept         {self.file}"
@@ -59,7 +59,7 @@ class Counterexample:
 
 @frozen
 class Findings:
-    """What a run came to."""
+    """The results of a run."""
 
     held: int
     unsupported: int
@@ -67,7 +67,7 @@ class Findings:
 
 
 def make_lawful(law: Law, seed: int, avoid: frozenset[str] = frozenset(), size: Size = SMALL) -> Json | None:
-    """The script of a law and a seed; None where the table that came out has no use for the law."""
+    """Generate the script of a property and a seed; None if the property does not apply to the table."""
     left_out = avoid | law.avoid | {REFUSED}
     if left_out >= {"v1", "v2", "v3"}:
         return None
@@ -85,12 +85,12 @@ def make_lawful(law: Law, seed: int, avoid: frozenset[str] = frozenset(), size: 
 
 
 def _ended(law: Law, maker: Maker) -> bool:
-    """End a script as a law asks, if that can be done."""
+    """Add the operations of a property to a script, if one applies."""
     return any(law.end(maker) for _ in range(4)) and law.fits(maker.operations)
 
 
 def lawful_scripts(law: Law, avoid: frozenset[str], size: Size = SMALL) -> Any:
-    """The strategy of the scripts of a law; None is drawn where the table has no use for the law."""
+    """Return the strategy of the scripts of a property; it draws None if the property does not apply to the table."""
 
     @st.composite
     def drawn(draw: Callable[[Any], Any]) -> Json | None:
@@ -113,18 +113,18 @@ def check(
     most: int = 1,
     progress: Callable[[str, int, int], None] = lambda _law, _done, _all: None,
 ) -> Findings:
-    """Check an implementation against laws.
+    """Check an implementation against metamorphic properties.
 
     Args:
-        writer: an adapter that was started and writes.
-        reader: one that reads what it wrote.
-        laws: which.
-        seed: of the scripts of each law.
-        examples: how many scripts for each law.
+        writer: a started adapter that writes.
+        reader: a started adapter that reads.
+        laws: the properties.
+        seed: the seed of the scripts of each property.
+        examples: how many scripts for each property.
         avoid: what scripts leave out, of `conformance.properties.scripts.AVOIDABLE`.
-        keep: where counterexamples are kept; a new temporary folder where None.
-        most: the most counterexamples for each law.
-        progress: is told how many of a law were done of all.
+        keep: the folder for counterexamples; None for a new temporary folder.
+        most: the most counterexamples for each property.
+        progress: called with the property, the number of scripts that are done, and the total.
 
     Raises:
         UsageError: Hypothesis is not installed.
@@ -152,7 +152,7 @@ def check(
             examples=examples,
             max_failures=most,
             smaller=partial(smaller, avoid=avoid, sensible=partial(_fits, law)),
-            progress=partial(_tell, progress, law.name, examples),
+            progress=partial(_report_progress, progress, law.name, examples),
         )
         found += [_kept(law, one.seed, one.example, one.reason, keep, writer, reader) for one in failures]
     return Findings(held, unsupported, tuple(found))
@@ -162,15 +162,15 @@ def _fits(law: Law, script: Json) -> bool:
     return law.fits(script["operations"]) and makes_sense(script)
 
 
-def _tell(progress: Callable[[str, int, int], None], name: str, examples: int, done: int) -> None:
+def _report_progress(progress: Callable[[str, int, int], None], name: str, examples: int, done: int) -> None:
     progress(name, done, examples)
 
 
 def replay(file: Path, writer: Adapter, reader: Adapter) -> tuple[Law, Json, str | None]:
-    """Try a law with the script of a file; the reason why it does not hold, empty where it does, None as for `tried`.
+    """Test the property and script of a file; return both, and the result of `tried`.
 
     Raises:
-        UsageError: the file holds no law and script.
+        UsageError: the file does not have a property and a script.
     """
     try:
         content = parse_json(file.read_bytes())
@@ -179,20 +179,20 @@ def replay(file: Path, writer: Adapter, reader: Adapter) -> tuple[Law, Json, str
     except ValueError as error:
         raise UsageError(f"{file}: not a counterexample: {error}") from None
     if not isinstance(content, dict) or content.get("law") not in LAWS or "script" not in content:
-        raise UsageError(f"{file}: not a counterexample: it has to be an object of law and script")
+        raise UsageError(f"{file}: not a counterexample: expected an object with law and script")
     law, script = LAWS[content["law"]], content["script"]
     try:
         parse_script(script)
         run_model(script)
     except ScriptError as error:
-        raise UsageError(f"{file}: broken script: {error}") from None
+        raise UsageError(f"{file}: invalid script: {error}") from None
     if not law.fits(script["operations"]):
-        raise UsageError(f"{file}: the script does not end as the law {law.name} asks")
+        raise UsageError(f"{file}: the script does not end with operations of {law.name}")
     return law, script, tried(law, script, writer, reader)
 
 
 def tried(law: Law, script: Json, writer: Adapter, reader: Adapter, place: Path | None = None) -> str | None:
-    """Why a law does not hold for a script; empty where it does, None where it cannot be tried."""
+    """Return how a property fails for a script; empty if it holds, None if it cannot be tested."""
     folder = place or Path(tempfile.mkdtemp(prefix="iceberg-law-"))
     try:
         law.judge(Harness(writer, reader, folder), script["operations"])

@@ -1,4 +1,4 @@
-"""What a writer supports, found out by the smallest script of each thing, so that longer ones have nothing else."""
+"""Detecting what a writer supports, with the smallest script for each feature, so that longer scripts use only that."""
 
 from __future__ import annotations
 
@@ -33,27 +33,27 @@ POINT: Op = {
 
 @frozen
 class Supported:
-    """What a writer supports."""
+    """The features that a writer supports."""
 
     avoid: frozenset[str]
-    """What scripts for it leave out, of `conformance.properties.scripts.AVOIDABLE`."""
+    """What scripts for the writer leave out, of `conformance.properties.scripts.AVOIDABLE`."""
 
     reasons: dict[str, str]
-    """For each of these words, what the writer said."""
+    """The reason for each of these words, from the writer."""
 
 
 def create(version: int, *columns: Op, row: Op | None = None, **more: Json) -> list[Op]:
-    """A table with one row."""
+    """Return operations that make a table with one row."""
     fields = [ID, *columns]
     first = {"op": "create", "format_version": version, "schema": {"type": "struct", "fields": fields}, **more}
     return [first, {"op": "append", "rows": [row or ROW]}]
 
 
 def probes(version: int) -> Iterator[tuple[str, list[Op]]]:
-    """A word for each thing that scripts can have, and the smallest script of it.
+    """Yield a word for each feature of scripts, and the smallest script with it.
 
     Args:
-        version: one that the writer supports, the newest that has most.
+        version: a format version that the writer supports.
     """
     two = max(version, 2)
     yield "v1", create(1)
@@ -86,12 +86,12 @@ def probes(version: int) -> Iterator[tuple[str, list[Op]]]:
 
 
 def probes_together(version: int, word: str, names: Collection[str]) -> list[Op]:
-    """The smallest script of some operations on a table that has a type, or is partitioned.
+    """Return the smallest script of some operations on a table that has a type, or is partitioned.
 
     Args:
-        version: one that the writer supports.
+        version: a format version that the writer supports.
         word: the type, or ``partition``.
-        names: of operations.
+        names: the names of the operations.
     """
     if word == "partition":
         column: Op = {"id": 2, "name": "c", "required": False, "type": "int"}
@@ -115,7 +115,7 @@ def probes_together(version: int, word: str, names: Collection[str]) -> list[Op]
 
 
 CHANGING = ("delete", "overwrite", "update", "merge", "upsert", "delete-equal", "compact")
-"""Operations that may lack a type that ``append`` has."""
+"""Operations that a writer may not support for a type that it supports for ``append``."""
 
 
 def _alter(change: Op) -> Op:
@@ -184,18 +184,18 @@ def _partitioned_row(partition: list[Op]) -> Op:
 def find_supported(
     writer: Adapter, avoid: frozenset[str] = frozenset(), progress: Callable[[int], None] = lambda _done: None
 ) -> Supported:
-    """Find out what a writer supports.
+    """Detect what a writer supports.
 
     Args:
-        writer: an adapter with ``table.write`` that was started.
-        avoid: what is left out in any case.
-        progress: is called with how many things were tried.
+        writer: a started adapter with ``table.write``.
+        avoid: what is always left out.
+        progress: called with the number of features that were tested.
 
     Returns:
-        What it supports.
+        The features that it supports.
 
     Raises:
-        NotSupported: it can write no table at all; says what it answers.
+        NotSupported: it can write no table at all; the message has its answers.
     """
     with tempfile.TemporaryDirectory(prefix="iceberg-probes-") as folder:
         numbers = iter(range(1_000_000))

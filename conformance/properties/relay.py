@@ -1,10 +1,9 @@
-"""Relays: one table, whose every change is made by an engine that is drawn from several.
+"""Relays: several engines change one table in turn.
 
-After each step the table has to be what the model of the script says (`conformance.properties.scenarios`): the rows of
-every branch, tag and snapshot, with and without filters, valid at level ``rows``, and nothing lost or changed between
-one metadata file and the next. A step that an
-engine does not have goes to another engine, and so does one that it refuses, as the table has to be as it was. A step
-that breaks the table is taken back, since the metadata file before it is still there.
+After each step the table must match the model of the script (`conformance.properties.scenarios`): the rows of every
+branch, tag and snapshot, with and without filters; it must be valid at level ``rows``; and nothing may be lost or
+changed between one metadata file and the next. A step that an engine does not support or refuses goes to another
+engine, with the table unchanged. A step that breaks the table is undone, as the metadata file before it still exists.
 """
 
 from __future__ import annotations
@@ -41,15 +40,15 @@ Op = dict[str, Json]
 
 SIZE = Size(operations=10)
 MAX_TRIES = 80
-"""Smaller relays that are tried for one failure."""
+"""The most smaller relays that are tried for one failure."""
 
 KINDS_WITHOUT = 2
-"""Kinds of tables on which an engine did not have an operation, after which it is not drawn for it again."""
+"""After an operation was unsupported on this many kinds of tables, the engine is not drawn for it again."""
 
 
 @frozen
 class Step:
-    """An operation, and the engine that does it."""
+    """An operation, and the engine that performs it."""
 
     operation: Op
     engine: str
@@ -57,35 +56,35 @@ class Step:
 
 @frozen
 class Failure:
-    """What went wrong at the last of some steps."""
+    """The failure of the last of some steps."""
 
     kind: str
-    """``refused``, ``died`` or what is wrong with the table, without what differs between scripts."""
+    """``refused``, ``died`` or the kind of fault in the table, without details of the script."""
 
     engine: str
     operation: str
     reason: str
     violations: tuple[Violation, ...] = ()
-    """The requirements that the table breaks, the first ones of many."""
+    """The violations in the table, only the first if there are many."""
 
 
 @frozen
 class Counterexample:
-    """A relay that fails at its last step, as small as it gets."""
+    """A relay that fails at its last step, shrunk."""
 
     seed: int | None
-    """None where the relay was given."""
+    """The seed of the script; None if the relay was given."""
 
     steps: tuple[Step, ...]
     failure: Failure
     file: Path | None
-    """The relay, to be replayed."""
+    """The file of the relay, for a replay."""
 
     known: str = ""
-    """The id of the known deviation that it is, if any."""
+    """The id of the known deviation, if it is one."""
 
     def lines(self) -> Iterator[str]:
-        """What a person has to know about it."""
+        """Yield a description for people."""
         yield f"{self.failure.engine}: {self.failure.operation}, step {len(self.steps) - 1}: {self.failure.reason}"
         for number, step in enumerate(self.steps):
             yield f"    {number} {step.engine}: {dump_json(step.operation)}"
@@ -95,10 +94,10 @@ class Counterexample:
 
 @frozen
 class Handover:
-    """A step of one engine after a step of another, or of its own."""
+    """A step of one engine after a step of another, or of the same."""
 
     before: str
-    """The engine that made the table that the step was asked of; empty for the first step."""
+    """The engine that wrote the table before the step; empty for the first step."""
 
     engine: str
     operation: str
@@ -106,37 +105,37 @@ class Handover:
     """``done``, ``unsupported``, or the kind of a failure."""
 
     known: str = ""
-    """The id of the known deviation that the failure is, if any."""
+    """The id of the known deviation, if the failure is one."""
 
 
 @define
 class Engine:
-    """An engine that takes part, and what it is known to have and to lack."""
+    """An engine that takes part, and the operations that it is known to lack."""
 
     name: str
     adapter: Adapter
     started: Started
     has: set[tuple[Any, ...]] = Factory(set)
     lacks: dict[tuple[Any, ...], set[str]] = Factory(dict)
-    """The operations that it did not have, with the kinds of tables."""
+    """The unsupported operations, with the kinds of tables."""
 
     gone: str = ""
-    """Why it cannot be asked any more."""
+    """Why it cannot be used any more."""
 
     def may_do(self, operation: Op, version: int, kind: str) -> bool:
-        """Whether it is worth to ask for an operation on a table of a version and kind."""
+        """Return whether the engine may support an operation on a table of a version and kind."""
         key = operation_key(operation, version)
         lacked = self.lacks.get(key, set())
         return not self.gone and kind not in lacked and (key in self.has or len(lacked) < KINDS_WITHOUT)
 
 
 def operation_key(operation: Op, version: int) -> tuple[Any, ...]:
-    """What decides most often whether an engine has an operation."""
+    """Return the features of an operation that mostly determine whether an engine supports it."""
     return operation["op"], operation.get("mode", ""), operation.get("branch", "main") == "main", version
 
 
 def table_kind(operations: Sequence[Op]) -> str:
-    """The file format, types and transforms of the table that operations make."""
+    """Return the file format, types and transforms of the table that operations make."""
     create = operations[0]
     words: set[str] = {str(create.get("properties", {}).get("write.format.default"))}
     given = [field["type"] for field in create["schema"]["fields"]]
@@ -150,22 +149,22 @@ def table_kind(operations: Sequence[Op]) -> str:
 
 @define
 class SharedTable:
-    """The table of a relay: where it is, and what was done to it."""
+    """The table of a relay: its location, and the operations so far."""
 
     folder: Path
     operations: list[Op] = Factory(list)
     location: str = ""
     engine: str = ""
-    """The engine that made the table as it is."""
+    """The engine that wrote the current version of the table."""
 
     history: list[str | None] = Factory(list)
-    """Main's snapshot after each operation."""
+    """The snapshot of the branch main after each operation."""
 
     model: Table = Factory(Table)
     checks: TableChecks = Factory(lambda self: TableChecks(str(self.folder), warnings=False), takes_self=True)
 
     def request(self, operation: Op) -> Request:
-        """What an engine is asked to do the next operation."""
+        """Return the request for the next operation."""
         if not self.operations:
             args: Json = {"table": str(self.folder), "script": {"operations": [operation]}}
             return Request("table.write", args)
@@ -173,7 +172,7 @@ class SharedTable:
         return Request("table.change", args)
 
     def allows(self, operation: Op) -> bool:
-        """Whether an operation makes sense here, by the model."""
+        """Return whether an operation is valid here, by the model."""
         try:
             self.model.after(len(self.operations), operation)
         except ScriptError:
@@ -181,10 +180,10 @@ class SharedTable:
         return True
 
     def accept(self, operation: Op, engine: str, location: str) -> None:
-        """Check the table that an engine made, and take it for the one that the next step is asked of.
+        """Check the table that an engine wrote, and make it the current table.
 
         Raises:
-            Broken: it is not what the model says. It is not taken.
+            Broken: it differs from the model; the current table stays.
         """
         place = local_path(location)
         model = self.model.after(len(self.operations), operation)
@@ -196,7 +195,7 @@ class SharedTable:
         self.location, self.engine, self.model, self.checks = location, engine, model, checks
 
     def damage(self) -> str:
-        """What became of the files of the table though an operation was not done; empty where all are as they were."""
+        """Describe how files of the table changed although an operation was not done; empty if they did not."""
         try:
             self.checks.branched().files_remain("then", {"op": ""})
         except Broken as broken:
@@ -204,32 +203,32 @@ class SharedTable:
         return ""
 
     def remains(self) -> str:
-        """What is left of the table where an engine died, for people."""
+        """Describe the state of the table after an engine died, for people."""
         damage = self.damage()
         if damage:
             return f"the table before the step, {self.location}, is damaged: {damage}"
         if not self.operations:
             left = sum(1 for path in self.folder.rglob("*") if path.is_file())
-            return f"there was no table before; {left} files of it are left"
-        return f"the table is as it was before the step, at {self.location}"
+            return f"there was no table before; {left} of its files are left"
+        return f"the table is unchanged, at {self.location}"
 
 
 @define
 class Relays:
-    """Engines that pass tables on, and what came of it."""
+    """The engines of relays, and the results of their steps."""
 
     engines: dict[str, Engine]
     known: Sequence[KnownRelay] = ()
     handovers: list[Handover] = Factory(list)
 
     def attempt(self, table: SharedTable, operation: Op, engine: Engine) -> Failure | None:
-        """Let an engine do an operation; what failed, None where nothing did or the engine does not have it."""
+        """Let an engine perform an operation; return the failure, or None if it succeeded or is not supported."""
         version = _version([*table.operations, operation])
         kind = table_kind([*table.operations, operation])
         try:
             (answer,) = engine.adapter.ask([table.request(operation)])
         except NotExamined as error:
-            answer, engine.gone = Crashed(f"it cannot be asked any more: {error}"), str(error)
+            answer, engine.gone = Crashed(f"it cannot be used any more: {error}"), str(error)
         key = operation_key(operation, version)
         failure: Failure | None = None
         match answer:
@@ -266,10 +265,10 @@ class Relays:
         self.handovers.append(Handover(table.engine, engine.name, operation["op"], outcome, known))
 
     def known_as(self, failure: Failure) -> str:
-        """The id of the known deviation that a failure is; empty where it is none."""
+        """Return the id of the known deviation of a failure; empty if it is not known."""
         started = self.engines[failure.engine].started
         kinds = {failure.kind}
-        if failure.kind == "refused":  # scripts that one engine follows alone say with which word
+        if failure.kind == "refused":  # entries for scripts of one engine also have the kind of error
             kinds.add(f"refused: {failure.reason.partition(':')[0]}")
         for known in self.known:
             if known.is_of(started.implementation, started.version) and any(
@@ -279,15 +278,15 @@ class Relays:
         return ""
 
     def follow(self, script: Json, draw: random.Random, folder: Path) -> tuple[tuple[Step, ...], Failure] | None:
-        """Let engines that are drawn follow a script, until one fails in a way that is not known.
+        """Let random engines follow a script, until one fails in an unknown way.
 
         Args:
-            script: in its JSON.
-            draw: decides whose turn it is.
-            folder: where the table goes; it must not exist.
+            script: the script, in JSON.
+            draw: chooses the engine of each step.
+            folder: the folder of the table; it must not exist.
 
         Returns:
-            The steps, of which the last one failed, and how; None where none did.
+            The steps, of which the last one failed, and the failure; None if none failed.
         """
         table = SharedTable(folder)
         steps: list[Step] = []
@@ -310,13 +309,13 @@ class Relays:
                     steps.append(Step(moved, engine.name))
                     break
                 if moved["op"] == "expire" and table.damage():
-                    return None  # files are gone that a known failure took away
+                    return None  # a known failure removed files
             if not table.operations:
                 return None
         return self._end(table, steps)
 
     def _end(self, table: SharedTable, steps: Sequence[Step]) -> tuple[tuple[Step, ...], Failure] | None:
-        """Read and validate everything once more, where any step was done."""
+        """Read and validate everything once more, if any step was done."""
         if not steps:
             return None
         try:
@@ -327,7 +326,7 @@ class Relays:
         return None
 
     def again(self, steps: Sequence[Step]) -> Failure | None:
-        """How the last of some steps fails; None where it does not, or one before is not done."""
+        """Return how the last of some steps fails; None if it does not fail, or an earlier one is not done."""
         folder = Path(tempfile.mkdtemp(prefix="iceberg-relay-"))
         noted = len(self.handovers)
         try:
@@ -345,7 +344,7 @@ class Relays:
             shutil.rmtree(folder, ignore_errors=True)
 
     def shrink(self, steps: tuple[Step, ...], failure: Failure) -> tuple[tuple[Step, ...], Failure]:
-        """The fewest steps and engines that fail in the same way, which is not one that is known."""
+        """Shrink to the fewest steps and engines that fail in the same, unknown way."""
 
         def fails(candidate: tuple[Step, ...]) -> bool:
             nonlocal failure
@@ -359,12 +358,12 @@ class Relays:
 
 
 def _version(operations: Iterable[Op]) -> int:
-    """The format version of the table that operations make."""
+    """Return the format version of the table that operations make."""
     return max(int(one["format_version"]) for one in operations if "format_version" in one)
 
 
 def _renumbered(operation: Op, places: Sequence[int]) -> Op | None:
-    """An operation that names others by number, where some before it were left out; None where that one was."""
+    """Renumber the operations that an operation names, after some were left out; None if a named one was left out."""
     for key in ("at", "to"):
         if isinstance(operation.get(key), int):
             at = operation[key]
@@ -376,7 +375,7 @@ def _renumbered(operation: Op, places: Sequence[int]) -> Op | None:
 
 
 def _smaller(steps: tuple[Step, ...]) -> Iterator[tuple[Step, ...]]:
-    """Relays with one thing less: an engine, an operation, or a part of one. The engine that fails stays."""
+    """Yield relays without one engine, operation, or part of an operation. The failing engine stays."""
     last = steps[-1]
     used = list(dict.fromkeys(step.engine for step in steps))
     for gone in used:
@@ -400,22 +399,22 @@ def _unmarked(script: Json) -> Json:
 
 @frozen
 class Findings:
-    """What a run came to."""
+    """The results of a run."""
 
     scripts: int
     handovers: tuple[Handover, ...]
     counterexamples: tuple[Counterexample, ...]
     gone: dict[str, str]
-    """Engines that could not be asked to the end, and why."""
+    """The engines that could not be used until the end, and why."""
 
     @property
     def steps(self) -> Counter[str]:
-        """How many steps each engine did."""
+        """The number of steps of each engine."""
         return Counter(one.engine for one in self.handovers if one.outcome == "done")
 
     @property
     def known(self) -> Counter[str]:
-        """How often each known deviation was seen."""
+        """The number of occurrences of each known deviation."""
         return Counter(one.known for one in self.handovers if one.known)
 
 
@@ -430,17 +429,17 @@ def run_relays(
     max_failures: int = 1,
     progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> Findings:
-    """Let engines follow scripts that are drawn, and shrink what fails.
+    """Let engines follow random scripts, and shrink failures.
 
     Args:
         relays: the engines, started.
-        seed: of the first script; those of the others follow it.
+        seed: the seed of the first script, from which the others follow.
         examples: how many scripts.
         avoid: what scripts leave out, of `conformance.properties.scripts.AVOIDABLE`.
-        size: how large scripts may be.
-        keep: where relays that fail are kept; a new temporary folder where None.
-        max_failures: after how many to stop; each is of another kind, engine and operation.
-        progress: is called with how many scripts were followed, and of how many.
+        size: the size of scripts.
+        keep: the folder for relays that fail; None for a new temporary folder.
+        max_failures: the number of failures after which to stop, which differ in kind, engine or operation.
+        progress: called with the number of scripts that are done, and the total.
     """
     found: dict[tuple[str, str, str], Counterexample] = {}
     done = 0
@@ -478,14 +477,14 @@ def kept(steps: Sequence[Step], failure: Failure, keep: Path | None) -> Path:
 
 
 def read_relay(file: Path, engines: Iterable[str]) -> tuple[Step, ...]:
-    """The relay in a file.
+    """Read the relay in a file.
 
     Args:
-        file: where it is.
-        engines: those that take part.
+        file: the file.
+        engines: the engines that take part.
 
     Raises:
-        UsageError: the file holds no relay, its script makes no sense, or an engine does not take part.
+        UsageError: the file does not have a relay, its script is not valid, or an engine does not take part.
     """
     try:
         content = parse_json(file.read_bytes())
@@ -495,17 +494,17 @@ def read_relay(file: Path, engines: Iterable[str]) -> tuple[Step, ...]:
         raise UsageError(f"{file}: not a relay: {error}") from None
     rows = content.get("relay") if isinstance(content, dict) else None
     if not isinstance(rows, list) or not all(_is_step(row) for row in rows):
-        raise UsageError(f"{file}: not a relay: /relay has to be an array of objects with engine and operation")
+        raise UsageError(f"{file}: not a relay: /relay must be an array of objects with engine and operation")
     steps = tuple(Step(row["operation"], row["engine"]) for row in rows)
     script = {"operations": [step.operation for step in steps]}
     try:
         parse_script(script)
         run_model(script)
     except ScriptError as error:
-        raise UsageError(f"{file}: broken script: {error}") from None
+        raise UsageError(f"{file}: invalid script: {error}") from None
     absent = next((step.engine for step in steps if step.engine not in set(engines)), None)
     if absent is not None:
-        raise UsageError(f"{file}: {absent} does a step; name it with --adapter")
+        raise UsageError(f"{file}: {absent} has a step; name it with --adapter")
     return steps
 
 
@@ -514,7 +513,7 @@ def _is_step(row: Json) -> bool:
 
 
 def matrix(handovers: Iterable[Handover], engines: Sequence[str]) -> dict[tuple[str, str], Counter[str]]:
-    """For each engine after each other one, how many steps were done, refused, known to fail and failed."""
+    """Count, for each pair of engines, the steps that were done, refused, known to fail and failed."""
     counted: dict[tuple[str, str], Counter[str]] = {pair: Counter() for pair in itertools.product(engines, engines)}
     for one in handovers:
         if one.before:

@@ -1,28 +1,28 @@
-"""Failures of relays and scenarios that are known.
+"""Known failures of relays and scenarios.
 
 Sections of ``deviations.toml`` of an engine, or of a file that ``--expect`` names; ``[[scenario]]`` has the same form::
 
     [[relay]]
-    id = "pyiceberg-refuses-two-fields-of-a-column"  # unique; begins with the engine's name
+    id = "pyiceberg-refuses-two-fields-of-a-column"  # unique; starts with the engine's name
     engine = "pyiceberg"               # the implementation
-    versions = ["0.12.0"]              # the versions it was seen in; any where left out
+    versions = ["0.12.0"]              # optional: the versions that have it
     fails = "refused"                  # the kind of failure; "finding: DEL011" for one of the validator
-    operations = ["create"]            # the operations that fail so; any where left out
-    says = "redundant partitions"      # a part of what the engine says, or of values that differ, or several parts in
-                                       # a list, all of which are there; any where left out
-    check = "position-delete-sorted"   # the check that finds the table broken (`list checks`); any where left out
-    found = "0.0"                      # the end of what it finds; any where left out
-    expected = "identity"              # the beginning of what it expects; any where left out
-    kind = "limitation"                # of conformance.runner.expectations.Kind; a deviation where left out
-    requirements = ["PAR001"]          # what is broken, or would be allowed
+    operations = ["create"]            # optional: the operations that fail
+    says = "redundant partitions"      # optional: a part of the engine's message or of differing values, or several in
+                                       # a list, which must all occur
+    check = "position-delete-sorted"   # optional: the check that finds the fault (`list checks`)
+    found = "0.0"                      # optional: the end of the found value
+    expected = "identity"              # optional: the start of the expected value
+    kind = "limitation"                # of conformance.runner.expectations.Kind; deviation by default
+    requirements = ["PAR001"]          # the requirements that it breaks, or is about
     does = "what the engine does"
-    reason = "why it is wrong, by the text"
+    reason = "why it is wrong, by the spec"
     evidence = "where it can be seen"
-    counter = "what speaks for it"     # the best argument that the engine is right; none where left out
-    upstream = ["https://..."]         # reports of it to the engine's project; none where left out
+    counter = "the counterargument"    # optional: the best argument that the engine is right
+    upstream = ["https://..."]         # optional: reports to the engine's project
 
-What this tool says of a broken table may be reworded at any time, so failures that are findings, or a table that cannot
-be read, have no ``says``; those that are not have no ``check``, ``found`` and ``expected``.
+Messages of this tool may be reworded at any time. Therefore entries for findings, or for tables that cannot be read,
+have no ``says``; all others have no ``check``, ``found`` and ``expected``.
 """
 
 from __future__ import annotations
@@ -68,17 +68,17 @@ class KnownRelay:
     upstream: tuple[str, ...] = ()
 
     def is_of(self, implementation: str, version: str) -> bool:
-        """Whether it speaks of an implementation at a version."""
+        """Return whether the entry is about an implementation in a version."""
         return self.engine == implementation and (not self.versions or version in self.versions)
 
     def happened(self, kind: str, operations: Iterable[str], reason: str, violations: Iterable[Violation] = ()) -> bool:
-        """Whether a failure is what it says.
+        """Return whether a failure is the one of the entry.
 
         Args:
             kind: the kind of the failure.
-            operations: the operation that failed; all of a script, where that is not known.
-            reason: what the engine says, or how the table differs.
-            violations: what the table breaks.
+            operations: the operation that failed; all of the script if that is not known.
+            reason: the message of the engine, or how the table differs.
+            violations: the violations in the table.
         """
         return (
             kind == self.fails
@@ -96,21 +96,21 @@ class KnownRelay:
 
 
 OF_TABLES = ("finding: ", "unreadable: ")
-"""How the kinds begin of failures that are broken requirements."""
+"""The starts of the kinds of failures that are violations."""
 
 
 LISTS = ("requirements", "versions", "operations", "upstream")
 
 
 def load_known(path: Path | None = None, table: str = "relay") -> tuple[KnownRelay, ...]:
-    """The known failures of a file; of those that come with the tool where none is given.
+    """Load the known failures of a file.
 
     Args:
-        path: the file.
-        table: what the entries are of: ``relay`` or ``scenario``.
+        path: the file; None for the failures that come with the tool.
+        table: the kind of entries: ``relay`` or ``scenario``.
 
     Raises:
-        UsageError: the file is not of the form; says where.
+        UsageError: the file has a wrong form; the message says where.
     """
     files = shipped_entries(table) if path is None else [(path, _read(path, table))]
     found = tuple(
@@ -129,11 +129,11 @@ def _read(path: Path, table: str) -> dict[str, Any]:
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise UsageError(f"{path}: known failures cannot be read: {error.strerror}") from None
+        raise UsageError(f"{path}: cannot be read: {error.strerror}") from None
     except ValueError as error:
-        raise UsageError(f"{path}: broken known failures: {error}") from None
+        raise UsageError(f"{path}: not known failures: {error}") from None
     if content.keys() - {table} or not isinstance(content.get(table, []), list):
-        raise UsageError(f"{path}: broken known failures: the file has entries [[{table}]] and nothing else")
+        raise UsageError(f"{path}: not known failures: expected only entries [[{table}]]")
     return content
 
 
@@ -151,18 +151,18 @@ def _entry(place: str, row: Any) -> KnownRelay:
         if name in LISTS and not (isinstance(value, list) and all(isinstance(one, str) for one in value)):
             raise UsageError(f"{place}/{name}: not a list of strings")
         if name not in LISTS and not (isinstance(value, str) and value):
-            raise UsageError(f"{place}/{name}: not a text")
+            raise UsageError(f"{place}/{name}: not a string")
     if not row["id"].startswith(f"{row['engine']}-"):
-        raise UsageError(f"{place}/id: {row['id']} does not begin with {row['engine']}-")
+        raise UsageError(f"{place}/id: {row['id']} does not start with {row['engine']}-")
     if row.get("kind", Kind.DEVIATION.value) not in [one.value for one in Kind]:
-        raise UsageError(f"{place}/kind: there is no kind {row['kind']}")
+        raise UsageError(f"{place}/kind: unknown kind {row['kind']}")
     others = ("says",) if row["fails"].startswith(OF_TABLES) else ("check", "found", "expected")
     if stray := next((name for name in others if name in row), None):
-        raise UsageError(f"{place}/{stray}: not of a failure that is {row['fails']!r}")
+        raise UsageError(f"{place}/{stray}: not allowed for the failure {row['fails']!r}")
     if row.get("check", next(iter(registry()))) not in registry():
-        raise UsageError(f"{place}/check: there is no check {row['check']}")
+        raise UsageError(f"{place}/check: unknown check {row['check']}")
     wrong = next((code for code in row["requirements"] if code not in register()), None)
     if wrong is not None:
-        raise UsageError(f"{place}/requirements: there is no requirement {wrong}")
+        raise UsageError(f"{place}/requirements: unknown requirement {wrong}")
     members: dict[str, Any] = {name: tuple(value) if name in LISTS else value for name, value in row.items()}
     return KnownRelay(**members)

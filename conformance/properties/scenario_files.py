@@ -1,4 +1,4 @@
-"""Files of scripts for which a property does not hold, to be tried again, and of those for which it does."""
+"""Files of scripts that failed, for a replay, and of scripts that passed."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def write_scenario(failure: Failure, keep: Path | None) -> Path:
     """Write the script of a failure to a file.
 
     Args:
-        failure: what was found.
-        keep: the folder; a new temporary one where None.
+        failure: the failure.
+        keep: the folder; None for a new temporary one.
 
     Returns:
         The file.
@@ -36,10 +36,10 @@ def write_scenario(failure: Failure, keep: Path | None) -> Path:
 
 
 def read_scenario(file: Path) -> Json:
-    """The script of a file: what `write_scenario` wrote, or a script alone.
+    """Read the script of a file that `write_scenario` wrote, or that contains just a script.
 
     Raises:
-        UsageError: the file cannot be read, or has no script that makes sense.
+        UsageError: the file cannot be read, or its script is not valid.
     """
     try:
         content = parse_json(file.read_bytes())
@@ -57,21 +57,21 @@ def read_scenario(file: Path) -> Json:
 
 
 class PassedScripts:
-    """The scripts that passed, in a file that several runs share, at the same time too.
+    """The scripts that passed, in a file that several runs can share, even at the same time.
 
-    Each has a line: its digest, and how many of its operations were done, or refused as they have to be.
+    Each has a line: its digest, and how many of its operations were done, or refused as they must be.
     """
 
     def __init__(self, file: int) -> None:
-        """Take a file that is open for reading and appending; see `open_passed`."""
+        """Wrap a file that is open for reading and appending; see `open_passed`."""
         self._file = file
         self._read = 0
         self._partial = b""
         self.operations: dict[str, int] = {}
-        """By digest."""
+        """The number of operations of each script, by digest."""
 
     def refresh(self) -> None:
-        """Read what other runs wrote since it was read the last time."""
+        """Read the lines that other runs added since the last call."""
         while data := os.pread(self._file, 1 << 20, self._read):
             self._read += len(data)
             *lines, self._partial = (self._partial + data).split(b"\n")
@@ -81,7 +81,7 @@ class PassedScripts:
 
     @property
     def is_whole(self) -> bool:
-        """Whether what was read ends with a line."""
+        """Return whether the last line that was read is complete."""
         return not self._partial
 
     def __contains__(self, script: Json) -> bool:
@@ -89,13 +89,13 @@ class PassedScripts:
         return digest(script) in self.operations
 
     def add(self, script: Json, operations: int) -> None:
-        """Add a script of which so many operations were done."""
+        """Add a script, and the number of its operations that were done."""
         os.write(self._file, f"{digest(script)} {operations}\n".encode("ascii"))
 
 
 @contextmanager
 def open_passed(file: Path) -> Iterator[PassedScripts]:
-    """Open a file of scripts that passed, and make it where there is none.
+    """Open a file of scripts that passed; create it if it does not exist.
 
     Raises:
         UsageError: it cannot be opened, or is not such a file.
@@ -111,7 +111,7 @@ def open_passed(file: Path) -> Iterator[PassedScripts]:
         except ValueError:
             raise UsageError(f"{file}: not a file of scripts that passed") from None
         if not passed.is_whole:
-            raise UsageError(f"{file}: not a file of scripts that passed, or its last line is not whole")
+            raise UsageError(f"{file}: not a file of scripts that passed, or its last line is incomplete")
         yield passed
     finally:
         os.close(descriptor)

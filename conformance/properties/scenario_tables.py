@@ -1,8 +1,8 @@
-"""Tables that an adapter wrote by a script: writing them, and what reading them has to give, by the model.
+"""Tables that an adapter writes by a script, and the expected results of reading them, by the model.
 
-The rows of the model are objects by names; an answer of ``table.read`` has nested structs by field id, and the ids are
-the writer's to give. So the types of what is asked are those of the table that was written, once they are known to be
-those of the script.
+The rows of the model are objects with field names; an answer of ``table.read`` has nested structs by field id, and the
+writer assigns the ids. Therefore requests use the types of the written table, after a check that they match those of
+the script.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ READ = OPERATIONS["table.read"]
 
 
 class OtherSchema(Exception):
-    """The table that was written has not the columns that the script makes."""
+    """The columns of the written table differ from those of the script."""
 
 
 @frozen
 class ScriptedTable:
-    """What an adapter made of a script."""
+    """The table that an adapter wrote by a script."""
 
     script: Json
     states: tuple[TableState, ...]
     metadata: str
     snapshots: tuple[str | None, ...]
-    """The current snapshot of what each operation wrote to, after it; empty where the adapter does not tell."""
+    """The current snapshot of the written branch after each operation; empty if the adapter does not report them."""
 
     def reading(self, *, ref: str | None = None, snapshot: str | None = None) -> dict[str, Json]:
-        """The arguments that read a branch, a tag, a snapshot, or the table as it is."""
+        """Return the arguments that read a branch, a tag, a snapshot, or the current table."""
         args: dict[str, Json] = {"table": self.metadata}
         if snapshot is not None:
             args["snapshot"] = snapshot
@@ -51,11 +51,11 @@ class ScriptedTable:
         return {**args, "types": {one["name"]: one["type"] for one in columns({**args, "types": {}})}}
 
     def has_snapshot(self, snapshot: str) -> bool:
-        """Whether the metadata has a snapshot still."""
+        """Return whether the metadata still has a snapshot."""
         return self.sequence_number(snapshot) is not None
 
     def sequence_number(self, snapshot: str) -> int | None:
-        """The sequence number of a snapshot; None where it is not there."""
+        """Return the sequence number of a snapshot; None if the metadata does not have it."""
         for one in metadata(self.metadata).get("snapshots") or ():
             if str(one["snapshot-id"]) == snapshot:
                 return int(one.get("sequence-number", 0))
@@ -66,12 +66,12 @@ def write_script(adapter: Adapter, script: Json, folder: Path) -> Answer | Scrip
     """Let an adapter write a table by a script.
 
     Args:
-        adapter: one that was started.
-        script: in its JSON; it has to make sense.
-        folder: where the table goes; it must not exist.
+        adapter: a started adapter.
+        script: a valid script, in JSON.
+        folder: the folder of the table; it must not exist.
 
     Returns:
-        The table, or the answer where there is none.
+        The table, or the answer if there is no table.
     """
     states = run_model(script)
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -83,7 +83,7 @@ def write_script(adapter: Adapter, script: Json, folder: Path) -> Answer | Scrip
 
 
 def expected_rows(rows: Rows | None, types: dict[str, Json]) -> dict[str, Json]:
-    """The answer of ``table.read`` that some rows of the model make, in the types of the table that was written.
+    """Return the expected answer of ``table.read`` for some rows of the model, with the types of the written table.
 
     Raises:
         OtherSchema: the table does not have the columns of the script.
@@ -96,29 +96,29 @@ def expected_rows(rows: Rows | None, types: dict[str, Json]) -> dict[str, Json]:
 
 
 def check_columns(fields: Iterable[Json], types: dict[str, Json]) -> None:
-    """Make sure that a table has some columns, in their order; field ids may be others.
+    """Check that a table has some columns, in their order; field ids may differ.
 
     Raises:
-        OtherSchema: it has not; tells which.
+        OtherSchema: the columns differ; the message names them.
     """
     wanted = {field["name"]: nameless(field["type"]) for field in fields}
     found = {name: nameless(type_) for name, type_ in types.items()}
     if list(wanted) != list(found):
-        raise OtherSchema(f"the columns are {', '.join(found)}, and by the script {', '.join(wanted)}")
+        raise OtherSchema(f"the columns are {', '.join(found)}, expected {', '.join(wanted)}")
     for name, type_ in wanted.items():
         if not same_json(type_, found[name]):
-            raise OtherSchema(f"the column {name} is {found[name]}, and by the script {type_}")
+            raise OtherSchema(f"the type of {name} is {found[name]}, expected {type_}")
 
 
 def readings(table: ScriptedTable, *, history: bool = False) -> Iterator[tuple[str, dict[str, Json], dict[str, Json]]]:
-    """What can be read of a table: a label, the arguments, and the answer that has to come.
+    """Yield all ways to read a table: a label, the arguments, and the expected answer.
 
     Args:
-        table: what was written.
-        history: also the snapshots of all operations that are still there.
+        table: the table.
+        history: whether to include the snapshots of all operations that still exist.
 
     Raises:
-        OtherSchema: the table has other columns than the script makes.
+        OtherSchema: the columns of the table differ from those of the script.
     """
     last = table.states[-1]
     args = table.reading()
@@ -135,7 +135,7 @@ def readings(table: ScriptedTable, *, history: bool = False) -> Iterator[tuple[s
 
 
 def vector_of(id_: str, args: dict[str, Json], expected: Json, version: int) -> Vector:
-    """A reading as a case, so that it is judged as the vectors are."""
+    """Make a vector of a reading, so that it is judged like one."""
     return Vector(
         id=id_,
         suite="matrix",

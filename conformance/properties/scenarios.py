@@ -1,14 +1,14 @@
-"""Scenarios: a script is followed step by step, and the table compared with the model after every operation.
+"""Scenarios: scripts are followed step by step, and the table is compared with the model after every operation.
 
-After each operation, every branch and tag has the rows of the model, with and without filters that ask for values which
-are there; the table is valid at every level; nothing vanished or changed that one version of the metadata shares with
-the next; and what the text forbids was refused with its code and changed nothing. At the end, every snapshot still has
-the rows that it had when it was made.
+After each operation, every branch and tag must have the rows of the model, with and without filters for values that
+exist; the table must be valid at every level; what one version of the metadata shares with the next must not disappear
+or change; and an operation that the spec forbids must be refused with its code and change nothing. At the end, every
+snapshot must still have the rows that it had when it was written.
 
-Only what is new is read and validated after an operation: a snapshot is immutable, so that reading it again gives what
-it gave as long as its record, its schema and its files are the same, which is checked. At the end every snapshot is
-read again that would not be read as before, and all snapshots are validated together. For one script in ten the end
-takes nothing from before: everything is read and validated once more.
+Only new snapshots and files are read and validated after an operation: a snapshot is immutable, so that reading it
+again has the same result as long as its record, its schema and its files are the same, which is checked. At the end,
+every snapshot for which one of these changed is read again, and all snapshots are validated together. For one script in
+ten, everything is read and validated again at the end.
 """
 
 from __future__ import annotations
@@ -53,20 +53,20 @@ from spec_ref.core.errors import SpecError
 Op = dict[str, Json]
 
 LINEAGE_SINCE = 3
-"""The version that has row lineage."""
+"""The first version with row lineage."""
 
 FILTERS = 2
-"""Filters that each branch or tag is read with after an operation that concerns it."""
+"""How many filters each branch or tag is read with after an operation that concerns it."""
 
 THOROUGH = 10
-"""One script in so many is read and validated at the end without what was remembered."""
+"""One script in this many is read and validated at the end without the cache."""
 
 LIMITS = frozenset({"ORC008"})
-"""What the reference says that it does not write: timestamps far from 1970 inside of lists and maps of ORC files."""
+"""A limitation of the reference: it does not write timestamps far from 1970 inside of lists and maps of ORC files."""
 
 EXPECTED_WARNINGS = frozenset({"LOC001", "DFL002", "SNP010", "SNP011", "VER005"})
-"""Requirements whose warnings say nothing against a writer: it is told to write to a path (LOC001, DFL002), snapshots
-from before an upgrade stay as they are (SNP010, SNP011; LIN013), and references of version 1 (VER005)."""
+"""Requirements whose warnings are not the fault of the writer: it was given the path (LOC001, DFL002), snapshots from
+before an upgrade stay as they are (SNP010, SNP011; LIN013), and references in version 1 (VER005)."""
 
 
 class Refusal(Exception):
@@ -76,22 +76,22 @@ class Refusal(Exception):
         """Make the error.
 
         Args:
-            code: of the requirement, where the writer says it.
-            message: what the writer says.
+            code: the code of the requirement, if the writer names it.
+            message: the message of the writer.
         """
         super().__init__(f"{code or 'no code'}: {message}")
         self.code = code
 
 
 class Subject(Protocol):
-    """What follows a script, one operation after another."""
+    """A writer that follows a script, one operation after another."""
 
     def do(self, operation: Op) -> str:
-        """Do an operation; the location of the metadata after it.
+        """Do an operation; return the location of the new metadata.
 
         Raises:
-            Refusal: it was refused.
-            Unsupported: the writer does not have it.
+            Refusal: the writer refused the operation.
+            Unsupported: the writer does not support the operation.
         """
 
 
@@ -125,7 +125,7 @@ class ReferenceSubject:
 
 @frozen
 class Expected:
-    """What a snapshot has to give for ever."""
+    """The expected content of a snapshot, which never changes."""
 
     fields: Fields
     rows: tuple[Row, ...]
@@ -133,63 +133,63 @@ class Expected:
 
 @define
 class TableChecks:
-    """What is compared after each operation, and what is remembered for the next."""
+    """The comparisons after each operation, with the results that are cached for the next."""
 
     place: str
     filters: int = FILTERS
     level: Level = Level.ROWS
     warnings: bool = True
-    """Whether warnings count, as they do against the reference."""
+    """Whether warnings count as failures, as they do for the reference."""
 
     thorough: bool = True
-    """Whether the end takes nothing from before."""
+    """Whether everything is read and validated again at the end."""
 
     engine: IncrementalLocal = field(factory=IncrementalLocal)
-    """What validates the table after an operation."""
+    """The engine that validates the table after an operation."""
 
     before: Written | None = None
-    """The table after the operation before."""
+    """The table after the previous operation."""
 
     snapshots: dict[int, Expected] = field(factory=dict)
-    """By id, what was current after an operation."""
+    """The expected content of the snapshots that were current after an operation, by id."""
 
     validated: set[int] = field(factory=set)
     spans: dict[int, tuple[int, int]] = field(factory=dict)
-    """By operation, its sequence numbers: above the first, up to the second."""
+    """The sequence numbers of each operation: greater than the first number, at most the second."""
 
     before_lineage: int = 0
-    """The last sequence number before the table had row lineage; 0 where it always had."""
+    """The last sequence number before the table had row lineage; 0 if it always had it."""
 
     known: dict[Any, Any] = field(factory=dict)
-    """What was read and right: by snapshot and schema, the rows of the model."""
+    """The rows of the model for readings that were right, by snapshot and schema."""
 
     readings: dict[int, tuple[Any, Expected]] = field(factory=dict)
-    """By snapshot, what its rows depended on (`Written.reading_inputs`) when they were read, and were as expected."""
+    """The inputs of readings that were right (`Written.reading_inputs`), by snapshot."""
 
     files: dict[str, tuple[int, int]] = field(factory=dict)
     lineage: Lineage = field(factory=lambda: Lineage(OperationNumbers()))
 
     @property
     def location(self) -> str | None:
-        """Of the metadata after the operation before."""
+        """The location of the metadata after the previous operation."""
         return None if self.before is None else self.before.table.metadata_location
 
     def step(self, index: int, operation: Op, model: Table, location: str) -> None:
-        """Compare the table after an operation.
+        """Check the table after an operation.
 
         Args:
-            index: of the operation.
-            operation: which one.
-            model: the model after it.
-            location: of the metadata after it.
+            index: the index of the operation.
+            operation: the operation.
+            model: the model after the operation.
+            location: the location of the metadata after the operation.
 
         Raises:
-            Broken: the table is not what the model says.
+            Broken: the table differs from the model, or is not valid.
         """
         what = f"after operation {index}, {operation['op']}"
         try:
             self.files_remain(what, operation)
-            if operation["op"] == "expire":  # files may be gone
+            if operation["op"] == "expire":  # may delete files
                 self.forget()
             written = Written.load(location, self.place)
             self._state(what, model, written)
@@ -205,22 +205,22 @@ class TableChecks:
         self.before = written
 
     def refused(self, index: int, operation: Op, location: str) -> None:
-        """Make sure that an operation which was refused changed nothing."""
+        """Check that a refused operation changed nothing."""
         what = f"after operation {index}, {operation['op']}, which was refused"
         if location != self.location:
             raise Broken("refused and committed", f"{what}: the table has new metadata, {location}")
         found = _files_below(self.place)
         if found != self.files:
             left = sorted(found.keys() ^ self.files.keys())
-            raise Broken("refused and wrote", f"{what}: files came, went or changed: {', '.join(left) or 'in place'}")
+            raise Broken("refused and wrote", f"{what}: files changed: {', '.join(left) or 'in place'}")
 
     def forget(self) -> None:
-        """Take nothing from before, so that everything is read and validated again."""
+        """Clear the cache, so that everything is read and validated again."""
         self.readings = {}
         self.engine = IncrementalLocal()
 
     def end(self) -> None:
-        """Read every snapshot that would not be read as before, and validate all of them together."""
+        """Read every snapshot whose reading may have changed, and validate all of them together."""
         if self.before is None:
             return
         if self.thorough:
@@ -255,7 +255,7 @@ class TableChecks:
     def _head(self, what: str, index: int, name: str, expected: Expected, model: Table, written: Written) -> None:
         """Compare the rows of a branch or tag, with and without filters."""
         metadata = written.table.metadata
-        current = metadata.current_snapshot_id if name == MAIN else None  # version 1 need not name it
+        current = metadata.current_snapshot_id if name == MAIN else None  # optional in version 1
         snapshot = metadata.refs[name].snapshot_id if name in metadata.refs else current
         if snapshot is not None and name in model.branches and snapshot not in self.snapshots:
             self.snapshots[snapshot] = Expected(model.fields, expected.rows)
@@ -276,7 +276,7 @@ class TableChecks:
             self.readings[snapshot] = (written.reading_inputs(ref=name), expected)
 
     def branched(self) -> TableChecks:
-        """A copy, whose steps this one does not know of."""
+        """Return a copy, whose further steps do not affect this one."""
         return attrs.evolve(
             self,
             snapshots=dict(self.snapshots),
@@ -289,19 +289,19 @@ class TableChecks:
         )
 
     def files_remain(self, what: str, operation: Op) -> None:
-        """Make sure that no file vanished or changed but by expiration.
+        """Check that no file was deleted or changed, except by expiration.
 
         Raises:
-            Broken: one did.
+            Broken: a file was deleted or changed.
         """
         found = _files_below(self.place)
         for path, facts in self.files.items():
             if operation["op"] != "expire" and not path.endswith("version-hint.text") and found.get(path) != facts:
-                raise Broken("lost file", f"{what}: {path} {'changed' if path in found else 'is gone'}")
+                raise Broken("lost file", f"{what}: {path} {'changed' if path in found else 'is missing'}")
         self.files = found
 
     def _valid(self, what: str, written: Written, location: str) -> None:
-        """Validate what is new, and compare the metadata with that before."""
+        """Validate new snapshots and files, and compare the metadata with the previous version."""
         new = [
             snapshot.snapshot_id
             for snapshot in written.table.metadata.snapshots
@@ -318,7 +318,7 @@ class TableChecks:
         no_findings(what, tally.findings(), warnings=self.warnings)
 
     def _time_travel(self, what: str, written: Written) -> None:
-        """Compare every snapshot with the rows that it had when it was made."""
+        """Compare every snapshot with the rows that it had when it was written."""
         for snapshot, expected in self.snapshots.items():
             if not written.has_snapshot(snapshot):
                 continue
@@ -331,13 +331,13 @@ class TableChecks:
 
 
 def filters_of(index: int, expected: Expected, model: Table, count: int = FILTERS) -> Iterator[Json]:
-    """Filters of a reading, which the script alone decides: every other one is of a column that partitions or once did.
+    """Yield filters for a reading, which depend only on the script; every other one is on a partition source.
 
     Args:
-        index: of the operation.
-        expected: the rows, whose values the filters ask for.
+        index: the index of the operation.
+        expected: the rows, whose values the filters use.
         model: the table.
-        count: how many.
+        count: how many filters.
     """
     leaves = list(leaves_of(expected.fields))
     values = constants_of(attrs.evolve(model, fields=expected.fields), expected.rows)
@@ -350,7 +350,7 @@ def filters_of(index: int, expected: Expected, model: Table, count: int = FILTER
 
 
 def heads_of(model: Table) -> dict[str, Expected]:
-    """The rows of each branch and tag, under the schema that it is read with."""
+    """Return the rows of each branch and tag, with the schema for reading it."""
     heads = {"main": Expected(model.fields, ())}
     heads |= {name: Expected(model.fields, snapshot.rows) for name, snapshot in model.branches.items()}
     return heads | {name: Expected(snapshot.fields, snapshot.rows) for name, snapshot in model.tags.items()}
@@ -377,7 +377,7 @@ def _no_differences(what: str, differences: Iterable[Difference]) -> None:
 
 
 def broken_by(what: str, error: Exception) -> Broken:
-    """What an error says of a table."""
+    """Convert an error of reading a table."""
     match error:
         case Broken():
             return error
@@ -391,10 +391,10 @@ def broken_by(what: str, error: Exception) -> Broken:
 
 
 def no_findings(what: str, findings: Iterable[Finding], *, warnings: bool = True) -> None:
-    """Make sure that findings have no error, and where warnings count no warning but those that are expected.
+    """Check that there are no errors among findings, and if warnings count, no unexpected warnings.
 
     Raises:
-        Broken: they have one.
+        Broken: there is one.
     """
     found = [one for one in findings if _counts(one) and (warnings or one.severity is Severity.ERROR)]
     if found:
@@ -411,17 +411,16 @@ def _counts(finding: Finding) -> bool:
 def follow_reference(
     script: Json, folder: Path, counts: Counter[str] | None = None, *, thorough: bool | None = None
 ) -> None:
-    """Let the reference follow a script, and compare after every operation.
+    """Let the reference follow a script, and check the table after every operation.
 
     Args:
-        script: in its JSON. Operations that make no sense where they are, which scripts that shrink may have, are
-            left out.
-        folder: where the table goes; it must not exist.
-        counts: counts the operations that were done, by name; those that were refused as ``refused``.
-        thorough: whether everything is read and validated once more at the end; decided by the script where None.
+        script: the script, in JSON. Operations that are not valid in their place, as in shrunk scripts, are left out.
+        folder: the folder of the table; it must not exist.
+        counts: counts the operations that were done, by name, and refused ones as ``refused``.
+        thorough: whether everything is read and validated again at the end; None to choose by the script.
 
     Raises:
-        Broken: the table is not what the script makes.
+        Broken: the table differs from the model, or is not valid.
     """
     thorough = zlib.crc32(repr(script).encode()) % THOROUGH == 0 if thorough is None else thorough
     subject, checks, model = ReferenceSubject(folder), TableChecks(str(folder), thorough=thorough), Table()
@@ -445,7 +444,7 @@ def follow_reference(
                 checks.refused(index, operation, subject._writer.metadata())
             continue
         if isinstance(forbidden, LeftOpen):
-            break  # what the table is now is the writer's to say
+            break  # the writer may leave the table in any state
         counts[operation["op"]] += 1
         model = after
         checks.step(index, operation, model, location)
@@ -453,7 +452,7 @@ def follow_reference(
 
 
 def _done(subject: Subject, index: int, operation: Op, forbidden: RefusedByText | None) -> str | None:
-    """Do an operation; None where it was refused as it has to be."""
+    """Do an operation; return the new metadata, or None if it was refused as it must be."""
     what = f"operation {index}, {operation['op']}"
     try:
         location = subject.do(operation)

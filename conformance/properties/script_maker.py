@@ -1,4 +1,4 @@
-"""What operations of random scripts are made from: a script that is being made, the model of its table, and chance."""
+"""The state of generating a random script: the script so far, the model of its table, and a source of chance."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from conformance.scripts.model import MAIN, Table
 Op = dict[str, Json]
 
 REFUSED = "refused"
-"""The word for operations that the text forbids."""
+"""The word for operations that the spec forbids."""
 
 MODES = ("copy-on-write", "merge-on-read")
 FORMATS = ("parquet", "orc", "avro")
 
 IDS = 8
-"""Rows have an id below this, so that keys meet often."""
+"""Ids of rows are less than this, so that keys often match."""
 
 _EQUALITY = frozenset(VALUES) - {"float", "double"}
-"""Types of columns that equality deletes compare: the text rules floats out (DEL018)."""
+"""Types of columns that equality deletes compare: the spec excludes floats (DEL018)."""
 
 
 def takes_equality(type_: Json) -> bool:
-    """Whether equality deletes may compare columns of a type, and new columns have a default."""
+    """Return whether equality deletes may compare columns of a type, and new columns of it may have a default."""
     return isinstance(type_, str) and type_ in _EQUALITY
 
 
@@ -40,22 +40,22 @@ _PROPERTIES = {
     "commit.manifest.min-count-to-merge": ("2", "100"),
     "commit.manifest-merge.enabled": ("true", "false"),
 }
-"""Properties that change what is written beside the rows."""
+"""Table properties that change what is written besides the rows."""
 
 
 @frozen
 class Size:
-    """How large a script may be."""
+    """The size limits of a script."""
 
     columns: int = 4
     rows: int = 4
     """The most rows of one operation."""
 
     operations: int = 7
-    """The most operations beside the first."""
+    """The most operations, not counting the first."""
 
     least_operations: int = 0
-    """The fewest beside the first, unless most of what is drawn makes no sense."""
+    """The fewest operations, not counting the first, unless most drawn operations are not valid."""
 
 
 SMALL = Size()
@@ -63,7 +63,7 @@ SMALL = Size()
 
 @define
 class ScriptMaker:
-    """A script that is being made, and the model of its table."""
+    """A script that is being generated, and the model of its table."""
 
     chance: Chance
     size: Size = SMALL
@@ -72,7 +72,7 @@ class ScriptMaker:
     ids: Iterator[int] = field(factory=lambda: itertools.count(1))
     names: Iterator[int] = field(factory=lambda: itertools.count(1))
     dropped: list[str] = field(factory=list)
-    """Names of columns that are gone and may come again."""
+    """Names of dropped columns, which may be used again."""
 
     version: int = 0
 
@@ -93,19 +93,19 @@ class ScriptMaker:
 
     @property
     def branches(self) -> list[str]:
-        """The branches but main."""
+        """The branches except main."""
         return [name for name in self.table.branches if name != MAIN]
 
     def may(self, *words: str) -> bool:
-        """Whether nothing of these is to be left out."""
+        """Return whether none of these words is to be left out."""
         return not self.chance.avoid & set(words)
 
     def happens(self, share: float) -> bool:
-        """Whether something happens that does not need to; the simpler case is that it does not."""
+        """Draw whether something optional happens; shrinking prefers that it does not."""
         return self.draw.random() < share
 
     def take(self, op: Op) -> bool:
-        """Add an operation, where it makes sense here; whether it was added."""
+        """Add an operation if it is valid here; return whether it was added."""
         index = len(self.operations)
         try:
             self.table = self.table.after(index, op)
@@ -122,7 +122,7 @@ class ScriptMaker:
         return True
 
     def makes_sense_next(self, op: Op) -> bool:
-        """Whether the model can follow an operation here."""
+        """Return whether the model can follow an operation here."""
         try:
             self.table.after(len(self.operations), op)
         except ScriptError:
@@ -130,7 +130,7 @@ class ScriptMaker:
         return True
 
     def create(self) -> None:
-        """The first operation: a table of any version, with the column ``id`` and some more."""
+        """Add the first operation: a table of any version, with the column ``id`` and others."""
         versions = [version for version in (2, 3, 1, 3, 2) if self.may(f"v{version}")]
         self.version = self.draw.choice(versions)
         required = self.may("required") and self.happens(0.3)
@@ -159,7 +159,7 @@ class ScriptMaker:
         return {name: self.draw.choice(values) for name, values in _PROPERTIES.items() if self.happens(0.15)}
 
     def new_column(self) -> Op:
-        """A column that the table does not have yet."""
+        """Draw a column that the table does not have yet."""
         names = [name for name in self.dropped if "." not in name and all(name != one["name"] for one in self.columns)]
         again = names and self.happens(0.3)
         name, id_ = self.draw.choice(names) if again else f"c{next(self.names)}", next(self.ids)
@@ -172,11 +172,11 @@ class ScriptMaker:
         return {"id": id_, "name": name, "required": required, "type": kind}
 
     def sources(self, columns: Sequence[Op]) -> list[tuple[str, str]]:
-        """The columns that specs and sort orders can name, with their types."""
+        """Return the columns that specs and sort orders can name, with their types."""
         return [(name, kind) for name, kind in leaves_of(columns) if "." not in name or self.may("nested-source")]
 
     def new_partition_field(self, columns: Sequence[Op], present: Sequence[Op]) -> Op | None:
-        """A partition field that can be beside others; None where there is none."""
+        """Draw a partition field that is valid besides others; None if there is none."""
         taken = {(one["source"], one["transform"].partition("[")[0]) for one in present}
         taken |= {(one["source"], kind) for one in present if one["transform"] in _TIMES for kind in _TIMES}
         free = [
@@ -211,11 +211,11 @@ class ScriptMaker:
         return list(leaves_of(self.columns))
 
     def row(self) -> Op:
-        """A row of the table as it is."""
+        """Draw a row of the current table."""
         return {column["name"]: self.value(column) for column in self.columns}
 
     def value(self, column: Op) -> Json:
-        """A value of a column; none that a truncated partition cannot have."""
+        """Draw a value of a column that the transforms of its partition fields support."""
         if column["name"] == "id":
             return self.key()
         value = self.chance.value(column["type"], required=column["required"])
@@ -228,7 +228,7 @@ class ScriptMaker:
         return column["name"] in names
 
     def key(self) -> str | None:
-        """An id, which rows share often."""
+        """Draw an id, which rows often share."""
         (required,) = (column["required"] for column in self.columns if column["name"] == "id")
         is_null = not required and self.happens(self.chance.nulls / 4)
         return None if is_null else str(self.draw.randrange(IDS))
@@ -238,7 +238,7 @@ class ScriptMaker:
         return [self.row() for _ in range(self.draw.randint(least, self.size.rows))]
 
     def filter(self, branch: str = MAIN) -> Json:
-        """A filter; one in two is of the id, as that is most likely to match some rows and not all."""
+        """Draw a filter; half of them are on the id, as that is most likely to match some rows and not all."""
         if not self.happens(0.5):
             kind = self.draw.choice(("eq", "lt", "gt-eq", "in"))
             if kind == "in":
@@ -247,23 +247,23 @@ class ScriptMaker:
         return self.chance.predicate(self.leaves(), 1, self.values(branch))
 
     def values(self, branch: str = MAIN) -> dict[str, list[Json]]:
-        """The constants that rows of a branch have, by the full name of a column, to be asked for."""
+        """Return the values in rows of a branch, as constants for filters, by the full name of a column."""
         snapshot = self.table.branches.get(branch)
         return constants_of(self.table, snapshot.rows if snapshot is not None else ())
 
     def mode(self) -> Op:
-        """How rows are deleted."""
+        """Draw the mode of deleting rows."""
         modes = [mode for mode in MODES if self.may(mode) and (self.version >= 2 or mode == MODES[0])]
         return {"mode": self.draw.choice(modes)} if modes else {}
 
     def branch(self) -> Op:
-        """The branch that is written; main most often."""
+        """Draw the branch to write to; mostly main."""
         wanted = self.branches and self.may("branch-writes") and self.happens(0.3)
         return {"branch": self.draw.choice(self.branches)} if wanted else {}
 
 
 def constants_of(table: Table, rows: Sequence[Any]) -> dict[str, list[Json]]:
-    """The values of the columns that predicates can name in some rows of the model, as constants of predicates."""
+    """Return the values in some rows of the model, as constants, for the columns that predicates can name."""
     read = [row.read(table.fields) for row in rows]
     found = {}
     for name, kind in leaves_of(table.fields):
@@ -282,14 +282,14 @@ def _at(row: Json, name: str) -> Json:
 
 
 def _without_least(value: Json) -> Json:
-    """A value without what cannot be truncated in it."""
+    """Replace the parts of a value that cannot be truncated."""
     if isinstance(value, dict):
         return {name: _without_least(one) for name, one in value.items()}
     return None if isinstance(value, (int, str)) and value in LEAST else value
 
 
 def _with_near_times(type_: Json, value: Json, *, inside: bool = False) -> Json:
-    """A value whose timestamps in lists and maps are ones that the reference writes to ORC: from 1678 to 2261."""
+    """Replace timestamps in lists and maps by ones that the reference can write to ORC: from 1678 to 2261."""
     if value is None:
         return None
     if not isinstance(type_, dict):

@@ -1,4 +1,4 @@
-"""What each operation of random scripts is made of, and operations that the text forbids."""
+"""Generators of the operations of random scripts, and of operations that the spec forbids."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PROMOTIONS: dict[str, tuple[str, ...]] = {
 }
 
 
-# What each operation is made of; None where the table has no use for it.
+# The generator of each operation returns None if the operation does not apply to the table.
 
 
 def _append(maker: ScriptMaker) -> Op:
@@ -62,7 +62,7 @@ def _update(maker: ScriptMaker) -> Op | None:
 
 
 def _keyed(maker: ScriptMaker) -> Op:
-    """Rows that have an id each, and no two the same, and by which columns they are matched: the id, and one more."""
+    """Draw rows with distinct ids, and the columns that they are matched by: the id, and perhaps one more."""
     branch = maker.branch()
     ids = maker.draw.sample(range(IDS), maker.draw.randint(1, 3))
     rows = [{**maker.row(), "id": str(number)} for number in ids]
@@ -86,7 +86,7 @@ def _upsert(maker: ScriptMaker) -> Op | None:
 
 
 def _paths(fields: Sequence[Op], prefix: str = "") -> Iterator[tuple[str, Op, Sequence[Op]]]:
-    """Every field of a struct at any depth: its full name, itself, and the fields beside it."""
+    """Yield every field of a struct at any depth: its full name, the field, and its siblings."""
     for one in fields:
         yield prefix + one["name"], one, fields
         yield from _inner_paths(one["type"], f"{prefix}{one['name']}.")
@@ -128,7 +128,7 @@ def _alter_schema(maker: ScriptMaker) -> Op | None:
             case "optional" if not one["required"]:
                 return None
             case "drop" if "." in name and len(beside) == 1:
-                return None  # no Parquet file has a struct without fields
+                return None  # Parquet has no structs without fields
     return {"changes": [made]}
 
 
@@ -162,7 +162,7 @@ def _alter_spec(maker: ScriptMaker) -> Op | None:
     made = maker.new_partition_field(maker.columns, spec)
     kinds = dict(leaves_of(maker.columns))
     if made is None or (made["transform"].startswith("truncate") and kinds[made["source"]] in ("int", "long")):
-        return None  # rows that are there may have the least value, which cannot be truncated
+        return None  # existing rows may have the least value, which cannot be truncated
     return {"changes": [{"op": "add", **made}]}
 
 
@@ -195,7 +195,7 @@ _new_branch = _reference("b")
 
 
 def _fast_forward(maker: ScriptMaker) -> Op | None:
-    """To a branch that main has not left behind; a new one that is written first, where there is none."""
+    """Fast-forward main to a branch ahead of it; if there is none, create and write one first."""
     ahead = [name for name in maker.branches if maker.makes_sense_next({"op": "fast-forward", "to": name})]
     if ahead:
         return {"to": maker.draw.choice(ahead)}
@@ -241,11 +241,11 @@ OPERATION_MAKERS: dict[str, Callable[[ScriptMaker], Op | None]] = {
 }
 
 
-# What the text forbids.
+# Operations that the spec forbids.
 
 
 def forbidden_operation(maker: ScriptMaker) -> Op | None:
-    """An operation that a writer has to refuse; None where the one that was drawn is not to be had here."""
+    """Draw an operation that a writer must refuse; None if the drawn kind does not apply to the table."""
     column = maker.draw.choice(maker.columns)
     kind = maker.draw.choice(tuple(_FORBIDDEN))
     if not maker.may(_FORBIDDEN[kind]):
@@ -285,7 +285,7 @@ _FORBIDDEN = {
     "tag": "append",
     "too-much": "append",
 }
-"""What can be forbidden, and the operation that it is."""
+"""The kinds of forbidden operations, with the operation of each."""
 
 
 def _forbidden_of(maker: ScriptMaker, kind: str, name: str, type_: Json) -> Op | None:

@@ -1,8 +1,8 @@
-"""Scripts made at random: what a writer is told to do to one table, of every type, transform and operation.
+"""Random scripts for a writer, with every type, transform and operation.
 
-A script is JSON in the language of `conformance.scripts`. It is made along the model of its table, which says what an
-operation makes of the table, so that filters can ask for values that are there, and which operations make no sense.
-Where that is wanted, scripts also have operations that the text forbids; a writer has to refuse them.
+A script is JSON in the language of `conformance.scripts`. While it is generated, a model follows the table, so that
+filters can use values that exist, and operations that are not valid are left out. On request, scripts also have
+operations that the spec forbids and a writer must refuse.
 """
 
 from __future__ import annotations
@@ -39,33 +39,33 @@ WEIGHTS = {
     "rollback": 1,
     "expire": 1,
 }
-"""The operations that are made, but for ``create``, and how often."""
+"""The weights of the operations, without ``create``."""
 
 OPERATIONS = tuple(WEIGHTS)
 
 TOGETHER = "+"
-"""Between a type, or ``partition``, and an operation that a writer does not support on tables with it."""
+"""Joins a type, or ``partition``, and an operation that a writer does not support on tables with it."""
 
 _LATE = ("branch", "tag", "fast-forward", "rollback")
-"""What refers to a snapshot that has to be there."""
+"""The operations that refer to an existing snapshot."""
 
 AVOIDABLE = frozenset({
     "v1", "v2", "v3", "null", "nan", "zero", "nested", "required", "partition", "shared-source", "nested-source",
     "void", "default", "evolve-nested", "identity", "bucket", "truncate", "year", "month", "day", "hour", "metrics",
     "branch-writes", "empty-overwrite", REFUSED, *MODES, *FORMATS, *OPERATIONS, *VALUES, *NEW_VALUES, *SEALED_VALUES,
 }) - {"long"}  # fmt: skip
-"""What can be left out of scripts, so that what a writer is known to lack or do wrong does not hide others; ids are
-long."""
+"""What can be left out of scripts, so that known limitations and failures of a writer do not hide others. ``long``
+cannot, as ids have that type."""
 
 
 def make_script(seed: int, avoid: frozenset[str] = frozenset(), size: Size = SMALL, *, refused: bool = False) -> Json:
-    """The script of a seed.
+    """Generate the script of a seed.
 
     Args:
-        seed: any number; the same one makes the same script for ever.
-        avoid: what it leaves out, of `AVOIDABLE`.
-        size: how large it may be.
-        refused: whether it may have operations that the text forbids.
+        seed: any number; the same seed always gives the same script.
+        avoid: what to leave out, of `AVOIDABLE`.
+        size: the size limits.
+        refused: whether to include operations that the spec forbids.
     """
     avoid = avoid if refused else avoid | {REFUSED}
     maker = Maker(Chance(random.Random(seed), avoid, nulls=0 if "null" in avoid else 0.2), size)
@@ -78,10 +78,10 @@ def make_script(seed: int, avoid: frozenset[str] = frozenset(), size: Size = SMA
 
 
 class Maker(ScriptMaker):
-    """Makes a script operation by operation, each of which makes sense after those before."""
+    """Generates a script, one valid operation after another."""
 
     def pick(self) -> str:
-        """The name of an operation that may come next."""
+        """Draw the name of the next operation."""
         if self.may(REFUSED) and self.table.branches and self.happens(0.06):
             return REFUSED
         early = MAIN not in self.table.branches
@@ -93,7 +93,7 @@ class Maker(ScriptMaker):
         return next(name for name, place in zip(names, places, strict=True) if at < place)
 
     def unsupported_here(self) -> set[str]:
-        """The operations that are left out together with something that the table has, as in ``time+delete``."""
+        """Return the operations that are left out on tables with a certain feature, as in ``time+delete``."""
         pairs = [pair.split(TOGETHER) for pair in self.chance.avoid if TOGETHER in pair]
         if not pairs:
             return set()
@@ -102,7 +102,7 @@ class Maker(ScriptMaker):
         return {name for word, name in pairs if word in words}
 
     def add(self, name: str) -> bool:
-        """Add an operation of a kind, where one makes sense here; whether one was added."""
+        """Add an operation of a kind if one is valid here; return whether one was added."""
         made = forbidden_operation(self) if name == REFUSED else OPERATION_MAKERS[name](self)
         if made is None:
             return False
@@ -122,12 +122,12 @@ def _types_in(type_: Json) -> Iterator[str]:
 
 
 def _word(type_: str) -> str:
-    """The word that leaves a type out: those with parameters have them."""
+    """Return the word that leaves out a type, which includes its parameters."""
     return type_ if type_ in VALUES else type_.partition("(")[0]
 
 
 def makes_sense(script: Json) -> bool:
-    """Whether a script is of the language and the model can follow it."""
+    """Return whether a script is well-formed and the model can follow it."""
     try:
         parse_script(script)
         run_model(script)

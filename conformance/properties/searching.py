@@ -1,6 +1,6 @@
-"""Examples drawn with Hypothesis. One that fails is shrunk: a script by leaving out its parts, others by Hypothesis.
+"""Searching for failing examples with Hypothesis. Scripts are shrunk by leaving out parts, others by Hypothesis.
 
-Hypothesis is imported when something is searched, as nothing else needs it: it is the extra ``testing``.
+Hypothesis is imported only for a search, as nothing else needs it: it is in the extra ``testing``.
 """
 
 from __future__ import annotations
@@ -29,49 +29,49 @@ with lazy_imports():
 
 
 BATCH = 100
-"""Examples of one run of Hypothesis: it remembers all that it drew, and many of them take much memory."""
+"""The examples of one run of Hypothesis, which keeps all of them in memory."""
 
 SPARE = 10
-"""Further examples of a batch, for those that were tried before."""
+"""Additional examples of a batch, in place of repeated ones."""
 
 FRUITLESS = 20
-"""After how many batches without a new example a search ends: there are no others."""
+"""The number of batches without a new example after which a search ends."""
 
 STOP = 127
-"""A script has another operation, unless the least of so many numbers is drawn."""
+"""A script has a further operation unless the least of this many numbers is drawn."""
 
 PARTS = 64
-"""Into how many parts chances are divided."""
+"""The resolution of probabilities."""
 
 MAX_TRIES = 500
-"""Smaller examples that are tried for one failure."""
+"""The most smaller examples that are tried for one failure."""
 
 
 @frozen
 class Failure:
-    """An example for which a property does not hold, as small as it gets."""
+    """An example for which a property does not hold, shrunk."""
 
     example: Any
     kind: str
     reason: str
     seed: int
-    """Of the batch that found it."""
+    """The seed of the batch that found it."""
 
 
 class Choices(random.Random):
-    """A source of chance whose every choice is drawn with Hypothesis; the first of several things is the simplest."""
+    """A source of chance that draws every choice with Hypothesis; the first of several choices is the simplest."""
 
     def __init__(self, below: Callable[[int], int]) -> None:
         """Make a source.
 
         Args:
-            below: draws a number below another one.
+            below: draws a number less than its argument.
         """
         super().__init__(0)
         self._below = below
 
     def random(self) -> float:
-        """A number from 0 on and below 1; large ones are simpler, so that rare things are."""
+        """Draw a number from 0 to less than 1; larger ones are simpler, so that shrinking removes rare choices."""
         return (PARTS - 1 - self._below(PARTS)) / PARTS
 
     def _randbelow(self, n: int) -> int:
@@ -79,12 +79,12 @@ class Choices(random.Random):
 
 
 def digest(example: Any) -> str:
-    """What stands for an example among others."""
+    """Return a digest of an example."""
     return hashlib.blake2b(repr(example).encode(), digest_size=12).hexdigest()
 
 
 def hypothesis() -> Any:
-    """The module, imported.
+    """Import the module Hypothesis.
 
     Raises:
         UsageError: it is not installed.
@@ -98,17 +98,17 @@ def _integers(below: int) -> Any:
 
 
 def drawn_chance(draw: Callable[[Any], Any], avoid: frozenset[str], nulls: float = 0.2) -> Chance:
-    """A source of types, values and predicates whose choices Hypothesis draws; arguments as of `Chance`."""
+    """Return a source of types, values and predicates whose choices Hypothesis draws; arguments as for `Chance`."""
     return Chance(Choices(lambda below: int(draw(_integers(below)))), avoid, nulls=0 if "null" in avoid else nulls)
 
 
 def drawn_maker(draw: Callable[[Any], Any], avoid: frozenset[str], size: Size) -> Maker:
-    """A maker of scripts whose choices Hypothesis draws, with the first operation.
+    """Return a maker of scripts whose choices Hypothesis draws, with the first operation.
 
     Args:
-        draw: of a composite strategy.
+        draw: the function of a composite strategy.
         avoid: what scripts leave out, of `conformance.properties.scripts.AVOIDABLE`.
-        size: how large scripts may be.
+        size: the size limits.
     """
     maker = Maker(drawn_chance(draw, avoid), size)
     maker.create()
@@ -116,9 +116,9 @@ def drawn_maker(draw: Callable[[Any], Any], avoid: frozenset[str], size: Size) -
 
 
 def add_operations(draw: Callable[[Any], Any], maker: Maker, last: int) -> None:
-    """Add operations to a script, up to so many, and no fewer than the maker's size asks for.
+    """Add operations to a script, up to a number, and at least as many as the maker's size requires.
 
-    An operation is a span of choices that begins with whether there is one, so that a span can be left out.
+    An operation is a span of choices that starts with whether there is one, so that a span can be left out.
     """
     least = min(maker.size.least_operations, last)
 
@@ -137,7 +137,7 @@ def add_operations(draw: Callable[[Any], Any], maker: Maker, last: int) -> None:
 
 
 def scripts(avoid: frozenset[str], size: Size = SMALL) -> Any:
-    """The strategy of scripts; arguments as in `conformance.properties.scripts.make_script`."""
+    """Return the strategy of scripts; arguments as in `conformance.properties.scripts.make_script`."""
 
     @st.composite
     def drawn(draw: Callable[[Any], Any]) -> Json:
@@ -161,13 +161,13 @@ def search(
     """Try examples, and shrink those that fail.
 
     Args:
-        strategy: makes the strategy that draws them; it is not called where Hypothesis is not installed.
-        attempt: tries one; raises `Broken` where the property does not hold.
-        seed: of the first batch; the others follow it.
-        examples: how many different ones to try, without those that are tried to shrink others.
-        max_failures: after how many failures to stop; each is of another kind.
-        smaller: examples with one thing less than an example, the most first; Hypothesis shrinks where it is left out.
-        progress: is called with how many were tried.
+        strategy: makes the strategy that draws them; only called if Hypothesis is installed.
+        attempt: tries an example; raises `Broken` if the property does not hold.
+        seed: the seed of the first batch, from which the others follow.
+        examples: how many different examples to try, not counting those for shrinking.
+        max_failures: the number of failures, of different kinds, after which to stop.
+        smaller: yields smaller variants of an example, the smallest first; by default Hypothesis shrinks.
+        progress: called with the number of examples that were tried.
 
     Returns:
         The failures, shrunk.
@@ -205,7 +205,7 @@ def _batch(
     *,
     shrinks: bool,
 ) -> tuple[int, Failure | None]:
-    """Try one batch; how many new examples were tried until one failed, and that one, shrunk."""
+    """Try one batch; return the number of new examples until one failed, and the failure, shrunk."""
     last: list[Failure] = []
     tried = 0
     phase = hypothesis_library.Phase
@@ -241,14 +241,14 @@ def _batch(
     except (_Failing, errors.Flaky):
         return tried, last[0]
     except AssertionError as error:
-        if isinstance(error.__context__, KeyboardInterrupt):  # before Hypothesis has begun, which it asserts
+        if isinstance(error.__context__, KeyboardInterrupt):  # Hypothesis asserts that it has an example
             raise KeyboardInterrupt from None
         raise
     return tried, None
 
 
 def _shrunk(failure: Failure, attempt: Callable[[Any], None], smaller: Callable[[Any], Iterator[Any]]) -> Failure:
-    """The smallest example found that fails alike."""
+    """Return the smallest example found that fails in the same way."""
 
     def fails(candidate: Any) -> bool:
         nonlocal failure
@@ -265,7 +265,7 @@ def _shrunk(failure: Failure, attempt: Callable[[Any], None], smaller: Callable[
 
 
 def _attempt_once(example: Any, attempt: Callable[[Any], None], seen: dict[str, Broken | None]) -> None:
-    """Try an example, unless an equal one was tried: many choices make the same one."""
+    """Try an example, unless an equal one was tried: different choices may lead to the same example."""
     key = digest(example)
     if key not in seen:
         try:
@@ -279,7 +279,7 @@ def _attempt_once(example: Any, attempt: Callable[[Any], None], seen: dict[str, 
 
 
 class _Failing(Exception):
-    """What Hypothesis tells apart by its type: it shrinks to failures of one type."""
+    """The base of one exception type for each kind of failure, as Hypothesis shrinks to failures of the same type."""
 
 
 @cache

@@ -1,8 +1,8 @@
-"""Tables and Puffin files that were written, read by a second engine.
+"""Reading written tables and Puffin files with a second engine.
 
-The judge of ``table.write`` and ``table.change`` validates a table and reads it with the reference, so it does not see
-what both get wrong alike. Another engine shares no code with them; what it reads is compared with what the script makes
-by the independent model. A difference may be the reader's, so it is reported apart from the results of vectors.
+Tables of ``table.write`` and ``table.change`` are validated and read with the reference, which does not detect errors
+that it shares with the writer. Another engine shares no code with it, and its rows are compared with those of the
+independent model. A difference may be the reader's fault, so it is reported separately from the results of vectors.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ def second_readings(
     """Let a second reader read every state of a table that passed.
 
     Args:
-        writer: who wrote the table.
-        vector: as the file has it.
-        answer: of the writer; the table has to be there still.
-        reader: who reads.
-        started: what the reader answered to start.
+        writer: the name of the writer.
+        vector: the vector, as in its file.
+        answer: the answer of the writer; the table must still exist.
+        reader: the second reader.
+        started: the answer of the reader to start.
     """
     if not isinstance(answer, Ok):
         return
@@ -52,7 +52,7 @@ def second_readings(
             (label, vector_of(vector.id, args, expected, table.states[-1].format_version))
             for label, args, expected in readings(table, history=bool(snapshots))
         ]
-    except (SpecError, NotExamined, OtherSchema) as error:  # the table passed, so its schema is a reader's to name
+    except (SpecError, NotExamined, OtherSchema) as error:  # the table passed, so this is not the fault of the writer
         yield SecondReading(writer, vector.id, "current", Outcome.FAILED, str(error))
         return
     for label, case in cases:
@@ -63,12 +63,12 @@ def second_readings(
 
 
 def _puffin(writer: str, vector: Vector, written: str, reader: Adapter, started: Started) -> SecondReading:
-    """Compare what a second reader reads of a Puffin file that was written with what it reads of the derived one."""
+    """Compare a second reader's results for a written Puffin file and for the derived one."""
     derived = next(one.value for one in vector.permitted if isinstance(one, Ok))
     if "puffin.read" not in started.operations:
         return SecondReading(writer, vector.id, "file", Outcome.UNSUPPORTED, "the operation puffin.read (not declared)")
     before, after = reader.ask([Request("puffin.read", {"bytes": data}) for data in (derived, written)])
-    if not isinstance(before, Ok):  # the derived file is right, so this is the reader's
+    if not isinstance(before, Ok):  # the derived file is right, so this is the fault of the reader
         return SecondReading(writer, vector.id, "file", Outcome.UNSUPPORTED, f"it does not read the file: {before}")
     if not isinstance(after, Ok):
         return SecondReading(writer, vector.id, "file", Outcome.FAILED, str(after))
@@ -79,7 +79,7 @@ def _puffin(writer: str, vector: Vector, written: str, reader: Adapter, started:
 
 
 def _blobs(form: Any) -> Any:
-    """What a Puffin file says, without where its blobs are and who wrote it, which is the writer's choice."""
+    """Return the content of a Puffin file, without the places of blobs and the name of the writer."""
     free = ("offset", "length")
     blobs = [{name: item for name, item in blob.items() if name not in free} for blob in form["blobs"]]
     properties = {name: item for name, item in form["properties"].items() if name != "created-by"}
@@ -95,11 +95,11 @@ def _unsupported(started: Started, case: Vector) -> Unsupported | None:
 
 
 def summary(reader: str, found: Sequence[SecondReading]) -> Iterator[str]:
-    """What a second reader read, in lines for people: the counts, then each reading that is not as it should be."""
+    """Yield the results of a second reader in lines for people: the counts, then each difference."""
     counts = Counter(one.outcome for one in found)
     written = len({(one.writer, one.id) for one in found})
-    told = ", ".join(f"{counts[outcome]} {outcome.value}" for outcome in Outcome if counts[outcome])
-    yield f"second reader {reader}: {written} written, {len(found)} readings: {told or 'none'}"
+    summary = ", ".join(f"{counts[outcome]} {outcome.value}" for outcome in Outcome if counts[outcome])
+    yield f"second reader {reader}: {written} written, {len(found)} readings: {summary or 'none'}"
     for one in found:
         if one.outcome in (Outcome.FAILED, Outcome.CRASHED):
             yield f"  {one.id} by {one.writer}, {one.label}: {one.outcome.value}: {one.reason[:300]}"

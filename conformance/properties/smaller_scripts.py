@@ -1,8 +1,8 @@
-"""Scripts made smaller: those of `conformance.properties.scripts` with one operation, column or member less.
+"""Shrinking scripts of `conformance.properties.scripts` by one operation, column or member at a time.
 
-A script that a writer does wrong is made smaller as long as it makes sense and is done wrong, so that it shows why.
-Hypothesis can shrink scripts too, by the choices that made them; leaving out what a script has takes fewer tries, and
-each try is a table that is written and read.
+A script that fails is shrunk as long as it is valid and fails, so that it shows the cause. Hypothesis can also shrink
+scripts, by the choices that generated them; leaving out parts of the script takes fewer tries, and for each try a table
+is written and read.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ T = TypeVar("T")
 
 
 def smallest(example: T, fails: Callable[[T], bool], smaller: Callable[[T], Iterator[T]], tries: int) -> T:
-    """The smallest example that is found to fail as another one does.
+    """Find the smallest example that fails in the same way as a given one.
 
     Args:
-        example: one that fails.
-        fails: whether a smaller one fails alike.
-        smaller: examples with one thing less than an example, the most first.
-        tries: how many are tried at most.
+        example: an example that fails.
+        fails: returns whether a smaller example fails in the same way.
+        smaller: yields smaller variants of an example, the smallest first.
+        tries: the most examples that are tried.
     """
     candidates = smaller(example)
     for _ in range(tries):
@@ -42,7 +42,7 @@ def smallest(example: T, fails: Callable[[T], bool], smaller: Callable[[T], Iter
 def smaller(
     script: Json, avoid: frozenset[str] = frozenset(), sensible: Callable[[Json], bool] = makes_sense
 ) -> Iterator[Json]:
-    """Scripts with one thing less than a script, the most first, all of which make sense."""
+    """Yield valid scripts with one part less, the smallest first."""
     for candidate in _candidates(script["operations"], avoid):
         made = {"operations": candidate}
         if sensible(made):
@@ -50,7 +50,7 @@ def smaller(
 
 
 def smaller_or_refused(script: Json) -> Iterator[Json]:
-    """The same, but that the text may forbid operations of theirs."""
+    """Yield scripts as `smaller`, which may have operations that the spec forbids."""
     return smaller(script, sensible=_can_be_followed)
 
 
@@ -75,7 +75,7 @@ def _candidates(operations: list[Op], avoid: frozenset[str]) -> Iterator[list[Op
 
 
 def _without(op: Op, place: int) -> Op:
-    """An operation that tells others by their places, when one of them is left out."""
+    """Renumber the operations that an operation refers to, after one of them is left out."""
     for key in ("at", "to"):
         if isinstance(op.get(key), int) and op[key] >= place:
             return {**op, key: op[key] - 1}
@@ -83,7 +83,7 @@ def _without(op: Op, place: int) -> Op:
 
 
 def _on_main(operations: list[Op]) -> list[Op]:
-    """The operations without branches: what was done on one is done on main."""
+    """Return the operations without branches: those on branches are done on main."""
     made = [{name: value for name, value in op.items() if name != "branch"} for op in operations]
     for place in range(len(made) - 1, 0, -1):
         if made[place]["op"] in ("branch", "fast-forward"):
@@ -97,7 +97,7 @@ def _column_names(operations: list[Op]) -> list[str]:
 
 
 def _without_column(operations: list[Op], name: str) -> list[Op]:
-    """The operations without a column; what names it elsewhere makes no sense then, and is not tried."""
+    """Return the operations without a column; if others still name it, the script is not valid and not tried."""
 
     def rest(op: Op) -> Op:
         made = dict(op)
@@ -125,7 +125,7 @@ _DROPPABLE = ("partition", "sort", "branch", "mode", "at")
 
 
 def _simpler(op: Op, avoid: frozenset[str]) -> Iterator[Op]:
-    """An operation with one thing less."""
+    """Yield variants of an operation with one part less."""
     for member in _DROPPABLE:
         if member in op:
             yield {key: value for key, value in op.items() if key != member}

@@ -1,6 +1,6 @@
-"""Hypothesis strategies for types and values, for the property tests of whoever implements the spec.
+"""Hypothesis strategies for types and values, for property tests of implementations of the spec.
 
-This module alone of the package needs hypothesis, which is installed for development only.
+This module needs hypothesis, which is only installed for development.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _CRS = st.sampled_from(["OGC:CRS84", "EPSG:4326", "srid:4326", "SRID:0", "projjs
 
 
 def primitive_types() -> st.SearchStrategy[Primitive]:
-    """Any primitive type, ``unknown`` among them; decimals have a scale from 0 to their precision."""
+    """Return any primitive type, including ``unknown``; decimals have a scale from 0 to their precision."""
     decimals = st.integers(1, MAX_DECIMAL_PRECISION).flatmap(
         lambda precision: st.builds(DecimalType, st.just(precision), st.integers(0, precision))
     )
@@ -54,11 +54,11 @@ def primitive_types() -> st.SearchStrategy[Primitive]:
     )
 
 
-@cache  # hypothesis validates a strategy once, and that takes longer than an example of it
+@cache  # hypothesis validates a strategy once, which takes longer than drawing an example
 def types(*, max_leaves: int = 8) -> st.SearchStrategy[Type]:
-    """Any type: primitive, variant or nested, with at most about ``max_leaves`` primitive types inside.
+    """Return any type: primitive, variant or nested, with at most about ``max_leaves`` primitive types inside.
 
-    The field ids of a type are unique, and what may be null is optional where the type is ``unknown``.
+    The field ids of a type are unique, and fields and elements of type ``unknown`` are optional.
     """
     leaves: st.SearchStrategy[Type] = st.one_of(primitive_types(), st.just(VARIANT))
     return st.recursive(leaves, _nested, max_leaves=max_leaves).map(_numbered)
@@ -144,7 +144,7 @@ _VALUES: dict[str, Callable[[Any], st.SearchStrategy[Any]]] = {
 
 
 def values(type_: Type) -> st.SearchStrategy[Any]:
-    """Any value of the type as `spec_ref.data_types.values` has it, NaN and infinities among the floats.
+    """Return any value of the type, in the form of `spec_ref.data_types.values`, including NaN and infinities.
 
     Values of geometry and geography are points.
     """

@@ -1,8 +1,7 @@
 """Hypothesis strategies for schemas, partition specs, sort orders and whole table metadata.
 
 Like `conformance.properties.strategies`, this module needs hypothesis, which is installed for development only.
-Everything made is as the spec asks: reading it, writing it and reading it again gives the same, and no check finds
-fault.
+All results are valid: reading, writing and reading them again gives the same, and no check has findings.
 """
 
 from __future__ import annotations
@@ -71,7 +70,7 @@ TRANSFORMS: st.SearchStrategy[Transform] = st.one_of(
 
 
 def since(type_: Type) -> FormatVersion:
-    """The first version that has a type and all that is inside it."""
+    """Return the first version with a type and all types inside it."""
     return max([type_.since, *(since(child) for _, child in children(type_))])
 
 
@@ -82,7 +81,7 @@ def _column_types(version: FormatVersion) -> st.SearchStrategy[Type]:
 
 @st.composite
 def schemas(draw: st.DrawFn, version: FormatVersion = V3, schema_id: int = 0) -> Schema:
-    """A schema whose first column is a required long, and identifies rows; with defaults where the version has them."""
+    """Return a schema whose first column, a required long, identifies rows; with defaults if the version has them."""
     fields = [NestedField(1, "id", True, LONG, None, None, None)]  # noqa: FBT003
     last = 1
     for place in range(draw(st.integers(0, 4))):
@@ -116,7 +115,7 @@ def _fit(transform: Transform, type_: Type) -> bool:
 
 @st.composite
 def partition_specs(draw: st.DrawFn, schema: Schema, version: FormatVersion = V3, spec_id: int = 0) -> PartitionSpec:
-    """A spec over the columns of a schema; from v3 on also with several sources under an unknown transform."""
+    """Return a spec over the columns of a schema; from v3 on also with unknown transforms of several sources."""
     fields: list[PartitionField] = []
     for place in range(draw(st.integers(0, 3))):
         transform, sources = draw(_transformed(schema, version))

@@ -1,7 +1,7 @@
-"""Small tables made at random, written with the reference's own writers, for properties that hold for any table.
+"""Small random tables, written with the writers of the reference, for properties that hold for any table.
 
-A `TableCase` is a value: what it holds is what is written. Its files
-lack columns that were added later, are partitioned by any transform, and have all the metrics that planning goes by.
+A `TableCase` describes a table. Its files lack columns that were added later, are partitioned by any transform, and
+have all the metrics that planning uses.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ from spec_ref.schemas.schema import SCHEMA, Schema
 AVOIDABLE = frozenset({"null", "nan", "zero", "default", "missing", "nested", *VALUES})
 """What can be left out of tables and predicates, so that a known failure does not hide others.
 
-``null`` keeps null out of what is negated or compared, ``nan`` and ``zero`` leave out NaN and -0.0, ``default`` initial
+``null`` avoids negations and comparisons of nulls, ``nan`` and ``zero`` leave out NaN and -0.0, ``default`` initial
 defaults, ``missing`` columns that files do not have, ``nested`` structs, lists and maps, and the name of a type columns
-of it.
+of that type.
 """
 
 FAR = 3
@@ -61,10 +61,10 @@ class ColumnCase:
 
     name: str
     type: Json
-    """In the JSON of Appendix C; ids of nested fields are above those of the columns."""
+    """The type, in the JSON of Appendix C; ids of nested fields are greater than those of the columns."""
 
     born: int = 0
-    """The first file that has it."""
+    """The number of the first file that has it."""
 
     default: Json = None
     """Its initial default, which rows of older files have."""
@@ -76,7 +76,7 @@ class TableCase:
 
     columns: tuple[ColumnCase, ...]
     files: tuple[tuple[tuple[Json, ...], ...], ...]
-    """Files of rows of values by column, in exchange form; values of columns that a file lacks are not written."""
+    """The files: rows of values by column, in exchange form; values of columns that a file lacks are not written."""
 
     partition: tuple[str, str] | None
     """A transform and the name of its column."""
@@ -89,7 +89,7 @@ class TableCase:
         return {column.name: column.type for column in self.columns}
 
     def rows(self) -> list[dict[str, Json]]:
-        """The rows as they have to be read."""
+        """Return the expected rows."""
         return [
             {
                 column.name: value if number >= column.born else column.default
@@ -111,22 +111,22 @@ class TableCase:
 
 
 NESTED_IDS = 100
-"""Fields of nested types have ids from here on, so that those of columns can be their places."""
+"""Fields of nested types have ids from here on, so that the ids of columns can be their positions."""
 
 
 def make_case(seed: int, avoid: frozenset[str] = frozenset()) -> TableCase:
-    """The table and predicate of a seed."""
+    """Generate the table and predicate of a seed."""
     return draw_case(Chance(random.Random(seed), avoid))
 
 
 def draw_case(chance: Chance) -> TableCase:
-    """A table and a predicate, by chance."""
+    """Draw a table and a predicate."""
     draw, avoid = chance.random, chance.avoid
     files = draw.randint(1, 3)
     ids = itertools.count(NESTED_IDS)
     columns: list[ColumnCase] = []
     for number in range(draw.randint(1, FAR)):
-        # The first column is primitive, so that there is one that a predicate can name.
+        # The first column is primitive, so that a predicate can always name one.
         kind = chance.type(ids, nested=0.15 if columns else 0)
         born = draw.choice((0, 0, 0, 1, 2)) if "missing" not in avoid else 0
         is_plain = isinstance(kind, str) and kind not in ("float", "double")
@@ -160,7 +160,7 @@ def write_table(case: TableCase, folder: Path) -> Path:
 
     Args:
         case: the table.
-        folder: where; it must not exist.
+        folder: the folder of the table; it must not exist.
 
     Returns:
         The metadata file.
@@ -268,7 +268,7 @@ def _entries(case: TableCase, schema: Schema, spec: PartitionSpec, folder: Path)
 
 
 def _arrow(fields: list[NestedField], rows: list[dict[int, Json]]) -> pa.Table:
-    """The rows of a file as pyarrow writes them, with field ids at every depth."""
+    """Return the rows of a file as an Arrow table, with field ids at every depth."""
     if not fields:
         return _without_columns(len(rows))
     schema = arrow_schema(StructType(tuple(fields)))
@@ -277,7 +277,7 @@ def _arrow(fields: list[NestedField], rows: list[dict[int, Json]]) -> pa.Table:
 
 
 def _without_columns(rows: int) -> pa.Table:
-    """A file of rows needs a column: one that the table does not have."""
+    """Return rows with one column that the table does not have, as a file needs a column."""
     field = pa.field("gone", pa.int32(), metadata={"PARQUET:field_id": "99"})
     return pa.Table.from_arrays([pa.array([0] * rows, pa.int32())], schema=pa.schema([field]))
 
@@ -285,7 +285,7 @@ def _without_columns(rows: int) -> pa.Table:
 def _grouped(
     schema: Schema, spec: PartitionSpec, rows: list[dict[int, Json]]
 ) -> Iterator[tuple[dict[int, Json], list[dict[int, Json]]]]:
-    """The rows of a file by partition: a file has one."""
+    """Group the rows of a file by partition, as a file has only one."""
     groups: dict[Any, tuple[dict[int, Json], list[dict[int, Json]]]] = {}
     type_ = spec.partition_type(schema)
     for row in rows:

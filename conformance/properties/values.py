@@ -1,7 +1,7 @@
-"""Types, values and predicates made at random: the one generator of all tables and scripts that are made at random.
+"""Random types, values and predicates, for all random tables and scripts.
 
-Everything is JSON: types in the form of Appendix C with field ids, values in exchange form, predicates as the protocol
-has them. A struct is an object by the names of its fields, as scripts have it
+Everything is JSON: types in the form of Appendix C with field ids, values in exchange form, predicates as in the
+protocol. A struct is an object by the names of its fields, as in scripts
 (`conformance.operations.writing.literals`).
 """
 
@@ -48,7 +48,7 @@ VALUES: dict[str, tuple[Json, ...]] = {
     "fixed[3]": ("000000", "0080FF", "7F8081", "FFFFFF"),
     "binary": ("", "00", "00FF", "7F", "80", "FF" * 17),
 }
-"""Values of each primitive type of all versions, in exchange form: those next to which implementations went wrong."""
+"""Values of each primitive type of all versions, in exchange form, chosen near known bugs of implementations."""
 
 NEW_VALUES: dict[str, tuple[Json, ...]] = {
     "timestamp_ns": (
@@ -63,7 +63,7 @@ NEW_VALUES: dict[str, tuple[Json, ...]] = {
         "2017-11-16T22:31:08.000001001+00:00",
     ),
 }
-"""Values of primitive types that came with version 3."""
+"""Values of primitive types that were added in version 3."""
 
 SEALED_VALUES: dict[str, tuple[Json, ...]] = {
     "unknown": (None,),
@@ -71,11 +71,11 @@ SEALED_VALUES: dict[str, tuple[Json, ...]] = {
     "geography": ("POINT (1 2)",),
     "variant": ({"metadata": "010000", "value": "0C22"}, {"metadata": "010000", "value": "0568"}),
 }
-"""Values of types that came with version 3 and that no predicate, partition, sort order or equality delete can name:
-points, the int8 34 and the string ``h``."""
+"""Values of types that were added in version 3 and that no predicate, partition, sort order or equality delete can
+use: points, the int8 34 and the string ``h``."""
 
 PROMOTED = {"decimal(18, 2)": "decimal(9, 2)"}
-"""Types that columns are promoted to, whose values are those of the type before."""
+"""Types that columns are promoted to, with the type whose values are used."""
 
 TRANSFORMS: dict[str, tuple[str, ...]] = {
     "boolean": ("identity",),
@@ -95,10 +95,10 @@ TRANSFORMS: dict[str, tuple[str, ...]] = {
     "timestamp_ns": ("bucket[4]", "year", "month", "day", "hour"),
     "timestamptz_ns": ("bucket[4]", "year", "month", "day", "hour"),
 }
-"""Transforms by which columns of a type are partitioned."""
+"""The transforms of partition fields by the type of the column."""
 
 LEAST = frozenset({-(2**31), str(-(2**63))})
-"""Values that cannot be truncated: the result is less than the least value of the type (contradiction C6)."""
+"""Values that cannot be truncated, as the result is less than the least value of the type (contradiction C6)."""
 
 COMPARISONS = ("lt", "lt-eq", "gt", "gt-eq", "eq", "not-eq")
 
@@ -109,7 +109,7 @@ _FLOATS = ("float", "double")
 
 @frozen
 class Chance:
-    """A seeded source of types, values and predicates, and what it leaves out."""
+    """A seeded source of types, values and predicates, with options for what it leaves out."""
 
     random: random.Random
     avoid: frozenset[str] = frozenset()
@@ -119,12 +119,12 @@ class Chance:
     """The share of optional values that are null."""
 
     def kinds(self, version: int = 2) -> list[str]:
-        """The primitive types that may be used."""
+        """Return the primitive types that may be used."""
         new = NEW_VALUES if version >= 3 else {}
         return [kind for kind in (*VALUES, *new) if kind not in self.avoid]
 
     def type(self, ids: Iterator[int], *, version: int = 2, depth: int = 2, nested: float = 0.25) -> Json:
-        """A type, primitive or nested to a depth; nested fields take ids from ``ids``."""
+        """Draw a type, primitive or nested to a depth; nested fields take ids from ``ids``."""
         if not depth or "nested" in self.avoid or self.random.random() >= nested:
             return self.random.choice(self.kinds(version))
         match self.random.choice(("struct", "struct", "list", "map")):
@@ -158,7 +158,7 @@ class Chance:
         }
 
     def value(self, type_: Json, *, required: bool = False) -> Json:
-        """A value of a type, or null."""
+        """Draw a value of a type, or null."""
         if not required and self.random.random() < self.nulls:
             return None
         if isinstance(type_, str):
@@ -176,22 +176,22 @@ class Chance:
         return [self.value(type_, required=required) for _ in range(self.random.randint(0, 3))]
 
     def pool(self, kind: str) -> list[Json]:
-        """The values of a primitive type that may be used."""
+        """Return the values of a primitive type that may be used."""
         return [value for value in pool_of(kind) if not avoided(value, self.avoid)]
 
     def constants(self, kind: str) -> list[Json]:
-        """The constants to which columns of a type are compared, as the spec's JSON has them."""
+        """Return the constants that columns of a type are compared with, in the spec's JSON."""
         return [constant(kind, value) for value in self.pool(kind) if value not in NOT_FINITE]
 
     def predicate(
         self, leaves: Sequence[tuple[str, str]], depth: int, present: Mapping[str, Sequence[Json]] | None = None
     ) -> Json:
-        """A predicate on columns that have primitive types.
+        """Draw a predicate on columns that have primitive types.
 
         Args:
-            leaves: full names of columns, each with its type.
-            depth: how deep ``and``, ``or`` and ``not`` go.
-            present: constants that rows have, by the full names of columns; they are asked for more often than others.
+            leaves: the full names of columns, each with its type.
+            depth: the depth of ``and``, ``or`` and ``not``.
+            present: values in the rows, as constants by the full names of columns; used more often than others.
         """
         if depth and self.random.random() < 0.4:
             kind = self.random.choice(("and", "or", "not"))
@@ -229,23 +229,23 @@ def pool_of(kind: str) -> tuple[Json, ...]:
 
 
 def constant(kind: str, value: Json) -> Json:
-    """A value as the spec's JSON has it: a long is a number."""
+    """Convert a value to the spec's JSON, where a long is a number."""
     return int(value) if kind == "long" else value
 
 
 def avoided(value: Json, avoid: frozenset[str]) -> bool:
-    """Whether a value is NaN or minus zero and these are left out."""
+    """Return whether a value is NaN or minus zero and that is left out."""
     is_minus_zero = isinstance(value, float) and value == 0 and str(value) == "-0.0"
     return (value == "NaN" and "nan" in avoid) or (is_minus_zero and "zero" in avoid)
 
 
 def guard(leaf: Json) -> Json:
-    """What keeps null out of a comparison."""
+    """Add a condition that excludes null to a comparison."""
     return {"type": "not-null", "term": leaf.get("term")}
 
 
 def leaves_of(fields: Iterable[Struct], prefix: str = "") -> Iterator[tuple[str, str]]:
-    """The columns that predicates may name, with their types: primitive ones, also inside structs."""
+    """Yield the columns that predicates may name, with their types: primitive ones, also inside structs."""
     for field in fields:
         name, type_ = prefix + field["name"], field["type"]
         if isinstance(type_, str):
@@ -255,11 +255,11 @@ def leaves_of(fields: Iterable[Struct], prefix: str = "") -> Iterator[tuple[str,
             yield from leaves_of(type_["fields"], f"{name}.")
 
 
-# Making values and predicates smaller.
+# Shrinking values and predicates.
 
 
 def simpler_predicates(predicate: Json, *, guarded: bool) -> Iterator[Json]:
-    """Predicates with one thing less; what keeps null out stays where it is guarded."""
+    """Yield predicates with one part less; conditions that exclude null stay if ``guarded``."""
     if not isinstance(predicate, dict):
         return
     if guarded and predicate["type"] == "and" and predicate["left"] == guard(predicate["right"]):

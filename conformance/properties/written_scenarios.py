@@ -1,7 +1,7 @@
-"""Scenarios by adapters: a script is written by ``table.write``, and all states of its table are compared.
+"""Scenarios for adapters: ``table.write`` writes the table of a script, and all of its states are compared.
 
-The answer has the snapshot after each operation, so that one table shows every state in which it was. What the text
-forbids is asked for in a script of its own, which ends with it.
+The answer has the snapshot after each operation, so that one table shows all of its states. An operation that the spec
+forbids is the last one of a separate script.
 """
 
 from __future__ import annotations
@@ -36,18 +36,19 @@ Op = dict[str, Json]
 def follow_written(
     script: Json, writer: Adapter, reader: Adapter | None, folder: Path, counts: Counter[str] | None = None
 ) -> None:
-    """Let an adapter write the table of a script, and compare every state of it.
+    """Let an adapter write the table of a script, and compare all of its states.
 
     Args:
-        script: in its JSON.
-        writer: has ``table.write``.
-        reader: has ``table.read``, and is asked for every branch and tag too; None to read with the reference alone.
-        folder: where tables go; it must not exist.
-        counts: counts the operations that were done, by name; those that were refused as ``refused``.
+        script: the script, in JSON.
+        writer: an adapter with ``table.write``.
+        reader: an adapter with ``table.read`` that also reads every branch and tag; None to read only with the
+            reference.
+        folder: the folder of the tables; it must not exist.
+        counts: counts the operations that were done, by name, and refused ones as ``refused``.
 
     Raises:
-        Broken: the table is not what the script makes.
-        NotSupported: the adapter does not have what it takes.
+        Broken: the table differs from the model, or is not valid.
+        NotSupported: the adapter does not support the script.
     """
     counts = Counter() if counts is None else counts
     operations, model, forbidden = _permitted(script)
@@ -79,7 +80,7 @@ def _follow_permitted(
 
 
 def _permitted(script: Json) -> tuple[list[Op], Table, list[tuple[list[Op], Op, str]]]:
-    """The operations that the text permits and the model after them; and those that it forbids, each after others."""
+    """Return the permitted operations, the model after them, and the forbidden ones, each with those before it."""
     model, done, forbidden = Table(), list[Op](), list[tuple[list[Op], Op, str]]()
     places: list[int] = []
     for operation in script["operations"]:
@@ -119,7 +120,7 @@ def _trouble(what: str, answer: Answer) -> Exception:
 
 
 def _refused(writer: Adapter, before: list[Op], operation: Op, code: str, place: Path) -> None:
-    """Make sure that an operation is refused that the text forbids."""
+    """Check that a forbidden operation is refused."""
     args = {"table": str(place), "script": {"operations": [*before, operation]}}
     (answer,) = writer.ask([Request("table.write", args)])
     if isinstance(answer, Ok):
@@ -129,7 +130,7 @@ def _refused(writer: Adapter, before: list[Op], operation: Op, code: str, place:
 
 
 def _compare_versions(table: ScriptedTable) -> None:
-    """Compare each version of the metadata with the one before, as far as the log of the last one has them."""
+    """Compare each version of the metadata in the last one's log with the one before."""
 
     def check(place: str, _: Snapshots) -> TableReport:
         return validate(place, Level.METADATA, Local(), Snapshots("current"), math.inf)

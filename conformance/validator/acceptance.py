@@ -1,4 +1,4 @@
-"""Which findings count: selection by code or check, what fails, and findings accepted before (a baseline)."""
+"""Filters on findings: selection by code or check, the severity that fails, and accepted findings (a baseline)."""
 
 from __future__ import annotations
 
@@ -21,26 +21,30 @@ from spec_ref.requirements import register
 NEVER = "never"
 
 UNREAD = frozenset({"SNP005", "MLS002", "MLS003", "MAN001"})
-"""Lists and manifests that cannot be read: what is selected was not looked at below them, which is told in any case."""
+"""Unreadable manifest lists and manifests: reported whatever is selected, as nothing below them was checked."""
 
 
 @attrs.frozen
 class Acceptance:
-    """What is told, and what of it fails."""
+    """Which findings are reported, and which of them fail."""
 
     select: tuple[str, ...] = ()
-    """Codes, how codes begin, and ids of checks; all where empty. `UNREAD` is told with any."""
+    """Codes, starts of codes, and ids of checks; empty for all. `UNREAD` is always reported."""
 
     ignore: tuple[str, ...] = ()
     fail_on: Severity | None = Severity.ERROR
-    """The least severity that fails; None for none."""
+    """The lowest severity that fails; None if nothing fails."""
 
     baseline: Mapping[tuple[str, str], int] = attrs.field(factory=dict)
-    """How often each check found something before, by table and check."""
+    """The number of accepted findings by table and check."""
 
     def applied(self, report: TableReport) -> tuple[TableReport, tuple[Finding, ...]]:
-        """The report with what is selected and was not accepted before, and what was accepted."""
-        told: list[Finding] = []
+        """Split the findings of a report.
+
+        Returns:
+            The report with the selected findings that the baseline does not accept, and the accepted findings.
+        """
+        reported: list[Finding] = []
         accepted: list[Finding] = []
         table = _table(report.location)
         counts: Counter[str] = Counter()
@@ -53,20 +57,20 @@ class Acceptance:
             if _is_named(finding, self.ignore):
                 continue
             known = self.baseline.get((table, finding.check), 0)
-            (accepted if counts[finding.check] <= known else told).append(finding)
-        return attrs.evolve(report, findings=tuple(told)), tuple(accepted)
+            (accepted if counts[finding.check] <= known else reported).append(finding)
+        return attrs.evolve(report, findings=tuple(reported)), tuple(accepted)
 
     def fails(self, report: TableReport) -> bool:
-        """Whether a report, as `applied` gives it, has a finding that fails."""
+        """Return whether a report, as `applied` returns it, has a finding that fails."""
         return any(is_failure(finding.severity, self.fail_on) for finding in report.findings)
 
 
 def is_failure(severity: Severity, fail_on: Severity | None) -> bool:
-    """Whether a finding fails; what is tolerated fails only where that is asked for by its name.
+    """Return whether a finding fails; tolerated findings fail only if ``fail_on`` is ``TOLERATED``.
 
     Args:
-        severity: that of the finding.
-        fail_on: the least severity that fails; None for none.
+        severity: the severity of the finding.
+        fail_on: the lowest severity that fails; None if nothing fails.
     """
     if fail_on is None or severity is Severity.TOLERATED:
         return severity is fail_on
@@ -74,7 +78,7 @@ def is_failure(severity: Severity, fail_on: Severity | None) -> bool:
 
 
 def _is_named(finding: Finding, names: tuple[str, ...]) -> bool:
-    """Whether one of the names is the finding's check, one of its codes, or a beginning of one."""
+    """Return whether one of the names is the finding's check, one of its codes, or the start of one."""
     if not names:
         return False
     check = check_of(finding.violation)
@@ -83,16 +87,16 @@ def _is_named(finding: Finding, names: tuple[str, ...]) -> bool:
 
 
 def _table(location: str) -> str:
-    """What names of one table have in common, so that a baseline is of the table and not of how it was asked for."""
+    """Normalize the location of a table, so that a baseline applies however the location is written."""
     place = place_of(location)
     return location if isinstance(place, str) else "|".join((place.scheme, place.authority, place.path.rstrip("/")))
 
 
 def acceptance(select: Sequence[str], ignore: Sequence[str], fail_on: str, baseline: Path | None) -> Acceptance:
-    """What options ask for.
+    """Make the filter that options describe.
 
     Raises:
-        UsageError: a name is no check, no code, and no beginning of one, or the baseline is no report.
+        UsageError: a name is not a check, a code or the start of one, or the baseline is not a report.
     """
     severity = None if fail_on == NEVER else Severity(fail_on)
     return Acceptance(
@@ -101,7 +105,7 @@ def acceptance(select: Sequence[str], ignore: Sequence[str], fail_on: str, basel
 
 
 def _names(option: str, asked: Sequence[str]) -> tuple[str, ...]:
-    """Ids of checks in lower case, codes and their beginnings in upper case."""
+    """Return ids of checks in lower case, codes and starts of codes in upper case."""
     found = []
     for name in (name for text in asked for name in text.split(",") if name):
         if name.lower() in registry() or name.lower() in retired():
@@ -109,7 +113,7 @@ def _names(option: str, asked: Sequence[str]) -> tuple[str, ...]:
         elif any(code.startswith(name.upper()) for code in register()):
             found.append(name.upper())
         else:
-            raise UsageError(f"{option} {name}: no check has this id, no requirement has this code, and none begins so")
+            raise UsageError(f"{option} {name}: not a check, the code of a requirement, or the start of one")
     return tuple(found)
 
 
@@ -126,13 +130,13 @@ def _read(path: Path) -> dict[tuple[str, str], int]:
                 known[key] = max(known.get(key, 0), count)
         return known
     except OSError as error:
-        raise UsageError(f"--baseline {path}: it cannot be read: {error.strerror}") from None
+        raise UsageError(f"--baseline {path}: cannot be read: {error.strerror}") from None
     except (ValueError, KeyError, TypeError) as error:
-        raise UsageError(f"--baseline {path}: this is no report of validate --format json: {error!r}") from None
+        raise UsageError(f"--baseline {path}: not a report of validate --format json: {error!r}") from None
 
 
 def _check(finding: Mapping[str, Any]) -> str:
-    """The check of a finding in a report; one of the version before has a message in its place."""
+    """Return the check of a finding in a report; findings of the previous version have a message instead."""
     check: str | None = finding.get("check")
     if check is not None:
         return check

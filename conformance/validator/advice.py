@@ -1,4 +1,4 @@
-"""Advice on findings (`advice.toml`): what to do, with which command, at what risk, and who is affected otherwise."""
+"""Advice on findings (`advice.toml`): what to do, the command, its risk, and who is affected if nothing is done."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from spec_ref.requirements import Requirement, check_id
 
 
 class Kind(enum.Enum):
-    """What kind of action advice asks for."""
+    """The kind of action that advice recommends."""
 
     RESTORE = "restore"
-    """Bring back a file or an earlier state of the table, or register a corrected copy of its metadata."""
+    """Restore a file or an earlier state of the table, or register a corrected copy of its metadata."""
 
     REWRITE = "rewrite"
     """Write files again."""
@@ -38,17 +38,17 @@ class Advice:
     kind: Kind
     text: str
     spark: str | None = None
-    """The command in Spark SQL, where one exists."""
+    """The command in Spark SQL, if one exists."""
 
     pyiceberg: str | None = None
-    """The call of PyIceberg, where one exists."""
+    """The call of PyIceberg, if one exists."""
 
     risk: str | None = None
     otherwise: str | None = None
     """Who is affected if nothing is done."""
 
     def details(self) -> Iterator[tuple[str, str]]:
-        """Yield the commands, the risk and who is affected otherwise, each with its label."""
+        """Yield the commands, the risk and who is affected if nothing is done, each with its label."""
         for label, value in (("Spark", self.spark), ("PyIceberg", self.pyiceberg), ("risk", self.risk)):
             if value is not None:
                 yield label, value
@@ -73,7 +73,7 @@ class Row:
 
 @functools.cache
 def known() -> tuple[Row, ...]:
-    """All advice, in the order in which patterns are tried."""
+    """Return all advice, in the order in which patterns are tried."""
     document = tomllib.loads(
         resources.files("conformance.validator").joinpath("advice.toml").read_text(encoding="utf-8")
     )
@@ -94,7 +94,7 @@ def _advice(remedy: dict[str, str], text: str, otherwise: str) -> Advice:
 
 @functools.cache
 def check_advice(check: str) -> Advice:
-    """Look up the advice for a check by its id; ids that no row names have the advice of the last row."""
+    """Look up the advice for a check by its id; ids that no row matches get the advice of the last row."""
     return next(row.advice for row in known() if any(fnmatchcase(check, pattern) for pattern in row.patterns))
 
 
@@ -103,7 +103,7 @@ def advice(code: str, aspect: str = "") -> Advice:
 
     Args:
         code: the requirement that is broken.
-        aspect: the part of it, which with the code names the check.
+        aspect: the aspect of the requirement, which together with the code identifies the check.
     """
     return check_advice(check_id(code, aspect))
 

@@ -1,7 +1,7 @@
-"""Checks in processes of their own, which may end: a library that reads files aborts over some damaged ones.
+"""Checks in separate processes, which may crash: libraries abort the process on some damaged files.
 
-A task whose process ended is done again in smaller parts, until it is one file: that gets a finding, and all others are
-checked, whatever the number of tasks and processes.
+A task whose process crashed is run again in smaller parts, until the part is one file: that file gets a finding, and
+all others are checked, whatever the number of tasks and processes.
 """
 
 from __future__ import annotations
@@ -26,39 +26,39 @@ from conformance.validator.finding import finding
 from conformance.validator.memory import keep_freed_memory
 
 AHEAD = 2
-"""Tasks for each process that are given out before their results are taken."""
+"""How many tasks for each process are submitted before their results are taken."""
 
 PRELOADED = [
     "conformance.validator.files",
     "conformance.validator.partition_statistics",
     "conformance.validator.opened",
 ]
-"""What every process needs: it is imported once, in the server that the processes are forks of."""
+"""Modules that every process needs: imported once, in the fork server."""
 
 SECONDS_TO_END = 10
-"""How long the end of a pool is waited for, whose processes are killed: it takes milliseconds."""
+"""How many seconds to wait for the end of a pool whose processes were killed, which takes milliseconds."""
 
-ENDED = "reading this ended the process that read it: it is damaged in a way that is not known here"
+ENDED = "the process that read this file crashed; the file is probably damaged"
 
-NO_PROCESS = "no process can be started, as which files are opened"
+NO_PROCESS = "no process can be started to open files"
 
 
 class NoProcess(NotExamined):
-    """The machine starts no more processes, say because of a limit."""
+    """No more processes can be started, for instance because of a limit."""
 
 
 Lost: TypeAlias = Callable[[Context, Any], Findings]
-"""What is found where the process of a task ended that has no smaller parts."""
+"""Makes the finding for a task whose process crashed and that has no smaller parts."""
 
 
 def manifest_lost(context: Context, task: Any) -> Findings:
-    """A manifest that no check lived through."""
+    """Return the finding for a manifest whose check crashed the process."""
     location = str(getattr(task, "location", task))
     return Findings((finding("MAN001", ENDED, file=location, aspect="process-ended"),))
 
 
 class Apart:
-    """Runs one check on tasks in processes."""
+    """Runs one check on tasks in separate processes."""
 
     def __init__(self, context: Context, check: Check, workers: int, lost: Lost = manifest_lost) -> None:
         self._context = context
@@ -68,7 +68,7 @@ class Apart:
         self._pool: ProcessPoolExecutor | None = None
 
     def results(self, tasks: Iterable[Any]) -> Iterator[list[Emitted]]:
-        """What the check emits of each task, in no certain order."""
+        """Yield what the check emits for each task, in any order."""
         left, running = iter(tasks), dict[Future[list[Emitted]], Any]()
         try:
             self._give(left, running, self._workers * AHEAD)
@@ -81,14 +81,14 @@ class Apart:
                         yield future.result()
                     except BrokenProcessPool:
                         ended.append(task)
-                if ended:  # and with the one process all of the pool: what was under way is done again, one by one
+                if ended:  # one crash breaks the whole pool: the running tasks are run again, one by one
                     ended += running.values()
                     running.clear()
                     self._pool = None
                     for task in ended:
                         yield self._alone(task)
                 self._give(left, running, self._workers * AHEAD - len(running))
-        except BaseException:  # an interrupt, say: nobody wants what is under way
+        except BaseException:  # for instance an interrupt: running tasks are not needed any more
             if self._pool is not None:
                 _end(self._pool)
             raise
@@ -102,12 +102,12 @@ class Apart:
                 self._pool = self._new_pool(self._workers)
             try:
                 running[_given(self._pool, task)] = task
-            except BrokenProcessPool:  # it ended between two tasks
+            except BrokenProcessPool:  # a process ended between two tasks
                 self._pool = self._new_pool(self._workers)
                 running[_given(self._pool, task)] = task
 
     def _alone(self, task: Any) -> list[Emitted]:
-        """The check of one task with nothing beside it; in halves where it does not live through that."""
+        """Check one task alone in a process, and its halves if the process crashes."""
         pool = self._new_pool(1)
         try:
             return _given(pool, task).result()
@@ -133,10 +133,10 @@ class Apart:
 
 
 def _given(pool: ProcessPoolExecutor, task: Any) -> Future[list[Emitted]]:
-    """A task given to a pool, which may start a process for it.
+    """Submit a task to a pool, which may start a process for it.
 
     Raises:
-        NoProcess: none can be started.
+        NoProcess: no process can be started.
     """
     try:
         return pool.submit(_run, task)
@@ -145,8 +145,8 @@ def _given(pool: ProcessPoolExecutor, task: Any) -> Future[list[Emitted]]:
 
 
 def _serve_without_interrupts() -> None:
-    """Start the server of processes so that neither it nor they get an interrupt of the terminal, not even at first."""
-    resource_tracker.ensure_running()  # starts once, and would let interrupts through again
+    """Start the fork server so that neither it nor its processes ever get an interrupt of the terminal."""
+    resource_tracker.ensure_running()  # starts only once, and would unblock interrupts
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         forkserver.ensure_running()
@@ -155,9 +155,9 @@ def _serve_without_interrupts() -> None:
 
 
 def _end(pool: ProcessPoolExecutor) -> None:
-    """End the processes of a pool, whatever they do, and wait for the thread that looks after them.
+    """Kill the processes of a pool, and wait for the thread that manages them.
 
-    Where this process exits while that thread closes its pipe, Python writes into the closed pipe and tells of it.
+    If this process exited while that thread closes its pipe, Python would print an error about the closed pipe.
     """
     processes = list((getattr(pool, "_processes", None) or {}).values())
     manager: threading.Thread | None = getattr(pool, "_executor_manager_thread", None)
@@ -172,7 +172,7 @@ _RUNS: list[tuple[Context, Check]] = []
 
 
 def _start(packed: bytes, environ: dict[str, str]) -> None:
-    """Take the check, and the variables as they are there now."""
+    """Unpack the check, and set the environment variables to those of the parent process."""
     os.environ.clear()
     os.environ.update(environ)
     threading.Thread(target=_end_with_parent, daemon=True).start()
@@ -181,7 +181,7 @@ def _start(packed: bytes, environ: dict[str, str]) -> None:
 
 
 def _end_with_parent() -> None:
-    """End this process when the one that asked is gone, killed say, whatever is waited for here."""
+    """End this process when the parent process is gone, for instance killed."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         connection.wait([parent.sentinel])

@@ -46,30 +46,30 @@ _UNREACHABLE = (
     "URLError",
     "Timeout",
 )
-"""What the clients of PyIceberg's catalogs raise where nobody answers."""
+"""Errors that the clients of PyIceberg's catalogs raise if nothing answers."""
 
 
 def configuration_places(name: str) -> str:
-    """Where PyIceberg looks for the configuration of a catalog, and what is there; no values are given.
+    """Describe where PyIceberg looks for the configuration of a catalog, and what exists there, without values.
 
     Args:
         name: the catalog's name.
     """
     directories = dict.fromkeys(filter(None, (os.environ.get(_HOME), str(Path.home()), str(Path.cwd()))))
     files = [Path(directory, _FILE) for directory in directories]
-    told = [f"{path} ({'is there' if path.is_file() else 'is not there'})" for path in files]
+    places = [f"{path} ({'exists' if path.is_file() else 'does not exist'})" for path in files]
     prefix = f"PYICEBERG_CATALOG__{name.upper()}__"
     found = sorted(key for key in os.environ if key.upper().startswith(prefix))
-    told.append(f"the environment variables {prefix}* ({', '.join(found) if found else 'none is set'})")
-    return ", ".join(told)
+    places.append(f"the environment variables {prefix}* ({', '.join(found) if found else 'none is set'})")
+    return ", ".join(places)
 
 
 def explained(name: str, error: str) -> str:
-    """An error of a catalog, with the catalog's name and where its configuration was looked for.
+    """Describe an error of a catalog, with the catalog's name and the places of its configuration.
 
     Args:
         name: the catalog's name.
-        error: what PyIceberg raised: the name of the class, and the message.
+        error: the error of PyIceberg: the name of the class, and the message.
     """
     unreachable = "the catalog cannot be reached: " if error.startswith(_UNREACHABLE) else ""
     return f"catalog {name}: {unreachable}{error}; its configuration was looked for in {configuration_places(name)}"

@@ -1,4 +1,4 @@
-"""What every check of a table knows: its metadata, and what was asked for. It is small, and sent to every executor."""
+"""The context of every check: the table's metadata and the options. It is small, and sent to every executor."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from spec_ref.table_metadata import TableMetadata
 
 
 class Level(enum.Enum):
-    """How deep a table is looked at; each level includes the ones before."""
+    """How much of a table is checked; each level includes the ones before."""
 
     METADATA = "metadata"
-    """The JSON alone."""
+    """Only the metadata file."""
 
     MANIFESTS = "manifests"
-    """Manifest lists and manifests, and what they say of each other."""
+    """Manifest lists and manifests, and whether they agree with each other."""
 
     FILES = "files"
     """The existence, size, schema and footer of each live file."""
 
     ROWS = "rows"
-    """Everything that manifests say of a file, computed anew from its rows."""
+    """Everything that manifests record about a file, recomputed from its rows."""
 
     def includes(self, other: Level) -> bool:
-        """Whether the checks of another level are done too."""
+        """Return whether this level includes the checks of another."""
         levels = list(Level)
         return levels.index(other) <= levels.index(self)
 
@@ -49,22 +49,22 @@ class Context:
     metadata_location: str
     level: Level
     buckets: int = 1
-    """Into how many parts the facts about files are split, by a hash of their paths."""
+    """The number of buckets of the facts about files, by a hash of their paths."""
 
     id_buckets: int = 1
-    """Into how many parts the facts about row ids are split."""
+    """The number of buckets of the facts about row ids."""
 
     compares: bool = False
-    """Whether two versions of the table are compared, so that manifests tell what they say of each file."""
+    """Whether two versions of the table are compared, for which checks of manifests emit the content of each entry."""
 
     counts_partitions: bool = False
-    """Whether manifests tell the sums of their partitions, for partition statistics."""
+    """Whether checks of manifests emit the sums of their partitions, for partition statistics."""
 
     has_position_deletes: bool = True
     """Whether some snapshot that is checked has position deletes or deletion vectors."""
 
     file_seconds: float = FILE_SECONDS
-    """How long a file may give no sign of life (`conformance.validator.patience`)."""
+    """The time limit for a file without progress (`conformance.validator.patience`)."""
 
     @functools.cached_property
     def specs(self) -> Mapping[int, PartitionSpec]:
@@ -83,7 +83,7 @@ class Context:
 
     @functools.cached_property
     def columns(self) -> Mapping[int, Column]:
-        """Every column that a schema of the table has, by id; the current schema's where it has it, else the newest."""
+        """Every column of any schema of the table, by id: that of the current schema, else of the newest with it."""
         schemas = [*self.metadata.schemas, self.schema]
         return {column.id: column for schema in schemas for column in schema.columns()}
 
@@ -94,7 +94,7 @@ class Context:
 
     @functools.cached_property
     def older_types(self) -> Mapping[int, tuple[Type, ...]]:
-        """All types that a column ever had in a schema that the table still lists."""
+        """All types of a column in the schemas of the table, by id."""
         found: dict[int, list[Type]] = {}
         for schema in self.metadata.schemas:
             for column in schema.columns():
@@ -107,11 +107,11 @@ class Context:
         text = self.metadata.properties.get(NAME_MAPPING_PROPERTY)
         try:
             return None if text is None else read_name_mapping(text)
-        except SpecError:  # told by the check of the metadata
+        except SpecError:  # reported by the check of the metadata
             return None
 
     def partition_type(self, spec: PartitionSpec) -> StructType | None:
-        """The type of a spec's partition tuples; None where a source does not fit, which the metadata check tells."""
+        """Return the type of a spec's partition tuples; None if a source does not fit, which is reported elsewhere."""
         try:
             return self.metadata.partition_type(spec)
         except SpecError:
@@ -119,12 +119,12 @@ class Context:
 
     @property
     def looks_at_positions(self) -> bool:
-        """Whether files tell which of their rows are deleted."""
+        """Whether checks of files emit which of their rows are deleted."""
         return self.level.includes(Level.ROWS) and self.has_position_deletes
 
     @functools.cached_property
     def unified_partition(self) -> StructType | None:
-        """The unified partition type; None where the type of a spec is not known."""
+        """The unified partition type; None if the type of a spec is not known."""
         types = [self.partition_type(spec) for spec in reversed(self.metadata.partition_specs)]
         return None if None in types else unified_partition_type(type_ for type_ in types if type_ is not None)
 
@@ -147,42 +147,42 @@ class Context:
 
 
 _KNOWN = tuple(field.name for field in attrs.fields(Context))
-"""What is sent to executors: the fields, without what is computed from them."""
+"""The fields that are sent to executors, without the values that are computed from them."""
 
 
 @attrs.frozen
 class ListTask:
-    """A snapshot whose manifest list is read."""
+    """The task of reading the manifest list of a snapshot."""
 
     snapshot: Snapshot
     checked: bool = True
-    """False for a snapshot that only the history of another one needs."""
+    """False for a snapshot that is only needed for the history of another one."""
 
 
 @attrs.frozen
 class ManifestTask:
-    """A manifest, in one or several snapshots."""
+    """The task of checking a manifest, which one or several snapshots have."""
 
     number: int
-    """Its place among the manifests of the run."""
+    """Its number among the manifests of the run."""
 
     location: str
     manifest_file: ManifestFile | None
-    """What the list says of it; None for a manifest that a snapshot of v1 names by itself."""
+    """Its entry in the manifest list; None for a manifest that a v1 snapshot names in ``manifests``."""
 
     snapshot: Snapshot
     """The first snapshot that lists it."""
 
     place: str
-    """Where it is listed: the file and the number of the entry."""
+    """The manifest list, and the number of the entry."""
 
     checked: bool = True
-    """False where only the live files are asked for."""
+    """False if only the live files are needed."""
 
 
 @attrs.frozen
 class FilesTask:
-    """Some of the files of a manifest."""
+    """The task of checking some of the files of a manifest."""
 
     manifest: ManifestTask
     start: int
@@ -191,7 +191,7 @@ class FilesTask:
     stop: int
 
     def smaller(self) -> tuple[FilesTask, ...]:
-        """The two halves; none of the task of one entry."""
+        """Return the two halves of the task; none for a task of one entry."""
         middle = (self.start + self.stop) // 2
         if middle == self.start:
             return ()
@@ -200,10 +200,10 @@ class FilesTask:
 
 @attrs.frozen(eq=False)
 class Members:
-    """Which manifests the snapshots of a run have."""
+    """The manifests that the snapshots of a run have."""
 
     manifests: int
-    """How many there are."""
+    """The number of manifests."""
 
     of_snapshot: Mapping[int, frozenset[int]]
     """The numbers of the manifests of each snapshot that could be read."""
@@ -212,13 +212,13 @@ class Members:
     """The ids of the snapshots that are checked."""
 
     pairs: tuple[tuple[int, int], ...]
-    """Checked snapshots with their parents, where both could be read."""
+    """Pairs of a checked snapshot and its parent, if both could be read."""
 
     counted: frozenset[int] = frozenset()
-    """The places of the partition statistics files whose rows, and all manifests of whose snapshots, were read."""
+    """The indexes of the partition statistics files whose rows, and all manifests of whose snapshots, were read."""
 
     without_deletes: frozenset[int] = frozenset()
-    """The snapshots that have no delete files but deletion vectors."""
+    """The snapshots whose only delete files are deletion vectors."""
 
     by_positions: frozenset[int] = frozenset()
     """The snapshots that have position delete files and no equality deletes."""
@@ -227,4 +227,4 @@ class Members:
     """The snapshots all of whose manifests were read."""
 
     several_row_ids: frozenset[int] = frozenset()
-    """The manifests of before row lineage that lists give different row ids, as branches may (LIN016), or none."""
+    """Manifests from before row lineage to which lists assign different row ids, as branches may (LIN016), or none."""

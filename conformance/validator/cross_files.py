@@ -1,6 +1,6 @@
 """Rules over several manifests and files: group-bys of facts (Scan Planning; Row Lineage; Snapshots).
 
-The facts of a path are all in one bucket, whatever manifest they come from, so that a bucket can be looked at alone.
+All facts of a path are in one bucket, whatever manifest they come from, so that each bucket can be checked alone.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Numbers = npt.NDArray[Any]
 def check_bucket(
     context: Context, members: Members, locations: Mapping[int, str], facts: Iterable[Facts]
 ) -> tuple[Finding, ...]:
-    """What is wrong with the facts of one bucket."""
+    """Return the findings of the rules over the facts of one bucket."""
     rows: dict[str, list[pa.RecordBatch]] = {
         "files": [],
         "references": [],
@@ -63,7 +63,7 @@ def check_bucket(
 
 
 def _sorted(batches: list[pa.RecordBatch], schema: pa.Schema) -> pa.Table:
-    """All facts of a kind, in an order that does not depend on the engine."""
+    """Concatenate all facts of a kind, in an order that does not depend on the engine."""
     table = pa.Table.from_batches(batches, schema=schema)
     return table.sort_by([("manifest", "ascending"), ("entry", "ascending")])
 
@@ -88,38 +88,38 @@ class _Files:
         self.live: Numbers = self.status != EntryStatus.DELETED
 
     def name(self, code: int) -> str:
-        """The key with a code."""
+        """Return the key with a code."""
         found: str = self.keys.dictionary[code].as_py()
         return found
 
     def scopes(self, rows: list[int]) -> Scopes:
-        """What decides which deletes apply to the data files of some rows; -1 for any row."""
+        """Return what determines which deletes apply to the data files of some rows; -1 for any row."""
         numbers = self.sequence[rows]
         return Scopes(Nullable(numbers, numbers >= 0), self.partition[rows])
 
 
 def _scopes(references: pa.Table) -> Scopes:
-    """What decides to which data files deletes apply."""
+    """Return what determines to which data files deletes apply."""
     column = references["sequence"]
     valid = np.asarray(column.is_valid().to_numpy())
     return Scopes(Nullable(_filled(column), valid), references["partition"].to_numpy())
 
 
 def _filled(column: Any) -> Numbers:
-    """The numbers, -1 for null."""
+    """Return the numbers, with -1 for null."""
     kernels: Any = pc
     return np.asarray(kernels.fill_null(column, -1).to_numpy())
 
 
 def _mask(members: Members, snapshot_id: int) -> Numbers:
-    """Which manifests a snapshot has, by number."""
+    """Return a mask, by number, of the manifests that a snapshot has."""
     mask = np.zeros(members.manifests, np.bool_)
     mask[list(members.of_snapshot[snapshot_id])] = True
     return mask
 
 
 def _repeated(members: Members, locations: Mapping[int, str], files: _Files) -> Iterator[Finding]:
-    """Files that are live twice in one snapshot (SCN007)."""
+    """Find files that are live twice in one snapshot (SCN007)."""
     told: set[tuple[int, int]] = set()
     counts = np.bincount(files.code[files.live], minlength=len(files.keys.dictionary))
     if counts.max(initial=0) < 2:
@@ -145,7 +145,7 @@ def _repeated(members: Members, locations: Mapping[int, str], files: _Files) -> 
 
 
 def _history(context: Context, members: Members, locations: Mapping[int, str], files: _Files) -> Iterator[Finding]:
-    """The live files of a snapshot are those of its parent, with those it added and without those it deleted."""
+    """Check that the live files of a snapshot are those of its parent, plus those it added, minus those it deleted."""
     one_row_id = ~np.isin(files.manifest, list(members.several_row_ids))
     for snapshot_id, parent_id in members.pairs:
         mine, parents = _mask(members, snapshot_id), _mask(members, parent_id)
@@ -161,7 +161,7 @@ def _history(context: Context, members: Members, locations: Mapping[int, str], f
         for row in _first_rows(files, files.live & in_parent, np.setdiff1d(np.setdiff1d(before, now), deleted)):
             yield finding(
                 "MAN017",
-                "a file of the parent snapshot is gone, and no entry says that it was deleted",
+                "a file of the parent snapshot is missing, without a deleted entry",
                 file=locations[int(files.manifest[row])],
                 path=f"/{files.entry[row]}",
                 found=files.name(int(files.code[row])),
@@ -171,7 +171,7 @@ def _history(context: Context, members: Members, locations: Mapping[int, str], f
         for row in _first_rows(files, files.live & in_mine, np.setdiff1d(np.setdiff1d(now, before), added)):
             yield finding(
                 "MAN011",
-                "a file that the parent snapshot does not have is not listed as added",
+                "a file that is not in the parent snapshot is not listed as added",
                 file=locations[int(files.manifest[row])],
                 path=f"/{files.entry[row]}/status",
                 found=files.name(int(files.code[row])),
@@ -182,7 +182,7 @@ def _history(context: Context, members: Members, locations: Mapping[int, str], f
         for row in _first_rows(files, gone, np.setdiff1d(deleted, before)):
             yield finding(
                 "MAN017",
-                "a file is listed as deleted that the parent snapshot does not have",
+                "a file that is not in the parent snapshot is listed as deleted",
                 file=locations[int(files.manifest[row])],
                 path=f"/{files.entry[row]}/status",
                 found=files.name(int(files.code[row])),
@@ -197,7 +197,7 @@ def _history(context: Context, members: Members, locations: Mapping[int, str], f
              "file_sequence_number"),
             (files.row_id, (files.row_id >= 0) & one_row_id, "LIN020", "the first row id of a file changed",
              "data_file/first_row_id"),
-            (files.said, True, "FIO001", "an entry tells something else of its file than in the parent snapshot",
+            (files.said, True, "FIO001", "the entry of a file differs from that in the parent snapshot",
              "data_file"),
         ):  # fmt: skip
             for row, other in _changed(files, numbers, kept & known, in_new):
@@ -214,7 +214,7 @@ def _history(context: Context, members: Members, locations: Mapping[int, str], f
 
 
 def _first_rows(files: _Files, rows: Numbers, codes: Numbers) -> list[int]:
-    """For each of the keys, the first of the rows that has it."""
+    """Return, for each of the keys, the first of the rows that has it."""
     if not len(codes):
         return []
     places = np.nonzero(rows & np.isin(files.code, codes))[0]
@@ -223,10 +223,10 @@ def _first_rows(files: _Files, rows: Numbers, codes: Numbers) -> list[int]:
 
 
 def _changed(files: _Files, numbers: Numbers, kept: Numbers, in_new: Numbers) -> Iterator[tuple[int, int]]:
-    """Files that are live before and after, and of which a number changed when their entry was written anew.
+    """Find files that are live before and after, and of which a number changed when their entry was rewritten.
 
     Yields:
-        A row of the new snapshot, and the number that the file has elsewhere.
+        A row of the new snapshot, and the number of the file in the other snapshot.
     """
     rows = np.nonzero(kept)[0]
     codes, places = np.unique(files.code[rows], return_inverse=True)
@@ -244,7 +244,7 @@ def _changed(files: _Files, numbers: Numbers, kept: Numbers, in_new: Numbers) ->
 def _references(
     context: Context, members: Members, locations: Mapping[int, str], files: _Files, table: pa.Table
 ) -> Iterator[Finding]:
-    """Delete files for one data file: vectors that compete, and deletes that do not fit their file."""
+    """Check the delete files of one data file: a single deletion vector, and deletes that fit their data file."""
     places = {name: code for code, name in enumerate(files.keys.dictionary.to_pylist())}
     rows = table.to_pylist()
     scopes = _scopes(table)
@@ -283,7 +283,7 @@ def _fitting(
     if Mismatch.SEQUENCE_NUMBER in reasons:
         yield finding(
             "SCN008",
-            "the deletes are older than their data file, so that they do not apply",
+            "the deletes are older than their data file and do not apply to it",
             found=row["sequence"],
             expected=f"at least {files.sequence[target]}",
             **where,
@@ -292,7 +292,7 @@ def _fitting(
     if Mismatch.PARTITION in reasons:
         yield finding(
             "SCN008",
-            "the deletes are in another partition than their data file, so that they do not apply",
+            "the partition of the deletes differs from that of their data file, so that they do not apply",
             found=row["key"],
             **where,
             aspect="partition",
@@ -300,7 +300,7 @@ def _fitting(
     if row["records"] > files.records[target]:
         yield finding(
             "DFL005",
-            "there are more deletes than rows in their data file",
+            "the number of deletes exceeds the rows of their data file",
             found=row["records"],
             expected=f"at most {files.records[target]}",
             **where,
@@ -311,9 +311,9 @@ def _fitting(
 def _row_ids(
     context: Context, bucket: int, members: Members, locations: Mapping[int, str], table: pa.Table
 ) -> Iterator[Finding]:
-    """Data files of one snapshot that were given the same row ids (LIN002).
+    """Find data files of one snapshot that have the same row ids (LIN002).
 
-    A range stands in each bucket that it reaches into; it is told in the one where it begins.
+    A range is in each bucket that it overlaps; it is reported in the bucket where it starts.
     """
     size = row_bucket_size(context)
     told: set[tuple[int, int]] = set()
@@ -330,7 +330,7 @@ def _row_ids(
             row, other = int(rows[at]), int(rows[int(np.argmax(reach[:at] > first[rows[at]]))])
             begins = min(max(int(first[row]) // size, 0), context.buckets - 1)
             if begins != bucket or keys[row].as_py() == keys[other].as_py():
-                continue  # the same file twice is told as such
+                continue  # a file that is listed twice is reported as such
             place = (int(manifest[row]), int(entry[row]))
             if place not in told:
                 told.add(place)

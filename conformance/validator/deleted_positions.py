@@ -1,8 +1,9 @@
-"""Deleted positions against the data files that they are of (Delete Formats; Scan Planning; Partition Statistics File).
+"""Deleted positions, compared with their data files (Delete Formats; Scan Planning; Partition Statistics File).
 
-Files tell which data files there are, live and deleted, and delete files which positions they delete; both meet in the
-bucket of the path. What is compared there: whether position deletes are of a file that they apply to, whether a new
-deletion vector has the positions of the one that it replaces, and how many rows of a partition are left.
+Checks of data files emit which data files exist, live and deleted, and checks of delete files emit the positions that
+they delete; both meet in the bucket of the path. The rules there check that position deletes apply to the file that
+they name, that a new deletion vector has the positions of the one that it replaces, and how many rows of a partition
+are left.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 Numbers = npt.NDArray[Any]
 Runs = Sequence[tuple[Numbers, ...]]
-"""Where runs of positions start, and how long they are."""
+"""The starts of runs of positions, and their lengths."""
 
 _TARGETS: list[tuple[str, pa.DataType]] = [
     ("path", pa.string()),
@@ -41,37 +42,37 @@ _TARGETS: list[tuple[str, pa.DataType]] = [
     ("key", pa.string()),
 ]
 TARGETS = pa.schema(_TARGETS)
-"""A data file, and, where partition statistics are compared, the key of its tuple."""
+"""A data file and, if partition statistics are compared, the key of its partition tuple."""
 
 _LEFT: list[tuple[str, pa.DataType]] = [("key", pa.string()), ("snapshot", pa.int64()), ("deleted", pa.int64())]
 LEFT = pa.schema(_LEFT)
-"""How many rows of a file of the partition ``key`` are deleted in a snapshot."""
+"""The number of deleted rows of a file of the partition ``key`` in a snapshot."""
 
 
 @attrs.frozen
 class Origin:
-    """The entry that facts are of; two of the same entry are equal."""
+    """The manifest entry that facts are about; two origins of the same entry are equal."""
 
     manifest: int
     entry: int
     sequence: int | None = attrs.field(eq=False)
-    """The data sequence number; None where it is not known."""
+    """The data sequence number; None if it is not known."""
 
     data_file: DataFile = attrs.field(eq=False)
-    """The file, without what `slim` leaves out."""
+    """The file, without the fields that `slim` leaves out."""
 
     spec: PartitionSpec = attrs.field(eq=False)
     snapshot: int | None = attrs.field(eq=False, default=None)
-    """The snapshot that added the file, or of a deleted entry the one that deleted it; None where it is not known."""
+    """The snapshot that added the file, or for a deleted entry the one that deleted it; None if it is not known."""
 
     @property
     def vector(self) -> bool:
-        """Whether it is of a deletion vector."""
+        """Whether the entry is that of a deletion vector."""
         return self.data_file.is_deletion_vector
 
     @property
     def referenced(self) -> bool:
-        """Whether the entry names the data file, so that the rules of entries compare both."""
+        """Whether the entry names the data file, so that the rules over entries compare both."""
         return self.data_file.referenced_data_file is not None
 
 
@@ -80,7 +81,7 @@ _PATHS = frozenset({FILE_PATH})
 
 
 def slim(data_file: DataFile) -> DataFile:
-    """A file with what decides to which data files position deletes apply, and not what is long."""
+    """Reduce a file to the fields that determine to which data files position deletes apply."""
     bounds = {
         name: {key: value for key, value in (getattr(data_file, name) or {}).items() if key in _PATHS}
         for name in ("lower_bounds", "upper_bounds")
@@ -89,7 +90,7 @@ def slim(data_file: DataFile) -> DataFile:
 
 
 def mismatch(delete: Origin, data: Origin) -> Mismatch | None:
-    """The first reason why position deletes or a deletion vector do not apply to a data file; None where they may."""
+    """Return the first reason why position deletes or a vector do not apply to a data file; None if they may."""
     found = mismatches(
         delete.data_file, delete.sequence, delete.spec, data.data_file, data.sequence, data.spec, NO_TYPES
     )
@@ -97,11 +98,11 @@ def mismatch(delete: Origin, data: Origin) -> Mismatch | None:
 
 
 NO_TYPES: Mapping[int, Type] = {}
-"""The types of the columns that position deletes compare by their bounds."""
+"""The types of the columns of position deletes, for their bounds."""
 
 
 def targets(context: Context, places: Iterable[Place]) -> Iterator[Facts]:
-    """The data files among some entries, deleted ones too."""
+    """Yield the data files among some entries, including deleted ones."""
     for place in places:
         entry, path = place.entry, place.data_file.file_path
         if place.data_file.content is FileContent.DATA:
@@ -112,7 +113,7 @@ def targets(context: Context, places: Iterable[Place]) -> Iterator[Facts]:
 
 
 def _key(context: Context, entry: ManifestEntry) -> str | None:
-    """The tuple in the unified partition type, as `partition_statistics` has it."""
+    """Return the key of the partition tuple in the unified partition type, as in `partition_statistics`."""
     unified = context.unified_partition if context.counts_partitions else None
     if unified is None:
         return None
@@ -120,9 +121,9 @@ def _key(context: Context, entry: ManifestEntry) -> str | None:
 
 
 def origin_of(place: Place) -> Origin:
-    """The origin of facts of a file.
+    """Return the origin of the facts about a file.
 
-    Where nothing tells the spec of a manifest, which is a finding, all of its files count as of one partition.
+    If the spec of a manifest is not known, which is a finding, all of its files count as one partition.
     """
     spec = PartitionSpec(place.spec_id or 0) if place.spec is None else place.spec
     entry = place.entry
@@ -136,21 +137,21 @@ def origin_of(place: Place) -> Origin:
 
 @attrs.define
 class PerFile:
-    """What is known of the data files of one bucket."""
+    """The facts about the data files of one bucket."""
 
     targets: dict[str, list[dict[str, Any]]] = attrs.field(factory=dict)
     replaced: dict[str, dict[Origin, list[tuple[Numbers, ...]]]] = attrs.field(factory=dict)
-    """The positions of deletion vectors that a snapshot took out of the table."""
+    """The positions of deletion vectors that a snapshot removed from the table."""
 
     def add(self, rows: pa.RecordBatch, origin: Origin) -> None:
-        """Take in a data file."""
+        """Add a data file."""
         for row in rows.to_pylist():
             self.targets.setdefault(row["path"], []).append({**row, "origin": origin})
 
     def facts(
         self, context: Context, members: Members, deletes: Mapping[str, Mapping[Origin, Runs]]
     ) -> Iterator[Facts]:
-        """What is found, and how many rows are deleted.
+        """Yield findings, and the numbers of deleted rows.
 
         Args:
             context: the table.
@@ -183,7 +184,7 @@ class PerFile:
         mine: Mapping[Origin, Runs],
         live: Mapping[str, Any] | None,
     ) -> Iterator[tuple[Origin, Finding]]:
-        """A new vector without positions of the one that it replaces, so that rows come back (DEL003)."""
+        """Find new vectors that lack positions of the one that they replace, so that deleted rows reappear (DEL003)."""
         new = [one for one in mine if one.vector and one.snapshot == snapshot_id]
         if live is None or not new:
             return
@@ -196,7 +197,7 @@ class PerFile:
                         new[0],
                         finding(
                             "DEL003",
-                            "a deletion vector leaves out positions of the one that it replaces",
+                            "a deletion vector lacks positions of the one that it replaces",
                             file=path,
                             found=int(lost.min()),
                             expected="every deleted position in the new vector",
@@ -211,32 +212,34 @@ _NOTHING = pa.RecordBatch.from_pylist([], LEFT)
 def _scope(
     path: str, snapshot_id: int, mine: Mapping[Origin, Runs], live: Mapping[str, Any] | None, *, gone: bool
 ) -> Iterator[tuple[Origin, Finding]]:
-    """Position deletes of a file that is not in the table, or of one that they do not apply to.
+    """Find position deletes of a file that is not in the table, or of one that they do not apply to.
 
-    A file may have gone after its deletes were written; with the snapshot that adds the deletes it is there, or goes.
+    A file may be deleted after its deletes were written, but the snapshot that adds the deletes has it or deletes it.
     """
     for origin in mine:
         if origin.vector or origin.referenced:
-            continue  # compared by the rules of entries
+            continue  # compared by the rules over entries
         if live is None:
             if not gone and origin.snapshot == snapshot_id:
                 yield (
                     origin,
                     finding(
                         "DEL013",
-                        "position deletes are of a file that the table does not have",
+                        "position deletes name a file that is not in the table",
                         file=path,
                         expected="the file_path of a manifest entry",
                         aspect="unknown-file",
                     ),
                 )
         elif mismatch(origin, live["origin"]) is Mismatch.PARTITION:
-            message = "position deletes are in another partition than their data file, so that they do not apply"
+            message = (
+                "the partition of position deletes differs from that of their data file, so that they do not apply"
+            )
             yield origin, finding("SCN009", message, file=path)
 
 
 def _positions(runs: Runs) -> Numbers:
-    """Each position of some runs once."""
+    """Return each position of some runs once."""
     parts = [
         np.arange(start, start + count)
         for starts, counts, *_ in runs
@@ -246,7 +249,7 @@ def _positions(runs: Runs) -> Numbers:
 
 
 def _left(context: Context, snapshot_id: int, mine: Mapping[Origin, Runs], live: Mapping[str, Any]) -> Facts:
-    """How many rows of a live file the deletes take out that apply to it."""
+    """Count the rows of a live file that the applicable deletes remove."""
     applied = [one for one in mine if mismatch(one, live["origin"]) is None]
     vectors = [one for one in applied if one.vector]
     positions = _positions([runs for one in vectors or applied for runs in mine[one]])
@@ -262,7 +265,7 @@ def _left(context: Context, snapshot_id: int, mine: Mapping[Origin, Runs], live:
 def total_findings(
     context: Context, members: Members, left: Sequence[pa.RecordBatch], rows: Sequence[pa.RecordBatch]
 ) -> Iterator[Finding]:
-    """Rows of partition statistics whose totals are not what the deleted positions leave (STA027).
+    """Find rows of partition statistics whose totals differ from the rows that the deletes leave (STA027).
 
     Args:
         context: the table.
@@ -285,7 +288,7 @@ def total_findings(
             if total != wanted and row["file"] in members.counted:
                 yield finding(
                     "STA027",
-                    "the total is not what the position deletes leave",
+                    "the total differs from the rows that the position deletes leave",
                     file=statistics.statistics_path,
                     path=f"/{row['row']}/total_record_count",
                     found=total,

@@ -1,6 +1,6 @@
-"""Two versions of one table: what may not vanish or change between commits (Table Metadata; Schema Evolution).
+"""Two versions of one table: what may not disappear or change between commits (Table Metadata; Schema Evolution).
 
-Files and ids are immutable: what both versions name by one id is one thing, and what counts up never goes down.
+Files and ids are immutable: an id means the same in both versions, and counters never decrease.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _COUNTERS = (
     ("next-row-id", "TMD024", "next_row_id"),
     ("format-version", "TMD001", "format_version"),
 )
-"""What never decreases."""
+"""The counters that never decrease, with their requirements."""
 
 
 def compare(
@@ -41,14 +41,14 @@ def compare(
 ) -> TableReport:
     """Check the new version of a table, by itself and against the old one.
 
-    Of the new version, the snapshots are checked that follow the old current one, each against its parent: what their
-    lists say of manifests, and their entries of files.
+    Of the new version, the snapshots after the old current one are checked, and the manifests and entries of each are
+    compared with those of its parent.
 
     Args:
-        old: where the old version is: a metadata file, say.
-        new: where the new version is.
+        old: the location of the old version, such as a metadata file.
+        new: the location of the new version.
         check: checks some snapshots of a table.
-        file_seconds: how long a file may give no sign of life.
+        file_seconds: the time limit for a file without progress, in seconds.
 
     Raises:
         Unreadable: the metadata of one of them cannot be read.
@@ -69,22 +69,29 @@ def _read(location: str, file_seconds: float) -> tuple[str, TableMetadata]:
 
 
 def changes(old: TableMetadata, new: TableMetadata, old_file: str, file: str) -> Iterator[Finding]:
-    """What changed that may not, with places in the new metadata."""
+    """Find changes that are not allowed, with paths in the new metadata."""
 
-    def told(code: str, message: str, path: str, found: Any, expected: Any, aspect: str = "") -> Finding:
+    def changed(code: str, message: str, path: str, found: Any, expected: Any, aspect: str = "") -> Finding:
         return finding(code, message, file=file, path=path, found=found, expected=str(expected), aspect=aspect)
 
     if old.table_uuid is not None and new.table_uuid != old.table_uuid:
-        yield told("TMD002", "this is another table", "/table-uuid", new.table_uuid, old.table_uuid, aspect="changed")
+        yield changed(
+            "TMD002",
+            "table-uuid differs from the old version's",
+            "/table-uuid",
+            new.table_uuid,
+            old.table_uuid,
+            aspect="changed",
+        )
         return
     for name, code, attribute in _COUNTERS:
         before, after = getattr(old, attribute), getattr(new, attribute)
         if before is not None and (after is None or after < before):
             after = None if after is None else int(after)
-            yield told(code, f"{name} decreased", f"/{name}", after, f"at least {int(before)}", aspect="decreased")
+            yield changed(code, f"{name} decreased", f"/{name}", after, f"at least {int(before)}", aspect="decreased")
     if new.last_updated_ms < old.last_updated_ms:
         path, expected = "/last-updated-ms", f"at least {old.last_updated_ms}"
-        yield told("TMD005", "the table was updated earlier", path, new.last_updated_ms, expected, aspect="decreased")
+        yield changed("TMD005", "last-updated-ms decreased", path, new.last_updated_ms, expected, aspect="decreased")
     kinds: tuple[tuple[str, str, Callable[[Any], int]], ...] = (
         ("schemas", "EVO002", lambda one: one.schema_id),
         ("partition_specs", "PAR011", lambda one: one.spec_id),
@@ -98,25 +105,25 @@ def changes(old: TableMetadata, new: TableMetadata, old_file: str, file: str) ->
             other = known.get(key(one))
             if other is not None and _essential(one, snapshots) != _essential(other, snapshots):
                 name = attribute.replace("_", "-")
-                yield told(
+                yield changed(
                     code,
-                    f"what one id stands for in {name} changed",
+                    f"an element of {name} changed, but not its id",
                     f"/{name}/{place}",
                     key(one),
                     f"the same as in {old_file}",
                     aspect="changed",
                 )
-    yield from _columns(old, new, told)
-    yield from _partition_fields(old, new, told)
-    yield from _partition_values(old, new, told)
-    yield from _snapshots(old, new, told)
+    yield from _columns(old, new, changed)
+    yield from _partition_fields(old, new, changed)
+    yield from _partition_values(old, new, changed)
+    yield from _snapshots(old, new, changed)
     logged = [entry.metadata_file for entry in new.metadata_log]
     named = {place_of(one) for one in (*logged, file)}
     if logged and place_of(old_file) not in named and new.last_updated_ms > old.last_updated_ms:
         path, expected = "/metadata-log", old_file
-        yield told(
+        yield changed(
             "TMD018",
-            "the metadata log does not have the old file",
+            "the old metadata file is missing from the metadata log",
             path,
             logged[-1],
             expected,
@@ -125,7 +132,7 @@ def changes(old: TableMetadata, new: TableMetadata, old_file: str, file: str) ->
 
 
 def _essential(one: Any, snapshots: frozenset[int]) -> Any:
-    """Without what may change: the write-default of a column, its documentation, and a parent that is expired."""
+    """Remove what may change: the write-default of a column, its documentation, and a parent that has expired."""
     if isinstance(one, Snapshot) and one.parent_snapshot_id not in snapshots:
         return evolve(one, parent_snapshot_id=None)
     fields = getattr(one, "fields", None)
@@ -134,7 +141,7 @@ def _essential(one: Any, snapshots: frozenset[int]) -> Any:
     return evolve(one, fields=tuple(evolve(field, doc=None, write_default=None) for field in fields))
 
 
-def _columns(old: TableMetadata, new: TableMetadata, told: Callable[..., Finding]) -> Iterator[Finding]:
+def _columns(old: TableMetadata, new: TableMetadata, changed: Callable[..., Finding]) -> Iterator[Finding]:
     known = {column.id: column for schema in (*old.schemas, old.current_schema) for column in schema.columns()}
     replaced = old.current_snapshot_id is not None and not _reaches(new, old.current_snapshot_id)
     for place, schema in enumerate(new.schemas):
@@ -145,16 +152,16 @@ def _columns(old: TableMetadata, new: TableMetadata, told: Callable[..., Finding
             path = f"/schemas/{place}"
             if before is None:
                 if column.id <= old.last_column_id:
-                    yield told(
+                    yield changed(
                         "EVO009",
-                        "a new column has an id that was given before",
+                        "the id of a new column was assigned before",
                         path,
                         column.id,
                         f"more than {old.last_column_id}",
                         aspect="reused",
                     )
                 elif not replaced and _needs_default(column, known):
-                    yield told(
+                    yield changed(
                         "EVO015",
                         "a required column was added without defaults",
                         path,
@@ -169,18 +176,18 @@ def _columns(old: TableMetadata, new: TableMetadata, told: Callable[..., Finding
                 else kind(before.type) == kind(column.type)
             )
             if not same:
-                yield told(
+                yield changed(
                     "EVO001",
-                    "a column changed as no evolution may",
+                    "a column changed in a way that schema evolution does not allow",
                     path,
                     f"{column.name}: {column.type}",
                     f"{before.type}, or what it is promoted to",
                     aspect="type-changed",
                 )
             if column.required and not before.required:
-                yield told(
+                yield changed(
                     "EVO001",
-                    "an optional column became required, which files may contradict",
+                    "an optional column became required, but files may have nulls in it",
                     path,
                     column.name,
                     "a column that stays optional",
@@ -189,12 +196,14 @@ def _columns(old: TableMetadata, new: TableMetadata, told: Callable[..., Finding
             if before.field is not None and column.field is not None:
                 first, then = before.field.initial_default, column.field.initial_default
                 if same and not keeps_initial_default(before, column):
-                    yield told("EVO014", "the initial-default of a column changed", path, then, first, aspect="changed")
-    yield from _brought_back(old, new, told)
+                    yield changed(
+                        "EVO014", "the initial-default of a column changed", path, then, first, aspect="changed"
+                    )
+    yield from _brought_back(old, new, changed)
 
 
-def _brought_back(old: TableMetadata, new: TableMetadata, told: Callable[..., Finding]) -> Iterator[Finding]:
-    """Required columns that the schema and the last snapshot lacked, so that rows may have no value (EVO011)."""
+def _brought_back(old: TableMetadata, new: TableMetadata, changed: Callable[..., Finding]) -> Iterator[Finding]:
+    """Find required columns that the schema and the last snapshot lacked, so that rows may have no value (EVO011)."""
     schemas = {schema.schema_id: schema for schema in old.schemas}
     last = next((one for one in old.snapshots if one.snapshot_id == old.current_snapshot_id), None)
     written = schemas.get(last.schema_id) if last is not None and last.schema_id is not None else None
@@ -206,20 +215,20 @@ def _brought_back(old: TableMetadata, new: TableMetadata, told: Callable[..., Fi
     for column in new.current_schema.columns():
         has_default = column.field is not None and column.field.initial_default is not None
         if column.id in dropped and column.required and not has_default:
-            yield told(
+            yield changed(
                 "EVO011",
-                "a required column came back that rows were written without",
+                "a required column was restored, but rows were written without it",
                 f"/schemas/{place}",
                 column.name,
-                "an optional column, or a column that is not brought back",
+                "an optional column, or no restored column",
                 aspect="required-again",
             )
 
 
-def _partition_fields(old: TableMetadata, new: TableMetadata, told: Callable[..., Finding]) -> Iterator[Finding]:
-    """New specs whose fields do not have the ids of equivalent fields (PAR009), or have ids of before (PAR013)."""
+def _partition_fields(old: TableMetadata, new: TableMetadata, changed: Callable[..., Finding]) -> Iterator[Finding]:
+    """Find new specs whose fields lack the ids of equivalent fields (PAR009), or reuse ids (PAR013)."""
     if not UNIQUE_PARTITION_FIELD_IDS.is_supported(old.format_version):
-        return  # whose ids follow from the places of the fields
+        return  # in v1, ids follow from the positions of the fields
     ids: dict[Any, set[int | None]] = {}
     for spec in old.partition_specs:
         for field in spec.fields:
@@ -231,17 +240,17 @@ def _partition_fields(old: TableMetadata, new: TableMetadata, told: Callable[...
             path = f"/partition-specs/{place}/fields/{number}/field-id"
             same = ids.get((field.sources, str(field.transform), field.name))
             if same is not None and field.field_id not in same:
-                yield told(
+                yield changed(
                     "PAR009",
-                    "a partition field does not have the id of an equivalent field of an older spec",
+                    "the id of a partition field differs from that of an equivalent field in an older spec",
                     path,
                     field.field_id,
                     " or ".join(map(str, sorted(filter(None, same)))),
                 )
             elif field.field_id not in given and (field.field_id or 0) <= old.last_partition_id:
-                yield told(
+                yield changed(
                     "PAR013",
-                    "a new partition field has an id that was given before",
+                    "the id of a new partition field was assigned before",
                     path,
                     field.field_id,
                     f"more than {old.last_partition_id}",
@@ -249,19 +258,19 @@ def _partition_fields(old: TableMetadata, new: TableMetadata, told: Callable[...
                 )
 
 
-def _partition_values(old: TableMetadata, new: TableMetadata, told: Callable[..., Finding]) -> Iterator[Finding]:
-    """Promotions that change the values of a partition field that files of the old version may have (EVO008).
+def _partition_values(old: TableMetadata, new: TableMetadata, changed: Callable[..., Finding]) -> Iterator[Finding]:
+    """Find promotions that change the partition values that files of the old version may have (EVO008).
 
-    As where a schema is changed, a table with snapshots is taken to have files of all its specs.
+    As in schema evolution, a table with snapshots is assumed to have files of all its specs.
     """
     specs = old.partition_specs if old.snapshots else (old.default_spec,)
     before, after = ({column.id: column.type for column in one.current_schema.columns()} for one in (old, new))
     fields = {(field.field_id, field.sources, str(field.transform)): field for spec in specs for field in spec.fields}
     for field, first, then in altered_partition_fields(fields.values(), before, after):
         place = [schema.schema_id for schema in new.schemas].index(new.current_schema_id)
-        yield told(
+        yield changed(
             "EVO008",
-            "a promotion changed the values of a partition field",
+            "a type promotion changed the values of a partition field",
             f"/schemas/{place}",
             f"{first} to {then}, for {field.transform} {field.name}",
             "a type that keeps the partition values",
@@ -269,7 +278,7 @@ def _partition_values(old: TableMetadata, new: TableMetadata, told: Callable[...
 
 
 def _needs_default(column: Column, known: Mapping[int, Column]) -> bool:
-    """Whether a new column is required and lacks a default, and is no part of something new that has the defaults."""
+    """Return whether a new column is required and has no default, and is not inside a new column that has defaults."""
     field = column.field
     is_part = bool(column.parents) and column.parents[-1].id not in known
     if field is None or not field.required or is_part:
@@ -277,7 +286,7 @@ def _needs_default(column: Column, known: Mapping[int, Column]) -> bool:
     return field.initial_default is None or field.write_default is None
 
 
-def _snapshots(old: TableMetadata, new: TableMetadata, told: Callable[..., Finding]) -> Iterator[Finding]:
+def _snapshots(old: TableMetadata, new: TableMetadata, changed: Callable[..., Finding]) -> Iterator[Finding]:
     known = {snapshot.snapshot_id for snapshot in old.snapshots}
     for place, snapshot in enumerate(new.snapshots):
         if snapshot.snapshot_id in known:
@@ -285,9 +294,9 @@ def _snapshots(old: TableMetadata, new: TableMetadata, told: Callable[..., Findi
         path = f"/snapshots/{place}"
         is_numbered = all(SEQUENCE_NUMBERS.is_supported(one.format_version) for one in (old, new))
         if is_numbered and snapshot.sequence_number <= old.last_sequence_number:
-            yield told(
+            yield changed(
                 "SNP003",
-                "a new snapshot has an old sequence number",
+                "the sequence number of a new snapshot was assigned before",
                 f"{path}/sequence-number",
                 snapshot.sequence_number,
                 f"more than {old.last_sequence_number}",
@@ -295,9 +304,9 @@ def _snapshots(old: TableMetadata, new: TableMetadata, told: Callable[..., Findi
             )
         first = snapshot.first_row_id
         if first is not None and old.next_row_id is not None and first < old.next_row_id:
-            yield told(
+            yield changed(
                 "LIN023",
-                "a new snapshot gives row ids that were given before",
+                "a new snapshot assigns row ids that were assigned before",
                 f"{path}/first-row-id",
                 first,
                 f"at least {old.next_row_id}",
@@ -308,9 +317,9 @@ def _snapshots(old: TableMetadata, new: TableMetadata, told: Callable[..., Findi
         after = new.refs.get(name)
         if after is not None and after.snapshot_id == ref.snapshot_id and ref.snapshot_id not in left:
             path = f"/refs/{name}"
-            yield told(
+            yield changed(
                 "REF001",
-                "the snapshot of a reference vanished",
+                "the snapshot of a branch or tag is missing",
                 path,
                 ref.snapshot_id,
                 "the snapshot",
@@ -318,8 +327,8 @@ def _snapshots(old: TableMetadata, new: TableMetadata, told: Callable[..., Findi
             )
     current = old.current_snapshot_id
     if current is not None and new.snapshots and not _reaches(new, current) and current in left:
-        message = "the current snapshot does not descend from the old one: the table was rolled back or replaced"
-        yield told("TMD015", message, "/current-snapshot-id", new.current_snapshot_id, current, aspect="rolled-back")
+        message = "the current snapshot is not a descendant of the old one: the table was rolled back or replaced"
+        yield changed("TMD015", message, "/current-snapshot-id", new.current_snapshot_id, current, aspect="rolled-back")
 
 
 def _reaches(metadata: TableMetadata, ancestor: int) -> bool:

@@ -1,4 +1,4 @@
-"""What checks emit: findings added up, small sums for the driver, and facts for the rules over several files."""
+"""The results of checks: combined findings, small sums for the driver, and facts for the rules over several files."""
 
 from __future__ import annotations
 
@@ -13,36 +13,36 @@ from spec_ref.checks.findings import Finding
 
 @attrs.frozen
 class Findings:
-    """What was found by one task, one finding for each cause."""
+    """The findings of one task, one for each cause."""
 
     findings: tuple[Finding, ...]
 
 
 @attrs.frozen(eq=False)
 class Facts:
-    """Facts about entries that rules over several files look at together."""
+    """Facts about entries, for the rules over several files."""
 
     bucket: int
     kind: str
-    """What the rows are: ``files``, ``references``, ``row-ids``, ``partitions`` or ``statistics`` of manifests;
+    """The kind of rows: ``files``, ``references``, ``row-ids``, ``partitions`` or ``statistics`` of manifests;
     ``rows``, ``targets``, ``deleted``, ``replaced``, ``left``, ``ids`` or ``found`` of files."""
 
     rows: pa.RecordBatch
     about: Any = None
-    """What all rows have in common."""
+    """A value that all rows share."""
 
 
 @attrs.frozen
 class Sums:
-    """Counts over files, as the summary of a snapshot tells them."""
+    """Counts over files, as in the summary of a snapshot."""
 
     data_files: int = 0
     records: int = 0
     files_size: int = 0
-    """In bytes; of a deletion vector its blob."""
+    """In bytes; for a deletion vector, the size of its blob."""
 
     whole_files_size: int = 0
-    """In bytes; of a deletion vector the whole Puffin file, which is another reading of what a summary tells."""
+    """In bytes; for a deletion vector, the size of the Puffin file, which some writers put into the summary."""
 
     delete_files: int = 0
     position_delete_files: int = 0
@@ -52,7 +52,7 @@ class Sums:
     equality_deletes: int = 0
 
     def plus(self, other: Sums) -> Sums:
-        """The counts of both."""
+        """Return the sums of both."""
         mine, theirs = attrs.astuple(self), attrs.astuple(other)
         return Sums(*(one + two for one, two in zip(mine, theirs, strict=True)))
 
@@ -65,27 +65,27 @@ class ManifestSums:
     entries: int
     live: Sums
     added: Mapping[int, Sums]
-    """By the snapshot that added the files."""
+    """The added files, by the snapshot that added them."""
 
     deleted: Mapping[int, Sums]
-    """By the snapshot that deleted them."""
+    """The deleted files, by the snapshot that deleted them."""
 
     least_data_sequence_number: int | None
-    """Of its live data files."""
+    """The least data sequence number of its live data files."""
 
     features: frozenset[str]
-    """What readers have to know to read the files, as `conformance.validator.readability` names it."""
+    """The features that readers need to read the files, by their names in `conformance.validator.readability`."""
 
     writers: frozenset[str] = frozenset()
-    """The implementations that seem to have written it."""
+    """The implementations that probably wrote it."""
 
     whole: bool = True
-    """Whether all entries could be read; the counts of others are compared with nothing."""
+    """Whether all entries could be read; otherwise the counts are not compared."""
 
 
 @attrs.frozen
 class Seen:
-    """What a file showed that the table as a whole is told of."""
+    """The features and writers that a file shows, for the report of the table."""
 
     features: frozenset[str]
     writers: frozenset[str]
@@ -93,10 +93,10 @@ class Seen:
 
 @attrs.frozen
 class StatisticsRead:
-    """That the rows of a partition statistics file were read, so that they can be compared."""
+    """The rows of a partition statistics file were read, so that they can be compared."""
 
     place: int
-    """Its place in the metadata."""
+    """Its index in the metadata."""
 
 
 @attrs.frozen

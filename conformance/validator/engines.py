@@ -1,4 +1,4 @@
-"""What an engine has to do: map a function over tasks, and group the facts that come out by bucket."""
+"""The interface of an engine: map a function over tasks, and group the resulting facts by bucket."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ R = TypeVar("R")
 Check: TypeAlias = Callable[[Context, Any], Iterator[Emitted]]
 CheckBucket: TypeAlias = Callable[[Iterable[Facts]], tuple[Finding, ...]]
 Progress: TypeAlias = Callable[[str, int, int], None]
-"""Is told what is done, how many of it are, and of how many."""
+"""Takes the name of the tasks, the number done, and the total."""
 
 
 class Stopped(Exception):
-    """The end of a check in the middle of a stage, with what had been emitted."""
+    """A check ended in the middle of a stage; has what was emitted so far."""
 
     def __init__(self, emitted: list[Emitted], reason: str | None) -> None:
-        """Tell of it.
+        """Make the error.
 
         Args:
-            emitted: what is known until then.
-            reason: what the engine lacks; None for an interrupt.
+            emitted: what was emitted so far.
+            reason: why the engine cannot continue; None for an interrupt.
         """
         super().__init__(reason)
         self.emitted = emitted
@@ -34,10 +34,10 @@ class Stopped(Exception):
 
 
 class Engine(Protocol):
-    """Runs checks, here or on a cluster."""
+    """Runs checks, on this machine or on a cluster."""
 
     def map(self, context: Context, function: Callable[[Context, T], R], tasks: Sequence[T]) -> list[R]:
-        """The results of a function that gives little, in the order of the tasks."""
+        """Return the results of a function with small results, in the order of the tasks."""
         ...
 
     def stage(
@@ -50,20 +50,21 @@ class Engine(Protocol):
         facts: bool = False,
         lost: Callable[[Context, Any], Findings] | None = None,
     ) -> list[Emitted]:
-        """Run a check on every task; all that it emits but facts, which are kept for `grouped`. Findings are added up,
-        so that what comes back does not grow with the files.
+        """Run a check on every task; return what it emits except facts, which are kept for `grouped`.
+
+        Findings are combined, so that the result does not grow with the number of files.
 
         Args:
             context: the table.
             check: the check.
-            tasks: what it is run on.
-            what: what the tasks are, for the progress.
+            tasks: the tasks.
+            what: the name of the tasks, for the progress.
             facts: whether the check emits facts.
-            lost: what is found where a task ends its process; only given for checks whose libraries may do that.
+            lost: makes the finding for a task that crashes its process; only given for checks that may do so.
 
         Raises:
-            Stopped: somebody interrupted it, or the engine cannot go on.
-            KeyboardInterrupt, NotExamined: the same, of an engine that knows nothing of its tasks yet.
+            Stopped: the stage was interrupted, or the engine cannot continue.
+            KeyboardInterrupt, NotExamined: the same, if the engine has no results of the stage.
         """
         ...
 
@@ -72,13 +73,13 @@ class Engine(Protocol):
         ...
 
     def regrouped(self, function: Callable[[Iterable[Facts]], Iterator[Facts]]) -> None:
-        """Replace the facts by those that a function makes of the facts of every bucket."""
+        """Replace the facts by the results of a function of the facts of every bucket."""
         ...
 
     def close(self) -> None:
-        """Give back what the engine holds."""
+        """Release the resources of the engine."""
         ...
 
 
 def quiet(what: str, done: int, of: int) -> None:
-    """Progress that nobody looks at."""
+    """Report no progress."""

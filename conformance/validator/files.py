@@ -58,7 +58,7 @@ class Place:
 
     @property
     def origin(self) -> Origin:
-        """The entry, for facts."""
+        """The manifest entry, for facts."""
         return origin_of(self)
 
     @property
@@ -66,7 +66,7 @@ class Place:
         return self.entry.data_file
 
     def said(self, attribute: str) -> str:
-        """The path of a field of the entry."""
+        """Return the path of a field of the entry."""
         return f"/{self.number}/data_file/{attribute}"
 
 
@@ -74,7 +74,7 @@ def check_files_task(context: Context, task: FilesTask) -> Iterator[Emitted]:
     """Check some of the files of a manifest: the live ones among a range of its entries."""
     opened = load(context, task.manifest)
     if isinstance(opened, Finding):
-        return  # told by the check of the manifest
+        return  # reported by the check of the manifest
     tally, features, writers = Tally(), set[str](), set[str]()
     listed_by = writer_of(context, opened[1])
     try:
@@ -89,7 +89,7 @@ def check_files_task(context: Context, task: FilesTask) -> Iterator[Emitted]:
             yield from told
             yield from _miscounted(place, found)
     except SpecError:
-        pass  # an entry that cannot be read: told by the check of the manifest
+        pass  # an entry that cannot be read, which the check of the manifest reports
     yield Findings(tally.findings())
     yield Seen(frozenset(features), frozenset(writers))
 
@@ -118,9 +118,9 @@ _COUNTED_AS = {
 def _attributed(
     found: Iterable[Finding], manifest: str, listed_by: str | None, writer: str | None
 ) -> Iterator[Finding]:
-    """Findings with who is suspected: for what the manifest says of a file whoever wrote the manifest.
+    """Add the suspected writer to findings; for findings about an entry, the writer of the manifest.
 
-    Nobody is suspected for a file that could not be opened: whether it or the manifest is wrong does not show.
+    A file that could not be opened has no suspected writer, as either the file or the manifest may be wrong.
     """
     for one in found:
         by_manifest = writer is not None and one.violation.file == manifest
@@ -128,7 +128,7 @@ def _attributed(
 
 
 def _in_time(context: Context, place: Place) -> tuple[list[Finding], str | None, set[str], list[Facts]]:
-    """What `check_file` finds, who wrote the file, and what it adds; of a file that never comes, that alone."""
+    """Run `check_file` with a time limit; for a file without progress, only a finding about that."""
 
     def work() -> tuple[list[Finding], str | None, set[str], list[Facts]]:
         features, facts = set[str](), list[Facts]()
@@ -141,7 +141,7 @@ def _in_time(context: Context, place: Place) -> tuple[list[Finding], str | None,
 
 
 def file_lost(context: Context, task: FilesTask) -> Findings:
-    """The finding of the one file of a task, whose process ended over it."""
+    """Return the finding for the one file of a task, whose check crashed the process."""
     opened = load(context, task.manifest)
     assert not isinstance(opened, Finding)
     for entry, _ in _entries(opened[1], task):
@@ -156,11 +156,11 @@ _DAMAGED = {
     FileFormat.AVRO: "AVR014",
     FileFormat.PUFFIN: "PUF001",
 }
-"""The requirements that a damaged file of a format breaks."""
+"""The requirements that a damaged file breaks, by format."""
 
 
 def _positions_facts(context: Context, task: FilesTask, manifest: Manifest) -> Iterator[Facts]:
-    """The data files that position deletes may be of, and the positions of vectors that were taken out."""
+    """Yield the data files that position deletes may name, and the positions of vectors that were removed."""
     if not context.looks_at_positions:
         return
     places = [
@@ -177,7 +177,7 @@ def _positions_facts(context: Context, task: FilesTask, manifest: Manifest) -> I
 
 
 def _vector_facts(context: Context, place: Place, file: PuffinFile, kind: str) -> Iterator[Facts]:
-    """The positions of a vector; none where it cannot be read, which its own checks tell."""
+    """Yield the positions of a vector; none if it cannot be read, which its own checks report."""
     mine = _first_of(file, place.data_file)
     if mine is None:
         return
@@ -190,7 +190,7 @@ def _vector_facts(context: Context, place: Place, file: PuffinFile, kind: str) -
 
 
 def _entries(manifest: Manifest, task: FilesTask, *, deleted: bool = False) -> Iterator[tuple[ManifestEntry, int]]:
-    """The live entries of a task, with ``deleted`` all of them, each with its number."""
+    """Yield the live entries of a task, or with ``deleted`` all of them, each with its number."""
     for columns in column_batches(manifest):
         numbers = np.arange(columns.first, columns.first + len(columns))
         rows = np.nonzero((numbers >= task.start) & (numbers < task.stop) & (columns.live | deleted))[0]
@@ -202,13 +202,16 @@ def _entries(manifest: Manifest, task: FilesTask, *, deleted: bool = False) -> I
 def check_file(
     context: Context, place: Place, features: set[str], facts: list[Facts]
 ) -> tuple[list[Finding], str | None]:
-    """What is wrong with a file, and its suspected writer: empty if it does not show, None if it was not opened.
+    """Check a file.
 
     Args:
         context: the table.
         place: the entry of the file.
-        features: gets what a reader has to know.
-        facts: gets what rules over several files look at.
+        features: the features that readers need are added to this.
+        facts: the facts for rules over several files are added to this.
+
+    Returns:
+        The findings, and the suspected writer: empty if there are no marks, None if the file was not opened.
     """
     data_file = place.data_file
     location = data_file.file_path
@@ -254,7 +257,7 @@ def check_file(
 
 
 def _each_once(findings: Iterable[Finding]) -> list[Finding]:
-    """Findings without those that repeat an earlier one of the place: the footer and the rows may show the same."""
+    """Remove findings that repeat an earlier one of the same place: the footer and the rows may show the same."""
     seen: dict[tuple[str | None, ...], Finding] = {}
     for number, one in enumerate(findings):
         said = one.violation
@@ -278,14 +281,14 @@ def _not_read(place: Place, error: FileAccessError) -> Finding:
 def _beyond_us(location: str) -> Iterator[Finding]:
     yield finding(
         "ORC003",
-        "the rows were not checked: the file has timestamps outside of 1677 to 2262, which are not read here",
+        "the rows were not checked: the file has timestamps outside of 1677 to 2262, which this tool cannot read",
         file=location,
         aspect="not-checked",
     )
 
 
 def _damaged(place: Place, problem: Violation) -> Iterator[Finding]:
-    """A file that cannot be opened; its size tells whether it is cut off or another file."""
+    """Yield the findings for a file that cannot be opened; a wrong size shows that it is cut off or another file."""
     location = place.data_file.file_path
     yield rated(attrs.evolve(problem, file=location))
     try:
@@ -299,7 +302,7 @@ def _damaged(place: Place, problem: Violation) -> Iterator[Finding]:
 def _size(place: Place, size: int) -> Finding:
     return finding(
         "DFL006",
-        "the size of the file is another",
+        "file_size_in_bytes differs from the size of the file",
         file=place.manifest,
         path=place.said("file_size_in_bytes"),
         found=place.data_file.file_size_in_bytes,
@@ -309,14 +312,14 @@ def _size(place: Place, size: int) -> Finding:
 
 
 def _described(place: Place, opened: Opened) -> Iterator[Finding]:
-    """Where the entry tells something else than the footer."""
+    """Find differences between the entry and the footer."""
     data_file = place.data_file
     if data_file.file_size_in_bytes != opened.size:
         yield _size(place, opened.size)
     if data_file.record_count != opened.record_count:
         yield finding(
             "DFL005",
-            "the number of rows is another",
+            "record_count differs from the number of rows in the file",
             file=place.manifest,
             path=place.said("record_count"),
             found=data_file.record_count,
@@ -327,7 +330,7 @@ def _described(place: Place, opened: Opened) -> Iterator[Finding]:
     if offsets and opened.offsets is not None and not set(offsets) <= set(opened.offsets):
         yield finding(
             "DFL019",
-            "the file cannot be split at the offsets",
+            "an element of split_offsets is not the start of a row group or stripe",
             file=place.manifest,
             path=place.said("split_offsets"),
             found=offsets,
@@ -336,30 +339,30 @@ def _described(place: Place, opened: Opened) -> Iterator[Finding]:
         )
     for field_id, chunk in opened.chunks.items():
         pairs = (
-            ("value_counts", "DFL012", chunk.values, "the number of values is not that of the footer"),
-            ("null_value_counts", "DFL013", chunk.nulls, "the number of nulls is not that of the footer"),
+            ("value_counts", "DFL012", chunk.values, "the value count differs from the footer"),
+            ("null_value_counts", "DFL013", chunk.nulls, "the null value count differs from the footer"),
         )
         for attribute, code, counted, message in pairs:
-            told = (getattr(data_file, attribute) or {}).get(field_id)
-            if told is not None and counted is not None and told != counted:
+            recorded = (getattr(data_file, attribute) or {}).get(field_id)
+            if recorded is not None and counted is not None and recorded != counted:
                 path = place.said(f"{attribute}/{field_id}")
                 yield finding(
                     code,
                     message,
                     file=place.manifest,
                     path=path,
-                    found=told,
+                    found=recorded,
                     expected=str(counted),
                     aspect="footer-mismatch",
                 )
-        told = (data_file.column_sizes or {}).get(field_id)
-        if told is not None and told != chunk.size:
+        recorded = (data_file.column_sizes or {}).get(field_id)
+        if recorded is not None and recorded != chunk.size:
             yield finding(
                 "DFL011",
-                "the size of a column is not that of the footer",
+                "the column size differs from the footer",
                 file=place.manifest,
                 path=place.said(f"column_sizes/{field_id}"),
-                found=told,
+                found=recorded,
                 expected=str(chunk.size),
                 aspect="footer-mismatch",
             )
@@ -369,7 +372,7 @@ def _described(place: Place, opened: Opened) -> Iterator[Finding]:
 
 
 def _columns(context: Context, place: Place, opened: Opened) -> Iterator[Finding]:
-    """Whether the columns are those of the table, and those that a delete file has to have."""
+    """Check that the columns are those of the table, and those that a delete file must have."""
     location = place.data_file.file_path
     content = place.data_file.content
     seen: set[int] = set()
@@ -377,7 +380,7 @@ def _columns(context: Context, place: Place, opened: Opened) -> Iterator[Finding
         if field_id in seen:
             yield finding(
                 "TYP002",
-                "two columns have one id",
+                "two columns have the same field id",
                 file=location,
                 path=name,
                 found=field_id,
@@ -388,10 +391,10 @@ def _columns(context: Context, place: Place, opened: Opened) -> Iterator[Finding
     if content is FileContent.POSITION_DELETES:
         fields = {field.id: field for field in opened.struct.fields}
         for field_id, wanted in ((FILE_PATH, STRING), (POS, LONG)):
-            if field_id not in fields:  # that it has another type is told with the columns
+            if field_id not in fields:  # a wrong type is reported with the columns
                 yield finding(
                     "DEL013",
-                    "a position delete file lacks a column",
+                    "a required column is missing from a position delete file",
                     file=location,
                     expected=f"{BY_ID[field_id].name} ({field_id}, {wanted})",
                     aspect="missing-column",
@@ -401,7 +404,7 @@ def _columns(context: Context, place: Place, opened: Opened) -> Iterator[Finding
             if field_id not in seen:
                 yield finding(
                     "DEL017",
-                    "an equality delete file lacks a column that it compares",
+                    "a column of equality_ids is missing from an equality delete file",
                     file=location,
                     found=field_id,
                     expected="a column with this field id",
@@ -412,7 +415,7 @@ def _columns(context: Context, place: Place, opened: Opened) -> Iterator[Finding
             if field.required and field.id not in seen and field.initial_default is None:
                 yield finding(
                     "TYP002",
-                    "a data file lacks a required column that has no default",
+                    "a required column without a default is missing from a data file",
                     file=location,
                     path=field.name,
                     expected=f"a column with the field id {field.id}",
@@ -445,7 +448,7 @@ def _column(
         if column is not None and column.type is not None and column.type != type_:
             yield finding(
                 column.requirement,
-                "a metadata column has another type",
+                "the type of a metadata column is wrong",
                 file=location,
                 path=name,
                 found=str(type_),
@@ -456,7 +459,7 @@ def _column(
     if field_id > context.metadata.last_column_id:
         yield finding(
             "TMD006",
-            "a data file has a column that the table never had",
+            "a data file has a column id that the table has not assigned",
             file=location,
             path=name,
             found=field_id,
@@ -465,7 +468,7 @@ def _column(
         )
         return
     known = context.types.get(field_id)
-    if known is None:  # dropped, with all schemas that had it
+    if known is None:  # a dropped column, whose schemas were all removed
         return
     version = context.metadata.format_version
     older = context.older_types.get(field_id, ())
@@ -474,7 +477,7 @@ def _column(
     if any(same_type(type_, one, version) for one in older):
         yield finding(
             "EVO001",
-            "a column of a data file has a type of an older schema that the newer one does not read",
+            "the type of a column is that of an older schema, which cannot be read as the current type",
             file=location,
             path=name,
             found=_brief(type_),
@@ -486,14 +489,14 @@ def _column(
     if stored is None:
         yield finding(
             "EVO001",
-            "a column of a data file has a type that the table's column never had",
+            "the type of a column in a data file differs from all types of the table's column",
             file=location,
             path=name,
             found=_brief(type_),
             expected=_brief(known),
             aspect="foreign-type",
         )
-    elif not opened.by_name:  # a file that was imported is as its writer knew to make it
+    elif not opened.by_name:  # an imported file follows the conventions of its writer
         for one in stored:
             yield of(attrs.evolve(one, path=name, found=abbreviated_repr(_brief(type_))), file=location)
 
@@ -538,10 +541,10 @@ def _vector(context: Context, place: Place, facts: list[Facts]) -> Iterator[Find
     mine = _first_of(file, data_file)
     yield from all_of((one for one in problems if _concerns(one, file, mine)), file=location)
     if data_file.content_offset is None or data_file.content_size_in_bytes is None:
-        return  # told by the rules of entries
+        return  # reported by the rules over entries
     if context.looks_at_positions:
         facts += _vector_facts(context, place, file, "deleted")
-    told_already = {(one.requirement, one.aspect) for one in problems}
+    reported = {(one.requirement, one.aspect) for one in problems}
     for problem in check_reference(
         file,
         offset=data_file.content_offset,
@@ -549,7 +552,7 @@ def _vector(context: Context, place: Place, facts: list[Facts]) -> Iterator[Find
         referenced_data_file=data_file.referenced_data_file or "",
         record_count=data_file.record_count,
     ):
-        if (problem.requirement, problem.aspect) not in told_already:
+        if (problem.requirement, problem.aspect) not in reported:
             yield from all_of([problem], file=place.manifest, under=f"/{place.number}/data_file")
 
 
@@ -558,7 +561,7 @@ def _first_of(file: PuffinFile, data_file: DataFile) -> int | None:
 
 
 def _concerns(problem: Violation, file: PuffinFile, mine: int | None) -> bool:
-    """What is wrong with a blob is told with the entry that is about it; what concerns the file, with the first."""
+    """Return whether to report a problem with this entry: those of its blob, and with the first those of the file."""
     if problem.path.startswith("/blobs/"):
         return (
             mine is None

@@ -1,4 +1,4 @@
-"""Short ways to make findings: how bad they are is what the registry says of their check."""
+"""Shortcuts to make findings, whose severity is that of their check in the registry."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from spec_ref.core.errors import NOT_GIVEN, Violation, abbreviated_repr
 
 @attrs.frozen
 class InFull:
-    """A value that is told however long it is: the name of a file that somebody has to look for."""
+    """A value that is never abbreviated: the name of a file that a user has to find."""
 
     name: str
 
@@ -29,23 +29,25 @@ def finding(
     expected: str | None = None,
     aspect: str = "",
 ) -> Finding:
-    """A finding at one place; the check is that of the requirement and the aspect of it."""
-    told = None if found is NOT_GIVEN else repr(found.name) if isinstance(found, InFull) else abbreviated_repr(found)
+    """Make a finding at one place; the requirement and the aspect identify the check."""
+    shown = None if found is NOT_GIVEN else repr(found.name) if isinstance(found, InFull) else abbreviated_repr(found)
     return rated(
-        Violation(requirement=code, message=message, aspect=aspect, path=path, found=told, expected=expected, file=file)
+        Violation(
+            requirement=code, message=message, aspect=aspect, path=path, found=shown, expected=expected, file=file
+        )
     )
 
 
 def of(problem: Violation, *, file: str, under: str = "") -> Finding:
-    """A violation of one file as a finding."""
+    """Make a finding from a violation in a file."""
     return rated(attrs.evolve(problem, file=file, path=under + problem.path))
 
 
 def all_of(problems: Iterable[Violation], *, file: str, under: str = "") -> Iterator[Finding]:
-    """Violations of one file."""
+    """Make findings from violations in a file."""
     return (of(problem, file=file, under=under) for problem in problems)
 
 
 def rated(problem: Violation) -> Finding:
-    """A violation with the severity of its check; what the registry does not have, a reader refuses: an error."""
+    """Make a finding with the severity of its check; a violation without a check is an error, as readers refuse it."""
     return checks.to_finding(problem, registry())

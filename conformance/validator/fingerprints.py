@@ -1,7 +1,7 @@
-"""Who wrote a file: a guess from what writers leave behind (created-by, keys of headers, names in schemas).
+"""The probable writer of a file, from the marks that writers leave (created-by, keys of headers, names in schemas).
 
-`conformance.validator.writers`, where it is installed, knows more; it is asked first. The guess here is from the few
-marks that are certain.
+`conformance.validator.writers` knows more and is used first, if it is installed. This module uses only the few marks
+that are unambiguous.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from conformance.validator.writers import fingerprint_files
 
 @attrs.frozen
 class Evidence:
-    """What a file shows of its writer."""
+    """The marks of the writer of a file."""
 
     created_by: str | None = None
-    """Of a Parquet footer or a Puffin file."""
+    """The ``created_by`` of a Parquet footer or a Puffin file."""
 
     manifest_header: Mapping[str, str] = attrs.field(factory=dict)
     """The key-value metadata of a manifest or manifest list."""
@@ -38,15 +38,15 @@ _OTHERS: tuple[tuple[str, str], ...] = (
     (r"(?i)trino", "Trino"),
     (r"(?i)snowflake", "Snowflake"),
 )
-"""Writers without an adapter, by what ``created_by`` has. The others are in ``fingerprints.toml`` of each engine."""
+"""Writers without an adapter, by patterns of ``created_by``. The others are in ``fingerprints.toml`` of each engine."""
 
 
 def suspect(evidence: Evidence) -> str | None:
-    """The name of the suspected writer; None where nothing tells."""
+    """Return the name of the suspected writer; None if there are no marks."""
     plugged = _plugged()
     found, known = plugged(evidence) if plugged is not None else None, _known(evidence)
     if found is None or (known is not None and known.startswith(found)):
-        return known  # which tells the version too
+        return known  # has the version too
     return found
 
 
@@ -75,7 +75,7 @@ def _known(evidence: Evidence) -> str | None:
     version = summary.get("iceberg-version", "")
     if library_version := re.match(r"Apache Iceberg (?:(?P<library>[A-Za-z]+) )?v?(?P<version>\d\S*)", version):
         engine = summary.get("engine-name") or ("Spark" if "spark.app.id" in summary else None)
-        named = library_version["library"]  # of iceberg-go alone, as "Apache Iceberg Go v0.7.0"
+        named = library_version["library"]  # only iceberg-go: "Apache Iceberg Go v0.7.0"
         library = f"{f'iceberg-{named.lower()}' if named else 'Iceberg-Java'} {library_version['version']}"
         return f"{library} ({engine})" if engine else library
     return summary.get("engine-name")

@@ -1,7 +1,7 @@
-"""A file whose footer is asked for once: what several readers look at one after the other is kept.
+"""A cache for the start and the end of a file, so that its footer is read once.
 
-A store answers each read with a request of its own, and the schema, the statistics and the rows of a file are read by
-different libraries, each of which looks for the footer anew.
+Each read from a store is a separate request, and the schema, the statistics and the rows of a file are read by
+different libraries, each of which would request the footer again.
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ from conformance.table_io.file_access import open_input, short_read, split_locat
 from spec_ref.encodings.random_access_bytes import RandomAccessBytes
 
 END = 1 << 16
-"""How much of the end is read at first: the footers of most files are in it."""
+"""How many bytes of the end are read first: they contain the footers of most files."""
 
 MOST_KEPT = 8 << 20
-"""Longer parts are given and not kept, so that of a file no more is held than that, and as much of its beginning."""
+"""Longer parts are not cached: this limits the cached end of a file, and the cached start."""
 
 
 def open_with_ends(location: str) -> Any:
-    """A file opened for reading with seeks; of one on a store, the ends are kept.
+    """Open a file for random access; the start and the end of a file on a store are cached.
 
     Raises:
-        FileAccessError: it cannot be read; so may its reads raise.
+        FileAccessError: the file cannot be read; later reads may raise it too.
     """
     file = open_input(location)
     return file if split_location(location).scheme == "file" else KeptEnds(file, location)
 
 
 class KeptEnds(RandomAccessBytes):
-    """A file as pyarrow takes those of Python, and as bytes that are not all held."""
+    """A file with a cached start and end: both a Python file object for pyarrow, and `RandomAccessBytes`."""
 
     def __init__(self, file: pa.NativeFile, location: str) -> None:
         super().__init__(file)
@@ -42,7 +42,7 @@ class KeptEnds(RandomAccessBytes):
         self.closed = False
 
     def size(self) -> int:
-        """How many bytes the file has."""
+        """Return the size of the file in bytes."""
         return len(self)
 
     def readable(self) -> bool:
@@ -72,21 +72,21 @@ class KeptEnds(RandomAccessBytes):
         if stop <= len(self._beginning):
             return self._beginning[start:stop]
         if not self._end and (len(self) <= END or (stop == len(self) and stop - start <= END)):
-            self._end = self._asked(max(len(self) - END, 0), len(self))
+            self._end = self._request(max(len(self) - END, 0), len(self))
         kept = len(self) - len(self._end)
         if start >= kept:
             return self._end[start - kept : stop - kept]
         if stop <= kept:
-            read = self._asked(start, stop)
+            read = self._request(start, stop)
             if start == 0 and len(read) <= MOST_KEPT:
                 self._beginning = read
             return read
-        read = self._asked(start, kept) + self._end
+        read = self._request(start, kept) + self._end
         if len(read) <= MOST_KEPT:
             self._end = read
         return read[: stop - start]
 
-    def _asked(self, start: int, stop: int) -> bytes:
+    def _request(self, start: int, stop: int) -> bytes:
         self._file.seek(start)
         read: bytes = self._file.read(stop - start)
         if len(read) != stop - start:

@@ -1,7 +1,7 @@
-"""Whether a manifest is what the manifest list and the snapshots say of it (Manifest Lists; Sequence Numbers).
+"""Consistency of a manifest with its manifest list and snapshots (Manifest Lists; Sequence Numbers).
 
-The counts, the least sequence number and the partition summaries of the list are computed anew, over the columns of a
-manifest, a batch at a time.
+The counts, the least sequence number and the partition summaries of the list are recomputed over the columns of a
+manifest, one batch at a time.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ INTEGERS = frozenset({"int", "long", "date", "timestamp", "timestamptz", "timest
 
 
 class Listing:
-    """What the list says of a manifest, and what its entries show."""
+    """The entry of a manifest in its list, and the same values computed from the entries of the manifest."""
 
     def __init__(self, context: Context, manifest: Manifest, length: int, task: ManifestTask) -> None:
         self.context = context
@@ -43,7 +43,7 @@ class Listing:
         )
 
     def add(self, columns: ManifestColumns) -> Iterator[Finding]:
-        """Look at a batch; what is wrong with single entries is told at once."""
+        """Add a batch; yield the findings about single entries."""
         for status in EntryStatus:
             rows = columns.status == status
             self.totals.files[status] += int(rows.sum())
@@ -69,7 +69,7 @@ class Listing:
             for row, path in self._places(columns, added & (snapshot.values != listed.added_snapshot_id)):
                 yield finding(
                     "MAN016",
-                    "an added file is of another snapshot than the manifest",
+                    "the snapshot of an added file differs from that of the manifest",
                     file=file,
                     path=f"{path}/snapshot_id",
                     found=int(snapshot.values[row]),
@@ -78,7 +78,7 @@ class Listing:
         if not SEQUENCE_NUMBERS.is_supported(self.manifest.format_version):
             return
         numbers = columns.file_sequence_number
-        stored = columns.written("file_sequence_number").valid  # what is inherited is told of the list
+        stored = columns.written("file_sequence_number").valid  # inherited numbers are checked in the list
         for snapshot_id in np.unique(snapshot.values[added & snapshot.valid]).tolist():
             owner = self.context.snapshots.get(snapshot_id)
             if owner is None:
@@ -87,7 +87,7 @@ class Listing:
             for row, path in self._places(columns, mine & (numbers.values != owner.sequence_number)):
                 yield finding(
                     "MAN014",
-                    "the file sequence number is not that of the snapshot that added the file",
+                    "the file sequence number differs from that of the snapshot that added the file",
                     file=file,
                     path=f"{path}/file_sequence_number",
                     found=int(numbers.values[row]),
@@ -99,7 +99,7 @@ class Listing:
         for row, path in self._places(columns, newer):
             yield finding(
                 "SEQ007",
-                "the data of a file is newer than the file",
+                "the data sequence number is greater than the file sequence number",
                 file=file,
                 path=f"{path}/sequence_number",
                 found=int(data.values[row]),
@@ -109,7 +109,7 @@ class Listing:
         for row, path in self._places(columns, stored & (numbers.values > last)):
             yield finding(
                 "TMD004",
-                "a file is newer than the last sequence number of the table",
+                "the sequence number of a file is greater than the table's last-sequence-number",
                 file=file,
                 path=f"{path}/file_sequence_number",
                 found=int(numbers.values[row]),
@@ -125,7 +125,7 @@ class Listing:
             for row, path in self._places(columns, ids.valid & columns.live & (ends > next_row_id)):
                 yield finding(
                     "TMD024",
-                    "a file has row ids that the table has not given",
+                    "a file has row ids that the table has not assigned",
                     file=self.task.location,
                     path=f"{path}/data_file/first_row_id",
                     found=int(ids.values[row]),
@@ -135,7 +135,7 @@ class Listing:
         yield from self._assigned(columns)
 
     def _assigned(self, columns: ManifestColumns) -> Iterator[Finding]:
-        """Files whose rows inherit row ids that their snapshot has not counted as added (SNP011)."""
+        """Find files whose rows inherit row ids beyond the added-rows of their snapshot (SNP011)."""
         adder = self.context.snapshots.get(self._listed.added_snapshot_id)
         if adder is None or adder.first_row_id is None or adder.added_rows is None:
             return
@@ -143,11 +143,11 @@ class Listing:
         inherited = ids.valid & columns.live & ~columns.written("first_row_id").valid
         own = self._listed.first_row_id
         if own is None or own < adder.first_row_id:
-            return  # told of the list, as LIN028
+            return  # reported for the list, as LIN028
         for row, path in self._places(columns, inherited & (ids.values + columns.record_count > end)):
             yield finding(
                 "SNP011",
-                "a file was given row ids beyond those of its snapshot",
+                "the row ids of a file exceed those of its snapshot",
                 file=self.task.location,
                 path=f"{path}/data_file/first_row_id",
                 found=int(ids.values[row]),
@@ -156,14 +156,14 @@ class Listing:
             )
 
     def _specs(self, columns: ManifestColumns) -> Iterator[Finding]:
-        """Ids that the table does not know: of sort orders, and of the fields that equality deletes compare."""
+        """Find unknown ids: of sort orders, and of the fields that equality deletes compare."""
         orders = columns.sort_order_id
         known = [order.order_id for order in self.context.metadata.sort_orders]
         unknown = orders.valid & columns.live & ~np.isin(orders.values, [0, *known])
         for row, path in self._places(columns, unknown):
             yield finding(
                 "SRT004",
-                "the table does not declare the sort order of a file",
+                "the sort order of a file is not declared by the table",
                 file=self.task.location,
                 path=f"{path}/data_file/sort_order_id",
                 found=int(orders.values[row]),
@@ -177,7 +177,7 @@ class Listing:
                 if field_id not in self.context.columns:
                     yield finding(
                         "DFL020",
-                        "no schema of the table has the field that deletes compare",
+                        "the field that deletes compare is not in any schema of the table",
                         file=self.task.location,
                         path=f"/{columns.first + row}/data_file/equality_ids",
                         found=field_id,
@@ -197,7 +197,7 @@ class Listing:
             yield from self._new_position_deletes(columns)
 
     def _new_position_deletes(self, columns: ManifestColumns) -> Iterator[Finding]:
-        """Position delete files that a snapshot added when the table was v3 already (DEL002)."""
+        """Find position delete files that a snapshot added when the table was already v3 (DEL002)."""
         deletes = (columns.content == FileContent.POSITION_DELETES) & columns.live
         formats = columns.formats if deletes.any() else []
         files = deletes & np.array([str(name).lower() != "puffin" for name in formats] or [False], np.bool_)
@@ -207,7 +207,7 @@ class Listing:
             if owner is not None and owner.first_row_id is not None:
                 yield finding(
                     "DEL002",
-                    "a position delete file was added to a table of v3",
+                    "a position delete file was added to a v3 table",
                     file=self.task.location,
                     path=f"{path}/data_file/file_format",
                     expected="a deletion vector",
@@ -219,7 +219,7 @@ class Listing:
         return self.manifest.manifest_file
 
     def findings(self) -> Iterator[Finding]:
-        """Where the list tells something else; the places are those of the manifest list."""
+        """Yield the differences between the list and the manifest, with places in the manifest list."""
         listed = self.task.manifest_file
         if listed is None:
             return
@@ -230,7 +230,7 @@ class Listing:
 
 
 def _add(values: PartitionValues, columns: ManifestColumns) -> None:
-    """Take in the values of the live files."""
+    """Add the values of the live files."""
     live = columns.live
     try:
         if kind(values.type) in INTEGERS:
@@ -246,5 +246,5 @@ def _add(values: PartitionValues, columns: ManifestColumns) -> None:
         values.value = values.value or any(map(is_value, of_files))
         for value in {value for value, alive in zip(of_files, live.tolist(), strict=True) if alive}:
             values.add(value)
-    except SpecError:  # the tuples do not have the field: the check of the Avro schema tells
+    except SpecError:  # the tuples do not have the field, which the check of the Avro schema reports
         values.null = values.value = True

@@ -1,4 +1,4 @@
-"""The engine of one machine: tasks in this process, or in several; facts in memory, or beyond a limit in files."""
+"""The engine for one machine: tasks in this process or in several; facts in memory, or in files beyond a limit."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 HELD_BYTES = 128 << 20
-"""Facts that are held in memory before they are written to files."""
+"""The bytes of facts that are held in memory before they are written to files."""
 
 FEW_TASKS = 16
-"""Fewer are checked in this process: others take a second to start."""
+"""Fewer tasks are checked in this process, as starting others takes a second."""
 
 
 class Local:
@@ -32,13 +32,13 @@ class Local:
     def __init__(
         self, workers: int = 1, progress: Progress = quiet, held_bytes: int = HELD_BYTES, *, apart: bool = False
     ) -> None:
-        """Make an engine.
+        """Make the engine.
 
         Args:
-            workers: processes; 1 checks in this one, unless `apart`.
-            progress: is told of every task that is done.
+            workers: the number of processes; 1 checks in this process, unless `apart`.
+            progress: called for every task that is done.
             held_bytes: how many bytes of facts are held in memory.
-            apart: whether files are always opened in other processes, so that none of them can end this one.
+            apart: whether files are always opened in other processes, so that no file can crash this one.
         """
         self.workers = workers
         self.apart = apart
@@ -116,8 +116,8 @@ def _room() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        told = f"{error.strerror or error}, for facts about files that do not fit in memory"
-        raise NoRoom(f"{told}: TMPDIR names the folder for temporary files") from error
+        what = "the facts about files do not fit in memory, and cannot be written to the folder for temporary files"
+        raise NoRoom(f"{what} (TMPDIR): {error.strerror or error}") from error
 
 
 class Spool:
@@ -134,7 +134,7 @@ class Spool:
         """Keep facts.
 
         Raises:
-            NoRoom: they do not fit anywhere.
+            NoRoom: they fit neither in memory nor in files.
         """
         self._held.setdefault(facts.bucket, []).append(facts)
         self._bytes += facts.rows.nbytes
@@ -154,11 +154,11 @@ class Spool:
         self._held, self._bytes = {}, 0
 
     def buckets(self) -> list[int]:
-        """The buckets that have facts."""
+        """Return the buckets that have facts."""
         return sorted(self._held.keys() | self._files.keys())
 
     def take(self, bucket: int) -> Iterator[Facts]:
-        """The facts of a bucket."""
+        """Yield the facts of a bucket."""
         file = self._files.get(bucket)
         if file is not None:
             end = file.tell()
@@ -168,9 +168,9 @@ class Spool:
         yield from self._held.pop(bucket, [])
 
     def clear(self) -> None:
-        """Forget all."""
+        """Remove all facts."""
         for file in self._files.values():
-            with contextlib.suppress(OSError):  # what did not fit is tried again
+            with contextlib.suppress(OSError):  # closing tries again to write what did not fit
                 file.close()
         self._files, self._held, self._bytes = {}, {}, 0
         if self._directory is not None:

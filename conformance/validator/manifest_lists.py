@@ -30,7 +30,7 @@ class Listed:
     snapshot_id: int
     findings: tuple[Finding, ...]
     manifests: tuple[tuple[str, ManifestFile | None], ...] | None
-    """Locations, and what the list says; None where the list could not be read."""
+    """The manifests with their entries in the list; None if the list could not be read."""
 
 
 def check_list(context: Context, task: ListTask) -> Listed:
@@ -72,7 +72,7 @@ def check_list(context: Context, task: ListTask) -> Listed:
 
 
 def _written_version(data: bytes, snapshot: Snapshot, table: FormatVersion) -> FormatVersion:
-    """The format version that a list was written for: files of before an upgrade stay as they are (VER003)."""
+    """Return the format version that a list was written for: files from before an upgrade stay as they are (VER003)."""
     metadata = open_container(data, REQUIREMENT).metadata
     text = metadata.get("format-version", b"").decode("utf-8", "replace")
     known = {str(int(version)): version for version in FormatVersion}
@@ -87,12 +87,12 @@ def _written_version(data: bytes, snapshot: Snapshot, table: FormatVersion) -> F
 def snapshot_findings(
     manifests: Sequence[ManifestFile], snapshot: Snapshot, file: str, version: FormatVersion
 ) -> Iterator[Finding]:
-    """Where a manifest cannot be one of the snapshot."""
+    """Find manifests that cannot belong to the snapshot."""
     for number, manifest in enumerate(manifests):
         if manifest.sequence_number > snapshot.sequence_number:
             yield finding(
                 "MLS007",
-                "a manifest is newer than the snapshot",
+                "the sequence number of a manifest is greater than that of the snapshot",
                 file=file,
                 path=f"/{number}/sequence_number",
                 found=manifest.sequence_number,
@@ -106,7 +106,7 @@ def snapshot_findings(
         ):
             yield finding(
                 "MLS024",
-                "a manifest of the snapshot has another sequence number",
+                "the sequence number of a manifest differs from that of the snapshot that added it",
                 file=file,
                 path=f"/{number}/sequence_number",
                 found=manifest.sequence_number,
@@ -119,7 +119,7 @@ def snapshot_findings(
         if 0 <= own < first:
             yield finding(
                 "LIN028",
-                "a manifest was given row ids of before the snapshot",
+                "the first_row_id of a manifest is less than that of the snapshot",
                 file=file,
                 path=f"/{number}/first_row_id",
                 found=own,
@@ -128,7 +128,7 @@ def snapshot_findings(
         elif own > first + rows:
             yield finding(
                 "SNP011",
-                "a manifest was given row ids beyond those of the snapshot",
+                "the row ids of a manifest exceed those of the snapshot",
                 file=file,
                 path=f"/{number}/first_row_id",
                 found=own,
@@ -140,9 +140,9 @@ def snapshot_findings(
 def _adders(
     context: Context, manifests: Sequence[ManifestFile], file: str, version: FormatVersion
 ) -> Iterator[Finding]:
-    """Manifests that have the sequence number of a snapshot, and are said to be added by another one (MLS009).
+    """Find manifests with the sequence number of one snapshot and the added_snapshot_id of another (MLS009).
 
-    No two snapshots have one number; a manifest of v1 has none, and one of an expired snapshot that of no other.
+    Snapshots have distinct numbers; a manifest of v1 has none, and no other snapshot has that of an expired one.
     """
     owners: dict[int, list[int]] = {}
     for snapshot in context.metadata.snapshots:
@@ -153,7 +153,7 @@ def _adders(
         if manifest.sequence_number and ids and manifest.added_snapshot_id not in ids and not known:
             yield finding(
                 "MLS009",
-                "a manifest has the sequence number of a snapshot that did not add it",
+                "the sequence number of a manifest is that of a snapshot that did not add it",
                 file=file,
                 path=f"/{number}/added_snapshot_id",
                 found=manifest.added_snapshot_id,
@@ -175,13 +175,13 @@ _SAME = (
     ("existing_rows_count", "MLS014"),
     ("deleted_rows_count", "MLS015"),
 )
-"""What every list says of one manifest alike, once it says it, and the requirement that is broken where they differ."""
+"""The fields that must be the same in every list that has a value for them, with the requirement."""
 
 
 def listed_otherwise(context: Context, tasks: Sequence[ListTask], lists: Sequence[Listed]) -> Iterator[Finding]:
-    """Manifests of which two lists say different things: files do not change (File System Operations).
+    """Find manifests whose entries in two lists differ, although files do not change (File System Operations).
 
-    The lists are compared from the oldest snapshot on; those of parents that are not checked only with versions.
+    The lists are compared from the oldest snapshot on; those of unchecked parents only if versions are compared.
     """
     known: dict[str, tuple[ManifestFile, int]] = {}
     assigned: dict[str, set[int]] = {}
@@ -208,9 +208,9 @@ def listed_otherwise(context: Context, tasks: Sequence[ListTask], lists: Sequenc
 def _row_ids_assigned_again(
     context: Context, pairs: Sequence[tuple[ListTask, Listed]], locations: Collection[str]
 ) -> Iterator[Finding]:
-    """Manifests that have other row ids than an older snapshot gave them (LIN026).
+    """Find manifests whose row ids differ from those that an older snapshot assigned (LIN026).
 
-    Snapshots of different branches may each assign row ids to a manifest of before an upgrade (LIN016), so that only
+    Snapshots of different branches may each assign row ids to a manifest from before an upgrade (LIN016), so that only
     the nearest ancestor counts for such a manifest.
     """
     values = {
@@ -242,7 +242,7 @@ def _listed_otherwise(
 ) -> Finding:
     return finding(
         code,
-        f"the {attribute} of a manifest is not what an older snapshot says of it",
+        f"the {attribute} of a manifest differs from that in an older snapshot",
         file=task.snapshot.manifest_list or context.metadata_location,
         path=f"/{place}/{attribute}",
         found=found,
@@ -252,7 +252,7 @@ def _listed_otherwise(
 
 
 def list_tasks(context: Context, chosen: Iterable[int]) -> tuple[ListTask, ...]:
-    """The lists to read: of the chosen snapshots, and of their parents, unchecked, for the history."""
+    """Return the lists to read: of the chosen snapshots, and unchecked of their parents, for the history."""
     wanted = list(dict.fromkeys(chosen))
     tasks = [ListTask(context.snapshots[snapshot_id]) for snapshot_id in wanted]
     known = set(wanted)
@@ -267,10 +267,10 @@ def list_tasks(context: Context, chosen: Iterable[int]) -> tuple[ListTask, ...]:
 def manifest_tasks(
     context: Context, tasks: Sequence[ListTask], lists: Sequence[Listed]
 ) -> tuple[tuple[ManifestTask, ...], Members]:
-    """Each manifest once, and which snapshots have it.
+    """Return each manifest once, and the snapshots that have it.
 
-    A manifest that only an unchecked parent has is read for its live files alone, and not at all where the parent
-    shares it with the snapshot that is checked.
+    If only an unchecked parent has a manifest, it is read only for its live files; if the parent shares it with the
+    checked snapshot, it is not read for the parent at all.
     """
     numbers: dict[str, int] = {}
     made: list[ManifestTask] = []

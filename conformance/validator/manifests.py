@@ -1,4 +1,4 @@
-"""Checking one manifest, and the facts that it adds to the rules over several (Manifests; Manifest Entry Fields)."""
+"""Checking one manifest, and its facts for the rules over several files (Manifests; Manifest Entry Fields)."""
 
 from __future__ import annotations
 
@@ -61,12 +61,12 @@ _FILES: list[tuple[str, pa.DataType]] = [
 FILES = pa.schema(_FILES)
 """An entry; the key is the path, and for a deletion vector also its offset.
 
-``partition`` stands for the partition spec and values; ``sequence`` is the data sequence number, ``file_sequence`` that
-of the file, ``row_id`` the first row id; ``said`` stands for what else the entry tells of the file, and is null unless
+``partition`` encodes the partition spec and values; ``sequence`` is the data sequence number, ``file_sequence`` the
+file sequence number, ``row_id`` the first row id; ``said`` encodes the other fields of the entry, and is null unless
 versions are compared."""
 
 REFERENCES = pa.schema([*_FILES, ("vector", pa.bool_())])
-"""A live delete file that is for one data file; the key is the path of that."""
+"""A live delete file for one data file; the key is the path of the data file."""
 
 _ROW_IDS: list[tuple[str, pa.DataType]] = [
     ("first", pa.int64()),
@@ -79,14 +79,14 @@ ROW_IDS = pa.schema(_ROW_IDS)
 """The row ids of a live data file."""
 
 GREATEST_ROW_ID = 1 << 62
-"""Row ids from here on are those of tables that are broken otherwise."""
+"""Only broken tables have row ids from here on."""
 
 ROW_RANGES = 1 << 24
-"""Row ids are looked at together in ranges of about this many, unless the table has few."""
+"""The approximate size of ranges of row ids that are compared together, unless the table has few."""
 
 
 def load(context: Context, task: ManifestTask) -> tuple[bytes, Manifest] | Finding:
-    """Open a manifest; a finding where it cannot be."""
+    """Open a manifest; return a finding if that is not possible."""
     if task.manifest_file is not None and task.manifest_file.key_metadata is not None:
         message = "the manifest is encrypted, and was not read"
         return finding("MLS017", message, file=task.location, aspect="encrypted")
@@ -103,7 +103,7 @@ def load(context: Context, task: ManifestTask) -> tuple[bytes, Manifest] | Findi
 
 
 def check_manifest_task(context: Context, task: ManifestTask) -> Iterator[Emitted]:
-    """Check a manifest, and emit what rules over several files look at."""
+    """Check a manifest, and emit facts for the rules over several files."""
     tally = Tally()
     opened = load(context, task)
     if isinstance(opened, Finding):
@@ -120,14 +120,14 @@ def check_manifest_task(context: Context, task: ManifestTask) -> Iterator[Emitte
     entry_context = EntryContext(manifest.format_version, manifest.content)
     content = manifest.header.content
     other = task.manifest_file is not None and content is not None and content is not task.manifest_file.content
-    told = ("MAN002",) if other else ()  # that the list or the header is wrong is told as MAN010
+    reported = ("MAN002",) if other else ()  # a difference between the list and the header is reported as MAN010
     deprecated = _deprecated(data, manifest.format_version)
     whole = True
     try:
         for columns in column_batches(manifest, whole=task.checked):
             if task.checked:
                 found = entry_findings(columns, entry_context, context.types)
-                tally.add(with_file(one, task.location) for one in found if one.requirement not in told)
+                tally.add(with_file(one, task.location) for one in found if one.requirement not in reported)
                 tally.add(listing.add(columns))
                 tally.add(_never_written(columns, deprecated, task))
             sums.add(columns)
@@ -147,7 +147,7 @@ def check_manifest_task(context: Context, task: ManifestTask) -> Iterator[Emitte
 
 
 def writer_of(context: Context, manifest: Manifest) -> str | None:
-    """Who seems to have written a manifest: whoever committed the snapshot that added it."""
+    """Return the probable writer of a manifest, which committed the snapshot that added it."""
     listed = manifest.manifest_file
     snapshot = None if listed is None else context.snapshots.get(listed.added_snapshot_id)
     summary = {} if snapshot is None else dict(snapshot.summary or {})
@@ -155,7 +155,7 @@ def writer_of(context: Context, manifest: Manifest) -> str | None:
 
 
 def _with_listing(manifest: Manifest, task: ManifestTask, length: int) -> Manifest:
-    """The manifest with what it inherits, also where a snapshot of v1 names it without a list."""
+    """Return the manifest with its inherited values, also if a v1 snapshot names it without a manifest list."""
     if task.manifest_file is None:
         manifest.manifest_file = ManifestFile(
             manifest_path=task.location,
@@ -167,7 +167,7 @@ def _with_listing(manifest: Manifest, task: ManifestTask, length: int) -> Manife
 
 
 def _header_findings(context: Context, task: ManifestTask, data: bytes, manifest: Manifest) -> Iterator[Finding]:
-    """What is wrong with the header and the Avro schema: the check of a manifest that has no entries."""
+    """Check the header and the Avro schema, by checking the manifest without its entries."""
     kept = {key: value for key, value in open_container(data, REQUIREMENT).metadata.items() if key != "avro.codec"}
     assert SCHEMA_KEY in kept
     bare = write_container(kept, [], codec="null", sync=FIXED_SYNC_MARKER)
@@ -182,7 +182,7 @@ def _header_findings(context: Context, task: ManifestTask, data: bytes, manifest
 
 
 def _promoted_sources(context: Context, task: ManifestTask, manifest: Manifest) -> Iterator[Finding]:
-    """Live files whose partition values were made of a column before a promotion that changes these values (EVO008).
+    """Find live files whose partition values are from before a promotion that changes these values (EVO008).
 
     The schema in the header is the one that the manifest was written with.
     """
@@ -199,12 +199,12 @@ def _promoted_sources(context: Context, task: ManifestTask, manifest: Manifest) 
         return
     try:
         written = {column.id: column.type for column in manifest.header.schema().columns()}
-    except SpecError:  # told by the check of the header
+    except SpecError:  # reported by the check of the header
         return
     for field, old, new in altered_partition_fields(manifest.spec.fields, written, context.types):
         yield finding(
             "EVO008",
-            "partition values were made of a type whose promotion changes them",
+            "partition values are from before a type promotion that changes them",
             file=task.location,
             path="/schema",
             found=f"{old}, and now {new}, for {field.transform} {field.name}",
@@ -213,24 +213,24 @@ def _promoted_sources(context: Context, task: ManifestTask, manifest: Manifest) 
 
 
 _LARGE = ("column_sizes", "value_counts", "null_value_counts", "nan_value_counts", "lower_bounds", "upper_bounds")
-"""What is not looked at with them."""
+"""The deprecated fields, with the requirement of each."""
 
 DEPRECATED = {106: ("DFL009", "file_ordinal"), 107: ("DFL010", "sort_columns"), 111: ("DFL015", "distinct_counts")}
 
 
 def _deprecated(data: bytes, version: FormatVersion) -> tuple[tuple[str, str], ...]:
-    """Which fields that its version has, and no writer fills, the Avro schema of a manifest has."""
+    """Return the deprecated fields, which writers leave out, that the Avro schema of a manifest has."""
     schema = open_container(data, REQUIREMENT).metadata[SCHEMA_KEY]
     has = {int(number) for number in re.findall(rb'"field-id"\s*:\s*(\d{1,9})', schema)}
     return tuple(
-        told for field_id, told in DEPRECATED.items() if field_id in has and version in register()[told[0]].versions
+        one for field_id, one in DEPRECATED.items() if field_id in has and version in register()[one[0]].versions
     )
 
 
 def _never_written(
     columns: ManifestColumns, deprecated: Sequence[tuple[str, str]], task: ManifestTask
 ) -> Iterator[Finding]:
-    """Values of such fields: no reader uses them, so that old ones harm nobody."""
+    """Find values of such fields, which are harmless, as no reader uses them."""
     rows = np.arange(len(columns) if deprecated else 0)
     for number, entry in enumerate(columns.entries(rows, without=_LARGE), start=columns.first):
         for code, name in deprecated:
@@ -347,7 +347,7 @@ _SAID = (
 
 
 def _descriptions(columns: ManifestColumns) -> npt.NDArray[np.int64]:
-    """A number for what each entry tells of its file, whatever order its maps are written in."""
+    """Return a hash of the description of each file, independent of the order of its maps."""
     made = np.zeros(len(columns), np.int64)
     for row, entry in enumerate(columns.entries(np.arange(len(columns)))):
         values = (getattr(entry.data_file, name) for name in _SAID)
@@ -371,12 +371,12 @@ def _split(batch: pa.RecordBatch, kind: str, buckets: npt.NDArray[np.int64]) -> 
 
 
 def row_bucket_size(context: Context) -> int:
-    """How many row ids are looked at together."""
+    """Return how many row ids are compared together."""
     return min(max((context.metadata.next_row_id or 0) // context.buckets + 1, ROW_RANGES), GREATEST_ROW_ID)
 
 
 def _split_ranges(context: Context, ranges: pa.RecordBatch) -> Iterator[Facts]:
-    """Each range in every part that it reaches into; what is far beyond the table's row ids is in the last one."""
+    """Yield each range for every bucket that it overlaps; ids far beyond those of the table are in the last one."""
     size, last = row_bucket_size(context), context.buckets - 1
     first = np.clip(ranges["first"].to_numpy() // size, 0, last)
     end = np.clip((ranges["end"].to_numpy() - 1) // size, first, last)
@@ -390,7 +390,7 @@ def _split_ranges(context: Context, ranges: pa.RecordBatch) -> Iterator[Facts]:
 
 
 class _Summing:
-    """The counts of a manifest, over its batches."""
+    """Adds up the counts of a manifest over its batches."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -469,7 +469,7 @@ def _sums(columns: ManifestColumns, rows: npt.NDArray[np.bool_]) -> Sums:
 
 
 def _total(numbers: npt.NDArray[np.int64]) -> int:
-    """The exact sum: hostile counts leave 64 bits."""
+    """Return the exact sum: malicious counts may exceed 64 bits."""
     if len(numbers) and float(np.abs(numbers.astype(np.float64)).sum()) > float(1 << 62):
         return sum(numbers.tolist())
     return int(numbers.sum())

@@ -1,8 +1,8 @@
-"""Memory of the processes that check: what is freed after one manifest is kept for the next one.
+"""Memory of the processes that run checks: memory that one manifest frees is kept for the next one.
 
-Every manifest needs arrays of some megabytes, which the C library would give back to the system as soon as they are
-freed. Taking them again costs a page fault for every 4 KiB: a tenth of the processor time, and more on virtual machines
-whose hosts take free pages away.
+Every manifest needs arrays of some megabytes, which the C library would return to the system as soon as they are
+freed. Allocating them again costs a page fault for every 4 KiB: a tenth of the processor time, and more on virtual
+machines whose hosts reclaim free pages.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ import ctypes
 from contextlib import suppress
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
-"""Numbers of the parameters, from ``malloc.h``."""
+"""The parameter numbers of ``mallopt``, from ``malloc.h``."""
 
 LARGEST = 32 << 20
-"""Blocks up to so many bytes are taken from what is kept; glibc allows no more."""
+"""The largest block in bytes that is taken from kept memory; the maximum that glibc allows."""
 
 KEPT = 256 << 20
-"""Bytes that are kept at most at the end of the heap."""
+"""The most bytes that are kept at the end of the heap."""
 
 
 def keep_freed_memory() -> None:
-    """Have this process keep what it frees. Where the C library is not glibc, nothing changes."""
+    """Let this process keep the memory that it frees. If the C library is not glibc, nothing changes."""
     with suppress(OSError, AttributeError, TypeError):
         mallopt = ctypes.CDLL(None).mallopt
         mallopt(_M_MMAP_THRESHOLD, LARGEST)

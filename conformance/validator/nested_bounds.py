@@ -1,6 +1,6 @@
-"""Whether rows are within the bounds of columns that are no single values (Bounds for Geometry and Geography; Variant).
+"""Bounds of columns whose bounds are not single values (Bounds for Geometry and Geography; Variant).
 
-Each value is held against the bounds as it comes, and nothing is kept of it.
+Each value is compared with the bounds when it is read, and is not kept.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from spec_ref.single_value.bounds import decode_bound
 from spec_ref.single_value.geo_bounds import GeoPoint
 from spec_ref.single_value.variant_values import check_within
 
-TOLD = 100
-"""Of how many broken values of a column the first places are kept."""
+MOST_KEPT = 100
+"""The most problems of a column that are kept."""
 
 _DIMENSIONS = "xyzm"
 
 
 def decoded(type_: Type, data: bytes | None) -> Any:
-    """A bound; None where there is none, or none of the type, which the rules of entries tell."""
+    """Decode a bound; None if there is none, or if it is not of the type, which the rules over entries report."""
     try:
         return None if data is None else decode_bound(type_, data)
     except SpecError:
@@ -41,17 +41,17 @@ def decoded(type_: Type, data: bytes | None) -> Any:
 
 
 class Beyond:
-    """The values of a column that are not within its bounds."""
+    """Collects the values of a column that are not within its bounds."""
 
     def __init__(self, type_: Type, lower: bytes | None, upper: bytes | None) -> None:
         self.type = type_
         self.lower, self.upper = decoded(type_, lower), decoded(type_, upper)
         self.row = 0
         self.problems: dict[tuple[str, str], Violation] = {}
-        """The first of each code and place."""
+        """The first problem for each code and place."""
 
     def add(self, column: Any) -> None:
-        """Look at more rows."""
+        """Check more rows."""
         if isinstance(self.type, VariantType):
             self._variants(column)
         else:
@@ -59,12 +59,12 @@ class Beyond:
         self.row += len(column)
 
     def _keep(self, problem: Violation) -> None:
-        if len(self.problems) < TOLD:
+        if len(self.problems) < MOST_KEPT:
             self.problems.setdefault((problem.requirement, problem.path), problem)
 
     def _variants(self, column: Any) -> None:
         if column.null_count == len(column):
-            return  # nothing to compare, and a file without values may have the column as one of nulls
+            return  # nothing to compare; without values, the column may have Arrow's null type
         if column.type.get_field_index("typed_value") >= 0:
             try:
                 column = unshred(column, arrow_type(self.type))
@@ -97,7 +97,7 @@ class Beyond:
                     self._keep(problem)
 
     def _beyond(self, position: tuple[float, ...]) -> Iterator[Violation]:
-        """Where a position is outside of the box; a dimension that a corner leaves out has no end there."""
+        """Find the dimensions in which a position is outside of the box; those that a corner lacks are unbounded."""
         for name, ordinate in zip(_DIMENSIONS, position, strict=True):
             if math.isnan(ordinate):
                 continue
@@ -117,14 +117,14 @@ class Beyond:
                 )
 
     def findings(self, field_id: int, name: str, location: str, manifest: str, entry: str) -> Iterator[Finding]:
-        """What is wrong: with values in the data file, with bounds in the entry of the manifest.
+        """Yield the findings: for values in the data file, for bounds in the manifest entry.
 
         Args:
-            field_id: the column.
-            name: its path in the file.
+            field_id: the field id of the column.
+            name: the path of the column in the file.
             location: the data file.
             manifest: the manifest.
-            entry: the path of the data file's entry there.
+            entry: the path of the data file's entry in the manifest.
         """
         for problem in self.problems.values():
             attribute, _, path = problem.path.partition("#")

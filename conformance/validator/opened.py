@@ -1,4 +1,4 @@
-"""Data files and delete files opened for checking: what the footer says, and the rows in Arrow batches (Appendix A)."""
+"""Readers of data and delete files for the checks: footers, and rows in Arrow batches (Appendix A)."""
 
 from __future__ import annotations
 
@@ -40,35 +40,35 @@ class Opened:
     record_count: int
     size: int
     batches: Callable[[Sequence[str], int], Iterator[pa.RecordBatch]]
-    """The rows of some top-level columns, by their names, in batches of at most so many."""
+    """Yields the rows of some top-level columns, by name, in batches of at most a given size."""
 
     by_name: bool = False
-    """Whether the ids are of the table's name mapping, because the file has none."""
+    """Whether the field ids are from the table's name mapping, because the file has none."""
 
     created_by: str | None = None
     unreadable: tuple[Violation, ...] = ()
-    """The columns that no reader can ask for, or read."""
+    """The columns that readers cannot select, or cannot read."""
 
     faults: tuple[Violation, ...] = ()
-    """How the schema is stored otherwise than the appendix asks, beside these."""
+    """Other deviations of the stored schema from Appendix A."""
 
     chunks: Mapping[int, Chunk] = attrs.field(factory=dict)
-    """By field id, for Parquet."""
+    """The column chunks by field id, for Parquet."""
 
     offsets: tuple[int, ...] | None = None
-    """Where row groups or stripes start."""
+    """The offsets of row groups or stripes."""
 
 
 def open_file(location: str, file_format: FileFormat, mapping: Mapped) -> Opened:
     """Open a file of rows.
 
     Raises:
-        FileAccessError: it cannot be read; so may the batches raise.
-        SpecError: it is no file of the format, is damaged, or has columns that are none of Iceberg's.
+        FileAccessError: the file cannot be read; reading batches may raise it too.
+        SpecError: the file does not have the format, is damaged, or has columns that Iceberg does not have.
     """
     if file_format not in _OPENERS:
         raise spec_error(
-            "DFL003", "the file format has no rows", found=file_format.value, expected="avro, orc, parquet"
+            "DFL003", "the file format is not one for rows", found=file_format.value, expected="avro, orc, parquet"
         )
     with in_file(location):
         opened = _OPENERS[file_format](location, mapping)
@@ -146,7 +146,7 @@ def _key(problem: Violation) -> tuple[str, str]:
 
 
 def _avro_faults(schema: Any, path: str) -> Iterator[Violation]:
-    """Where an Avro schema that can be read is not as a writer makes it (AVR002, AVR006)."""
+    """Find deviations of a readable Avro schema from what writers must write (AVR002, AVR006)."""
     match schema:
         case list():
             for branch in schema:

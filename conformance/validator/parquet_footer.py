@@ -1,6 +1,6 @@
-"""What the footer of a Parquet file says of its columns (Apache Parquet, FileMetaData).
+"""The columns in the footer of a Parquet file (Apache Parquet, FileMetaData).
 
-pyarrow ends the process over some damaged footers, so that they are read here, and checked before pyarrow sees them.
+pyarrow crashes the process on some damaged footers, so they are parsed and checked here before pyarrow reads them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ MAX_VALUES = 1 << 25
 
 _EXACT = frozenset({"int32", "int64"})
 _COUNTS = frozenset({"INTEGER", "DATE", "TIME", "TIMESTAMP"})
-"""Annotations of integers that are compared as they stand."""
+"""Annotations of integers that compare as signed integers."""
 
 
 @attrs.frozen
@@ -27,10 +27,10 @@ class Chunk:
 
     values: int
     nulls: int | None
-    """None where a row group does not say."""
+    """None if a row group does not have it."""
 
     least: int | None = None
-    """Of integers only, whose statistics are never cut; None where a row group does not say."""
+    """Only for integers, whose statistics are never truncated; None if a row group does not have them."""
 
     greatest: int | None = None
     size: int = 0
@@ -38,27 +38,31 @@ class Chunk:
 
 @attrs.frozen
 class Footer:
-    """The parts of a footer that entries of manifests repeat."""
+    """The parts of a footer that manifest entries repeat."""
 
     rows: int
     created_by: str | None
     chunks: dict[int, Chunk]
-    """By field id, of the columns outside of lists and maps."""
+    """The columns outside of lists and maps, by field id."""
 
     offsets: tuple[int, ...]
-    """Where row groups start: at the first page of the first column."""
+    """The offsets of row groups, which are those of the first page of the first column."""
 
 
 def footer_of(file: Any, root: ParquetNode) -> Footer:
-    """The footer of a file whose schema was read.
+    """Read the footer of a file whose schema was read.
 
     Raises:
-        SpecError: PQT007, if the row groups are not those of the schema.
+        SpecError: PQT007, if the row groups do not match the schema.
     """
     file.seek(0)
     if (magic := file.read(len(MAGIC))) != MAGIC:
         raise spec_error(
-            "PQT001", "the file does not begin as a Parquet file", found=magic, expected=repr(MAGIC), aspect="magic"
+            "PQT001",
+            "the first bytes are not those of a Parquet file",
+            found=magic,
+            expected=repr(MAGIC),
+            aspect="magic",
         )
     compact = CompactReader(read_footer(file))
     compact.left = MAX_VALUES
@@ -85,14 +89,19 @@ def _footer(fields: dict[int, Any], leaves: list[tuple[ParquetNode, bool]]) -> F
     groups = [[column[3] for column in group[1]] for group in fields.get(4, [])]
     rows = [_number(group[3]) for group in fields.get(4, [])]
     if sum(rows) != _number(fields[3]):
-        raise spec_error(CODE, "the row groups have other rows than the file", found=sum(rows), expected=str(fields[3]))
+        raise spec_error(
+            CODE,
+            "the rows of the row groups do not add up to those of the file",
+            found=sum(rows),
+            expected=str(fields[3]),
+        )
     chunks = {}
     for columns in groups:
         physical = [PHYSICAL_TYPES[_number(column[1])] for column in columns]
         wanted = [node.physical for node, _ in leaves]
         if physical != wanted:
             raise spec_error(
-                CODE, "a row group has other columns than the schema", found=physical, expected=f"{wanted}"
+                CODE, "the columns of a row group differ from the schema", found=physical, expected=f"{wanted}"
             )
         for column in columns:
             for field_id in (4, 5, 6, 7, 9):
@@ -133,7 +142,7 @@ def _chunk(node: ParquetNode, columns: Sequence[dict[int, Any]]) -> Chunk:
 
 
 def _ends(node: ParquetNode, statistics: dict[int, Any]) -> tuple[int, int] | None:
-    """The least and the greatest value of a row group, as far as they compare as signed integers."""
+    """Return the least and the greatest value of a row group, if they compare as signed integers."""
     if node.physical not in _EXACT or (node.logical is not None and node.logical not in _COUNTS):
         return None
     if node.logical == "INTEGER" and not node.parameters[-1]:
@@ -146,7 +155,7 @@ def _ends(node: ParquetNode, statistics: dict[int, Any]) -> tuple[int, int] | No
 
 
 def _leaves(node: ParquetNode, inside: bool = False) -> Iterator[tuple[ParquetNode, bool]]:
-    """The physical columns in their order, and whether each is inside of a list, a map or a variant."""
+    """Yield the physical columns in order, and whether each is inside of a list, a map or a variant."""
     for child in node.children:
         within = inside or child.repetition == "repeated" or child.logical == "VARIANT"
         if child.children:

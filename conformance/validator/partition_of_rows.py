@@ -1,4 +1,4 @@
-"""Whether the rows of a file are of the partition that its entry says (Partitioning; Scan Planning)."""
+"""Consistency of the rows of a file with the partition in its entry (Partitioning; Scan Planning)."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ if TYPE_CHECKING:
 
 
 class _OfAnotherPartition(NamedTuple):
-    """What it means that a row is not of the partition of its file."""
+    """The finding for a row that does not belong to the partition of its file."""
 
     message: str
     aspect: str
 
 
 _OTHER_PARTITION = {
-    FileContent.DATA: _OfAnotherPartition("a row is not of the partition that its file is listed in", "row"),
+    FileContent.DATA: _OfAnotherPartition("the partition of a row differs from that of its file", "row"),
     FileContent.EQUALITY_DELETES: _OfAnotherPartition(
-        "an equality delete is of another partition than its file: it applies to nothing",
+        "the partition of an equality delete differs from that of its file, so that it applies to no row",
         "equality-delete",
     ),
 }
-"""A delete is of the data files of the partition of its file (SCN010), none of whose rows is equal to such a one: it
-dangles, as one whose row has gone."""
+"""A delete applies to data files of the partition of its file (SCN010). None of their rows equals such a delete, so it
+has no effect, like a delete whose row is gone."""
 
 
 class PartitionOfRows:
-    """Whether all rows have the partition values of the entry (PAR001), as far as the columns decide what a row is."""
+    """Checks that all rows have the partition values of the entry (PAR001), if the file has the source columns."""
 
     def __init__(self, place: Place, columns: Mapping[int, tuple[tuple[int, ...], Type]]) -> None:
         self.place = place
@@ -50,7 +50,7 @@ class PartitionOfRows:
         compared = None if is_data else place.data_file.equality_ids  # other columns are ignored (DEL021)
         self.wrong: dict[int, Any] = {}
         self.early: set[int] = set()
-        """Fields that are wrong only as `early_in_orc` says."""
+        """Fields whose only wrong values are those that `early_in_orc` accepts."""
 
         self.fields: list[tuple[int, str, Transform, tuple[int, ...], Type]] = []
         for field in () if place.spec is None else place.spec.fields:
@@ -97,14 +97,14 @@ class PartitionOfRows:
 
 
 def _results(transform: Transform, type_: Type, column: Any) -> list[Any]:
-    """The distinct partition values of a column."""
+    """Return the distinct partition values of a column."""
     distinct = column if kind(type_) in ("float", "double") else _unique(column)
     if isinstance(transform, Identity) or len(distinct) <= _FEW:
         values = _distinct(to_python_values(type_, distinct))
         return [transform.apply(type_, value) for value in values]
     try:
         made: Any = transform_array(transform, type_, distinct)
-    except SpecError:  # an Arrow type that files have and kernels do not take
+    except SpecError:  # an Arrow type that files may have and kernels do not support
         return [transform.apply(type_, value) for value in _distinct(to_python_values(type_, distinct))]
     return to_python_values(transform.result_type(type_), _unique(made))
 
@@ -121,9 +121,9 @@ def _distinct(values: Sequence[Any]) -> list[Any]:
 
 
 def early_in_orc(type_: Type, value: Any, fits: Callable[[Any], bool]) -> bool:
-    """Whether a timestamp of an ORC file would be right a second earlier, within the second before 1970.
+    """Return whether a timestamp of an ORC file would be right one second earlier, within the second before 1970.
 
-    The ORC library for Java writes such instants as those a second later, so that they cannot be told apart.
+    The ORC library for Java writes such instants one second late, so that they cannot be distinguished.
     """
     second = _SECOND.get(kind(type_))
     return second is not None and 0 <= value < second and fits(value - second)

@@ -1,7 +1,8 @@
-"""Checking partition statistics files: their schema, their rows, and what the rows count (Partition Statistics File).
+"""Checking partition statistics files: their schema, their rows, and the counts (Partition Statistics File).
 
-The counts are computed anew from the manifests of the snapshot: a manifest emits the sums of each of its partitions, a
-statistics file its rows, and both meet in the bucket of the partition. Nothing holds all partitions.
+The counts are recomputed from the manifests of the snapshot: the check of a manifest emits the sums of each of its
+partitions, the check of a statistics file its rows, and both meet in the bucket of the partition. No process holds all
+partitions.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ COUNTED = (
     "equality_delete_record_count",
     "equality_delete_file_count",
 )
-"""What the manifests tell exactly."""
+"""The counts that follow exactly from the manifests."""
 
 _KEY: list[tuple[str, pa.DataType]] = [("key", pa.string())]
 _NUMBERS: list[tuple[str, pa.DataType]] = [(name, pa.int64()) for name in COUNTED]
@@ -69,7 +70,7 @@ PARTITIONS = pa.schema(
         ("added_at", pa.int64()),
     ]
 )
-"""The live files of one partition in one manifest; the key stands for the tuple in the unified partition type."""
+"""The live files of one partition in one manifest; the key encodes the tuple in the unified partition type."""
 
 STATISTICS = pa.schema(
     [
@@ -82,7 +83,7 @@ STATISTICS = pa.schema(
         ("last_updated_snapshot_id", pa.int64()),
     ]
 )
-"""A row of a partition statistics file; null for what is not given, or was told to be wrong."""
+"""A row of a partition statistics file; null for values that are missing, or were reported as wrong."""
 
 BATCH_ROWS = 1 << 14
 
@@ -92,22 +93,22 @@ class PartitionStatisticsTask:
     """One partition statistics file."""
 
     place: int
-    """Its place in the metadata."""
+    """Its index in the metadata."""
 
     statistics: PartitionStatisticsFile
 
 
 def partition_statistics_tasks(context: Context, checked: frozenset[int]) -> tuple[PartitionStatisticsTask, ...]:
-    """The partition statistics files of the snapshots that are checked."""
+    """Return the tasks for the partition statistics files of the checked snapshots."""
     listed = enumerate(context.metadata.partition_statistics)
     return tuple(PartitionStatisticsTask(place, one) for place, one in listed if one.snapshot_id in checked)
 
 
-# What manifests count
+# The counts of manifests
 
 
 def partition_facts(context: Context, task: ManifestTask, columns: ManifestColumns) -> Iterator[Facts]:
-    """The sums of the partitions of some entries, where a snapshot has partition statistics that tell of them."""
+    """Yield the sums of the partitions of some entries, if a snapshot with them has partition statistics."""
     unified, spec = context.unified_partition, columns.manifest.spec
     live = np.nonzero(columns.live)[0]
     if unified is None or spec is None or not len(live):
@@ -156,7 +157,7 @@ def partition_facts(context: Context, task: ManifestTask, columns: ManifestColum
 
 
 def _added_at(context: Context, columns: ManifestColumns) -> Any:
-    """When the snapshots of the entries were made, in milliseconds; -1 for those that have expired."""
+    """Return the timestamps of the entries' snapshots, in milliseconds; -1 for expired ones."""
     ids = columns.snapshot_id
     made = np.full(len(columns), -1, np.int64)
     for snapshot_id in np.unique(ids.values[ids.valid]).tolist():
@@ -201,7 +202,7 @@ def _check(context: Context, task: PartitionStatisticsTask) -> Iterator[Emitted]
                 [
                     finding(
                         "STA015",
-                        "the size is not that of the file",
+                        "file-size-in-bytes differs from the size of the file",
                         file=metadata,
                         path=f"{path}/file-size-in-bytes",
                         found=statistics.file_size_in_bytes,
@@ -214,8 +215,8 @@ def _check(context: Context, task: PartitionStatisticsTask) -> Iterator[Emitted]
         version = _version(context, statistics.snapshot_id)
         unified = context.unified_partition
         if unified is None:
-            told = "the rows were not checked: the type of a partition field is not known"
-            tally.add([finding("STA031", told, file=location, aspect="not-checked")])
+            message = "the rows were not checked: the type of a partition field is not known"
+            tally.add([finding("STA031", message, file=location, aspect="not-checked")])
         else:
             faults = list(_schema_faults(context, opened, unified, version, location))
             tally.add(faults)
@@ -230,7 +231,7 @@ def _check(context: Context, task: PartitionStatisticsTask) -> Iterator[Emitted]
 
 
 def statistics_rows(context: Context, task: PartitionStatisticsTask) -> Iterator[Emitted]:
-    """The rows of a file alone, for totals that deleted rows tell; what is wrong with them was told before."""
+    """Emit only the rows of a file, for the totals that need deleted rows; its findings were reported before."""
     by_partition = attrs.evolve(context, buckets=context.id_buckets)
     yield from (one for one in check_partition_statistics_task(by_partition, task) if isinstance(one, Facts))
 
@@ -247,7 +248,7 @@ def _not_read(context: Context, task: PartitionStatisticsTask, error: FileAccess
 
 
 def statistics_lost(context: Context, task: PartitionStatisticsTask) -> Findings:
-    """The finding of a file whose process ended over it."""
+    """Return the finding for a file whose check crashed the process."""
     location = task.statistics.statistics_path
     try:
         file_format = within(context.file_seconds, location, lambda: _format(location))
@@ -269,14 +270,14 @@ _MAGIC = {b"PAR1": FileFormat.PARQUET, b"ORC": FileFormat.ORC, b"Obj\x01": FileF
 
 
 def _format(location: str) -> FileFormat:
-    """The format, by the first bytes; what begins as none is taken for Parquet, which tells what is wrong with it."""
+    """Detect the format by the first bytes; Parquet if they match no format, so that its reader reports the error."""
     with open_input(location) as file, in_file(location):
         start = file.read(4)
     return next((found for magic, found in _MAGIC.items() if start.startswith(magic)), FileFormat.PARQUET)
 
 
 def _version(context: Context, snapshot_id: int) -> FormatVersion:
-    """The version that a file was written for: it stays after an upgrade."""
+    """Return the version that a file was written for, which an upgrade does not change."""
     snapshot = context.snapshots.get(snapshot_id)
     is_lineage = snapshot is not None and snapshot.first_row_id is not None
     return V3 if is_lineage else min(V2, context.metadata.format_version)
@@ -285,7 +286,7 @@ def _version(context: Context, snapshot_id: int) -> FormatVersion:
 def _schema_faults(
     context: Context, opened: Opened, unified: StructType, version: FormatVersion, location: str
 ) -> Iterator[Finding]:
-    """Columns that are missing, or of other types."""
+    """Find columns that are missing or have wrong types."""
     stored = {field.id: field for field in opened.struct.fields}
     for field in file_type(unified, version).fields:
         rule = next(one for one in _RULES.values() if one.id == field.id)
@@ -294,7 +295,7 @@ def _schema_faults(
             if field.required:
                 yield finding(
                     rule.requirement,
-                    "the file has no such column",
+                    "a column is missing",
                     file=location,
                     path=f"/{field.name}",
                     expected=f"a column with the field id {field.id}",
@@ -305,7 +306,7 @@ def _schema_faults(
         elif found.type != field.type:
             yield finding(
                 rule.requirement,
-                "the column has another type",
+                "the type of a column is wrong",
                 file=location,
                 path=f"/{field.name}",
                 found=str(found.type),
@@ -318,7 +319,7 @@ def _partition_faults(context: Context, found: NestedField, unified: StructType,
     if not isinstance(found.type, StructType):
         yield finding(
             "STA017",
-            "the partition is no struct",
+            "the column partition is not a struct",
             file=location,
             path="/partition",
             found=str(found.type),
@@ -331,7 +332,7 @@ def _partition_faults(context: Context, found: NestedField, unified: StructType,
         left_out = [field_id for field_id in wanted if field_id not in dropped]
         yield finding(
             "STA031",
-            "the partition has other fields than the specs of the table, or in another order",
+            "the fields of the column partition differ from those of the specs of the table",
             file=location,
             path="/partition",
             found=mine,
@@ -343,7 +344,7 @@ def _partition_faults(context: Context, found: NestedField, unified: StructType,
         if not same_type(stored.type, field.type, context.metadata.format_version):
             yield finding(
                 "STA017",
-                "a partition field has another type",
+                "the type of a partition field is wrong",
                 file=location,
                 path=f"/partition/{field.name}",
                 found=str(stored.type),
@@ -395,7 +396,7 @@ def _spec(context: Context, row: PartitionStatistics, location: str, place: int)
         known = ", ".join(map(str, sorted(context.specs)))
         yield finding(
             "STA018",
-            "the table has no such partition spec",
+            "the table does not have the partition spec",
             file=location,
             path=f"/{place}/spec_id",
             found=row.spec_id,
@@ -427,7 +428,7 @@ def _batch(rows: Sequence[tuple[Any, ...]]) -> pa.RecordBatch:
 
 
 def compare_partitions(context: Context, members: Members, partitions: pa.Table, rows: pa.Table) -> Iterator[Finding]:
-    """Where the rows of one bucket count something else than the manifests.
+    """Find rows of one bucket whose counts differ from the manifests.
 
     Args:
         context: the table.
@@ -469,7 +470,7 @@ def _compared(
         if key in seen:
             yield finding(
                 "STA038",
-                "the partition has another row",
+                "the partition has a second row",
                 file=location,
                 path=f"{path}/partition",
                 found=key,
@@ -509,7 +510,7 @@ def _counts(row: Mapping[str, Any], counted: Mapping[str, Any], location: str, p
         if told is not None and told != wanted:
             yield finding(
                 _RULES[name].requirement,
-                f"the {name} is not that of the manifests",
+                f"{name} differs from the manifests",
                 file=location,
                 path=f"{path}/{name}",
                 found=told,
@@ -521,21 +522,21 @@ def _counts(row: Mapping[str, Any], counted: Mapping[str, Any], location: str, p
 def _total(
     row: Mapping[str, Any], counted: Mapping[str, Any], location: str, path: str, *, is_known: bool
 ) -> Iterator[Finding]:
-    """The records that are left, which the manifests tell where there are no deletes but vectors."""
+    """Check the total of records, which follows from the manifests if the only deletes are deletion vectors."""
     told, wanted = row["total_record_count"], counted["data_record_count"] - counted["vector_records"]
     where: dict[str, Any] = {"file": location, "path": f"{path}/total_record_count"}
     if not is_known and told is not None and told > wanted:
-        message, most = "there are more records than in the data files", f"at most {wanted}"
+        message, most = "the total exceeds the records of the data files", f"at most {wanted}"
         yield finding("STA027", message, found=told, expected=most, **where, aspect="more-than-records")
     if not is_known or row["data_record_count"] is None:
         return
     if told is None:
-        message = "the total is left out, although the manifests tell it"
+        message = "the total is missing, although it follows from the manifests"
         yield finding("STA039", message, expected=str(wanted), **where)
     elif told != wanted:
         yield finding(
             "STA027",
-            "the total is not that of the manifests",
+            "the total differs from the manifests",
             found=told,
             expected=str(wanted),
             **where,
@@ -546,7 +547,7 @@ def _total(
 def _updated(
     context: Context, row: Mapping[str, Any], counted: Mapping[str, Any], location: str, path: str
 ) -> Iterator[Finding]:
-    """The last update is not before a live file was added, and was made by the snapshot of that time."""
+    """Check that the last update is not before a live file was added, and that its snapshot has that time."""
     told, snapshot_id = row["last_updated_at"], row["last_updated_snapshot_id"]
     if told is not None and counted["added_at"] is not None and told < counted["added_at"]:
         yield finding(
@@ -562,7 +563,7 @@ def _updated(
     if told is not None and snapshot is not None and snapshot.timestamp_ms != told:
         yield finding(
             "STA029",
-            "the snapshot of the last update was made at another time",
+            "the time of the last update differs from that of its snapshot",
             file=location,
             path=f"{path}/last_updated_snapshot_id",
             found=snapshot_id,

@@ -1,7 +1,7 @@
-"""How long a file is waited for: a store or a mount that stops answering may not stop the checks of other files.
+"""A time limit for files: a store or a mount that stops answering must not stop the checks of other files.
 
-What reads a file runs in a thread of its own. A thread that waits for the system cannot be ended, so that it is left
-behind; its file is one that cannot be read, with the reason.
+Each file is read in a separate thread. A thread that waits for the system cannot be stopped, so it is abandoned, and
+its file counts as unreadable.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from conformance.table_io.file_access import FileAccessError
 T = TypeVar("T")
 
 FILE_SECONDS = 300.0
-"""More than the stores of `file_access` take with all their attempts, which then tell the reason themselves."""
+"""The default limit: longer than all attempts of the stores of `file_access`, whose errors give a better reason."""
 
 _current = threading.local()
 _left_behind: list[threading.Thread] = []
 
 
 class Stalled(FileAccessError):
-    """A file of which nothing came in the time that was given."""
+    """Nothing was read from a file within the time limit."""
 
 
 class _Work(threading.Thread, Generic[T]):
@@ -40,17 +40,22 @@ class _Work(threading.Thread, Generic[T]):
         _current.work = self
         try:
             self.result = self._work()
-        except BaseException as error:  # raised again where it is waited for
+        except BaseException as error:  # raised again in the waiting thread
             self.error = error
         finally:
             self.finished.set()
 
 
 def within(seconds: float, location: str, work: Callable[[], T]) -> T:
-    """What reads a file, given up when it gave no sign of life (`alive`) for so many seconds, if these are finite.
+    """Run a function that reads a file, and abandon it when it has not called `alive` for some seconds.
+
+    Args:
+        seconds: the time limit; infinity for none.
+        location: the file, for the error.
+        work: the function.
 
     Raises:
-        Stalled: it gave none.
+        Stalled: the function made no progress.
     """
     if seconds == math.inf:
         return work()
@@ -59,7 +64,7 @@ def within(seconds: float, location: str, work: Callable[[], T]) -> T:
         running.start()
         while not running.finished.wait(max(running.seen + seconds - time.monotonic(), 0)):
             if time.monotonic() - running.seen >= seconds:
-                raise Stalled(location, f"nothing came of it for {seconds:g} seconds")
+                raise Stalled(location, f"nothing was read for {seconds:g} seconds")
     except (Stalled, KeyboardInterrupt):
         _left_behind.append(running)
         raise
@@ -69,12 +74,12 @@ def within(seconds: float, location: str, work: Callable[[], T]) -> T:
 
 
 def alive() -> None:
-    """Tell whoever waits for this file that something of it was read."""
+    """Report progress: something was read from the file of this thread."""
     work = getattr(_current, "work", None)
     if work is not None:
         work.seen = time.monotonic()
 
 
 def anything_left_behind() -> bool:
-    """Whether a thread still waits for a file, which may keep the process from ending."""
+    """Return whether an abandoned thread still waits for a file, which may keep the process from ending."""
     return any(thread.is_alive() for thread in _left_behind)

@@ -1,11 +1,11 @@
-"""Which engines can read a table, and why not: facts with evidence, against what the table has.
+"""Which engines can read a table, and why not: facts about engines, compared with the features of the table.
 
-``readability.toml`` in the folder of an engine has what it cannot read. An engine without a fact about a feature is not
-known to fail on it::
+``readability.toml`` in the folder of an engine lists what it cannot read. An engine without a fact about a feature is
+not known to fail on it::
 
     [engine.clickhouse]                # what reports call it
     version = "26.9 (chDB 4.4.0)"
-    adapter = "chdb"                   # optional: the engine's name here, so that tests hold the facts to its answers
+    adapter = "chdb"                   # optional: the adapter whose answers tests compare with the facts
 
     [[fact]]
     engine = "clickhouse"
@@ -48,7 +48,7 @@ _TYPES = {
 
 @attrs.frozen
 class Fact:
-    """That an engine cannot read something, or reads it wrongly."""
+    """A feature that an engine cannot read, or reads wrongly."""
 
     engine: str
     feature: str
@@ -59,12 +59,12 @@ class Fact:
     evidence: str
     versions: str
     vectors: tuple[str, ...] = ()
-    """Vectors of this project that the engine does not pass because of it."""
+    """Vectors of this project that the engine fails because of it."""
 
 
 @attrs.frozen
 class Reader:
-    """One engine, and what stands between it and the table."""
+    """One engine, and the facts that keep it from reading the table."""
 
     engine: str
     versions: str
@@ -72,25 +72,25 @@ class Reader:
 
     @property
     def reads(self) -> bool:
-        """Whether nothing is known that stands in the way."""
+        """Whether no fact keeps the engine from reading the table."""
         return not self.obstacles
 
 
 @functools.cache
 def engines() -> dict[str, str]:
-    """The engines of the table of facts, each with the version that the facts are of."""
+    """Return the engines with facts, and the version of each."""
     return {name: row["version"] for content in _files() for name, row in content["engine"].items()}
 
 
 @functools.cache
 def adapters() -> dict[str, str]:
-    """The adapters of this project that run the engines, by engine; not all have one."""
+    """Return the adapters of engines that have one."""
     return {name: row["adapter"] for content in _files() for name, row in content["engine"].items() if "adapter" in row}
 
 
 @functools.cache
 def facts() -> tuple[Fact, ...]:
-    """All facts."""
+    """Return all facts."""
     known = engines()
     return tuple(
         Fact(
@@ -109,7 +109,7 @@ def facts() -> tuple[Fact, ...]:
 
 @functools.cache
 def _files() -> tuple[dict[str, Any], ...]:
-    """The files of all engines."""
+    """Read the files of all engines."""
     return tuple(_read(path) for path in engine_files("readability.toml"))
 
 
@@ -120,13 +120,13 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise UsageError(f"{path}: it cannot be read: {error}") from None
+        raise UsageError(f"{path}: cannot be read: {error}") from None
     engines = content.get("engine")
     if not isinstance(engines, dict) or content.keys() - {"engine", "fact"}:
         raise UsageError(f"{path}: /: expected [engine.NAME] and [[fact]], found {', '.join(content) or 'nothing'}")
     for name, row in engines.items():
         if not isinstance(row, dict) or "version" not in row or row.keys() - {"version", "adapter"}:
-            raise UsageError(f"{path}: /engine/{name}: expected version and, where it has one, adapter; found {row!r}")
+            raise UsageError(f"{path}: /engine/{name}: expected version and optionally adapter; found {row!r}")
     for number, row in enumerate(content.get("fact", ())):
         if missing := [key for key in _FACT if not isinstance(row.get(key), str)]:
             raise UsageError(f"{path}: /fact/{number}/{missing[0]}: expected a text, found {row.get(missing[0])!r}")
@@ -140,7 +140,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def readers(features: Iterable[str]) -> tuple[Reader, ...]:
-    """For every engine that is known, what of the features of a table it cannot read."""
+    """Return, for every known engine, the features of a table that it cannot read."""
     present = frozenset(features)
     return tuple(
         Reader(name, version, tuple(fact for fact in facts() if fact.engine == name and fact.feature in present))
@@ -149,7 +149,7 @@ def readers(features: Iterable[str]) -> tuple[Reader, ...]:
 
 
 def features_of(metadata: TableMetadata) -> frozenset[str]:
-    """What the metadata alone shows that readers have to know."""
+    """Return the features that readers need according to the metadata alone."""
     found = {f"format-v{int(metadata.format_version)}"}
     for column in metadata.current_schema.columns():
         if is_primitive(column.type) or kind(column.type) in _TYPES:

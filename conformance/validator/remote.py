@@ -39,7 +39,7 @@ ENGINE = "spark-reference"
 
 
 ENDING_SECONDS = 60
-"""How long Spark may take to end after an interrupt, with what it found."""
+"""How many seconds Spark may take to write its findings after an interrupt."""
 
 POLL_SECONDS = 0.05
 END = "end"
@@ -162,7 +162,7 @@ def validate_all_there(
     master: str | None = None,
     file_seconds: float = FILE_SECONDS,
 ) -> list[TableReport | str]:
-    """Check tables with one start of Spark: a report of each, or why it cannot be read.
+    """Check tables with one start of Spark; return a report for each, or why it cannot be read.
 
     Raises:
         NotExamined: the engine is not installed, or Spark does not start.

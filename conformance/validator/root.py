@@ -1,7 +1,7 @@
-"""The root of a table: its metadata file, how a location leads to it, and what that alone shows.
+"""The root of a table: finding its metadata file from a location, and the checks of the file as a whole.
 
-What begins as a JSON object, plain or in gzip, is a metadata file: where the rest of it is cut or damaged, that is a
-finding, as of every other file of a table. Anything else is no table.
+A file that starts like a JSON object, plain or in gzip, is a metadata file: if the rest of it is cut off or damaged,
+that is a finding, as for every other file of a table. Anything else is not a table.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ from spec_ref.table_metadata.files import (
 SUFFIXES = (METADATA_SUFFIX, *GZIP_SUFFIXES)
 
 FIRST_BYTES = 1 << 10
-"""How much of what is unpacked has to show that it is a JSON object."""
+"""How many decompressed bytes are enough to recognise a JSON object."""
 
 MAX_DIGITS = 18
-"""Of a version; the hint of a file-system table has nothing but the number."""
+"""The most digits of a version; the hint of a file-system table contains only the number."""
 
 _NO_DOCUMENT = frozenset({"TMD029", "TMD030"})
 
 
 class Unreadable(NotExamined):
-    """The root of the table cannot be read, so that nothing is known of it."""
+    """The root of the table cannot be read, so that nothing is known about the table."""
 
 
 def is_metadata(data: bytes, error: SpecError) -> bool:
-    """Whether a file that readers refuse is metadata at all, so that what is wrong with it is a finding.
+    """Return whether a file that readers refuse is metadata, so that its errors are findings.
 
-    An error that asks for something without a place in the document is that the file is too large to be looked at.
+    An error with an expected value but without a place in the document means that the file is too large to be checked.
     """
     broken = error.violation
     if broken.requirement not in _NO_DOCUMENT or broken.path:
@@ -55,9 +55,9 @@ def is_metadata(data: bytes, error: SpecError) -> bool:
 
 
 def claimed_version(data: bytes) -> int | None:
-    """The format version that metadata says it has, which readers refuse; None where it says none that can be read.
+    """Return the format version in metadata that readers refuse; None if there is none that can be read.
 
-    Of metadata that is cut off, and so is no JSON, it is what the text says that is there.
+    For metadata that is cut off, and so is not JSON, the version is searched in the text.
     """
     text = data
     try:
@@ -81,7 +81,7 @@ def _begins_as_object(data: bytes) -> bool:
 
 
 def place_of(location: str) -> Place | str:
-    """What two names of one file have in common."""
+    """Normalize a location, so that two spellings of one file are equal."""
     try:
         return split_location(location)
     except UnknownScheme:
@@ -89,11 +89,11 @@ def place_of(location: str) -> Place | str:
 
 
 def location_findings(metadata: TableMetadata, root: str, data: bytes) -> Iterator[Finding]:
-    """Whether the file is named as what it is, and the metadata log names the files before it."""
+    """Check that the name of the file shows its compression, and that the metadata log does not name the file."""
     if is_compressed(data) and not is_compressed_name(root):
         yield finding(
             "NOT009",
-            "the name of a compressed file does not tell that it is",
+            "the name of a compressed metadata file does not end with .gz.metadata.json",
             file=root,
             found=root,
             expected="a name that ends with .gz.metadata.json",
@@ -103,25 +103,25 @@ def location_findings(metadata: TableMetadata, root: str, data: bytes) -> Iterat
         path = f"/metadata-log/{listed.index(place_of(root))}/metadata-file"
         yield finding(
             "TMD018",
-            "the metadata log of a file names the file itself",
+            "the metadata log names the current metadata file",
             file=root,
             path=path,
             found=root,
-            expected="the files before it",
+            expected="earlier files",
             aspect="itself",
         )
 
 
 def hint_findings(location: str, root: str, file_seconds: float = FILE_SECONDS) -> tuple[Finding, ...]:
-    """Whether the version hint beside the metadata of a directory names a metadata file that is there.
+    """Check that the version hint beside the metadata of a directory names a metadata file that exists.
 
-    The spec has no hint, but readers go by it: Iceberg-Java and others refuse a table whose hint leads to nothing. One
-    that lags behind leads to a file, from which they search upward. What cannot be read of it is not told.
+    The spec does not define the hint, but readers use it: Iceberg-Java and others refuse a table whose hint names a
+    missing file. A hint to an older file is fine, as they search upward from it. A hint that cannot be read is ignored.
 
     Args:
-        location: as it was asked for; where it is a metadata file itself no hint matters.
-        root: the metadata file that it leads to.
-        file_seconds: how long the store may give no sign of life.
+        location: the location that the caller gave; for a metadata file, the hint does not matter.
+        root: the metadata file of the location.
+        file_seconds: the time limit for a store without progress, in seconds.
     """
     if place_of(location) == place_of(root):
         return ()
@@ -144,7 +144,7 @@ def _hint(directory: str, root: str) -> Iterator[Finding]:
         return
     yield finding(
         "OCC010",
-        "the version hint names a metadata file that is not there",
+        "the version hint names a metadata file that does not exist",
         file=file,
         found=hint,
         expected=f"the current one, {current}",

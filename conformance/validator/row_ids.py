@@ -1,8 +1,9 @@
-"""Row ids over all files: every live row of a snapshot has its own (Row Lineage; LIN002).
+"""Row ids over all files: no two live rows of a snapshot have the same id (Row Lineage; LIN002).
 
-A file emits which row ids its rows have, stored or inherited, as runs of positions and ids; a delete file the positions
-that it deletes. Where both meet, in the bucket of the path, the ids of the rows that are left come out, and these meet
-in buckets of ids. An id may stand in two files when the row in one of them is deleted, as an update leaves it.
+The check of a data file emits the row ids of its rows, stored or inherited, as runs of positions and ids; the check of
+a delete file emits the positions that it deletes. Both meet in the bucket of the path, which emits the ids of the rows
+that are left, and these meet in buckets of ids. An id may be in two files if the row in one of them is deleted, as
+after an update.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from conformance.core.counts import plural
 from conformance.validator.context import Context, Members
 from conformance.validator.deleted_positions import Origin, PerFile, mismatch, total_findings
 from conformance.validator.emitted import Facts
@@ -32,26 +34,26 @@ if TYPE_CHECKING:
 Numbers = npt.NDArray[Any]
 
 ROWS_A_BUCKET = 1 << 22
-"""About how many row ids are looked at together."""
+"""The approximate number of row ids that are compared together."""
 
 ROW_ID, LAST_UPDATED = 2147483540, 2147483539
 """The field ids of the columns of row lineage."""
 
 _MOVED = {
-    ROW_ID: ("LIN009", "a commit that only moves rows gives them new row ids"),
-    LAST_UPDATED: ("LIN011", "a commit that only moves rows tells them as changed"),
+    ROW_ID: ("LIN009", "a commit that only moves rows assigns new row ids to them"),
+    LAST_UPDATED: ("LIN011", "a commit that only moves rows marks them as updated"),
 }
 
 GREATEST = 1 << 62
-"""Ids from here on, or below 0, are told as such, and not compared."""
+"""Ids from here on, or below 0, are reported as such, and not compared."""
 
 _KEY: tuple[str, pa.DataType] = ("key", pa.dictionary(pa.int32(), pa.string()))
 _RUN: list[tuple[str, pa.DataType]] = [("position", pa.int64()), ("count", pa.int64())]
 RUNS = pa.schema([_KEY, *_RUN, ("first", pa.int64()), ("stored", pa.bool_())])
-"""Rows of the data file ``key`` that stand one behind the other and have ids one behind the other, from ``first``."""
+"""Consecutive rows of the data file ``key`` that have consecutive ids, from ``first``."""
 
 DELETED = pa.schema([_KEY, *_RUN])
-"""Positions that are deleted in the data file ``key``."""
+"""Deleted positions of the data file ``key``."""
 
 LIVE: list[tuple[str, pa.DataType]] = [("first", pa.int64()), ("end", pa.int64()), ("stored", pa.bool_())]
 IDS = pa.schema(LIVE)
@@ -63,17 +65,17 @@ NOTHING = pa.RecordBatch.from_pylist([], IDS)
 
 @attrs.frozen
 class Owner:
-    """The file that live rows are in."""
+    """The file of live rows."""
 
     path: str
     manifest: int
     entry: int
     snapshots: tuple[int, ...]
-    """The checked snapshots in which these rows are live, by their places."""
+    """The indexes of the checked snapshots in which these rows are live."""
 
 
 def runs_of(numbers: Numbers) -> tuple[Numbers, Numbers]:
-    """Where runs of consecutive numbers start, and how long they are."""
+    """Return the starts of runs of consecutive numbers, and their lengths."""
     if not len(numbers):
         return np.zeros(0, np.intp), np.zeros(0, np.int64)
     starts = np.concatenate([[0], np.nonzero(np.diff(numbers) != 1)[0] + 1])
@@ -91,7 +93,7 @@ def _constant(path: str, count: int) -> Any:
 def rows_fact(
     context: Context, path: str, origin: Origin, positions: Numbers, counts: Numbers, firsts: Numbers, stored: Numbers
 ) -> Facts:
-    """The row ids of a data file."""
+    """Return the row ids of a data file as a fact."""
     arrays = [_constant(path, len(positions)), *map(pa.array, (positions, counts, firsts, stored))]
     return Facts(_bucket(context, path), "rows", pa.RecordBatch.from_arrays(arrays, schema=RUNS), origin)
 
@@ -99,14 +101,14 @@ def rows_fact(
 def deleted_facts(
     context: Context, origin: Origin, paths: Any, positions: Numbers, kind: str = "deleted"
 ) -> Iterator[Facts]:
-    """Positions that are deleted.
+    """Return deleted positions as a fact.
 
     Args:
         context: the table.
         origin: the delete file.
         paths: the path of each position, an Arrow array, or one for all.
         positions: the positions, in the order of the delete file.
-        kind: ``replaced`` for those of a delete file that a snapshot took out of the table.
+        kind: ``replaced`` for those of a delete file that a snapshot removed from the table.
     """
     if isinstance(paths, str):
         starts, counts = runs_of(positions)
@@ -120,14 +122,14 @@ def deleted_facts(
 
 
 class RowIds:
-    """The row ids of a file, stored or inherited, and whether they are ids of the table (Row Lineage)."""
+    """Collects the row ids of a file, stored or inherited, and checks them against the table (Row Lineage)."""
 
     def __init__(self, context: Context, place: Place) -> None:
         self.context = context
         self.place = place
         self.rows = 0
         self.new = dict.fromkeys(_MOVED, 0)
-        """How many rows do not store a value, by column."""
+        """The number of rows without a stored value, by column."""
 
         self.latest = -1
         self.oldest = 0
@@ -136,7 +138,7 @@ class RowIds:
         self._runs: list[tuple[Any, ...]] = []
 
     def add(self, rows: int, parts: Mapping[int, Any]) -> None:
-        """Look at more rows, and the columns of row lineage that the file has."""
+        """Add more rows, with the columns of row lineage that the file has."""
         for column in self.new:
             self.new[column] += rows if parts.get(column) is None else parts[column].null_count
         changed = parts.get(LAST_UPDATED)
@@ -165,7 +167,7 @@ class RowIds:
             self._runs.append((position[at], counts, values[at], np.full(len(at), is_stored)))
 
     def facts(self) -> Iterator[Facts]:
-        """The ids of all rows; of a file that stores none, what its rows inherit."""
+        """Yield the ids of all rows; for a file that stores none, the inherited ids."""
         data_file, origin = self.place.data_file, self.place.origin
         runs = self._runs
         if not runs and data_file.first_row_id is not None and self.rows:
@@ -175,7 +177,7 @@ class RowIds:
             yield rows_fact(self.context, data_file.file_path, origin, position, count, first, stored)
 
     def findings(self) -> Iterator[Finding]:
-        """What is wrong with the file by itself."""
+        """Yield the findings about the file by itself."""
         location, last = self.place.data_file.file_path, self.context.metadata.next_row_id
         wrong = [self.least] if self.least is not None and self.least < 0 else []
         if self.greatest is not None and last is not None and self.greatest >= last:
@@ -183,7 +185,7 @@ class RowIds:
         for found in wrong[:1]:
             yield finding(
                 "TMD024",
-                "a row has a row id that the table has not given",
+                "a row has a row id that the table has not assigned",
                 file=location,
                 path="/_row_id",
                 found=found,
@@ -193,7 +195,7 @@ class RowIds:
         number = self.place.entry.sequence_number
         where: dict[str, Any] = {"file": location, "path": "/_last_updated_sequence_number"}
         if number is not None and self.latest > number:
-            message = "a row was changed after its file was written"
+            message = "_last_updated_sequence_number is greater than the sequence number of the file"
             yield finding("LIN003", message, found=self.latest, expected=f"at most {number}", **where, aspect="too-new")
         if self.oldest < 0:
             yield finding(
@@ -207,7 +209,7 @@ class RowIds:
         yield from self._moved()
 
     def _moved(self) -> Iterator[Finding]:
-        """Whether the rows of a commit that only moves rows are said to be new."""
+        """Find rows of a commit that only moves rows that are marked as new."""
         entry, first = self.place.entry, self.place.data_file.first_row_id
         snapshot = None if entry.snapshot_id is None else self.context.snapshots.get(entry.snapshot_id)
         if (
@@ -230,7 +232,7 @@ class RowIds:
                     message,
                     file=self.place.data_file.file_path,
                     path=f"/{BY_ID[column].name}",
-                    found=f"{self.new[column]} rows without a value",
+                    found=f"{plural(self.new[column], 'row')} without a value",
                     expected="the value that the row had",
                 )
 
@@ -239,9 +241,9 @@ class RowIds:
 
 
 def live_ids(context: Context, members: Members, facts: Iterable[Facts]) -> Iterator[Facts]:
-    """The ids of the rows that are left, of the files in one bucket of paths, in buckets of ids.
+    """Yield the ids of the live rows of the files in one bucket of paths, in buckets of ids.
 
-    What is found of deleted positions comes with them.
+    Findings about deleted positions are among the results.
     """
     files = PerFile()
     rows: dict[tuple[str, Origin], list[tuple[Numbers, ...]]] = {}
@@ -283,7 +285,7 @@ def _not_in_vector(
     applied: frozenset[Origin],
     gone: Sequence[tuple[Numbers, ...]],
 ) -> Iterator[Facts]:
-    """The finding of a vector that leaves out what older position deletes delete, which readers may ignore (DEL011)."""
+    """Return the finding for a vector that lacks positions of older deletes, which readers may ignore (DEL011)."""
     vectors = [columns for one in applied if one.vector for columns in deletes[one]]
     if not vectors or len(vectors) == len(gone):
         return
@@ -292,7 +294,7 @@ def _not_in_vector(
     if len(missing):
         told = finding(
             "DEL011",
-            "a deletion vector leaves out positions that earlier position deletes delete",
+            "a deletion vector lacks positions of earlier position deletes",
             file=path,
             found=int(missing.min()),
             expected="every deleted position in the vector",
@@ -312,7 +314,7 @@ def _by_path(rows: pa.RecordBatch) -> Iterator[tuple[str, tuple[Numbers, ...]]]:
 def _left(
     position: Numbers, count: Numbers, first: Numbers, stored: Numbers, gone: Sequence[tuple[Numbers, ...]]
 ) -> tuple[Numbers, Numbers, Numbers]:
-    """The ids of the rows that are not deleted: where runs of them begin and end, and whether they are stored."""
+    """Return the starts and ends of runs of ids of the rows that are not deleted, and whether they are stored."""
     starts, counts = (np.concatenate([np.zeros(0, np.int64), *(one[column] for one in gone)]) for column in (0, 1))
     if not len(starts) or not len(position):  # an empty vector deletes nothing (contradiction B17)
         return first, first + count, stored
@@ -332,7 +334,7 @@ def _left(
 
 
 def _by_id(context: Context, owner: Owner, first: Numbers, end: Numbers, stored: Numbers) -> Iterator[Facts]:
-    """Runs in every bucket that they reach into."""
+    """Yield the runs for every bucket that they overlap."""
     known = (first >= 0) & (end <= GREATEST) & (end > first)
     first, end, stored = first[known], end[known], stored[known]
     if not len(first):
@@ -348,17 +350,17 @@ def _by_id(context: Context, owner: Owner, first: Numbers, end: Numbers, stored:
 
 
 def bucket_size(context: Context) -> int:
-    """How many row ids a bucket is for."""
+    """Return how many row ids are in a bucket."""
     return min((context.metadata.next_row_id or 0) // context.id_buckets + 1, GREATEST)
 
 
-# Per range of ids: which come twice
+# Per range of ids: which occur twice
 
 
 def check_ids(context: Context, members: Members, facts: Iterable[Facts]) -> tuple[Finding, ...]:
-    """Row ids in one bucket that two live rows of a snapshot have; two that are inherited are told by entries.
+    """Find row ids in one bucket that two live rows of a snapshot have; the rules over entries compare inherited ids.
 
-    So are totals of partitions, and what was found before.
+    The result also has findings about totals of partitions, and the findings of earlier stages.
     """
     left: dict[str, list[pa.RecordBatch]] = {"left": [], "statistics": []}
     owners: list[Owner] = []
@@ -404,14 +406,14 @@ def _twice(
         other = int(widest[at - 1])
         begins = min(int(first[at]) // bucket_size(context), context.id_buckets - 1)
         if begins != bucket or not (stored[at] or stored[other]):
-            continue  # told in the bucket where it begins, or by the rules of entries
+            continue  # reported in the bucket where it starts, or by the rules over entries
         one, two = owners[int(of[at])], owners[int(of[other])]
         holder, rival = (one, two) if stored[at] else (two, one)
         within = (one.manifest, one.entry) == (two.manifest, two.entry)
         if one.path == two.path and not within:
-            continue  # the same file twice is told as such
-        message = "two rows of a file have one row id" if within else "rows of two files have one row id"
-        expected = "every row id once" if within else f"none of those in {rival.path}"
+            continue  # a file that is listed twice is reported as such
+        message = "two rows of a file have the same row id" if within else "rows of two files have the same row id"
+        expected = "distinct row ids" if within else f"a row id that is not in {rival.path}"
         yield (
             finding(
                 "LIN002",

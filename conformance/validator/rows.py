@@ -1,6 +1,6 @@
-"""Checking the rows of a file: all that its entry says of them, computed anew (Data File Fields; Partitioning).
+"""Checking the rows of a file: all that its entry records about them, recomputed (Data File Fields; Partitioning).
 
-The rows are read a batch at a time, and only the least of each column is kept.
+The rows are read one batch at a time, and only small aggregates of each column are kept.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from conformance.core.counts import plural
 from conformance.validator.context import Context
 from conformance.validator.emitted import Facts
 from conformance.validator.finding import finding
@@ -44,7 +45,7 @@ FILE_PATH, POS = 2147483546, 2147483545
 
 
 def row_findings(context: Context, place: Place, opened: Opened, facts: list[Facts]) -> list[Finding]:
-    """What is wrong with the rows of a file; `facts` gets what rules over several files look at.
+    """Return the findings about the rows of a file; the facts for rules over several files are added to `facts`.
 
     Raises:
         SpecError: the rows cannot be read.
@@ -68,7 +69,7 @@ UUID_BYTES = 16
 
 
 class Batch:
-    """Some rows: the values of a column, by the places on the way to it."""
+    """A batch of rows, with access to nested columns by their path."""
 
     def __init__(self, rows: pa.RecordBatch, struct: StructType) -> None:
         self._rows = rows
@@ -76,13 +77,13 @@ class Batch:
         self.length = rows.num_rows
 
     def column(self, path: tuple[int, ...]) -> Any:
-        """The Arrow array; a field of a null struct is null."""
+        """Return a column as an Arrow array; a field of a null struct is null."""
         fields, array = self._struct.fields, None
         for place in path:
             name = fields[place].name
             if array is None:
                 array = self._rows.column(self._rows.schema.get_field_index(name))
-            elif pa.types.is_null(array.type):  # Avro's way to say that every struct is null
+            elif pa.types.is_null(array.type):  # in Avro: every struct is null
                 return array
             else:
                 array = pc.struct_field(array, [array.type.get_field_index(name)])
@@ -92,7 +93,7 @@ class Batch:
 
 
 class _Checks:
-    """The checks of one file, over its batches; metrics of a delete file are of what it deletes (DEL024)."""
+    """The checks of one file, over its batches; metrics of a delete file are those of the deletes (DEL024)."""
 
     def __init__(self, context: Context, place: Place, opened: Opened, facts: list[Facts]) -> None:
         self.context = context
@@ -111,14 +112,14 @@ class _Checks:
             for place, field in enumerate(opened.struct.fields)
             if field.id in context.columns and field.id not in self.metrics
         )
-        """Columns that nothing is said of, and lists and maps: all there is to check is that they can be read."""
+        """Columns without metrics, and lists and maps: the only check is that they can be read."""
 
         self.lengths: dict[int, int] = {}
-        """Lengths of values that their columns cannot have."""
+        """Lengths of values that differ from the length of their type."""
 
         self.partition = PartitionOfRows(place, self.leaves) if place.data_file.content is not _POSITIONS else None
         self.order_lacks: int | None = None
-        """The source of the file's sort order that an equality delete file does not have."""
+        """The source column of the file's sort order that an equality delete file does not have."""
 
         self.order = self._order()
         self.deletes = _PositionDeletes(place) if place.data_file.content is _POSITIONS else None
@@ -126,7 +127,7 @@ class _Checks:
         self.row_ids = RowIds(context, place) if is_data and context.metadata.next_row_id is not None else None
 
     def _counted(self, field_id: int) -> bool:
-        """Whether the entry, the schema or the type says something of the column that its values may contradict."""
+        """Return whether the entry, the schema or the type constrains the values of the column."""
         data_file = self.place.data_file
         if self._is_encoded(field_id) or self._length(field_id) is not None:
             return True
@@ -140,12 +141,12 @@ class _Checks:
         return any(field_id in (counts or {}) for counts in maps) or self._required(field_id)
 
     def _is_encoded(self, field_id: int) -> bool:
-        """Whether values of the column are bytes in a form of their own; their bounds are no single values either."""
+        """Return whether the values of the column are encoded as bytes, and its bounds are not single values."""
         type_ = self.leaves[field_id][1]
         return is_geospatial(type_) or isinstance(type_, VariantType)
 
     def _length(self, field_id: int) -> int | None:
-        """How many bytes each value has, where the format stores any number of them."""
+        """Return the length in bytes of each value, if the format stores values of any length."""
         type_ = self.leaves[field_id][1]
         if self.place.data_file.file_format is not FileFormat.ORC:
             return None
@@ -157,7 +158,7 @@ class _Checks:
         return Beyond(self.leaves[field_id][1], lower, upper)
 
     def names(self) -> list[str]:
-        """The top-level columns that are looked at."""
+        """The top-level columns that are read."""
         paths = [self.leaves[field_id][0] for field_id in self.metrics]
         if self.partition is not None:
             paths += [path for _, _, _, path, _ in self.partition.fields]
@@ -176,7 +177,7 @@ class _Checks:
         return self.context.schema.find(field_id) is not None and all(one.required for one in (*column.parents, column))
 
     def _order(self) -> Ascending | None:
-        """The order that the file is said to have, as far as its columns and the transforms tell it."""
+        """Return a checker for the sort order in the entry, as far as columns and transforms of the file allow."""
         order_id = self.place.data_file.effective_sort_order_id
         orders = {order.order_id: order for order in self.context.metadata.sort_orders}
         order = orders.get(order_id) if order_id is not None else None
@@ -205,7 +206,7 @@ class _Checks:
             if wanted is not None and (other := _another_length(column, wanted)) is not None:
                 self.lengths.setdefault(field_id, other)
                 continue
-            if is_geospatial(type_):  # whose metrics would keep all objects
+            if is_geospatial(type_):  # their metrics would keep all objects
                 found = FieldMetrics(type_, len(column), column.null_count)
             else:
                 found = compute_array_metrics(type_, column)
@@ -235,7 +236,7 @@ class _Checks:
         if self.rows != data_file.record_count:
             yield finding(
                 "DFL005",
-                "the number of rows is another",
+                "record_count differs from the number of rows in the file",
                 file=self.place.manifest,
                 path=said("record_count"),
                 found=data_file.record_count,
@@ -249,7 +250,7 @@ class _Checks:
             path, type_ = self.leaves[field_id]
             yield finding(
                 "TYP023" if isinstance(type_, FixedType) else "ORC002",
-                f"a value is no {kind(type_)} of its length",
+                f"the length of a {kind(type_)} value is wrong",
                 file=self.location,
                 path=f"/{'/'.join(leaf_names(self.opened.struct, path))}",
                 found=f"{length} bytes",
@@ -264,7 +265,7 @@ class _Checks:
         if self.order is not None and self.order.broken is not None:
             yield finding(
                 "DFL021",
-                "the rows are not in the sort order that the file is said to have",
+                "the rows are not in the sort order of the file",
                 file=self.location,
                 found=f"row {self.order.broken}",
                 expected=f"sort order {data_file.sort_order_id}",
@@ -273,7 +274,7 @@ class _Checks:
         if self.order_lacks is not None:
             yield finding(
                 "DFL021",
-                "the deletes do not have a column of the sort order that the file is said to have",
+                "a column of the sort order of the file is missing from the deletes",
                 file=self.location,
                 found=f"no column {self.order_lacks}",
                 expected=f"the columns of sort order {data_file.sort_order_id}",
@@ -293,7 +294,7 @@ class _Checks:
                 "a required column has nulls",
                 file=self.location,
                 path=f"/{name}",
-                found=f"{metrics.nulls} nulls",
+                found=plural(metrics.nulls, "null"),
                 expected="none",
                 aspect="null",
             )
@@ -308,7 +309,7 @@ class _Checks:
                 nested = len(self.leaves[field_id][0]) > 1 and data_file.file_format is FileFormat.ORC
                 yield finding(
                     code,
-                    f"the {attribute} are not those of the rows",
+                    f"the {attribute} differ from the rows",
                     file=self.place.manifest,
                     path=self.place.said(f"{attribute}/{field_id}"),
                     found=told,
@@ -319,10 +320,10 @@ class _Checks:
 
     def _bounds(self, field_id: int, metrics: FieldMetrics) -> Iterator[Finding]:
         data_file, type_ = self.place.data_file, metrics.type
-        if metrics.lower is None:  # also of variants and geometries, which are held against their bounds one by one
+        if metrics.lower is None:  # also for variants and geometries, whose values are compared one by one
             return
         if kind(self.context.types.get(field_id, type_)) in ("geometry", "geography"):
-            return  # Avro does not tell them from other bytes (AVR012), and their bounds are corners
+            return  # Avro does not distinguish them from other bytes (AVR012), and their bounds are corners
         for attribute, code, extreme in (
             ("lower_bounds", "DFL016", metrics.lower),
             ("upper_bounds", "DFL017", metrics.upper),
@@ -332,7 +333,7 @@ class _Checks:
                 continue
             try:
                 bound = decode_bound(type_, data)
-            except SpecError:  # not of the type: told by the rules of entries
+            except SpecError:  # not a value of the type, which the rules over entries report
                 continue
             is_lower = attribute == "lower_bounds"
             key = bound_order(type_)
@@ -357,7 +358,7 @@ class _Checks:
 
 
 def _check_texts(column: Any) -> None:
-    """Raise a `SpecError` for a text that is not UTF-8, at any level of a column."""
+    """Raise a `SpecError` for a string that is not UTF-8, at any level of a column."""
     try:
         column.validate(full=True)
     except pa.ArrowInvalid as error:
@@ -366,7 +367,7 @@ def _check_texts(column: Any) -> None:
 
 
 def _another_length(column: Any, length: int) -> int | None:
-    """The length of a value that has another one; None where there is none."""
+    """Return the first length that differs from the given one; None if there is none."""
     kernels: Any = pc
     found = kernels.unique(kernels.binary_length(column)).to_pylist()
     return next((one for one in found if one not in (None, length)), None)
@@ -376,7 +377,7 @@ _POSITIONS = FileContent.POSITION_DELETES
 
 
 class _PositionDeletes:
-    """Whether a position delete file is sorted, and about the file that it is said to be about."""
+    """Checks that a position delete file is sorted, and only about the file that it refers to."""
 
     def __init__(self, place: Place) -> None:
         self.place = place
@@ -409,7 +410,7 @@ class _PositionDeletes:
         if self.other is not None:
             yield finding(
                 "DFL023",
-                "a delete file has deletes of another file than the one it refers to",
+                "a delete names a file other than the one that its delete file refers to",
                 file=location,
                 found=self.other,
                 expected=self.place.data_file.referenced_data_file,

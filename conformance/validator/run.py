@@ -1,4 +1,4 @@
-"""Checking a table from its location to its report."""
+"""Validating a table: from its location to its report."""
 
 from __future__ import annotations
 
@@ -39,38 +39,38 @@ from spec_ref.table_metadata import TableMetadata, check_metadata, read_metadata
 from spec_ref.table_metadata.files import MAX_METADATA_BYTES
 
 FILES_AT_ONCE = 64
-"""The most files of one task of a small manifest; fewer where they have many rows, which may all emit facts."""
+"""The most files of one task of a small manifest; fewer if they have many rows, which may all emit facts."""
 
 TASKS_OF_A_MANIFEST = 64
-"""About how many tasks the files of a large manifest are, each of which reads it up to its files."""
+"""The approximate number of tasks for a large manifest, each of which reads the manifest up to its files."""
 
 ENTRIES_A_BUCKET = 100_000
-"""About how many entries rules over several files look at together."""
+"""The approximate number of entries that rules over several files compare together."""
 
 MAX_BUCKETS = 4096
 
-REFUSED = "readers have to refuse the metadata"
-"""Why nothing below it is checked."""
+REFUSED = "readers must refuse the metadata"
+"""The reason why nothing below the metadata is checked."""
 
 
 @attrs.frozen
 class Snapshots:
-    """Which snapshots are checked."""
+    """A selection of snapshots to check."""
 
     kind: str
     """``current``, ``refs``, ``all``, ``one``, ``ref`` or ``since``."""
 
     snapshot_id: int | None = None
-    """Of ``one``, the snapshot; of ``since``, the current one of an older version, whose successors are checked."""
+    """For ``one``, the snapshot; for ``since``, the current one of an older version, whose successors are checked."""
 
     ref: str | None = None
-    """Of ``ref``, the name of a branch or tag; of ``one``, the name that the id may be where no snapshot has it."""
+    """For ``ref``, the name of a branch or tag; for ``one``, the digits, which may be such a name."""
 
     def chosen(self, metadata: TableMetadata) -> tuple[int, ...]:
-        """The ids, the newest first.
+        """Return the ids of the selected snapshots, newest first.
 
         Raises:
-            UsageError: the table does not have the one that was named, by its id or by a branch or tag.
+            UsageError: the table does not have the snapshot, branch or tag.
         """
         known = {snapshot.snapshot_id for snapshot in metadata.snapshots}
         current = () if metadata.current_snapshot_id is None else (metadata.current_snapshot_id,)
@@ -94,13 +94,13 @@ class Snapshots:
     def _unknown(self, metadata: TableMetadata) -> str:
         if self.kind == "one":
             listed = ", ".join(map(str, sorted(one.snapshot_id for one in metadata.snapshots)))
-            return f"the table has no snapshot {self.snapshot_id}; it has {listed or 'none'}"
+            return f"the table has no snapshot {self.snapshot_id}; its snapshots: {listed or 'none'}"
         listed = ", ".join(map(repr, sorted(metadata.references)))
-        return f"the table has no branch or tag {self.ref!r}; it has {listed or 'none'}"
+        return f"the table has no branch or tag {self.ref!r}; its branches and tags: {listed or 'none'}"
 
 
 def successors(metadata: TableMetadata, snapshot_id: int | None) -> tuple[int, ...]:
-    """The current snapshot and its ancestors back to another one, that left out; the current one in any case."""
+    """Return the current snapshot and its ancestors after a given one; always at least the current one."""
     parents = {snapshot.snapshot_id: snapshot.parent_snapshot_id for snapshot in metadata.snapshots}
     found: dict[int, None] = {}
     at = metadata.current_snapshot_id
@@ -117,52 +117,52 @@ CURRENT = Snapshots("current")
 
 @attrs.frozen
 class TableReport:
-    """What was found in one table."""
+    """The result of validating one table."""
 
     location: str
-    """As it was asked for."""
+    """The location that the caller gave."""
 
     metadata_location: str
     level: Level
     findings: tuple[Finding, ...]
-    """One for each cause, the worst first."""
+    """One for each cause, most severe first."""
 
     format_version: int | None = None
     snapshots: tuple[int, ...] = ()
-    """The ids of the snapshots that were looked at."""
+    """The ids of the snapshots that were checked."""
 
     manifests: int = 0
     entries: int = 0
     features: frozenset[str] = frozenset()
-    """What a reader has to know (`conformance.validator.readability`)."""
+    """The features that readers need (`conformance.validator.readability`)."""
 
     writers: tuple[str, ...] = ()
-    """The implementations that seem to have written to it."""
+    """The implementations that probably wrote to it."""
 
     all_snapshots: int = 0
-    """How many snapshots the table has."""
+    """The number of snapshots of the table."""
 
     complete: bool = True
-    """False where the check ended before its end, so that these are the findings until then."""
+    """False if the validation ended early, so that there may be more findings."""
 
     reason: str | None = None
-    """What the engine lacked to go on; None where somebody interrupted it."""
+    """Why the engine could not continue; None if the validation was interrupted."""
 
 
 def validate(
     location: str, level: Level, engine: Engine, snapshots: Snapshots = CURRENT, file_seconds: float = FILE_SECONDS
 ) -> TableReport:
-    """Check a table. An interrupt, and what the engine lacks to go on, end it with what was found until then.
+    """Validate a table. After an interrupt or a failure of the engine, return the findings so far.
 
     Args:
         location: a metadata file, or the directory of a table.
-        level: how deep.
-        engine: what the checks run on.
-        snapshots: which snapshots.
-        file_seconds: how long a file may give no sign of life before it counts as one that cannot be read.
+        level: how much to check.
+        engine: runs the checks.
+        snapshots: the snapshots to check.
+        file_seconds: seconds without progress after which a file counts as unreadable.
 
     Raises:
-        Unreadable: there is no table, or its metadata cannot be read or is no metadata.
+        Unreadable: there is no table, or its metadata cannot be read or is not metadata.
         UsageError: the table does not have the snapshot, branch or tag.
     """
     root, data = read_root(location, file_seconds)
@@ -217,10 +217,10 @@ def validate(
 
 
 def read_root(location: str, file_seconds: float = FILE_SECONDS) -> tuple[str, bytes]:
-    """Where the metadata of a table is, and the bytes of it.
+    """Return the location and the bytes of the metadata of a table.
 
     Raises:
-        Unreadable: there is no table, or it cannot be read.
+        Unreadable: there is no table, or its metadata cannot be read.
     """
 
     def read() -> tuple[str, bytes]:
@@ -234,7 +234,7 @@ def read_root(location: str, file_seconds: float = FILE_SECONDS) -> tuple[str, b
 
 
 class _Deep:
-    """The levels below the metadata."""
+    """Checks the levels below the metadata."""
 
     def __init__(self, context: Context, engine: Engine) -> None:
         self.context = context
@@ -244,7 +244,7 @@ class _Deep:
         self.features: frozenset[str] = frozenset()
         self.writers: set[str] = set()
         self.read: set[int] = set()
-        """The places of the partition statistics files that could be read."""
+        """The indexes of the partition statistics files that could be read."""
 
         self.miscounted: list[Miscounted] = []
         self._tasks: dict[int, ManifestTask] = {}
@@ -303,7 +303,7 @@ class _Deep:
     def _compared(
         self, members: Members, counting: Sequence[PartitionStatisticsTask], sums: Mapping[int, ManifestSums]
     ) -> Members:
-        """The members, with what partition statistics can be compared with."""
+        """Return the members, with the data that partition statistics can be compared with."""
         read = {number for number, counts in sums.items() if counts.whole}
         whole = {one for one in members.checked if members.of_snapshot[one] <= read}
         counted = (task.place for task in counting if task.place in self.read and task.statistics.snapshot_id in whole)
@@ -328,7 +328,7 @@ class _Deep:
         facts: bool = False,
         lost: Lost | None = None,
     ) -> dict[int, ManifestSums]:
-        """Run a stage; of one that ends early, what it had emitted is kept."""
+        """Run a stage; if it ends early, keep what it emitted."""
         try:
             return self._sums(self.engine.stage(context, check, tasks, what, facts=facts, lost=lost))
         except Stopped as stopped:
@@ -354,12 +354,12 @@ class _Deep:
                 case Miscounted():
                     self.miscounted.append(one)
                 case Facts():
-                    raise AssertionError("an engine keeps facts to itself")
+                    raise AssertionError("an engine returned facts")
         return sums
 
 
 def _needed(tasks: Sequence[ManifestTask], members: Members) -> tuple[ManifestTask, ...]:
-    """All but the manifests that only an unchecked parent has where nothing is compared with it."""
+    """Return the tasks without those of manifests that only an unchecked parent has and that no rule needs."""
     wanted: set[int] = set()
     for snapshot_id in members.checked:
         wanted |= members.of_snapshot[snapshot_id]
@@ -369,7 +369,7 @@ def _needed(tasks: Sequence[ManifestTask], members: Members) -> tuple[ManifestTa
 
 
 def _buckets(tasks: Sequence[ManifestTask]) -> int:
-    """Enough buckets for the entries that the lists tell of."""
+    """Return enough buckets for the entries that the lists count."""
     entries = 0
     for task in tasks:
         listed = task.manifest_file
@@ -383,7 +383,7 @@ def _buckets(tasks: Sequence[ManifestTask]) -> int:
 
 
 def _id_buckets(sums: Iterable[ManifestSums]) -> int:
-    """Enough buckets for the row ids of all files."""
+    """Return enough buckets for the row ids of all files."""
     return min(sum(max(one.live.records, 0) for one in sums) // ROWS_A_BUCKET + 1, MAX_BUCKETS)
 
 

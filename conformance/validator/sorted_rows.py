@@ -1,4 +1,4 @@
-"""Whether rows are in an order: neighbours are compared, a batch at a time (Sorting)."""
+"""Checking that rows are sorted: neighbours are compared, one batch at a time (Sorting)."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ class SortKey:
 
 
 def ascending(source: int, type_: Type) -> SortKey:
-    """The key of a column whose values ascend."""
+    """Return the key of a column in ascending order."""
     return SortKey(SortField(transform=Identity(), source_id=source), type_)
 
 
 class Ascending:
-    """The rows that were seen so far, as far as their order goes."""
+    """Checks that rows are in order, batch by batch."""
 
     def __init__(self, keys: tuple[SortKey, ...]) -> None:
         self.keys = keys
         self.rows = 0
         self.broken: int | None = None
-        """The number of the first row that comes after one that it should stand before."""
+        """The number of the first row that should be before its predecessor."""
 
         self._last: list[list[Any]] | None = None
 
     def add(self, columns: Sequence[Any]) -> None:
-        """Look at more rows: an Arrow array for each key."""
+        """Add more rows: an Arrow array for each key."""
         if self.broken is not None:
             return
         values = [_comparable(key, column) for key, column in zip(self.keys, columns, strict=True)]
@@ -68,7 +68,7 @@ class Ascending:
 
 
 def _joined(last: Any, array: Any) -> Any:
-    """The values of two batches. A column that is all null in one of them may have Arrow's type of nulls there."""
+    """Join the values of two batches. A column that is all null in one of them may have Arrow's null type there."""
     if not isinstance(array, pa.Array):
         return [*last, *array]
     if pa.types.is_null(last.type):
@@ -79,7 +79,7 @@ def _joined(last: Any, array: Any) -> Any:
 
 
 def _comparable(key: SortKey, column: Any) -> Any:
-    """Values to compare: an Arrow array where Arrow compares them as the spec sorts, else a list of sort values."""
+    """Return values to compare: an Arrow array if Arrow compares them as the spec sorts, else a list of sort values."""
     transform = key.field.transform
     if isinstance(column, pa.Array) and isinstance(transform, Identity) and kind(key.type) not in _BY_VALUE:
         return column
@@ -93,7 +93,7 @@ _BY_VALUE = frozenset({"float", "double", "boolean", "uuid", "fixed"})
 
 
 def _compared(key: SortKey, array: Any) -> Any:
-    """For each row but the first: 1 where the row before should come after it, -1 where it may not, 0 where equal."""
+    """Compare each row with the one before: 1 if they are in the wrong order, -1 if in the right order, 0 if equal."""
     if isinstance(array, list):
         pairs = (compare_values(key.field, one, two) for one, two in itertools.pairwise(array))
         return np.fromiter(pairs, np.int8, max(len(array) - 1, 0))

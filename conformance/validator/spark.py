@@ -1,7 +1,7 @@
-"""The engine on Spark: tasks run on the executors, facts are shuffled by bucket, and findings are added up there.
+"""The engine on Spark: tasks run on the executors, which shuffle facts by bucket and combine findings.
 
-The driver holds the metadata, the manifest lists and small sums of each manifest, never the list of files. Where
-PySpark is not importable, the installed Spark engine is started in its environment (`conformance.validator.remote`).
+The driver holds the metadata, the manifest lists and small sums of each manifest, never the list of files. If PySpark
+cannot be imported, the installed Spark engine is started in its environment (`conformance.validator.remote`).
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ class Spark:
     """Runs checks on Spark."""
 
     def __init__(self, master: str | None = None, progress: Progress = quiet) -> None:
-        """Use the session that there is, or start one.
+        """Use the existing session, or start one.
 
         Args:
-            master: the master, where no session and no ``spark-submit`` decides; ``local[*]`` where not given.
-            progress: is told of every stage that is done.
+            master: the master, unless a session or ``spark-submit`` determines it; ``local[*]`` by default.
+            progress: called for every stage that is done.
         """
         builder = SparkSession.builder.appName("iceberg-conformance validate")
         self._own = SparkSession.getActiveSession() is None
@@ -53,7 +53,7 @@ class Spark:
         self.progress = progress
         self._interrupted = False
         if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGINT, self._interrupt)  # that of PySpark asks the JVM, whose answer may never come
+            signal.signal(signal.SIGINT, self._interrupt)  # PySpark's handler calls the JVM, which may never answer
         self._facts: list[RDD[tuple[int, Facts]]] = []
         self._kept: list[RDD[Emitted]] = []
         self._buckets = 1
@@ -124,20 +124,20 @@ class Spark:
         try:
             yield
         except Py4JError as error:
-            if self._interrupted:  # the JVM was the first to go
+            if self._interrupted:  # the JVM ended first
                 raise KeyboardInterrupt from None
             with contextlib.suppress(Py4JError):
                 self._forget()  # the next table has nothing to do with these facts
-            raise NotExamined(f"Spark did not do its work: {_cause(str(error))}") from None
+            raise NotExamined(f"Spark failed: {_cause(str(error))}") from None
 
     def _interrupt(self, *_: object) -> None:
         self._interrupted = True
-        logging.disable()  # of Py4J, what an interrupt interrupts; spark-submit puts that among the report
+        logging.disable()  # Py4J logs interrupted calls, and spark-submit mixes that with the report
         raise KeyboardInterrupt
 
     def close(self) -> None:
         if self._interrupted:
-            return  # the JVM may be in the middle of an answer, or gone; it ends with this process
+            return  # the JVM may be answering, or gone; it ends with this process
         self._forget()
         if self._own:
             self.session.stop()
@@ -148,20 +148,20 @@ def _mapped(context: Context, function: Callable[[Context, T], R], tasks: Iterab
     return (function(context, task) for task in tasks)
 
 
-def _cause(told: str) -> str:
-    """What an exception of the JVM says, without the traces behind it."""
-    lines = [line.strip(": ") for line in told.splitlines() if line.strip(": ")]
+def _cause(text: str) -> str:
+    """Return the message of an exception of the JVM, without its stack trace."""
+    lines = [line.strip(": ") for line in text.splitlines() if line.strip(": ")]
     return next((line for line in lines if "Exception" in line or "Error" in line), lines[0] if lines else "no reason")
 
 
 def _run(context: Context, check: Check, tasks: Iterable[Any], lost: Lost | None) -> Iterator[Emitted]:
-    """Check the tasks of a partition; their findings come as one."""
+    """Check the tasks of a partition, and combine their findings."""
     settle_in()
     tally = Tally()
     results: Iterable[Iterable[Emitted]] = (
         (check(context, task) for task in tasks)
         if lost is None
-        else Apart(context, check, 1, lost).results(tasks)  # a worker that ends would end the job
+        else Apart(context, check, 1, lost).results(tasks)  # a crash of the worker would end the job
     )
     for result in results:
         for emitted in result:

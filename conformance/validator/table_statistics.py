@@ -21,19 +21,19 @@ class StatisticsTask:
     """One statistics file."""
 
     place: int
-    """Its place in the metadata."""
+    """Its index in the metadata."""
 
     statistics: StatisticsFile
 
 
 def statistics_tasks(context: Context, checked: frozenset[int]) -> tuple[StatisticsTask, ...]:
-    """The statistics files of the snapshots that are checked."""
+    """Return the tasks for the statistics files of the checked snapshots."""
     listed = enumerate(context.metadata.statistics)
     return tuple(StatisticsTask(place, one) for place, one in listed if one.snapshot_id in checked)
 
 
 def check_statistics_task(context: Context, task: StatisticsTask) -> Iterator[Emitted]:
-    """What is wrong with a statistics file, and where the metadata tells something else of it."""
+    """Check a statistics file, and compare it with its entry in the metadata."""
     yield Findings(tuple(_findings(context, task)))
 
 
@@ -43,9 +43,14 @@ def _findings(context: Context, task: StatisticsTask) -> Iterator[Finding]:
     try:
         data = within(context.file_seconds, location, lambda: read_bytes(location))
     except FileAccessError as error:
-        told = f"the statistics file cannot be read: {error.reason}"
+        message = f"the statistics file cannot be read: {error.reason}"
         yield finding(
-            "STA002", told, file=metadata, path=f"{path}/statistics-path", found=InFull(location), aspect="unreadable"
+            "STA002",
+            message,
+            file=metadata,
+            path=f"{path}/statistics-path",
+            found=InFull(location),
+            aspect="unreadable",
         )
         return
     for problem in check_statistics_file(statistics, data):

@@ -1,4 +1,4 @@
-"""Errors that known engines make and that readers cope with: data with evidence (`tolerated.toml`)."""
+"""Violations that known engines write and readers accept, with evidence (`tolerated.toml`)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from spec_ref.core.records import evolve
 
 @attrs.frozen
 class Tolerated:
-    """What a check finds and is no error."""
+    """A violation that is tolerated."""
 
     check: str
     path: re.Pattern[str]
@@ -24,7 +24,7 @@ class Tolerated:
     evidence: str
 
     def matches(self, finding: Finding) -> bool:
-        """Whether a finding is this."""
+        """Return whether a finding is this violation."""
         place = finding.violation
         return (
             finding.check == self.check
@@ -35,7 +35,7 @@ class Tolerated:
 
 @functools.cache
 def known() -> tuple[Tolerated, ...]:
-    """All that is tolerated."""
+    """Return all tolerated violations."""
     text = resources.files("conformance.validator").joinpath("tolerated.toml").read_text(encoding="utf-8")
     rows = tomllib.loads(text)["tolerated"]
     return tuple(
@@ -45,7 +45,7 @@ def known() -> tuple[Tolerated, ...]:
 
 
 def tolerate(findings: Iterable[Finding]) -> Iterator[Finding]:
-    """The findings, with those that are tolerated marked as such; the evidence stands for what to do."""
+    """Yield the findings, with severity ``tolerated`` and the evidence as advice for those that are tolerated."""
     for finding in findings:
         cause = next((one for one in known() if one.matches(finding)), None)
         if finding.severity in (Severity.ERROR, Severity.WARNING) and cause is not None:

@@ -1,9 +1,10 @@
-"""What the summary of a snapshot says, against the files that its manifests list (Optional Snapshot Summary Fields)."""
+"""Snapshot summaries, compared with the files in the manifests (Optional Snapshot Summary Fields)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from conformance.core.counts import plural
 from conformance.validator.context import Context, Members
 from conformance.validator.emitted import ManifestSums, Miscounted, Sums
 from conformance.validator.finding import finding
@@ -59,7 +60,7 @@ def check_totals(
         mine = [sums.get(number) for number in members.of_snapshot[snapshot.snapshot_id]]
         known = [one for one in mine if one is not None and one.whole]
         if len(known) < len(mine):
-            continue  # a manifest could not be read, and that was told
+            continue  # a manifest could not be read, which was reported
         path = f"/snapshots/{place}/summary"
         wrong = [one for sums_ in known for one in corrections.get(sums_.number, ())]
         yield from _snapshot_totals(context, snapshot, path, known, wrong)
@@ -72,10 +73,10 @@ def check_totals(
 def _replaced(
     context: Context, snapshot: Snapshot, path: str, parents: list[ManifestSums] | None, manifests: list[ManifestSums]
 ) -> Iterator[Finding]:
-    """A snapshot that only rewrites files has the rows that its parent had (SNP014).
+    """Check that a snapshot that only rewrites files has the rows of its parent (SNP014).
 
-    Its files may hold fewer, by those that deletes took out. How many that can be is known unless there are equality
-    deletes, and exactly where all deletes are vectors.
+    Its files may have fewer rows, by the rows that deletes removed. A limit for their number is known unless there are
+    equality deletes, and the exact number if all deletes are vectors.
     """
     before, after, added, deleted = Sums(), Sums(), Sums(), Sums()
     for manifest in parents or ():
@@ -89,7 +90,7 @@ def _replaced(
         yield finding(
             "SNP014",
             "a snapshot that replaces files adds rows",
-            found=f"{added.records} rows",
+            found=plural(added.records, "row"),
             expected=f"at most {deleted.records}",
             aspect="more-rows",
             **where,
@@ -104,7 +105,7 @@ def _replaced(
         yield finding(
             "SNP014",
             "a snapshot that replaces files loses rows",
-            found=f"{left} rows",
+            found=plural(left, "row"),
             expected=f"at least {least}",
             aspect="fewer-rows",
             **where,
@@ -131,12 +132,12 @@ def _snapshot_totals(
             if attribute == "files_size":
                 permitted.add(counted.whole_files_size)
             if attribute == "position_delete_files" and "added-dvs" not in summary:
-                # iceberg-go 0.7.0: to manifests too a vector is a file of position deletes.
+                # iceberg-go 0.7.0: manifests also count a vector as a position delete file.
                 permitted.add(counted.position_delete_files + counted.vectors)
             if text is not None and text.isascii() and text.isdigit() and int(text) not in permitted:
                 yield finding(
                     "NOT005",
-                    f"the summary's {name} is not that of the manifests",
+                    f"{name} in the summary differs from the manifests",
                     file=file,
                     path=f"{path}/{name}",
                     found=text,
@@ -147,28 +148,28 @@ def _snapshot_totals(
     if operation is SnapshotOperation.APPEND and (deleted.data_files or deleted.delete_files):
         yield finding(
             "SNP013",
-            "a snapshot that appends deleted files",
+            "a snapshot with the operation append deletes files",
             file=file,
             path=f"{path}/operation",
-            found=f"{deleted.data_files + deleted.delete_files} deleted files",
+            found=plural(deleted.data_files + deleted.delete_files, "deleted file"),
             expected="none",
         )
     if operation is SnapshotOperation.APPEND and added.delete_files:
         yield finding(
             "SNP013",
-            "a snapshot that appends added delete files",
+            "a snapshot with the operation append adds delete files",
             file=file,
             path=f"{path}/operation",
-            found=f"{added.delete_files} added delete files",
+            found=plural(added.delete_files, "added delete file"),
             expected="none",
             aspect="adds-deletes",
         )
     if operation is SnapshotOperation.DELETE and added.data_files:
         yield finding(
             "SNP016",
-            "a snapshot that deletes added data files",
+            "a snapshot with the operation delete adds data files",
             file=file,
             path=f"{path}/operation",
-            found=f"{added.data_files} added data files",
+            found=plural(added.data_files, "added data file"),
             expected="none",
         )

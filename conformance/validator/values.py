@@ -1,4 +1,4 @@
-"""What several checks ask of values and types."""
+"""Values and types, for several checks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from spec_ref.manifests.data_file import FileFormat
 
 
 def partition_values(columns: ManifestColumns, field_id: int) -> list[Any]:
-    """The values of a partition field; all None where the tuples do not have it, which the schema's check tells."""
+    """Return the values of a partition field; all None if the tuples lack it, which the check of the schema reports."""
     try:
         return columns.partition(field_id)
     except SpecError:
@@ -24,7 +24,7 @@ def partition_values(columns: ManifestColumns, field_id: int) -> list[Any]:
 
 
 def same_type(found: Type, wanted: Type, version: FormatVersion) -> bool:
-    """Whether a column of a type can be read as one of another; what is inside of nested types is compared by id."""
+    """Return whether a column can be read as another type; fields of nested types are compared separately by id."""
     if not is_primitive(found) or not is_primitive(wanted):
         return kind(found) == kind(wanted)
     if kind(wanted) in GEOSPATIAL and kind(found) == kind(wanted):
@@ -34,20 +34,20 @@ def same_type(found: Type, wanted: Type, version: FormatVersion) -> bool:
 
 @attrs.frozen
 class Otherwise:
-    """A way to store a column that a reader of its type takes for another one."""
+    """A way to store a column that readers take for a column of another type."""
 
     wanted: Collection[str]
-    """Kinds of types of the column in the table."""
+    """The kinds of types of the column in the table."""
 
     found: Collection[str] | None
-    """Types of the column in the file, or their kinds; None for all."""
+    """The types of the column in the file, or their kinds; None for all."""
 
     codes: Mapping[FileFormat, str | None]
-    """The requirement by format; None where the format has no other way."""
+    """The requirement by format; None if the format cannot distinguish the types."""
 
     message: str
     expected: str
-    """What it has to be stored as; the kind of the column stands in place of ``{}``."""
+    """How it must be stored; ``{}`` is replaced by the kind of the column."""
 
 
 GEOSPATIAL = ("geometry", "geography")
@@ -56,8 +56,8 @@ PARQUET, ORC, AVRO = FileFormat.PARQUET, FileFormat.ORC, FileFormat.AVRO
 
 OTHERWISE = (
     Otherwise(GEOSPATIAL, ("binary",), {PARQUET: "PQT005", ORC: "ORC005", AVRO: None},  # as AVR012
-              "a column of shapes is stored as plain bytes", "the annotation {}"),
-    Otherwise(GEOSPATIAL, ("string",), {AVRO: "AVR012"}, "a column of shapes is stored as text", "bytes of WKB"),
+              "a geospatial column is stored as plain bytes", "the annotation {}"),
+    Otherwise(GEOSPATIAL, ("string",), {AVRO: "AVR012"}, "a geospatial column is stored as text", "bytes of WKB"),
     Otherwise(("uuid",), ("fixed[16]",), {PARQUET: "PQT004"}, "a column of UUIDs is stored as plain bytes",
               "the annotation {}"),
     Otherwise(("unknown",), None, {PARQUET: "PQT006", ORC: "ORC005", AVRO: "AVR010"},
@@ -75,11 +75,11 @@ OTHERWISE = (
     Otherwise(("variant",), ("struct",), {AVRO: "AVR011"}, "a variant is stored as a struct",
               "a record of metadata and value without field ids"),
 )  # fmt: skip
-"""What the format itself tells apart from a column of any other type, which is EVO001; the first row that fits."""
+"""Wrong encodings that are not simply another type, which is EVO001; the first matching row counts."""
 
 
 def stored_otherwise(found: Type, wanted: Type, file_format: FileFormat) -> tuple[Violation, ...] | None:
-    """How a column of a type is stored as another: what that breaks, if anything; None where it is another column."""
+    """Return the violations of a column that is stored like another type; None if it simply has another type."""
     for row in OTHERWISE:
         fits = kind(wanted) in row.wanted and (row.found is None or not {kind(found), str(found)}.isdisjoint(row.found))
         if fits and file_format in row.codes:

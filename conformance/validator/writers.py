@@ -1,24 +1,24 @@
-"""Who wrote a file: the marks that writers leave in manifests, manifest lists and Parquet footers.
+"""The writer of a file, by the marks that writers leave in manifests, manifest lists and Parquet footers.
 
 ``fingerprints.toml`` in the folder of an engine has the marks of its files::
 
     committed_by = "pyiceberg"         # optional: the engine that writes metadata and manifests for it
-    writer = "iceberg-conformance"     # optional: the name of the writer, where it is not the title of the engine
+    writer = "iceberg-conformance"     # optional: the name of the writer, if it is not the title of the engine
 
-    [[footer]]                         # what `conformance.validator.fingerprints` guesses by
+    [[footer]]                         # the marks for `conformance.validator.fingerprints`
     pattern = '^ClickHouse'           # of created_by in a Parquet footer or a Puffin file
-    writer = "ClickHouse"              # what to call it
+    writer = "ClickHouse"              # its name
 
     [[manifest]]                       # the marks of manifests, and of lists ([[manifest-list]])
-    keys = "format-version schema"     # as `manifest_marks` has them
+    keys = "format-version schema"     # as in `manifest_marks`
     ...
 
     [[data-file]]
     created_by = "ClickHouse"          # the program in a Parquet footer
     writer = "ClickHouse"
 
-``tools/writer_report.py`` writes all but the first two, from the files in ``vectors/golden/writers/``. A file is
-recognised only if its marks are those of a known writer; other versions may write otherwise, so what is told is a
+``tools/writer_report.py`` generates all but the first two, from the files in ``vectors/golden/writers/``. A file is
+recognised only if its marks are those of a known writer; as other versions may leave other marks, the result is only a
 suspicion.
 
 >>> fingerprint(created_by="ClickHouse version 26.9.2 (build 1)")
@@ -40,17 +40,17 @@ from conformance.core.json_types import Json
 from conformance.engine_setup.folders import engine_folders
 
 MARKS = ("keys", "codec", "records", "defaults")
-"""What `manifest_marks` finds."""
+"""The marks that `manifest_marks` finds."""
 
 OF_CONTENT = frozenset({"avro.schema", "avro.codec", "content"})
-"""Keys of a header that say nothing of the writer by being there."""
+"""Keys of a header whose presence does not depend on the writer."""
 
 MAP_COLUMN = 108
-"""``column_sizes``: an array of records stands for its map, and the spec gives them no name."""
+"""``column_sizes``: its map is an array of records, for which the spec gives no name."""
 
 
 def manifest_marks(header: Mapping[str, str]) -> dict[str, str]:
-    """What tells writers of manifests and manifest lists apart; the same whatever a table has in it.
+    """Return the marks that distinguish writers of manifests and manifest lists, whatever the content of the table.
 
     Args:
         header: the file's key-value metadata as text, with its Avro schema.
@@ -69,7 +69,7 @@ def manifest_marks(header: Mapping[str, str]) -> dict[str, str]:
 
 
 def _records(schema: Json, place: str = "") -> Iterator[tuple[str, str]]:
-    """The names of the records in an Avro schema by the id of the field that they are in."""
+    """Yield the names of the records in an Avro schema, by the id of their field."""
     if isinstance(schema, list):
         for branch in schema:
             yield from _records(branch, place)
@@ -82,25 +82,25 @@ def _records(schema: Json, place: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _fields(record: Json) -> list[dict[str, Json]]:
-    """The fields of a record; none of what is no record."""
+    """Return the fields of a record; none if the schema is not a record."""
     fields = record.get("fields") if isinstance(record, dict) else None
     return [field for field in fields if isinstance(field, dict)] if isinstance(fields, list) else []
 
 
 def _has_defaults(schema: Json) -> bool:
-    """Whether optional fields at the top, or in the data file, have a default."""
+    """Return whether optional fields at the top, or in the data file, have a default."""
     inner = [field for one in _fields(schema) for field in _fields(one.get("type"))]
     return any("default" in field for field in (*_fields(schema), *inner) if isinstance(field.get("type"), list))
 
 
 def program(created_by: str) -> str:
-    """The program in a Parquet footer's ``created_by``, without its version and build."""
+    """Return the program in a Parquet footer's ``created_by``, without its version and build."""
     return created_by.partition(" version ")[0].partition(" (")[0].strip()
 
 
 FILE = "fingerprints.toml"
 TEXTS = ("committed_by", "writer")
-"""The keys of the file that are texts."""
+"""The keys of the file with text values."""
 
 FORMS = {
     "footer": {"pattern", "writer"},
@@ -113,10 +113,10 @@ FORMS = {
 
 @cache
 def fingerprint_files() -> dict[str, dict[str, Json]]:
-    """What the files of engines have, by the title of the engine.
+    """Read the files of all engines, by the title of the engine.
 
     Raises:
-        UsageError: a file is not of the form.
+        UsageError: a file has a wrong form.
     """
     return {one.title: _read(path) for one in engine_folders() if (path := one.data(FILE)) is not None}
 
@@ -125,7 +125,7 @@ def _read(path: Path) -> dict[str, Json]:
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise UsageError(f"{path}: it cannot be read: {error}") from None
+        raise UsageError(f"{path}: cannot be read: {error}") from None
     for section, rows in content.items():
         if section in TEXTS and isinstance(rows, str):
             continue
@@ -151,7 +151,7 @@ def _are_texts(values: Iterable[Json]) -> bool:
 
 @cache
 def known() -> dict[str, list[dict[str, Json]]]:
-    """The marks of writers by kind of file; each with the ``names`` of those who leave them."""
+    """Return the marks of writers by kind of file, each with the ``names`` of the writers that leave them."""
     found: dict[str, list[dict[str, Json]]] = {"manifest": [], "manifest-list": [], "data-file": []}
     for title, content in fingerprint_files().items():
         for kind, ones in found.items():
@@ -167,11 +167,11 @@ def known() -> dict[str, list[dict[str, Json]]]:
 
 
 def fingerprint(*, header: Mapping[str, str] | None = None, created_by: str | None = None) -> tuple[str, ...]:
-    """The writers that leave these marks; empty where none is known to.
+    """Return the known writers that leave these marks.
 
     Args:
         header: the key-value metadata of a manifest or manifest list, with its Avro schema.
-        created_by: of a Parquet footer.
+        created_by: the ``created_by`` of a Parquet footer.
     """
     if header:
         marks = manifest_marks(header)
@@ -182,7 +182,7 @@ def fingerprint(*, header: Mapping[str, str] | None = None, created_by: str | No
 
 
 class Evidence(Protocol):
-    """What a file shows of its writer."""
+    """The marks of the writer of a file."""
 
     @property
     def created_by(self) -> str | None: ...
@@ -192,6 +192,6 @@ class Evidence(Protocol):
 
 
 def suspect(evidence: Evidence) -> str | None:
-    """The suspected writer in words; None where nothing tells."""
+    """Return the name of the suspected writer; None if the marks are not known."""
     names = fingerprint(header=evidence.manifest_header, created_by=evidence.created_by)
     return " or ".join(names) or None

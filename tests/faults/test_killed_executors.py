@@ -122,7 +122,7 @@ def test_work_whose_executors_are_killed_again_and_again_ends_and_says_so(answer
     ((complete, reason, _), *_), killed = answered
     assert killed == FAILURES + 1
     assert not complete
-    assert re.match(r"Spark did not do its work: .*SparkException", reason)
+    assert re.match(r"Spark failed: .*SparkException", reason)
 
 
 def test_tasks_of_a_killed_executor_are_done_again(location: str, answered: tuple[list[Any], int]) -> None:

@@ -155,7 +155,7 @@ def test_the_command_tells_how_to_see_a_failure_again(tmp_path: Path, capsys: py
     asked = ["filter-pushdown", "--seed", "5", "--examples", "5", "--keep", str(tmp_path), "--avoid", "nan"]
     assert main([*asked, "--adapter", faulty]) == 1
     told = capsys.readouterr().out
-    assert "is not what was written" in told
+    assert "differs from what was written" in told
     assert "--seed 5 --examples 5 --avoid nan" in told
 
 

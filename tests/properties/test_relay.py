@@ -168,7 +168,7 @@ def test_all_parts_of_what_is_said_have_to_be_there(tmp_path: Path) -> None:
     assert known.happened("refused", ["append"], "null is not less")
     assert not known.happened("refused", ["append"], "less")
     (tmp_path / "known.toml").write_text(f"[[relay]]\n{entry}says = ['null', '']\n")
-    with pytest.raises(UsageError, match="/says: not a text"):
+    with pytest.raises(UsageError, match="/says: not a string"):
         load_known(tmp_path / "known.toml")
 
 
@@ -231,7 +231,7 @@ def test_an_engine_that_dies_leaves_the_table_and_is_started_again(tmp_path: Pat
             failure = found.attempt(table, APPEND, found.engines["dying"])
             assert failure is not None
             assert failure.kind == "died"
-            assert f"the table is as it was before the step, at {location}" in failure.reason
+            assert f"the table is unchanged, at {location}" in failure.reason
         assert found.attempt(table, APPEND, found.engines["right"]) is None
         assert len(table.operations) == 2
 
@@ -243,7 +243,7 @@ def test_an_engine_that_is_gone_is_not_asked_again(tmp_path: Path) -> None:
     failure = found.attempt(SharedTable(tmp_path / "t"), CREATE, gone)
     assert failure is not None
     assert failure.kind == "died"
-    assert "there was no table before; 0 files of it are left" in failure.reason
+    assert "there was no table before; 0 of its files are left" in failure.reason
     assert not gone.may_do(CREATE, 2, "any")
 
 
@@ -271,11 +271,11 @@ def test_steps_are_counted_by_who_was_before() -> None:
 
 
 BROKEN = {
-    "[]": "/relay has to be",
-    '{"relay": [{"engine": "a"}]}': "/relay has to be",
-    '{"relay": []}': "broken script",
+    "[]": "/relay must be",
+    '{"relay": [{"engine": "a"}]}': "/relay must be",
+    '{"relay": []}': "invalid script",
     json.dumps({"relay": [{"engine": "a", "operation": {"op": "frobnicate"}}]}): "frobnicate",
-    json.dumps({"relay": [{"engine": "b", "operation": CREATE}]}): "b does a step",
+    json.dumps({"relay": [{"engine": "b", "operation": CREATE}]}): "b has a step",
     "nonsense": "not a relay",
 }
 
@@ -303,14 +303,14 @@ ENTRY = {
 WRONG_ENTRIES: dict[str, dict[str, Any]] = {
     "unknown member": {**ENTRY, "other": "x"},
     "reason is missing": {name: ENTRY[name] for name in ENTRY if name != "reason"},
-    "does not begin with a-": {**ENTRY, "id": "b-fails"},
-    "no requirement ABC001": {**ENTRY, "requirements": ["ABC001"]},
-    "no kind other": {**ENTRY, "kind": "other"},
+    "does not start with a-": {**ENTRY, "id": "b-fails"},
+    "unknown requirement ABC001": {**ENTRY, "requirements": ["ABC001"]},
+    "unknown kind other": {**ENTRY, "kind": "other"},
     "not a list": {**ENTRY, "versions": "1"},
-    "not a text": {**ENTRY, "says": ""},
-    "says: not of a failure": {**ENTRY, "fails": "finding: DEL015"},
-    "check: not of a failure": {**ENTRY, "check": "position-delete-sorted"},
-    "no check other": {
+    "not a string": {**ENTRY, "says": ""},
+    "says: not allowed for the failure": {**ENTRY, "fails": "finding: DEL015"},
+    "check: not allowed for the failure": {**ENTRY, "check": "position-delete-sorted"},
+    "unknown check other": {
         **{name: ENTRY[name] for name in ENTRY if name != "says"},
         "fails": "finding: DEL015",
         "check": "other",

@@ -287,7 +287,7 @@ def _replay(tmp_path: Path, content: str, capsys: pytest.CaptureFixture[str]) ->
 
 def test_a_script_is_replayed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, said = _replay(tmp_path, json.dumps(script(ROWS, {"op": "delete", "filter": ONE})), capsys)
-    assert (status, "the table is what the script makes" in said) == (0, True)
+    assert (status, "the table has the rows of the model" in said) == (0, True)
 
 
 @pytest.mark.parametrize(

@@ -183,7 +183,7 @@ def test_a_folder_that_is_not_there_for_temporary_files_is_told(
     engine: Local, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(local.tempfile, "tempdir", str(tmp_path / "nothing"))
-    assert "LOC001" in stopped(engine, Workbench(VECTORS, tmp_path), "TMPDIR names the folder")
+    assert "LOC001" in stopped(engine, Workbench(VECTORS, tmp_path), "TMPDIR")
 
 
 @pytest.mark.parametrize("error", [BrokenPipeError(32, "Broken pipe"), BlockingIOError(11, "temporarily unavailable")])

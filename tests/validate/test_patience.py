@@ -99,9 +99,9 @@ def test_lists_and_manifests_are_waited_for_no_longer(
 def test_metadata_that_never_comes_is_no_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = Workbench(TABLE, tmp_path).relocate()
     never(run, "read_bytes", "v1.metadata.json", monkeypatch)
-    with pytest.raises(Unreadable, match=r"nothing came of it for 0\.5 seconds"):
+    with pytest.raises(Unreadable, match=r"nothing was read for 0\.5 seconds"):
         validate(root, Level.METADATA, Local(), file_seconds=SECONDS)
-    with pytest.raises(Unreadable, match="nothing came of it"):
+    with pytest.raises(Unreadable, match="nothing was read"):
         diff.compare(root, root, lambda *_: pytest.fail("not asked"), SECONDS)
 
 
@@ -151,7 +151,7 @@ def test_work_is_given_up_only_without_a_sign_of_life() -> None:
         return 7
 
     assert within(2, "f", steps) == 7
-    with pytest.raises(Stalled, match=r"f: nothing came of it for 0\.1 seconds"):
+    with pytest.raises(Stalled, match=r"f: nothing was read for 0\.1 seconds"):
         within(0.1, "f", LET_GO.wait)
     with pytest.raises(ValueError, match="as it was"):
         within(300, "f", lambda: int("as it was"))

@@ -70,7 +70,7 @@ def test_every_aspect_of_the_registry_is_one_that_the_sources_check() -> None:
     assert {check.aspect for check in registry().values()} - named - {""} == set()
 
 
-MAKERS = {"finding", "told", "MetadataRule", "finding_at", "violation_at", "_broken"}
+MAKERS = {"finding", "changed", "MetadataRule", "finding_at", "violation_at", "_broken"}
 """What makes a finding of a code, a message and perhaps an aspect."""
 
 
@@ -214,7 +214,7 @@ def test_checks_are_selected_and_ignored_by_their_ids() -> None:
     both = [finding("DFL001", "any", file="f", aspect="deletes-in-v1"), *found]
     assert accepted(both, "DEL001") == ["data-file-content-deletes-in-v1"]
     assert accepted(both, ignore=("UPG",)) == [length, count]
-    with pytest.raises(UsageError, match="no check has this id"):
+    with pytest.raises(UsageError, match="not a check, the code of a requirement"):
         acceptance(("manifest-file-manifest",), (), "error", None)
 
 

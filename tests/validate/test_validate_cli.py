@@ -156,7 +156,7 @@ def test_a_baseline_accepts_what_it_knows(validate: Cli, tmp_path: Path) -> None
     [
         ((), "name a table"),
         (("x", "--level", "deep"), "deep"),
-        (("x", "--select", "NOPE1"), "no check has this id, no requirement has this code"),
+        (("x", "--select", "NOPE1"), "not a check, the code of a requirement"),
         (("x", "--snapshots", ""), "--snapshots: current"),
         (("x", "--diff"), "OLD and NEW"),
         (("x", "--workers", "0"), "--workers 0"),
@@ -220,7 +220,7 @@ def test_metadata_that_is_cut_is_a_finding_in_gzip_too(validate: Cli, tmp_path: 
         assert done.returncode == 1, name
         (table,) = json.loads(done.stdout)["tables"]
         assert [one["code"] for one in table["findings"]] == [code]
-        assert (table["complete"], table["reason"]) == (False, "readers have to refuse the metadata")
+        assert (table["complete"], table["reason"]) == (False, "readers must refuse the metadata")
 
 
 @pytest.mark.parametrize(
@@ -388,7 +388,7 @@ def test_metadata_that_readers_refuse_leaves_the_rest_unchecked_and_that_is_told
     metadata["current-schema-id"] = 99
     path = tmp_path / "v9.metadata.json"
     path.write_text(json.dumps(metadata), encoding="utf-8")
-    told = "readers have to refuse the metadata"
+    told = "readers must refuse the metadata"
     assert f"{told}: the table was not checked to its end" in validate(path).stdout
     assert told not in validate(path, "--level", "metadata").stdout
     (table,) = json.loads(validate(path, "--format", "json").stdout)["tables"]

@@ -146,6 +146,6 @@ def test_a_job_that_fails_is_told_with_the_reason_and_what_was_found(tmp_path: P
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 3, done.stderr[-1000:]
     (table,) = json.loads(done.stdout)["tables"]
-    assert "Spark did not do its work" in table["reason"]
+    assert "Spark failed" in table["reason"]
     assert "maxResultSize" in table["reason"]
     assert "LOC001" in {one["code"] for one in table["findings"]}
