@@ -101,5 +101,5 @@ def summary(reader: str, found: Sequence[SecondReading]) -> Iterator[str]:
     summary = ", ".join(f"{counts[outcome]} {outcome.value}" for outcome in Outcome if counts[outcome])
     yield f"second reader {reader}: {written} written, {len(found)} readings: {summary or 'none'}"
     for one in found:
-        if one.outcome in (Outcome.FAILED, Outcome.CRASHED):
+        if one.is_difference:
             yield f"  {one.id} by {one.writer}, {one.label}: {one.outcome.value}: {one.reason[:300]}"

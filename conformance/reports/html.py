@@ -6,6 +6,7 @@ The failures, and the matrix of suites and implementations, are plain HTML. ``#c
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,8 @@ from conformance.reports.failure_groups import FailureGroup, failure_groups
 from conformance.reports.golden_writers import golden_writers
 from conformance.reports.matrix import matrix_of
 from conformance.reports.pages import render_page
-from conformance.runner.results import STATUSES, AdapterRun, Result, Run
+from conformance.runner.judge import Outcome
+from conformance.runner.results import STATUSES, AdapterRun, Result, Run, SecondReading
 from spec_ref.requirements import Contradiction, Requirement, Status, contradictions, register
 
 EXAMPLES = 3
@@ -46,6 +48,7 @@ def render(run: Run, vectors: Path | None = None, tables: Tables | None = None) 
         ("coverage", "Coverage"),
         *([("tables", "Tables")] if tables else []),
         ("writers", "Writers"),
+        *([("second-reader", "Second reader")] if run.second_readings else []),
     ]
     return render_page(
         "page.html.j2",
@@ -63,10 +66,22 @@ def render(run: Run, vectors: Path | None = None, tables: Tables | None = None) 
         matrix=matrix_of(run),
         statuses=STATUSES,
         writers=golden_writers(),
+        second=second_readings(run),
         tables=tables,
         by_producer=None if tables is None else by_producer(tables),
         table_statuses=TABLE_STATUSES,
     )
+
+
+def second_readings(run: Run) -> list[tuple[str, Counter[Outcome], list[SecondReading]]]:
+    """Each writer with the outcomes of the second reader on its tables, and with the readings that differ."""
+    found: dict[str, list[SecondReading]] = {}
+    for one in run.second_readings:
+        found.setdefault(one.writer, []).append(one)
+    return [
+        (writer, Counter(one.outcome for one in readings), [one for one in readings if one.is_difference])
+        for writer, readings in found.items()
+    ]
 
 
 def _by_requirement(groups: tuple[FailureGroup, ...]) -> list[tuple[str, list[FailureGroup]]]:

@@ -32,5 +32,6 @@ def render(run: Run, _vectors: Path | None = None) -> str:
         ],
         "cases": [sparse(case) for case in run.cases.values()],
         "results": [sparse(result) for result in run.results],
+        **({"second_readings": [sparse(one) for one in run.second_readings]} if run.second_readings else {}),
     }
     return json.dumps(document, indent=2, allow_nan=False) + "\n"

@@ -6,11 +6,13 @@ import re
 from collections import Counter
 from pathlib import Path
 
+from conformance.core.json_text import shorten
 from conformance.core.terminal_sanitizer import in_document
 from conformance.reports.evidence import reproduce, short_evidence
 from conformance.reports.failure_groups import FailureGroup, failure_groups
 from conformance.reports.matrix import matrix_of
-from conformance.runner.results import STATUSES, AdapterRun, Run
+from conformance.runner.judge import Outcome
+from conformance.runner.results import STATUSES, AdapterRun, Run, SecondReading
 
 MOST_GROUPS = 20
 """The groups of failures of each implementation that are shown; all are in the other reports."""
@@ -38,7 +40,25 @@ def render(run: Run, vectors: Path | None = None) -> str:
     groups = failure_groups(run)
     for adapter in matrix.adapters:
         lines += _failures([group for group in groups if group.adapter.name == adapter.name], adapter, vectors)
+    lines += _second_readings(run.second_readings)
     return "\n".join(lines) + "\n"
+
+
+def _second_readings(readings: list[SecondReading]) -> list[str]:
+    """What the second reader reads differently; a difference may be the writer's or the reader's."""
+    if not readings:
+        return []
+    counts = Counter(one.outcome for one in readings)
+    summed = ", ".join(f"{counts[outcome]} {outcome.value}" for outcome in Outcome if counts[outcome])
+    found = [one for one in readings if one.is_difference]
+    lines = ["", f"### Second reader: {plain(readings[0].reader)}", "", f"- {len(readings)} readings: {summed}"]
+    lines += [
+        f"- {code(f'{one.id} by {one.writer}, {one.label}')}: {code(shorten(one.reason))}"
+        for one in found[:MOST_GROUPS]
+    ]
+    if len(found) > MOST_GROUPS:
+        lines.append(f"- and {len(found) - MOST_GROUPS} more")
+    return lines
 
 
 def row(cells: list[str]) -> str:

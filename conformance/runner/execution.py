@@ -185,7 +185,8 @@ class _Running:
                     verdict = judge(vector, answer)
                     if second is not None and verdict.outcome is Outcome.PASSED:
                         asked = plan.vectors[done - 1]
-                        self.run.second_readings += plan.second_readings(target.name, asked, answer, *second)
+                        for reading in plan.second_readings(target.name, asked, answer, *second):
+                            self._second_reading(reading)
                     clear(vector)
                     status, deviation, complaint = expected.status(vector, verdict)
                     result = _result(target.name, vector, verdict, status, deviation)
@@ -216,6 +217,12 @@ class _Running:
         reader = opened.enter_context(self.plan.second_reader.open())
         self.started.append(reader)
         return reader, reader.start()
+
+    def _second_reading(self, reading: SecondReading) -> None:
+        assert self.plan.second_reader is not None
+        named = evolve(reading, reader=self.plan.second_reader.name)
+        self.run.second_readings.append(named)
+        self.writer.second_reading(named)
 
     def _go_on(self) -> None:
         if self.ended.is_set():

@@ -154,6 +154,13 @@ class SecondReading:
 
     outcome: Outcome
     reason: str = ""
+    reader: str = ""
+    """The name of the reader on the command line."""
+
+    @property
+    def is_difference(self) -> bool:
+        """Whether the reader read something else than the script makes, or crashed."""
+        return self.outcome in (Outcome.FAILED, Outcome.CRASHED)
 
 
 @define
@@ -257,6 +264,10 @@ class Writer:
         if self._file is not None:
             self._write("result", sparse(result))
 
+    def second_reading(self, reading: SecondReading) -> None:
+        if self._file is not None:
+            self._write("second-reading", sparse(reading))
+
     def adapter(self, adapter: AdapterRun) -> None:
         self._write("adapter", sparse(adapter))
         if self._file is not None:
@@ -269,14 +280,14 @@ class Writer:
             self._file.flush()
 
 
-def sparse(record: Case | Result | AdapterRun) -> dict[str, Any]:
+def sparse(record: Case | Result | AdapterRun | SecondReading) -> dict[str, Any]:
     """Return a record as JSON, without empty values; zero and false are kept."""
     content: dict[str, Any] = {}
     for name in _NAMES[type(record)]:
         value = getattr(record, name)
         if value is not None and value != "" and value != ():
             content[name] = value
-    if isinstance(record, Result):
+    if isinstance(record, Result | SecondReading):
         content["outcome"] = record.outcome.value
     return content
 
@@ -285,6 +296,7 @@ _NAMES: dict[type, tuple[str, ...]] = {
     Case: tuple(attribute.name for attribute in fields(Case)),
     Result: tuple(attribute.name for attribute in fields(Result)),
     AdapterRun: tuple(attribute.name for attribute in fields(AdapterRun)),
+    SecondReading: tuple(attribute.name for attribute in fields(SecondReading)),
 }
 """The attribute names of each record class, cached because asking ``attrs`` takes longer than writing a line."""
 
@@ -361,6 +373,8 @@ def _take(run: Run, message: dict[str, Any]) -> None:
         case "result":
             outcome, differences = Outcome(message.pop("outcome")), tuple(message.pop("differences", ()))
             run.results.append(Result(**message, outcome=outcome, differences=differences))
+        case "second-reading":
+            run.second_readings.append(SecondReading(**{**message, "outcome": Outcome(message["outcome"])}))
         case _:
             run.complete, run.exit_status = message["complete"], message["exit_status"]
 
@@ -383,4 +397,5 @@ def combined(runs: Sequence[Run], names: Sequence[str]) -> Run:
                 raise UsageError(f"{file}: the vector {id_} differs from that in the other files")
         whole.adapters += run.adapters
         whole.results += run.results
+        whole.second_readings += run.second_readings
     return whole
