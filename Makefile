@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.installed
 
-.PHONY: help install conformance older races matrix relay writers test reword scenarios proofs bench scale trace trace-check lint types docs format lock release clean
+.PHONY: help install conformance older engines-large races matrix relay writers test reword scenarios proofs bench scale trace trace-check lint types docs format lock release clean
 
 help:           ## say what can be made
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -19,6 +19,10 @@ $(READY): requirements.lock pyproject.toml
 
 # Engines on a machine that is busy with other work are slow, and that is no crash.
 TIMEOUT = --timeout 120
+
+# Engines that are installed by name only, and the words that choose their tests.
+LARGE = iceberg-go iceberg-rust flink
+LARGE_TESTS = iceberg-go or iceberg-rust or flink
 
 # Requirements in reports lead to their pages where `make docs` has built them, else to the spec.
 export ICEBERG_CONFORMANCE_SITE ?= $(if $(wildcard site/index.html),../site)
@@ -37,6 +41,11 @@ conformance: $(READY)    ## replay every vector against the reference and the re
 older: $(READY)    ## replay every vector against the older versions of engines too: ten minutes
 	-$(BIN)/iceberg-conformance engines install --all
 	$(BIN)/iceberg-conformance run --all-engines --jobs 2 -k "not table.write and not table.change" --expect known-deviations --results results/older.jsonl --report html:results/older.html $(TIMEOUT)
+
+engines-large: $(READY)    ## install the engines that take minutes and much disk (Flink, Go, Rust), and replay every vector: an hour
+	$(BIN)/iceberg-conformance engines install --large
+	$(BIN)/iceberg-conformance run $(LARGE:%=--adapter %) --expect known-deviations --results results/engines-large.jsonl --report html:results/engines-large.html $(TIMEOUT)
+	$(BIN)/python -m pytest tests/engines -k "$(LARGE_TESTS)"
 
 races: $(READY)    ## explore every race of commits on every kind of table: twenty minutes of one quiet processor
 	$(BIN)/iceberg-conformance race explore --faults 1 --thorough

@@ -32,15 +32,16 @@ def list_(*, format: Literal["text", "json"] = "text") -> int:
 
 
 @app.command(name="install")
-def install_(*names: str, all: bool = False, format: Literal["text", "json"] = "text") -> int:
+def install_(*names: str, all: bool = False, large: bool = False, format: Literal["text", "json"] = "text") -> int:
     """Install engines, and catalog servers for race stress, each in a separate environment.
 
     Exit status: 3 if one cannot be installed.
 
     Args:
         names: The engines, as list shows them, or servers, as race servers shows them.
-        all: Install every engine that does not have to be built from source, which takes long; servers and engines
-            built from source are installed by name.
+        all: Install every engine but the large ones, which take much time and disk; those are installed by name, as
+            servers are, or with large.
+        large: Install every engine that takes much time and disk.
         format: Text for people, or JSON.
     """
     known = engine_setup.list_engines()
@@ -49,11 +50,15 @@ def install_(*names: str, all: bool = False, format: Literal["text", "json"] = "
     for name in names:
         if name not in labels:
             raise UsageError(f"unknown engine {name!r}; expected one of {', '.join(labels)}")
-    if not names and not all:
-        raise UsageError("name an engine, or give --all")
+    if not names and not all and not large:
+        raise UsageError("name an engine, or give --all or --large")
     status = ExitStatus.CONFORMANT
     rows = []
-    for label in dict.fromkeys([engine.label for engine in known if all and not engine.by_name] + [*names]):
+    takes = {engine.label: engine.large for engine in known if engine.large and not engine.installed}
+    chosen = [engine.label for engine in known if (large if engine.by_name else all)]
+    for label in dict.fromkeys([*chosen, *names]):
+        if label in takes:
+            print(f"{label}: installing it takes {takes[label]}", file=sys.stderr, flush=True)
         try:
             done = (
                 catalog_servers.install_server(label, _print_status)

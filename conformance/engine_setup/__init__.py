@@ -78,14 +78,19 @@ class EngineStatus:
     path: Path
     """Its Python environment, or what was built of it, standing or to be made."""
 
-    by_name: bool = False
-    """Whether it is installed when it is named only, and not with all engines."""
+    large: str | None = None
+    """What installing it takes, where it is installed by name only, and not with all engines."""
 
     outdated: bool = False
     """Whether it was built, and its sources changed since then."""
 
     reason: str | None
     """Why it is not ready."""
+
+    @property
+    def by_name(self) -> bool:
+        """Whether it is installed when it is named only, or with all that are large."""
+        return self.large is not None
 
 
 def _quiet(_: str) -> None:
@@ -101,6 +106,8 @@ def install(name: str, progress: Progress = _quiet) -> EngineStatus:
     engine = find_engine(name)
     try:
         if engine.sources:
+            if engine.java:
+                install_java(engine, progress)
             install_build(engine, progress)
             return engine_status(engine)
         if not engine.lock:
@@ -148,7 +155,7 @@ def engine_status(engine: Engine) -> EngineStatus:
         label=engine.label,
         installed=reason is None,
         path=engine.folder if made is None else made.path,
-        by_name=engine.by_name,
+        large=None if engine.large is None else str(engine.large),
         outdated=outdated,
         reason=reason,
     )
@@ -169,6 +176,12 @@ def launch(name: str) -> Launch:
     status = engine_status(engine)
     if status.reason is not None:
         raise EngineError(str(engine), status.reason)
+    if engine.sources and engine.adapter:
+        env = {**os.environ, "ICEBERG_CONFORMANCE_PROGRAM": str(build_of(engine).program)}
+        env["ICEBERG_CONFORMANCE_ENGINE_VERSION"] = engine.version
+        if engine.java:
+            env["JAVA_HOME"] = str(system_java() or packaged_java())
+        return Launch(command=[sys.executable, str(engine.folder / engine.adapter)], env=env)
     if engine.sources:
         return Launch(command=build_of(engine).command, env=dict(os.environ))
     if not engine.lock:

@@ -32,6 +32,9 @@ _FETCH_JARS = (
     "-DoutputDirectory={made}/java/jars",
 )
 
+JAVA_FILES = "{sources}/src/**/*.java"
+"""The argument of a step that becomes the files with these names."""
+
 HASH = 16
 """The digits of the hash at the end of the name of a build."""
 
@@ -85,8 +88,9 @@ TOOLCHAINS = {
         ),
         result="release/adapter",
     ),
-    # Servers of catalogs: how each is started is in `conformance.table_io.catalogs.servers`.
-    "java-server": Toolchain(
+    # Programs of engines, which their adapters start, and servers of catalogs, which
+    # `conformance.table_io.catalogs.servers` starts.
+    "java": Toolchain(
         "a JDK of release",
         "javac",
         (17,),
@@ -94,7 +98,7 @@ TOOLCHAINS = {
         steps=(
             _FETCH_JARS,
             ("javac", "--release", "17", "-nowarn", "-d", "{made}/java/classes", "-cp", "{made}/java/jars/*",
-             "{sources}/src/Server.java"),
+             JAVA_FILES),
         ),
         result="java",
         helpers=("mvn",),
@@ -170,7 +174,7 @@ def install_build(engine: Installed, progress: Progress) -> Build:
         shutil.copytree(sources(engine), copied)
         places = {"sources": str(copied), "made": str(scratch)}
         for number, step in enumerate(toolchain.steps, start=1):
-            command = [argument.format(**places) for argument in step]
+            command = [word for argument in step for word in _words(argument, copied, places)]
             run_step(engine, f"{command[0]} could not build it", command)
             if number == 1:
                 _check_jars(engine, copied / JAR_LOCK, scratch / toolchain.result / "jars")
@@ -180,6 +184,12 @@ def install_build(engine: Installed, progress: Progress) -> Build:
         shutil.rmtree(copied)
         (made.path / MARKER).write_text(f"{engine}\n", encoding="utf-8")
     return made
+
+
+def _words(argument: str, sources: Path, places: dict[str, str]) -> list[str]:
+    if argument == JAVA_FILES:
+        return sorted(map(str, (sources / "src").rglob("*.java")))
+    return [argument.format(**places)]
 
 
 def missing(toolchain: Toolchain) -> str | None:

@@ -40,12 +40,30 @@ class Jar:
         return f"{self.name}-{self.revision}.jar"
 
 
+@attrs.frozen
+class Large:
+    """What installing an engine takes that is not installed with all others."""
+
+    disk_mb: int
+    """Megabytes of disk, while it is installed."""
+
+    minutes: int
+    """Where nothing is cached, on two processors."""
+
+    def __str__(self) -> str:
+        return f"about {self.disk_mb} MB of disk and {self.minutes} minutes"
+
+
 def _names(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(names)
 
 
 def _jars(rows: Iterable[dict[str, str]]) -> tuple[Jar, ...]:
     return tuple(Jar(**row) for row in rows)
+
+
+def _large(row: dict[str, int] | None) -> Large | None:
+    return None if row is None else Large(**row)
 
 
 @attrs.frozen(kw_only=True)
@@ -70,7 +88,8 @@ class Engine:
     """In the place of `adapter`: a module that answers inside the tool, so that nothing is installed."""
 
     sources: str = ""
-    """In the place of `adapter`: the folder in `folder` with a program in the engine's language; see `built`."""
+    """The folder in `folder` with a program in the engine's language, which `adapter` starts if there is one; see
+    `built`."""
 
     classes: tuple[str, ...] = attrs.field(default=(), converter=_names)
     """Folders in `folder` with the Java sources of what `adapter` starts; compiled with the jars, see `java`."""
@@ -86,13 +105,16 @@ class Engine:
     matrix: tuple[str, ...] = attrs.field(default=(), converter=tuple)
     """``producer`` and ``consumer``: what it is in a matrix for which no engine is named."""
 
+    large: Large | None = attrs.field(default=None, converter=_large)
+    """What installing it takes, where that is too much to install it with all others."""
+
     default: bool = False
     """Whether the bare name means this version."""
 
     @property
     def by_name(self) -> bool:
-        """Whether it is installed when it is named only: building it takes minutes and gigabytes."""
-        return bool(self.sources)
+        """Whether it is installed when it is named only, or with all that are large."""
+        return self.large is not None
 
     @property
     def label(self) -> str:

@@ -17,11 +17,14 @@ A folder has everything about one engine. Those that come with the tool are in `
 
 In the place of ``adapter``, ``command`` has the words of a command (those that begin with ``./`` are files here),
 ``sources`` a folder with a program that is built on this machine (`conformance.engine_setup.built`), and ``module`` a
-module that answers inside the tool. ``java``, ``jars`` and ``package_jars`` are for what runs on Spark, and ``classes``
-names folders with Java sources, which are compiled with those jars and Spark's when the engine is installed. Versions
-are rows of ``[[release]]``, the default first; each has what differs from the keys above. The other files are
-``deviations.toml`` (`conformance.runner.expectations`), ``readability.toml`` (`conformance.validator.readability`),
-``fingerprints.toml`` (`conformance.validator.fingerprints`) and, for tools of this repository, ``golden_writer.py``.
+module that answers inside the tool. ``adapter`` may be beside ``sources`` in Java: it starts the program, whose
+folder is in ``ICEBERG_CONFORMANCE_PROGRAM``. ``large = { disk_mb = 400, minutes = 3 }`` says what installing the
+engine takes; such an engine is installed only by name or with ``--large``. ``java``, ``jars`` and ``package_jars``
+are for what runs on Spark, and ``classes`` names folders with Java sources, which are compiled with those jars and
+Spark's when the engine is installed. Versions are rows of ``[[release]]``, the default first; each has what differs
+from the keys above. The other files are ``deviations.toml`` (`conformance.runner.expectations`), ``readability.toml``
+(`conformance.validator.readability`), ``fingerprints.toml`` (`conformance.validator.fingerprints`) and, for tools of
+this repository, ``golden_writer.py``.
 """
 
 from __future__ import annotations
@@ -60,6 +63,7 @@ _RELEASE = {
     "jars": "a list of tables",
     "package_jars": _TEXTS,
     "classes": _TEXTS,
+    "large": "a table of disk_mb and minutes, both integers above 0",
     "matrix": f"a list of {' and '.join(ROLES)}",
 }
 """What a release may say, and what it has to be."""
@@ -75,7 +79,7 @@ _ENGINE = {
 }
 _JAR = ("organization", "name", "revision", "sha256")
 _STARTS = ("adapter", "command", "sources", "module")
-BUILT_LANGUAGES = ("go", "rust")
+BUILT_LANGUAGES = ("go", "rust", "java")
 """The languages of ``sources``: `conformance.engine_setup.built` has a toolchain of each of these names."""
 
 
@@ -166,6 +170,9 @@ def _read(path: Path) -> EngineFolder:
         if "sources" in releases[-1] and document["language"] not in BUILT_LANGUAGES:
             what = f"expected {' or '.join(BUILT_LANGUAGES)} where sources are built, found {document['language']!r}"
             raise UsageError(f"{file}: /language: {what}; a program that is built already is a command")
+        if "sources" in releases[-1] and ("adapter" in releases[-1]) != (document["language"] == "java"):
+            what = "expected an adapter beside sources in Java, which starts their program, and none beside others"
+            raise UsageError(f"{file}: {place}/sources: {what}")
     return EngineFolder(
         path,
         document["name"],
@@ -180,13 +187,13 @@ def _read(path: Path) -> EngineFolder:
 def _release(file: Path, place: str, row: dict[str, Json]) -> dict[str, Json]:
     """A complete release, once its keys are what they have to be."""
     started = [key for key in _STARTS if key in row]
-    if len(started) != 1:
+    if len(started) != 1 and started != ["adapter", "sources"]:
         found = " and ".join(started) or "none of them"
         raise UsageError(f"{file}: {place or '/'}: expected one of {', '.join(_STARTS)}, found {found}")
     if "version" not in row and "module" not in row:
         raise UsageError(f"{file}: {place}/version: expected {_TEXT}, found nothing")
-    if "lock" in row and "adapter" not in row:
-        raise UsageError(f"{file}: {place}/lock: expected none beside {started[0]}, found {row['lock']!r}")
+    if "lock" in row and started != ["adapter"]:
+        raise UsageError(f"{file}: {place}/lock: expected none beside {started[-1]}, found {row['lock']!r}")
     named = [(key, row[key]) for key in ("adapter", "sources") if key in row]
     for key, name in [*named, *(("classes", folder) for folder in row.get("classes", ()))]:
         if not (file.parent / name).exists():
@@ -221,6 +228,9 @@ def _fits(key: str, value: Json) -> bool:
             return _texts(value) and set(value) <= set(ROLES)
         case "java":
             return isinstance(value, bool)
+        case "large":
+            numbers = isinstance(value, dict) and set(value) == {"disk_mb", "minutes"}
+            return numbers and all(type(one) is int and one > 0 for one in value.values())
         case "jars" | "release":
             return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
         case "lock_packages":

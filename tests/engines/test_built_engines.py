@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from conformance.runner.process import Limits
 from conformance.runner.results import AdapterRun, Run
 from conformance.runner.targets import all_engines
 
-BUILT = [engine for engine in catalog().engines if engine.sources]
+BUILT = [engine for engine in catalog().engines if engine.sources and engine.language != "java"]
 
 
 @pytest.fixture(autouse=True)
@@ -222,6 +223,53 @@ def test_all_engines_are_those_that_need_no_build(monkeypatch: pytest.MonkeyPatc
     asked.clear()
     install_("iceberg-go", all=True)
     assert "iceberg-go" in asked
+
+
+def test_large_engines_are_installed_on_request_and_say_first_what_they_take(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked: list[str] = []
+
+    def installs(label: str, _: object) -> Any:
+        asked.append(label)
+        raise EngineError(label, "none here")
+
+    monkeypatch.setattr("conformance.engine_setup.install", installs)
+    install_(large=True)
+    assert asked == [status.label for status in list_engines() if status.large]
+    assert {"iceberg-go", "iceberg-rust", "flink"} <= set(asked)
+    told = capsys.readouterr().err.splitlines()
+    assert "iceberg-go: installing it takes about 1000 MB of disk and 4 minutes" in told
+    assert told.index("iceberg-go: installing it takes about 1000 MB of disk and 4 minutes") < told.index(
+        "iceberg-conformance: iceberg-go: none here"
+    )
+    install_("pyiceberg")
+    assert capsys.readouterr().err == "iceberg-conformance: pyiceberg: none here\n"
+
+
+@pytest.mark.usefixtures("pinned_jar")
+def test_a_program_in_java_is_started_by_the_adapter_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    java_tools(tmp_path, monkeypatch, 'printf jar >"$jars/a-1.jar"')
+    monkeypatch.setattr("conformance.engine_setup.install_java", lambda *_: tmp_path)
+    monkeypatch.setattr("conformance.engine_setup.system_java", lambda: tmp_path)
+    status = install("flink")
+    started = launch("flink")
+    assert started.command == [sys.executable, str(find_engine("flink").folder / "adapter.py")]
+    assert started.env["ICEBERG_CONFORMANCE_PROGRAM"] == str(status.path / "adapter")
+    assert (status.path / "adapter" / "jars" / "a-1.jar").is_file()
+    assert started.env["JAVA_HOME"] == str(tmp_path)
+
+
+@pytest.mark.usefixtures("pinned_jar")
+def test_what_an_interrupted_installation_left_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    java_tools(tmp_path, monkeypatch, 'printf half >"$jars/a-1.jar"; exit 1')
+    monkeypatch.setattr("conformance.engine_setup.install_java", lambda *_: tmp_path)
+    with pytest.raises(EngineError, match="mvn could not build it"):
+        install("flink")
+    with pytest.raises(EngineError, match="not installed"):
+        launch("flink")
+    (tmp_path / "bin" / "mvn").write_text(f'{MAVEN}printf jar >"$jars/a-1.jar"\n', encoding="utf-8")
+    assert (install("flink").path / "adapter" / "jars" / "a-1.jar").read_bytes() == b"jar"
 
 
 def test_a_run_of_all_engines_takes_those_that_were_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,20 +39,21 @@ def test_every_engine_has_an_adapter_and_a_lock_and_a_label_of_its_own() -> None
     assert len({engine.label for engine in engines}) == len(engines)
     for engine in engines:
         if engine.sources:
-            assert not engine.adapter
+            assert (engine.folder / engine.adapter).is_file() if engine.language == "java" else not engine.adapter
             assert not engine.lock
+            assert engine.large
             assert sources(engine).is_dir()
             continue
         assert (engine.folder / engine.adapter).is_file()
         assert engine.lock in LOCKS
 
 
-def test_every_server_has_a_lock_of_packages_or_of_jars() -> None:
+def test_every_server_has_a_lock_of_packages_or_of_jars_and_every_program_in_java_one_of_jars() -> None:
     servers = catalog().servers
     assert len({server.name for server in servers} | {engine.name for engine in catalog().engines}) == len(
         {engine.name for engine in catalog().engines}
     ) + len(servers)
-    for server in servers:
+    for server in [*servers, *(one for one in catalog().engines if one.sources and one.language == "java")]:
         if server.lock:
             assert server.lock in LOCKS
             continue

@@ -166,12 +166,19 @@ WRONG = {
     ENGINE + 'lock = "readers"\n': "/lock: expected none beside command, found 'readers'",
     ENGINE + 'classes = ["java"]\n': "/classes: expected a folder beside engine.toml, found no java",
     ENGINE + 'classes = ["."]\n': "/classes: expected java and a lock beside it, found neither or one of them",
-    ENGINE.replace('command = ["./toy"]', 'sources = "."'): "/language: expected go or rust where sources are built, f",
+    ENGINE.replace(
+        'command = ["./toy"]', 'sources = "."'
+    ): "/language: expected go or rust or java where sources are bu",
     ENGINE + 'classes = "java"\n': "/classes: expected a list of texts, found 'java'",
     ENGINE + "command_line = 1\n": "/command_line: expected one of",
     ENGINE.replace('["./toy"]', "[]"): r"/command: expected a list of texts, found \[\]",
     ENGINE.replace('command = ["./toy"]', 'adapter = "a.py"'): "/adapter: expected a file beside engine.toml",
     ENGINE + 'matrix = ["reader"]\n': "/matrix: expected a list of producer and consumer, found ",
+    ENGINE.replace('"c"', '"java"').replace(
+        'command = ["./toy"]', 'sources = "."'
+    ): "/sources: expected an adapter beside",
+    ENGINE + "large = true\n": "/large: expected a table of disk_mb and minutes, both integers above 0, found True",
+    ENGINE + "large = {disk_mb = 0, minutes = 1}\n": "/large: expected a table of disk_mb and minutes",
     ENGINE + "java = 1\n": "/java: expected a boolean, found 1",
     ENGINE + 'jars = [{name = "x"}]\n': "/jars/0: expected a table of organization, name, revision, sha256",
     ENGINE + "[[release]]\nversion = 1\n": "/release/0/version: expected a text that is not empty, found 1",

@@ -1,0 +1,1 @@
+"""Apache Flink with Iceberg's connector."""

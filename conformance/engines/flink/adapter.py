@@ -1,0 +1,70 @@
+"""The adapter of Flink: SQL statements for a Flink that runs in a program in Java.
+
+The program is in ``java``; it has a cluster for all jobs, and a catalog in memory in which a table is known by its
+metadata file. Requests become statements here.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+
+from conformance.adapter_sdk import table_requests
+from conformance.adapter_sdk.serve import Arguments, Invalid, serve, take_standard_output
+from conformance.adapter_sdk.sql_predicates import select_of
+from conformance.core.json_types import Json
+from conformance.engines.flink import writing
+from conformance.engines.flink.flink_sql import DIALECT, Flink, full_name, hint, rows_of
+
+
+def _options(args: Arguments) -> dict[str, str]:
+    """The options of a query that name a snapshot."""
+    if "snapshot" in args:
+        return {"snapshot-id": str(args["snapshot"])}
+    if "ref" in args:
+        refs = table_requests.metadata(args["table"]).get("refs", {})
+        tag = refs.get(args["ref"], {}).get("type") == "tag"
+        return {"tag" if tag else "branch": args["ref"]}
+    if "timestamp_ms" in args:
+        return {"as-of-timestamp": str(args["timestamp_ms"])}
+    return {}
+
+
+class Reader:
+    """Queries of tables."""
+
+    def __init__(self, flink: Flink) -> None:
+        self._flink = flink
+        self._numbers = itertools.count()
+
+    def read(self, args: Arguments) -> Json:
+        """``SELECT``, with the options of the connector that name a snapshot."""
+        table_requests.without_metadata_columns(args, "Flink")
+        if not os.path.isfile(table_requests.local_path(args["table"])):
+            raise Invalid(f"{args['table']}: no such metadata file")
+        names = args.get("select") or list(args["types"])
+        table = f"r{next(self._numbers)}"
+        source = full_name(table) + hint(_options(args))
+        asked = {**args, "select": names}
+        query = select_of(asked, source, DIALECT, lambda: table_requests.columns(args))
+        return rows_of(self._flink.run(table, query, metadata=args["table"], forget=True), names, args["types"])
+
+
+def main() -> None:
+    """Serve Flink on standard input and output."""
+    answers = take_standard_output()
+    flink = Flink()
+    about = {
+        "implementation": "flink",
+        "version": os.environ["ICEBERG_CONFORMANCE_ENGINE_VERSION"],
+        "language": "java",
+        "format_versions": [1, 2, 3],
+    }
+    try:
+        serve(about, {"table.read": Reader(flink).read, **writing.operations(flink)}, answers=answers)
+    finally:
+        flink.end()
+
+
+if __name__ == "__main__":
+    main()

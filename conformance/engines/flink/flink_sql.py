@@ -1,0 +1,268 @@
+"""Flink in another process, and SQL for the values, types and filters of requests."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from collections.abc import Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from conformance.adapter_sdk import lenient_values as native
+from conformance.adapter_sdk.serve import Invalid, Unsupported
+from conformance.adapter_sdk.sql_predicates import Dialect, identifier, text
+from conformance.core.json_types import Json
+
+PROGRAM = "conformance.flink.Program"
+OPENED = ("lang", "lang.reflect", "io", "net", "nio", "text", "time", "util", "util.concurrent",
+          "util.concurrent.atomic", "util.concurrent.locks")  # fmt: skip
+OPTIONS = ("-Xmx1g", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto",
+           *(f"--add-opens=java.base/java.{name}=ALL-UNNAMED" for name in OPENED))  # fmt: skip
+"""Options of a virtual machine that lives for minutes; Flink serializes by reflection, and its own
+scripts open the same packages."""
+
+DATABASE = "`c`.`d`"
+
+_TIMESTAMP = "CAST(REPLACE('{text}', 'T', ' ') AS TIMESTAMP({digits}))"
+_INSTANT = "CAST(REPLACE(REPLACE('{text}', 'T', ' '), '+00:00', '') AS TIMESTAMP_LTZ({digits}))"
+
+DIALECT = Dialect(
+    "Flink",
+    quote="`",
+    is_nan="(CAST({column} AS STRING) = 'NaN')",
+    starts_with="STARTSWITH({column}, {constant})",
+    literals={
+        "float": "CAST({string} AS FLOAT)",
+        "double": "CAST({string} AS DOUBLE)",
+        "decimal": "CAST({string} AS {type})",
+        "date": "CAST('{text}' AS DATE)",
+        "time": "CAST('{text}' AS TIME)",
+        "timestamp": _TIMESTAMP.replace("{digits}", "6"),
+        "timestamptz": _INSTANT.replace("{digits}", "6"),
+        "timestamp_ns": _TIMESTAMP.replace("{digits}", "9"),
+        "timestamptz_ns": _INSTANT.replace("{digits}", "9"),
+        "uuid": "X'{hex}'",
+        "fixed": "X'{text}'",
+        "binary": "X'{text}'",
+    },
+)
+
+TYPES = {
+    "boolean": "BOOLEAN", "int": "INT", "long": "BIGINT", "float": "FLOAT", "double": "DOUBLE", "date": "DATE",
+    "time": "TIME", "timestamp": "TIMESTAMP(6)", "timestamptz": "TIMESTAMP_LTZ(6)", "timestamp_ns": "TIMESTAMP(9)",
+    "timestamptz_ns": "TIMESTAMP_LTZ(9)", "string": "STRING", "binary": "BYTES", "uuid": "BINARY(16)",
+    "variant": "VARIANT",
+}  # fmt: skip
+
+UNSUPPORTED = re.compile(
+    r"UnsupportedOperationException|not supported|[Uu]nsupported|doesn't support|Cannot convert|null type is reserved"
+)
+"""What an exception or a cause of it says where Flink or the connector does not have something."""
+
+BUGS = re.compile(
+    r"^java\.lang\.(NullPointer|ClassCast|\w*IndexOutOfBounds|NegativeArraySize|ArrayStore)Exception|^java\.lang\.\w*Error|"
+    r"^java\.util\.NoSuchElementException"
+)
+"""What the innermost cause says where a defect ended the statement and not a refusal."""
+
+
+class Defect(Exception):
+    """A statement ended with an exception that nobody raised to refuse it."""
+
+
+class Flink:
+    """The compiled program, which is started by the first question."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def run(
+        self,
+        table: str,
+        *statements: str,
+        metadata: str | None = None,
+        sink: dict[str, Any] | None = None,
+        forget: bool = False,
+    ) -> dict[str, Any]:
+        """Run statements, one after the other.
+
+        Args:
+            table: the name of the table that they are about.
+            statements: in SQL.
+            metadata: the metadata file that the table is to have first.
+            sink: what the connector's sink is to write: a ``query`` for rows with all columns, the ``columns`` that are
+                the key, the ``branch``, and the ``kind``: UPSERT or DELETE.
+            forget: the catalog is not to have the table afterwards.
+
+        Returns:
+            ``rows`` of the last statement, in the program's form, and ``metadata``, the file that the table has now.
+
+        Raises:
+            Unsupported: Flink does not have what a statement needs.
+            Invalid: it refused a statement.
+            Defect: it broke.
+        """
+        request: dict[str, Any] = {"table": table, "statements": statements, "forget": forget}
+        if metadata is not None:
+            request["metadata"] = metadata
+        if sink is not None:
+            request["sink"] = sink
+        answer: dict[str, Any] = self._ask(request)
+        if "thrown" in answer:
+            raise judged(answer["thrown"])
+        return answer
+
+    def _ask(self, request: dict[str, Any]) -> Any:
+        if self._process is None:
+            java = Path(os.environ["JAVA_HOME"]) / "bin" / "java"
+            program = Path(os.environ["ICEBERG_CONFORMANCE_PROGRAM"])
+            path = os.pathsep.join((str(program / "classes"), str(program / "jars" / "*")))
+            self._process = subprocess.Popen(
+                [str(java), *OPTIONS, "-cp", path, PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            )
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps(request).encode() + b"\n")
+        self._process.stdin.flush()
+        line = self._process.stdout.readline()
+        if not line:
+            raise SystemExit("the program with Flink ended")
+        return json.loads(line)
+
+    def end(self) -> None:
+        """Let the program end, as it does with its input."""
+        if self._process is not None and self._process.stdin is not None:
+            self._process.stdin.close()
+            self._process.wait()
+
+
+def judged(thrown: list[str]) -> Exception:
+    """What an exception with its causes means: the outermost is first."""
+    lines = list(dict.fromkeys(line.split("\n")[0] for line in thrown))
+    said = " <- ".join([*lines[-2:][::-1], lines[0]] if len(lines) > 3 else lines)
+    if any(UNSUPPORTED.search(line) for line in thrown):
+        return Unsupported(said)
+    return Defect(said) if BUGS.search(thrown[-1]) else Invalid(said)
+
+
+def full_name(table: str) -> str:
+    """A table in statements."""
+    return f"{DATABASE}.`{table}`"
+
+
+def hint(options: dict[str, str]) -> str:
+    """Options of one statement, behind the name of a table."""
+    listed = ", ".join(f"{text(key, DIALECT)}={text(value, DIALECT)}" for key, value in options.items())
+    return f" /*+ OPTIONS({listed}) */" if options else ""
+
+
+def sql_type(type_: Json) -> str:
+    """A type in SQL.
+
+    Raises:
+        Unsupported: Flink has no such type.
+    """
+    name = native.kind(type_)
+    match name:
+        case "struct":
+            parts = (
+                f"{identifier((field['name'],), DIALECT)} {sql_type(field['type'])}{_null(field['required'])}"
+                for field in type_["fields"]
+            )
+            return f"ROW<{', '.join(parts)}>"
+        case "list":
+            return f"ARRAY<{sql_type(type_['element'])}{_null(type_['element-required'])}>"
+        case "map":
+            return f"MAP<{sql_type(type_['key'])} NOT NULL, {sql_type(type_['value'])}{_null(type_['value-required'])}>"
+        case "decimal":
+            return str(type_).upper()
+        case "fixed":
+            return str(type_).upper().replace("FIXED[", "BINARY(").replace("]", ")")
+    if name not in TYPES:
+        raise Unsupported(f"Flink has no type for {name}")
+    return TYPES[name]
+
+
+def _null(required: bool) -> str:
+    return " NOT NULL" if required else ""
+
+
+def literal(type_: Json, value: Json) -> str:
+    """A literal of a script in SQL.
+
+    Raises:
+        Unsupported: Flink has no literals of the type.
+    """
+    kind = sql_type(type_)
+    if value is None:
+        return f"CAST(NULL AS {kind})"
+    match native.kind(type_):
+        case "struct":
+            parts = (literal(field["type"], value.get(field["name"])) for field in type_["fields"])
+            return f"CAST(ROW({', '.join(parts)}) AS {kind})"
+        case "list":
+            if not value:
+                raise Unsupported("Flink has no literal for an array without elements")
+            return f"CAST(ARRAY[{', '.join(literal(type_['element'], item) for item in value)}] AS {kind})"
+        case "map":
+            pairs = zip(value["keys"], value["values"], strict=True)
+            entries = [f"{literal(type_['key'], key)}, {literal(type_['value'], item)}" for key, item in pairs]
+            if not entries:
+                raise Unsupported("Flink has no literal for a map without entries")
+            return f"CAST(MAP[{', '.join(entries)}] AS {kind})"
+        case "variant":
+            raise Unsupported("Flink has no literal for a variant of given bytes")
+        case "boolean":
+            return str(value).upper()
+        case "string":
+            return f"CAST({text(value, DIALECT)} AS STRING)"
+        case "uuid" | "fixed" | "binary":
+            return f"CAST(X'{str(value).replace('-', '')}' AS {kind})"
+        case name if name in (DIALECT.literals or {}):
+            told = native.write(type_, native.read(type_, value))
+            if native.kind(type_) == "time" and not told.endswith("000"):
+                raise Unsupported("a time of Flink counts milliseconds")
+            assert DIALECT.literals is not None
+            return DIALECT.literals[name].format(text=told, string=text(str(told), DIALECT), type=str(type_))
+    return f"CAST('{value}' AS {kind})"
+
+
+def exchange(type_: Json, value: Any) -> Json:
+    """The exchange form of what the program gave for a value of a type."""
+    if value is None:
+        return None
+    match native.kind(type_):
+        case "struct":
+            fields = type_["fields"]
+            return {str(field["id"]): exchange(field["type"], item) for field, item in zip(fields, value, strict=True)}
+        case "list":
+            return [exchange(type_["element"], item) for item in value]
+        case "map":
+            return {
+                "keys": [exchange(type_["key"], key) for key, _ in value],
+                "values": [exchange(type_["value"], item) for _, item in value],
+            }
+        case "variant":
+            return {name: value[name].upper() for name in ("metadata", "value")}
+        case "uuid" | "fixed" | "binary":
+            return native.write(type_, bytes.fromhex(value))
+        case "float" | "double":
+            return native.write(type_, float(value))
+        case "decimal":
+            return native.write(type_, Decimal(value))
+        case "time" | "timestamp" | "timestamptz":
+            return native.write(type_, value // 1000)
+    return native.write(type_, value)
+
+
+def rows_of(answer: dict[str, Any], names: Sequence[str], types: dict[str, Json]) -> Json:
+    """The answer of ``table.read``."""
+    return {
+        "rows": [
+            {name: exchange(types[name], value) for name, value in zip(names, row, strict=True)}
+            for row in answer["rows"]
+        ]
+    }

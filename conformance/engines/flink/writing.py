@@ -1,0 +1,252 @@
+"""Scripts by Flink: its SQL, and the connector's sink for rows that are deleted or replaced by their keys.
+
+A statement gives rows a key only where the table has one. The sink takes the columns from the program that uses it, as
+pipelines of changes do, so that every upsert and deletion by equality goes through it.
+"""
+
+# ruff: noqa: S608 - every name and literal of a statement is quoted
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from conformance.adapter_sdk import lenient_values as native
+from conformance.adapter_sdk import script_steps, table_requests
+from conformance.adapter_sdk.script_steps import MAIN, same_columns
+from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported
+from conformance.adapter_sdk.sql_predicates import identifier, text
+from conformance.core.json_types import Json
+from conformance.engines.flink.flink_sql import DIALECT, Flink, full_name, hint, literal, sql_type
+
+NAME = "Flink"
+
+
+class FlinkWriter:
+    """A table that a script writes; see `script_steps.follow`.
+
+    Args:
+        flink: the program.
+        location: the folder of the table that ``create`` makes; None where a table is opened.
+        name: of the table in the catalog, as no other table has it.
+    """
+
+    def __init__(self, flink: Flink, location: str | None, name: str) -> None:
+        self._flink, self._location, self._name = flink, location, name
+        self._table = full_name(name)
+        self._metadata = ""
+
+    def open(self, location: str) -> None:
+        # A statement about a table that Flink cannot have is to be refused before anything is written.
+        self._metadata = self._flink.run(self._name, metadata=location)["metadata"]
+
+    def close(self) -> None:
+        """Drop the table from the catalog; its files stay."""
+        self._flink.run(self._name, forget=True)
+
+    def _run(self, *statements: str) -> None:
+        self._metadata = self._flink.run(self._name, *statements)["metadata"]
+
+    def metadata(self) -> str:
+        return self._metadata
+
+    def _document(self) -> dict[str, Any]:
+        return table_requests.metadata(self._metadata)
+
+    def snapshot(self, ref: str) -> int | None:
+        document = self._document()
+        if ref == MAIN:
+            found: int | None = document.get("current-snapshot-id")
+            return None if found == -1 else found
+        reference = document.get("refs", {}).get(ref)
+        return None if reference is None else int(reference["snapshot-id"])
+
+    def _fields(self) -> list[Json]:
+        return list(table_requests.columns({"table": self._metadata}))
+
+    # The table
+
+    def create(self, operation: Json) -> None:
+        if operation.get("sort"):
+            raise Unsupported("Flink's SQL makes no table with a sort order")
+        columns = [_column(field) for field in operation["schema"]["fields"]]
+        keys = operation["schema"].get("identifier-field-ids", ())
+        if keys:
+            named = [field["name"] for field in operation["schema"]["fields"] if field["id"] in keys]
+            if len(named) != len(keys):
+                raise Unsupported("the primary key of a table of Flink has no fields of structs")
+            columns.append(f"PRIMARY KEY ({_listed(named)}) NOT ENFORCED")
+        parts = []
+        for part in operation.get("partition", ()):
+            if part["transform"] != "identity" or part["name"] != part["source"]:
+                raise Unsupported(
+                    "Flink's SQL partitions by columns as they are, whose names the partition fields have"
+                )
+            parts.append(part["source"])
+        by = f" PARTITIONED BY ({_listed(parts)})" if parts else ""
+        properties = {
+            **operation.get("properties", {}),
+            "format-version": str(operation["format_version"]),
+            "location": str(self._location),
+        }
+        self._run(f"CREATE TABLE {self._table} ({', '.join(columns)}){by} WITH ({_pairs(properties)})")
+
+    def alter_schema(self, operation: Json) -> None:
+        statements = [self._change(change) for change in operation["changes"]]
+        for statement in statements:
+            self._run(f"ALTER TABLE {self._table} {statement}")
+
+    def _change(self, change: Json) -> str:
+        types = {field["name"]: field for field in self._fields()}
+        name = change["name"]
+        if change.get("parent") or (name not in types and "." in name):
+            raise Unsupported("Flink's SQL changes columns, and not fields inside of them")
+        column = identifier((name,), DIALECT)
+        match change["op"]:
+            case "add" if change.get("default") is None:
+                return f"ADD ({_column({'required': False, **change})})"
+            case "drop":
+                return f"DROP {column}"
+            case "rename":
+                return f"RENAME {column} TO {identifier((change['to'],), DIALECT)}"
+            case "promote" if name in types:
+                return f"MODIFY ({_column({**types[name], 'type': change['type']})})"
+            case "optional" if name in types:
+                return f"MODIFY ({_column({**types[name], 'required': False})})"
+            case "move" if name in types:
+                after = change.get("after")
+                place = "FIRST" if after is None else f"AFTER {identifier((after,), DIALECT)}"
+                return f"MODIFY ({_column(types[name])} {place})"
+            case "promote" | "optional" | "move":
+                raise Invalid(f"no column {name}")
+        raise Unsupported("Flink's SQL has no default values")
+
+    def upgrade(self, operation: Json) -> None:
+        self.properties({"set": {"format-version": str(operation["format_version"])}})
+
+    def properties(self, operation: Json) -> None:
+        if given := operation.get("set"):
+            self._run(f"ALTER TABLE {self._table} SET ({_pairs(given)})")
+        if removed := operation.get("remove"):
+            self._run(f"ALTER TABLE {self._table} RESET ({', '.join(text(key, DIALECT) for key in removed)})")
+
+    def rollback(self, operation: Json) -> None:
+        self.properties({"set": {"current-snapshot-id": str(operation["snapshot"])}})
+
+    # Rows
+
+    def _target(self, operation: Json) -> str:
+        branch = operation.get("branch", MAIN)
+        return self._table + hint({} if branch == MAIN else {"branch": branch})
+
+    def append(self, operation: Json) -> None:
+        fields = self._fields()
+        if not operation["rows"]:
+            columns = ", ".join(literal(field["type"], None) for field in fields)
+            self._run(f"INSERT INTO {self._target(operation)} SELECT {columns} FROM (VALUES (1)) AS v(x) WHERE x = 0")
+            return
+        names, rows = self._given(fields, operation["rows"])
+        self._run(f"INSERT INTO {self._target(operation)} ({names}) {rows}")
+
+    def _given(self, fields: list[Json], rows: list[Json]) -> tuple[str, str]:
+        """The columns that rows give, and a query for the rows.
+
+        Raises:
+            Invalid: the table has no such column.
+        """
+        given = same_columns(rows)
+        types = {field["name"]: field["type"] for field in fields}
+        if unknown := [name for name in given if name not in types]:
+            raise Invalid(f"no column {unknown[0]}")
+        told = (f"SELECT {', '.join(literal(types[name], row[name]) for name in given)}" for row in rows)
+        return _listed(given), " UNION ALL ".join(told)
+
+    def overwrite(self, operation: Json) -> None:
+        """``INSERT OVERWRITE``: all of a table without partitions, or the partitions that have one of the rows."""
+        fields, rows = self._fields(), operation["rows"]
+        if not rows or not self._is_whole(operation["filter"], rows):
+            raise Unsupported("Flink overwrites a table without partitions, or the partitions of the new rows")
+        names, query = self._given(fields, rows)
+        self._run(f"INSERT OVERWRITE {self._target(operation)} ({names}) {query}")
+
+    def _is_whole(self, filter_: Json, rows: list[Json]) -> bool:
+        document = self._document()
+        specs = {spec["spec-id"]: spec["fields"] for spec in document.get("partition-specs", ())}
+        parts = specs.get(document.get("default-spec-id"), document.get("partition-spec", []))
+        if len(specs) > 1:
+            return False
+        if not parts:
+            return filter_ is True
+        names = {field["id"]: field["name"] for field in self._fields()}
+        match filter_:
+            case {"type": "eq", "term": str(name), "value": value}:
+                alone = len(parts) == 1 and parts[0]["transform"] == "identity"
+                return (
+                    alone and names.get(parts[0]["source-id"]) == name and all(row.get(name) == value for row in rows)
+                )
+        return False
+
+    def upsert(self, operation: Json) -> None:
+        self._sink(operation, operation["on"], "UPSERT")
+
+    def delete_equal(self, operation: Json) -> None:
+        self._sink(operation, same_columns(operation["rows"]), "DELETE")
+
+    def _sink(self, operation: Json, on: Sequence[str], kind: str) -> None:
+        fields = self._fields()
+        types = {field["name"]: field for field in fields}
+        if unknown := [name for row in operation["rows"] for name in row if name not in types]:
+            raise Invalid(f"no column {unknown[0]}")
+        rows = []
+        for row in operation["rows"]:
+            if kind == "UPSERT" and any(row.get(name) is None for name in on):
+                raise Unsupported("a key of Flink's sink is not null")
+            values = (_or_zero(field, row.get(field["name"]), kind) for field in fields)
+            rows.append(f"SELECT {', '.join(values)}")
+        names = [identifier((field["name"],), DIALECT) for field in fields]
+        query = f"SELECT * FROM ({' UNION ALL '.join(rows)}) AS s({', '.join(names)})"
+        request = {"query": query, "columns": list(on), "kind": kind, "branch": operation.get("branch", MAIN)}
+        self._metadata = self._flink.run(self._name, sink=request)["metadata"]
+
+
+def _or_zero(field: Json, value: Json, kind: str) -> str:
+    """A literal; for a column that a deletion does not give and that has to have a value, any value."""
+    if value is None and field["required"] and kind == "DELETE":
+        zero: Json = {"string": "", "boolean": False, "binary": "", "date": "1970-01-01"}.get(
+            native.kind(field["type"]), "0"
+        )
+        return literal(field["type"], zero)
+    return literal(field["type"], value)
+
+
+def _column(field: Json) -> str:
+    if field.get("initial-default") is not None or field.get("write-default") is not None:
+        raise Unsupported("Flink's SQL has no default values")
+    comment = f" COMMENT {text(field['doc'], DIALECT)}" if field.get("doc") else ""
+    null = " NOT NULL" if field.get("required") else ""
+    return f"{identifier((field['name'],), DIALECT)} {sql_type(field['type'])}{null}{comment}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(identifier((name,), DIALECT) for name in names)
+
+
+def _pairs(properties: dict[str, str]) -> str:
+    return ", ".join(f"{text(key, DIALECT)}={text(value, DIALECT)}" for key, value in properties.items())
+
+
+def operations(flink: Flink) -> dict[str, Callable[[Arguments], object]]:
+    """What can be asked of tables that are written, by name."""
+    numbers = itertools.count()
+
+    @contextmanager
+    def writing(location: str | None, _: Sequence[Json]) -> Iterator[FlinkWriter]:
+        writer = FlinkWriter(flink, location, f"w{next(numbers)}")
+        try:
+            yield writer
+        finally:
+            writer.close()
+
+    return script_steps.operations(writing, NAME)
