@@ -1,4 +1,4 @@
-"""Work in a process of its own: what it does to its memory, its modules and its end is no matter of the caller's."""
+"""Work in a separate process: what happens to its memory and modules, or how it ends, does not affect the caller."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def _names_what_its_vectors_prove(one: Deviation, facts: Facts) -> Iterator[str]
 def _binds_the_role(one: Deviation, facts: Facts) -> Iterator[str]:
     """Where malformed input is accepted, a requirement binds whoever does the operation of the vector.
 
-    Valid input is another matter: how writers must store something is what readers have to read.
+    Valid input is different: how writers must store something is what readers have to read.
     """
     if one.kind is not Kind.DEVIATION:
         return
@@ -69,7 +69,7 @@ def _binds_the_role(one: Deviation, facts: Facts) -> Iterator[str]:
         if rules and not bound & vector.operation.roles:
             roles = " and ".join(sorted(vector.operation.roles))
             codes = ", ".join(rule.code for rule in rules)
-            yield f"{vector.operation.name} ({id_}) is done by a {roles}, whom {codes} does not bind"
+            yield f"{vector.operation.name} ({id_}) is done by a {roles}, which {codes} does not bind"
 
 
 def _argues_where_the_text_is_contradictory(one: Deviation, facts: Facts) -> Iterator[str]:
@@ -131,13 +131,13 @@ def _links_are_upstream(one: Deviation, _facts: Facts) -> Iterator[str]:
 
 
 def _argues_leniency_of_a_writer(one: Deviation, facts: Facts) -> Iterator[str]:
-    """Where a writer does what a requirement forbids writers, the entry says why that is no deviation."""
+    """Where a writer does what a requirement forbids writers, the entry says why that is not a deviation."""
     roles = {role for id_ in one.vectors for role in facts.vectors[id_].operation.roles}
     bound = {
         party for code in one.requirements if code in facts.requirements for party in facts.requirements[code].binds
     }
     if one.kind is Kind.LENIENCY and roles == {"writer"} and "writer" in bound and not one.counter:
-        yield "a requirement binds the writer that it is lenient as: why that is no deviation must be in counter"
+        yield "a requirement binds the writer that it is lenient as: why that is not a deviation must be in counter"
 
 
 RULES: tuple[Rule, ...] = (
@@ -215,7 +215,7 @@ def table_problems(entries: Iterable[Known], facts: Facts) -> Iterator[str]:
             for role in ROLES[party]
         }
         if known.role == "table" and one.kind is Kind.DEVIATION and "writer" not in bound:
-            found.append("a table is made by a writer, whom none of its requirements binds")
+            found.append("a table is made by a writer, which none of its requirements binds")
         yield from (f"{known.label}: {problem}" for problem in found)
 
 

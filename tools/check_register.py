@@ -1,10 +1,11 @@
 """Compare the texts of the spec with those the register was read from, and name the requirements to read again.
 
-    python tools/check_register.py --spec PATH                       tell what changed
+    python tools/check_register.py --spec PATH                       print what changed
     python tools/check_register.py --spec PATH --record COMMIT DATE  take this text as the one that was read
 
 PATH is the folder of the documents (``format`` in a checkout of apache/iceberg), or one document. A section is the text
-below its heading down to the next heading of any level, compared word by word, so that a re-aligned table is no change.
+below its heading down to the next heading of any level. It is compared word by word, so that re-aligning a table is not
+a change.
 Exit status: 0 nothing changed, 1 something did.
 """
 
@@ -29,7 +30,7 @@ LETTERS = {"required": "r", "yes": "r", "optional": "o", "no": "o", "": "-"}
 
 
 def sections(text: str) -> dict[str, list[str]]:
-    """The lines of each section by heading; a heading that stood before is told apart as ``Parent / Heading``."""
+    """The lines of each section by heading; a heading that occurs again is named ``Parent / Heading``."""
     found: dict[str, list[str]] = {}
     above: dict[int, str] = {}
     lines: list[str] = []

@@ -1,4 +1,4 @@
-"""Where files name codes of requirements, for links from a rule to the places that tell of it."""
+"""Where files name codes of requirements, for links from a rule to the places that name it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """An object store on loopback that counts what it is asked, and is late, cuts answers off or gives too few bytes.
 
-A real server of S3's protocol (moto) stands behind a relay, which does to an answer what a fault says. Clients reach it
+A real server of S3's protocol (moto) is behind a relay, which changes answers as a fault says. Clients reach it
 as any store, by the variables of `environment`.
 """
 
@@ -112,7 +112,7 @@ def running() -> Iterator[Store]:
 
 
 def _body(client: BaseHTTPRequestHandler) -> bytes | None:
-    """The body of a request, whose length is told before it or before each of its parts."""
+    """The body of a request, whose length comes before it or before each of its parts."""
     if client.headers.get("transfer-encoding", "").lower() != "chunked":
         length = client.headers.get("content-length")
         return None if length is None else client.rfile.read(int(length))

@@ -1,4 +1,4 @@
-"""Write the JSON Schemas of table metadata that ship with the package, or tell with `--check` that they are stale."""
+"""Write the JSON Schemas of table metadata that ship with the package, or report with `--check` that they are stale."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def main(arguments: list[str]) -> int:
         elif path.read_text(encoding="utf-8") != new:
             stale.append(str(path.relative_to(ROOT)))
     if stale:
-        print(f"{' and '.join(stale)}: stale; python -m tools.schemas writes it anew", file=sys.stderr)
+        print(f"{' and '.join(stale)}: stale; run python -m tools.schemas", file=sys.stderr)
     return 1 if stale else 0
 
 

@@ -186,7 +186,7 @@ class TableKit:
         return self.file(rows, **said)
 
     def deletion_vector(self, data_file: DataFile, positions: Iterable[int], **attributes: Any) -> DataFile:
-        """A deletion vector of a data file, in a Puffin file of its own behind another blob."""
+        """A deletion vector of a data file, in a separate Puffin file after another blob."""
         positions = list(positions)
         blob = encode_deletion_vector(positions)
         cardinality = len(set(positions))

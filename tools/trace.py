@@ -37,7 +37,7 @@ NEVER_SEEN = Path(__file__).with_name("trace_never_seen.toml")
 """Codes that can be emitted and that no test can see broken, each with the reason."""
 
 TELLING = ("conformance/validator/advice.py",)
-"""Modules that tell of codes and never emit one."""
+"""Modules that name codes and never emit one."""
 
 TABLES = ("spec_ref/core/versions.py",)
 """Modules that state rules by their codes, and leave it to others to emit them."""
@@ -56,7 +56,7 @@ ABOUT_THE_TOOL = (
 """Tests that name codes as examples, and prove none of them."""
 
 MOST_MODULES = 4
-"""The modules that are named for a code; of many, only their number is told besides."""
+"""The modules that are named for a code; of many, only their number is given."""
 
 LEAST_PROVED = 540
 """How many adopted requirements have to be proved: the number may grow, and not fall."""
@@ -65,7 +65,7 @@ HEAD = """# Spec trace
 
 Every requirement of the register: the modules that state it, and what proves it, or the reason why nothing does. This
 file is made by `python -m tools.trace`; the build fails when it is stale, on a requirement without proof or reason, and
-on a proof that names no requirement. `iceberg-conformance explain CODE` tells more about a rule, and the site, which
+on a proof that names no requirement. `iceberg-conformance explain CODE` prints more about a rule, and the site, which
 `make docs` builds, names every proof, vector, check and test.
 
 A requirement is **proved** where something fails when the rule is broken: a mutant of the reference that vectors,
@@ -101,7 +101,7 @@ def _places(body: Sequence[ast.stmt], parent: str) -> Iterator[tuple[int, int, s
     for node in body:
         end = node.end_lineno or node.lineno
         if before is not None and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            yield before[0], end, before[1]  # the text below a variable tells of it
+            yield before[0], end, before[1]  # the text below a variable describes it
         before = None
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             name = f"{parent}{node.name}"
@@ -295,7 +295,7 @@ def problems(requirements: Mapping[str, Requirement], found: Evidence) -> Iterat
     for code in sorted(named - requirements.keys()):
         if code[:3] in areas or code in found.vectors:
             naming = [*found.vectors.get(code, ()), *found.tests.get(code, ())]
-            yield f"{code} is no requirement, and is named by {', '.join(naming) or found.proved[code][0].broken}"
+            yield f"{code} is not a requirement, and is named by {', '.join(naming) or found.proved[code][0].broken}"
 
 
 def unseen(
@@ -321,7 +321,7 @@ def unseen(
         elif code not in found.emitted:
             yield f"{code} is not emitted any more; take it out of {NEVER_SEEN.name}"
     for code in sorted(seen.keys() - requirements.keys()):
-        yield f"{code} is no requirement, and is emitted in {seen[code][0]}"
+        yield f"{code} is not a requirement, and is emitted in {seen[code][0]}"
     for code, one in requirements.items():
         if one.unproven is not None and code in seen:
             yield f"{code} was seen broken by {seen[code][0]}, and has a reason why it has no proof: {one.unproven}"
@@ -444,12 +444,12 @@ def lines() -> Iterator[str]:
     for what, count in counts(adopted, found).items():
         yield f"| {what} | {count} |"
     yield ""
-    yield f"{len(draft)} more are of version 4, a draft that is not adopted; they stand apart, at the end."
+    yield f"{len(draft)} more are of version 4, a draft that is not adopted; they are listed separately, at the end."
     yield ""
     read = sources()
     texts = f"[{read.commit[:10]}]({read.repository}/tree/{read.commit}/format)"
     yield f"The register was read from the texts at {texts}, of {read.date}."
-    yield "`python -m tools.check_register --spec FOLDER` tells by the hash of each section which of newer texts are"
+    yield "`python -m tools.check_register --spec FOLDER` shows by the hash of each section which of newer texts are"
     yield "others, and which requirements to read again."
     yield ""
     yield "## Adopted"

@@ -4,8 +4,8 @@
 
 `words.toml` beside this file has the patterns, what to write instead, the paths that are checked, and the exceptions
 with their reasons. Prose is the docstrings, comments, and string literals with a space of a Python module, the text of
-a Markdown page without its code, and every line of a TOML file; what is in backticks is no prose. Pages are also
-checked by proselint. An exception that excuses nothing is reported too.
+a Markdown page without its code, and every line of a TOML file without names; what is in backticks is not prose. Pages
+are also checked by proselint. An exception that excuses nothing is reported too.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ RULES = Path(__file__).with_suffix(".toml")
 _CODE = re.compile(r"``[^`]*``|`[^`]*`")
 _TARGET = re.compile(r"(?<=\])\([^)]*\)|<!--.*?-->")
 """What a Markdown link leads to, and a comment."""
+_NAME = re.compile(r"""(["'])[^\s"']*\1""")
 _VALUE = re.compile(r"\{[^{}]*\}")
 """What an f-string inserts."""
 
@@ -88,8 +89,8 @@ def markdown_prose(source: str) -> Iterator[tuple[int, str]]:
 
 
 def toml_prose(source: str) -> Iterator[tuple[int, str]]:
-    """Yield the line number and the text of each line of a TOML file."""
-    yield from enumerate(_CODE.sub("", source).splitlines(), 1)
+    """Yield the line number and the text of each line of a TOML file, without strings of one word, which are names."""
+    yield from enumerate(_NAME.sub("", _CODE.sub("", source)).splitlines(), 1)
 
 
 def prose(source: str) -> Iterator[tuple[int, str]]:

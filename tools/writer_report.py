@@ -80,7 +80,7 @@ class Table:
         return [self.file(str(snapshot.manifest_list)) for snapshot in self.metadata.snapshots]
 
     def manifests(self) -> dict[str, ManifestFile]:
-        """The manifests by location, as the first list that has them tells of them."""
+        """The manifests by location, as in the first list that has them."""
         found: dict[str, ManifestFile] = {}
         for data in self.lists():
             for listed in read_manifest_list(data):
@@ -348,7 +348,7 @@ def _unlike(found: list[str], all_facts: dict[str, dict[str, JsonObject]], kind:
 
 
 def _compared(found: list[str]) -> dict[str, str]:
-    """Columns without their defaults, which are told apart, and without the partition, which is of the table."""
+    """Columns without their defaults, which are listed separately, and without the partition, which is of the table."""
     split = (column.partition(" = ")[0].partition(": ") for column in found)
     return {name: type_ for name, _, type_ in split if not name.startswith("1000 ")}
 

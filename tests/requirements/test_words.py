@@ -43,6 +43,7 @@ def test_words_are_found_in_docstrings_comments_and_messages(source: str, words:
         ("a.md", "```console\n$ tell\n```\n\nIt is `told` [here](told.md).\n", []),
         ("a.md", "```text\ntold\n```\nIt tells.\n", ["'tells'"]),
         ("a.toml", 'reason = """What\n`told` tells."""\n', ["'tells'"]),
+        ("a.toml", "ids = ['hours-told']\nid = \"told\"\n", []),
     ],
 )
 def test_words_are_found_in_pages_and_data(path: str, source: str, words: list[str]) -> None:

@@ -26,7 +26,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 
 def main() -> int:
-    """Measure, tell, and store where that is asked for; 3 where a peer could not be measured."""
+    """Measure, print, and store on request; 3 where a peer could not be measured."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="small cases, in about a minute")
     parser.add_argument("--only", action="append", choices=report.PATHS, default=[])

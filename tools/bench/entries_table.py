@@ -38,7 +38,7 @@ BLOCK = 90
 
 
 class Template:
-    """The bytes of an entry, and where in them its path, partition and bounds stand."""
+    """The bytes of an entry, and the places in them of its path, partition and bounds."""
 
     def __init__(self, level: int) -> None:
         """Encode one entry; ``level`` is that of the compression."""

@@ -135,7 +135,7 @@ def _decimals(halves: Any, arrow_type: Any) -> Any:
 
 
 def read_column(directory: Path, name: str) -> Any:
-    """A column that `write_column` has written, in memory of its own: mapped memory may not be aligned."""
+    """A column that `write_column` has written, in separate memory: mapped memory may not be aligned."""
     with pa.ipc.open_file(str(directory / f"{name}.arrow")) as reader:
         column: Any = reader.read_all().column(0).chunk(0)
     return pa.concat_arrays([column.slice(0, 1), column.slice(1)])

@@ -1,4 +1,4 @@
-"""What all benchmarks share: claims, peers in processes of their own, and turns."""
+"""What all benchmarks share: claims, peers in separate processes, and turns."""
 
 from __future__ import annotations
 
@@ -97,9 +97,9 @@ class Scale:
 
 
 class Peer:
-    """A program in an interpreter of its own that answers each line of JSON with one.
+    """A program in a separate interpreter that answers each line of JSON with one.
 
-    Its first line tells its name and version.
+    Its first line has its name and version.
     """
 
     def __init__(self, engine: str | None, program: str, *arguments: str, stderr: int = subprocess.DEVNULL) -> None:
@@ -151,7 +151,7 @@ def timed(work: Callable[[], object]) -> float:
 
 
 def in_turns(ways: Mapping[str, Callable[[], float]], rounds: int, warm: int = 1) -> dict[str, tuple[float, ...]]:
-    """The seconds that each way tells, round by round, after some rounds that do not count."""
+    """The seconds that each way reports, round by round, after some rounds that do not count."""
     taken: dict[str, list[float]] = {name: [] for name in ways}
     for number in range(warm + rounds):
         for name, way in ways.items():

@@ -156,7 +156,7 @@ def growth(directory: Path) -> None:
             if question is None and files > 100_000:
                 continue
             child = os.fork()
-            if child == 0:  # a process of its own tells its own peak of memory
+            if child == 0:  # a separate process reports its own peak of memory
                 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
                 start = time.process_time()
                 count = ours(metadata, question)

@@ -70,8 +70,8 @@ print(json.dumps(f"Iceberg-Java {version} in Spark {spark.version}"), file=out, 
 for line in sys.stdin:
     what, *arguments = json.loads(line)
     start = time.perf_counter()
-    told = globals()[what](*arguments)
-    print(json.dumps([time.perf_counter() - start, told]), file=out, flush=True)
+    result = globals()[what](*arguments)
+    print(json.dumps([time.perf_counter() - start, result]), file=out, flush=True)
 """
 
 

@@ -24,7 +24,7 @@ UNDER_WAY = 64
 
 
 def _asked(scale: Scale) -> tuple[Vector, ...]:
-    """The vectors, many times over so that starting counts for little, each time under names of their own."""
+    """The vectors, many times over so that starting counts for little, each time with different names."""
     chosen = Selection(suites=SUITES).choose(load(shipped()))
     times = scale.of(10, 2)
     return tuple(attrs.evolve(vector, id=f"{vector.id}-{turn}") for turn in range(times) for vector in chosen)

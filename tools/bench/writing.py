@@ -43,10 +43,10 @@ for line in sys.stdin:
     start = time.perf_counter()
     table.append(rows)
     seconds = time.perf_counter() - start
-    told = [int(table.current_snapshot().summary[key]) for key in ("added-records", "added-data-files")]
+    added = [int(table.current_snapshot().summary[key]) for key in ("added-records", "added-data-files")]
     catalog.drop_table("bench.t")
     shutil.rmtree(f"{folder}/peer")
-    print(json.dumps([seconds, *told]), flush=True)
+    print(json.dumps([seconds, *added]), flush=True)
 """
 
 

@@ -23,7 +23,7 @@ Block = tuple[int, bytes]
 
 
 class Name(str):
-    """The name of a type that stands earlier in a schema, and that type."""
+    """The name of a type that is defined earlier in a schema, and that type."""
 
     type: Any
 
@@ -145,7 +145,7 @@ def header(metadata: Mapping[str, str | bytes], sync: bytes = SYNC) -> bytes:
 
 
 def block(count: int, data: bytes, *, size: int | None = None, sync: bytes = SYNC) -> bytes:
-    """A block of bytes as they stand in the file."""
+    """A block of bytes as the file has it."""
     return long(count) + long(len(data) if size is None else size) + data + sync
 
 

@@ -119,7 +119,7 @@ STRINGS: list[Row] = [
 BYTES: list[Row] = [
     ("uuid-nil", "uuid", "00000000-0000-0000-0000-000000000000", ""),
     ("uuid-all-ones", "uuid", "ffffffff-ffff-ffff-ffff-ffffffffffff", ""),
-    ("uuid-high-bit", "uuid", "80000000-0000-0000-0000-000000000000", "the top bit is no sign"),
+    ("uuid-high-bit", "uuid", "80000000-0000-0000-0000-000000000000", "the top bit is not a sign"),
     ("fixed-zeros", "fixed[4]", "00000000", "zeros are not cut"),
     ("fixed-ones", "fixed[4]", "FFFFFFFF", ""),
     ("fixed-zero-at-end", "fixed[4]", "01020300", "a zero at the end is not padding"),

@@ -80,7 +80,7 @@ def _may_delete(table: Table, delete: dict[str, Any], name: str, data: dict[str,
 
 
 def _validated(change: Change, planned: Table, current: Table) -> bool:
-    """Whether nobody did meanwhile what the change must not pass over."""
+    """Whether nothing was committed since then that conflicts with the change."""
     head = _head(current, change.get("branch", "main"))
     live = head["files"] if head else {}
     removed = [*change.get("remove", ()), *change.get("remove_deletes", ())]
@@ -132,7 +132,7 @@ def _equality_deletes_came(change: Change, planned: Table, current: Table) -> bo
 
 
 def _rows_got_ids(change: Change, planned: Table, current: Table) -> bool:
-    """Whether rows that are written anew were given ids after the change was planned, by the first snapshot of v3.
+    """Whether rows that are rewritten were given ids after the change was planned, by the first snapshot of v3.
 
     Rows take their ids with them (LIN009), and whoever planned without them has written none; but what is in the files
     does not show in a log.
@@ -265,7 +265,7 @@ def outcomes(change: Change, planned: Table, current: Table) -> list[tuple[str, 
                     done,
                     lost,
                 ]  # they keep applying, or are of other files: a writer may validate more than it must
-            # Where the branch was rolled back, a writer may not know what happened meanwhile.
+            # Where the branch was rolled back, a writer may not know what happened since then.
             return [done] if _leads_back(change, planned, current) else [done, lost]
         case "schema":
             if planned["schema_changes"] != current["schema_changes"]:

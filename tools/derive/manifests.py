@@ -1,6 +1,7 @@
 """Manifests and manifest lists by the field tables of the spec, with their Avro schemas written down here.
 
-A row has the names of the spec; what it leaves out is null. `entry_form` and `listed_form` tell a row as vectors do.
+A row has the names of the spec; what it leaves out is null. `entry_form` and `listed_form` return a row in the form of
+vectors.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def array(element_id: int, items: Any) -> JsonObject:
 
 
 def pairs(key_id: int, value_id: int, value: Any) -> JsonObject:
-    """A map with keys that are no strings: an array of records of a key and a value."""
+    """A map with keys that are not strings: an array of records of a key and a value."""
     fields = [field(key_id, "key", "int"), field(value_id, "value", value)]
     record = {"type": "record", "name": f"k{key_id}_v{value_id}", "fields": fields}
     return {"type": "array", "logicalType": "map", "items": record}
@@ -239,7 +240,7 @@ def manifest(
 
 
 def listed(number: int = 1, **members: Any) -> JsonObject:
-    """A manifest as a list tells of it."""
+    """An entry of a manifest list."""
     made = {
         "manifest_path": f"s3://b/wh/t/metadata/m{number}.avro",
         "manifest_length": 7000 + number,
@@ -275,7 +276,7 @@ def manifest_list(
     return avro.container(schema, blocks, metadata or {}, codec)
 
 
-# As vectors tell it
+# In the form of vectors
 
 _LONGS = frozenset(
     {
@@ -318,7 +319,7 @@ def _members(row: Mapping[str, Any]) -> JsonObject:
 def entry_form(
     row: JsonObject, partition: JsonObject | None = None, file: JsonObject | None = None, **inherited: Any
 ) -> JsonObject:
-    """What a reader tells of an entry: ``partition`` by field id, ``file`` and ``inherited`` what it inherits."""
+    """What a reader returns for an entry: ``partition`` by field id, ``file`` and ``inherited`` what it inherits."""
     given = {name: value for name, value in row["data_file"].items() if name != "block_size_in_bytes"}
     form = _members({**given, **(file or {})})
     form["file_format"] = form["file_format"].lower()
@@ -328,7 +329,7 @@ def entry_form(
 
 
 def listed_form(row: JsonObject, **changes: Any) -> JsonObject:
-    """What a reader tells of a manifest in a list."""
+    """What a reader returns for a manifest in a list."""
     form = _members({**row, **changes})
     if "partitions" in form:
         form["partitions"] = [_members(summary) for summary in form["partitions"]]

@@ -1,6 +1,6 @@
 """Table metadata in the canonical form of the vectors, and documents made by changing one thing.
 
-The canonical form is what any implementation can tell from its own objects: everything that the table has, whether the
+The canonical form is what any implementation can derive from its objects: everything that the table has, whether the
 document wrote it or left it to be filled in. Longs are decimal strings; nulls and empty collections are left out.
 """
 

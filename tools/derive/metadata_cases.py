@@ -2,7 +2,7 @@
 
 A row says what is changed in a valid document, which requirements that breaks, and what a reader does. Reading has to
 fail where the JSON has another form than Appendix C gives it, or where it stays open what the table holds. The other
-rules bind writers: a reader may refuse or go on, and the complete check tells the rule (contradiction E17).
+rules bind writers: a reader may refuse or go on, and the complete check reports the rule (contradiction E17).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Case:
     """Contradictions that the outcome depends on."""
 
     more: tuple[str, ...] = ()
-    """Further requirements that the case is about, which the check does not tell apart."""
+    """Further requirements that the case is about, which the check does not distinguish."""
 
 
 def rows(
@@ -136,7 +136,7 @@ V2_REQUIRED = (
     ("default-sort-order-id", "TMD020", EITHER),
 )
 MISSING_NOTES = {
-    REFUSED: "every version requires it, and nothing stands in for it",
+    REFUSED: "every version requires it, and nothing replaces it",
     EITHER: "v1 may leave it out, so a reader may fill it in or refuse",
 }
 WRITERS_ALONE = {"last-updated-ms": "only writers have to know it", "partition-spec": "only writers use it"}
@@ -278,8 +278,8 @@ def kinds() -> Iterator[Case]:
 def fields() -> Iterator[Case]:
     """Ids and numbers of the table that do not fit what it has, and its logs."""
     yield from rows("table", "v2-minimal", [
-        ("uuid-text", "TMD002", {"/table-uuid": "table-1"}, EITHER, "the text is no UUID"),
-        ("uuid-empty", "TMD002", {"/table-uuid": ""}, EITHER, "the empty string is no UUID"),
+        ("uuid-text", "TMD002", {"/table-uuid": "table-1"}, EITHER, "the text is not a UUID"),
+        ("uuid-empty", "TMD002", {"/table-uuid": ""}, EITHER, "the empty string is not a UUID"),
         ("uuid-short", "TMD002", {"/table-uuid": "fb072c92-a02b-11e9-ae9c-1bb7bc9eca9"}, EITHER,
          "one digit less than a UUID has"),
         ("last-column-id-low", "TMD006", {"/last-column-id": 1}, EITHER,

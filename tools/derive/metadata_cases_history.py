@@ -54,7 +54,7 @@ def snapshots() -> Iterator[Case]:
          "a snapshot has manifests beside its manifest list"),
         ("first-row-id-in-v2", "VER005", {f"{NEW}/first-row-id": 0, f"{NEW}/added-rows": 20}, EITHER,
          "row ids came with v3"),
-        ("metric-text", "NOT005", {f"{NEW}/summary/added-records": "many"}, READ, "a metric is no number"),
+        ("metric-text", "NOT005", {f"{NEW}/summary/added-records": "many"}, READ, "a metric is not a number"),
     ])  # fmt: skip
     yield Case(
         "snapshot-without-operation",
@@ -149,7 +149,7 @@ def lineage() -> Iterator[Case]:
                 "ENC002",
                 {"/encryption-keys/1/encrypted-key-metadata": "not base64!"},
                 EITHER,
-                "key metadata is no base64",
+                "key metadata is not base64",
             ),
             (
                 "encrypted-by-number",
@@ -278,14 +278,14 @@ def statistics() -> Iterator[Case]:
         )
     table: list[tuple[str, str, Document, str]] = [
         ("size-string", "STA003", {f"{FILE}/file-size-in-bytes": "413"}, "a size is a string"),
-        ("key-metadata-not-base64", "STA005", {f"{FILE}/key-metadata": "not base64!"}, "key metadata is no base64"),
+        ("key-metadata-not-base64", "STA005", {f"{FILE}/key-metadata": "not base64!"}, "key metadata is not base64"),
         ("blob-fields-names", "STA011", {f"{BLOB}/fields": ["id"]}, "the fields of a blob are names"),
         ("blob-properties-number", "STA012", {f"{BLOB}/properties/ndv": 100}, "a property of a blob is a number"),
         ("snapshot-unknown", "STA001", {f"{FILE}/snapshot-id": FIRST - 1}, "no snapshot has the id"),
     ]
     for name, code, edits, note in table:
         yield Case(f"statistics-{name}", "v2-statistics", (code,), edits, EITHER, note, more=("STA007",))
-    # A type of blobs that the reader does not know is no fault: writers have types of their own.
+    # A type of blobs that the reader does not know is not a fault: writers may define types.
     yield Case(
         "statistics-blob-type-number",
         "v2-statistics",
@@ -356,7 +356,7 @@ def versions() -> Iterator[Case]:
     base: dict[str, Any] = {"/properties": {}}
     near = {**base, mapping: '[{"field-id": 1, "names": ["id"]}]'}
     for name, text, codes, note in (
-        ("text", "id=1", ("NAM009",), "the mapping is no JSON"),
+        ("text", "id=1", ("NAM009",), "the mapping is not JSON"),
         ("object", '{"id": 1}', ("NAM009",), "the mapping is an object"),
         ("without-names", '[{"field-id": 1}]', ("NAM002",), "a field mapping has no names"),
     ):

@@ -203,7 +203,7 @@ Row = tuple[str, tuple[str, ...], list[Document], list[Document], int, str]
 
 GOOD: list[Row] = [
     ("add-at-end", ("EVO009",), [{"op": "add", "name": "n", "type": "int"}],
-     [*NESTED, _field(12, "n", "int")], 12, "a new column stands at the end and has a new id"),
+     [*NESTED, _field(12, "n", "int")], 12, "a new column is added at the end and has a new id"),
     ("add-with-doc", ("EVO009",), [{"op": "add", "name": "n", "type": "int", "doc": "a number"}],
      [*NESTED, _field(12, "n", "int", doc="a number")], 12, "a column with a doc string"),
     ("add-to-struct", ("EVO009",), [{"op": "add", "parent": "point", "name": "z", "type": "double"}],
@@ -252,7 +252,7 @@ GOOD: list[Row] = [
     ("drop-and-add", ("EVO009", "EVO011"), [{"op": "drop", "name": "data"},
                                             {"op": "add", "name": "data", "type": "string"}],
      [NESTED[0], *NESTED[2:], _field(12, "data", "string")], 12,
-     "a column of the name of a dropped one is another column"),
+     "a column with the name of a dropped one is a new column"),
     ("rename-and-add", ("EVO009", "EVO010"), [{"op": "rename", "name": "data", "to": "old"},
                                               {"op": "add", "name": "data", "type": "string"}],
      [*_place("1/name", "old"), _field(12, "data", "string")], 12, "the name of a renamed column is free"),
@@ -418,7 +418,7 @@ DEFAULTS: list[tuple[str, tuple[str, ...], Document, Document | None, str]] = [
      "a geometry defaults to null"),
     ("unknown-required", ("TYP025",), {"type": "unknown", "required": True}, None,
      "a column of type unknown is optional"),
-    ("of-another-type", ("SVJ001",), {"type": "int", "default": "34"}, None, "a string is no int"),
+    ("of-another-type", ("SVJ001",), {"type": "int", "default": "34"}, None, "a string is not an int"),
 ]  # fmt: skip
 
 
@@ -506,7 +506,7 @@ def defaults() -> Iterator[Vector]:
         _args([{"op": "default", "name": "id", "default": "34"}], 3, [ID, DATA], 2),
         INVALID,
         "spec: Appendix D",
-        "a string is no long",
+        "a string is not a long",
         only=(3,),
     )
     yield Vector(

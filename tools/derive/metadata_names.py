@@ -35,7 +35,7 @@ def _struct(*fields: Document) -> Document:
 
 
 def _ids(**found: int | None) -> list[Document]:
-    """Ids by path, the parts joined by two underscores; a part is what stands between them."""
+    """Ids by path, the parts joined by two underscores; a part is the text between them."""
     return [{"path": path.split("__"), "field-id": field_id} for path, field_id in found.items()]
 
 
@@ -122,14 +122,14 @@ DOTTED: list[Row] = [
 
 BAD: list[tuple[str, Any, str]] = [
     ("object", {"id": 1}, "the mapping is an object"),
-    ("text", "id=1", "the mapping is a text that is no JSON"),
+    ("text", "id=1", "the mapping is text that is not JSON"),
     ("number", 1, "the mapping is a number"),
     ("item-string", ["id"], "a field mapping is a string"),
     ("names-string", [{"field-id": 1, "names": "id"}], "names is a string"),
     ("names-numbers", [{"field-id": 1, "names": [1]}], "a name is a number"),
     ("names-null", [{"field-id": 1, "names": [None]}], "a name is null"),
     ("id-string", [{"field-id": "1", "names": ["id"]}], "an id is a string"),
-    ("id-fraction", [{"field-id": 1.5, "names": ["id"]}], "an id is no integer"),
+    ("id-fraction", [{"field-id": 1.5, "names": ["id"]}], "an id is not an integer"),
     ("id-long", [{"field-id": 1 << 31, "names": ["id"]}], "an id has 32 bits"),
     ("fields-object", [{"field-id": 1, "names": ["s"], "fields": {}}], "fields is an object"),
     ("inner-item-string", [{"field-id": 1, "names": ["s"], "fields": ["x"]}], "an inner field mapping is a string"),

@@ -76,9 +76,9 @@ GOOD: list[tuple[str, tuple[str, ...], list[Document], int, Document, str]] = [
     ("remove-and-add", ("PAR009",), [REMOVE_DAY, _add(3, "day", "ts_day")], 1, _made([BUCKET, DAY]),
      "a field that was removed comes back with its id"),
     ("other-parameter", ("PAR009", "PAR013"), [REMOVE_BUCKET, _add(1, "bucket[32]", "id_bucket")], 1,
-     _made([DAY, _field(1, 1002, "id_bucket", "bucket[32]")], 1002), "another transform is another field"),
+     _made([DAY, _field(1, 1002, "id_bucket", "bucket[32]")], 1002), "a different transform makes a different field"),
     ("other-source", ("PAR009", "PAR013"), [REMOVE_BUCKET, _add(5, "bucket[16]", "id_bucket")], 1,
-     _made([DAY, _field(5, 1002, "id_bucket", "bucket[16]")], 1002), "another source is another field"),
+     _made([DAY, _field(5, 1002, "id_bucket", "bucket[16]")], 1002), "a different source makes a different field"),
 ]  # fmt: skip
 
 BAD: list[tuple[str, tuple[str, ...], list[Document], str]] = [
@@ -180,7 +180,7 @@ def first_version() -> Iterator[Vector]:
         _args([_add(2, "identity", "data")], 1),
         ok(_made([DAY, BUCKET, _field(2, 1002, "data", "identity")], 1002)),
         SECTION,
-        "a new field stands at the end, where its id is the next",
+        "a new field is added at the end with the next id",
         only=(1,),
     )
     yield Vector(

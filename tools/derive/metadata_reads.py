@@ -91,7 +91,7 @@ def filled_in() -> Iterator[Vector]:
         ("JSC001",),
         {"/schema/schema-id": 3},
         {"schemas": [{"schema-id": 3, "fields": [ID, DATA]}], "current-schema-id": 3},
-        "the only schema has an id of its own",
+        "the only schema has an id",
     )
     spec = [
         {"source-id": 1, "name": "id", "transform": "identity"},
@@ -126,7 +126,7 @@ def filled_in() -> Iterator[Vector]:
         ("TMD010", "PAR014"),
         {"/partition-spec": [{**spec[1], "field-id": 1005}]},
         {"partition-specs": [{"spec-id": 0, "fields": [{**spec[1], "field-id": 1005}]}], "last-partition-id": 1005},
-        "ids that are stored all the same are those of the data",
+        "ids that are stored are those of the data",
         ("C17",),
     )
     yield _read(
@@ -257,7 +257,7 @@ def references() -> Iterator[Vector]:
 
 
 def tolerated() -> Iterator[Vector]:
-    """What stands in documents of others and has to be read."""
+    """What documents of other writers have and readers must accept."""
     appendix = "spec: Appendix C"
     yield _read(
         "unknown-members",

@@ -80,7 +80,7 @@ def expire(document: Document, now: int, defaults: Mapping[str, int] | None = No
 
 
 def unreferenced(document: Document, now: int, stay: set[str]) -> set[int]:
-    """The snapshots that no branch leads to, are no tag's, and are not older than the table's age limit (C13)."""
+    """The snapshots that no branch leads to, are not a tag's, and are not older than the table's age limit (C13)."""
     snapshots = {snapshot["snapshot-id"]: snapshot for snapshot in document["snapshots"]}
     age = int(document.get("properties", {}).get(f"{PREFIX}{AGE}", 0))
     reached: set[int] = set()
@@ -161,7 +161,7 @@ def grid() -> Iterator[Vector]:
                 f"properties-{label}-{count}",
                 ("RET004", "REF003", "REF004"),
                 table(CHAIN, {}, 5, {COUNT: count, AGE: age, REF_AGE: NEVER}),
-                "the table's properties hold for references without limits of their own",
+                "the table's properties hold for references without limits",
             )
 
 
@@ -337,7 +337,7 @@ def branches() -> Iterator[Vector]:
         "reference-wins",
         ("REF003", "REF004"),
         table(CHAIN, over, 5, {COUNT: 9, AGE: 10 * DAY, REF_AGE: NEVER}),
-        "the limits of a reference stand before those of the table",
+        "the limits of a reference take precedence over those of the table",
     )
 
 

@@ -134,7 +134,7 @@ class Spec:
         ]
 
     def summaries(self, tuples: Iterable[Sequence[Any]]) -> list[JsonObject]:
-        """What a manifest list tells of partition tuples."""
+        """The field summaries of partition tuples in a manifest list."""
         made = []
         rows = list(tuples)
         for place, (*_, type_) in enumerate(self.fields):
@@ -171,7 +171,7 @@ class PlanTable:
     specs: Sequence[Spec] = (UNPARTITIONED,)
     files: dict[str, bytes] = field(default_factory=dict)
     manifests: list[JsonObject] = field(default_factory=list)
-    """What the list of the next snapshot tells."""
+    """The entry in the manifest list of the next snapshot."""
 
     snapshots: list[JsonObject] = field(default_factory=list)
     number: int = 5
@@ -225,7 +225,7 @@ class PlanTable:
         summaries: Any = "told",
         **listed: Any,
     ) -> PlanTable:
-        """Add a manifest; ``listed`` is what the list tells of it otherwise."""
+        """Add a manifest; ``listed`` is what its entry in the list says instead."""
         of = next(one for one in self.specs if one.id == spec)
         version = version or self.version
         entries = [self._entry(row, of, version) for row in rows]
@@ -350,7 +350,7 @@ class PlanTable:
         return {**made, **self.changes}
 
     def contents(self) -> dict[str, bytes]:
-        """All files of the table, and the index that tells of them."""
+        """All files of the table, and the index of them."""
         metadata = json.dumps(self.metadata(), indent=1).encode()
         name = f"metadata/{self.metadata_file}"
         files = {**self.files, name: stored_gzip(metadata) if self.gzip else metadata}

@@ -72,7 +72,7 @@ def sketch(
     seed: int | None = None,
     count: int | None = None,
 ) -> bytes:
-    """A compact sketch of hashes as they stand; what is given replaces what follows from them."""
+    """A compact sketch of hashes in the given order; arguments replace what follows from the hashes."""
     kept = list(hashes)
     single = len(kept) == 1 and theta == WHOLE
     found = 0x1A | (0x04 if not kept and theta == WHOLE else 0x20 if single else 0)

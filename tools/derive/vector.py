@@ -44,7 +44,7 @@ class Vector:
     note: str = ""
     contradiction: tuple[str, ...] = ()
     only: tuple[int, ...] = ()
-    """The format versions it holds for, where its type and requirements do not tell them."""
+    """The format versions it holds for, where they do not follow from its type and requirements."""
 
     section: str = ""
     """The section of the spec, where it is not that of the file."""

@@ -12,7 +12,7 @@ html_show_sphinx = False
 language = "en"
 myst_heading_anchors = 3
 myst_enable_extensions = ["deflist"]
-# An example of a message with its arrow, or of a file that is cut short, is no correct text of its language.
+# An example of a message with its arrow, or of a file that is cut short, is not correct text of its language.
 suppress_warnings = ["misc.highlighting_failure"]
 smartquotes = False  # what is quoted is often code
 html_show_search_summary = False  # summaries are fetched, which a browser refuses for files of the disk

@@ -1,9 +1,9 @@
 """The list of engines, from their folders.
 
-    python -m tools.docs.engines          write the table of ``docs/adapters.md`` and the names in ``README.md`` anew
+    python -m tools.docs.engines          write the table of ``docs/adapters.md`` and the names in ``README.md``
     python -m tools.docs.engines --check  verify them
 
-The list of a page stands between ``<!-- engines -->`` and ``<!-- end of engines -->``.
+The list of a page is between ``<!-- engines -->`` and ``<!-- end of engines -->``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tools.docs.markdown import code, table
 ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"(<!-- engines -->).*?(<!-- end of engines -->)", re.DOTALL)
 OURS = ("reference", "spark-reference")
-"""What is no engine that people run."""
+"""What people do not run as an engine."""
 
 
 def rows() -> str:

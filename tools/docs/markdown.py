@@ -10,7 +10,7 @@ _LINK = re.compile(r"https?://[^\s,;)\]]+")
 
 
 def plain(text: str) -> str:
-    """A text in which nothing is markup, but addresses are links and what stands in backticks stays code."""
+    """A text in which nothing is markup, but addresses are links and text in backticks stays code."""
     parts = re.split(r"(`[^`]+`)", " ".join(text.split()))
     return "".join(part if part.startswith("`") and len(part) > 2 else _linked(part) for part in parts)
 

@@ -1,6 +1,6 @@
 """The operations of the protocol, from the folders of their families in ``conformance/operations``.
 
-    python -m tools.docs.protocol          write the READMEs of the families and ``docs/protocol.md`` anew
+    python -m tools.docs.protocol          write the READMEs of the families and ``docs/protocol.md``
     python -m tools.docs.protocol --check  verify them
 
 In a README, ``<!-- operations -->`` is before the table of the operations and ``<!-- example: VECTOR -->`` before the
@@ -204,7 +204,7 @@ def main(arguments_: list[str]) -> int:
             path.write_text(text, encoding="utf-8")
     elif stale:
         names = ", ".join(str(path.relative_to(ROOT)) for path in stale)
-        print(f"{names}: stale; python -m tools.docs.protocol writes it anew", file=sys.stderr)
+        print(f"{names}: stale; run python -m tools.docs.protocol", file=sys.stderr)
         return 1
     return 0
 

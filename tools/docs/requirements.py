@@ -1,4 +1,4 @@
-"""Pages of the register: one for each area, with what ``iceberg-conformance explain`` tells of each requirement."""
+"""Pages of the register: one for each area, with what ``iceberg-conformance explain`` prints about each requirement."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def index(proofs: Mapping[str, list[Vector]]) -> str:
         "",
         f"The register has {len(rules)} requirements ({counted}), each with a stable code: what it asks for in our own",
         "words, why, what is right and what is wrong, who is known to break it, and what proves it.",
-        "`iceberg-conformance explain CODE` tells the same on the command line; every finding, failure and vector",
+        "`iceberg-conformance explain CODE` prints the same on the command line; every finding, failure and vector",
         "names a code.",
         "",
         *table(["area", "requirements", "with vectors"], rows),

@@ -57,7 +57,7 @@ CHAPTERS = {
         "changelog",
     ],
 }
-"""The order of the pages. A page of ``docs/`` that is not named stands at the end."""
+"""The order of the pages. A page of ``docs/`` that is not named is at the end."""
 
 TEXTS: dict[str, Callable[[Path], str]] = {
     ".md": lambda path: path.read_text(encoding="utf-8"),

@@ -1,6 +1,6 @@
 """The page of the format versions, from the field tables, the table of features, and the register.
 
-python -m tools.docs.versions          write ``docs/format-versions.md`` anew
+python -m tools.docs.versions          write ``docs/format-versions.md``
 python -m tools.docs.versions --check  verify it
 """
 
@@ -127,7 +127,7 @@ def main(arguments: list[str]) -> int:
     if "--check" not in arguments:
         PAGE.write_text(text, encoding="utf-8")
     elif not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text:
-        print("docs/format-versions.md is stale: python -m tools.docs.versions writes it anew", file=sys.stderr)
+        print("docs/format-versions.md is stale: run python -m tools.docs.versions", file=sys.stderr)
         return 1
     return 0
 

@@ -2,8 +2,8 @@
 
 - `targets`: what reads bytes, with the errors that each documents.
 - `mutations`: how inputs are broken: bytes, and for JSON, Avro, Puffin and deletion vectors the parts inside.
-- `running`: the loop, with bounds on time and memory, in a process of its own.
-- `differential`: random questions to Iceberg-Java and PyIceberg, whose answers are held to the reference's.
+- `running`: the loop, with bounds on time and memory, in a separate process.
+- `differential`: random questions to Iceberg-Java and PyIceberg, whose answers are compared with the reference's.
 
 ``make fuzz SECONDS=600`` runs all of it; see docs/hardening.md.
 """

@@ -1,8 +1,8 @@
 """The same random questions to the reference and to an engine: ``python -m tools.fuzz.differential``.
 
 Questions are drawn by hypothesis, so that one whose answers differ is made small. What is known to differ is recognised
-by `KNOWN` and not told again; what is new is told as a candidate for a vector, with both answers. Which of them is
-right, the text has to say.
+by `KNOWN` and not reported again. A new difference is reported as a candidate for a vector, with both answers; the text
+has to say which of them is right.
 """
 
 from __future__ import annotations

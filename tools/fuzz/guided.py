@@ -1,6 +1,6 @@
 """Fuzzing that coverage guides, by Atheris: what reaches a new part of a reader is broken further.
 
-Each target runs in a process of its own, with Atheris on its path; it is not among what the project is installed with,
+Each target runs in a separate process, with Atheris on its path; it is not among what the project is installed with,
 as not every Python that the project supports has it: ``make fuzz`` puts it beside the environment. Inputs are broken
 by Atheris, and by the target's own way of breaking them, which knows lengths and checksums. Bounds and findings are
 those of `tools.fuzz.running`.
@@ -41,7 +41,7 @@ class Unguided(Exception):
 
 
 def guided(name: str, seconds: float, seed: int, new: Path | None = None, atheris: Path = ATHERIS) -> Outcome:
-    """Fuzz a target for some seconds of processor time, in a process of its own.
+    """Fuzz a target for some seconds of processor time, in a separate process.
 
     Args:
         name: of the target.

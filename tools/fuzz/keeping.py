@@ -78,5 +78,5 @@ def _add(path: Path, inputs: list[tuple[bytes, str]]) -> None:
     if inputs:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a", encoding="utf-8") as file:
-            for data, told in inputs:
-                file.write(f"{data.hex() or 'empty'}{f'  # {told}' if told else ''}\n")
+            for data, reason in inputs:
+                file.write(f"{data.hex() or 'empty'}{f'  # {reason}' if reason else ''}\n")

@@ -1,4 +1,4 @@
-"""What is known to differ between the reference and engines: vectors and deviations tell of it."""
+"""What is known to differ between the reference and engines: with vectors and deviations that record it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Known:
-    """A difference that is known: vectors and deviations tell of it."""
+    """A difference that is known: with vectors and deviations that record it."""
 
     engine: str
     op: str
@@ -128,7 +128,7 @@ KNOWN: tuple[Known, ...] = (
         Known("pyiceberg", op, _in_far_years, "values: years beyond Python's; contradiction E4")
         for op in ("json-value.decode", "expression.evaluate")
     ),
-    # No rule tells how many digits a float has: Java writes the fewest, and what is read is the same float.
+    # No rule says how many digits a float has: Java writes the fewest, and what is read is the same float.
     Known("iceberg-java", "json-value.encode", _is("float"), "Appendix D has no rule for digits"),
     Known("iceberg-java", "transform", _wraps_around, "values: widths above half of the range of int"),
     Known("iceberg-java", "transform", _leaves_precision, "contradiction C6"),

@@ -1,7 +1,7 @@
 """Random questions to engines about manifests and manifest lists: what they write, and what they read of ours.
 
 What is asked is sound: every entry and every manifest has what its format version requires. A manifest that is to be
-read is written by the reference, and the engine's answer to it is held to what the reference reads.
+read is written by the reference, and the engine's answer to it is compared with what the reference reads.
 """
 
 from __future__ import annotations

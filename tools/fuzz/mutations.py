@@ -1,4 +1,4 @@
-"""How inputs are broken. Everything is drawn from one generator, so that a seed tells a run."""
+"""How inputs are broken. Everything is drawn from one generator, so that a seed repeats a run."""
 
 from __future__ import annotations
 
@@ -210,7 +210,7 @@ def mutated_puffin(rng: random.Random, data: bytes, seeds: Sequence[bytes]) -> b
 
 
 def mutated_avro(rng: random.Random, data: bytes, seeds: Sequence[bytes]) -> bytes:
-    """An Avro container with a broken schema, header or block, framed anew without compression."""
+    """An Avro container with a broken schema, header or block, framed again without compression."""
     if rng.random() < 0.3:
         return mutated_bytes(rng, data, seeds)
     try:

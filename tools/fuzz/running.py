@@ -1,6 +1,6 @@
 """The loop of a fuzzer: inputs one after the other, each within bounds on time and memory.
 
-Each target runs in a process of its own, so that one that is ended by the system is a finding and not the end.
+Each target runs in a separate process, so that one that is ended by the system is a finding and not the end.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MOST_FINDINGS = 20
 
 
 class TooSlow(BaseException):
-    """An input took too long; no reader may take it for an error of its own."""
+    """An input took too long; no reader may take it for one of its errors."""
 
 
 @dataclass
@@ -183,7 +183,7 @@ def fuzz(target: Target, seconds: float, seed: int, memory: int = MEMORY, limit:
 
 
 def fuzzed(target: Target, seconds: float, seed: int, memory: int = MEMORY, limit: float = SECONDS) -> Outcome:
-    """As `fuzz`, in a process of its own; that it does not come to an end in time, or dies, is a finding."""
+    """As `fuzz`, in a separate process; that it does not come to an end in time, or dies, is a finding."""
     status, found = apart(lambda: fuzz(target, seconds, seed, memory, limit), 3 * seconds + 120)
     if status == DONE:
         outcome: Outcome = found

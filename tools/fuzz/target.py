@@ -90,7 +90,7 @@ def files(*patterns: str, below: str = "vectors/golden") -> Callable[[], Iterato
 
 @dataclass(frozen=True)
 class Refusal:
-    """What tells one refusal of a reader from another: the requirement, if any, and the line that raised it."""
+    """What distinguishes the refusals of a reader: the requirement, if any, and the line that raised it."""
 
     requirement: str
     file: str

@@ -37,7 +37,7 @@ class Table:
         self.file = f"file://{path}"
 
     def commit(self, updates: list[JsonObject]) -> None:
-        """Apply the updates of a commit, and write the metadata anew."""
+        """Apply the updates of a commit, and write the metadata again."""
         now = self.metadata
         for update in updates:
             match update:
@@ -94,7 +94,7 @@ def serving(tables: dict[str, Table]) -> Iterator[str]:
 
     class Handler(BaseHTTPRequestHandler):
         def log_message(self, *_: Any) -> None:
-            """Nothing is told."""
+            """Log nothing."""
 
         def answer(self, told: JsonObject, status: int = 200) -> None:
             body = json.dumps(told).encode()

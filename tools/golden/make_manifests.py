@@ -3,7 +3,7 @@
     PYTHON tools/golden/make_manifests.py ENGINE OUTPUT
 
 ENGINE is ``iceberg-java`` (PYTHON has pyspark 3.5 and the package snowpark-connect-deps-iceberg) or ``pyiceberg``.
-OUTPUT gets the files and ``ENGINE.json``, which tells for each snapshot the files and the entries to expect. What is
+OUTPUT gets the files and ``ENGINE.json``, which lists for each snapshot the files and the expected entries. What is
 expected is written here, from the statements and the spec: the engine is not asked, and neither is our reader.
 
 The rows: id 34 is in bucket 3 of 4, as its hash 2017239379 (Appendix B) is 3 modulo 4; 2017-11-16T22:31:08 is on day
@@ -151,7 +151,7 @@ def pyiceberg_tables(output: Path) -> tuple[str, list[dict[str, Any]]]:
 
 
 def copied(output: Path, name: str, manifest_list: str, paths: list[str]) -> dict[str, Any]:
-    """Copy the files of a snapshot, and tell their names."""
+    """Copy the files of a snapshot, and return their names."""
     manifests = {}
     for number, path in enumerate(sorted(paths)):
         manifests[path] = f"{name}-manifest-{number}.avro"

@@ -5,8 +5,8 @@
 Each engine makes, in its own environment (see ``conformance/engines``), a table of each format version and one
 that is upgraded from version to version, and runs the same statements on all of them, as far as it can: no data is
 written, but manifests of files that are not there. The last metadata file of each, and the first of one, is kept in
-``vectors/golden/metadata``, and an index tells the engine and what was done. The files hold random ids and the time of
-day: a file that is made again is another file.
+``vectors/golden/metadata``, and an index names the engine and what was done. The files hold random ids and the time of
+day: a file that is made again differs.
 """
 
 from __future__ import annotations
@@ -310,7 +310,7 @@ def spawn(engine: str) -> None:
 
 
 def make(engine: str) -> list[dict[str, Any]]:
-    """Make the files of the engine of this environment, and tell of them."""
+    """Make the files of the engine of this environment, and return their index."""
     maker: Any = Python() if engine == "pyiceberg" else Java()
     label = f"{engine.partition('@')[0]}-{maker.version}"
     told: list[dict[str, Any]] = []

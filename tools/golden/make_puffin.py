@@ -4,7 +4,7 @@ Runs in an environment that has pyspark, with the Iceberg runtime's jar at hand:
 
     python tools/golden/make_puffin.py --jar iceberg-spark-runtime-4.1_2.13-1.12.0.jar --out vectors/golden
 
-The warehouse has to stand at the same place on every machine, since deletion vectors hold the locations of data files.
+The warehouse has to be at the same place on every machine, since deletion vectors hold the locations of data files.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 
 Each table is made in the environment of its engine (see ``conformance/engines``), at the place where it has to be
 read, and kept in ``vectors/golden/tables/NAME``. Its files hold random ids and the time of day: they are kept as they
-were written once, and a table that is made again is another table. Names may end in ``*``; without any, the tables that
+were written once, and a table that is made again differs. Names may end in ``*``; without any, the tables that
 are not there yet are made.
 """
 
@@ -61,7 +61,7 @@ def make(engine: str, names: list[str]) -> None:
         for name in names:
             try:
                 make_tables_kit.MAKERS[name][1](session)
-            except Exception:  # the others are made all the same
+            except Exception:  # the others are made nevertheless
                 traceback.print_exc()
                 failed.append(name)
     finally:

@@ -1,7 +1,7 @@
 """Golden tables of awkward values, which are those of `tools.derive.awkward`.
 
 Parquet files hold one row each, so that their bounds are that row's values. Tables of partitions have an identity field
-for each column but those of type fixed: manifests that Iceberg-Java writes of such partitions are no Avro files. Few
+for each column but those of type fixed: manifests that Iceberg-Java writes of such partitions are not Avro files. Few
 engines read partitions of nanoseconds, of which vectors of manifests ask.
 """
 

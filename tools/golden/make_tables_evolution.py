@@ -1,6 +1,6 @@
 """Golden tables whose schema changed: promoted, renamed, dropped, added and defaulted columns, and files without ids."""
 
-# ruff: noqa: E501 - rows stand on one line each
+# ruff: noqa: E501 - each row is on one line
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Golden tables partitioned by every transform, with specs that change, and with names that are hard on paths."""
 
-# ruff: noqa: E501 - rows stand on one line each
+# ruff: noqa: E501 - each row is on one line
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ NANO_ROWS = (
 
 
 # Iceberg-Java writes 1970 for instants of the last second before it to ORC, and timestamps that no count of nanoseconds
-# reaches are for a table of their own.
+# reaches are for a separate table.
 FOR_ORC: dict[Any, Any] = {
     "1969-12-31T23:59:59.999999": "1969-12-31T23:59:58.999999",
     "1969-12-31T23:59:59.999999+00:00": "1969-12-31T23:59:58.999999+00:00",

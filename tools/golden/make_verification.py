@@ -31,7 +31,7 @@ LEFT_OPEN = {
     "iv/schema-core-reject-identifier-nested-in-optional-struct": "E17",
     "iv/schema-unknown-reject-unknown-required": "E17",
 }
-"""Vectors that a reader need not refuse, and the contradiction that tells why."""
+"""Vectors that a reader need not refuse, and the contradiction that says why."""
 
 SPELLINGS = {"decimal": "B12", "geometry": "B13", "geography": "B13"}
 """Types whose spelling is open, by the contradiction."""
@@ -68,7 +68,7 @@ def _leave_spelling_open(row: dict[str, Any], case: dict[str, Any]) -> None:
 
 
 def main() -> int:
-    """Write the files; with ``--check`` tell those that are not what would be written."""
+    """Write the files; with ``--check`` report those that differ from what would be written."""
     texts = {VECTORS / name: canonical(document) for name, document in documents().items()}
     if "--check" not in sys.argv[1:]:
         for path, text in texts.items():

@@ -5,7 +5,7 @@
 ENGINE is one with a ``golden_writer.py`` in its folder of ``conformance/engines``, PYTHON that of its environment; for
 ``iceberg-java`` PYTHON has a PySpark, and JAR is the Iceberg runtime for it. The tables are written at
 `PLACE` and copied to ``vectors/golden/writers/ENGINE-VERSION/vN/``, without what the engine keeps beside them;
-``index.json`` there tells the statements, what was refused, and the entries to expect after each, which follow from
+``index.json`` there has the statements, what was refused, and the entries to expect after each, which follow from
 the statements and from the way in which the engine deletes. Neither the engine nor our reader is asked for them.
 """
 
@@ -35,7 +35,7 @@ DELETES = {
     "deletion-vector": [(0, 0, 2), (1, 1, 1)],
     "equality-deletes": [(0, 0, 2), (2, 1, 1)],
 }
-"""Status 0 stands for an entry that may be told as added (its manifest is kept) or existing (it is rewritten)."""
+"""Status 0 means an entry that may be recorded as added (its manifest is kept) or existing (it is rewritten)."""
 
 
 class Tables:

@@ -2,7 +2,7 @@
 
     python -m tools.grid            run every cell (three minutes), and write what is found and the page about it
     python -m tools.grid --check    run every cell, and compare
-    python -m tools.grid --page     write the page anew from what was found
+    python -m tools.grid --page     write the page again from what was found
 
 1 where something differs, nothing is found of a cell and nothing explains it, or an explanation is of no use or too
 wide.

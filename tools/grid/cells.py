@@ -372,7 +372,7 @@ def _in_records(
             if change != "another value" and isinstance(value, int):
                 place[name] = limit(value, low=change == "lowest", bits=31 if is_int else 63)
             elif isinstance(value, dict) and (change != "another value" or name != "partition"):
-                raise NoCell  # its fields have cells of their own
+                raise NoCell  # its fields have separate cells
             elif name == "partition":
                 first = next(iter(value), None)
                 if first is None:

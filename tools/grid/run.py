@@ -27,7 +27,7 @@ from tools.grid.workbench import Workbench
 UNEXPLAINED = "nothing is found, and nothing explains it"
 
 KEPT = Path(__file__).with_name("outcomes.json")
-"""What the grid found last: a test runs a part of it anew."""
+"""What the grid found last: a test runs a part of it again."""
 
 Outcomes = dict[Cell, dict[str, str]]
 """What is found by cell and table."""
@@ -140,7 +140,7 @@ def _outcome(
     before: Mapping[tuple[str, Severity], int], made: tuple[Finding, ...] | None, cell: Cell, table: str
 ) -> str:
     if made is None:
-        return "refused: this is no table metadata"
+        return "refused: not table metadata"
     new = [key for key, count in _counts(made).items() if count > before.get(key, 0)]
     if new:
         severity = min((one for _, one in new), key=list(Severity).index)

@@ -1,4 +1,4 @@
-"""A golden table opened for mischief: its parts as Python objects, written anew without any check.
+"""A golden table opened to be broken: its parts as Python objects, which are written without any check.
 
 Changed files lie in a folder over the table, so that the table itself stays whole; `over` makes the file access of the
 validator see them. What has to follow from a change follows: lengths and counts in the manifest list, sizes in entries,

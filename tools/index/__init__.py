@@ -42,7 +42,7 @@ class Heading:
     """The heading as the text spells it, after ``Parent / `` where two headings of a text are alike."""
 
     modules: tuple[str, ...]
-    """Paths below ``spec_ref``, the definition first; empty where the heading is no code."""
+    """Paths below ``spec_ref``, the definition first; empty where the heading is not code."""
 
     reason: str
     """Why there is no module; empty where there is one."""
@@ -159,7 +159,7 @@ def page() -> Iterator[str]:
     yield ""
     yield from layers.section()
     yield from ("", "## Every other module", "")
-    yield "What no heading is about by itself: records, errors, JSON, checks, and the fast forms of what stands above."
+    yield "What no heading is about by itself: records, errors, JSON, checks, and the fast forms of the modules above."
     yield ""
     used = {name for heading in headings() for name in heading.modules}
     yield from ("| module | what it is |", "|---|---|")

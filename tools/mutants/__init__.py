@@ -5,7 +5,7 @@ rule that nothing proves::
 
     make mutants                               # every mutant; prints the score and writes score.toml
     python -m tools.mutants run hashing        # those whose name has a word in it
-    python -m tools.mutants draw               # draw mutants anew where the code of a module changed
+    python -m tools.mutants draw               # draw new mutants where the code of a module changed
     python -m tools.mutants check              # only see that each still fits the code
 
 A test may kill what no vector or check asks for (`tools.mutants.in_tests`); a mutant that was drawn is not left to one.
@@ -15,6 +15,6 @@ not matter to it.
 
 - `table.toml`: written by hand, each a rule of the spec got wrong.
 - `drawn.toml`: drawn by `tools.mutants.drawing` from the syntax trees, some of every module.
-- `equivalent.toml`: those that nothing can tell from the original, and why.
+- `equivalent.toml`: those that behave like the original, and why.
 - `score.toml`: what kills each, and the sums, which tests hold.
 """

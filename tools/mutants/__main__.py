@@ -27,7 +27,7 @@ from tools.mutants.mutant import (
 from tools.mutants.syntax import Misfit
 
 DRAWN_HEADING = """\
-# Drawn by `python -m tools.mutants draw` from the code of each module; drawn anew where that changed.
+# Drawn by `python -m tools.mutants draw` from the code of each module; drawn again where that changed.
 """
 SCORE_HEADING = """\
 # Written by `make mutants`: what kills each mutant, and the sums. Tests hold that they get no worse.
@@ -43,9 +43,7 @@ def main(arguments: list[str]) -> int:
         help="run mutants, draw new ones for changed code, or check that each is still one",
     )
     parser.add_argument("words", nargs="*", help="parts of the names of mutants; all where none is given")
-    parser.add_argument(
-        "--again", action="store_true", help="hold all anew against everything, those with a reason too"
-    )
+    parser.add_argument("--again", action="store_true", help="try all again with everything, those with a reason too")
     given = parser.parse_args(arguments)
     if given.what == "draw":
         DRAWN.write_text(dump(drawing.draw_all(load(DRAWN)), DRAWN_HEADING), encoding="utf-8")
@@ -109,7 +107,7 @@ KINDS = ("killed", "equivalent", "survived", "stillborn")
 
 
 def score_text(mutants: list[Mutant], results: dict[str, tuple[str, str]]) -> str:
-    """The score in its file's form; mutants without a result are told as untried."""
+    """The score in its file's form; mutants without a result are listed as untried."""
     known = {one.id: results.get(one.id, ("untried", "")) for one in mutants}
     lines = [SCORE_HEADING, f"mutants = {len(mutants)}"]
     lines += [f"{kind} = {sum(status == kind for status, _ in known.values())}" for kind in (*KINDS, "untried")]

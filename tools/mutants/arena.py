@@ -1,7 +1,7 @@
-"""Where mutants are held against vectors and checks: a forked process for each, in which one module is another.
+"""Where mutants are tried with vectors and checks: a forked process for each, in which one module is replaced.
 
 The process that forks has loaded everything and run nothing. A mutant changes the code of a function where it is, or
-where what it changes runs while modules are imported, `spec_ref` and what uses it are imported anew.
+where what it changes runs while modules are imported, `spec_ref` and what uses it are imported again.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ RACED = ("spec_ref/commits/", "spec_ref/manifest_lists/", "spec_ref/row_lineage/
 
 
 def materialize() -> tuple[str, Any]:
-    """Put the golden tables in their place, in a process of its own as it imports the reference."""
+    """Put the golden tables in their place, in a separate process as it imports the reference."""
 
     def work() -> None:
         from conformance.vectors.golden_tables import materialize as put
@@ -107,7 +107,7 @@ def in_place_of(mutant: Mutant, *, patches: bool = True) -> None:
 
     Args:
         mutant: the mutant.
-        patches: whether functions that are there may get its code; otherwise all is imported anew.
+        patches: whether functions that are there may get its code; otherwise all is imported again.
     """
     if not patches or not _patched(mutant):
         forget()
@@ -172,8 +172,8 @@ def all_cases(preloaded: Preloaded, coverage: Coverage) -> list[str]:
 def _patched(mutant: Mutant) -> bool:
     """Give the functions of the module, as they are in this process, the code that the mutant has; whether any has it.
 
-    That takes a hundredth of the time in which everything is imported anew. It is right for a function that has not run
-    yet, as its name, its arguments and the variables around it are the same.
+    That takes a hundredth of the time of importing everything again. It is right for a function that has not run yet,
+    because its name, its arguments and the variables around it are the same.
     """
     path = str(ROOT / mutant.file)
     old = list(_codes(compile((ROOT / mutant.file).read_text(encoding="utf-8"), path, "exec", dont_inherit=True)))

@@ -1,6 +1,6 @@
-"""Commits where something is wrong that no log of ``commit.replay`` can tell: files that are gone, tables that are not.
+"""Commits where something is wrong that no log of ``commit.replay`` can show: files that are gone, tables that are not.
 
-What has to come of them is told by the sentence beside each; the store is the one in memory that logs are replayed on.
+The sentence next to each says what has to happen; the store is the one in memory that logs are replayed on.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def _bare_header() -> bool:
 
 
 def _replaced() -> bool:
-    """Where the answer is lost and the table is another one, whose history does not tell, nobody knows (OCC012)."""
+    """If the answer is lost and the table was replaced, the history does not show the outcome (OCC012)."""
     from conformance.operations.commits.fixtures import data
     from spec_ref.commits import CommitStateUnknown, changes
     from spec_ref.commits.effects import Swap

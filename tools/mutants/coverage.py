@@ -39,7 +39,7 @@ class Coverage:
 
 
 def measure(preloaded: Preloaded, kind: str) -> Coverage:
-    """Run every case of a kind once and note the functions that each runs; nothing is cached meanwhile."""
+    """Run every case of a kind once and note the functions that each runs; nothing is cached while they run."""
     status, found = apart(lambda: _measured(preloaded, kind), 3600)
     if status != DONE:
         raise RuntimeError(f"the cases of the kind {kind} could not be run: {found}")

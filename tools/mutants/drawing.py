@@ -1,7 +1,7 @@
 """Mutants drawn from the syntax trees of `spec_ref`: a fixed share of every module, the same ones each time.
 
 A mutation changes one token or drops one statement.
-Messages, annotations and docstrings are left alone: they are no rules.
+Messages, annotations and docstrings are left alone: they are not rules.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ def _is_refusal(node: ast.expr) -> bool:
 
 
 def _without_docstring(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements of a body that do something: strings among them document what stands before."""
+    """The statements of a body that do something: strings among them document what comes before."""
     for statement in body:
         if not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)):
             yield statement
@@ -207,7 +207,7 @@ def changes(source: str) -> list[Change]:
 
 
 def as_mutant(path: Path, source: str, change: Change) -> Mutant | None:
-    """A change as a part of the syntax tree; None where the result is no Python."""
+    """A change as a part of the syntax tree; None where the result is not Python."""
     data = source.encode()
     made = (data[: change.start] + change.new.encode() + data[change.end :]).decode()
     try:

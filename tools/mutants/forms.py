@@ -1,4 +1,4 @@
-"""Documents read and written again, and tables at random: laws, scan equivalence, and what is written is valid."""
+"""Documents after a round trip, and random tables: metamorphic properties, filter pushdown, validity."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def forms(rows: Rows) -> dict[str, Check]:
     }
     return (
         checks
-        | {f"told {name}": partial(_told_of, some) for name, some in files.items()}
+        | {f"rendered {name}": partial(_rendered, some) for name, some in files.items()}
         | {f"gzip {name}": partial(_packed, one) for name, one in documents.items()}
         | {f"kept {name}": partial(_kept, one) for name, one in documents.items()}
     )
 
 
-def _told_of(rows: list[tuple[dict[str, Any], dict[str, Any]]]) -> bool:
+def _rendered(rows: list[tuple[dict[str, Any], dict[str, Any]]]) -> bool:
     """Files that readers have to refuse have a finding, and others none but that created-by is missing (PUF025)."""
     from spec_ref.statistics.puffin_checks import check_puffin
 
@@ -112,7 +112,7 @@ def _written_again(predicates: list[Any]) -> bool:
 
 
 def _without_catalogs(json_: Any) -> Any:
-    """A predicate whose functions are told by their names alone."""
+    """A predicate whose functions are recognised only by their names."""
     if isinstance(json_, list):
         return [_without_catalogs(one) for one in json_]
     if not isinstance(json_, dict):
@@ -133,7 +133,7 @@ def _reference() -> Any:
 
 
 def equivalence() -> dict[str, Check]:
-    """Scan equivalence, as ``iceberg-conformance equivalence`` holds engines to it."""
+    """Filter pushdown, as ``iceberg-conformance filter-pushdown`` checks it."""
     from conformance.properties.filter_pushdown import judge_case
     from conformance.properties.tables import make_case, write_table
 
@@ -147,7 +147,7 @@ def equivalence() -> dict[str, Check]:
 
 
 def laws() -> dict[str, Check]:
-    """Laws, as ``iceberg-conformance laws`` holds engines to them."""
+    """Metamorphic properties, as ``iceberg-conformance metamorphic`` checks them."""
     from conformance.properties.laws import LAWS
     from conformance.properties.metamorphic import make_lawful, tried
 

@@ -82,7 +82,7 @@ class Preloaded:
 
 
 def forget() -> None:
-    """Let what is changed, and what uses it, be imported anew."""
+    """Let what is changed, and what uses it, be imported again."""
     for name in [name for name in sys.modules if name.partition(".")[0] in OURS or name.startswith("tools.grid")]:
         del sys.modules[name]
 
@@ -154,7 +154,7 @@ def _corruptions(_judges: Judges) -> dict[str, Callable[[], bool]]:
             len(finding.examples) != (min(finding.count, MAX_EXAMPLES) if finding.count > 1 else 0)
             for finding in report.findings
         ):
-            return False  # what is told is not as often as it says
+            return False  # the number of places is not the count that it reports
         if one.severity == "error":
             return one.code in errors and errors <= {one.code, *one.also}
         told = {(finding.requirement, finding.severity.value) for finding in report.findings}

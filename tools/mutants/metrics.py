@@ -1,4 +1,4 @@
-"""Metrics of data files: those that Iceberg-Java tells of its own files, and those of shapes and bytes by hand.
+"""Metrics of data files: those that Iceberg-Java records for its files, and those of shapes and bytes by hand.
 
 No operation of the protocol asks for them, so that the reference is asked directly.
 """
@@ -73,7 +73,7 @@ def _orc() -> bool:
 
 
 def _avro() -> bool:
-    """The rows of the Avro file are those of the Parquet file, whose metrics Iceberg-Java tells; Avro has no sizes."""
+    """The Avro file has the rows of the Parquet file, whose metrics Iceberg-Java recorded; Avro has no sizes."""
     from spec_ref.data_files.avro_metrics import avro_metrics
 
     java, found = _java()["metrics.parquet"], _told(avro_metrics((GOLDEN / "metrics.avro").read_bytes()))
@@ -133,7 +133,7 @@ def _box(type_: str, objects: tuple[bytes, ...], corners: Any) -> bool:
 
 
 def _no_object() -> bool:
-    """Bytes that are no well-known binary have no corners, and a file with them is told (NOT010)."""
+    """Bytes that are not well-known binary have no corners, and a file with them is reported (NOT010)."""
     from spec_ref.manifests.computed_metrics import compute_value_metrics, encode_bounds
     from spec_ref.schemas.type_json import type_from_json
 
@@ -142,7 +142,7 @@ def _no_object() -> bool:
 
 
 def _sizes() -> bool:
-    """The sizes that a writer tells of columns are those of the file's footer, by the paths of the columns (DFL011)."""
+    """The column sizes that a writer records are those of the file's footer, by the paths of the columns (DFL011)."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -194,7 +194,7 @@ def _sizes() -> bool:
 
 
 def _chunks() -> bool:
-    """A stored chunk that tells more bytes than its part of an ORC file has is damaged (ORC008)."""
+    """A stored chunk that declares more bytes than its part of an ORC file has is damaged (ORC008)."""
     import pyarrow as pa
     from pyarrow import orc
 

@@ -98,7 +98,7 @@ def everything() -> list[Mutant]:
 
 
 def equivalents() -> dict[str, str]:
-    """The reason why nothing can tell a mutant from the original, by its id."""
+    """The reason why a mutant behaves like the original, by its id."""
     return tomllib.loads(EQUIVALENT.read_text(encoding="utf-8"))["reasons"] if EQUIVALENT.exists() else {}
 
 
@@ -110,7 +110,7 @@ def killers() -> dict[str, str]:
 
 
 def remember(id_: str, killer: str) -> None:
-    """Keep what killed a mutant for a run that is begun anew."""
+    """Keep what killed a mutant for a run that begins again."""
     LAST.parent.mkdir(parents=True, exist_ok=True)
     with LAST.open("a", encoding="utf-8") as file:
         file.write(json.dumps([id_, killer]) + "\n")

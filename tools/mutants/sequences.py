@@ -75,7 +75,7 @@ def is_right(script: Json) -> bool:
 
 
 def kills(mutant: Mutant, script: Json) -> bool:
-    """Whether a script kills a mutant, which runs in a process of its own."""
+    """Whether a script kills a mutant, which runs in a separate process."""
     status, found = apart(partial(_first_broken, [script], mutant), TIMEOUT)
     return (status == HANGS or (status == DONE and found is not None)) and is_right(script)
 

@@ -45,7 +45,7 @@ class Found:
     parent: ast.AST
     field: str
     start: int | None
-    """Where in a list it begins; None where the field is no list."""
+    """Where in a list it begins; None where the field is not a list."""
 
     length: int = 1
 
@@ -237,7 +237,7 @@ def _candidates(old: ast.AST, new: ast.AST, path: list[Step]) -> Iterator[Change
         elif field in BODIES:
             made = values[start : start + after]
             first, last = start, start + before
-            if not before:  # what is only added is a change of what stands beside it
+            if not before:  # what is only added is a change of what is next to it
                 first, last = (start, start + 1) if start < len(value) else (start - 1, start)
                 made = [*made, values[start + after]] if start < len(value) else [values[start - 1], *made]
             part = value[first:last], made or [ast.Pass()]

@@ -1,6 +1,6 @@
 """Values, schemas and limits by tables of the text: some code answers no operation, as none asks an engine the same.
 
-What is expected comes from `tools.derive`, or from the sentence of the text that stands beside it.
+What is expected comes from `tools.derive`, or from the sentence of the text next to it.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def _no_variant() -> bool:
 
 
 def _no_text() -> bool:
-    """Strings that are no UTF-8 are refused, be it all of a column or one of them (TYP021)."""
+    """Strings that are not UTF-8 are refused, be it all of a column or one of them (TYP021)."""
     import pyarrow as pa
 
     from spec_ref.columnar.arrow_types import check_values
@@ -246,7 +246,7 @@ def _row_ids() -> bool:
 
 
 def _no_json() -> bool:
-    """What no JSON text stands for is refused in documents of the removed format, also where anything may stand."""
+    """Values that JSON cannot represent are refused in documents of the removed format, also where any is allowed."""
     from spec_ref.table_metadata.legacy_json import read_content_file, read_scan_task
 
     file = {
@@ -343,7 +343,7 @@ def _node(name: str, id_: int | None, *children: Any, **members: Any) -> Any:
 
 
 def _levels() -> bool:
-    """Lists of two levels are none of Iceberg's (PQT002), whatever stands in the repeated field."""
+    """Lists of two levels are not Iceberg lists (PQT002), whatever the repeated field has."""
     from spec_ref.data_files.parquet_schema import check_parquet_schema
 
     def codes(repeated: Any) -> list[str]:

@@ -3,7 +3,7 @@
 Vectors ask for one value, one row or a few entries, for which the reference takes its plain ways. Where many come
 together it takes others, and here vectors are made to take those: as rows of a column, as entries of a manifest of
 many, and with every threshold below which a fast way is not taken put to nothing. What is expected is what the vector
-expects. Laws and scan equivalence are held for some seeds, as the tool holds engines to them.
+expects. Metamorphic properties and filter pushdown are checked with a few seeds, as the tool does for engines.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Rows = Mapping[str, tuple[str, dict[str, Any], dict[str, Any]]]
 """Of each vector: its file, what all vectors of the file have, and itself."""
 
 COPIES = 3
-"""So often the values of the vectors stand in a column, so that each has every other as a neighbour."""
+"""How often the values of the vectors are repeated in a column, so that each has every other as a neighbour."""
 
 OTHER = 9_000
 """The id of a column of files whose metrics no predicate asks for."""

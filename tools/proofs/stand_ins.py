@@ -101,7 +101,7 @@ def months_of(days: Any) -> Any:
 
 
 def floor(original: Callable[..., Any]) -> Callable[[Any, Any], Any]:
-    """Any function that never falls, in the place of truncation: that truncation is one is a theorem of its own."""
+    """Any function that never falls, in the place of truncation: that truncation is one is a separate theorem."""
 
     def stand_in(self: Any, number: Any) -> Any:
         if not isinstance(number, SymbolicInt):
@@ -124,7 +124,7 @@ def civil_from_days(original: Callable[..., Any]) -> Callable[[Any], Any]:
 
 
 def bucket(original: Callable[..., Any]) -> Callable[[Any, Any, Any], Any]:
-    """Any function into the numbers of the buckets, in their place: that they are one is a theorem of its own."""
+    """Any function into the numbers of the buckets, in their place: that they are one is a separate theorem."""
 
     def stand_in(self: Any, source: Any, value: Any) -> Any:
         if not isinstance(value, SYMBOLIC):
@@ -278,13 +278,13 @@ FUNCTIONS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "the text of a value in a message": ("spec_ref.core.errors.abbreviated_repr", lambda _: lambda value: "a value"),
     "the bytes of a bound": ("spec_ref.single_value.bounds.decode_bound", _decode_bound),
 }
-"""The functions of `spec_ref` that something stands in for, everywhere where they are imported."""
+"""The functions of `spec_ref` that something replaces, everywhere where they are imported."""
 
 METHODS: dict[str, tuple[str, str, str, Callable[[Any], Any]]] = {
     "the bucket": ("spec_ref.partitioning.transforms", "Bucket", "_compute", bucket),
     "truncation": ("spec_ref.partitioning.transforms", "Truncate", "_floor", floor),
 }
-"""The methods of `spec_ref` that something stands in for: module, class, method."""
+"""The methods of `spec_ref` that something replaces: module, class, method."""
 
 NAMES: dict[str, dict[str, Any]] = {
     "spec_ref.core.calendar": {"datetime": _Datetime},
@@ -293,7 +293,7 @@ NAMES: dict[str, dict[str, Any]] = {
     "spec_ref.single_value.binary": {"int": lambda _: _Int},
     "spec_ref.single_value.bounds": {"ord": lambda _: _ord, "chr": lambda _: _chr, "bytes": lambda _: _Bytes},
 }
-"""Names of Python's own that something stands in for, by module."""
+"""Names of Python that something replaces, by module."""
 
 
 @contextmanager

@@ -319,9 +319,7 @@ def _run_with(one: Theorem, case: Mapping[str, Any], values: Mapping[str, Any]) 
 def _replayed(one: Theorem, case: Mapping[str, Any], name: str, reason: str, values: Mapping[str, Any]) -> Failure:
     world, error = _run_with(one, case, values)
     if error is None:
-        replayed = (
-            "with these values the code does what is claimed: what stands in for it (a hash, a calendar) is wrong"
-        )
+        replayed = "with these values the code does what is claimed: a replaced function (a hash, a calendar) is wrong"
     else:
         replayed = f"the code, with these values: {_reason(error)}"
     request = None

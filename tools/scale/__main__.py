@@ -23,7 +23,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 
 def main(words: list[str] | None = None) -> int:
-    """Measure, tell and store."""
+    """Measure, print and store."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="small tables")
     parser.add_argument("--only", action="append", default=[], help="paths that have these words in their names")

@@ -76,7 +76,7 @@ class Workload:
     """What is counted."""
 
     full: tuple[int, ...]
-    """Sizes. The first is so small that it tells what starting takes, which is left out of the growth."""
+    """Sizes. The first is so small that it shows what starting takes, which is left out of the growth."""
 
     quick: tuple[int, ...]
     command: Callable[[Made, int], list[str]]

@@ -104,7 +104,7 @@ def _real(folder: Path, each: int, number: int) -> DataFile:
 
 
 def _linked(folder: Path, file: DataFile, count: int, number: int) -> DataFile:
-    """A name and an entry of its own for a file."""
+    """A new name and entry for a file."""
     path = folder / f"data-{count}" / f"{number:05d}.parquet"
     path.parent.mkdir(exist_ok=True)
     os.link(file.file_path, path)

@@ -1,4 +1,4 @@
-"""One path in a process of its own: ``python -m tools.scale.work PATH ...`` prints what came of it as JSON."""
+"""One path in a separate process: ``python -m tools.scale.work PATH ...`` prints what came of it as JSON."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ def _instant(type_: str, name: str, value: str) -> Any:
         time = "23:59:59.999999" if operation == "gt" else "00:00:00.000000"
         return leaf(operation, f"{date}T{time}{'+00:00' if 'tz' in type_ else ''}")
     zone = "+00:00" if value.endswith("+00:00") else ""
-    if class_ == "min":  # cut to seconds it is no value of 64 bits
+    if class_ == "min":  # cut to seconds it is not a value of 64 bits
         return and_(leaf("eq", value), leaf("not-eq", value.replace("145224192", "145225000")))
     cut = value.removesuffix(zone).partition(".")[0] + "." + "0" * (9 if type_.endswith("_ns") else 6) + zone
     return leaf("eq", value) if cut == value else and_(leaf("eq", value), leaf("not-eq", cut))

@@ -92,7 +92,7 @@ def cases() -> Iterator[Case]:
 
 
 def rewritten_cases() -> Iterator[Case]:
-    """Rows that are read and written anew, as one of their file goes."""
+    """Rows that are rewritten because one row of their file is deleted."""
     made = {
         name: (version, codes, *_columns(types, False if name in ("days", "instants") else None))
         for name, (version, types, codes) in KINDS.items()

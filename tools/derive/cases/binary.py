@@ -125,12 +125,12 @@ TEXTS = [
     ("truncated-2", "61C3", "a character of two bytes is cut"),
     ("truncated-3", "E282", "a character of three bytes is cut"),
     ("truncated-4", "F09F92", "a character of four bytes is cut"),
-    ("bad-continuation", "C328", "the second byte is no continuation"),
+    ("bad-continuation", "C328", "the second byte is not a continuation"),
     ("overlong-nul", "C080", "NUL in two bytes"),
     ("overlong-slash", "E080AF", "a slash in three bytes"),
     ("overlong-4", "F0808080", "four bytes for less than U+10000"),
-    ("surrogate-d800", "EDA080", "a surrogate is no character"),
-    ("surrogate-dfff", "EDBFBF", "a surrogate is no character"),
+    ("surrogate-d800", "EDA080", "a surrogate is not a character"),
+    ("surrogate-dfff", "EDBFBF", "a surrogate is not a character"),
     ("surrogate-pair", "EDA0BDEDB2B0", "a pair of surrogates (CESU-8) is not the astral character"),
     ("above-10ffff", "F4908080", "beyond the last code point"),
     ("utf-16", "FFFE6900", "UTF-16 with its mark"),
@@ -180,7 +180,7 @@ SHAPES: list[tuple[str, str, str, Any]] = [
 
 POINT = wkb.point("<", "", (30, 10)).hex().upper()
 BAD_SHAPES = [
-    ("empty", "", "no bytes are no geometry"),
+    ("empty", "", "no bytes are not a geometry"),
     ("truncated", POINT[:-2], "the last byte is missing"),
     ("trailing", POINT + "00", "a byte after the geometry"),
     ("byte-order-2", "02" + POINT[2:], "the byte order is 0 or 1"),

@@ -87,7 +87,7 @@ NOT_PROMOTED: list[tuple[str, str, str, tuple[str, ...], str]] = [
     ("time-of-int", "time", "22000000", ("EVO003", "EVO007"), "an int is never promoted to a time"),
     ("int-of-long", "int", "2200000000000000", ("EVO003", "EVO007"), "a long is never narrowed"),
     ("float-of-double", "float", "000000000000F03F", ("EVO003", "EVO007"), "a double is never narrowed"),
-    ("date-of-long", "date", "4E44000000000000", ("EVO003", "EVO007"), "eight bytes are no date"),
+    ("date-of-long", "date", "4E44000000000000", ("EVO003", "EVO007"), "eight bytes are not a date"),
     ("uuid-of-int", "uuid", "22000000", ("EVO003", "EVO007"), "an int is never promoted to a uuid"),
     ("decimal-narrowed", "decimal(3, 2)", "058C", ("EVO003", "EVO007"), "14.20 has four digits: precision only grows"),
 ]  # fmt: skip
@@ -101,7 +101,7 @@ TRUNCATED: list[tuple[str, str, str, int, str]] = [
     ("nul", "string", "\x00\x00", 1, "U+0000 is followed by U+0001"),
     ("7f", "string", "\x7fa", 1, "U+007F is followed by U+0080, two bytes"),
     ("7ff", "string", "\u07ffa", 1, "U+07FF is followed by U+0800, three bytes"),
-    ("d7ff", "string", "\ud7ffz", 1, "U+D7FF is followed by U+E000: surrogates are no characters"),
+    ("d7ff", "string", "\ud7ffz", 1, "U+D7FF is followed by U+E000, because surrogates are not characters"),
     ("15-a-d7ff", "string", "a" * 15 + "\ud7ffzz", 16, "U+D7FF at the cut: the upper bound ends in EE 80 80"),
     ("ffff", "string", "\uffffz", 1, "U+FFFF is followed by U+10000, four bytes"),
     ("10ffff", "string", "\U0010ffffz", 1, "nothing follows U+10FFFF"),
@@ -151,7 +151,7 @@ POINTS: list[tuple[str, str, dict[str, float], str, str]] = [
         GEOMETRY,
         {"x": 500000.0, "y": 4649776.0},
         _point(500000, 4649776),
-        "only a geography is held to degrees",
+        "only the coordinates of a geography must be degrees",
     ),
     (
         "geography-corner",
@@ -191,7 +191,7 @@ POINT_LENGTHS = [
     ("17-bytes", _point(30, 10) + "00", "a byte too many"),
     ("23-bytes", _point(30, 10, 5)[:-2], "a byte of z is missing"),
     ("40-bytes", _point(30, 10, 5, 7, 9), "five coordinates"),
-    ("wkb", "0101000000" + _point(30, 10), "21 bytes: a bound is no well-known binary"),
+    ("wkb", "0101000000" + _point(30, 10), "21 bytes: a bound is not a well-known binary"),
 ]
 
 A, B = "$['a']", "$['b']"
@@ -447,7 +447,7 @@ def files() -> Iterator[VectorFile]:
             {"type": type_, "bytes": data},
             any_of(ok("NaN"), INVALID),
             "derivation: IEEE 754",
-            "NaN is no bound, yet old files have it",
+            "NaN is not a bound, yet old files have it",
             ("C26",),
         )
         for type_, data in (("float", "0000C07F"), ("double", "000000000000F87F"))
@@ -468,7 +468,7 @@ def files() -> Iterator[VectorFile]:
     zeros += refusals(
         "bound-refuse-encode-nan",
         ("DFL027",),
-        [(type_, {"type": type_, "value": "NaN"}, "NaN is no bound") for type_ in ("float", "double")],
+        [(type_, {"type": type_, "value": "NaN"}, "NaN is not a bound") for type_ in ("float", "double")],
         "spec: Data File Fields, note on NaN",
     )
     yield _file("zeros-and-nan", "bound.encode", FIELDS, zeros)
@@ -482,7 +482,7 @@ def files() -> Iterator[VectorFile]:
                 codes,
                 {"type": type_, "bytes": data},
                 ok(value),
-                "derivation: the length tells the type at write time; its value, promoted",
+                "derivation: the length shows the type at write time; its value, promoted",
                 note,
             )
             for name, type_, data, value, codes, note in PROMOTED

@@ -38,7 +38,7 @@ def base(version: int) -> list[Change]:
 
 
 def changes(version: int, writer: str) -> dict[str, Change]:
-    """One change of each kind, by name; each writer's files have names of their own."""
+    """One change of each kind, by name; each writer uses different file names."""
     made: dict[str, Change] = {
         "append": {"op": "append", "files": [file(f"{writer}-new")]},
         "append-elsewhere": {"op": "fast-append", "files": [file(f"{writer}-b", "b")]},
@@ -252,7 +252,7 @@ def _logs() -> Iterator[Vector]:
             _step("b", "commit"),
         ]
         yield case(
-            "append-on-an-old-table", ("OCC006", "SEQ001"), version, log, "others have committed three times meanwhile"
+            "append-on-an-old-table", ("OCC006", "SEQ001"), version, log, "others have committed three times since then"
         )
         log = [
             _step("a", "load"),
@@ -263,7 +263,7 @@ def _logs() -> Iterator[Vector]:
             _step("b", "commit"),
         ]
         yield case(
-            "one-after-the-other", ("OCC008",), version, log, "nobody is in the way where the table is loaded anew"
+            "one-after-the-other", ("OCC008",), version, log, "there is no conflict after the table is loaded again"
         )
         log = [
             _step("a", "load"),
@@ -278,7 +278,7 @@ def _logs() -> Iterator[Vector]:
             ("OCC006", "MAN011"),
             version,
             log,
-            "an entry of a file that was deleted is no file of the table",
+            "an entry of a file that was deleted is not a file of the table",
         )
         log = [
             *race(a["delete"], b["rewrite"]),
@@ -340,7 +340,7 @@ def _logs() -> Iterator[Vector]:
             ("OCC007",),
             version,
             log,
-            "the rewrite would bring back rows that were deleted meanwhile",
+            "the rewrite would bring back rows that were deleted since then",
         )
         over = {
             "op": "overwrite",
@@ -354,7 +354,7 @@ def _logs() -> Iterator[Vector]:
             ("OCC004",),
             version,
             race({"op": "rewrite", "files": [file("a-compact")], "remove": ["f1"]}, over),
-            "a rewrite removes no rows, so that a file that it replaced is no conflict with who overwrites another",
+            "a rewrite removes no rows, so a file that it replaced does not conflict with an overwrite of another file",
         )
         yield case(
             "position-delete-then-rewrite-of-another",

@@ -167,7 +167,7 @@ def _vectors() -> Iterator[tuple[str, str, bytes, str]]:
     yield "count-big-endian", "PUF019", struct.pack(">Q", 1) + vector([(0, one)])[8:], "the number is little-endian"
     yield "byte-after", "PUF019", vector([(0, one)]) + b"\0", "a byte follows the last bitmap"
     yield "keys-descend", "PUF019", vector([(1, one), (0, other)]), "the keys do not ascend"
-    yield "key-twice", "PUF019", vector([(1, one), (1, other)]), "a key stands twice"
+    yield "key-twice", "PUF019", vector([(1, one), (1, other)]), "a key is listed twice"
     yield "sign-bit", "PUF020", vector([(1 << 31, one)]), "the most significant bit of the position is set"
     yield (
         "signed-order",
@@ -181,9 +181,9 @@ def _vectors() -> Iterator[tuple[str, str, bytes, str]]:
         ("containers-more", bitmap([(0, array([1]))], count=2), "two containers are counted and one is there"),
         ("containers-absurd", bitmap([(0, array([1]))], count=(1 << 32) - 1), "over 65536 containers"),
         ("containers-descend", bitmap([(1, array([1])), (0, array([2]))]), "the keys of containers do not ascend"),
-        ("container-twice", bitmap([(1, array([1])), (1, array([2]))]), "the key of a container stands twice"),
+        ("container-twice", bitmap([(1, array([1])), (1, array([2]))]), "the key of a container is listed twice"),
         ("array-descends", bitmap([(0, array([5, 3]))]), "the values of an array do not ascend"),
-        ("array-twice", bitmap([(0, array([3, 3]))]), "a value stands twice, so the cardinality is wrong"),
+        ("array-twice", bitmap([(0, array([3, 3]))]), "a value is listed twice, so the cardinality is wrong"),
         ("array-short", bitmap([(0, array([1, 2], cardinality=3))]), "three values are counted and two are there"),
         ("array-long", bitmap([(0, array([1, 2], cardinality=1))]), "one value is counted and two are there"),
         ("bitset-cardinality", bitmap([(0, bitset(range(5000), cardinality=5001))]), "5001 are counted, 5000 are set"),

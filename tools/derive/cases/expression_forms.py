@@ -11,7 +11,7 @@ from tools.derive.vector import Vector
 
 @dataclass(frozen=True)
 class SchemaVector(Vector):
-    """A vector whose types stand in a schema."""
+    """A vector whose types are in a schema."""
 
     def versions(self) -> list[int]:
         """The versions that have all types of the schema."""

@@ -1,4 +1,4 @@
-"""Functions of expressions: ``if_else`` with every kind of condition, and calls of what is no function."""
+"""Functions of expressions: ``if_else`` with every kind of condition, and calls of what is not a function."""
 
 from __future__ import annotations
 

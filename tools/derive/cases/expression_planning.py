@@ -1,7 +1,7 @@
 """Predicates judged by metrics, partitions and summaries (Scan Planning).
 
 Skipping is permitted and never required. Where a row might match, an inclusive answer has to be true; where none can,
-both answers are right, and the sharper one stands first. Strict answers are the other way round.
+both answers are right, and the sharper one is first. Strict answers are the other way round.
 """
 
 from __future__ import annotations
@@ -232,7 +232,7 @@ PARTITIONS: list[Placed] = [
      "the last nanosecond of 2017 matches"),
     ("bucket-eq", "int", "bucket[16]", leaf("eq", 34), 3, YES, YES, BUCKETS, "2017239379 mod 16 is 3"),
     ("bucket-constant-is-null", "int", "bucket[16]", {"type": "is-null", "child": FIVE}, 3, NO, YES,
-     ("EXP002", *BUCKETS), "a constant is not null in any row, and is no column that the partition could tell of"),
+     ("EXP002", *BUCKETS), "a constant is not null in any row, and is not a column that the partition could restrict"),
     ("bucket-eq-other", "int", "bucket[16]", leaf("eq", 34), 4, NO, YES, BUCKETS, "2017239379 mod 16 is 3"),
     ("bucket-not-eq", "int", "bucket[16]", leaf("not-eq", 34), 3, YES, YES, BUCKETS, "other values have the hash too"),
     ("bucket-not-eq-other", "int", "bucket[16]", leaf("not-eq", 34), 4, YES, NO, BUCKETS, "34 is in bucket 3"),
@@ -240,7 +240,7 @@ PARTITIONS: list[Placed] = [
     ("bucket-not-in", "int", "bucket[16]", leaf("not-in", [34, 35]), 3, YES, YES, BUCKETS, "others are in bucket 3"),
     ("bucket-lt", "int", "bucket[16]", leaf("lt", 0), 3, YES, YES, BUCKETS, "a bucket does not keep the order"),
     ("bucket-string-starts-with", "string", "bucket[16]", leaf("starts-with", "i"), 3, YES, YES, BUCKETS,
-     "a bucket tells nothing of prefixes"),
+     "a bucket says nothing about prefixes"),
     ("truncate-lt", "int", "truncate[10]", leaf("lt", 100), 90, YES, NO, NUMBERS, "90 to 99"),
     ("truncate-lt-inside", "int", "truncate[10]", leaf("lt", 95), 90, YES, YES, NUMBERS, "90 to 94 of 90 to 99"),
     ("truncate-lt-eq", "int", "truncate[10]", leaf("lt-eq", 99), 90, YES, NO, NUMBERS, "90 to 99"),
@@ -333,7 +333,7 @@ SUMMARIES: list[Summed] = [
     ("only-null-eq", "int", "identity", leaf("eq", 5), True, None, None, None, NO, NULLS,
      "without bounds all are null"),
     ("is-nan-unknown", "float", "identity", leaf("is-nan"), False, None, 1.0, 2.0, YES, NAN,
-     "contains_nan is not told"),
+     "contains_nan is not known"),
     ("is-nan-none", "float", "identity", leaf("is-nan"), False, False, 1.0, 2.0, NO, NAN, "no partition is NaN"),
     ("only-nan", "float", "identity", leaf("is-nan"), False, True, None, None, YES, NAN, "all are NaN"),
     ("zero", "double", "identity", leaf("eq", -0.0), False, False, 0.0, 0.0, YES, ("EXP019", *ENDS), "-0.0 equals 0.0"),

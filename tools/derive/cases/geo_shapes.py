@@ -21,7 +21,7 @@ def _wkb(kind: int, count: int, order: str = "<") -> bytes:
 POINT_Z = struct.pack("<BI3d", 1, 1001, 1.0, 2.0, 3.0)
 MIXED = [
     ("multipoint-of-point-z", _wkb(4, 1) + POINT_Z, "a member of other dimensions"),
-    ("multipoint-of-line", _wkb(4, 1) + _wkb(2, 0), "a member is no point"),
+    ("multipoint-of-line", _wkb(4, 1) + _wkb(2, 0), "a member is not a point"),
     ("collection-of-point-z", _wkb(7, 1) + POINT_Z, "a member of other dimensions"),
 ]
 

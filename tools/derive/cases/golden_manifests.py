@@ -74,7 +74,7 @@ FILES: dict[str, dict[int, str]] = {
 
 @cache
 def _snapshots() -> dict[str, tuple[str, JsonObject]]:
-    """The engine with its version, and what the index tells, by the name of the snapshot."""
+    """The engine with its version, and the content of the index, by the name of the snapshot."""
     found: dict[str, tuple[str, JsonObject]] = {}
     for engine in ("iceberg-java", "pyiceberg"):
         index = json.loads((GOLDEN / f"{engine}.json").read_text())

@@ -195,7 +195,7 @@ BYTES: list[Row] = [
     ("uuid-spec", "uuid", "f79c3e09-677c-4bbd-a479-3f349cb785e7", 1488055340, "big-endian"),
     ("uuid-nil", "uuid", "00000000-0000-0000-0000-000000000000", None, ""),
     ("uuid-max", "uuid", "ffffffff-ffff-ffff-ffff-ffffffffffff", None, ""),
-    ("uuid-high-bit", "uuid", "80000000-0000-0000-0000-000000000000", None, "the top bit is no sign"),
+    ("uuid-high-bit", "uuid", "80000000-0000-0000-0000-000000000000", None, "the top bit is not a sign"),
     ("uuid-high-bit-low-half", "uuid", "00000000-0000-0000-8000-000000000000", None, ""),
     ("uuid-ascending", "uuid", "00010203-0405-0607-0809-0a0b0c0d0e0f", None, "each byte at its own place"),
     ("fixed-00010203", "fixed[4]", "00010203", -188683207, "the first version of the text printed it without the sign"),

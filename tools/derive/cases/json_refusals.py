@@ -1,4 +1,4 @@
-"""JSON that is no single value of a type (Appendix D), each for one reason."""
+"""JSON that is not a single value of a type (Appendix D), each for one reason."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ DATE_TEXTS = [
     ("month-13", "2017-13-16", "no such month"),
     ("day-0", "2017-11-00", "no such day"),
     ("day-31-in-november", "2017-11-31", "no such day"),
-    ("2017-02-29", "2017-02-29", "2017 is no leap year"),
-    ("1900-02-29", "1900-02-29", "1900 is no leap year"),
+    ("2017-02-29", "2017-02-29", "2017 is not a leap year"),
+    ("1900-02-29", "1900-02-29", "1900 is not a leap year"),
     ("with-time", "2017-11-16T00:00:00", "a date has no time"),
     ("slashes", "2017/11/16", "ISO 8601 has hyphens"),
     ("day-first", "16-11-2017", "the year comes first"),
@@ -139,12 +139,12 @@ NUMBERS: list[tuple[str, str, Any, str]] = [
     ("long-string", "long", "34", "a JSON number, not a string"),
     ("long-false", "long", False, "a JSON number, not a boolean"),
     ("float-string", "float", "1.0", "a JSON number, not a string"),
-    ("float-nan", "float", "NaN", "JSON has no NaN, and a string is no number"),
+    ("float-nan", "float", "NaN", "JSON has no NaN, and a string is not a number"),
     ("float-infinity", "float", "Infinity", "JSON has no infinity"),
     ("float-true", "float", True, "a JSON number, not a boolean"),
     ("float-too-large", "float", 1e39, "beyond the largest float"),
     ("double-string", "double", "1.0", "a JSON number, not a string"),
-    ("double-nan", "double", "NaN", "JSON has no NaN, and a string is no number"),
+    ("double-nan", "double", "NaN", "JSON has no NaN, and a string is not a number"),
     ("double-infinity", "double", "Infinity", "JSON has no infinity"),
     ("double-minus-infinity", "double", "-Infinity", "JSON has no infinity"),
     ("double-list", "double", [1.0], "a JSON number, not a list"),
@@ -180,7 +180,7 @@ UUID_TEXTS: list[tuple[str, Any, str]] = [
     ("long", "f79c3e09-677c-4bbd-a479-3f349cb785e70", "a digit too many"),
     ("short-groups", "1-1-1-1-1", "each group has all its digits"),
     ("misplaced-hyphens", "f79c3e0-9677c-4bbd-a479-3f349cb785e7", "the groups have 8, 4, 4, 4 and 12 digits"),
-    ("letter-g", "g79c3e09-677c-4bbd-a479-3f349cb785e7", "g is no hexadecimal digit"),
+    ("letter-g", "g79c3e09-677c-4bbd-a479-3f349cb785e7", "g is not a hexadecimal digit"),
     ("space-around", " f79c3e09-677c-4bbd-a479-3f349cb785e7", "nothing around it"),
     ("empty", "", "no uuid"),
     ("number", 34, "a JSON string"),
@@ -194,7 +194,7 @@ HEX_TEXTS: list[tuple[str, str, Any, str]] = [
     ("fixed-base64", "fixed[4]", "AAEC/w==", "hexadecimal, not base64"),
     ("binary-odd", "binary", "1", "two digits a byte"),
     ("binary-odd-3", "binary", "001", "two digits a byte"),
-    ("binary-letter-g", "binary", "0g", "g is no hexadecimal digit"),
+    ("binary-letter-g", "binary", "0g", "g is not a hexadecimal digit"),
     ("binary-prefix", "binary", "0x00", "no prefix"),
     ("binary-spaces", "binary", "00 01", "digits only"),
     ("binary-minus", "binary", "-1", "digits only"),

@@ -183,7 +183,7 @@ NESTED: list[tuple[str, dict[str, Any], Any, bool, str]] = [
     ("list-of-structs", LIST_OF_STRUCTS, [{"1": 1, "2": "bar"}, {"1": 2, "2": ""}], False, ""),
     ("map-spec", MAP, {"keys": ["a", "b"], "values": [1, 2]}, True, ""),
     ("map-empty", MAP, {"keys": [], "values": []}, False, ""),
-    ("map-int-keys", INT_MAP, {"keys": [1, 2], "values": ["a", "b"]}, False, "keys are no JSON member names"),
+    ("map-int-keys", INT_MAP, {"keys": [1, 2], "values": ["a", "b"]}, False, "keys are not JSON member names"),
     ("map-null-value", OPTIONAL_MAP, {"keys": ["a"], "values": [None]}, False, "an optional value may be null"),
     ("awkward-lists", LIST_OF_LISTS, [None, [], [None, 1]], False, "nulls and empty lists in lists"),
     (
@@ -459,7 +459,7 @@ def files() -> Iterator[VectorFile]:
                 ("SVJ002",),
                 {"type": type_, "bytes": bytes_},
                 ok(text),
-                "spec: Appendix D (the digits to the right of the decimal point tell a scale that is positive)",
+                "spec: Appendix D (the digits to the right of the decimal point give a positive scale)",
                 note,
             )
             for name, type_, bytes_, text, note in SMALL
@@ -533,7 +533,7 @@ def files() -> Iterator[VectorFile]:
             ("SVJ007",),
             {"type": STRUCT, "json": {"1": 1, "2": None}},
             any_of(ok({"1": 1, "2": None}), ok({"1": 1})),
-            "derivation: null is no value, so its member may be left out",
+            "derivation: null is not a value, so its member may be left out",
             "whether a null field is written the text does not say",
             ("E7",),
         ),

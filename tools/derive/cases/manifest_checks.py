@@ -91,7 +91,7 @@ def _sound() -> Iterator[tuple[str, int, bytes, str]]:
     yield "v1-old-columns", 1, made(1, change=_old_columns), "columns that v1 has and that nobody writes"
     null = [one(file={"partition": {"p": None}})]
     yield "null-partition", 2, made(2, null), "a partition value is null"
-    yield "nulls-first-and-last", 2, made(2, change=_turned), "null stands last in every union"
+    yield "nulls-first-and-last", 2, made(2, change=_turned), "null is last in every union"
 
 
 def _old_columns(schema: JsonObject) -> None:
@@ -115,7 +115,7 @@ def _headers() -> Iterator[Row]:
         ("partition-spec-missing", "MAN007", {"partition-spec": None}, "no partition-spec"),
         ("partition-spec-null", "MAN007", {"partition-spec": "null"}, "null for the fields"),
         ("partition-spec-id-missing", "MAN008", {"partition-spec-id": None}, "no partition-spec-id"),
-        ("partition-spec-id-text", "MAN008", {"partition-spec-id": "four"}, "the id is no number"),
+        ("partition-spec-id-text", "MAN008", {"partition-spec-id": "four"}, "the id is not a number"),
         ("format-version-missing", "MAN009", {"format-version": None}, "no format-version"),
         ("format-version-unknown", "MAN009", {"format-version": "9"}, "a version that there is not"),
         ("content-missing", "MAN010", {"content": None}, "no content"),
@@ -264,7 +264,7 @@ def _entries() -> Iterator[Row]:
     yield of("added-with-row-id", "LIN018", "a new file has a row id", one(file={"first_row_id": 5}), 3)
     row = one(file={"content": 1, "first_row_id": 5})
     yield of("delete-file-with-row-id", "LIN021", "a delete file has a row id", row, 3, **DELETES)
-    yield of("path-without-scheme", "DFL002", "the path is no full URI", one(file={"file_path": "data/1.parquet"}))
+    yield of("path-without-scheme", "DFL002", "the path is not a full URI", one(file={"file_path": "data/1.parquet"}))
     row = one(file={"file_format": "PUFFIN"})
     yield of("data-in-puffin", "DFL003", "a data file in Puffin", row, 3)
     for name, code in (("record_count", "DFL005"), ("file_size_in_bytes", "DFL006")):
@@ -279,7 +279,7 @@ def _entries() -> Iterator[Row]:
     row = one(file={"value_counts": counts({2: 3}), "null_value_counts": counts({2: 4})})
     yield of("nulls-above-values", "DFL013", "4 nulls among 3 values", row)
     yield of("offsets-descend", "DFL019", "the offsets do not ascend", one(file={"split_offsets": [500, 4]}))
-    yield of("offsets-twice", "DFL019", "an offset stands twice", one(file={"split_offsets": [4, 4]}))
+    yield of("offsets-twice", "DFL019", "an offset is listed twice", one(file={"split_offsets": [4, 4]}))
     yield of("offsets-empty", "DFL019", "an empty list in place of null", one(file={"split_offsets": []}))
     row = one(file={"content": 2})
     yield of("equality-without-ids", "DFL020", "an equality delete file without ids", row, **DELETES)

@@ -151,7 +151,7 @@ def vectors() -> Iterator[Vector]:
     yield other(
         "maps-without-logical-type",
         "AVR004",
-        "arrays of pairs without the logical type; the ids tell",
+        "arrays of pairs without the logical type; the ids show that they are maps",
         plain_maps,
         expect=any_of(ok({"entries": [form]}), INVALID),
         contradiction=("E21",),
@@ -300,7 +300,7 @@ def vectors() -> Iterator[Vector]:
     yield other(
         "path",
         "DFL002",
-        "a path is taken as it stands",
+        "a path is taken unchanged",
         rows=[strange],
         columns=(),
         forms=[entry_form(strange, sequence_number=7, file_sequence_number=7)],
@@ -372,7 +372,7 @@ def _encodings(rows: list[JsonObject], forms: list[JsonObject]) -> Iterator[Vect
         "MAN001",
         data,
         form,
-        "an array's block tells 2**40 bytes, which only a reader that passes over the array needs",
+        "an array's block declares 2**40 bytes, which only a reader that skips the array needs",
         2,
         expect=any_of(INVALID, ok({"entries": form})),
         contradiction=("E21",),

@@ -1,4 +1,4 @@
-"""Manifests beside what their list tells of them, and manifest lists, with one broken rule each, for validators."""
+"""Manifests with the entries of their list, and manifest lists, with one broken rule each, for validators."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LISTED = listed(1, partition_spec_id=4, partitions=[{"contains_null": False, "lo
 
 
 def against_lists() -> Iterator[Vector]:
-    """Manifests beside what the list tells of them."""
+    """Manifests with their entries in the list."""
     rows = [one(), one(0, **{**NUMBERS, "sequence_number": 4}), one(2, **{**NUMBERS, "snapshot_id": SNAPSHOT})]
     for number, row in enumerate(rows):
         row["data_file"] = {
@@ -44,7 +44,7 @@ def against_lists() -> Iterator[Vector]:
 
     yield vector("valid", [], "the list is right", {})
     unknown = dict.fromkeys(("added_files_count", "deleted_rows_count"))
-    yield vector("valid-unknown", [], "what the list does not tell is not wrong", unknown)
+    yield vector("valid-unknown", [], "what the list does not say is not wrong", unknown)
     yield vector("valid-no-summaries", [], "summaries may be missing", {"partitions": None})
     wide = [{"contains_null": True, "contains_nan": True, "lower_bound": b"a", "upper_bound": b"zz"}]
     yield vector("valid-wide-summaries", [], "wider summaries lose nothing", {"partitions": wide})

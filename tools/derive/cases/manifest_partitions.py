@@ -107,7 +107,7 @@ def partitioned(source: str, transform: str = "identity", name: str = "p") -> tu
 def twice(type_: str) -> tuple[JsonObject, JsonObject, list[JsonObject]]:
     """A table that is partitioned by two columns of one type, the spec, and its columns in a manifest.
 
-    A fixed has a name, which an Avro schema defines once and names where it stands again.
+    A fixed has a name, which an Avro schema defines once and names where it occurs again.
     """
     schema, spec = partitioned(type_)
     added = {"id": 5, "name": "d", "required": False, "type": type_}
@@ -317,7 +317,7 @@ def _tuple_case(
 
 
 SELECT = ("status", "file_path", "partition", "record_count", "file_size_in_bytes")
-"""What is asked for: the values, and what stands beside them in the file, not what entries inherit."""
+"""What is asked for: the values, and the other fields of the file, not what entries inherit."""
 
 
 def _tuples() -> Iterator[Vector]:
@@ -350,7 +350,7 @@ def _tuples() -> Iterator[Vector]:
             "DFL004 AVR006",
             manifest(2, [alike], partition=columns, spec=two, table=table),
             [entry_form(alike, {"1000": one, "1001": other}, **NUMBER)],
-            f"two fields of type {type_}: the schema defines the type once, and names it where it stands again",
+            f"two fields of type {type_}: the schema defines the type once, and names it where it occurs again",
             2,
             listed=listed,
             schema=table,
@@ -363,7 +363,7 @@ def _tuples() -> Iterator[Vector]:
         "DFL004",
         data,
         [entry_form(row, form[0]["data_file"]["partition"], **ZERO)],
-        "the ids of partition fields are binding from v2; before, fields stand in the order of the spec",
+        "the ids of partition fields are binding from v2; before, fields are in the order of the spec",
         1,
         listed={**listed, "sequence_number": "0"},
         schema=schema,

@@ -95,7 +95,7 @@ def _whole() -> Iterator[Vector]:
     forms += [entry_form(row, sequence_number=0, file_sequence_number=0) for row in (second, third)]
     yield case("v1", "MAN011 MAN015", data, forms, "every column of v1; all files get sequence number 0", 1, listed=OLD)
     header = {"format_version": 1, "content": 0, "partition_spec_id": 0}
-    yield case("v1-header", "MAN009", data, forms, "what the header tells", 1, listed=OLD, header=header)
+    yield case("v1-header", "MAN009", data, forms, "what the header says", 1, listed=OLD, header=header)
     null = [entry(1), entry(2, 0)]
     nullable = manifest(1, null, change=lambda schema: column(schema, 1).update(type=optional("long")))
     yield case(
@@ -140,7 +140,7 @@ def _whole() -> Iterator[Vector]:
     forms = [entry_form(added, **NUMBER), entry_form(kept), entry_form(gone_entry)]
     yield case("v2", "MAN011 MAN013 MAN014 MAN015", manifest(2, rows, columns=None), forms, "every column of v2", 2)
     header = {"format_version": 2, "content": 0, "partition_spec_id": 0}
-    yield case("v2-header", "MAN009", manifest(2, rows), forms, "what the header tells", 2, header=header)
+    yield case("v2-header", "MAN009", manifest(2, rows), forms, "what the header says", 2, header=header)
     deletes = [
         entry(1, file={"content": 1, "referenced_data_file": "s3://b/wh/t/data/9.parquet"}),
         entry(2, file={"content": 2, "equality_ids": [2, 1], "sort_order_id": 0}),
@@ -150,7 +150,7 @@ def _whole() -> Iterator[Vector]:
     of_deletes = {**LISTED, "content": 1}
     yield case("v2-deletes", "DFL001 DFL020 DFL023", data, forms, "position and equality deletes", 2, listed=of_deletes)
     header = {"format_version": 2, "content": 1, "partition_spec_id": 0}
-    yield case("v2-deletes-header", "MAN010", data, forms, "the header tells", 2, listed=of_deletes, header=header)
+    yield case("v2-deletes-header", "MAN010", data, forms, "the header says", 2, listed=of_deletes, header=header)
 
     ids = [
         entry(1),

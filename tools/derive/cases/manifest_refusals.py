@@ -1,6 +1,6 @@
 """Manifests and manifest lists that readers have to refuse, each with one defect, beside sound ones.
 
-What is refused is no Avro file, has no entries or files in it, or has a value that the tables do not have. Where a
+What is refused is not an Avro file, has no entries or files in it, or has a value that the tables do not have. Where a
 column that every version requires is missing, a reader may also fill in a default (Writer requirements). The text names
 none, so that it is taken for the zero of the column's type: 0, the empty text, or either boolean.
 """
@@ -97,11 +97,11 @@ def _containers(kind: Kind) -> Iterator[Row]:
         "the first of two blocks ends with another sync marker",
     )
     for name, count, note in (
-        ("more", 3, "3 objects are told and 2 are there"),
-        ("fewer", 1, "1 object is told and 2 are there"),
-        ("none", 0, "no objects are told and 2 are there"),
+        ("more", 3, "3 objects are declared and 2 are there"),
+        ("fewer", 1, "1 object is declared and 2 are there"),
+        ("none", 0, "no objects are declared and 2 are there"),
         ("negative", -2, "the number of objects is -2"),
-        ("absurd", 1 << 62, "2**62 objects are told and 2 are there"),
+        ("absurd", 1 << 62, "2**62 objects are declared and 2 are there"),
     ):
         yield row(f"block-count-{name}", head + avro.block(count, both), note)
     for name, size, note in (
@@ -129,8 +129,8 @@ def _containers(kind: Kind) -> Iterator[Row]:
     yield row("snappy-checksum", kind.header(avro_codec="snappy") + avro.block(2, wrong), "the checksum is wrong")
     yield row("schema-missing", kind.header(avro_schema=None) + avro.block(2, both), "no schema")
     for name, text, note in (
-        ("no-json", "{", "the schema is no JSON"),
-        ("string", '"string"', "the objects are no records"),
+        ("no-json", "{", "the schema is not JSON"),
+        ("string", '"string"', "the objects are not records"),
         ("unknown-type", json.dumps(kind.schema).replace('"string"', '"text"'), "there is no type text"),
         ("no-fields", '{"type":"record","name":"r"}', "a record without fields"),
         (
@@ -147,7 +147,7 @@ def _containers(kind: Kind) -> Iterator[Row]:
         ("no field has an id, as ClickHouse wrote: fields are found by id alone"),
     )
     metadata = avro.MAGIC + avro.long(1 << 40) + avro.text("avro.schema")
-    yield row("metadata-count", metadata, "2**40 entries of metadata are told")
+    yield row("metadata-count", metadata, "2**40 entries of metadata are declared")
     yield row(
         "metadata-length", avro.MAGIC + avro.long(1) + avro.long(1 << 40) + b"avro.schema", "a key of 2**40 bytes"
     )
@@ -367,7 +367,7 @@ def manifests() -> Iterator[Vector]:
 
 
 FILLED_ENTRIES: dict[str, list[JsonObject]] = {
-    # The number of an entry that exists, and was null, may be inherited all the same (E21).
+    # The number of an entry that exists, and was null, may be inherited nevertheless (E21).
     "status-missing": [entry_form(entry(1, 0), snapshot_id=SNAPSHOT), entry_form(entry(1, 0), **NUMBER)],
     **{
         f"{name.replace('_', '-')}-missing": [entry_form(entry(1), file={name: zero}, **NUMBER)]

@@ -98,7 +98,7 @@ def _written() -> Iterator[Vector]:
     ]
     yield write("longs", "DFL005 DFL006", 2, large, "numbers of 64 bits stay exact")
     path = [entry(1, file={"file_path": "s3://b/größe \U0001f9ca/%20/a=1/x y.parquet"}, **NEW)]
-    yield write("path", "DFL002", 2, path, "a path is written as it stands")
+    yield write("path", "DFL002", 2, path, "a path is written unchanged")
     awkward_paths = [entry(number, file={"file_path": path}, **NEW) for number, path in enumerate(awkward.PATHS)]
     yield write("awkward-paths", "DFL002", 2, awkward_paths, "paths are not trimmed, normalised or unescaped")
     for name in ("ORC", "AVRO"):
@@ -147,7 +147,9 @@ def _written() -> Iterator[Vector]:
     empty = entry(
         1, file={"lower_bounds": [{"key": 2, "value": b""}], "upper_bounds": [{"key": 2, "value": b""}]}, **NEW
     )
-    yield write("empty-bounds", "DFL016 DFL017", 2, [empty], "the bound of the empty string is no bytes, and not null")
+    yield write(
+        "empty-bounds", "DFL016 DFL017", 2, [empty], "the bound of the empty string has no bytes, and is not null"
+    )
     yield from _partitions()
 
 

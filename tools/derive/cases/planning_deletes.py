@@ -24,7 +24,7 @@ def _numbers() -> Iterator[Case]:
     table = PlanTable("number-position", "a position delete file among older and newer data").manifest(*AGES)
     table.deletes(positions("p", number=3)).commit()
     planned = {"older": ["p"], "same": ["p"], "newer": []}
-    note = "position deletes apply to data of their own sequence number and of lower ones"
+    note = "position deletes apply to data of the same sequence number and of lower ones"
     yield table, (table.case("all", "SCN009 SCN012", planned, note),)
 
     table = PlanTable("number-equality", "an equality delete file among older and newer data").manifest(*AGES)
@@ -32,9 +32,9 @@ def _numbers() -> Iterator[Case]:
     note = "equality deletes apply to data of lower sequence numbers alone"
     yield table, (table.case("all", "SCN010", {"older": ["e"], "same": [], "newer": []}, note),)
 
-    table = PlanTable("number-vector", "deletion vectors of older data and of their own commit", 3).manifest(*AGES[:2])
+    table = PlanTable("number-vector", "deletion vectors of older data and of the same commit", 3).manifest(*AGES[:2])
     table.deletes(vector("v", "older", number=3), vector("w", "same", number=3)).commit()
-    note = "deletion vectors apply to data of their own sequence number and of lower ones"
+    note = "deletion vectors apply to data of the same sequence number and of lower ones"
     case = table.case(
         "all",
         "SCN008 SCN012",
@@ -129,7 +129,7 @@ def _partitions() -> Iterator[Case]:
     table = PlanTable("partition-spec-zero", "a partitioned spec, and an unpartitioned one with the id 0", specs=specs)
     table.manifest(entry("x", ["x"], 2), spec=1).deletes(equality("e", [1], (), 3), spec=0)
     table.deletes(equality("f", [1], ["y"], 3), spec=1).commit()
-    note = "whether a spec is unpartitioned is told by its fields"
+    note = "a spec is unpartitioned by its fields"
     yield table, (table.case("all", "SCN010 SCN011", {"x": ["e"]}, note),)
 
     was, now = ({**ID, "type": type_} for type_ in ("int", "long"))
@@ -238,7 +238,7 @@ def _files() -> Iterator[Case]:
     table.deletes(
         vector("v", "two", number=3, content_offset=4), vector("v", "one", number=3, content_offset=44)
     ).commit()
-    note = "a vector is told by the offset in its file, and its data file by the reference"
+    note = "a vector is recognised by the offset in its file, and its data file by the reference"
     case = table.case(
         "all",
         "SCN008 DEL010",

@@ -26,7 +26,7 @@ def _spec(type_: str, transform: str, result: str, number: int = 0) -> Spec:
 
 
 def _of(name: str, about: str, type_: str, transform: str, result: str, *values: tuple[str, Any]) -> PlanTable:
-    """A table with a column x, and a file in a manifest of its own for each partition value."""
+    """A table with a column x, and a file in a separate manifest for each partition value."""
     table = PlanTable(name, about, columns=[ID, column(2, "x", type_)], specs=[_spec(type_, transform, result)])
     for file, value in values:
         table.manifest(entry(file, [value]))
@@ -176,7 +176,7 @@ def _transforms() -> Iterator[Case]:
         ("not-eq", _x("not-eq", "iceberg"), f"hit {names}", ""),
         ("starts-with", _x("starts-with", "ice"), f"hit {names}", ""),
         codes="SCN003 TRN006",
-        note="a bucket tells of equality alone",
+        note="a bucket only shows equality",
     )
     table = _of(
         "truncate-int", "ints truncated to tens", "int", "truncate[10]", "int", ("low", -10), ("zero", 0), ("ten", 10)
@@ -249,7 +249,7 @@ def _specs() -> Iterator[Case]:
         ("eq", _x("eq", 1), "one", "two null"),
         ("is-null", _x("is-null"), "null", "one two"),
         codes="SCN003 MLS016",
-        note="summaries stand in the order of the spec's fields, whatever became of their sources",
+        note="summaries are in the order of the spec's fields, even if their sources were dropped",
     )
     spec = Spec(0, ((2, 1000, "x_void", "void", "int"), (2, 1001, "x", "identity", "int")))
     table = PlanTable("void-beside", "a void field beside an identity field", columns=columns[:2], specs=[spec])

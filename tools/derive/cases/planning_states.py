@@ -35,7 +35,7 @@ def _times() -> Iterator[Case]:
     by_old, by_new = leaf("gt", 5, term="old"), leaf("gt", 5, term="new")
     current = "the current snapshot is read with the current schema"
     past = "a snapshot of the past is read with its own schema"
-    log = "the log tells what was the current snapshot, once one that was current before"
+    log = "the log says what was the current snapshot, once one that was current before"
     side = table.case(
         "branch-new-name",
         "REF007 SCN001",
@@ -117,7 +117,7 @@ def _old() -> Iterator[Case]:
 def _refused() -> Iterator[Case]:
     table = PlanTable("spec-unknown", "a manifest of a partition spec that the table does not have")
     table.manifest(entry("one"), partition_spec_id=9).commit()
-    note = "what the partitions of the files are cannot be told; where nothing is filtered, a reader may not look"
+    note = "the partitions of the files are not known; without a filter, a reader may not need them"
     filtered = leaf("eq", 1, term="id")
     yield (
         table,
@@ -163,7 +163,7 @@ def _names() -> Iterator[Case]:
 
 
 def _ids() -> Iterator[Case]:
-    """Ids of specs that are no places in a list, and ids that need all 64 bits."""
+    """Ids of specs that are not places in a list, and ids that need all 64 bits."""
     specs = [Spec(5, ((1, 1001, "id", "identity", "long"),)), Spec(2, ((2, 1000, "data", "identity", "string"),))]
     table = PlanTable("spec-ids", "specs with the ids 5 and 2, in this order", specs=specs)
     table.manifest(entry("five", [1], 2), spec=5).manifest(entry("x", ["x"], 2), entry("y", ["y"], 2), spec=2)

@@ -143,7 +143,7 @@ def _floats() -> Iterator[Case]:
         ("eq", _x("eq", 5.0), "finite some-nan no-nan-count", "all-nan"),
         ("not-above", not_(_x("lt", 10.0)), "some-nan all-nan no-nan-count", "finite"),
         codes="SCN005 DFL014",
-        note="bounds are of the values that are no NaN, of which only the count tells",
+        note="bounds ignore NaN, which only the count shows",
     )
     broken = {"lower": (nan, 9.0, 10, 0), "upper": (1.0, nan, 10, 0), "both": (nan, nan, 10, 0)}
     table = _of("bounds-nan", "bounds that are NaN, which no writer should write", "double", broken)
@@ -184,7 +184,7 @@ def _texts() -> Iterator[Case]:
         ("above", _x("gt", "abd"), "open", "cut short"),
         ("not-eq-bound", _x("not-eq", "abc"), "cut open short", ""),
         codes="SCN005 DFL016",
-        note="a bound that was cut is no value of the column",
+        note="a bound that was cut is not a value of the column",
     )
     files = {"same": ("abc", "abcd", 10, 0), "nulls": ("abc", "abcd", 10, 1), "wider": ("abb", "abcd", 10, 0)}
     table = _of("bounds-prefix", "bounds that have one prefix", "string", files)

@@ -114,7 +114,9 @@ def _sound() -> Iterator[Vector]:
         "properties of the file and of the blob",
     )
     raw = json.dumps({"blobs": [], "properties": properties}, ensure_ascii=False).encode()
-    yield case("utf-8", "PUF006", file(b"", raw), _answer([], properties), "characters beyond ASCII stand as UTF-8")
+    yield case(
+        "utf-8", "PUF006", file(b"", raw), _answer([], properties), "characters beyond ASCII are stored as UTF-8"
+    )
     ordered = _one(fields=[3, 1, 2])
     yield case("fields-in-order", "PUF009", _file_of(A, ordered), _answer([(ordered, A)]), "the order is kept")
     none = _one(fields=[])
@@ -128,7 +130,7 @@ def _sound() -> Iterator[Vector]:
     escaped = ONE_JSON.replace(b"some-blob", b"\\u0073ome\\u002dblob")
     yield case("escapes", "PUF006", file(A, escaped), _answer([(_one(), A)]), "escapes of JSON in a string")
     turned = json.dumps({"blobs": [dict(reversed(_one().items()))]}).encode()
-    yield case("member-order", "PUF006", file(A, turned), _answer([(_one(), A)]), "members stand in any order")
+    yield case("member-order", "PUF006", file(A, turned), _answer([(_one(), A)]), "members may be in any order")
     dv = blob_metadata(
         "deletion-vector-v1",
         4,
@@ -264,7 +266,7 @@ def _codecs() -> Iterator[tuple[str, str, bytes, str]]:
             f"codec-{name.lower() or 'no-name'}{'-upper' * name.isupper()}",
             "PUF027",
             _file_of(A, _one(compression_codec=name)),
-            f"{name!r} is no codec of Puffin",
+            f"{name!r} is not a codec of Puffin",
         )
     lz4 = lz4_frame(A)
     yield "zstd-is-lz4", "PUF027", _file_of(lz4, _one(lz4, compression_codec="zstd")), "the frame is of another codec"
@@ -342,7 +344,7 @@ def _refused(rows: Iterator[tuple[str, str, bytes, str]]) -> Iterator[Vector]:
 
 
 ONE_WRONG_MAGIC = ("first-magic", "footer-magic", "last-magic")
-"""Files that a reader may read all the same, as the footer and its blobs are found without this magic."""
+"""Files that a reader may read nevertheless, as the footer and its blobs are found without this magic."""
 
 
 def _write(name: str, code: str, blobs: list[tuple[dict[str, Any], bytes]], note: str, **properties: str) -> Vector:
@@ -382,7 +384,7 @@ def _refused_to_write() -> Iterator[Vector]:
         "deletion-vector-v1", 0, 0, fields=[1], snapshot_id=-1, sequence_number=-1, properties=DV_PROPERTIES
     )
     rows: list[tuple[str, str, dict[str, Any], str]] = [
-        ("codec", "PUF027", _one(compression_codec="gzip"), "gzip is no codec of Puffin"),
+        ("codec", "PUF027", _one(compression_codec="gzip"), "gzip is not a codec of Puffin"),
         ("vector-compressed", "PUF023", {**dv, "compression-codec": "zstd"}, "a deletion vector is not compressed"),
         ("vector-snapshot-id", "PUF024", {**dv, "snapshot-id": 3}, "the snapshot id of a deletion vector is -1"),
         ("vector-sequence-number", "PUF024", {**dv, "sequence-number": 3}, "the sequence number is -1"),

@@ -25,7 +25,7 @@ def _encoded() -> Iterator[Vector]:
         ("none", "int", [], "no values"),
         ("int", "int", [34], "one value"),
         ("ints", "int", [0, -1, 2147483647, -2147483648], "4 bytes each, and not longs as in partition hashes"),
-        ("long", "long", ["34"], "the same number as a long is another value: 8 bytes"),
+        ("long", "long", ["34"], "the same number as a long is a different value: 8 bytes"),
         ("repeated", "int", [7, 7, 8, 7], "a value counts once"),
         ("boolean", "boolean", [True, False], "one byte each"),
         ("float", "float", [1.5, -0.0], "4 bytes"),
@@ -42,7 +42,7 @@ def _encoded() -> Iterator[Vector]:
         # The sketch of DataSketches leaves a value of no bytes out, of which the text says nothing.
         values = [row[2] for row in awkward.ROWS if row[1] == type_ and row[2] not in ("NaN", "")]
         slug = "-".join(re.findall("[a-z0-9]+", type_))
-        rows.append((f"awkward-{slug}", type_, values, "each value of the type as it stands"))
+        rows.append((f"awkward-{slug}", type_, values, "each value of the type unchanged"))
     for name, type_, values, note in rows:
         data = sketch(_hashes(type_, values))
         args = {"type": type_, "values": values}
@@ -66,7 +66,10 @@ def _decoded() -> Iterator[Vector]:
         "unordered", sketch(two[::-1], flags=0x0A), _form(two), "the hashes need not be ordered where no flag says it"
     )
     yield case(
-        "estimating", sketch(two, two[1] + 1), _form(two, two[1] + 1), "theta is told in 24 bytes, and above all hashes"
+        "estimating",
+        sketch(two, two[1] + 1),
+        _form(two, two[1] + 1),
+        "theta is stored in 24 bytes, and is above all hashes",
     )
     yield case("estimating-nothing", sketch([], 5), _form([], 5), "all hashes were above theta: not the same as empty")
 
@@ -83,12 +86,12 @@ def _refused() -> Iterator[Vector]:
         ("seed", sketch(two, seed=1), "the hash of another seed"),
         ("words-none", sketch(two, words=0), "no words of a header"),
         ("words-many", sketch(two, words=4), "four words of a header"),
-        ("count-more", sketch(two, count=3), "3 hashes are told and 2 are there"),
-        ("count-fewer", sketch(two, count=1), "1 hash is told and 2 are there"),
-        ("count-absurd", sketch(two, count=(1 << 32) - 1), "2**32 - 1 hashes are told"),
+        ("count-more", sketch(two, count=3), "3 hashes are declared and 2 are there"),
+        ("count-fewer", sketch(two, count=1), "1 hash is declared and 2 are there"),
+        ("count-absurd", sketch(two, count=(1 << 32) - 1), "2**32 - 1 hashes are declared"),
         ("cut", sketch(two)[:-1], "the last byte is missing"),
         ("byte-after", sketch(two) + b"\0", "a byte follows"),
-        ("twice", sketch([two[0], two[0]]), "a hash stands twice"),
+        ("twice", sketch([two[0], two[0]]), "a hash is listed twice"),
         ("order", sketch(two[::-1]), "marked as ordered, and the hashes descend"),
         ("hash-zero", sketch([0, two[0]]), "the hash 0, which no value is kept with"),
         ("hash-above-theta", sketch(two, two[1]), "a hash is not below theta"),
@@ -102,7 +105,7 @@ def _refused() -> Iterator[Vector]:
 
 
 TOLD_ALL_THE_SAME = ("seed", "byte-after", "order")
-"""Sketches whose hashes can be told, although one rule of the form is broken."""
+"""Sketches whose hashes are readable, although one rule of the form is broken."""
 
 
 def files() -> Iterator[VectorFile]:

@@ -37,7 +37,7 @@ CODES = {
     (2, MOR): ("DEL005", "DEL012", "DEL013", "DEL015"),
     (3, MOR): ("DEL002", "DEL003", "DEL006", "DEL007", "DEL008", "DEL016"),
 }
-"""What each way of changing rows is held to."""
+"""The requirements that each way of changing rows has to follow."""
 
 BY_ID = where("in", "id", [2, 3])
 
@@ -186,7 +186,7 @@ def _equality() -> Iterator[Case]:
                 f"{name}-after-equality-delete-v{version}",
                 ("DEL019", "SCN010"),
                 (create(version, COLUMNS), numbered, {"op": "delete-equal", "rows": rows_of("id", ("2",))}, operation),
-                "a file is written anew for another row than the deleted one, which stays deleted",
+                "a file is rewritten for a row other than the deleted one, which stays deleted",
             )
 
 
@@ -243,7 +243,7 @@ def _changes() -> Iterator[Case]:
             f"compact-{way}",
             ("SNP014", *(("MAN020", "DEL006") if version > 1 else ())),
             (table, FIRST, SECOND, delete(BY_ID, mode), COMPACT, append(NAMES, ("7", "a", 70))),
-            "files with deletes are written anew, and rows added after",
+            "files with deletes are rewritten, and rows added after",
         )
     yield Case(
         "compact-equality-deletes",
@@ -268,13 +268,13 @@ def _changes() -> Iterator[Case]:
             {"op": "rewrite-manifests"},
             append(NAMES, ("7", "a", 70)),
         ),
-        "manifests are written anew",
+        "manifests are rewritten",
     )
     yield Case(
         "duplicates",
         ("SNP013",),
         (create(2, COLUMNS), FIRST, FIRST, append(NAMES, ("1", "a", 10), ("1", "a", 10)), delete(where("eq", "id", 2))),
-        "rows that are equal are rows of their own",
+        "rows that are equal are separate rows",
     )
     nullable = fields(("id", "long"), ("v", "int"))
     yield Case(

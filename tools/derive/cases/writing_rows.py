@@ -44,7 +44,7 @@ DATE_ROWS = (
 )
 FAR = "0001-01-02T03:04:05.678901"
 FAR_ROWS = tuple((str(number), "9999-12-31", FAR, f"{FAR}+00:00") for number in range(1, 6))
-"""One instant again and again, which is before all that a number of nanoseconds can tell."""
+"""One instant again and again, which is before the first instant that a number of nanoseconds can represent."""
 
 UUIDS = fields(("id", "long"), ("u", "uuid"))
 UUID_ROWS = (

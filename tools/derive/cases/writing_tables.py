@@ -44,7 +44,7 @@ def _evolution() -> Iterator[Case]:
             f"promoted-{format_}",
             ("EVO003", "EVO007", "TYP014"),
             (create(2, COLUMNS, format=format_), FIRST, wider, late, delete(where("eq", "id", 2), COW)),
-            "old files are written anew with the new types",
+            "old files are rewritten with the new types",
         )
         yield Case(
             f"columns-{format_}",
@@ -58,7 +58,7 @@ def _evolution() -> Iterator[Case]:
                 append("late id q dec f", ("y", 5, "e", None, "again")),
                 COMPACT,
             ),
-            "a column that comes again under its name is another one",
+            "a column that is added again under its old name is a new column",
         )
         yield Case(
             f"defaults-{format_}",
@@ -71,7 +71,7 @@ def _evolution() -> Iterator[Case]:
                 alter({"op": "default", "name": "n", "default": 6}),
                 delete(where("eq", "id", 1), COW),
             ),
-            "rows of files that are written anew keep the initial default",
+            "rows of files that are rewritten keep the initial default",
         )
     yield Case(
         "write-default",
@@ -261,7 +261,7 @@ def _specs() -> Iterator[Case]:
             second,
             COMPACT,
         ),
-        "old files are written anew under the new spec",
+        "old files are rewritten under the new spec",
     )
     yield Case(
         "spec-source-renamed",

@@ -78,7 +78,7 @@ def minimal_decimals(world: World) -> None:
     world.claim(len(data) >= 1, "there are no bytes")
     world.claim(len(data) <= BYTES_OF_A_DECIMAL, "there are more than 16 bytes")
     integer: Any = getattr(binary_module, "int", int)
-    world.claim(integer.from_bytes(data, "big", signed=True) == number, "the bytes are another number")
+    world.claim(integer.from_bytes(data, "big", signed=True) == number, "the bytes are a different number")
     if len(data) > 1:
         zeros = data[0] == 0 and data[1] < 128
         ones = data[0] == 255 and data[1] >= 128

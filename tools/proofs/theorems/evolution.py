@@ -82,7 +82,7 @@ def keeps_order(world: World, old: Type, new: Type) -> None:
     """A promotion keeps the order of values, so that promoted bounds of older files are bounds of the promoted values;
     and it maps no two values to one.
     """
-    world.claim(is_promotion(old, new), "the types are no promotion")
+    world.claim(is_promotion(old, new), "the change of types is not a promotion")
     low, high = value(world, "low", old), value(world, "high", old)
     first, second = _promoted(old, new, low), _promoted(old, new, high)
     world.claim((low < high) == (first < second), "the promoted values have another order")

@@ -62,7 +62,7 @@ def _data_file(**changes: Any) -> DataFile:
 )
 def scope(world: World, version: Any, content: FileContent) -> None:
     """A delete that is committed gets the next sequence number at each attempt, whatever others committed before. It
-    then applies to all data that was in the table before, to no data of later commits, and to data of its own commit
+    then applies to all data that was in the table before, to no data of later commits, and to data of the same commit
     if it names positions and not if it names values.
     """
     table = SimpleNamespace(format_version=version, last_sequence_number=world.int("last", 0))
@@ -75,7 +75,7 @@ def scope(world: World, version: Any, content: FileContent) -> None:
         world.claim(not applies, "the delete applies to data of a later commit")
     else:
         by_position = content is FileContent.POSITION_DELETES
-        world.claim(applies if by_position else not applies, "the delete is wrong about data of its own commit")
+        world.claim(applies if by_position else not applies, "the delete is wrong about data of the same commit")
 
 
 @theorem(

@@ -50,7 +50,7 @@ def _encoded(world: World, type_: Type, one: Any) -> Any:
 
 
 def _bounds(world: World, type_: Type, row: Any, *, both: bool) -> tuple[Any, Any]:
-    """Bounds that a file may have that holds a row: true ones, or ones that contradiction C26 tells to distrust."""
+    """Bounds that a file may have that holds a row: true ones, or ones that contradiction C26 says to distrust."""
     ordinary = row is not None and not _is_nan(row)
     if world.choose("bounds", True, False):  # noqa: FBT003
         lower, upper = (
