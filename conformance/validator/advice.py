@@ -49,7 +49,8 @@ class Advice:
 
     def details(self) -> Iterator[tuple[str, str]]:
         """Yield the commands, the risk and who is affected if nothing is done, each with its label."""
-        for label, value in (("Spark", self.spark), ("PyIceberg", self.pyiceberg), ("risk", self.risk)):
+        labels = (("Spark", self.spark), ("PyIceberg (tables of v1 and v2)", self.pyiceberg), ("risk", self.risk))
+        for label, value in labels:
             if value is not None:
                 yield label, value
         if self.otherwise is not None:
