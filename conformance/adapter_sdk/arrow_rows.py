@@ -2,7 +2,7 @@
 
 Everything is read from the Arrow columns themselves and not through Python's dates and times, which end at the years 1
 and 9999, have no nanoseconds and need time zones of the machine. Nothing here judges: a value that is not what the
-type makes one expect (a number where the type says a text) is told as it is, and does not compare equal.
+type makes one expect (a number where the type says a text) is returned as it is, and does not compare equal.
 
 Only pyarrow, the standard library and `native` are imported, so that this runs in the environment of any engine.
 """
@@ -37,12 +37,12 @@ def answer(table: Rows, types: dict[str, Json], names: list[str] | None = None) 
     """The answer of ``table.read``.
 
     Args:
-        table: the rows; a column that is not in ``types`` is told as its Arrow type has it.
+        table: the rows; a column that is not in ``types`` is converted by its Arrow type.
         types: the Iceberg type of each column of the answer.
         names: the columns' names where the engine calls them otherwise, such as metadata columns.
 
     Raises:
-        Unsupported: the engine has no form for values of a type that could be told exactly.
+        Unsupported: the engine cannot return values of a type exactly.
     """
     told = [
         values(types.get(name), _whole(table.column(index))) for index, name in enumerate(names or table.column_names)
@@ -95,7 +95,7 @@ def _integers(array: Column) -> list[int | None]:
 
 
 def _counted(type_: Json, name: str, unit: str, value: int | None) -> Json:
-    """A time or an instant; one that is finer than the type counts is told with all its digits."""
+    """Return a time or an instant; one with a finer unit than the type keeps all its digits."""
     if value is None:
         return None
     have, wanted = DIGITS[unit], 6 if name == "time" else native.UNITS.get(name, DIGITS[unit])
@@ -170,7 +170,7 @@ def _map(type_: Json, array: Column) -> list[Json]:
 
 
 def _ranges(array: Column) -> list[tuple[int, int] | None] | None:
-    """Where the elements of each list begin and end among all, None for nulls; None for what is no list."""
+    """Return the start and end of the elements of each list, None for nulls; None for an array that is not a list."""
     if pat.is_list(array.type) or pat.is_large_list(array.type) or pat.is_map(array.type):
         ends = array.offsets.to_pylist() if len(array) else []  # without rows, the buffer of offsets may be empty
         ranges = list(pairwise(ends))
@@ -186,7 +186,7 @@ def _variant(_: Json, array: Column) -> list[Json]:
     """The two buffers of a variant.
 
     Raises:
-        Unsupported: the engine gives it in a form of its own.
+        Unsupported: the engine returns it in an engine-specific form.
     """
     if pat.is_null(array.type):
         return [None] * len(array)

@@ -60,7 +60,7 @@ class JVM:
 
     @contextlib.contextmanager
     def judged(self) -> Any:
-        """Tell refusals from bugs among the Java exceptions of the block."""
+        """Separate refusals from bugs among the Java exceptions of the block."""
         try:
             yield
         except Py4JJavaError as error:

@@ -1,7 +1,7 @@
-"""The exchange form of values for adapters of engines: read and written without asking whether a value is any good.
+"""The exchange form of values for adapters of engines: read and written without validation.
 
-What an engine refuses is for the engine to say, so nothing here checks ranges, lengths or precision. A value that
-cannot be told to an engine at all (a text that is no date) is `Unsupported`, which counts neither for nor against it.
+It is up to the engine what it refuses, so nothing here checks ranges, lengths or precision. A value that cannot be
+passed to an engine at all (a text that is not a date) is `Unsupported`, which counts neither for nor against it.
 
 Values here are: bool; int for all integers, dates (days), times and timestamps (microseconds; nanoseconds for the
 types that end in ``_ns``), counted from 1970-01-01 or midnight; float; `decimal.Decimal`; str; `uuid.UUID`; bytes.
@@ -52,7 +52,7 @@ def read(type_: object, json: Any) -> Any:
     except (ValueError, TypeError, InvalidOperation):
         value = None
     if value is None:
-        raise Unsupported(f"this cannot be told to an engine as {name}")
+        raise Unsupported(f"this cannot be passed to an engine as {name}")
     return value
 
 
@@ -123,7 +123,7 @@ def is_nan(type_: object, json: Any) -> bool:
 
 
 def write(type_: object, value: Any) -> Any:
-    """The exchange form of what an engine answered; what is no value of the kind is told as it is, and compares so."""
+    """Return the exchange form of an engine's value; one that is not of the kind is returned unchanged."""
     name = kind(type_)
     match name, value:
         case _, None | bool():

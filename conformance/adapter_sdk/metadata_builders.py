@@ -50,7 +50,7 @@ def selected(args: Arguments, form: JsonObject) -> JsonObject:
 
 
 def evolving_table(args: Arguments) -> JsonObject:
-    """Metadata of an empty table that stands as the arguments of an evolution say."""
+    """Make metadata of an empty table in the state that the arguments of an evolution describe."""
     schema = {"type": "struct", **args["schema"]}
     schema.setdefault("schema-id", 0)
     fields = args.get("partition_fields", [])

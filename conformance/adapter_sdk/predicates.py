@@ -58,7 +58,7 @@ def _is_term(expression: Any) -> bool:
 
 
 def _constant(expression: Any) -> Any:
-    """A constant without the type that it may tell, as engines align constants with the column."""
+    """Return a constant without its type, as engines align constants with the column."""
     return expression.get("value") if isinstance(expression, dict) else expression
 
 

@@ -30,7 +30,7 @@ PROPERTIES = {
     "commit.retry.max-wait-ms": "2",
 }
 PREFIX = "race."
-"""What the names of the properties begin with that an answer tells."""
+"""The prefix of the properties that an answer includes."""
 
 COMMITTED, CONFLICT = "committed", "conflict"
 
@@ -99,7 +99,7 @@ class Writer(Protocol):
         """Plan a change on the table as it was loaded.
 
         Raises:
-            Conflict: it is refused at once; that is told where it would be committed.
+            Conflict: it is refused at once, which is reported at its commit.
         """
 
     def commit(self, *, reply: str | None = None) -> None:
@@ -111,7 +111,7 @@ class Writer(Protocol):
 
 
 def replayed(args: Arguments, open_writer: Callable[[], Writer], table: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """Follow a log, and tell the outcome of each commit and what the table is in the end.
+    """Follow a log, and return the outcome of each commit and the final table.
 
     Args:
         args: the arguments of the request; the table has been made, and is empty.
@@ -152,7 +152,7 @@ def replayed(args: Arguments, open_writer: Callable[[], Writer], table: Callable
 
 
 def row_ids(files: Iterable[tuple[str, int | None, int]]) -> str:
-    """How the row ids of data files stand to each other: ``none``, ``disjoint``, ``overlapping`` or ``missing``.
+    """Compare the row ids of data files with each other: ``none``, ``disjoint``, ``overlapping`` or ``missing``.
 
     Args:
         files: path, first row id and rows of every data file of the branches and tags whose snapshot has a

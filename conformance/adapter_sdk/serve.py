@@ -65,7 +65,7 @@ def perform(
 
 
 def internal(error: Exception) -> dict[str, Any]:
-    """The answer that tells a bug of the implementation."""
+    """Return the answer that reports a bug in the implementation."""
     return {"error": {"kind": "internal", "message": f"{type(error).__name__}: {error}"[:MAX_MESSAGE]}}
 
 

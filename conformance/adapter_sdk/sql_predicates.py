@@ -1,8 +1,8 @@
 """Predicates of a request as the filters of engines: SQL in their dialects, or what an engine builds expressions with.
 
-The logic of Iceberg's predicates is two-valued: each of them is true or false of null and of NaN too. So that an engine
-is asked exactly this, a predicate is first brought to a form without negation in which null and NaN stand where they
-count (`normal`): a leaf there has to be true where it says so and may be false or null elsewhere.
+The logic of Iceberg's predicates is two-valued: each of them is true or false for null and NaN too. So that an engine
+evaluates exactly this, a predicate is first converted to a form without negation that tests for null and NaN
+explicitly (`normal`): a leaf there must be true where it says so, and may be false or null elsewhere.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ class Dialect:
 
     name: str
     quote: str = '"'
-    """What stands around the name of a column; doubled inside it."""
+    """The quote around names of columns; doubled inside a name."""
 
     inside: str = ".{quoted}"
     """How a field of a struct is reached: ``{quoted}`` is its name as an identifier, ``{string}`` as a text."""

@@ -40,7 +40,7 @@ with lazy_imports():
 
 
 DEFAULTS = Limits()
-MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of its own is made in it
+MEMORY = Path("/dev/shm")  # noqa: S108 - a separate folder is made in it
 """Where tables are written if there is a file system in memory: they need not last."""
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 
 class _LazyModule(ModuleType):
-    """Stands in for a module, which is imported when an attribute of it is first used.
+    """A placeholder for a module, which is imported when an attribute of it is first used.
 
     `importlib.util.LazyLoader` would put such a module into `sys.modules`, where other importers find it, and before
     Python 3.12 a second thread may see it half loaded.
@@ -36,7 +36,7 @@ class _LazyModule(ModuleType):
 
 
 class _LazyParent:
-    """Stands in for a package, from which `from parent import module` takes lazy modules."""
+    """A placeholder for a package, from which `from parent import module` takes lazy modules."""
 
     def __init__(self, name: str) -> None:
         self._name = name

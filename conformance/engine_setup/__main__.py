@@ -1,4 +1,4 @@
-"""``python -m conformance.engine_setup``: list the engines, install them, and resolve their lock files anew."""
+"""``python -m conformance.engine_setup``: list the engines, install them, and resolve their lock files again."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command; 0 when it went well, 3 when an engine or lock cannot be had."""
     parser = argparse.ArgumentParser(prog="python -m conformance.engine_setup", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("list", help="tell the engines and whether they are installed")
-    for command, told in (("install", "set engines up"), ("lock", "write lock files anew (needs uv)")):
+    commands.add_parser("list", help="list the engines and whether they are installed")
+    for command, told in (("install", "set engines up"), ("lock", "resolve and write lock files (needs uv)")):
         commands.add_parser(command, help=told).add_argument("names", nargs="*", help="all when none is given")
     given = parser.parse_args(arguments)
     try:

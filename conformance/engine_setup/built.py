@@ -53,7 +53,7 @@ class Toolchain:
     """The oldest release that the sources and the libraries that they pin are built by."""
 
     version: tuple[str, ...]
-    """The arguments that make the command tell its release."""
+    """The arguments that make the command print its release."""
 
     steps: tuple[tuple[str, ...], ...]
     """The commands that build the sources in ``{sources}``; what they make goes to ``{made}``."""
@@ -154,7 +154,7 @@ def build_of(engine: Installed) -> Build:
 
 
 def install_build(engine: Installed, progress: Progress) -> Build:
-    """Build the program of an engine unless it stands.
+    """Build the program of an engine unless it exists.
 
     Raises:
         EngineError: the compiler is missing or too old, or did not build it; then nothing counts as installed.
@@ -208,7 +208,7 @@ def missing(toolchain: Toolchain) -> str | None:
         return f"{needed}, and {toolchain.program} does not run: {error}"
     found = re.search(r"(\d+(?:\.\d+)*)", told)
     if found is None:
-        return f"{needed}, and {toolchain.program} does not tell its release: {told}"
+        return f"{needed}, and {toolchain.program} does not print its release: {told}"
     release = tuple(map(int, found[1].split(".")))
     if release < toolchain.oldest:
         return f"{needed}, and {toolchain.program} is {found[1]}"

@@ -225,7 +225,7 @@ def _catalog(folders: tuple[EngineFolder, ...]) -> Catalog:
     for folder in folders:
         for name, wanted in folder.lock_packages.items():
             if name in locks:
-                what = f"expected a name of its own, found that of the lock in {places[name]}"
+                what = f"expected a unique name, found that of the lock in {places[name]}"
                 raise UsageError(f"{folder.path / FILE}: /lock_packages/{name}: {what}")
             locks[name], places[name] = wanted, folder.path
     engines = [

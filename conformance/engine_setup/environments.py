@@ -31,7 +31,7 @@ MARKER = "installed"
 BUILD_LOCK = "build"
 
 Progress = Callable[[str], None]
-"""Is told in a few words what is being done now."""
+"""Takes a few words about the current step."""
 
 
 def home() -> Path:
@@ -86,7 +86,7 @@ def environment(lock: str) -> Environment:
     recipe = [
         lock_text(BUILD_LOCK),
         lock_text(lock),
-        sys.base_prefix,  # not the executable: it is another one in each checkout, and they can share environments
+        sys.base_prefix,  # not the executable: it differs between checkouts, which can share environments
         platform.python_version(),
         sysconfig.get_platform(),
     ]
@@ -95,7 +95,7 @@ def environment(lock: str) -> Environment:
 
 
 def install_environment(engine: Installed, lock: str, progress: Progress) -> Environment:
-    """Make the environment of ``lock`` unless it stands.
+    """Make the environment of ``lock`` unless it exists.
 
     Raises:
         EngineError: a step failed; what it left behind does not count as installed.

@@ -130,7 +130,7 @@ def _read_all(more: str) -> tuple[EngineFolder, ...]:
         for path in _folders(root):
             folder = _read(path)
             if other := found.get(folder.name):
-                what = f"found {folder.name!r}, which is the name of {other.path}; expected a name of its own"
+                what = f"found {folder.name!r}, which is the name of {other.path}; expected a unique name"
                 raise UsageError(f"{path / FILE}: /name: {what}")
             found[folder.name] = folder
     return tuple(sorted(found.values(), key=lambda one: ("module" not in one.releases[0], one.name)))

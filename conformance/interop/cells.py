@@ -112,7 +112,7 @@ class Cell:
 
     reason: str = ""
     differences: tuple[dict[str, Any], ...] = field(default=(), hash=False)
-    """Of the rows, the smallest that tell: ``path``, and ``expected`` and ``got`` where there is a value."""
+    """The smallest rows that show the difference: ``path``, and ``expected`` and ``got`` where there is a value."""
 
     known: str = ""
     """Why the cell is as it is, where that is known."""

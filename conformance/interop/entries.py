@@ -200,7 +200,7 @@ ENTRIES: tuple[Entry, ...] = (
         NEWEST, EVERY,
     ),
     Entry(
-        "delete-rewritten", "rows deleted by writing files anew", (),
+        "delete-rewritten", "rows deleted by rewriting files", (),
         (create("identity(p)", id="long!", p="string"), FIVE, MORE, delete(SOME, COPY)), ALL,
     ),
     Entry(
@@ -252,7 +252,7 @@ ENTRIES: tuple[Entry, ...] = (
         NEWER,
     ),
     Entry(
-        "update", "rows that are changed, in files written anew and by position", ("row lineage",),
+        "update", "rows that are changed, by rewriting files and by position", ("row lineage",),
         (create(id="long!", p="string"), FIVE,
          {"op": "update", "filter": LESS_THAN_3, "set": {"p": "changed"}, "mode": COPY},
          {"op": "update", "filter": eq("p", "b"), "set": {"p": None}, "mode": MERGE}),

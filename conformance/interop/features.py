@@ -17,13 +17,13 @@ from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.table_metadata import TableMetadata
 
 PLAIN = frozenset({"boolean", "int", "long", "float", "double", "string", "date", "timestamp", "timestamptz"})
-"""Types that are no feature: all engines have them."""
+"""Types that all engines have, which do not count as features."""
 
 OPERATIONS = {"overwrite": "overwrites", "delete": "deletes of files", "replace": "rewritten files"}
 
 
 def features_of(table: Table) -> frozenset[str]:
-    """The features of a table: of all its snapshots where the metadata tells them, of its heads where files do."""
+    """Return the features of a table: those in the metadata for all snapshots, those in files only for its heads."""
     metadata = table.metadata
     return frozenset((*_of_schemas(metadata), *_of_layout(metadata), *_of_history(metadata), *_of_files(metadata)))
 

@@ -25,7 +25,7 @@ Sections of ``deviations.toml`` of an engine, or of a file that ``matrix --known
                                         # place where it differs from the script
     ...
 
-Golden tables need no entries: what is known of them stands with the vectors that read them. Every table that an entry
+Golden tables need no entries: their deviations are those of the vectors that read them. Every table that an entry
 names and that ran has to be as it says.
 """
 

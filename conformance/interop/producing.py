@@ -18,7 +18,7 @@ from conformance.table_io.tables import load_table
 from spec_ref.core.errors import SpecError
 
 RULES = "/table/"
-"""Where the judge of written tables tells the rules that a validator finds broken."""
+"""The place of violations in the differences of written tables."""
 
 
 def write_tables(

@@ -29,9 +29,9 @@ from conformance.vectors import Vector
 from conformance.vectors.golden_tables import located, own_place
 
 DIFFERENCES = 3
-"""Differences of a cell that are told."""
+"""The most differences of a cell that are reported."""
 
-Tell = Callable[[str, int, int], None]
+ReportProgress = Callable[[str, int, int], None]
 
 
 @frozen
@@ -65,20 +65,20 @@ class _Session:
     started: Started | None = None
 
 
-def run_matrix(plan: Plan, matrix: Matrix, tell: Tell = lambda _what, _done, _of: None) -> Matrix:
+def run_matrix(plan: Plan, matrix: Matrix, report_progress: ReportProgress = lambda _what, _done, _of: None) -> Matrix:
     """Run a plan.
 
     Args:
         plan: what to run.
-        matrix: with a header alone. What is found goes here; where the run is interrupted, what was found until then:
-            the tables that were written, and the cells all of whose readings were answered.
-        tell: is told how far it is.
+        matrix: a matrix with only a header, to which the results are added; after an interruption, the tables that
+            were written, and the cells all of whose readings were answered.
+        report_progress: called with the stage, the number of steps that are done, and the total.
 
     Raises:
         UsageError: two known deviations speak of one cell.
         KeyboardInterrupt: it was interrupted.
     """
-    _Running(plan, matrix, tell).all()
+    _Running(plan, matrix, report_progress).all()
     apply_known(matrix, plan.known)
     matrix.complete = True
     matrix.exit_status = exit_status(matrix)
@@ -104,7 +104,7 @@ class _Running:
 
     plan: Plan
     matrix: Matrix
-    tell: Tell
+    report_progress: ReportProgress
     stack: ExitStack = field(factory=ExitStack)
     """Ends the adapters."""
 
@@ -187,7 +187,7 @@ class _Running:
             if self.ended.is_set():
                 return
             self.matrix.tables.append(table)
-            self.tell(f"{name} writes", done, len(scripts))
+            self.report_progress(f"{name} writes", done, len(scripts))
         self._spent(session, began)
 
     def _read(self, part: tuple[_Session, Sequence[MadeTable]]) -> None:
@@ -199,7 +199,7 @@ class _Running:
         self.matrix.cells += [_cell(name, table, found[key]) for table in tables if (key := _key(table)) in found]
         left = [table for table in tables if _key(table) not in found]
         if session.adapter is not None and session.started is not None:
-            for table, readings in _asked(session.adapter, session.started, left, self.plan, self.tell):
+            for table, readings in _asked(session.adapter, session.started, left, self.plan, self.report_progress):
                 if self.ended.is_set():
                     return
                 self.matrix.cells.append(_cell(name, table, readings))
@@ -232,7 +232,7 @@ def _key(table: MadeTable) -> tuple[str, str]:
 
 
 def _asked(
-    adapter: Adapter, started: Started, tables: Sequence[MadeTable], plan: Plan, tell: Tell
+    adapter: Adapter, started: Started, tables: Sequence[MadeTable], plan: Plan, report_progress: ReportProgress
 ) -> Iterator[tuple[MadeTable, list[_Reading]]]:
     """Each table with what became of its readings."""
     asked = [vector for table in tables for vector in table.cases]
@@ -247,7 +247,7 @@ def _asked(
             differences = tuple(map(difference_json, verdict.differences[:DIFFERENCES]))
             state = state_of(verdict.outcome, verdict.got)
             readings.append(_Reading(vector, state, verdict.reason, differences, known))
-            tell(f"{adapter.name} reads", done, len(asked))
+            report_progress(f"{adapter.name} reads", done, len(asked))
         yield table, readings
 
 

@@ -28,7 +28,7 @@ MAX_DIFFERENCES = 20
 
 @frozen
 class Absent:
-    """Stands where one side has no value at all."""
+    """Marks a side without a value."""
 
     def __str__(self) -> str:
         return "nothing"
@@ -103,7 +103,7 @@ def kept(differences: Iterator[Difference]) -> Differences:
 
 
 def exact(_args: dict[str, Any], expected: Any, got: Any) -> Differences:
-    """JSON as it stands."""
+    """Return JSON unchanged."""
     return kept(json_differences(expected, got))
 
 
@@ -125,9 +125,10 @@ VALUE = Form(from_exchange, to_exchange, values_equal)
 
 
 def typed(type_of: Callable[[dict[str, Any]], Type], form: Form = VALUE) -> Comparator:
-    """Values, or bounds, of the type that ``type_of`` finds in the arguments; null is no value.
+    """Compare values, or bounds, of the type that ``type_of`` finds in the arguments; null is not a value.
 
-    A vector may permit an outcome that is no value of the type, say one that overflowed; that is compared as it stands.
+    A vector may permit an outcome that is not a value of the type, such as one that overflowed, which is compared as it
+    is.
     """
 
     def compare(args: dict[str, Any], expected: Any, got: Any) -> Differences:

@@ -3,9 +3,9 @@
 A request is one line, its answer is one line, in order. Every message is held against the published schema, and the
 two sides are blamed apart: a request that is not of the schema is a fault of this tool (`HarnessFault`), an answer
 that is not is a breach of the protocol by the adapter (`Breach`), and arguments that are not are a broken vector,
-which the loader tells before anything is asked.
+which the loader reports before any request is sent.
 
-A request carries the operation, its arguments and a counter: nothing from which an adapter could tell which vector is
+A request carries the operation, its arguments and a counter: nothing that shows an adapter which vector is
 asked or what is expected.
 """
 
@@ -103,7 +103,7 @@ def _most_telling(errors: Iterable[jsonschema_rs.ValidationError]) -> str:
     """The error that is furthest inside; of a choice between forms, what is wrong with the form that was meant."""
     error = max(errors, key=lambda error: len(error.instance_path))
     forms = list(_forms(error))
-    # Forms are told apart by members with one value, such as ``op``: the form that was meant has the right value there.
+    # Forms differ in members with one value, such as ``op``: the form that was meant has the right value there.
     constant = jsonschema_rs.ValidationErrorKind.Constant
     marks = [[one for one in form if isinstance(one.kind, constant)] for form in forms]
     meant = [form for form, wrong in zip(forms, marks, strict=True) if not wrong]
@@ -173,7 +173,7 @@ def read_answer(line: bytes) -> tuple[int, Ok | Refused | Unsupported]:
 
 
 _MAY_OVERFLOW = re.compile(rb"[0-9][eE]\+?[0-9]{2}|[0-9]{300}")
-"""Stands in every line with a number beyond the doubles, which the parser reads as infinity."""
+"""In every line with a number beyond the range of doubles, which the parser reads as infinity."""
 
 
 def _is_finite(value: Any) -> bool:
@@ -188,7 +188,7 @@ def _is_finite(value: Any) -> bool:
 
 
 def _answer_complaint(message: Any) -> str:
-    """Why a message is no answer, by the form that its keys say it is meant to be."""
+    """Return why a message is not an answer, by the form that its keys suggest."""
     if not isinstance(message, dict):
         return f"an answer is a JSON object, not {abbreviated_repr(message)}"
     forms = [form for form in ("ok", "error", "unsupported") if form in message]

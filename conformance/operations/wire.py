@@ -94,7 +94,7 @@ def from_exchange(type_: Type, json: Json) -> Any:
     """The value in exchange form; null for null.
 
     Raises:
-        SpecError: the JSON is not of the form, or holds what is no value of the type.
+        SpecError: the JSON has a wrong form, or a value that is not of the type.
     """
     return EXCHANGE.from_json(type_, json)
 
@@ -102,7 +102,7 @@ def from_exchange(type_: Type, json: Json) -> Any:
 def values_equal(type_: Type, left: Any, right: Any) -> bool:
     """Whether two values of the type are the same value.
 
-    NaN equals NaN, -0.0 and 0.0 differ, decimals are equal by value and scale, and the entries of a map may stand in
+    NaN equals NaN, -0.0 and 0.0 differ, decimals are equal by value and scale, and the entries of a map may be in
     any order.
     """
     return value_key(type_, left) == value_key(type_, right)

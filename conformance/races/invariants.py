@@ -1,4 +1,4 @@
-"""What must hold of each commit, whatever the order of steps: each is a rule of its own, named in what it finds."""
+"""What must hold of each commit, whatever the order of steps: each is a separate rule, named in its findings."""
 
 from __future__ import annotations
 
@@ -370,9 +370,9 @@ def _isolation(transition: Transition, had: Live, made: ObservedSnapshot, observ
         replaced = transition.before.snapshot_by_id(one.added_by or 0).summary["operation"] == "replace"  # type: ignore[index]
         if one.content is FileContent.DATA:
             if change.validation.no_new_data and not replaced and transition.planned.concerns(one):
-                yield f"isolation: {one.path} was added meanwhile"
+                yield f"isolation: {one.path} was added concurrently"
         elif change.validation.no_new_deletes and transition.planned.concerns(one):
-            yield f"isolation: deletes {one.path} were added meanwhile"
+            yield f"isolation: deletes {one.path} were added concurrently"
 
 
 def _described(one: ObservedFile) -> Any:

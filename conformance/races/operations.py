@@ -119,7 +119,7 @@ def _has(attribute: str, wanted: Callable[[Any, Any], bool]) -> Callable[[TableM
 
 
 def _of_rows(table: TableFixture, version: int, writer: int) -> Iterator[Planned]:
-    """The changes of rows; each writer adds files of its own names."""
+    """The changes of rows; each writer adds files with distinct names."""
     place, rows = table.place, 10 + writer
     f1, f2 = data_path("f1"), data_path("f2")
 

@@ -37,7 +37,7 @@ class Row:
 
 
 Contents = Mapping[str, tuple[Row, ...]]
-"""The rows of data files that hold rows of others; all others have rows of their own."""
+"""The rows of data files that share rows with others; all other files have distinct rows."""
 
 Located = Mapping[Row, tuple[ObservedFile, int]]
 """The live rows, with the file and the position where each is."""

@@ -414,7 +414,7 @@ class Simulator:
                     self._report(f"a bug: {name} of writer {writer}: {node.error!r}", way)
 
     def _may_give_up(self, state: State, writer: int, *, replaced: bool) -> bool:
-        """Whether a writer need not learn what became of its swap: where another table is in the place of its own."""
+        """Return whether a writer need not learn the result of its swap, as another table has replaced its table."""
         return bool(state.faults) or replaced or isinstance(self.planned[writer].change, ReplaceTable)
 
     def _check_reader(self, shared: SharedState, node: Node, way: tuple[Step, ...]) -> None:
@@ -471,7 +471,7 @@ class Simulator:
         """Follow one schedule: where it ends, and what is wrong on its way.
 
         Raises:
-            ValueError: a step cannot come where it stands; says which.
+            ValueError: a step is not possible in its place; the message names it.
         """
         self._found, self._most_found = [], sys.maxsize
         state = self._begin()

@@ -111,7 +111,7 @@ def replay(race: Race, schedule: Sequence[Step]) -> tuple[tuple[str, ...], tuple
     """Follow one schedule: its trace, how each writer ended, and what is wrong.
 
     Raises:
-        ValueError: a step cannot come where it stands.
+        ValueError: a step is not possible in its place.
     """
     simulator = simulator_of(race)
     simulator.explore()  # so that it knows which files are fought over

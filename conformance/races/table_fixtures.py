@@ -70,7 +70,7 @@ class Place:
 
     @property
     def values(self) -> dict[int, Any]:
-        """The partition tuple; a NaN is another object each time, as it is when it is read from a file."""
+        """Return the partition tuple; each NaN is a new object, as after reading from a file."""
         return {one: float("nan") if value != value else value for one, value in self.partition.items()}
 
     def data(self, name: str, rows: int = 10, *, by_default: bool = False, number: int | None = None) -> NewFile:
@@ -532,7 +532,7 @@ REFERENCES = TableFixture(
 
 REPLACED = TableFixture(
     name="replaced",
-    about="a table that somebody drops and makes anew, with another UUID, while others commit",
+    about="a table that is dropped and created again, with another UUID, while others commit",
     make=PARTITIONED.make,
     place=IN_A,
     other=IN_B,

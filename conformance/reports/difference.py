@@ -14,7 +14,7 @@ from conformance.reports.markdown import code
 from conformance.runner.results import AdapterRun, Result, Run, sparse
 
 MOST_TOLD = 50
-"""The changes of one kind that Markdown tells one by one."""
+"""The most changes of one kind that Markdown lists."""
 
 
 @frozen

@@ -1,4 +1,4 @@
-"""What there is to tell about one result, line by line; every report for people uses the same."""
+"""The evidence of one result, line by line, for all reports for people."""
 
 from __future__ import annotations
 

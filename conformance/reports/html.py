@@ -27,7 +27,7 @@ EXAMPLES = 3
 """The failures of a group that are shown."""
 
 LETTERS = {status: status[0] for status in STATUSES} | {"known": "k", "unexpected-pass": "+"}
-"""Each status as one letter, in the string that holds the results of an implementation; a space is no result."""
+"""A letter for each status, in the string with the results of an implementation; a space for no result."""
 
 
 def render(run: Run, vectors: Path | None = None, tables: Tables | None = None) -> str:
@@ -93,7 +93,7 @@ def _by_requirement(groups: tuple[FailureGroup, ...]) -> list[tuple[str, list[Fa
 
 
 def payload(run: Run, vectors: Path | None = None) -> dict[str, Any]:
-    """What the script of the page works on; texts that repeat are told once."""
+    """Return the data of the page's script; repeated texts occur once."""
     texts: dict[str, int] = {}
 
     def text(value: str) -> int:
@@ -146,7 +146,7 @@ def payload(run: Run, vectors: Path | None = None) -> dict[str, Any]:
 
 
 def _detail(result: Result, text: Any) -> dict[str, Any]:
-    """What there is to tell beside the status; nothing for a plain pass."""
+    """Return the details of a result besides the status; nothing for a plain pass."""
     found: dict[str, Any] = {
         "reason": text(result.reason) if result.reason else None,
         "deviation": text(result.deviation) if result.deviation else None,

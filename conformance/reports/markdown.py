@@ -101,7 +101,7 @@ _MARKUP = re.compile(r"[<>&`|\[\]\\*_~@:#!]|(?<=www)\.")
 
 
 def code(text: str) -> str:
-    """Text as it stands: nothing in it becomes markup."""
+    """Escape text, so that nothing in it becomes markup."""
     fence = "`" * (1 + max((len(run) for run in "".join(c if c == "`" else " " for c in text).split()), default=0))
     pad = " " if text[:1] == "`" or text[-1:] == "`" else ""
     flat = in_document(" ".join(text.split()))

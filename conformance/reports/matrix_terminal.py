@@ -103,7 +103,7 @@ def _cell(counts: Counter[str]) -> str:
 
 
 def cell_evidence(cell: Cell, paint: Paint = plain) -> Iterator[str]:
-    """All there is to tell about a cell."""
+    """Return the details of a cell."""
     sign, colour = SIGNS[cell.state.value]
     yield f"{paint(sign, colour)} {paint(cell.table, '1')} of {cell.producer} · {cell.consumer} · {cell.state.value}"
     yield f"    asked        {cell.case}"
@@ -114,7 +114,7 @@ def cell_evidence(cell: Cell, paint: Paint = plain) -> Iterator[str]:
 
 
 def table_evidence(table: MadeTable, paint: Paint = plain) -> Iterator[str]:
-    """All there is to tell about a table that is not as it has to be."""
+    """Return the details of a table with a fault."""
     yield f"{paint('✖', '31')} {paint(table.name, '1')} · {table.producer} · {table.writing.value}"
     yield f"    about        {table.about}"
     yield f"    reason       {table.reason}"
@@ -122,7 +122,7 @@ def table_evidence(table: MadeTable, paint: Paint = plain) -> Iterator[str]:
 
 
 def _others(names: Iterable[str]) -> Iterator[str]:
-    """The tables of which the same is to be told."""
+    """Group the tables with the same details."""
     told = ", ".join(names)
     if told:
         yield f"    likewise     {told}"

@@ -1,4 +1,4 @@
-"""The page of a relay: who follows whom without harm, and each failure with its script. It needs no network."""
+"""The page of a relay: which engine can work after which, and each failure with its script. It needs no network."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ class Deviation:
     answer: dict[str, Any] | None = field(default=None, hash=False)
     evidence: str = ""
     sometimes: bool = False
-    """Whether it depends on chance, so that a run in which it does not happen is no surprise."""
+    """Whether it depends on chance, so that runs in which it does not happen are expected."""
 
     id: str = ""
     kind: Kind = Kind.DEVIATION

@@ -1,7 +1,7 @@
-"""Scripts: what a writer is told to do to one table, step by step, in a small language that every writer can follow.
+"""Scripts: the steps that a writer performs on one table, in a small language that every writer can follow.
 
 A script is JSON (``$defs/script`` of `schemas/protocol.json`; docs/protocol.md describes it) and, here, a value:
-`Script` with one record for each operation. `model` tells from the script alone which rows a table has to hold after
+`Script` with one record for each operation. `model` computes from the script alone which rows a table must have after
 each operation, under which schema, and which rows are still the same rows.
 """
 

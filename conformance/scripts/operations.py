@@ -80,7 +80,7 @@ class Overwrite:
 
 @frozen(kw_only=True)
 class Delete:
-    """The rows that match a filter go: out of files that are written anew, or by positions."""
+    """Delete the rows that match a filter, by rewriting files or by positions."""
 
     op: ClassVar[str] = "delete"
 
@@ -143,7 +143,7 @@ class Upsert:
 
 @frozen(kw_only=True)
 class Compact:
-    """All data files are written anew, without the rows that were deleted; rows stay as and who they are."""
+    """Rewrite all data files without deleted rows; rows keep their values and row ids."""
 
     op: ClassVar[str] = "compact"
 
@@ -152,7 +152,7 @@ class Compact:
 
 @frozen(kw_only=True)
 class RewriteManifests:
-    """The manifests are written anew."""
+    """Rewrite the manifests."""
 
     op: ClassVar[str] = "rewrite-manifests"
 

@@ -23,7 +23,7 @@ def parse_script(json: Json) -> Script:
     """The script in JSON.
 
     Raises:
-        ScriptError: it is not of the form; tells the JSON pointer of the place.
+        ScriptError: it has a wrong form; the message has the JSON pointer of the place.
     """
     if not isinstance(json, dict) or json.keys() != {"operations"} or not isinstance(json["operations"], list):
         raise ScriptError("a script is an object whose one member, operations, is an array")

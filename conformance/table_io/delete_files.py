@@ -1,4 +1,4 @@
-"""What the delete files of a scan delete, each read once however many data files it applies to."""
+"""The delete files of a scan, each read once, however many data files it applies to."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from spec_ref.scan_planning.rows import check_cardinality, check_delete_columns,
 from spec_ref.scan_planning.tasks import FileScanTask, ScanDelete
 
 REMEMBERED = 256
-"""Delete files and indexes that are kept; those that were not used for longest are forgotten."""
+"""The most cached delete files, and indexes; the least recently used are dropped."""
 
 T = TypeVar("T")
 
 
 class _Remembered:
-    """Results by key, each computed once at a time."""
+    """A cache of results by key; a result is never computed twice at the same time."""
 
     def __init__(self, size: int) -> None:
         self._size = size
@@ -54,15 +54,15 @@ class _Remembered:
 
 
 class DeleteFiles:
-    """The delete files of one reading of a table."""
+    """The delete files of one read of a table."""
 
     def __init__(self, reading: Reading, tasks: Iterable[FileScanTask] = ()) -> None:
-        """Prepare a reading.
+        """Prepare for a read.
 
         Args:
-            reading: what is read.
-            tasks: the tasks of which it is known that they will be done here. Their equality deletes are indexed
-                together, so that each is indexed once although every data file has others of them.
+            reading: the columns to read.
+            tasks: the tasks that will be processed here, as far as they are known. Their equality deletes are indexed
+                together, so that each is indexed once, although different ones apply to each data file.
         """
         self._reading = reading
         self._files = _Remembered(REMEMBERED)
@@ -75,10 +75,10 @@ class DeleteFiles:
     # Deletes by position
 
     def positions(self, task: FileScanTask) -> DeletedRows | None:
-        """What knows which rows of the task's data file are deleted by position; None where no delete file may.
+        """Return the deleted positions of the task's data file; None if no delete file may apply.
 
         Raises:
-            SpecError: a delete file or deletion vector is damaged, or is not what its manifest entry says.
+            SpecError: a delete file or deletion vector is damaged, or differs from its manifest entry.
             FileAccessError: one cannot be read.
         """
         path = task.data_file.file_path
@@ -110,9 +110,9 @@ class DeleteFiles:
     # Deletes by equality
 
     def indexes(self, task: FileScanTask) -> list[tuple[tuple[DeleteColumn, ...], EqualityDeleteSet]]:
-        """The equality deletes that may apply to the task's data file, by the columns that they compare.
+        """Return the equality deletes that may apply to the task's data file, by the columns that they compare.
 
-        They delete rows of files with lower data sequence numbers, which `EqualityDeleteSet.deleted` takes.
+        They delete rows of files with lower data sequence numbers, which `EqualityDeleteSet.deleted` checks.
 
         Raises:
             SpecError, FileAccessError: as `positions`.
@@ -127,9 +127,9 @@ class DeleteFiles:
         return made
 
     def _scopes(self, task: FileScanTask) -> dict[tuple[Any, ...], list[ScanDelete]]:
-        """The task's equality deletes by the columns that they compare and the data files that they are for.
+        """Group the task's equality deletes by the columns that they compare and the data files that they are for.
 
-        Of deletes for the same columns and data files, those apply that are later than the data file (SCN010), so that
+        Of deletes for the same columns and data files, those that are later than the data file apply (SCN010), so that
         one index serves data files of all ages.
         """
         scopes: dict[tuple[Any, ...], list[ScanDelete]] = {}
@@ -139,7 +139,9 @@ class DeleteFiles:
                 ids = tuple(sorted(set(file.equality_ids or ())))
                 if not ids:
                     with in_file(file.file_path):
-                        raise spec_error("DFL020", "an equality delete file has equality_ids", found=file.equality_ids)
+                        raise spec_error(
+                            "DFL020", "an equality delete file must have equality_ids", found=file.equality_ids
+                        )
                 spec = self._reading.spec(delete.partition_spec_id)
                 partition = () if spec.is_unpartitioned else partition_key(file, spec)
                 scopes.setdefault((ids, partition), []).append(delete)

@@ -1,9 +1,9 @@
-"""Files by the URIs that tables hold (Paths in Metadata; File System Operations).
+"""Access to files by the URIs in tables (Paths in Metadata; File System Operations).
 
-A location is taken as it stands: nothing is percent-decoded, and ``?`` and ``#`` are characters of names, because
-engines write partition values into paths that way. Object stores are those of ``pyarrow.fs``; credentials and
-endpoints come from the environment variables that each store's own tools use. pyarrow is loaded with the first
-file that is opened for seeks or is not of this machine: local files are read whole, listed and written without it.
+Locations are used literally: nothing is percent-decoded, and ``?`` and ``#`` are characters of names, because engines
+write partition values into paths that way. Object stores are those of ``pyarrow.fs``; credentials and endpoints are
+taken from the environment variables of each store's usual tools. pyarrow is only loaded for random access and for files
+on stores: local files are read whole, listed and written without it.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ if TYPE_CHECKING:
 
 CONNECT_SECONDS = 10.0
 STORE_SECONDS = "ICEBERG_CONFORMANCE_STORE_SECONDS"
-"""The environment variable for how long a store may send nothing until a request is given up, and asked again."""
+"""The environment variable with the seconds without data after which a request to a store is aborted and repeated."""
 
 REQUEST_SECONDS = 60.0
-"""Where the variable is not set."""
+"""The default of the variable."""
 
 MAX_FILE_BYTES = 1 << 31
-"""How much of a file `read_bytes` holds unless told otherwise; data files are opened, not read whole."""
+"""The largest file that `read_bytes` reads by default; data files are opened, not read whole."""
 
 LOCAL_FILES, REFUSE = "ICEBERG_CONFORMANCE_LOCAL_FILES", "refuse"
-"""The environment variable, and its value, with which files of this machine are not read (`pipeline.trust`)."""
+"""The environment variable, and its value, that forbid reading local files (`conformance.table_io.trust`)."""
 
 _SCHEME = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*):(?=/)")
 
@@ -60,29 +60,29 @@ class FileAccessError(NotExamined):
 
 
 class FileMissing(FileAccessError):
-    """There is no such file."""
+    """The file does not exist."""
 
 
 class FileForbidden(FileAccessError):
-    """The store refuses to show the file to these credentials."""
+    """The store denies access to the file with these credentials."""
 
 
 class UnknownScheme(FileAccessError):
-    """The URI has a scheme that no file system here serves."""
+    """No supported file system has the scheme of the URI."""
 
 
 @attrs.frozen
 class Place:
-    """A location, split into the file system that serves it and the path there."""
+    """A location, split into its file system and the path there."""
 
     scheme: str
-    """In lower case; ``file`` where the location has none."""
+    """The scheme in lower case; ``file`` if the location has none."""
 
     authority: str
     """The host, bucket or container and account; empty for local files."""
 
     path: str
-    """As the file system takes it: local paths begin with a slash, those of object stores with the bucket."""
+    """The path for the file system: local paths start with a slash, those of object stores with the bucket."""
 
 
 @attrs.frozen
@@ -95,10 +95,10 @@ class Listed:
 
 
 def store_seconds() -> float:
-    """How many seconds a store may send nothing.
+    """Return how many seconds a store may send no data.
 
     Raises:
-        UsageError: the variable is no number above 0.
+        UsageError: the variable is not a number greater than 0.
     """
     text = os.environ.get(STORE_SECONDS)
     if not text:
@@ -108,15 +108,15 @@ def store_seconds() -> float:
     except ValueError:
         seconds = 0.0
     if not 0 < seconds < float("inf"):
-        raise UsageError(f"{STORE_SECONDS}={text}: it is a number of seconds above 0")
+        raise UsageError(f"{STORE_SECONDS}={text}: expected a number of seconds greater than 0")
     return seconds
 
 
 def split_location(location: str) -> Place:
-    """Where a location points: a plain path, ``file:/p``, ``file:///p``, ``s3://bucket/key`` and so on.
+    """Split a location: a plain path, ``file:/p``, ``file:///p``, ``s3://bucket/key`` and so on.
 
     Raises:
-        UnknownScheme: no file system serves the scheme.
+        UnknownScheme: no file system has the scheme.
     """
     match = _SCHEME.match(location)
     if match is None:
@@ -141,25 +141,25 @@ def split_location(location: str) -> Place:
 
 
 def file_system(location: str) -> tuple[fs.FileSystem, str]:
-    """The file system of a location, and the path there.
+    """Return the file system of a location, and the path there.
 
     Raises:
-        FileAccessError: nothing serves the location, or the store cannot be reached.
+        FileAccessError: no file system has the scheme, or the store cannot be reached.
     """
     path = _local_path(location)
     if path is not None:
         return _local(), path
     place = split_location(location)
-    with _told(location):
+    with _store_errors(location):
         return _store(place.scheme, place.authority, _settings()), place.path
 
 
 def _local_path(location: str) -> str | None:
-    """The path of a file of this machine; None where a store has the file.
+    """Return the path of a local file; None for a file on a store.
 
     Raises:
-        UnknownScheme: no file system serves the scheme.
-        FileForbidden: the file is of this machine, whose files are not to be read.
+        UnknownScheme: no file system has the scheme.
+        FileForbidden: the file is local, and reading local files is forbidden.
     """
     place = split_location(location)
     if place.scheme != "file":
@@ -170,39 +170,39 @@ def _local_path(location: str) -> str | None:
 
 
 def open_input(location: str) -> pa.NativeFile:
-    """A file opened for reading with seeks.
+    """Open a file for random access.
 
     Raises:
-        FileAccessError: it is not there, may not be read, or is no file.
+        FileAccessError: it does not exist, cannot be read, or is not a file.
     """
     system, path = file_system(location)
-    with _told(location):
+    with _store_errors(location):
         if system is _local():
             _refuse_endless(location, path)
         return system.open_input_file(path)
 
 
 def _refuse_endless(location: str, path: str) -> None:
-    """Refuse what stands at a local path where it may be waited for, or read, without end."""
+    """Refuse a local path that is a pipe or a device, as reading it may never end."""
     try:
         mode = os.stat(path).st_mode
-    except (OSError, ValueError):  # opening it tells what is wrong
+    except (OSError, ValueError):  # opening it reports the error
         return
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-        raise FileAccessError(location, "this is no file but a pipe or a device")
+        raise FileAccessError(location, "this is not a file but a pipe or a device")
 
 
 def read_bytes(location: str, *, limit: int = MAX_FILE_BYTES) -> bytes:
-    """The content of a file.
+    """Read a whole file.
 
     Raises:
         FileAccessError: it cannot be read, or has more than ``limit`` bytes.
     """
     path = _local_path(location)
     if path is None:
-        with open_input(location) as file, _told(location):
+        with open_input(location) as file, _store_errors(location):
             return _whole(location, file, file.size(), limit)
-    with _told_locally(location):
+    with _local_errors(location):
         _refuse_endless(location, path)
         size = os.path.getsize(path)
         with open(path, "rb") as local:
@@ -219,12 +219,12 @@ def _whole(location: str, file: Any, size: int, limit: int) -> bytes:
 
 
 def short_read(location: str, given: int, asked: int) -> FileAccessError:
-    """The error of a file system that gives fewer bytes than the file has: what is missing says nothing of the file."""
+    """Make the error for a read that returned too few bytes, which does not mean that the file is damaged."""
     return FileAccessError(location, f"it cannot be read: {given} bytes were given where {asked} were asked for")
 
 
 def store_failure(error: BaseException) -> str | None:
-    """What a store did not do, where that is behind an error: such an error says nothing of the file."""
+    """Return the failure of a store behind an error, if any; such an error does not mean that the file is damaged."""
     cause: BaseException | None = error
     while cause is not None:
         words = " ".join(str(cause).split())
@@ -235,86 +235,86 @@ def store_failure(error: BaseException) -> str | None:
 
 
 def file_size(location: str) -> int:
-    """How many bytes a file has.
+    """Return the size of a file in bytes.
 
     Raises:
-        FileAccessError: there is no such file, or it may not be seen.
+        FileAccessError: the file does not exist, or access is denied.
     """
     system, path = file_system(location)
-    with _told(location):
+    with _store_errors(location):
         info = system.get_file_info(path)
     if info.type is fs.FileType.NotFound:
         raise FileMissing(location, "there is no such file")
     if info.type is not fs.FileType.File:
-        raise FileAccessError(location, "this is no file")
+        raise FileAccessError(location, "this is not a file")
     return int(info.size)
 
 
 def is_directory(location: str) -> bool:
-    """Whether there is a directory, or in an object store any key below the location.
+    """Return whether a directory exists, or in an object store any key below the location.
 
     Raises:
-        FileAccessError: the store cannot be asked.
+        FileAccessError: the store cannot be reached.
     """
     path = _local_path(location)
     if path is not None:
-        with _told_locally(location):
+        with _local_errors(location):
             return os.path.isdir(path)
     system, key = file_system(location)
-    with _told(location):
+    with _store_errors(location):
         return bool(system.get_file_info(key).type is fs.FileType.Directory)
 
 
 def list_files(location: str) -> tuple[Listed, ...]:
-    """The files in a directory, not those in directories below it, by name.
+    """List the files in a directory by name, without those in subdirectories.
 
     Raises:
-        FileAccessError: there is no such directory, or it may not be listed.
+        FileAccessError: the directory does not exist, or cannot be listed.
     """
     base = location.rstrip("/")
     path = _local_path(location)
     if path is not None:
-        with _told_locally(location), os.scandir(path) as entries:
+        with _local_errors(location), os.scandir(path) as entries:
             inside = [(entry.name, entry.stat().st_size) for entry in entries if entry.is_file()]
         return tuple(Listed(f"{base}/{name}", name, size) for name, size in sorted(inside))
     system, key = file_system(location)
-    with _told(location):
+    with _store_errors(location):
         found = system.get_file_info(fs.FileSelector(key))
     files = (Listed(f"{base}/{i.base_name}", i.base_name, i.size) for i in found if i.type is fs.FileType.File)
     return tuple(sorted(files, key=lambda file: file.name))
 
 
 def write_bytes(location: str, data: bytes) -> None:
-    """Write a file whole, making the directories above it; what stood there is replaced.
+    """Write a whole file, and create the directories above it; an existing file is replaced.
 
     Raises:
-        FileAccessError: the file may not be written.
+        FileAccessError: the file cannot be written.
     """
     path = _local_path(location)
     if path is not None:
-        with _told_locally(location):
+        with _local_errors(location):
             os.makedirs(os.path.dirname(path), exist_ok=True)
             with open(path, "wb") as file:
                 file.write(data)
         return
     system, key = file_system(location)
-    with _told(location), system.open_output_stream(key) as out:
+    with _store_errors(location), system.open_output_stream(key) as out:
         out.write(data)
 
 
 @contextmanager
-def _told_locally(location: str) -> Iterator[None]:
-    """What Python raises of a local file, as errors for people."""
+def _local_errors(location: str) -> Iterator[None]:
+    """Convert errors of Python for a local file."""
     try:
         yield
-    except (OSError, ValueError) as error:  # ValueError: the name holds what no name may hold
+    except (OSError, ValueError) as error:  # ValueError: the name has a character that names cannot have
         known = _plain_failure(location, error)
         words = " ".join(str(error).split())
         raise known or FileAccessError(location, f"it cannot be read: {words}") from error
 
 
 def _plain_failure(location: str, error: BaseException) -> FileAccessError | None:
-    """What the kind of an error says of a file, whoever raised it."""
+    """Convert an error by its kind, if that is enough."""
     match error:
         case FileNotFoundError():
             return FileMissing(location, "there is no such file or directory")
@@ -323,14 +323,14 @@ def _plain_failure(location: str, error: BaseException) -> FileAccessError | Non
         case IsADirectoryError():
             return FileAccessError(location, "this is a directory")
         case UnicodeEncodeError():
-            return FileMissing(location.encode(errors="replace").decode(), "the name is no text")
+            return FileMissing(location.encode(errors="replace").decode(), "the name is not text")
         case _:
             return None
 
 
 @contextmanager
-def _told(location: str) -> Iterator[None]:
-    """What a file system of pyarrow raises, as errors for people. Stores tell of missing rights in words alone."""
+def _store_errors(location: str) -> Iterator[None]:
+    """Convert errors of pyarrow's file systems. Stores report missing permissions only in the message."""
     try:
         yield
     except FileAccessError:
@@ -388,7 +388,7 @@ Settings = tuple[tuple[str, str], ...]
 
 
 def _settings() -> Settings:
-    """The variables that decide how a store is reached; they are part of the cache's key, so that changes are seen."""
+    """Return the variables with the settings of stores, which are part of the cache's key, so that changes apply."""
     return tuple((name, os.environ[name]) for name in _VARIABLES if os.environ.get(name))
 
 

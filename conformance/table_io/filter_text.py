@@ -1,6 +1,6 @@
 """Filters as text, in the syntax of SQL conditions: ``id < 20 AND name IS NOT NULL``.
 
-The text is parsed by sqlglot. What a predicate of the spec has no form for is refused.
+The text is parsed by sqlglot. Conditions that predicates of the spec cannot express are refused.
 """
 
 from __future__ import annotations
@@ -49,17 +49,17 @@ def parse_filter(text: str, schema: Schema, *, case_sensitive: bool = True) -> P
             ``LIKE 'prefix%'``, ``starts_with(column, 'prefix')``, ``is_nan(column)``, joined with ``AND``, ``OR`` and
             ``NOT``.
         schema: the schema of the table, which gives numbers and times in the text their types.
-        case_sensitive: whether names have to be spelled as in the schema.
+        case_sensitive: whether names must be spelled as in the schema.
 
     Returns:
-        The predicate, unbound. It means what the spec says, which is not always what SQL says: every test but IS NULL
-        is false for null, and NOT of it true (EXP012), so that ``id <> 5`` holds where id is null.
+        The predicate, unbound. It has the meaning of the spec, which differs from SQL: every test except IS NULL is
+        false for null, and its negation true (EXP012), so that ``id <> 5`` holds if id is null.
 
     Raises:
-        UsageError: the text is not a condition, or has a form that predicates of the spec do not have.
+        UsageError: the text is not a condition, or predicates of the spec cannot express it.
     """
     if len(text) > MAX_TEXT:
-        raise UsageError(f"the filter has {len(text)} characters, and at most {MAX_TEXT} are read")
+        raise UsageError(f"the filter has {len(text)} characters; at most {MAX_TEXT} are allowed")
     try:
         tree = sqlglot.parse_one(text)
     except (sqlglot.errors.SqlglotError, RecursionError) as error:
@@ -79,11 +79,11 @@ _ARGUMENTS: dict[type[exp.Expr], frozenset[str]] = {
     exp.Between: frozenset({"this", "low", "high"}),
     exp.Like: _OPERANDS | {"negate"},
 }
-"""The arguments of sqlglot's nodes that are understood, for each node that has others than operands."""
+"""The supported arguments of sqlglot's nodes, for each node with arguments besides operands."""
 
 _TIMES = (exp.DType.DATE, exp.DType.TIME, exp.DType.TIMESTAMP, exp.DType.TIMESTAMPTZ, exp.DType.DATETIME)
 _NO_OFFSET = re.compile(r"T[0-9:.]+Z?$")
-"""Where a time ends without an offset, or with Z for UTC."""
+"""The end of a time without an offset, or with Z for UTC."""
 
 _DECIMAL = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 
@@ -98,7 +98,7 @@ class _Parser:
         return UsageError(f"filter {self.text[:200]!r}: {node.sql()[:200]}: {reason}")
 
     def predicate(self, node: exp.Expr) -> Any:
-        # What a newer sqlglot says in arguments that are not known here would otherwise be lost.
+        # Otherwise, unknown arguments of a newer sqlglot would be ignored.
         known = _ARGUMENTS.get(type(node), _OPERANDS)
         if unknown := sorted(name for name, value in node.args.items() if value and name not in known):
             raise self.refusal(node, f"predicates of the spec have no {', '.join(unknown)}")
@@ -187,7 +187,7 @@ class _Parser:
         return int(text) if text.isdigit() else float(text)
 
     def converted(self, text: str, name: str) -> Any:
-        """A string constant: ISO 8601 for times, with a blank or a T between date and time."""
+        """Convert a string constant: ISO 8601 for times, with a space or a T between date and time."""
         if name.startswith("timestamp") and len(text) > 10 and text[10] == " ":
             text = f"{text[:10]}T{text[11:]}"
         if name.startswith("timestamp") and len(text) == 10:

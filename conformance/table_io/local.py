@@ -1,4 +1,4 @@
-"""Reading tables here: scan tasks on threads, as Arrow releases Python's lock while it decodes and filters."""
+"""Reading tables on this machine: scan tasks in threads, as Arrow releases Python's lock to decode and filter."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from spec_ref.expressions.predicates import TRUE, Predicate
 from spec_ref.scan_planning import FileScanTask, table_state
 
 WAITING_BATCHES = 4
-"""Batches for each thread that wait for whoever reads them."""
+"""How many batches of each thread may wait for the consumer."""
 
 
 def read_table(
@@ -39,26 +39,26 @@ def read_table(
     threads: int | None = None,
     batch_rows: int = BATCH_ROWS,
 ) -> pa.RecordBatchReader:
-    """The rows of a table, under its names and in the Arrow types of its types.
+    """Read the rows of a table, with the column names and types of its schema.
 
     Args:
-        table: what `conformance.table_io.tables.load_table` gives.
-        snapshot_id: the snapshot by its id; the current one where neither this, a reference nor a time is given.
-        ref: the snapshot by the name of a branch or tag.
-        timestamp_ms: the snapshot that was current at a time.
+        table: the table, from `conformance.table_io.tables.load_table`.
+        snapshot_id: the id of the snapshot; the current one if neither this, a reference nor a time is given.
+        ref: the name of a branch or tag, instead of a snapshot id.
+        timestamp_ms: a time, to read the snapshot that was current then.
         select: names of columns, with dots for fields of structs, and of the metadata columns ``_file``, ``_pos``,
             ``_deleted``, ``_spec_id``, ``_partition``, ``_row_id`` and ``_last_updated_sequence_number``; all columns
             of the table where None. With ``_deleted``, rows that are deleted are given too.
-        filter: which rows to give; every row where it is left out.
-        case_sensitive: whether names in ``select`` and ``filter`` have to be spelled as in the schema.
-        threads: how many data files are read at once; as many as there are processors where None. With one, rows come
-            in the order of the plan and of the files; with more, in any order.
+        filter: the condition on rows; all rows by default.
+        case_sensitive: whether names in ``select`` and ``filter`` must be spelled as in the schema.
+        threads: how many data files are read at once; None for one per processor. With one thread, rows are in the
+            order of the plan and of the files; with more, in any order.
         batch_rows: the most rows that are decoded at once.
 
     Raises:
-        SpecError: the table, the selection or the filter is wrong; what is wrong with a data file is raised when the
-            reader comes to it.
-        FileAccessError: a file is missing or may not be read.
+        SpecError: the table, the selection or the filter is wrong; errors in a data file are raised when the reader
+            gets to it.
+        FileAccessError: a file is missing or cannot be read.
     """
     reading, planned = plan_reading(
         table,
@@ -72,7 +72,7 @@ def read_table(
     tasks = list(planned)
     deletes = DeleteFiles(reading, tasks)
     workers = min(threads or os.cpu_count() or 1, max(1, len(tasks)))
-    alone = workers == 1 and threads != 1  # then a file's columns are what can be decoded at once
+    alone = workers == 1 and threads != 1  # then the columns of a file are decoded in parallel
 
     def work(task: FileScanTask) -> Iterator[pa.RecordBatch]:
         return read_task(task, reading, deletes, batch_rows=batch_rows, threads=alone)
@@ -81,11 +81,11 @@ def read_table(
 
 
 def read_rows(table: Table, **arguments: Any) -> Iterator[dict[str, Any]]:
-    """The rows of a table, in the order of the plan and of the files, as values of the spec by column names.
+    """Read the rows of a table, in the order of the plan and of the files, as values of the spec by column names.
 
     Args:
         table: the table.
-        arguments: those of `read_table`.
+        arguments: the arguments of `read_table`.
 
     Raises:
         SpecError, FileAccessError: as `read_table`.
@@ -111,7 +111,7 @@ def plan_reading(
     filter: Predicate = TRUE,
     case_sensitive: bool = True,
 ) -> tuple[Reading, Iterator[FileScanTask]]:
-    """What is to be read, and the tasks of the scan; arguments and errors as in `read_table`."""
+    """Return the columns to read and the tasks of the scan; arguments and errors as in `read_table`."""
     state = table_state(table.metadata, snapshot_id=snapshot_id, ref=ref, timestamp_ms=timestamp_ms)
     reading = reading_of(table, state.schema, select, case_sensitive=case_sensitive)
     tasks = plan(table.metadata, state.snapshot, filter, read_bytes, schema=state.schema, case_sensitive=case_sensitive)
@@ -126,9 +126,9 @@ class _Failed:
 def in_threads(
     tasks: Sequence[FileScanTask], work: Callable[[FileScanTask], Iterator[pa.RecordBatch]], workers: int
 ) -> Iterator[pa.RecordBatch]:
-    """The batches of all tasks, by some threads that stop when nobody wants more batches.
+    """Yield the batches of all tasks, which run in threads that stop when the consumer stops.
 
-    The first error ends all of it.
+    The first error ends all threads.
     """
     if workers <= 1:
         for task in tasks:

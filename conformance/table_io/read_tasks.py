@@ -31,7 +31,7 @@ from spec_ref.schemas.reserved_field_ids import BY_NAME
 
 
 def arrow_schema(reading: Reading) -> pa.Schema:
-    """The schema of the batches that a reading gives."""
+    """Return the schema of the batches of a read."""
     given = [arrow_field(field) for field in reading.fields]
     return pa.schema([*given, *(_metadata_field(reading, name) for name in reading.metadata_columns)])
 
@@ -42,7 +42,7 @@ def _metadata_field(reading: Reading, name: str) -> pa.Field:  # type: ignore[ty
 
 
 def metadata_type(reading: Reading, name: str) -> Type:
-    """The type of a metadata column."""
+    """Return the type of a metadata column."""
     return BY_NAME[name].type or reading.partition_type
 
 
@@ -54,18 +54,18 @@ def read_task(
     batch_rows: int = BATCH_ROWS,
     threads: bool = False,
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of a data file that are left after its deletes and match the filter, in the order of the file.
+    """Read the rows of a data file that are not deleted and match the filter, in the order of the file.
 
     Args:
-        task: the data file, its deletes and the filter that is left for its rows.
-        reading: what to read.
-        deletes: what reads the delete files, shared by tasks that are done in one place.
+        task: the data file, its deletes and the residual filter for its rows.
+        reading: the columns to read.
+        deletes: the reader of delete files, shared by the tasks of one process.
         batch_rows: the most rows that are decoded at once.
         threads: whether columns are decoded by several threads.
 
     Raises:
-        SpecError: a file is damaged, is not what its manifest entry says, or cannot be read with the schema.
-        FileAccessError: a file is missing or may not be read.
+        SpecError: a file is damaged, differs from its manifest entry, or cannot be read with the schema.
+        FileAccessError: a file is missing or cannot be read.
     """
     file = task.data_file
     refuse_encrypted(file)
@@ -95,20 +95,20 @@ class _Deletes:
 
 @attrs.frozen
 class _Reader:
-    """What reads the batches of one data file. Every projection is of the same columns of the file."""
+    """Reads the batches of one data file. All projections use the same columns of the file."""
 
     task: FileScanTask
     reading: Reading
     deletes: _Deletes
     output: FileProjection
     tested: FileProjection
-    """The columns of the filter, under the names of the table."""
+    """The columns of the filter, with the names of the table."""
 
     compared: FileProjection
     """The columns of the equality deletes, in the order of the indexes."""
 
     lineage: FileProjection
-    """``_row_id`` and ``_last_updated_sequence_number`` as the file has them."""
+    """``_row_id`` and ``_last_updated_sequence_number`` as stored in the file."""
 
     schema: pa.Schema
 
@@ -126,12 +126,12 @@ class _Reader:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the file's columns that are read."""
+        """The names of the columns of the file to read."""
         projections = (self.output, self.tested, self.compared, self.lineage)
         return tuple(dict.fromkeys(name for projection in projections for name in projection.columns))
 
     def read(self, batch: pa.RecordBatch, first: int) -> pa.RecordBatch:
-        """The rows to give of a batch of the file, whose first row has the position ``first``."""
+        """Return the resulting rows of a batch of the file, whose first row has the position ``first``."""
         deleted = self._deleted(batch, first)
         flagged = "_deleted" in self.reading.metadata_columns
         kept = np.ones(batch.num_rows, bool) if flagged or deleted is None else ~deleted
@@ -147,7 +147,7 @@ class _Reader:
         return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
 
     def _deleted(self, batch: pa.RecordBatch, first: int) -> Any:
-        """Which rows are deleted; None where no deletes apply to the file."""
+        """Return a mask of the deleted rows; None if no deletes apply to the file."""
         mask = None
         if self.deletes.positions is not None:
             mask = self.deletes.positions.deleted(first, batch.num_rows)
@@ -187,15 +187,17 @@ _MOST = 0.9
 
 
 def _left(batch: pa.RecordBatch, kept: npt.NDArray[np.bool_]) -> pa.RecordBatch:
-    """The rows that are kept.
+    """Return the rows that are kept.
 
-    Arrow copies an array run by run, but a batch by the places of its rows. The first is several times faster where few
-    rows go, and several times slower where few stay.
+    Arrow filters an array run by run, but a batch by the indexes of its rows. The first is several times faster if few
+    rows are removed, and several times slower if few are kept.
     """
     count = np.count_nonzero(kept)
     if count == batch.num_rows:
         return batch
     mask = pa.array(kept)
-    if count < _MOST * batch.num_rows or not batch.num_columns:  # arrays alone do not tell how many rows there are
+    if (
+        count < _MOST * batch.num_rows or not batch.num_columns
+    ):  # without columns, arrays do not show the number of rows
         return batch.filter(mask)
     return pa.RecordBatch.from_arrays([column.filter(mask) for column in batch.columns], schema=batch.schema)

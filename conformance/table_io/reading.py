@@ -1,4 +1,4 @@
-"""What is read of a table: a small value that every task of the reading shares and that can be pickled."""
+"""The columns to read from a table: a small picklable value that all tasks of a read share."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ METADATA_COLUMNS = (
     "_row_id",
     "_last_updated_sequence_number",
 )
-"""The metadata columns that a reading can give (RES002, RES005)."""
+"""The metadata columns that can be read (RES002, RES005)."""
 
 
 @attrs.frozen(kw_only=True)
 class Reading:
-    """The columns to read, and what of the table's metadata that takes."""
+    """The columns to read, and the metadata of the table that is needed for that."""
 
     schema: Schema
-    """The schema that is read with."""
+    """The schema of the snapshot."""
 
     fields: tuple[NestedField, ...]
-    """The columns of the table to give, in the order of the result; of structs the fields that were asked for."""
+    """The columns of the table in the order of the result; of structs only the selected fields."""
 
     metadata_columns: tuple[str, ...]
-    """Which of `METADATA_COLUMNS` to give behind them."""
+    """The selected `METADATA_COLUMNS`, after the others."""
 
     schemas: tuple[Schema, ...]
-    """The schema, then those of the table from the newest on."""
+    """The schema of the snapshot, then all schemas of the table, newest first."""
 
     specs: Mapping[int, PartitionSpec]
 
@@ -54,13 +54,13 @@ class Reading:
     """The table's name mapping."""
 
     partition_type: StructType
-    """The fields of all partition specs whose values can be interpreted, for ``_partition``."""
+    """The fields of all partition specs with known transforms, for ``_partition``."""
 
     def spec(self, spec_id: int) -> PartitionSpec:
-        """The partition spec with an id.
+        """Return the partition spec with an id.
 
         Raises:
-            SpecError: TMD010, if the table has none.
+            SpecError: TMD010, if the table does not have it.
         """
         if spec_id not in self.specs:
             raise spec_error("TMD010", "the table has no partition spec with the id", found=spec_id)
@@ -70,16 +70,16 @@ class Reading:
 def reading_of(
     table: Table, schema: Schema, select: Sequence[str] | None = None, *, case_sensitive: bool = True
 ) -> Reading:
-    """A reading of some columns.
+    """Make a reading of some columns.
 
     Args:
         table: the table.
-        schema: the schema to read with, that of the snapshot.
-        select: names of columns, with dots for fields of structs, and of metadata columns; all columns where None.
-        case_sensitive: whether the names have to be spelled as in the schema.
+        schema: the schema of the snapshot.
+        select: names of columns, with dots for fields of structs, and of metadata columns; None for all columns.
+        case_sensitive: whether the names must be spelled as in the schema.
 
     Raises:
-        SpecError: EXP003, for a name that the schema does not have; what a broken name mapping is refused for.
+        SpecError: EXP003, for a name that the schema does not have; or the name mapping is not valid.
     """
     metadata = table.metadata
     ids: dict[int, None] = {}
@@ -113,12 +113,12 @@ def _find(schema: Schema, name: str, *, case_sensitive: bool) -> int | None:
         return None if found is None else found.id
     matching = [column.id for column in schema.columns() if column.name.lower() == name.lower()]
     if len(matching) > 1:
-        raise spec_error("EXP003", "several columns have the name but for its case", found=name)
+        raise spec_error("EXP003", "several columns have names that differ only in case", found=name)
     return matching[0] if matching else None
 
 
 def _in_order(schema: Schema, ids: tuple[int, ...]) -> tuple[NestedField, ...]:
-    """The top-level columns in the order in which they, or the first of their fields, were asked for."""
+    """Return the top-level columns in the order in which they, or the first of their fields, were selected."""
     fields = {field.id: field for field in select_fields(schema, frozenset(ids))}
     roots: dict[int, None] = {}
     for field_id in ids:
@@ -129,9 +129,9 @@ def _in_order(schema: Schema, ids: tuple[int, ...]) -> tuple[NestedField, ...]:
 
 
 def _partition_type(metadata: TableMetadata) -> StructType:
-    """The partition fields of all specs by their ids, as a field that specs share has one id (PAR009).
+    """Return the partition fields of all specs by id, as a field that specs share has one id (PAR009).
 
-    Fields whose values cannot be interpreted, such as those of unknown transforms, are left out (PAR024).
+    Fields whose values cannot be interpreted, such as those with unknown transforms, are left out (PAR024).
     """
     unified = unified_partition_type(map(metadata.partition_type, reversed(metadata.partition_specs)))
     return StructType(tuple(field for field in unified.fields if field.type != UNKNOWN))
@@ -139,10 +139,10 @@ def _partition_type(metadata: TableMetadata) -> StructType:
 
 @contextmanager
 def in_file(location: str) -> Iterator[None]:
-    """Tell the file in an error raised inside, unless it tells another one.
+    """Add the file to an error that is raised inside, unless it names a file.
 
     Raises:
-        FileAccessError: the file system failed, which readers of formats may take for damage of the file.
+        FileAccessError: the file system failed, which readers of formats may report as damage of the file.
     """
     try:
         yield
@@ -157,21 +157,21 @@ def in_file(location: str) -> Iterator[None]:
 
 
 def refuse_encrypted(file: DataFile) -> None:
-    """Refuse a file that is encrypted.
+    """Refuse an encrypted file.
 
     Raises:
-        FileAccessError: it is.
+        FileAccessError: the file is encrypted.
     """
     if file.key_metadata is not None:
-        raise FileAccessError(file.file_path, "the file is encrypted, which cannot be read here")
+        raise FileAccessError(file.file_path, "the file is encrypted, which is not supported")
 
 
 def read_vector(file: DataFile) -> bytes:
-    """The bytes of a deletion vector, from where its manifest entry says that they are.
+    """Read the bytes of a deletion vector, at the offset in its manifest entry.
 
     Raises:
-        SpecError: DFL025, if they end after the file.
-        FileAccessError: they cannot be read.
+        SpecError: DFL025, if they extend beyond the end of the file.
+        FileAccessError: the file cannot be read.
     """
     refuse_encrypted(file)
     with open_input(file.file_path) as opened, in_file(file.file_path):

@@ -31,7 +31,7 @@ def read_rows(
     select: Sequence[str] | None = None,
     filter: Predicate = TRUE,
 ) -> Iterator[dict[str, Any]]:
-    """The rows of a table as values of the spec by the names of their columns; see `conformance.table_io.local`.
+    """Read the rows of a table as values of the spec by column names; see `conformance.table_io.local`.
 
     Raises:
         SpecError, FileAccessError: as `conformance.table_io.local.read_table`.
@@ -46,7 +46,7 @@ def read_rows(
 
 
 def row_reader(reading: Reading) -> RowReader:
-    """What reads the rows of scan tasks."""
+    """Make the reader of the rows of scan tasks."""
     return RowReader(
         schema=reading.schema,
         fields=reading.fields,
@@ -59,7 +59,7 @@ def row_reader(reading: Reading) -> RowReader:
 
 
 def _named(reading: Reading, task: FileScanTask, row: Row) -> dict[str, Any]:
-    """A row with its metadata columns, by their names."""
+    """Return a row with its metadata columns, by name."""
     partition = {field.id: task.data_file.partition.get(field.id) for field in reading.partition_type.fields}
     known = {
         "_file": task.data_file.file_path,

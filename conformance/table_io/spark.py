@@ -1,11 +1,11 @@
-"""Reading tables in Spark: scan tasks on the executors, whose rows come back as a DataFrame through Arrow.
+"""Reading tables in Spark: scan tasks run on the executors, and their rows become a DataFrame through Arrow.
 
-The executors run the same function as `conformance.table_io.local`; this package and ``spec_ref`` have to be on their
-Python path. Columns and filter are given to the planning of the scan, so that what is not needed is not read. With
-Spark 4.1 and later, `conformance.table_io.spark_source` makes tables a source of ``spark.read`` too.
+The executors run the same function as `conformance.table_io.local`; this package and ``spec_ref`` must be on their
+Python path. Scan planning gets the columns and the filter, so that only what is needed is read. With Spark 4.1 and
+later, `conformance.table_io.spark_source` also makes tables a source of ``spark.read``.
 
-Types that Spark does not have come as what it can hold: a uuid as text, a fixed as binary, a time as its microseconds,
-a timestamp of nanoseconds as its nanoseconds, a variant as its two parts, geometry and geography as WKB.
+Values of types that Spark does not have are converted: a uuid to text, a fixed to binary, a time to microseconds, a
+timestamp of nanoseconds to nanoseconds, a variant to its two parts, geometry and geography to WKB.
 """
 
 from __future__ import annotations
@@ -42,22 +42,22 @@ def read_dataframe(
     case_sensitive: bool = True,
     partitions: int | None = None,
 ) -> DataFrame:
-    """The rows of a table as a DataFrame, whose partitions are scan tasks.
+    """Read a table as a DataFrame, whose partitions are scan tasks.
 
     Args:
-        spark: the session that reads.
-        location: a metadata file or the directory of a table, as executors see it too.
-        snapshot_id: as the following arguments, what `conformance.table_io.local.read_table` takes.
-        ref: the snapshot by a branch or tag.
-        timestamp_ms: the snapshot by a time.
-        select: the columns; all of them where None.
-        filter: which rows to give.
-        case_sensitive: whether names have to be spelled as in the schema.
-        partitions: how many partitions; where None, one for each data file.
+        spark: the session.
+        location: a metadata file or the directory of a table, which executors can reach.
+        snapshot_id: the id of the snapshot, as for `conformance.table_io.local.read_table`.
+        ref: the name of a branch or tag, instead of a snapshot id.
+        timestamp_ms: a time, to read the snapshot that was current then.
+        select: the columns; None for all of them.
+        filter: the condition on rows.
+        case_sensitive: whether names must be spelled as in the schema.
+        partitions: the number of partitions; None for one per data file.
 
     Raises:
-        SpecError: the table, the selection or the filter is wrong. What is wrong with a data file fails the Spark job.
-        FileAccessError: a metadata file is missing or may not be read.
+        SpecError: the table, the selection or the filter is wrong. Errors in a data file fail the Spark job.
+        FileAccessError: a metadata file is missing or cannot be read.
     """
     reading, tasks = plan_reading(
         load_table(location),
@@ -70,23 +70,23 @@ def read_dataframe(
     )
     sent = [(pickle.dumps(task),) for task in tasks]
     number = max(1, min(partitions or len(sent), MOST_PARTITIONS))
-    # Out of one partition the tasks are dealt out evenly.
+    # From a single partition, the tasks are distributed evenly.
     frame = spark.createDataFrame(sent, "task binary").coalesce(1).repartition(number)
     schema = from_arrow_schema(spark_schema(arrow_schema(reading)), prefer_timestamp_ntz=True)
     return frame.mapInArrow(reader_of(reading), schema)
 
 
 def collect_arrow(frame: DataFrame) -> pa.Table:
-    """The rows of a DataFrame as an Arrow table, which holds times that Python's own do not."""
+    """Return the rows of a DataFrame as an Arrow table, which has times that Python's types cannot represent."""
     if hasattr(frame, "toArrow"):
         made: pa.Table = frame.toArrow()
         return made
-    # Spark 3.5 does the same, and has no public name for it.
+    # Spark 3.5 can do the same, but has no public function for it.
     return pa.Table.from_batches(frame._collect_as_arrow(), schema=to_arrow_schema(frame.schema))
 
 
 def reader_of(reading: Reading) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """The function that executors apply to batches of tasks."""
+    """Return the function that executors apply to batches of tasks."""
 
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         settle_in()
@@ -99,6 +99,6 @@ def reader_of(reading: Reading) -> Callable[[Iterator[pa.RecordBatch]], Iterator
 
 
 def rows_of(sent: Any, reading: Reading, deletes: DeleteFiles | None = None) -> Iterator[pa.RecordBatch]:
-    """The rows of a pickled task, in Arrow types that Spark takes."""
+    """Yield the rows of a pickled task, in Arrow types that Spark supports."""
     task = pickle.loads(sent)  # noqa: S301 - made by the driver of this session
     return map(spark_batch, read_task(task, reading, deletes))

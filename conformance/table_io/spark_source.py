@@ -4,8 +4,8 @@
     spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")
     spark.read.format("iceberg-reference").option("columns", "id,s").load("s3://bucket/table").where("id > 5")
 
-Spark tells a source in Python the filters of a query, and not its columns; those are an option. Filters are taken
-where both agree on what they mean: not on floating-point columns, as NaN is above all numbers to Spark.
+Spark passes the filters of a query to a source in Python, but not its columns; those are an option. Filters are used
+if both agree on their meaning, which excludes floating-point columns, as NaN is greater than all numbers in Spark.
 
 Options: ``columns`` (names with commas between them), ``snapshot-id``, ``ref``, ``as-of-timestamp`` (milliseconds).
 """
@@ -67,11 +67,11 @@ _COMPARISONS: dict[type, Operation] = {
 }
 _TESTS: dict[type, Operation] = {IsNull: Operation.IS_NULL, IsNotNull: Operation.NOT_NULL}
 _COMPARED = frozenset({BOOLEAN, INT, LONG, STRING})
-"""The types whose values mean the same to Spark and to Iceberg and come as plain Python values."""
+"""The types whose values mean the same in Spark and in Iceberg, and are passed as plain Python values."""
 
 
 def predicate_of(pushed: Filter, schema: Schema) -> Predicate | None:
-    """A filter of Spark as a predicate with the same rows; None where there is none."""
+    """Convert a filter of Spark to an equivalent predicate; None if there is none."""
     name = ".".join(pushed.attribute) if hasattr(pushed, "attribute") else None
     column = None if name is None else schema.find_name(name)
     if name is None or column is None:
@@ -101,7 +101,7 @@ class IcebergReference(DataSource):  # type: ignore[misc]
         self.options = options
 
     def asked(self) -> dict[str, Any]:
-        """What the options ask for, as arguments of `plan_reading`."""
+        """Return the options as arguments of `plan_reading`."""
         columns, snapshot, time = (self.options.get(key) for key in ("columns", "snapshot-id", "as-of-timestamp"))
         return {
             "select": None if columns is None else [name.strip() for name in columns.split(",")],
@@ -119,7 +119,7 @@ class IcebergReference(DataSource):  # type: ignore[misc]
 
 
 class Task(InputPartition):  # type: ignore[misc]
-    """A scan task and what is read."""
+    """A scan task and the columns to read."""
 
     def __init__(self, task: bytes, reading: Reading) -> None:
         super().__init__(task)
@@ -135,7 +135,7 @@ class Reader(DataSourceReader):  # type: ignore[misc]
         self.filter: Predicate = TRUE
 
     def pushFilters(self, filters: Sequence[Filter]) -> Iterable[Filter]:  # noqa: N802 - Spark's name
-        """Take the filters that have a predicate, and give back the others."""
+        """Use the filters that have an equivalent predicate, and return the others."""
         schema = plan_reading(load_table(self.location), **self.asked)[0].schema
         for pushed in filters:
             predicate = predicate_of(pushed, schema)

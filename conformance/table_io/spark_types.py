@@ -1,4 +1,4 @@
-"""Arrow types of tables as those that Spark takes. Nothing here needs Spark."""
+"""Conversion of Arrow types of tables to those that Spark supports. Nothing here needs Spark."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ArrowType: TypeAlias = Any
 
 
 def spark_schema(schema: pa.Schema) -> pa.Schema:
-    """The schema of batches that Spark is given."""
+    """Return the schema of batches for Spark."""
     return pa.schema([_field(field) for field in schema])
 
 
@@ -28,7 +28,7 @@ def _field(field: Any) -> Any:
 
 
 def spark_type(type_: ArrowType) -> ArrowType:
-    """The Arrow type in which Spark is given values of a type; see `conformance.table_io.spark`."""
+    """Return the Arrow type of values for Spark; see `conformance.table_io.spark`."""
     if isinstance(type_, pa.UuidType):
         return pa.string()
     if pa.types.is_fixed_size_binary(type_):
@@ -47,7 +47,7 @@ def spark_type(type_: ArrowType) -> ArrowType:
 
 
 def spark_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """A batch of `spark_schema`."""
+    """Convert a batch to `spark_schema`."""
     schema = spark_schema(batch.schema)
     if schema == batch.schema:
         return batch
@@ -81,12 +81,12 @@ def _array(array: Array) -> Array:
 
 
 def table_batch(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    """A batch that came from Spark, with values in the Arrow types of a table where Spark holds them in other ones.
+    """Convert a batch from Spark to the Arrow types of a table.
 
     Args:
         batch: columns by name.
-        schema: of the table; columns that it does not have, and types that Spark holds otherwise than `spark_type`
-            says, are left as they are.
+        schema: the schema of the table; columns that it does not have, and types other than those of `spark_type`, are
+            left as they are.
     """
     arrays = []
     for name, array in zip(batch.schema.names, batch.columns, strict=True):

@@ -1,9 +1,8 @@
-"""What a Python worker of Spark does before a task, so that what Spark does between tasks costs little.
+"""Preparation of a Python worker of Spark, which makes Spark's work between tasks cheap.
 
-A worker serves one task after the other. Between them Spark lets Python forget what it knows of the path for modules,
-which reads the contents of every archive on it anew, Spark's own jar with thousands of files among them, and collects
-garbage, which looks at every object of every module. With short tasks both cost more than the tasks. Nothing here needs
-Spark.
+A worker runs one task after another. Between tasks, Spark clears Python's caches of the module path, so that the
+contents of every archive on it are read again, including Spark's jar with thousands of files, and collects garbage,
+which visits every object of every module. For short tasks, both cost more than the tasks. Nothing here needs Spark.
 """
 
 from __future__ import annotations
@@ -14,11 +13,11 @@ import zipimport
 
 
 def settle_in() -> None:
-    """Keep the contents of archives on the path, and what was imported out of the sight of the garbage collector.
+    """Keep the cached contents of archives on the path, and hide imported objects from the garbage collector.
 
-    It is called first of all by what runs in a task. The archives of a session do not change while it runs.
+    A task calls this first. The archives of a session do not change while it runs.
     """
     for path, importer in sys.path_importer_cache.items():
         if isinstance(importer, zipimport.zipimporter):
-            sys.path_importer_cache[path] = None  # made again, from contents that are known, when it is asked
+            sys.path_importer_cache[path] = None  # created again from the cached contents when needed
     gc.freeze()

@@ -17,7 +17,7 @@ MAX_HINT_BYTES = 1 << 12
 
 
 class NoTable(NotExamined):
-    """The location holds no table, or leaves open which metadata is the table's."""
+    """There is no table at the location, or its current metadata is ambiguous."""
 
 
 @attrs.frozen
@@ -36,20 +36,20 @@ def load_table(location: str) -> Table:
             a store that `file_access` serves.
 
     Raises:
-        FileAccessError: a file is missing, or may not be read.
+        FileAccessError: a file is missing, or cannot be read.
         NoTable: the directory has no metadata file, or several of one version.
-        SpecError: the metadata must be refused.
+        SpecError: the metadata is not valid.
     """
     found = metadata_location(location)
     return Table(found, read_metadata(read_bytes(found, limit=MAX_METADATA_BYTES), file=found))
 
 
 def metadata_location(location: str) -> str:
-    """The current metadata file of the table at a location; the location itself where it is no directory.
+    """Return the current metadata file of the table at a location; the location itself if it is not a directory.
 
-    In a directory the file with the highest version is the table's, as each version is only made from the one before.
-    A version hint may lag behind, so that it decides only where it names the file of a metastore table, whose versions
-    may have losers of a race beside them.
+    In a directory it is the file with the highest version, as each version is only made from the one before. A version
+    hint may lag behind, so that it is only used if it names the file of a metastore table, which may have files of
+    failed commits with the same version.
 
     Raises:
         FileAccessError, NoTable: as in `load_table`.
@@ -89,7 +89,7 @@ def _name(file: Listed) -> MetadataFileName | None:
 
 
 def _hint(files: tuple[Listed, ...]) -> str | None:
-    """What the version hint says; None where there is none or it makes no sense."""
+    """Return the content of the version hint; None if there is none or it is not valid."""
     file = next((file for file in files if file.name == HINT), None)
     if file is None or file.size > MAX_HINT_BYTES:
         return None

@@ -1,8 +1,8 @@
-"""Which files of this machine a table may name (SECURITY.md).
+"""Which local files a table may name (SECURITY.md).
 
-A table on this machine may name files anywhere: its data may lie elsewhere (``write.data.path``), and it was put here
-by someone who can read them. A table on a store was written by others, and no engine of theirs writes to this machine:
-what it names here is a mistake or a trap, and what a reader says of such a file would tell its content.
+A local table may name any local file: its data may be in other folders (``write.data.path``), and whoever put the table
+here can read them. A table on a store was written by others, whose engines do not write to this machine: a local file
+in it is a mistake or an attack, and messages about such a file could disclose its content.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from conformance.table_io.file_access import LOCAL_FILES, REFUSE, split_location
 
 @attrs.define
 class Trust:
-    """What one run of a command may read; it holds for the processes that it starts too."""
+    """The local files that one run of a command, with its child processes, may read."""
 
     allow_local_files: bool = False
     _remote: bool | None = None
@@ -30,14 +30,14 @@ class Trust:
         """Read tables at some locations.
 
         Raises:
-            UsageError: tables of this machine and of stores are read in one run, whose processes know one rule only.
-            UnknownScheme: no file system serves a location.
+            UsageError: local tables and tables on stores are read in one run, for which there is only one rule.
+            UnknownScheme: no file system has the scheme of a location.
         """
         for location in () if self.allow_local_files else locations:
             remote = split_location(location).scheme != "file"
             if self._remote is not None and self._remote != remote:
                 raise UsageError(
-                    "tables of this machine and of stores: check them in two runs, or with --allow-local-files"
+                    "local tables and tables on stores: check them in two runs, or with --allow-local-files"
                 )
             self._remote = remote
         before = os.environ.get(LOCAL_FILES)

@@ -106,9 +106,9 @@ class Remote:
             if not answered.exists():
                 raise
         if not answered.exists():
-            told = (self._folder / "log").read_text(encoding="utf-8", errors="replace").strip().splitlines()
+            printed = (self._folder / "log").read_text(encoding="utf-8", errors="replace").strip().splitlines()
             self._open.close()  # another table may be what it can check
-            raise NotExamined(f"Spark did not run: {told[-1] if told else f'exit status {process.returncode}'}")
+            raise NotExamined(f"Spark did not run: {printed[-1] if printed else f'exit status {process.returncode}'}")
         found: TableReport | Exception = pickle.loads(answered.read_bytes())  # noqa: S301 - written by our own process
         answered.unlink()
         if isinstance(found, Exception):

@@ -1,7 +1,7 @@
 """Golden vectors: loading them, and choosing among them.
 
 Vectors are JSON files ``<suite>/<topic>.json`` of the form ``vectors.schema.json``. Everything that is wrong with a
-file is told here with its place, so that later steps can rely on each vector.
+file is reported here with its place, so that later steps can rely on each vector.
 """
 
 from __future__ import annotations

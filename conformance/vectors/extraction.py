@@ -80,7 +80,7 @@ def extract(source: Path, folder: Path, location: str | None = None) -> Extracte
 
 
 def _others(source: Path, at: Path) -> list[str]:
-    """What is not copied from a folder: the tables, which are written anew."""
+    """What is not copied from a folder: the tables, which are rewritten."""
     return ["tables"] if at == source / FOLDER.parent else []
 
 

@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 from conformance.core.failures import UsageError
 from conformance.core.json_text import parse_json
 
-PLACE = Path("/tmp/iceberg-conformance/tables")  # noqa: S108 - the place that stands in the files of the tables
+PLACE = Path("/tmp/iceberg-conformance/tables")  # noqa: S108 - the location in the files of the tables
 """Where golden tables were written, by which vectors name them."""
 
 LOCATION = "location.json"
@@ -32,7 +32,7 @@ def named_place(folder: Path) -> str:
         raise UsageError(f"{path}: it has to be an object with a location") from None
     here = location_of(path.parent)
     if stated != here:  # what is read for vectors is below their own folder, whatever they say
-        raise UsageError(f"{path}: the vectors were extracted to {stated!r}; extract them anew to read them in {here}")
+        raise UsageError(f"{path}: the vectors were extracted to {stated!r}; extract them again to read them in {here}")
     return here
 
 
@@ -54,4 +54,4 @@ def location_complaint(location: str, folder: Path) -> str | None:
     below = path.parts[len(place.parts) :] if path.is_relative_to(place) else ()
     if len(below) > 1 and ".." not in below and "\0" not in location:
         return None
-    return f"{location!r} is no file of a golden table, which are below {place}"
+    return f"{location!r} is not a file of a golden table, which are below {place}"

@@ -1,10 +1,10 @@
-"""Golden tables: tables that engines wrote, put where they can be read.
+"""Golden tables: tables that engines wrote, copied to where they can be read.
 
 The files of an Iceberg table name each other by absolute location, and golden tables were written below `PLACE`. Their
-bytes are kept in ``vectors/golden/tables/NAME/`` beside an ``index.json`` that tells the engine, its statements, what
-rows they make, and the sha256 of each file. `materialize` puts them into a folder, with the locations inside rewritten
-(`conformance.vectors.relocation`); a run uses one of its user (`own_place`), which no other user and no engine's setup
-shares.
+bytes are kept in ``vectors/golden/tables/NAME/`` beside an ``index.json`` with the engine, its statements, the rows
+that they lead to, and the sha256 of each file. `materialize` puts them into a folder, with the locations inside
+rewritten (`conformance.vectors.relocation`); a run uses one of its user (`own_place`), which no other user and no
+engine's setup shares.
 
 Vectors name the tables by their location below `PLACE`. `Located` puts the true location into what is asked, and the
 one below `PLACE` into answers, so that results do not depend on the machine. Vectors that ``vectors extract`` made name
@@ -41,7 +41,7 @@ with lazy_imports():
 INDEX = "index.json"
 
 MADE_BY = 1
-"""Counts the ways of rewriting locations, so that tables of an older one are made anew."""
+"""Counts the ways of rewriting locations, so that tables of an older one are written again."""
 
 
 def names(source: Path | None = None) -> list[str]:
@@ -57,7 +57,7 @@ def index(name: str, source: Path | None = None) -> dict[str, Any]:
         UsageError: there is no such table, or its index is broken.
     """
     if name in ("", ".", "..") or "/" in name:
-        raise UsageError(f"{name!r} is no name of a golden table")
+        raise UsageError(f"{name!r} is not the name of a golden table")
     path = (source or shipped()) / FOLDER / name / INDEX
     try:
         data = path.read_bytes()
@@ -70,7 +70,7 @@ def checked_index(data: bytes, path: object) -> dict[str, Any]:
     """The index that a file holds; its files are below the folder that it lies in.
 
     Raises:
-        UsageError: it is no index, or names a file elsewhere.
+        UsageError: it is not an index, or names a file elsewhere.
     """
     try:
         read = parse_json(data)
@@ -81,7 +81,7 @@ def checked_index(data: bytes, path: object) -> dict[str, Any]:
     for name, sha256 in read["files"].items():
         parts = PurePosixPath(name).parts
         if not parts or PurePosixPath(name).is_absolute() or ".." in parts or "\0" in name or type(sha256) is not str:
-            raise UsageError(f"{path}: broken index: {name!r} is no file of the table")
+            raise UsageError(f"{path}: broken index: {name!r} is not a file of the table")
     return read
 
 
@@ -196,7 +196,7 @@ def _check_extracted(folder: Path, wanted: Iterable[str]) -> None:
     for name in wanted:
         known = index(name, folder)["files"]
         if not _has(folder / FOLDER / name, {**known, INDEX: None}):
-            raise UsageError(f"{folder / FOLDER / name}: not the files that the index names; extract the vectors anew")
+            raise UsageError(f"{folder / FOLDER / name}: not the files that the index names; extract the vectors again")
 
 
 def _own(place: Path) -> None:
@@ -213,7 +213,7 @@ def _own(place: Path) -> None:
     if not stat.S_ISDIR(found.st_mode) or (
         os.name == "posix" and (found.st_uid != os.getuid() or found.st_mode & 0o022)
     ):
-        raise UsageError(f"golden tables cannot be at {place}, which is no folder that only this user writes to")
+        raise UsageError(f"golden tables cannot be at {place}, which is not a folder that only this user can write to")
 
 
 def _sha256(path: Path) -> str:

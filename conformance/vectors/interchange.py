@@ -331,7 +331,7 @@ def write_vectors(folder: Path, documents: dict[str, JsonObject]) -> None:
 
 
 def exported(vectors: Sequence[Vector]) -> dict[str, JsonObject]:
-    """Our vectors of types as files of cases, by their path; structs stand among the schemas, too."""
+    """Our vectors of types as files of cases, by their path; structs are also among the schemas."""
     found: dict[str, list[JsonObject]] = {}
     for vector in vectors:
         if vector.operation.name != "type.parse" or "-default" in json.dumps(vector.args):

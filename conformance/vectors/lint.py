@@ -30,13 +30,13 @@ MEMBERS = ("id", "requirements", "versions", "args", "expect", "origin", "note",
 """The members of a vector in the order of the files."""
 
 NOTHING_TO_ANSWER = {
-    "BND005": "a bound that is no variant object of paths and primitives has no value",
+    "BND005": "a bound that is not a variant object of paths and primitives has no value",
     "BND009": "a bound whose parts do not fit each other has no value",
     "EVO006": "a default that the new type does not have cannot be kept",
-    "PUF001": "bytes that are no Puffin file have no blobs",
+    "PUF001": "bytes that are not a Puffin file have no blobs",
     "PUF002": "bytes without a footer have no blobs",
     "PUF003": "a footer that does not fit the file has no payload",
-    "PUF016": "bytes that are no compact theta sketch have no hashes",
+    "PUF016": "bytes that are not a compact theta sketch have no hashes",
     "TMD007": "a table without any schema has no columns",
     "VER003": "a lower version has no place for what the table has",
 }
@@ -167,7 +167,7 @@ def _vector_findings(section: str, operation: str, vector: dict[str, Any]) -> It
             if version not in requirement.versions:
                 yield ("versions",), f"{code} does not exist in version {version}"
     if len(known) == len(vector["requirements"]) and all(requirement.section != section for requirement in known):
-        yield ("requirements",), f"none of the requirements stands in the section {section!r}"
+        yield ("requirements",), f"none of the requirements is in the section {section!r}"
     for index, known_id in enumerate(vector.get("contradiction", ())):
         if known_id not in contradictions():
             yield ("contradiction", index), f"the register has no contradiction {known_id}"

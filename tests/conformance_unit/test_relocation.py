@@ -206,7 +206,7 @@ def test_extracted_tables_that_were_changed_are_refused(source: Path, tmp_path: 
 def test_extracted_vectors_that_were_moved_are_refused(source: Path, tmp_path: Path) -> None:
     extract(source, tmp_path / "x")
     (tmp_path / "x").rename(tmp_path / "y")
-    with pytest.raises(UsageError, match="extract them anew"):
+    with pytest.raises(UsageError, match="extract them again"):
         load(tmp_path / "y")
 
 

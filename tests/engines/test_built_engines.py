@@ -94,7 +94,7 @@ def test_a_missing_compiler_is_told_in_one_line(name: str, needed: str, monkeypa
     [
         ("go version go1.25.8 linux/amd64", "and go is 1.25.8"),
         ("go version go1.9 linux/amd64", "and go is 1.9"),
-        ("gibberish", "does not tell its release"),
+        ("gibberish", "does not print its release"),
     ],
 )
 def test_a_compiler_that_is_too_old_is_not_asked_to_build(

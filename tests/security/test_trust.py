@@ -137,7 +137,7 @@ def _vectors(folder: Path, table: str) -> Path:
     ],
 )
 def test_vectors_ask_about_golden_tables_only(table: str, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no file of a golden table"):
+    with pytest.raises(UsageError, match="not a file of a golden table"):
         vectors.load(_vectors(tmp_path, table))
 
 
@@ -152,7 +152,7 @@ def test_the_name_of_a_golden_table_is_no_path(name: str, tmp_path: Path) -> Non
     (tmp_path / "golden" / "index.json").parent.mkdir(parents=True)
     (tmp_path / "golden" / "index.json").write_text('{"files": {}}')
     place = tmp_path / "place" / "tables"
-    with pytest.raises(UsageError, match="no name of a golden table"):
+    with pytest.raises(UsageError, match="not the name of a golden table"):
         materialize([name], tmp_path, place)
     assert not place.exists()
 
@@ -165,6 +165,6 @@ def test_an_index_names_files_below_its_table_only(name: str, tmp_path: Path) ->
     (tmp_path / "vectors" / FOLDER / "x").write_bytes(b"")
     place = tmp_path / "place" / "tables"
     place.parent.mkdir()
-    with pytest.raises(UsageError, match="is no file of the table"):
+    with pytest.raises(UsageError, match="is not a file of the table"):
         materialize(["one"], tmp_path / "vectors", place)
     assert not list(tmp_path.glob("place/*/*"))

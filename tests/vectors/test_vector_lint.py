@@ -68,7 +68,7 @@ def test_a_file_without_faults_has_no_findings(write: Callable[..., Path]) -> No
 # What is changed in the only vector, and the only finding that follows.
 FAULTS: dict[str, tuple[dict[str, Any], str]] = {
     "unknown requirement": ({"requirements": ["HSH001", "HSH999"]}, "the register has no requirement HSH999"),
-    "requirement of another section": ({"requirements": ["SVB002"]}, "none of the requirements stands in the section"),
+    "requirement of another section": ({"requirements": ["SVB002"]}, "none of the requirements is in the section"),
     "version the requirement does not have": ({"requirements": ["HSH006"]}, "HSH006 does not exist in version 1"),
     "unsorted requirements": ({"requirements": ["HSH002", "HSH001"]}, "requirements are not sorted"),
     "unsorted versions": ({"versions": [3, 1]}, "versions are not sorted"),
@@ -192,7 +192,7 @@ def test_the_section_of_a_vector_is_one_of_the_register(write: Callable[..., Pat
 
 def test_a_vector_is_about_its_own_section(write: Callable[..., Path]) -> None:
     found = findings(write(document(vector(section="Scan Planning"))))
-    assert found == ["6:43: hash-int-34: none of the requirements stands in the section 'Scan Planning'"]
+    assert found == ["6:43: hash-int-34: none of the requirements is in the section 'Scan Planning'"]
 
 
 def test_an_id_is_unique_among_all_files(write: Callable[..., Path]) -> None:

@@ -76,7 +76,7 @@ def _rows(query: str) -> arrow_rows.Rows:
     try:
         return pa.ipc.open_file(chdb.query(query, "Arrow").bytes()).read_all()
     except (chdb.ChdbError, RuntimeError, UnicodeDecodeError) as error:
-        # What is found while rows are read is a RuntimeError; a message with bytes of the data in it is no text.
+        # Errors while rows are read are RuntimeErrors; a message with bytes of the data in it is not text.
         said = error.object.decode(errors="replace") if isinstance(error, UnicodeDecodeError) else str(error)
         if any(words in said for words in BUGS):
             raise

@@ -57,7 +57,7 @@ def _read(args: Arguments) -> object:
     except Exception:
         raise
     except BaseException as error:
-        # A panic of Rust is no Exception, and a process that ends with one waits for Daft's threads forever.
+        # A panic of Rust is a BaseException, and a process that ends with one waits for Daft's threads forever.
         raise RuntimeError(f"{type(error).__name__}: {error}") from None
     return arrow_rows.answer(rows, args["types"], names)
 

@@ -82,7 +82,7 @@ class Spark:
             context = SparkContext(gateway=self._jvm.gateway, conf=conf)
             context.setLogLevel("OFF")
             self._session = SparkSession(context)
-            # PySpark puts exceptions of its own in the place of Py4J's, which `JVM.judged` tells apart by their class.
+            # PySpark replaces the exceptions of Py4J, whose class `JVM.judged` needs, by others.
             java_gateway.get_return_value = protocol.get_return_value
         return self._session
 

@@ -272,7 +272,7 @@ class JavaWriter:
     def _row_delta(self, operation: Json, keys: list[Json], rows: list[Json]) -> None:
         table = self._table
         if not set(self._compiled.sourcesOfDeletes(table)) <= keys[0].keys():
-            raise Unsupported("equality deletes are of a partition, which the keys do not tell")
+            raise Unsupported("equality deletes are of a partition, which the keys do not determine")
         update = table.newRowDelta()
         if operation.get("branch", MAIN) != MAIN:
             update = update.toBranch(operation["branch"])

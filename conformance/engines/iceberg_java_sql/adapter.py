@@ -1,4 +1,4 @@
-"""The adapter of the functions that Iceberg's Spark catalog offers to SQL, which have code of their own."""
+"""The adapter of the functions that Iceberg's Spark catalog offers to SQL, which have separate code."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class Functions:
 
     @property
     def version(self) -> str:
-        """What ``iceberg_version()`` tells."""
+        """Return the result of ``iceberg_version()``."""
         return str(self._ask("local.system.iceberg_version()"))
 
     def _ask(self, expression: str) -> Any:

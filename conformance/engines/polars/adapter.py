@@ -47,14 +47,14 @@ def _snapshot_id(table: StaticTable, args: Arguments) -> int | None:
 
 @contextmanager
 def _judged() -> Iterator[None]:
-    """Tell what Polars does not have, what it refuses and where it panics."""
+    """Separate what Polars does not support, what it refuses and where it panics."""
     try:
         yield
     except NotImplementedError as error:
         raise Unsupported(str(error)) from None
     except REFUSALS as error:
         raise (Unsupported if any(words in str(error) for words in NOT_THERE) else Invalid)(str(error)) from None
-    except polars.exceptions.PanicException as error:  # which is no Exception
+    except polars.exceptions.PanicException as error:  # a BaseException
         raise RuntimeError(f"panic: {error}") from None
 
 
@@ -72,7 +72,7 @@ def _read(args: Arguments) -> object:
 
 
 def _plan(args: Arguments) -> object:
-    """What the planner of ``scan_iceberg`` gives to the reader of Parquet files: the scan, told as JSON."""
+    """What the planner of ``scan_iceberg`` gives to the reader of Parquet files: the scan, as JSON."""
     with _judged():
         table = StaticTable.from_metadata(args["table"])
         if table.current_snapshot() is None and not args.keys() & set(table_requests.TIMES):
@@ -115,7 +115,7 @@ NOT_GIVEN = (
     "limit",
     "user_storage_options",
 )
-"""What the planner is not told here; it prunes files by the filter alone."""
+"""Arguments that the planner does not get here; it prunes files only by the filter."""
 
 
 def _planned(leaf: Leaf) -> Any:

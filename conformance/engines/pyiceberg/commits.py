@@ -99,7 +99,7 @@ def replay(args: Arguments) -> object:
 
 
 class Writer:
-    """A handle on the table, by a catalog of its own."""
+    """Load the table with a separate catalog."""
 
     def __init__(self, args: Arguments, catalog: SqlCatalog, snapshots: list[int]) -> None:
         self._args, self._catalog, self._snapshots = args, catalog, snapshots
@@ -120,7 +120,7 @@ class Writer:
         name = "_" + change["op"].replace("-", "_")
         if not hasattr(self, name):
             raise Unsupported(f"PyIceberg has no {change['op']}")
-        # The table of a transaction is refreshed when it is tried again, so each has a handle of its own.
+        # A retry refreshes the table of a transaction, so each transaction has a separate table object.
         self._transaction = self._catalog.load_table(TABLE).transaction()
         self._transaction._table.metadata = self._table.metadata
         self._transaction._table.metadata_location = self._table.metadata_location

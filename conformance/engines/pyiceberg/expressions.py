@@ -1,6 +1,6 @@
 """The operations of PyIceberg on predicates: its visitors that evaluate, project and prune.
 
-PyIceberg's predicates are made of its own classes. Constants are handed to them as users write them (a date is a text),
+PyIceberg has its own classes of predicates. Constants are handed to them as users write them (a date is a text),
 and bound and converted by PyIceberg.
 """
 

@@ -103,7 +103,7 @@ def _judged() -> Iterator[None]:
             raise Unsupported(str(error)) from None
         raise Invalid(f"{type(error).__name__}: {error}") from None
     except SystemError as error:
-        if "Negative size" not in str(error):  # so its decoder tells a negative length
+        if "Negative size" not in str(error):  # so its decoder reports a negative length
             raise
         raise Invalid(f"SystemError: {error}") from None
 
@@ -174,7 +174,7 @@ class MemoryOutput(OutputFile):  # type: ignore[misc]
 
 
 def engine_table(args: Arguments) -> tuple[Schema, dict[int, PartitionSpec]]:
-    """The schema and the specs that a request tells, by id."""
+    """Return the schema, and the specs by id, of a request."""
     specs = args["specs"] if "specs" in args else [args["spec"]]
     schema = Schema.model_validate_json(json.dumps({"schema-id": 0, "type": "struct", **args["schema"]}))
     read = (PartitionSpec.model_validate_json(json.dumps(spec)) for spec in specs)
@@ -199,7 +199,7 @@ def _told(name: str, value: Any) -> Any:
 def _read(args: Arguments) -> object:
     names = args.get("select")
     if names is not None and "header" in names:
-        raise Unsupported("the header of a manifest is not told")
+        raise Unsupported("PyIceberg does not report the header of a manifest")
     told = args["manifest_file"]
     if told.get("first_row_id") is not None or not ROW_IDS.isdisjoint(names or ()):
         raise Unsupported("PyIceberg has nothing of row ids and deletion vectors in manifests")

@@ -104,7 +104,7 @@ def _default(type_: Any, default: Any) -> Any:
 
 
 def change_column(update: Any, schema: Any, change: Arguments, engine_type: Callable[[Any], Any]) -> None:
-    """Tell an ``UpdateSchema`` a change."""
+    """Pass a change to an ``UpdateSchema``."""
     path = tuple(change["name"].split("."))
     match change["op"]:
         case "add":

@@ -1,6 +1,6 @@
 """The operations of iceberg-rust on manifests and manifest lists, as far as ``pyiceberg-core`` offers them: it parses.
 
-Entries are told as they are written. What they inherit, and the specs of the table, are left to its caller.
+Entries are returned as they are written. What they inherit, and the specs of the table, are left to its caller.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _told(name: str, value: Any) -> Any:
 
 @contextmanager
 def _judged() -> Iterator[None]:
-    """The binding unwraps the results of the library, so that its refusals arrive as panics that tell them."""
+    """The binding unwraps the results of the library, so that its refusals arrive as panics that contain them."""
     try:
         yield
     except (Invalid, Unsupported):
@@ -98,14 +98,14 @@ def _judged() -> Iterator[None]:
 def _read(args: Arguments) -> object:
     names = args.get("select")
     if names is not None and "header" in names:
-        raise Unsupported("the header of a manifest is not told")
+        raise Unsupported("the library does not report the header of a manifest")
     with _judged():
         entries = core.read_manifest_entries(bytes.fromhex(args["bytes"])).entries()
     asked = [name for name in ENTRY if names is None or name in names]
     if any(getattr(entry, name) is None for entry in entries for name in asked):
         raise Unsupported("what entries inherit is left to the caller")
     if args["manifest_file"].get("first_row_id") is not None:
-        raise Unsupported("row ids are not told")
+        raise Unsupported("the library does not report row ids")
     schema, specs = engine_table(args)
     spec = specs.get(args["manifest_file"]["partition_spec_id"])
     if spec is None:
@@ -137,7 +137,7 @@ def _scaled(type_: Any, value: Any) -> Any:
 
 def _list_read(args: Arguments) -> object:
     if "first_row_id" in args.get("select", ()):
-        raise Unsupported("row ids are not told")
+        raise Unsupported("the library does not report row ids")
     with _judged():
         manifests = core.read_manifest_list(bytes.fromhex(args["bytes"])).entries()
         return {"manifests": [_listed_form(one) for one in manifests]}

@@ -160,7 +160,7 @@ def _answer_alike(questions: list[Question]) -> list[Answer]:
     kernel = KERNELS.get(op)
     type_ = arrow = None
     if kernel is not None:
-        with contextlib.suppress(SpecError):  # the definition tells what is wrong with the type
+        with contextlib.suppress(SpecError):  # the definition reports what is wrong with the type
             type_ = type_from_json(args["type"])
             arrow = _arrow(type_)
     if kernel is None or type_ is None or arrow is None:

@@ -262,7 +262,7 @@ def change_of(change: Change, snapshots: list[int], table: TableMetadata, args: 
 
 
 def told(metadata: TableMetadata, runner: Runner, snapshots: list[int]) -> dict[str, Any]:
-    """What a table is, as the answer of ``commit.replay`` tells it."""
+    """Describe a table as in the answer of ``commit.replay``."""
     refs: dict[str, Any] = {}
     data_files: list[tuple[str, int | None, int]] = []
     by_id = {snapshot.snapshot_id: snapshot for snapshot in metadata.snapshots}

@@ -1,8 +1,8 @@
 """Answers about manifests and manifest lists.
 
 Null and empty say the same, hexadecimal digits have either case, and partition values are compared as values of their
-types. A file that is written may have any codec, names and order of columns: it is held to the rules that bind writers
-and read, and what it says is compared. Reading loads numpy, which runs that compare none do not wait for.
+types. A file that is written may have any codec, names and order of columns: it is checked against the rules that bind
+writers and read, and what it says is compared. Reading loads numpy, which runs that compare none do not wait for.
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ def _keeps_rules(found: Iterable[Any], *, columns: bool) -> None:
 
 
 def _unsorted(entry: Form) -> Form:
-    """An entry without the order 0, which is no order."""
+    """Return an entry without the sort order 0, which means unsorted."""
     file = entry["data_file"]
     if file.get("sort_order_id") != 0:
         return entry

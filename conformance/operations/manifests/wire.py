@@ -32,7 +32,7 @@ LEFT_OUT = frozenset({"block_size_in_bytes", "file_ordinal", "sort_columns", "di
 
 
 def _value(wire: Any, value: Any) -> Any:
-    """A value of a field that is no record, as it travels."""
+    """Return the wire form of a value of a field that is not a record."""
     if isinstance(value, enum.Enum):
         return value.value
     match wire:
@@ -52,7 +52,7 @@ def _record(row: Any) -> Form:
 
 
 def entry_form(entry: ManifestEntry, partition: StructType | None) -> Form:
-    """An entry; ``partition`` gives the values their types, and without it they are told as they are."""
+    """Return the wire form of an entry; without ``partition``, which has the types, values are not converted."""
     form = _record(entry)
     data_file = _record(entry.data_file)
     types = {field.id: field.type for field in partition.fields} if partition else {}
@@ -75,14 +75,14 @@ def manifest_form(manifest: Manifest, entries: Iterable[ManifestEntry], partitio
 
 
 def listed_form(manifest: ManifestFile) -> Form:
-    """A manifest as a list tells of it."""
+    """Return the wire form of a manifest's entry in a manifest list."""
     form = _record(manifest)
     if manifest.partitions is not None:
         form["partitions"] = [_record(summary) for summary in manifest.partitions]
     return form
 
 
-# What a request tells
+# Parsing requests
 
 
 def _read(wire: Any, value: Any) -> Any:
@@ -105,7 +105,7 @@ def _values(cls: type, form: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def listed_from_form(form: Form, **defaults: Any) -> ManifestFile:
-    """A manifest of a list; ``defaults`` stand for what is not told."""
+    """Parse a manifest of a manifest list; ``defaults`` replace missing members."""
     values = {**defaults, **_values(ManifestFile, form)}
     if "content" in form:
         values["content"] = ManifestContent(form["content"])
@@ -142,6 +142,6 @@ def entry_from_form(form: Form, partition: StructType) -> ManifestEntry:
 
 
 def table_of(schema: Form, specs: list[Form]) -> tuple[Schema, dict[int, PartitionSpec]]:
-    """The schema and the specs that a request tells, by id."""
+    """Return the schema, and the specs by id, of a request."""
     read = (reader(SPEC, V3)(spec) for spec in specs)
     return reader(SCHEMA, V3)({"type": "struct", "schema-id": 0, **schema}), {spec.spec_id: spec for spec in read}

@@ -34,7 +34,7 @@ from spec_ref.encodings.variant.value_writer import encode_variant
 def table_rows(args: JsonObject, expected: JsonObject, got: JsonObject) -> Differences:
     """Rows as a bag: values of the types of their columns, each row as often as it is expected.
 
-    Rows that are not expected are told beside the missing rows that they are most like, column by column.
+    Unexpected rows are paired with the most similar missing rows, and reported column by column.
     """
     types = {name: read_type(json) for name, json in args["types"].items()}
     wanted = [_read(types, row, "expected") for row in expected["rows"]]

@@ -19,7 +19,7 @@ from spec_ref.data_types.types import BINARY, DOUBLE, FLOAT, FixedType, ListType
 
 
 def json_form(args: dict[str, Any], expected: Any, got: Any) -> Differences:
-    """The JSON form of a value: as it stands, but for what the type leaves open (`_normal`)."""
+    """Return the JSON form of a value, normalized where the type allows several (`_normal`)."""
     if same_json(expected, got):
         return ()
     try:

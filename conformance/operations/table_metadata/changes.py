@@ -24,7 +24,7 @@ from spec_ref.schemas.type_json import type_from_json, type_to_json
 
 
 def _default_of(type_: Any, default: Any) -> Any:
-    """A default of a type, both as JSON, as it is read where it stands in a schema."""
+    """Return a default of a type, both in JSON, as it is read in a schema."""
     field = {"id": 1, "name": "f", "required": False, "type": type_, "write-default": default}
     return reader(FIELDS, V3)([field])[0].write_default
 

@@ -76,7 +76,7 @@ def _with_text_longs(value: Any) -> Any:
 
 
 def _fields(fields: Any) -> Any:
-    """Fields with their types and defaults spelled in one way; as they stand where they cannot be read."""
+    """Return fields with types and defaults in canonical spelling; unchanged if they cannot be read."""
     try:
         struct = type_to_json(_known(type_from_json({"type": "struct", "fields": fields})))
     except SpecError:
@@ -153,7 +153,7 @@ def _without_implied(document: Any) -> Any:
     return {name: member for name, member in document.items() if name != "current-snapshot-id" or member != NO_SNAPSHOT}
 
 
-# Evolution: new ids are compared by where they stand, as any that were never given are right.
+# Evolution: new ids are compared by their positions, as any unused ids are right.
 
 
 def field_ids(fields: Any) -> Iterator[tuple[Form, str]]:
@@ -174,7 +174,7 @@ def _nested_ids(type_: Any) -> Iterator[tuple[Form, str]]:
 
 
 def _renumbered(places: list[tuple[Form, str]], last: int) -> int:
-    """Count the ids above ``last`` anew from there, each once; the highest id after that."""
+    """Renumber the ids above ``last`` from there on; return the highest id after that."""
     given: dict[Any, int] = {}
     for holder, name in places:
         found = holder.get(name)
@@ -184,7 +184,7 @@ def _renumbered(places: list[tuple[Form, str]], last: int) -> int:
 
 
 def _highest(stated: Any, places: list[tuple[Form, str]], last: int) -> Any:
-    """A last id as the lowest that is right, where it is not below the ids in use; else as it stands."""
+    """Return the lowest right last id if a last id is not less than the ids in use; else the last id."""
     used = max((holder[name] for holder, name in places if type(holder.get(name)) is int), default=last)
     highest = _renumbered(places, last)
     return highest if type(stated) is int and stated >= max(used, last) else stated

@@ -39,7 +39,7 @@ from spec_ref.sorting.order import ORDER
 from spec_ref.table_metadata import TableMetadata, check_metadata, read_metadata, upgrade, write_metadata
 
 WRITTEN = {"schemas": writer(SCHEMA, V3), "partition_specs": writer(SPEC, V3), "sort_orders": writer(ORDER, V3)}
-"""The lists whose items have a form of their own, which v3 writes in full."""
+"""The lists whose items have separate forms, which v3 writes in full."""
 
 DEPRECATED = frozenset({"schema", "partition-spec"})
 """The members that v1 keeps for older readers, and that say nothing beside the lists."""

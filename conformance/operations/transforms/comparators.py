@@ -21,7 +21,7 @@ class Days:
 
 def _result_from_exchange(type_: Type, json: Any) -> Any:
     # Writers of older texts give the day transform the result type int (contradiction A5); readers have to take it, and
-    # a vector that permits both tells which of them an implementation chose.
+    # a vector that permits both shows which of them an implementation chose.
     return Days(json) if type_ == DATE and type(json) is int else from_exchange(type_, json)
 
 

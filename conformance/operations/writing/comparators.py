@@ -169,10 +169,10 @@ def _times(row: str, count: int) -> str:
 
 
 class Lineage:
-    """What is known of row ids from the readings so far.
+    """The row ids from the readings so far.
 
-    A row that is not changed keeps its id; one that is changed keeps it or gets one that no row ever had (writers may
-    tell an update as a delete and an insert). When a row was changed last is told by the snapshot that did.
+    An unchanged row keeps its id; a changed row keeps it or gets a new one (writers may implement an update as a delete
+    and an insert). The last update of a row is the sequence number of the snapshot that changed it.
     """
 
     def __init__(self, numbers: OperationNumbers) -> None:
@@ -221,11 +221,11 @@ class Lineage:
         for row_id in [row_id for row_id in left if row_id in self._owners]:
             kept = next((fact for fact in new if fact[0] == self._owners[row_id]), None)
             if kept is None:
-                yield Difference(f"{path}/_row_id", f"an id of its own for {row}", f"{row_id}, that of another row")
+                yield Difference(f"{path}/_row_id", f"a unique id for {row}", f"{row_id}, the id of another row")
                 return
             new.remove(kept)
             yield from self._settle(path, row, kept, row_id, left.pop(row_id))
-        if len(new) == 1:  # which of several is which cannot be told
+        if len(new) == 1:  # several equal rows cannot be distinguished
             (row_id,) = left
             yield from self._settle(path, row, new[0], row_id, left[row_id])
 

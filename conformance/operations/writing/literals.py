@@ -14,7 +14,7 @@ def read_literal(type_: Type, json: Json) -> Any:
     """The value of a literal.
 
     Raises:
-        SpecError: it is no value of the type; EXP003 where a struct has no such field.
+        SpecError: it is not a value of the type; EXP003 if a struct does not have a field.
     """
     return from_exchange(type_, with_ids(type_, json))
 

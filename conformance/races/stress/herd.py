@@ -75,7 +75,7 @@ class Herd:
         return {"wrong": wrong}
 
     def call(self, name: str) -> dict[str, Any]:
-        """Call a method of a client, in a process of its own: what it leaves open is not for writers to inherit."""
+        """Call a method of a client in a separate process, so that writers do not inherit its open files."""
         read, write = os.pipe()
         pid = self._fork(lambda: _answer(write, lambda: getattr(self._make(self.plan), name)()))
         os.close(write)

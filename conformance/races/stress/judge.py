@@ -264,7 +264,7 @@ def _shown(numbers: Iterable[int]) -> str:
 def landed(operations: list[Operation], found: Found) -> dict[str, tuple[int, int]]:
     """By error that leaves open what became of a commit: how many there were, and how many commits are there.
 
-    Only those that add rows can be told.
+    Only commits that add rows can be recognised.
     """
     counted: dict[str, tuple[int, int]] = {}
     removed = {one.old for one in operations if one.old is not None and one.outcome != REFUSED}

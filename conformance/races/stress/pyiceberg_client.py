@@ -24,7 +24,7 @@ from conformance.races.stress.journal import MAYBE, REFUSED, Entry
 from conformance.races.stress.writers import ROWS, Work, column_of, property_of
 
 for _name in ("rest", "sql", "hive", "glue"):
-    with suppress(ImportError):  # loaded once, before writers are forked; what is missing is told when it is used
+    with suppress(ImportError):  # loaded once, before writers are forked; a missing module is reported on use
         importlib.import_module(f"pyiceberg.catalog.{_name}")
 importlib.import_module("pyiceberg.io.pyarrow")
 

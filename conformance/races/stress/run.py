@@ -73,7 +73,7 @@ class Settings:
     kills_per_s: float = 1.0
     server_kills: int = 0
     pauses: int = 0
-    """How often a writer is stopped for `pause_s` and goes on then, as on a machine that stands still."""
+    """How often a writer is stopped for `pause_s` and continues then, like a machine that hangs for a while."""
 
     pause_s: float = 5.0
     most_commits: int = 1000
@@ -288,7 +288,7 @@ def stress(settings: Settings, directory: Path, progress: Callable[[str], None] 
     Args:
         settings: what to do.
         directory: for the journals and what a server keeps; it is empty.
-        progress: is told what happens.
+        progress: called with each event.
 
     Returns:
         What was done, and everything that is wrong.

@@ -1,4 +1,4 @@
-"""What one writer does: random changes of its own rows, each noted before and after.
+"""The work of one writer: random changes of the rows that it wrote, each logged before and after.
 
 Runs in the environment of the client, so it imports what every such environment has.
 """
@@ -64,7 +64,7 @@ class Client(Protocol):
         """The kinds of operations that it can do besides appends, on the table that was made."""
 
     def create(self) -> Entry:
-        """Make the table; what is to be told of the client and the catalog."""
+        """Make the table; return the description of the client and the catalog."""
 
     def locate(self) -> str | None:
         """Where the table's metadata is now; None where there is no table."""

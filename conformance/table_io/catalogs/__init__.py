@@ -1,1 +1,1 @@
-"""Servers of catalogs that the tool can start: which there are, how each is started, killed and started again."""
+"""Catalog servers that the tool can start, kill and restart."""

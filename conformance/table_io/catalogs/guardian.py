@@ -1,7 +1,7 @@
-"""Runs one server, and ends it when standard input ends, which it does when the tool ends, however it ends.
+"""Runs a server, and ends it when standard input is closed, as after any end of the tool.
 
 Arguments: a file for what the server prints, and its command. Lines on standard input: ``start``, ``kill`` (SIGKILL),
-``status``; each is answered with a line. Uses nothing but the standard library.
+``status``; each is answered with a line. Uses only the standard library.
 """
 
 from __future__ import annotations

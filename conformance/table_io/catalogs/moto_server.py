@@ -1,9 +1,9 @@
-"""Moto's mock of AWS Glue and S3 on the loopback interface, with Glue's own check of versions where that is asked for.
+"""Moto's mock of AWS Glue and S3 on the loopback interface, optionally with Glue's check of versions.
 
 Arguments: the port, and ``checked`` or ``as-it-is``. Runs in moto's environment.
 
-AWS Glue refuses ``UpdateTable`` whose ``VersionId`` is not the table's; that is what commits to Iceberg tables rely on.
-Moto 5.2.5 does not look at it, so that each of two writers is told that its commit is done.
+AWS Glue refuses ``UpdateTable`` if ``VersionId`` is not that of the table, which commits to Iceberg tables rely on.
+Moto 5.2.5 ignores it, so that two concurrent commits both succeed.
 """
 
 from __future__ import annotations

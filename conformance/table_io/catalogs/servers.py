@@ -1,4 +1,4 @@
-"""The servers that the tool can start: on the loopback interface, with all they keep in one folder."""
+"""The servers that the tool can start, on the loopback interface, each with its files in one folder."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ KEY = "testing"
 S3_ENVIRONMENT = {"AWS_ACCESS_KEY_ID": KEY, "AWS_SECRET_ACCESS_KEY": KEY, "AWS_REGION": "us-east-1"}
 BUCKET = "lake"
 HIVE_LOCK_S = 20
-"""How long the lock of a writer that was killed keeps others from committing; Hive's default is 300 s."""
+"""How long the lock of a killed writer blocks others; Hive's default is 300 s."""
 
 POSTGRES_USER = "postgres"
 _OPENS = tuple(
@@ -62,23 +62,23 @@ class ServerStatus:
 
 
 def server_status(server: CatalogServer) -> ServerStatus:
-    """Look whether a server is installed."""
+    """Check whether a server is installed."""
     made = build_of(server) if server.toolchain else environment(server.lock)
     reason = None
     if not made.is_installed():
-        reason = f"not installed; `iceberg-conformance engines install {server.name}` does it"
+        reason = f"not installed; `iceberg-conformance engines install {server.name}` installs it"
     elif server.java and java_for(server) is None:
         reason = f"there is no Java {server.java} or newer in JAVA_HOME, on the path or in /usr/lib/jvm"
     return ServerStatus(server.name, server.version, server.title, made.path, reason)
 
 
 def list_servers() -> list[ServerStatus]:
-    """All servers in the order of ``shared.toml``."""
+    """Return all servers in the order of ``shared.toml``."""
     return [server_status(server) for server in catalog().servers]
 
 
 def install_server(name: str, progress: Progress) -> ServerStatus:
-    """Install a server; quick when it is.
+    """Install a server, unless it is installed.
 
     Raises:
         EngineError: it cannot be installed.
@@ -95,7 +95,7 @@ def install_server(name: str, progress: Progress) -> ServerStatus:
 
 
 def java_for(server: CatalogServer) -> str | None:
-    """A Java program of the release that a server needs, the oldest that there is."""
+    """Return the oldest Java program that has the release that a server needs."""
     found = [(release, path) for path in _javas() if (release := _release(path)) >= server.java]
     return min(found, default=(0, None))[1]
 
@@ -122,17 +122,17 @@ def _release(java: str) -> int:
 
 @attrs.frozen
 class Address:
-    """Where a server is, and what clients need to reach it."""
+    """The address and the folder of a server."""
 
     place: Path
-    """The folder of all that it keeps."""
+    """The folder of all its files."""
 
     port: int
     s3: str = ""
-    """The endpoint of the mock of S3, where the server needs one."""
+    """The endpoint of the mock of S3, if the server needs one."""
 
     data: Path = Path()
-    """The folder of its database: the same, or one of another user."""
+    """The folder of its database: the same, or one that belongs to a different user."""
 
     @property
     def http(self) -> str:
@@ -147,34 +147,34 @@ class Address:
 
 @attrs.frozen(kw_only=True)
 class Kind:
-    """How servers of a kind are started and reached."""
+    """A kind of server: how to start it and connect to it."""
 
     package: str = ""
-    """Its name in ``shared.toml`` of `conformance.engine_setup`; empty for what is not installed by the tool."""
+    """Its name in ``shared.toml`` of `conformance.engine_setup`; empty if the tool does not install it."""
 
     title: str = ""
     command: Callable[[Address], list[str]] | None = None
-    """What starts it; None where the catalog is a file."""
+    """Returns the command that starts it; None if the catalog is a file."""
 
     prepare: Callable[[Path], None] = lambda _: None
-    """What is done once, before it starts for the first time."""
+    """Called once, before the first start."""
 
     apart: bool = False
-    """Whether it runs as another user, to whom folders of this one are closed: it keeps its files in `/tmp`."""
+    """Whether it runs as a different user, who cannot access folders of this one: its files are in `/tmp`."""
 
     needs_s3: bool = False
     survives: bool = True
-    """Whether what it acknowledged is there again after it was killed and started."""
+    """Whether acknowledged commits survive killing and restarting it."""
 
     properties: Callable[[Address], dict[str, str]]
     """The properties of PyIceberg's catalog."""
 
     store: Callable[[Address], str] | None = None
-    """The URL of our store for the table ``{table}``; None where we have no client."""
+    """The URL of the reference's store for the table ``{table}``; None if the reference has no client for it."""
 
     @property
     def described(self) -> str:
-        """What it is and its version."""
+        """Its title and version."""
         if self.package:
             server = find_server(self.package)
             return f"{self.title or server.title} {server.version}"
@@ -196,7 +196,7 @@ def _jars(server: str, *arguments: str, options: tuple[str, ...] = ()) -> list[s
 
 
 def _rest(at: Address) -> list[str]:
-    # Readers of SQLite wait for a writer rather than fail.
+    # Readers of SQLite wait for a writer instead of failing.
     database = f"jdbc:sqlite:{at.place}/catalog.db?busy_timeout=30000"
     return _jars("iceberg-rest", "Server", str(at.port), at.warehouse, database)
 
@@ -241,12 +241,12 @@ def _postgres_program(name: str) -> str:
         Path(path) for path in (shutil.which(name),) if path
     ]
     if not found:
-        raise EngineError("postgresql", f"there is no {name} on this machine; install PostgreSQL's server")
+        raise EngineError("postgresql", f"{name} is not installed; install PostgreSQL's server")
     return str(found[-1])
 
 
 def _as_postgres(command: list[str]) -> list[str]:
-    """A command as another user: the server does not run as root."""
+    """Run a command as a different user, as the server refuses to run as root."""
     if os.geteuid() != 0:
         return command
     return ["setpriv", f"--reuid={POSTGRES_USER}", f"--regid={POSTGRES_USER}", "--clear-groups", *command]
@@ -356,19 +356,19 @@ KINDS = {
         properties=_glue_properties,
     ),
 }
-"""The servers by the name that `race stress --server` gives them."""
+"""The servers by their names for `race stress --server`."""
 
 S3 = Kind(package="moto", command=_moto("checked"), survives=False, properties=_s3_properties)
-"""The mock of S3 that a server keeps files in."""
+"""The mock of S3 for the files of a server."""
 
 
 class Running:
-    """A server that runs, below a guardian that ends it when this process ends, however it does.
+    """A running server, started by a guardian process that ends it when this process ends in any way.
 
     Args:
-        kind: what it is.
-        place: a folder for all that it keeps, which is not there yet.
-        s3: the endpoint of the mock of S3, where it needs one.
+        kind: the kind of server.
+        place: a folder for all its files, which must not exist.
+        s3: the endpoint of the mock of S3, if it needs one.
 
     Raises:
         EngineError: it is not installed, or does not start.
@@ -403,32 +403,32 @@ class Running:
             raise
 
     def start(self) -> None:
-        """Start it, and wait until it answers.
+        """Start the server, and wait until it answers.
 
-        A server that was killed is started again until it stays: PostgreSQL refuses to start while processes of the one
-        that was killed have not ended, which are in sessions of their own.
+        Starting is repeated until the server stays up: PostgreSQL refuses to start while processes of a killed server,
+        which are in separate sessions, have not ended.
 
         Raises:
-            EngineError: it does not.
+            EngineError: it does not answer.
         """
-        self._tell("start")
+        self._command("start")
         until = time.monotonic() + STARTS_IN_S
         while not self._answers():
             is_late = time.monotonic() > until
-            if self._was_killed and not is_late and self._tell("status") == "none":
-                self._tell("start")
-            elif is_late or self._tell("status") == "none":
+            if self._was_killed and not is_late and self._command("status") == "none":
+                self._command("start")
+            elif is_late or self._command("status") == "none":
                 log = (self.address.place / "log").read_text(errors="replace").strip().splitlines()
-                raise EngineError(self.name, f"it did not start; the end of what it printed: {'; '.join(log[-3:])}")
+                raise EngineError(self.name, f"it did not start; the end of its output: {'; '.join(log[-3:])}")
             time.sleep(0.1)
 
     def kill(self) -> None:
-        """Kill it with SIGKILL."""
+        """Kill the server with SIGKILL."""
         self._was_killed = True
-        self._tell("kill")
+        self._command("kill")
 
     def stop(self) -> None:
-        """End it, and its guardian."""
+        """Stop the server and its guardian."""
         if self._guardian is not None:
             self._end_guardian(self._guardian)
             self._guardian = None
@@ -443,7 +443,7 @@ class Running:
         guardian.wait()
         guardian.stdout.close()
 
-    def _tell(self, what: str) -> str:
+    def _command(self, what: str) -> str:
         assert self._guardian is not None
         assert self._guardian.stdin is not None
         assert self._guardian.stdout is not None
@@ -460,7 +460,7 @@ class Running:
 
 
 def free_port() -> int:
-    """A port of the loopback interface that nobody listens on now."""
+    """Return a free port of the loopback interface."""
     with socket.socket() as free:
         free.bind((LOOPBACK, 0))
         port: int = free.getsockname()[1]
@@ -468,7 +468,7 @@ def free_port() -> int:
 
 
 def make_bucket(endpoint: str) -> None:
-    """Make the bucket in the mock of S3, which asks for no signature."""
+    """Create the bucket in the mock of S3, which does not need signatures."""
     connection = client.HTTPConnection(endpoint.removeprefix("http://"), timeout=ANSWERS_IN_S)
     connection.request("PUT", f"/{quote(BUCKET)}")
     answer = connection.getresponse()

@@ -1,6 +1,6 @@
-"""Real stores for the commit protocol: where metadata files are, and what points to the table's.
+"""Stores for the commit protocol: the files of a table, and the pointer to its metadata file.
 
-Each store performs the effects of `spec_ref.commits` on something real: files and their names, or a row of a database.
+Each store performs the effects of `spec_ref.commits`, on files and their names or on a row of a database.
 """
 
 from conformance.table_io.stores.opening import open_store

@@ -17,7 +17,7 @@ VERSION = re.compile(r"v([0-9]{1,18})(?:\.gz)?\.metadata\.json(?:\.gz)?")
 
 
 class FileSystemStore(LocalFiles):
-    """A table that is found by its directory.
+    """A table that is identified by its directory.
 
     Args:
         location: the directory of the table.
@@ -30,9 +30,9 @@ class FileSystemStore(LocalFiles):
         self.directory = f"{self.location}/metadata"
 
     def read_pointer(self) -> str | None:
-        """The metadata file of the highest version.
+        """Return the metadata file of the highest version.
 
-        The hint is not asked, though it is kept for others: it may be behind, and versions between it and the newest
+        The hint is not used, though it is written for others: it may lag behind, and versions between it and the newest
         may have been deleted as old metadata.
         """
         version = self._highest()
@@ -46,7 +46,7 @@ class FileSystemStore(LocalFiles):
         return None
 
     def _highest(self) -> int:
-        """The number of the newest version; 0 where there is none."""
+        """Return the number of the newest version; 0 if there is none."""
         try:
             names = [path.name for path in local_path(self.directory).iterdir()]
         except FileNotFoundError:
@@ -54,10 +54,10 @@ class FileSystemStore(LocalFiles):
         return max((int(match[1]) for match in map(VERSION.fullmatch, names) if match), default=0)
 
     def swap_pointer(self, expected: str | None, new: str) -> Swap:
-        """Name the new file as the next version, if there is none; the hint follows.
+        """Rename the new file to the next version, unless that exists; then update the hint.
 
-        Where a table deletes old metadata, the name of a version may be free again: it would not be the newest. That is
-        looked for first, and a whole turnover of the metadata log would have to pass before the name is taken.
+        If a table deletes old metadata, the name of an old version may be free again. Therefore the newest version is
+        checked first; the whole metadata log would have to be replaced between this check and the renaming.
         """
         target = next_version(expected, new)
         version = metadata_version(target)
@@ -65,13 +65,13 @@ class FileSystemStore(LocalFiles):
             return Swap.REFUSED
         if self._file_of(version) is not None or not self.create(new, target):
             return Swap.REFUSED
-        with suppress(OSError):  # the swap is done, and a hint that is too low is searched upward from
+        with suppress(OSError):  # the swap is done, and readers search upward from a hint that is too low
             self.write(f"{self.directory}/{HINT}", str(version).encode())
         return Swap.DONE
 
     def close(self) -> None:
-        """There is nothing to let go of."""
+        """Do nothing, as there are no connections."""
 
     def turn(self) -> AbstractContextManager[object]:
-        """A turn among the processes of this machine."""
+        """Return a lock among the processes of this machine."""
         return turn(self.location)

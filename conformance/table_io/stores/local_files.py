@@ -10,10 +10,10 @@ from urllib.parse import unquote, urlsplit
 
 
 def local_path(location: str) -> Path:
-    """The path of a local file.
+    """Return the path of a local file.
 
     Raises:
-        ValueError: the location is elsewhere.
+        ValueError: the location is not local.
     """
     if location.startswith("/"):
         return Path(location)
@@ -28,16 +28,16 @@ class LocalFiles:
     """Reads, writes and deletes local files."""
 
     def read(self, path: str) -> bytes | None:
-        """The content of a file; None where there is none."""
+        """Return the content of a file; None if it does not exist."""
         try:
             return local_path(path).read_bytes()
         except FileNotFoundError:
             return None
 
     def write(self, path: str, data: bytes) -> None:
-        """Write a file under another name, and rename it: whoever sees it sees all of it.
+        """Write a file under a temporary name, and rename it, so that readers always see the whole file.
 
-        It is on the disk when this returns, so that no pointer that survives a loss of power can name a lost file.
+        The file is on the disk when this returns, so that after a loss of power no pointer can name a lost file.
         """
         target = local_path(path)
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -55,14 +55,14 @@ class LocalFiles:
         _settle(target.parent)
 
     def delete(self, path: str) -> None:
-        """Delete a file, if it is there."""
+        """Delete a file, if it exists."""
         local_path(path).unlink(missing_ok=True)
 
     def create(self, source: str, target: str) -> bool:
-        """Give a file another name unless there is a file of that name: atomically, which a rename would not be.
+        """Give a file a second name, atomically and only if no file has that name, unlike a rename.
 
         Returns:
-            Whether the file has the name now.
+            Whether the file got the name.
         """
         old = local_path(source)
         try:
@@ -76,7 +76,7 @@ class LocalFiles:
 
 
 def _settle(folder: Path) -> None:
-    """Have the names in a folder on the disk."""
+    """Write the names in a folder to the disk."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -1,8 +1,8 @@
-"""File-system tables on object stores that put conditionally, by the protocol of S3 (File System Tables).
+"""File-system tables on object stores with conditional puts, by the protocol of S3 (File System Tables).
 
-A rename is no rename there. Instead the metadata is put under the name of the next version on the condition that there
-is no object of that name (``If-None-Match: *``), which the store decides for all writers. Each such object carries the
-name that its writer had for it, so that a writer whose answer was lost finds out whose it is.
+These stores have no atomic rename. Instead the metadata is put under the name of the next version on the condition that
+no object has that name (``If-None-Match: *``), which the store decides for all writers. Each such object carries the
+name that its writer chose for it, so that a writer that got no answer can find out whether the object is its own.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ATTEMPTS = 3
 
 
 class ObjectStoreError(OSError):
-    """The store did not do what it was asked, which was no swap."""
+    """A request other than a swap failed."""
 
 
 @frozen
@@ -46,9 +46,9 @@ class Response:
 
 @frozen
 class Bucket:
-    """A bucket, asked in the style of paths; requests are signed where the environment has a key.
+    """A bucket, with path-style requests, which are signed if the environment has a key.
 
-    The key is ``AWS_ACCESS_KEY_ID`` and ``AWS_SECRET_ACCESS_KEY``, with ``AWS_SESSION_TOKEN`` where there is one.
+    The key is ``AWS_ACCESS_KEY_ID`` and ``AWS_SECRET_ACCESS_KEY``, with ``AWS_SESSION_TOKEN`` if set.
     """
 
     name: str
@@ -67,8 +67,8 @@ class Bucket:
         """Send one request.
 
         Raises:
-            OSError: no answer came.
-            http.client.HTTPException: what came is no answer.
+            OSError: there is no answer.
+            http.client.HTTPException: the answer is not HTTP.
         """
         parts = urlsplit(self.endpoint)
         path = quote(f"/{self.name}/{key}" if key else f"/{self.name}")
@@ -87,7 +87,7 @@ class Bucket:
 def _signed(
     method: str, host: str, path: str, query: str, headers: dict[str, str], body: bytes, region: str
 ) -> dict[str, str]:
-    """The headers with a signature (AWS Signature Version 4); as they are where there is no key."""
+    """Return the headers with a signature (AWS Signature Version 4); unchanged if there is no key."""
     access, secret = os.environ.get("AWS_ACCESS_KEY_ID"), os.environ.get("AWS_SECRET_ACCESS_KEY")
     if not access or not secret:
         return headers
@@ -138,7 +138,7 @@ class ObjectStore:
         return path.removeprefix(prefix)
 
     def _ask(self, method: str, key: str, *fine: int, **given: object) -> Response:
-        """Ask for something that may be asked again."""
+        """Send a request that may be repeated."""
         for attempt in range(ATTEMPTS):
             try:
                 answer = self.bucket.ask(method, key, **given)  # type: ignore[arg-type]
@@ -154,7 +154,7 @@ class ObjectStore:
         raise ObjectStoreError(message)
 
     def read_pointer(self) -> str | None:
-        """The metadata file of the highest version."""
+        """Return the metadata file of the highest version."""
         version = max(self._versions(), default=0)
         return None if version == 0 else self._file_of(version)
 
@@ -183,9 +183,9 @@ class ObjectStore:
             token = tokens[0]
 
     def swap_pointer(self, expected: str | None, new: str) -> Swap:
-        """Put the metadata as the next version, if there is none.
+        """Put the metadata as the next version, unless that exists.
 
-        Nothing is sent again here: who gets no answer finds out first.
+        The request is never repeated here: after a missing answer, the caller finds out the result first.
         """
         target = next_version(expected, new)
         other = (
@@ -204,14 +204,16 @@ class ObjectStore:
         if answer.status == 412:
             return Swap.REFUSED
         if answer.status not in (200, 201, 204):
-            return Swap.UNKNOWN  # 409 too: another put was under way, and which of them was done is not said
+            return Swap.UNKNOWN  # 409 too: there was a concurrent put, and it is not known which of them succeeded
         self._pending.pop(new, None)
-        with suppress(OSError, http.client.HTTPException):  # the swap is done; a low hint is searched upward from
+        with suppress(
+            OSError, http.client.HTTPException
+        ):  # the swap is done, and readers search upward from a hint that is too low
             self.write(f"{self.directory}/{HINT}", str(metadata_version(target)).encode())
         return Swap.DONE
 
     def read(self, path: str) -> bytes | None:
-        """The content of an object; of metadata that was written for a swap, while it has not become a version."""
+        """Return the content of an object, or of metadata that waits for its swap."""
         if path in self._pending:
             target = self._targets.get(path)
             if target is None:
@@ -229,7 +231,7 @@ class ObjectStore:
         self._ask("PUT", self._key(path), 200, 201, 204, body=data)
 
     def delete(self, path: str) -> None:
-        """Delete an object, if it is there."""
+        """Delete an object, if it exists."""
         if self._pending.pop(path, None) is None:
             self._ask("DELETE", self._key(path), 200, 204, 404)
 
@@ -237,5 +239,5 @@ class ObjectStore:
         """There is nothing to let go of."""
 
     def turn(self) -> AbstractContextManager[object]:
-        """Writers on other machines wait for nobody."""
+        """Return no lock, as there is none among machines."""
         return nullcontext()

@@ -29,10 +29,10 @@ SCHEMES = ("", "file", "s3", "sqlite", "postgresql", "rest+http", "rest+https")
 
 
 def check_url(url: str) -> None:
-    """Check that a URL is of a kind of store that there is; nothing is opened.
+    """Check that a URL names a kind of store; nothing is opened.
 
     Raises:
-        UsageError: it is of none.
+        UsageError: the kind of store is unknown.
     """
     scheme = urlsplit(url).scheme
     if scheme not in SCHEMES:
@@ -40,13 +40,13 @@ def check_url(url: str) -> None:
 
 
 def open_store(url: str) -> Store:
-    """The store that a URL names.
+    """Open the store that a URL names.
 
     A table of a database or of a REST catalog is named by the parameters ``table`` and ``namespace``, and for databases
     ``catalog``.
 
     Raises:
-        UsageError: there is no such kind of store, or what it needs is not installed.
+        UsageError: the kind of store is unknown, or a package that it needs is not installed.
     """
     check_url(url)
     parts = urlsplit(url)

@@ -14,7 +14,7 @@ from conformance.table_io.stores.sql import SqlStore, TableName
 
 
 class PostgresDatabase:
-    """A connection to PostgreSQL, made anew when it was lost."""
+    """A connection to PostgreSQL, opened again after it was lost."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -32,16 +32,16 @@ class PostgresDatabase:
             self._connection.close()
 
     def query(self, sql: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-        """The rows of a query."""
+        """Return the rows of a query."""
         return self.connection().execute(sql.replace("?", "%s"), values).fetchall()
 
     def change(self, sql: str, values: tuple[Any, ...] = ()) -> int | None:
-        """Change rows; None where the connection was lost before the answer came."""
+        """Change rows and return their number; None if the connection was lost before the answer."""
         connection = self.connection()
         try:
             return connection.execute(sql.replace("?", "%s"), values).rowcount
         except psycopg.errors.UniqueViolation:
-            return 0  # two that create the tables of the catalog at once
+            return 0  # two sessions created the tables of the catalog at the same time
         except psycopg.OperationalError:
             connection.close()
             return None
@@ -55,7 +55,7 @@ class PostgresStore(SqlStore):
         super().__init__(self.database, name)
 
     def turn(self) -> AbstractContextManager[object]:
-        """A turn among all the sessions of the database, by an advisory lock; it ends with the session."""
+        """Return an advisory lock among all sessions of the database, which ends with the session."""
         return self._turn(int.from_bytes(hashlib.sha256("/".join(self.name.key).encode()).digest()[:8], signed=True))
 
     @contextmanager

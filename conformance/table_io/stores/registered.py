@@ -1,4 +1,4 @@
-"""A table by one of its metadata files, with the pointer in memory: a catalog that lasts as long as its user."""
+"""A table whose pointer is in memory, starting at one of its metadata files."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from spec_ref.commits.effects import Swap
 
 
 class RegisteredTable(LocalFiles):
-    """A metastore table that nobody else knows of: what is committed is in files, and the pointer is forgotten.
+    """A metastore table of this process: commits write files, but the pointer is not kept.
 
     Args:
-        location: the metadata file that the pointer is at first; None for a table that is to be made.
+        location: the first metadata file; None for a table that is to be created.
     """
 
     table = MetastoreTable()
@@ -22,19 +22,19 @@ class RegisteredTable(LocalFiles):
         self._pointer = location
 
     def read_pointer(self) -> str | None:
-        """The metadata file of the last commit."""
+        """Return the metadata file of the last commit."""
         return self._pointer
 
     def swap_pointer(self, expected: str | None, new: str) -> Swap:
-        """Set the pointer where it is at the expected file."""
+        """Set the pointer if it is at the expected file."""
         if expected != self._pointer:
             return Swap.REFUSED
         self._pointer = new
         return Swap.DONE
 
     def close(self) -> None:
-        """Nothing: there are no connections."""
+        """Do nothing, as there are no connections."""
 
     def turn(self) -> AbstractContextManager[object]:
-        """A turn at the table, which has one user."""
+        """Return no lock, as the table has one user."""
         return nullcontext()

@@ -46,22 +46,22 @@ REFUSED = (409, 429)
 
 
 class RestTable:
-    """The pointer is a catalog's that writes the metadata itself."""
+    """A kind of table whose catalog writes the metadata itself."""
 
     def new_metadata_location(
         self, base: tuple[str, TableMetadata] | None, metadata: TableMetadata, unique: str
     ) -> str:
-        """A name for the metadata while it is held."""
+        """Return a name for the metadata until the swap."""
         return MetastoreTable().new_metadata_location(base, metadata, unique)
 
     def is_committed(
         self, expected: str | None, new: str, metadata: TableMetadata
     ) -> Generator[Effect, Any, bool | None]:
-        """Whether the table shows the commit: its snapshots, or else its effect.
+        """Return whether the table shows the commit: its snapshots, or else its effect.
 
-        A snapshot that was not committed never will be when the branch has another in its place. A commit without a
-        snapshot counts as not done when it does not show and the table is no longer as the request requires, though it
-        may have been done and undone.
+        A snapshot can no longer be committed when the branch has a different one in its place. A commit without a
+        snapshot counts as not done when it does not show and the table no longer meets the requirements of the request,
+        though it may have been done and undone.
         """
         left = yield ReadFile(new, FileKind.METADATA)
         now = yield ReadPointer()
@@ -79,7 +79,7 @@ class RestTable:
 
 
 def _shows(base: TableMetadata | None, wanted: TableMetadata, current: TableMetadata) -> bool:
-    """Whether a table has everything that a commit did."""
+    """Return whether a table shows all changes of a commit."""
     if made := _snapshots_made(base, wanted):
         known = {one.snapshot_id for one in current.snapshots}
         return made <= known | {one.parent_snapshot_id for one in current.snapshots}
@@ -89,13 +89,13 @@ def _shows(base: TableMetadata | None, wanted: TableMetadata, current: TableMeta
 
 
 def _snapshots_made(base: TableMetadata | None, wanted: TableMetadata) -> set[int]:
-    """The ids of the snapshots that a commit adds."""
+    """Return the ids of the snapshots that a commit adds."""
     had = set() if base is None else {one.snapshot_id for one in base.snapshots}
     return {one.snapshot_id for one in wanted.snapshots} - had
 
 
 def _remaining(base: TableMetadata, wanted: TableMetadata, current: TableMetadata) -> list[JsonObject]:
-    """The updates of a commit that a table does not show."""
+    """Return the updates of a commit that a table does not show."""
     if current.table_uuid != base.table_uuid:
         return updates(base, wanted)
     missing = updates(current, wanted)
@@ -113,9 +113,9 @@ def _touches(update: JsonObject, missing: list[JsonObject]) -> bool:
 
 
 def _excludes(base: TableMetadata | None, wanted: TableMetadata, current: TableMetadata) -> bool:
-    """Whether the request of a commit cannot succeed on a table any more, and did not on the way to it.
+    """Return whether the request of a commit can no longer succeed on a table, and did not succeed before.
 
-    A head that was moved is followed back to where it was: if the commit is not on that way, it was not done.
+    A head that was moved is followed back to where it was: if the commit is not on that path, it was not done.
     """
     if base is None:
         return current.table_uuid != wanted.table_uuid
@@ -154,7 +154,7 @@ class RestStore:
         self.catalog = catalog
         self.name = name
         self.contradictions: list[str] = []
-        """Where the catalog said that it did not do what it did."""
+        """Commits that the catalog refused and performed nevertheless."""
 
         self._local = LocalFiles()
         self._loaded: OrderedDict[str, bytes] = OrderedDict()
@@ -173,7 +173,7 @@ class RestStore:
         return tuple(self.name.namespace.split("."))
 
     def make_namespace(self) -> None:
-        """Make the namespace of the table, unless it is there."""
+        """Create the namespace of the table, unless it exists."""
         try:
             body = {"namespace": list(self._levels), "properties": {}}
             self.catalog.ask("POST", f"{self.catalog.prefix}/namespaces", body)
@@ -182,14 +182,14 @@ class RestStore:
                 raise
 
     def close(self) -> None:
-        """There is nothing to let go of."""
+        """Do nothing, as there are no connections."""
 
     def turn(self) -> AbstractContextManager[object]:
-        """Writers on other machines wait for nobody."""
+        """Return no lock, as there is none among machines."""
         return nullcontext()
 
     def read_pointer(self) -> str | None:
-        """Load the table: where its metadata is; None where there is no table."""
+        """Load the table; return the location of its metadata, or None if there is no table."""
         try:
             answer = self.catalog.ask("GET", self.path)
         except CatalogError as error:
@@ -216,7 +216,7 @@ class RestStore:
         return location
 
     def swap_pointer(self, expected: str | None, new: str) -> Swap:
-        """Commit the metadata that is held, on the condition that the table is as it was."""
+        """Commit the held metadata, on the condition that the table is unchanged."""
         wanted, base = self._metadata(new), None
         if expected is None:
             self.make_namespace()
@@ -247,10 +247,10 @@ class RestStore:
         raise self.catalog.refusal("POST", path, reply)
 
     def _check_references(self, base: TableMetadata | None, wanted: TableMetadata, reply: Reply) -> None:
-        """Look in an answer for the references that a commit set.
+        """Check that an answer has the references that a commit set.
 
         Raises:
-            CommitStateUnknown: the catalog acknowledged the commit, and a reference is missing or leads elsewhere.
+            CommitStateUnknown: the catalog acknowledged the commit, but a reference is missing or differs.
         """
         try:
             refs = reply.json()["metadata"]["refs"]
@@ -271,7 +271,7 @@ class RestStore:
         return read_metadata(data, file=path)
 
     def read(self, path: str) -> bytes | None:
-        """The content of a file; the metadata that was loaded, or is held for a commit."""
+        """Return the content of a file, or the metadata that was loaded or is held for a commit."""
         for known in (self._held, self._loaded):
             if path in known:
                 return known[path]
@@ -294,7 +294,7 @@ class RestStore:
             write_bytes(path, data)
 
     def delete(self, path: str) -> None:
-        """Delete a file, if it is there; metadata that is held is forgotten, and that of the catalog is its own."""
+        """Delete a file, if it exists; held metadata is dropped, and metadata of the catalog stays."""
         if path.endswith(".metadata.json"):
             self._held.pop(path, None)
         elif split_location(path).scheme == "file":

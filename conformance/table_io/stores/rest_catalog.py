@@ -1,4 +1,4 @@
-"""A client of Iceberg's REST catalog protocol, as far as one table needs it: configuration, loading and committing."""
+"""A client of Iceberg's REST catalog protocol for one table: configuration, loading and committing."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from conformance.core.failures import NotExamined
 from conformance.table_io.file_access import store_seconds
 
 TOKEN = "ICEBERG_REST_TOKEN"  # noqa: S105
-"""The environment variable with the bearer token that is sent, where it is set."""
+"""The environment variable with an optional bearer token."""
 
 SEPARATOR = "%1F"
-"""What is between the levels of a namespace in a path, unless the configuration says otherwise."""
+"""The default separator of the levels of a namespace in a path."""
 
 _REASONS = {
     400: "the request is not one that it accepts",
@@ -31,7 +31,7 @@ _REASONS = {
 
 
 class CatalogError(NotExamined):
-    """A catalog did not do what it was asked; nothing was changed."""
+    """A request to a catalog failed; nothing was changed."""
 
     def __init__(self, catalog: str, message: str, status: int | None = None) -> None:
         super().__init__(f"{catalog}: {message}")
@@ -41,11 +41,11 @@ class CatalogError(NotExamined):
 
 
 class CatalogUnreachable(CatalogError):
-    """Nobody answers at the address of the catalog, so that nothing was sent."""
+    """There is no connection to the catalog, so that nothing was sent."""
 
 
 class NoReply(Exception):
-    """A request was sent, and no reply came that says what became of it."""
+    """A request was sent, but there is no reply with its result."""
 
 
 @attrs.frozen
@@ -56,10 +56,10 @@ class Reply:
     body: bytes
 
     def json(self) -> dict[str, Any]:
-        """The body as a JSON object.
+        """Return the body as a JSON object.
 
         Raises:
-            ValueError: it is none.
+            ValueError: it is not a JSON object.
         """
         document = json.loads(self.body)
         if not isinstance(document, dict):
@@ -68,7 +68,7 @@ class Reply:
 
     @property
     def error(self) -> str:
-        """What the catalog says is wrong: type and message of its error model, or the beginning of the body."""
+        """The error in the reply: type and message of the error model, or the start of the body."""
         try:
             error = self.json()["error"]
             return f"{error['type']}: {error['message']}"
@@ -81,7 +81,7 @@ class RestCatalog:
 
     Args:
         url: the address of the catalog, without ``/v1``.
-        warehouse: what the configuration is asked for; some catalogs serve several.
+        warehouse: the warehouse, for catalogs with several.
     """
 
     def __init__(self, url: str, warehouse: str | None = None) -> None:
@@ -92,10 +92,10 @@ class RestCatalog:
 
     @property
     def prefix(self) -> str:
-        """The path of the catalog's resources, as its configuration says: asked for once.
+        """The path of the catalog's resources, from its configuration, which is requested once.
 
         Raises:
-            CatalogError: the catalog cannot be reached, or does not give its configuration.
+            CatalogError: the catalog cannot be reached, or does not return its configuration.
         """
         if self._prefix is None:
             query = "" if self._warehouse is None else "?" + urlencode({"warehouse": self._warehouse})
@@ -109,15 +109,15 @@ class RestCatalog:
         return self._prefix
 
     def namespace(self, levels: tuple[str, ...]) -> str:
-        """The path of a namespace."""
-        prefix = self.prefix  # the configuration says the separator too
+        """Return the path of a namespace."""
+        prefix = self.prefix  # the configuration also has the separator
         return f"{prefix}/namespaces/{self._separator.join(quote(level, safe='') for level in levels)}"
 
     def ask(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Send a request that may be sent again, and give its answer.
+        """Send a request that may be repeated, and return the answer.
 
         Raises:
-            CatalogError: no answer came, or one that says what is wrong.
+            CatalogError: there is no answer, or it is an error.
         """
         for last in (False, True):
             try:
@@ -138,7 +138,7 @@ class RestCatalog:
             raise CatalogError(self.url, f"{method} {path}: the answer is not a JSON object: {error}") from None
 
     def refusal(self, method: str, path: str, reply: Reply) -> CatalogError:
-        """The error that an answer stands for."""
+        """Make the error for a reply."""
         reason = _REASONS.get(reply.status, "the request failed")
         return CatalogError(
             self.url, f"{method} {path}: HTTP {reply.status}: {reason}; it says: {reply.error}", reply.status
@@ -167,9 +167,9 @@ class RestCatalog:
             connection.close()
 
     def _connect(self) -> http.client.HTTPConnection:
-        """A new connection for each request.
+        """Open a new connection for each request.
 
-        One that is kept may have been closed by the catalog, and then nobody knows whether the request arrived.
+        The catalog may close a connection that is kept, and then it is not known whether the request arrived.
         """
         parts = urlsplit(self.url)
         kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection

@@ -1,7 +1,7 @@
 """The difference of two metadata as the updates and requirements of Iceberg's REST catalog protocol.
 
-A catalog that speaks it writes the metadata itself: it is sent what to do to the table (``add-snapshot``,
-``set-snapshot-ref`` ...) and under which condition (``assert-ref-snapshot-id`` ...).
+In this protocol the catalog writes the metadata itself. A request has updates of the table (``add-snapshot``,
+``set-snapshot-ref`` ...) and their requirements (``assert-ref-snapshot-id`` ...).
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from spec_ref.table_metadata.metadata import TableMetadata
 from spec_ref.table_metadata.writer import write_metadata
 
 LAST_ADDED = -1
-"""The id that stands for the schema, spec or order that the same request adds: the catalog may number them anew."""
+"""The id of the schema, spec or order that the same request adds, as the catalog may renumber them."""
 
 _BY_ID = (
     ("schemas", "schema-id", "add-schema", "schema", "current-schema-id", "set-current-schema"),
     ("partition-specs", "spec-id", "add-spec", "spec", "default-spec-id", "set-default-spec"),
     ("sort-orders", "order-id", "add-sort-order", "sort-order", "default-sort-order-id", "set-default-sort-order"),
 )
-"""What a table has several of: its list, the id in it, the update that adds one and the member of that, the member of
-the table that says which is in use, and the update that changes that."""
+"""The lists of a table: the name of the list, the id in it, the update that adds an element and its member, the member
+of the table with the id in use, and the update that changes that id."""
 
 _CHOSEN = {"set-current-schema": "schema-id", "set-default-spec": "spec-id", "set-default-sort-order": "sort-order-id"}
 
@@ -47,11 +47,11 @@ _STATISTICS = (
 
 
 class NoUpdate(ValueError):
-    """Two metadata differ in what no update of the protocol can change."""
+    """Two metadata differ in a way that no update of the protocol can express."""
 
 
 def requirements(base: TableMetadata | None) -> list[JsonObject]:
-    """Everything that the protocol can require of a table to be as it was.
+    """Return all requirements of the protocol that a table is unchanged.
 
     Args:
         base: the table that the updates were made for; None for one that is to be created.
@@ -76,20 +76,20 @@ def requirements(base: TableMetadata | None) -> list[JsonObject]:
 
 
 def updates(base: TableMetadata | None, new: TableMetadata) -> list[JsonObject]:
-    """What makes one metadata of another.
+    """Return the updates between two metadata.
 
-    What the catalog sets by itself is left out: the time of the update, the logs, the last sequence number and the
-    next row id, which follow from the snapshots.
+    Values that the catalog sets are left out: the time of the update, the logs, the last sequence number and the next
+    row id, which follow from the snapshots.
 
     Args:
-        base: the table as it is; None where there is none.
-        new: the table as it is to be.
+        base: the current metadata; None if there is no table.
+        new: the new metadata.
 
     Returns:
-        The updates, in an order in which each finds what it needs.
+        The updates, ordered so that each one can refer to earlier ones.
 
     Raises:
-        NoUpdate: something differs that no update changes.
+        NoUpdate: no update can express a difference.
         SpecError: the metadata cannot be written.
     """
     before, after = {} if base is None else _document(base), _document(new)
@@ -105,7 +105,7 @@ def updates(base: TableMetadata | None, new: TableMetadata) -> list[JsonObject]:
 
 
 def _document(metadata: TableMetadata) -> JsonObject:
-    """A table as JSON with everything that v1 may leave out, such as the ids of schemas."""
+    """Return a table as JSON, with all members that are optional in v1, such as the ids of schemas."""
     newer = max(metadata.format_version, V2)
     return {**write_metadata(metadata, newer), "format-version": int(metadata.format_version)}
 
@@ -126,7 +126,7 @@ def _of_lists(before: JsonObject, after: JsonObject) -> Iterator[JsonObject]:
         had = {one[id_]: one for one in before.get(name, ())}
         has = {one[id_]: one for one in after[name]}
         added = [one for key, one in has.items() if had.get(key) != one]
-        # Deprecated, and optional, but Nessie 0.99.0 asks for it.
+        # Deprecated, and optional, but Nessie 0.99.0 requires it.
         more = {"last-column-id": after["last-column-id"]} if name == "schemas" else {}
         yield from ({"action": add, member: one, **more} for one in added)
         if after[chosen] != before.get(chosen):
@@ -169,7 +169,7 @@ def _of_snapshots(
 
 
 def _references(metadata: TableMetadata) -> dict[str, JsonObject]:
-    """The references as JSON, with the main branch where it is only implied."""
+    """Return the references as JSON, including an implicit main branch."""
     return dict(_document(evolve(metadata, refs=metadata.references)).get("refs", {}))
 
 

@@ -33,7 +33,7 @@ from spec_ref.table_metadata.metadata import TableMetadata
 __all__ = ["Store", "commit", "load", "run"]
 
 REMEMBERED = 64
-"""Files whose contents are kept: what is in a file never changes, but for the metadata of file-system tables."""
+"""The most cached files: the content of a file never changes, except for the metadata of file-system tables."""
 
 T = TypeVar("T")
 
@@ -47,7 +47,7 @@ class Runner:
         self._turn = ExitStack()
 
     def run(self, steps: Steps[T]) -> T:
-        """Perform all effects of a part of a commit; what it returns, or raises."""
+        """Perform all effects of a part of a commit, and return or raise its result."""
         with closing(steps):
             try:
                 effect = next(steps)
@@ -65,7 +65,7 @@ class Runner:
                 self._turn.close()
 
     def commit(self, change: Change, *, base: Base | None = None, policy: RetryPolicy | None = None) -> CommitResult:
-        """Commit a change; the arguments and what it raises are those of `spec_ref.commits.commit`."""
+        """Commit a change; arguments and errors are those of `spec_ref.commits.commit`."""
         return self.run(commit_steps(change, self.store.table, base=base, policy=policy))
 
     def _perform(self, effect: Effect) -> Any:
@@ -97,13 +97,13 @@ class Runner:
         return None
 
     def write(self, path: str, content: Payload) -> int:
-        """Write a file; its length."""
+        """Write a file; return its length."""
         data = encode(content, path)
         self.store.write(path, data)
         return len(data)
 
     def read(self, path: str, kind: FileKind) -> Payload | None:
-        """Read a file, unless it was read before; None where there is none."""
+        """Read a file, unless it is cached; None if it does not exist."""
         found = self._contents.get(path)
         if found is None:
             data = self.store.read(path)
@@ -111,7 +111,7 @@ class Runner:
                 return None
             found = decode(data, kind, path)
             if kind is FileKind.METADATA and isinstance(self.store.table, FileSystemTable):
-                return found  # a table that is dropped and made anew has metadata files of the same names
+                return found  # a table that is dropped and created again has metadata files with the same names
             self._contents[path] = found
             if len(self._contents) > REMEMBERED:
                 self._contents.popitem(last=False)
@@ -120,17 +120,17 @@ class Runner:
 
 
 def run(steps: Steps[T], store: Store) -> T:
-    """Perform all effects of a part of a commit on a store; what it returns, or raises."""
+    """Perform all effects of a part of a commit on a store, and return or raise its result."""
     return Runner(store).run(steps)
 
 
 def load(store: Store, expected: TableMetadata | None = None) -> Base | None:
-    """Read the table; the arguments and what it raises are those of `spec_ref.commits.load`."""
+    """Read the table; arguments and errors are those of `spec_ref.commits.load`."""
     return run(load_steps(1, expected), store)
 
 
 def commit(
     change: Change, store: Store, *, base: Base | None = None, policy: RetryPolicy | None = None
 ) -> CommitResult:
-    """Commit a change on a store; the arguments and what it raises are those of `spec_ref.commits.commit`."""
+    """Commit a change on a store; arguments and errors are those of `spec_ref.commits.commit`."""
     return Runner(store).commit(change, base=base, policy=policy)

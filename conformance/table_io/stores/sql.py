@@ -1,4 +1,4 @@
-"""Metastore tables in a row of a database, as the JDBC and SQL catalogs of Iceberg keep them (Metastore Tables)."""
+"""Metastore tables whose pointer is a row of a database, as in Iceberg's JDBC and SQL catalogs (Metastore Tables)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CREATE = """CREATE TABLE IF NOT EXISTS iceberg_tables (
     iceberg_type VARCHAR(5),
     PRIMARY KEY (catalog_name, table_namespace, table_name)
 )"""
-"""The table that Iceberg-Java and PyIceberg make too, so that all can share a catalog."""
+"""The same database table as that of Iceberg-Java and PyIceberg, so that all can share a catalog."""
 
 CREATE_NAMESPACES = """CREATE TABLE IF NOT EXISTS iceberg_namespace_properties (
     catalog_name VARCHAR(255) NOT NULL,
@@ -46,7 +46,7 @@ ADD_NAMESPACE = (
 
 @record
 class TableName:
-    """Which row is the table's."""
+    """The key of a table's row."""
 
     name: str = "table"
     namespace: str = "default"
@@ -54,21 +54,21 @@ class TableName:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """The values of the primary key, in its order."""
+        """The values of the primary key, in order."""
         return self.catalog, self.namespace, self.name
 
 
 class Database(Protocol):
-    """A connection that makes each statement a transaction of its own."""
+    """A connection in which each statement is a separate transaction."""
 
     def close(self) -> None:
         """Close the connection."""
 
     def query(self, sql: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-        """The rows of a query."""
+        """Return the rows of a query."""
 
     def change(self, sql: str, values: tuple[Any, ...] = ()) -> int | None:
-        """Change rows and commit: how many; None where no answer came, so that it may be done or not."""
+        """Change rows and commit; return their number, or None if there is no answer and the result is unknown."""
 
 
 class SqlStore(LocalFiles):
@@ -93,12 +93,12 @@ class SqlStore(LocalFiles):
         self._database.close()
 
     def read_pointer(self) -> str | None:
-        """The location in the row; None where there is no row."""
+        """Return the location in the row; None if there is no row."""
         rows = self._database.query(SELECT, self.name.key)
         return rows[0][0] if rows else None
 
     def swap_pointer(self, expected: str | None, new: str) -> Swap:
-        """Change the row where it has the expected location: check and put in one statement."""
+        """Change the row if it has the expected location: check and put in one statement."""
         if expected is None:
             changed = self._database.change(INSERT, (*self.name.key, new))
         else:

@@ -11,7 +11,7 @@ from conformance.table_io.stores.sql import SqlStore, TableName
 from conformance.table_io.stores.turns import turn
 
 BUSY_S = 30.0
-"""How long a statement waits for other writers of the file."""
+"""How many seconds a statement waits for other writers of the file."""
 
 
 class SqliteDatabase:
@@ -22,8 +22,8 @@ class SqliteDatabase:
         is_new = not path.exists() or not path.stat().st_size
         self._connection = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None)
         if is_new:
-            # A write-ahead log asks the disk to be safe once for each commit, where a rollback journal does several
-            # times. It is a property of the file, which every engine heeds.
+            # A write-ahead log syncs the disk once for each commit, where a rollback journal does so several
+            # times. It is a property of the file, which every engine respects.
             self._connection.execute("PRAGMA journal_mode = WAL")
 
     def close(self) -> None:
@@ -31,11 +31,11 @@ class SqliteDatabase:
         self._connection.close()
 
     def query(self, sql: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-        """The rows of a query."""
+        """Return the rows of a query."""
         return self._connection.execute(sql, values).fetchall()
 
     def change(self, sql: str, values: tuple[Any, ...] = ()) -> int | None:
-        """Change rows; a statement is a transaction, and its answer comes or it was not done."""
+        """Change rows and return their number; a statement is a transaction, which has an answer or was not done."""
         return self._connection.execute(sql, values).rowcount
 
 
@@ -47,5 +47,5 @@ class SqliteStore(SqlStore):
         super().__init__(SqliteDatabase(path), name)
 
     def turn(self) -> AbstractContextManager[object]:
-        """A turn among the processes of this machine."""
+        """Return a lock among the processes of this machine."""
         return turn(f"{self.path.resolve()}/{'/'.join(self.name.key)}")

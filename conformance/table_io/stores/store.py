@@ -1,4 +1,4 @@
-"""What a store has to do for a commit."""
+"""The interface of a store for commits."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ class Store(Protocol):
         """The kind of table."""
 
     def read_pointer(self) -> str | None:
-        """The location of the table's metadata file; None where there is no table."""
+        """Return the location of the table's metadata file; None if there is no table."""
 
     def swap_pointer(self, expected: str | None, new: str) -> Swap:
-        """Set the pointer to a new metadata file where it is at the expected one, atomically."""
+        """Set the pointer to a new metadata file if it is at the expected one, atomically."""
 
     def read(self, path: str) -> bytes | None:
-        """The content of a file; None where there is none."""
+        """Return the content of a file; None if it does not exist."""
 
     def write(self, path: str, data: bytes) -> None:
-        """Write a file that nobody else writes; it is whole, or not there."""
+        """Write a file that nobody else writes; readers see the whole file or none."""
 
     def delete(self, path: str) -> None:
-        """Delete a file, if it is there."""
+        """Delete a file, if it exists."""
 
     def close(self) -> None:
-        """Let go of connections."""
+        """Close connections."""
 
     def turn(self) -> AbstractContextManager[object]:
-        """A turn at the table, from reading the pointer to swapping it.
+        """Return an advisory lock on the table, to be held from reading the pointer to swapping it.
 
-        Nothing depends on it: whoever has no turn may commit too, and the swap decides. It keeps writers that know each
-        other from working on the same version, of which all but one would work in vain.
+        Correctness does not depend on it: writers without the lock may commit too, and the swap decides. It avoids that
+        cooperating writers work on the same version, as only one of them would succeed.
         """

@@ -1,4 +1,4 @@
-"""Turns of processes of one machine at a table."""
+"""Advisory locks on a table among the processes of one machine."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 LONGEST_S = 5.0
-"""How long a turn is waited for; a process that hangs keeps nobody from committing."""
+"""How many seconds to wait for the lock; a process that hangs keeps nobody from committing."""
 
 
 @contextmanager
 def turn(name: str) -> Iterator[None]:
-    """A turn at what has a name, or none where it does not come in time; it ends with the process at the latest."""
+    """Hold the lock with a name, or none after the time limit; it ends with the process at the latest."""
     directory = Path(tempfile.gettempdir()) / f"iceberg-conformance-turns-{os.getuid()}"
     directory.mkdir(mode=0o700, exist_ok=True)
     file = os.open(directory / hashlib.sha256(name.encode()).hexdigest()[:32], os.O_CREAT | os.O_RDWR, 0o600)

@@ -1,4 +1,4 @@
-"""Writing tables: rows into files here or on a cluster, and the operations that commit them."""
+"""Writing tables: writing rows to files, on this machine or on a cluster, and committing them."""
 
 from conformance.table_io.writing.compaction import compact, rewrite_manifests
 from conformance.table_io.writing.files import OrphansLeft

@@ -1,5 +1,5 @@
-"""Compaction: the live rows of small or deleted-from files in new files, which hold the same rows (Row Lineage); and
-the entries of manifests in fewer manifests (Manifests).
+"""Compaction: rewriting small files and files with deletes to larger files with the same rows (Row Lineage), and
+manifests to fewer manifests (Manifests).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from spec_ref.snapshots.references import MAIN
 from spec_ref.table_metadata import TableMetadata
 
 MIN_FILES = 2
-"""Files of a partition that are worth being made one."""
+"""The least number of small files of a partition that are merged."""
 
 
 def compact(
@@ -35,27 +35,26 @@ def compact(
     threads: int = THREADS,
     summary: Summary = (),
 ) -> CommitResult | None:
-    """Write the rows of files anew that may have rows that match: without the deleted ones, by the default spec.
+    """Rewrite files that may have matching rows: without the deleted rows, and with the default spec.
 
-    The rows keep their ids and the numbers of the commits that last changed them (LIN009, LIN011). The files get the
-    sequence number of the snapshot that they are made of, so that equality deletes that others add meanwhile are still
-    applied to them (SEQ007).
+    The rows keep their ids and last updated sequence numbers (LIN009, LIN011). The files get the sequence number of the
+    snapshot that was read, so that equality deletes that are added concurrently still apply to them (SEQ007).
 
     Args:
-        table: the table, as it was last seen.
-        where: which files.
-        min_files: how many files of one partition are worth it; a file with deletes, or of another spec than the
-            default one, always is.
+        table: the table, as it was last read.
+        where: only files that may have rows that match this.
+        min_files: the least number of files of a partition that are rewritten; files with deletes, and files of a
+            partition spec other than the default one, are always rewritten.
         branch: the branch.
-        target_bytes: how large the files get; what the table's properties say where not given.
+        target_bytes: the target size of files; by default that of the table's properties.
         threads: how many files are read, and written, at once.
-        summary: further entries of the snapshot's summary.
+        summary: additional entries of the snapshot's summary.
 
     Returns:
-        What was committed; None where no file was worth it.
+        The commit; None if there was nothing to rewrite.
 
     Raises:
-        CommitConflict: others have deleted rows of the files meanwhile; and what
+        CommitConflict: others deleted rows of the files concurrently; and what
             `conformance.table_io.writing.operations.append` raises.
     """
     metadata = table.metadata
@@ -79,7 +78,7 @@ def compact(
 
 
 def worth_it(metadata: TableMetadata, tasks: list[FileScanTask], min_files: int) -> list[FileScanTask]:
-    """The files that are written anew: many of one partition, with deletes, or of an old spec."""
+    """Return the tasks whose files are rewritten: many files of one partition, with deletes, or of an old spec."""
     groups: dict[Any, list[FileScanTask]] = {}
     for task in tasks:
         spec = metadata.spec_by_id(task.partition_spec_id)
@@ -92,16 +91,18 @@ def worth_it(metadata: TableMetadata, tasks: list[FileScanTask], min_files: int)
 
 
 def rewrite_manifests(table: WritableTable, *, branch: str = MAIN, summary: Summary = ()) -> CommitResult | None:
-    """Write the manifests of a branch anew, without entries of deleted files: for each partition spec as few as
-    ``commit.manifest.target-size-bytes`` lets be. Files, sequence numbers and row ids stay (SEQ008, LIN020).
+    """Rewrite the manifests of a branch, without entries of deleted files.
+
+    Each partition spec gets as few manifests as ``commit.manifest.target-size-bytes`` allows. Files, sequence numbers
+    and row ids stay (SEQ008, LIN020).
 
     Args:
-        table: the table, as it was last seen.
+        table: the table, as it was last read.
         branch: the branch.
-        summary: further entries of the snapshot's summary.
+        summary: additional entries of the snapshot's summary.
 
     Returns:
-        What was committed; None where the branch has no snapshot.
+        The commit; None if the branch has no snapshot.
 
     Raises:
         SpecError: REF001, for a tag; and what `WritableTable.commit` raises.

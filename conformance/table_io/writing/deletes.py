@@ -34,7 +34,7 @@ from spec_ref.table_metadata import TableMetadata
 
 GRANULARITY = "write.delete.granularity"
 OF_POSITIONS = (BY_NAME["_pos"].id,)
-"""What the blob of a vector is computed from."""
+"""The value that the blob of a vector is computed from."""
 
 SCHEMA = pa.schema(list(map(arrow_field, POSITION_DELETE_FIELDS)))
 
@@ -43,30 +43,30 @@ Positions = npt.NDArray[np.int64]
 
 @attrs.frozen
 class DeletedRows:
-    """Rows to be deleted of one data file."""
+    """The rows of one data file that are to be deleted."""
 
     task: FileScanTask
     positions: Sequence[int] | Positions
-    """Ascending, each once; rows that are deleted already are not among them."""
+    """Ascending and distinct, without rows that are already deleted."""
 
 
 @attrs.frozen
 class DeleteEncoding:
-    """How deleted positions become the contents of files: all together, or one at a time."""
+    """How deleted positions are written to files: as arrays, or one at a time."""
 
     open: Callable[[WritePlan, Mapping[int, Any], str, NewFiles], FileWriter]
-    """Opens a position delete file, as `FileWriter`."""
+    """Opens a position delete file, like `FileWriter`."""
 
     rows: Callable[[DeletedRows], Any]
-    """Makes the rows of a position delete file, in the form that the writer takes."""
+    """Makes the rows of a position delete file, in the form for the writer."""
 
     vector: Callable[[DeletedRows], tuple[int, bytes]]
-    """The cardinality and the blob of the deletion vector of a data file, with what was deleted before."""
+    """Makes the cardinality and the blob of the deletion vector of a data file, including earlier deletes."""
 
 
 @attrs.frozen
 class NewDeletes:
-    """New deletes, and what they are put in place of."""
+    """New deletes, and the deletes that they replace."""
 
     added: tuple[NewFile, ...]
     replaced: tuple[FileKey, ...] = ()
@@ -75,12 +75,12 @@ class NewDeletes:
 def write_positions(
     metadata: TableMetadata, deleted: Sequence[DeletedRows], encoding: DeleteEncoding, plan: WritePlan, files: NewFiles
 ) -> NewDeletes:
-    """Delete rows by their positions, in the form that the table's version has (DEL001, DEL002).
+    """Delete rows by position, in the form of the table's format version (DEL001, DEL002).
 
     Args:
         metadata: the table.
         deleted: the rows, by data file.
-        encoding: what makes the contents of the files.
+        encoding: makes the contents of the files.
         plan: the plan of the write.
         files: the files of the write.
 
@@ -113,7 +113,7 @@ def _position_files(
         location = own.file_location(partition, f"00000-{plan.write_id}-{number:05d}-deletes")
         writer = encoding.open(own, partition, location, files)
         try:
-            # Sorted by path, whose bytes decide, and then by position (DEL014).
+            # Sorted by the bytes of the path, and then by position (DEL014).
             for one in sorted(group, key=lambda one: one.task.data_file.file_path.encode()):
                 writer.write(encoding.rows(one))
             alone = group[0].task.data_file.file_path if len(group) == 1 else None
@@ -124,7 +124,7 @@ def _position_files(
 
 
 def _groups(metadata: TableMetadata, deleted: Sequence[DeletedRows]) -> Iterable[list[DeletedRows]]:
-    """What is written to one file each: the deletes of one data file, or of one partition."""
+    """Group deletes into files: those of one data file, or of one partition."""
     if metadata.properties.get(GRANULARITY, "file").lower() != "partition":
         return [[one] for one in deleted]
     groups: dict[Any, list[DeletedRows]] = {}
@@ -145,7 +145,7 @@ def _batch(one: DeletedRows) -> pa.RecordBatch:
 def _vectors(
     _: TableMetadata, deleted: Sequence[DeletedRows], encoding: DeleteEncoding, plan: WritePlan, files: NewFiles
 ) -> NewDeletes:
-    """One vector for each data file, with all that was deleted before, in one Puffin file."""
+    """Write one vector for each data file, including earlier deletes, to one Puffin file."""
     blobs, replaced = [], []
     for one in deleted:
         cardinality, blob = encoding.vector(one)
@@ -175,19 +175,19 @@ def _vectors(
 
 
 FORMS: dict[FormatVersion, Callable[..., NewDeletes]] = {V1: _refused, V2: _position_files, V3: _vectors}
-"""How rows are deleted by their positions, by format version."""
+"""The functions that delete rows by position, by format version."""
 
 
 def deletes_rows(version: FormatVersion) -> bool:
-    """Whether a version has row-level deletes."""
+    """Return whether a version has row-level deletes."""
     return FORMS[version] is not _refused
 
 
 def columnar_encoding(deletes: DeleteFiles) -> DeleteEncoding:
-    """The encoding of positions in arrays.
+    """Return the encoding of positions in arrays.
 
     Args:
-        deletes: what reads the deletes that the files have already.
+        deletes: the reader of the existing deletes.
     """
 
     def vector(one: DeletedRows) -> tuple[int, bytes]:
@@ -198,7 +198,7 @@ def columnar_encoding(deletes: DeleteFiles) -> DeleteEncoding:
 
 
 def earlier_positions(task: FileScanTask, deletes: DeleteFiles) -> Positions:
-    """The rows of a data file that are deleted by position already."""
+    """Return the rows of a data file that are already deleted by position."""
     found: Any = deletes.positions(task)
     if isinstance(found, PositionBitmap):
         return positions_array(found.vector).astype(np.int64)
@@ -206,7 +206,7 @@ def earlier_positions(task: FileScanTask, deletes: DeleteFiles) -> Positions:
 
 
 def own_deletes(task: FileScanTask) -> list[DataFile]:
-    """The delete files and vectors whose deletes are all of the task's data file (DEL003, DEL016)."""
+    """Return the delete files and vectors that only have deletes of the task's data file (DEL003, DEL016)."""
     path = task.data_file.file_path
     return [delete.data_file for delete in task.deletes if _is_of(delete.data_file, path)]
 
@@ -224,10 +224,10 @@ def _is_of(delete: DataFile, path: str) -> bool:
 
 
 def plan_equality_deletes(metadata: TableMetadata, names: Sequence[str], plan: WritePlan, spec_id: int) -> WritePlan:
-    """The plan of equality deletes by some columns, for the data files of one spec.
+    """Plan equality deletes by some columns, for the data files of one spec.
 
     Raises:
-        SpecError: DEL001 in v1; DEL017 for a column that is not there, DEL018 for one that cannot be compared.
+        SpecError: DEL001 in v1; DEL017 for an unknown column, DEL018 for one that cannot be compared.
     """
     if not deletes_rows(metadata.format_version):
         raise spec_error("DEL001", "v1 has no row-level deletes")
@@ -250,7 +250,7 @@ def plan_equality_deletes(metadata: TableMetadata, names: Sequence[str], plan: W
 
 
 def check_comparable(fields: Iterable[NestedField]) -> None:
-    """Refuse columns by which rows are not deleted: those that could not identify a row (DEL018)."""
+    """Refuse columns that equality deletes cannot compare, as they cannot identify rows (DEL018)."""
     for field in fields:
         if not is_primitive(field.type) or field.type in NEVER_IDENTIFY:
             raise spec_error(

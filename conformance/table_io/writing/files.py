@@ -1,4 +1,4 @@
-"""Files that a write makes: each is new, is on the disk when it is closed, and is taken back when the write fails."""
+"""The files of a write: each is new, is on the disk when it is closed, and is deleted when the write fails."""
 
 from __future__ import annotations
 
@@ -15,35 +15,35 @@ from conformance.table_io.file_access import FileAccessError, file_system, split
 
 BUFFER_BYTES = 1 << 20
 TRIES = 10
-"""How often a directory is made again that another writer has taken away because it was empty."""
+"""How often a directory is created again after another writer removed it because it was empty."""
 
 
 class OrphansLeft(NotExamined):
-    """A write failed, as the cause of this error tells, and files of it could not be deleted again."""
+    """A write failed, for the reason in the cause of this error, and some of its files could not be deleted."""
 
     def __init__(self, locations: tuple[str, ...]) -> None:
         super().__init__(
             f"the write failed, and {len(locations)} of its files could not be deleted: {', '.join(locations[:5])}"
         )
         self.locations = locations
-        """The files, of which the table has none."""
+        """The files, none of which is part of the table."""
 
     def __reduce__(self) -> tuple[type, tuple[tuple[str, ...]]]:
         return type(self), (self.locations,)
 
 
 class NewFiles:
-    """The files that a write has made so far; threads may share it."""
+    """The files that a write has created so far; threads may share it."""
 
     def __init__(self) -> None:
         self.locations: list[str] = []
         self._directories: list[str] = []
 
     def open(self, location: str) -> pa.NativeFile:
-        """A new file, opened for writing.
+        """Create a file and open it for writing.
 
         Raises:
-            FileAccessError: there is a file of that name already, or none may be made.
+            FileAccessError: a file with that name exists, or it cannot be created.
         """
         try:
             system, path = file_system(location)
@@ -58,7 +58,7 @@ class NewFiles:
             raise FileAccessError(location, f"it cannot be written: {error}") from error
 
     def _make(self, path: str) -> None:
-        """Make an empty file where there is none, and the directories above it."""
+        """Create an empty file, unless it exists, and the directories above it."""
         directory = os.path.dirname(path)
         for tries in range(TRIES):
             self._make_directory(directory)
@@ -81,13 +81,13 @@ class NewFiles:
                 self._directories.append(one)
 
     def remove(self, kept: Iterable[str] = ()) -> tuple[str, ...]:
-        """Delete the files again, and the directories that were made for them and are empty.
+        """Delete the files, and empty directories that were created for them.
 
         Args:
             kept: files that stay.
 
         Returns:
-            Those that could not be deleted.
+            The files that could not be deleted.
         """
         keep = set(kept)
         left = remove_files(location for location in self.locations if location not in keep)
@@ -98,7 +98,7 @@ class NewFiles:
 
 
 def settle(location: str) -> None:
-    """Have a local file that was closed on the disk, so that no table that survives a loss of power has lost it."""
+    """Sync a closed local file to the disk, so that after a loss of power no table lacks it."""
     if split_location(location).scheme == "file":
         descriptor = os.open(split_location(location).path, os.O_RDONLY)
         try:
@@ -108,7 +108,7 @@ def settle(location: str) -> None:
 
 
 def remove_files(locations: Iterable[str]) -> tuple[str, ...]:
-    """Delete files, if they are there; those that could not be deleted."""
+    """Delete files that exist; return those that could not be deleted."""
     left = []
     for location in locations:
         try:
@@ -122,7 +122,7 @@ def remove_files(locations: Iterable[str]) -> tuple[str, ...]:
 
 
 def remove_directories(locations: Iterable[str], root: str) -> None:
-    """Delete local directories, and those around them up to a root, as far as they are empty."""
+    """Delete local directories, and their parents up to a root, if they are empty."""
     for location in sorted(locations, key=len, reverse=True):
         if split_location(location).scheme == "file":
             place, end = split_location(location).path, split_location(root).path
@@ -134,10 +134,10 @@ def remove_directories(locations: Iterable[str], root: str) -> None:
 
 @contextmanager
 def taken_back(files: NewFiles) -> Iterator[None]:
-    """Delete the files of a write that fails inside, whatever ends it.
+    """Delete the files of a write that fails inside, whatever the reason.
 
     Raises:
-        OrphansLeft: some could not be deleted; what ended the write is its cause.
+        OrphansLeft: some could not be deleted; its cause is the error of the write.
     """
     try:
         yield
@@ -149,10 +149,10 @@ def taken_back(files: NewFiles) -> Iterator[None]:
 
 
 def files_below(location: str) -> Iterator[Any]:
-    """The files in a directory and those below it; none where there is no such directory.
+    """Yield the files in a directory and its subdirectories; none if it does not exist.
 
     Yields:
-        Location and name of each.
+        The location and name of each file.
     """
     system, path = file_system(location)
     selector = fs.FileSelector(path, recursive=True, allow_not_found=True)

@@ -1,4 +1,4 @@
-"""Which rows of a table a change is about: whole files by their metadata, the others row by row (Scan Planning)."""
+"""Finding the rows of a change: whole files by their metadata, others row by row (Scan Planning)."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ class Matched:
 
     task: FileScanTask
     positions: Positions | None = None
-    """The places of the rows that match, ascending; None where all rows do that are not deleted."""
+    """The positions of the matching rows, ascending; None if all rows match that are not deleted."""
 
 
 class Source:
-    """The rows of a branch of a table, as a change is planned on it."""
+    """The rows of a branch of a table, for planning a change."""
 
     def __init__(self, table: Table, branch: str, threads: int) -> None:
         self.metadata: TableMetadata = table.metadata
@@ -56,15 +56,16 @@ class Source:
         self.deletes = DeleteFiles(self._own)
 
     def tasks(self, where: Predicate = TRUE) -> list[FileScanTask]:
-        """The data files that may have rows that match, with the deletes of all their rows: files are written anew as
-        a whole, and a vector holds what was deleted before.
+        """Return the data files that may have matching rows, with all their deletes.
+
+        All deletes are needed because files are rewritten as a whole, and a vector includes earlier deletes.
         """
         tasks = list(plan(self.metadata, self.snapshot, where, read_bytes, statistics=True, all_deletes=True))
         self.deletes = DeleteFiles(self._own, tasks)
         return tasks
 
     def matched(self, where: Predicate) -> list[Matched]:
-        """The data files that have rows that match, and which.
+        """Return the data files that have matching rows, and the positions of these.
 
         Raises:
             SpecError: the predicate does not fit the schema.
@@ -88,19 +89,19 @@ class Source:
         return found
 
     def reading(self, names: Sequence[str]) -> Reading:
-        """A reading of some columns.
+        """Make a reading of some columns.
 
         Raises:
-            SpecError: RES002, for a table with a column that is called as the metadata columns by which rows are found.
+            SpecError: RES002, for a table with a column that has the name of a metadata column.
         """
         for field in self.metadata.current_schema.fields:
             if field.name in (PLACE, *LINEAGE):
-                message = "rows are not changed where a column is called as a metadata column; rename it"
+                message = "a column has the name of a metadata column; rename it to change rows"
                 raise spec_error("RES002", message, found=field.name)
         return reading_of(self._table, self.metadata.current_schema, names)
 
     def rows(self, tasks: Sequence[FileScanTask]) -> Iterator[tuple[FileScanTask, pa.RecordBatch]]:
-        """All rows of data files that are not deleted: the columns of the schema, row lineage where there is any, and
+        """Read all rows of data files that are not deleted: the columns of the schema, row lineage if there is any, and
         ``_pos``.
         """
         names = [field.name for field in self.metadata.current_schema.fields]
@@ -117,18 +118,18 @@ class Source:
 
 
 def check_branch(metadata: TableMetadata, branch: str) -> None:
-    """Refuse to write to a tag, which stays with its snapshot (REF001)."""
+    """Refuse to write to a tag, whose snapshot does not change (REF001)."""
     ref = metadata.references.get(branch)
     if ref is not None and ref.type is not RefType.BRANCH:
         raise spec_error("REF001", "rows are written to branches, not to tags", found=branch)
 
 
 def places(batches: Iterator[pa.RecordBatch]) -> Positions:
-    """The ``_pos`` of batches."""
+    """Return the ``_pos`` of batches."""
     parts = [np.asarray(batch.column(PLACE)) for batch in batches]
     return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
 
 def without_places(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """A batch without ``_pos``."""
+    """Return a batch without ``_pos``."""
     return batch.select([name for name in batch.schema.names if name != PLACE])

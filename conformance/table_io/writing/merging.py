@@ -1,4 +1,4 @@
-"""Merging other rows into a table: those that are there are changed, the others are added."""
+"""Merging rows into a table: existing rows are changed, new ones are added."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Indexes = npt.NDArray[np.int64]
 
 
 class WhenMatched(enum.Enum):
-    """What becomes of rows of the table that a row of the source matches."""
+    """What to do with rows of the table that match a row of the source."""
 
     UPDATE = "update"
     DELETE = "delete"
@@ -57,22 +57,22 @@ def merge(
     """Change the rows of the table that have the same keys as rows of a source, and add the other rows of the source.
 
     Args:
-        table: the table, as it was last seen.
+        table: the table, as it was last read.
         source: rows, with columns by name.
-        on: the columns that are compared, of the same names in both; null is equal to nothing.
-        matched: what becomes of rows that are matched.
-        assignments: which columns of the source the columns of the table are updated with, and rows are added from, by
-            the names of the table's; all columns that the source has where not given.
-        insert: whether rows of the source that match none are added.
+        on: the key columns, with the same names in both; null is not equal to anything.
+        matched: what to do with matched rows of the table.
+        assignments: the column of the source for each column of the table, for updated and for added rows; by default
+            all columns of the source, by name.
+        insert: whether to add rows of the source that match no row.
         mode: as in `conformance.table_io.writing.operations.delete`, by the property ``write.merge.mode``.
         branch: the branch.
-        isolation: which changes of others are conflicts.
+        isolation: which concurrent changes are conflicts.
         threads: how many files are read, and written, at once.
-        summary: further entries of the snapshot's summary.
+        summary: additional entries of the snapshot's summary.
 
     Raises:
-        SpecError: TYP002, for a column that is not there, or where two rows of the source match one row of the table;
-            and what `conformance.table_io.writing.operations.delete` raises.
+        SpecError: TYP002, for an unknown column, or if two rows of the source match one row of the table; and what
+            `conformance.table_io.writing.operations.delete` raises.
     """
     metadata = table.metadata
     merging = Merging(metadata.current_schema, source, on, assignments)
@@ -92,12 +92,12 @@ def merge(
 
 
 class Merging:
-    """The rows of a source, and the rows of a table, or of some of its files, that they match."""
+    """The rows of a source, and the matching rows of a table or of some of its files."""
 
     def __init__(
         self, schema: Schema, source: pa.Table, on: Sequence[str], assignments: Mapping[str, str] | None = None
     ) -> None:
-        """Know the source; arguments and errors are those of `merge`."""
+        """Prepare the source; arguments and errors are those of `merge`."""
         taken = dict(assignments) if assignments is not None else {name: name for name in source.schema.names}
         check_source(schema, source.schema.names, on, taken)
         self._rows = source.combine_chunks()
@@ -108,14 +108,14 @@ class Merging:
 
     @property
     def matched(self) -> npt.NDArray[np.bool_]:
-        """Which rows of the source were found to match some row."""
+        """A mask of the rows of the source that match some row."""
         return self._keys.matched
 
     def find(self, target: Source) -> list[Matched]:
-        """The rows of the table that are matched.
+        """Return the matched rows of the table.
 
         Raises:
-            SpecError: TYP002, where two rows of the source match one.
+            SpecError: TYP002, if two rows of the source match one.
         """
         matched = []
         reading = target.reading((*self._on, PLACE))
@@ -132,15 +132,16 @@ class Merging:
         return matched
 
     def made_of(self, task: FileScanTask, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Rows that were found to be matched, updated by the rows of the source."""
+        """Return matched rows, updated by the rows of the source."""
         places, indexes = self._partners[task.data_file.file_path]
         wanted = indexes[np.searchsorted(places, np.asarray(batch.column(PLACE)))]
         picked = self._rows.select(list(dict.fromkeys(self._taken.values()))).take(wanted).combine_chunks()
         return updated(batch, {name: _one(picked.column(of)) for name, of in self._taken.items()})
 
     def others(self, matched: npt.NDArray[np.bool_] | None = None) -> pa.Table:
-        """The rows of the source that match none, with the names of the table; of all that `find` was asked for if it
-        is not given which match.
+        """Return the rows of the source that match no row, with the names of the table.
+
+        By default, matches are those of all calls of `find`.
         """
         fresh = self._rows.filter(pa.array(~(self.matched if matched is None else matched)))
         return pa.table([fresh.column(of) for of in self._taken.values()], list(self._taken)).combine_chunks()
@@ -150,7 +151,7 @@ def check_source(schema: Schema, names: Sequence[str], on: Sequence[str], taken:
     """Check the columns of a source; arguments are those of `merge`, with the names of the source's columns.
 
     Raises:
-        SpecError: TYP002, for a column that the schema or the source does not have, or that the source has twice.
+        SpecError: TYP002, for a column that is not in the schema or the source, or that the source has twice.
     """
     known = {field.name for field in schema.fields}
     for name in (*on, *taken):
@@ -166,7 +167,7 @@ def _one(column: Any) -> Any:
 
 
 class _Keys:
-    """The keys of the rows of the source, to be found by the keys of other rows."""
+    """The keys of the rows of the source, for looking up other rows."""
 
     def __init__(self, schema: Schema, rows: pa.Table, on: Sequence[str]) -> None:
         fields = [attrs.evolve(field, required=False) for field in schema.fields if field.name in on]  # type: ignore[misc]
@@ -183,9 +184,9 @@ class _Keys:
         self._sorted, self._order = codes[order], order
 
     def _codes(self, batch: pa.RecordBatch, *, learn: bool = False) -> tuple[Indexes, npt.NDArray[np.bool_]]:
-        """A number for each row by its key, and whether it may match: all its columns are known and not null.
+        """Return a number for the key of each row, and whether it may match: all key columns are known and not null.
 
-        With each column the numbers are made small again, as those of the source are: there are no more than its rows.
+        After each column the numbers are compressed again, so that there are no more than rows of the source.
         """
         codes, valid = np.zeros(batch.num_rows, np.int64), np.ones(batch.num_rows, bool)
         kernels: Any = pc
@@ -203,7 +204,7 @@ class _Keys:
         return codes, valid
 
     def find(self, batch: pa.RecordBatch) -> Indexes:
-        """The row of the source that each row matches; -1 for none.
+        """Return the row of the source that each row matches; -1 for none.
 
         Raises:
             SpecError: two rows of the source match one.

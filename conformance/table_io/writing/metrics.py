@@ -1,4 +1,4 @@
-"""The metrics of a file that is being written, as the table's properties ask for them (Data File Fields)."""
+"""The metrics of a file that is being written, by the table's properties (Data File Fields)."""
 
 from __future__ import annotations
 
@@ -30,32 +30,32 @@ DEFAULT = "write.metadata.metrics.default"
 OF_COLUMN = "write.metadata.metrics.column."
 MOST_COLUMNS = "write.metadata.metrics.max-inferred-column-defaults"
 COLUMNS = 100
-"""Columns that have metrics where the properties do not name a mode; tables may have thousands."""
+"""The most columns with metrics by default; tables may have thousands of columns."""
 
 MODES = {"none": NO_METRICS, "counts": COUNTS, "full": FULL}
-"""The modes by their names, beside ``truncate(16)`` of any width."""
+"""The modes by name, except ``truncate(16)`` of any width."""
 
 Modes = tuple[tuple[int, MetricsMode], ...]
-"""The mode of each column that has metrics, by its id; as pairs, so that a plan that holds them can be pickled."""
+"""The mode of each column that has metrics, by id; as pairs, so that plans can be pickled."""
 
 
 def parse_mode(text: str) -> MetricsMode:
-    """A mode by its name.
+    """Parse the name of a mode.
 
     Raises:
-        SpecError: DFL012, for text that names none.
+        SpecError: DFL012, for an unknown mode.
     """
     match = re.fullmatch(r"truncate\(([1-9][0-9]{0,8})\)", text.strip().lower())
     if match:
         return MetricsMode(width=int(match[1]))
     if text.strip().lower() not in MODES:
         expected = "none, counts, truncate(16) or full"
-        raise spec_error("DFL012", "there is no such mode of metrics", found=text, expected=expected)
+        raise spec_error("DFL012", "unknown metrics mode", found=text, expected=expected)
     return MODES[text.strip().lower()]
 
 
 def modes_of(schema: Schema, properties: Mapping[str, str]) -> Modes:
-    """The mode of every column, as the properties of a table say."""
+    """Return the mode of every column, by the properties of a table."""
     default = parse_mode(properties[DEFAULT]) if DEFAULT in properties else TRUNCATED
     most = int(properties.get(MOST_COLUMNS, COLUMNS)) if DEFAULT not in properties else None
     made = []
@@ -70,7 +70,7 @@ def modes_of(schema: Schema, properties: Mapping[str, str]) -> Modes:
 
 
 class Collected:
-    """The metrics of the rows that were written to a file so far."""
+    """Collects the metrics of the rows of a file."""
 
     def __init__(self, fields: StructType, modes: Modes) -> None:
         wanted = {field_id for field_id, mode in modes if mode.counts}
@@ -86,19 +86,19 @@ class Collected:
         self.rows = 0
 
     def add(self, batch: pa.RecordBatch) -> None:
-        """Take more rows into account."""
+        """Add more rows."""
         self.rows += batch.num_rows
         for field_id, names in self._paths:
             before = self._columns[field_id]
             self._columns[field_id] = before.merged(compute_array_metrics(before.type, leaf_array(batch, names)))
 
     def metrics(self) -> FileMetrics:
-        """The metrics of all rows."""
+        """Return the metrics of all rows."""
         return file_metrics(self.rows, self._columns, dict(self._modes))
 
 
 class CollectedRows:
-    """As `Collected`, of rows by field id."""
+    """Collects metrics like `Collected`, for rows by field id."""
 
     def __init__(self, fields: StructType, modes: Modes) -> None:
         self._struct = fields
@@ -106,9 +106,9 @@ class CollectedRows:
         self._rows: list[Mapping[int, Any]] = []
 
     def add(self, rows: Sequence[Mapping[int, Any]]) -> None:
-        """Take more rows into account."""
+        """Add more rows."""
         self._rows += rows
 
     def metrics(self) -> FileMetrics:
-        """The metrics of all rows."""
+        """Return the metrics of all rows."""
         return compute_metrics(self._struct, self._rows, dict(self._modes))

@@ -39,16 +39,16 @@ from spec_ref.table_metadata import TableMetadata
 
 THREADS = 2
 TASK = "00000"
-"""The name of the one task of an operation that is done here."""
+"""The name of the only task of an operation that runs in this process."""
 
 Summary: TypeAlias = tuple[tuple[str, str], ...]
 Assignments: TypeAlias = Mapping[str, Any]
-"""By the name of a top-level column: a value of the spec, or what makes an Arrow array of the rows that change."""
+"""By the name of a top-level column: a value of the spec, or a function from the changed rows to an Arrow array."""
 
 
 @contextmanager
 def writing() -> Iterator[NewFiles]:
-    """The files of an operation, which are deleted again where it fails, unless it may have been committed."""
+    """Delete the files of an operation if it fails, unless it may have been committed."""
     files = NewFiles()
     unknown: CommitStateUnknown | None = None
     with taken_back(files):
@@ -63,7 +63,7 @@ def writing() -> Iterator[NewFiles]:
 
 @contextmanager
 def sinking(plan: WritePlan, files: NewFiles, threads: int) -> Iterator[RowSink]:
-    """What takes the rows that an operation writes."""
+    """Make the sink for the rows that an operation writes."""
     sink = RowSink(plan, files, TASK, threads)
     try:
         yield sink

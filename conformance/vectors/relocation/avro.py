@@ -149,7 +149,7 @@ class Reader:
         blocks = []
         while count := self.long():
             if count < 0:
-                self.long()  # the size in bytes, which is written anew
+                self.long()  # the size in bytes, which is recomputed
             blocks.append((count < 0, abs(count), [node for _ in range(abs(count)) for node in items()]))
         return blocks
 

@@ -1,6 +1,6 @@
 """Locations in the column ``file_path`` of ORC files (Apache ORC, version 1).
 
-The streams of its texts and their lengths are written anew, as are statistics, indexes and footers. The streams of
+The streams of its texts and their lengths are rewritten, as are statistics, indexes and footers. The streams of
 other columns are copied; files without such a column are left alone.
 """
 
@@ -129,7 +129,7 @@ def relocate(data: bytes, paths: Paths) -> tuple[bytes, dict[int, int]]:
 
 
 class _File:
-    """A file whose stripes are written anew."""
+    """A file whose stripes are rewritten."""
 
     def __init__(self, data: bytes, paths: Paths) -> None:
         self.paths = paths

@@ -1,6 +1,6 @@
 """Locations in the column ``file_path`` of Parquet files (Apache Parquet, File Format).
 
-The pages of the column are written anew under their codec, as are the statistics; other pages are copied, and offsets
+The pages of the column are rewritten with their codec, as are the statistics; other pages are copied, and offsets
 follow. Files of other columns are left alone.
 """
 
@@ -86,7 +86,7 @@ class _Rewriting:
         """From the offset of a page to its new length, with its header."""
 
     def chunk(self, chunk: Struct) -> None:
-        """Write the pages of a column anew."""
+        """Rewrite the pages of a column."""
         metadata = chunk[3]
         start = min(offset for offset in (metadata.get(11), metadata[9]) if offset)
         end = start + metadata[7]
@@ -150,7 +150,7 @@ class _Rewriting:
                 statistics[field] = self.paths.replace(statistics[field])
 
     def indexes(self, chunk: Struct) -> None:
-        """Write the page indexes of a chunk anew: the least and greatest value of each page, and where it is."""
+        """Rewrite the page indexes of a chunk: the least and greatest value of each page, and its place."""
         if 6 in chunk:
             index, length = thrift.read(self.data[chunk[6] : chunk[6] + chunk[7]])
             for field in (2, 3):
