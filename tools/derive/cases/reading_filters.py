@@ -88,6 +88,8 @@ def _partitions() -> list[Filter]:
         ("partition-truncate", "i-lt", _on("i", "lt", -10), inclusive),
         ("partition-truncate", "i-lt-eq", _on("i", "lt-eq", -10), inclusive),
         ("partition-truncate", "l-gt", _on("l", "gt", 999), inclusive),
+        ("partition-truncate", "i-gt-least", _on("i", "gt", -(2**31)), inclusive),  # whose truncation is below all ints
+        ("partition-truncate", "l-gt-least", _on("l", "gt", -(2**63)), inclusive),
         ("partition-truncate", "dec-lt", _on("dec", "lt", "-0.50"), inclusive),
         ("partition-truncate", "dec-eq", _on("dec", "eq", "0.49"), inclusive),
         ("partition-truncate", "s-starts-with", _on("s", "starts-with", "\u00e9\u4e2d\U0001f600t"), inclusive),
