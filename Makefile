@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.installed
 
-.PHONY: help install conformance older engines-large races matrix relay writers test reword scenarios proofs bench scale trace trace-check lint types docs format lock release clean
+.PHONY: help install conformance older engines-large races matrix relay writers test reword scenarios proofs bench scale trace trace-check lint types docs site publish catalogs format lock release clean
 
 help:           ## say what can be made
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -130,6 +130,18 @@ docs: $(READY)    ## build the documentation in site/; a warning is an error
 	$(BIN)/python -m tools.docs.engines --check
 	$(BIN)/python -m tools.docs.versions --check
 	$(BIN)/python -m tools.docs.site
+
+site: docs      ## build the site in site/, with what docs/results says of engines
+
+# `make conformance`, `make older` and `make matrix` write results files, too. Two clients, and the servers that have one of them.
+STRESS = $(BIN)/iceberg-conformance race stress --processes 4 --seconds 40 --seed 7 --format json
+catalogs: $(READY)    ## put every catalog that is installed under stress, with each client: ten minutes
+	mkdir -p results
+	-for server in sqlite postgresql iceberg-rest nessie; do $(STRESS) --server $$server --client reference --server-kills 1 > results/stress-$$server-reference.json; done
+	-for server in sqlite postgresql iceberg-rest nessie hive-metastore glue glue-unchecked; do $(STRESS) --server $$server --client pyiceberg > results/stress-$$server-pyiceberg.json; done
+
+publish: $(READY)    ## make docs/results, which the site shows, from the results files in results/
+	$(BIN)/python -m tools.docs.results results
 
 types: $(READY)    ## mypy, strict: all but the tests themselves
 	$(BIN)/mypy

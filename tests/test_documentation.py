@@ -18,7 +18,7 @@ from conformance.operations.families import Family, families
 from conformance.operations.protocol import complaint
 from conformance.runner import expectations
 from spec_ref.requirements import contradictions, register
-from tools.docs import engines, findings, protocol, site, versions
+from tools.docs import engines, findings, interop, protocol, site, versions
 from tools.docs.markdown import code, plain, table
 
 
@@ -143,6 +143,9 @@ def test_every_page_is_in_the_table_of_contents(pages: dict[str, str]) -> None:
     listed = re.findall(r"(?m)^[a-z][a-z0-9_-]*$", pages["index.md"])
     assert len(set(listed)) == len(listed)
     below = {name.removesuffix(".md") for name in pages if name.startswith(("requirements-", "proofs-", "findings-"))}
+    suites = set(re.findall(r"(?m)^vectors-[a-z0-9-]+$", pages["vectors.md"]))
+    below |= suites
+    assert suites == {f"vectors-{vector.suite}" for vector in findings.all_vectors().values()}
     assert set(listed) == {name.removesuffix(".md") for name in pages} - below - {"index"}
 
 
@@ -155,6 +158,23 @@ def test_links_between_pages_lead_somewhere(pages: dict[str, str]) -> None:
     inside = [(name, target.partition("#")[0]) for name, target in links if not re.match("[a-z]+:|#", target)]
     pictures = {path.name for path in (site.ROOT / "docs").glob("*.svg")}
     assert [(name, target) for name, target in inside if target not in pages and target not in pictures] == []
+
+
+def test_links_of_html_lead_to_an_address(pages: dict[str, str]) -> None:
+    places = {
+        name: {first or second for first, second in re.findall(r'(?m)^\(([^)\n]+)\)=$|\bid="([^"]+)"', text)}
+        | {re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-") for title in re.findall(r"(?m)^#+ (.*)$", text)}
+        for name, text in pages.items()
+    }
+    links = {
+        (name, target.replace(".html", ".md") or name, anchor)
+        for name, text in pages.items()
+        for target, anchor in re.findall(r'<a [^>]*?href="([^":#]*)(?:#([^"]*))?"', text)
+        if target != interop.MATRIX_REPORT
+    }
+    assert len(links) > 5000
+    nowhere = [(name, to, at) for name, to, at in sorted(links) if to not in places or (at and at not in places[to])]
+    assert nowhere == []
 
 
 @pytest.mark.parametrize(

@@ -54,8 +54,13 @@ def _codes(check: Check) -> str:
     return ", ".join(map(requirement_link, check.requirements))
 
 
+def anchor(id_: str) -> str:
+    """The address of a check on the page."""
+    return f"check-{id_.lower()}"
+
+
 def _row(check: Check) -> list[str]:
-    return [code(check.id), _codes(check), check.scope, check.severity.value]
+    return [f'<span id="{anchor(check.id)}"></span>{code(check.id)}', _codes(check), check.scope, check.severity.value]
 
 
 def _unlike(check: Check) -> list[str]:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 from conformance import vectors
+from conformance.engine_setup.folders import engine_folders
 from conformance.interop.known import Known, load_known
+from conformance.properties.relay_known import KnownRelay
+from conformance.properties.relay_known import load_known as load_known_changes
 from conformance.runner import expectations
 from conformance.runner.expectations import Deviation, Kind
 from conformance.vectors import Vector
 from spec_ref.requirements import Contradiction, Decision, contradictions, register
+from tools.docs.html import vector_link
 from tools.docs.markdown import code, plain, table
 from tools.docs.requirements import requirement_link
 
@@ -44,6 +48,25 @@ def deviations() -> tuple[Deviation, ...]:
 def tables() -> tuple[Known, ...]:
     """What is known of the tables that engines write for each other."""
     return load_known()
+
+
+CHANGES = {"relay": "Tables that several engines change in turn", "scenario": "Scripts of many changes"}
+"""The tables of ``deviations.toml`` about changes of tables, and their headings."""
+
+
+@cache
+def changes(section: str) -> tuple[KnownRelay, ...]:
+    """What is known of engines that change tables.
+
+    Args:
+        section: one of `CHANGES`.
+    """
+    return load_known_changes(table=section)
+
+
+@cache
+def _titles() -> dict[str, str]:
+    return {folder.name: folder.title for folder in engine_folders()}
 
 
 def engines() -> list[str]:
@@ -88,9 +111,22 @@ def index() -> str:
     return "\n".join(lines)
 
 
-def engine_page(engine: str) -> str:
-    """The findings of one engine, by kind and suite."""
-    lines = [f"# {engine}", ""]
+def engine_page(engine: str, head: Sequence[str] = ()) -> str:
+    """The findings of one engine, by kind and suite.
+
+    Args:
+        engine: its name.
+        head: lines that stand before the findings.
+    """
+    lines = [f"# {_titles().get(engine, engine)}", "", *head]
+    seen = {""}
+
+    def address(id_: str) -> list[str]:
+        """The address of a finding; one that several sections have is that of the first."""
+        new = id_.lower() not in seen
+        seen.add(id_.lower())
+        return [f"(finding-{id_.lower()})="] if new else []
+
     for kind in Kind:
         suites: dict[str, list[Deviation]] = {}
         for one in deviations():
@@ -101,13 +137,39 @@ def engine_page(engine: str) -> str:
         for suite, members in sorted(suites.items()):
             lines += [f"### {suite}", ""]
             for one in members:
-                lines += _finding(one)
+                lines += [*address(one.id), *_finding(one)]
     matrix = [one for one in tables() if one.who.partition("@")[0] == engine]
     if matrix:
-        lines += ["## tables that one engine writes and another reads", ""]
+        lines += ["## Tables that one engine writes and another reads", ""]
     for known in matrix:
-        lines += _of_tables(known)
+        lines += [*address(known.id), *_of_tables(known)]
+    for section, heading in CHANGES.items():
+        found = [one for one in changes(section) if one.engine == engine]
+        if found:
+            lines += [f"## {heading}", ""]
+        for change in found:
+            lines += [*address(change.id), *_of_changes(change)]
     return "\n".join(lines)
+
+
+def _of_changes(one: KnownRelay) -> Iterator[str]:
+    title = plain(one.does)
+    yield f"**{title[:1].upper()}{title[1:]}**"
+    yield ""
+    yield plain(one.reason)
+    yield ""
+    about = [
+        ("kind", one.kind),
+        ("in its favour", plain(one.counter)),
+        ("versions", ", ".join(one.versions) or "all that were seen"),
+        ("operations", ", ".join(map(code, one.operations))),
+        ("evidence", plain(one.evidence)),
+        ("rules", ", ".join(map(requirement_link, one.requirements))),
+        ("reports", ", ".join(f"<{link}>" for link in one.upstream)),
+        ("id", code(one.id)),
+    ]
+    yield from (f"- {label}: {text}" for label, text in about if text)
+    yield ""
 
 
 def _of_tables(one: Known) -> Iterator[str]:
@@ -144,6 +206,7 @@ def _finding(one: Deviation) -> Iterator[str]:
         ("rules", ", ".join(map(requirement_link, one.requirements))),
         ("reports", ", ".join(f"<{link}>" for link in one.upstream)),
         ("vectors", _ids(one.vectors)),
+        ("id", code(one.id) if one.id else ""),
     ]
     yield from (f"- {label}: {text}" for label, text in about if text)
     yield ""
@@ -151,7 +214,7 @@ def _finding(one: Deviation) -> Iterator[str]:
 
 def _ids(ids: tuple[str, ...]) -> str:
     more = f" and {len(ids) - SHOWN} more" if len(ids) > SHOWN else ""
-    return ", ".join(map(code, ids[:SHOWN])) + more
+    return ", ".join(vector_link(all_vectors()[id_].suite, id_) for id_ in ids[:SHOWN]) + more
 
 
 def contradictions_page() -> str:

@@ -18,6 +18,7 @@ from spec_ref.requirements import (
     contradictions,
     register,
 )
+from tools.docs.html import vector_link
 from tools.docs.markdown import code, plain, table
 
 SHOWN = 3
@@ -137,7 +138,7 @@ def _requirement(rule: Requirement, proofs: list[Vector], known: list[tuple[Devi
         yield f"- and {len(known) - SHOWN} more known deviations"
     if proofs:
         plainest = sorted(proofs, key=lambda vector: (not vector.origin.startswith("spec"), len(vector.requirements)))
-        shown = ", ".join(code(vector.id) for vector in plainest[:SHOWN])
+        shown = ", ".join(vector_link(vector.suite, vector.id) for vector in plainest[:SHOWN])
         yield f"- **Vectors**: {len(proofs)}, such as {shown}"
     yield f"- **Proofs**: [what is broken, and what notices](proofs-{area_of()[rule.code]}.md)"
     if rule.unproven:

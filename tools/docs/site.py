@@ -18,7 +18,19 @@ from pathlib import Path
 
 from conformance.core.spec_links import areas
 from conformance.vectors import Vector
-from tools.docs import checks, findings, notebooks, proofs, protocol, python_api, requirements
+from tools.docs import (
+    can_i_use,
+    checks,
+    findings,
+    interop,
+    notebooks,
+    proofs,
+    protocol,
+    python_api,
+    requirements,
+    search_ids,
+    vector_pages,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 STAGE = ROOT / "build" / "docs"
@@ -36,13 +48,13 @@ CHAPTERS = {
     "First steps": ["quick-start", "glossary", "validate", "nightly", "checks", "corruptions", "ci"],
     "Plug in an engine": ["adapters", "go-and-rust", "protocol", "operations", "known-deviations"],
     "From Python": ["from-python", "python-api", "writing"],
+    "Engines": ["can-i-use", "findings", "interop", "relays", "catalogs"],
     "What is known": [
         "matrix",
         "races",
         "hardening",
         "theorems",
         "writers",
-        "findings",
         "contradictions",
         "requirements",
         "proofs",
@@ -88,6 +100,7 @@ def pages() -> dict[str, str]:
     names = handwritten()
     found = {name: resolved(TEXTS[path.suffix](path), path, names) for path, name in names.items()}
     found |= made()
+    found["vectors.md"] += "\n".join(vector_pages.index(vector_pages.by_suite()))
     found["index.md"] += "\n" + "\n".join(contents(found))
     return found
 
@@ -109,14 +122,25 @@ def made() -> dict[str, str]:
         "requirements.md": requirements.index(vectors),
     }
     found |= {f"proofs-{area}.md": proofs.area_page(area) for area in areas()}
-    found |= {f"findings-{engine}.md": findings.engine_page(engine) for engine in findings.engines()}
+    found |= {
+        f"findings-{engine}.md": findings.engine_page(engine, can_i_use.engine_head(engine))
+        for engine in findings.engines()
+    }
+    found |= {
+        "can-i-use.md": can_i_use.page(),
+        "interop.md": interop.matrix_page(),
+        "relays.md": interop.relays_page(),
+        "catalogs.md": interop.catalogs_page(),
+    }
+    found |= {f"vectors-{suite}.md": vector_pages.page(suite) for suite in vector_pages.by_suite()}
     return found | {f"requirements-{area}.md": requirements.area_page(area, vectors, known) for area in areas()}
 
 
 def contents(found: dict[str, str]) -> Iterator[str]:
     """The table of contents."""
     left = {name.removesuffix(".md") for name in found} - {"index"}
-    left = {name for name in left if not name.startswith(("requirements-", "proofs-", "findings-"))}
+    below = ("requirements-", "proofs-", "findings-", *(f"vectors-{suite}" for suite in vector_pages.by_suite()))
+    left = {name for name in left if not name.startswith(below)}
     others = sorted(left - {name for names in CHAPTERS.values() for name in names})
     for chapter, named in CHAPTERS.items():
         listed = [name for name in named if name in left] + (others if chapter == "The project" else [])
@@ -157,12 +181,27 @@ def _link(match: re.Match[str], path: Path, names: dict[Path, str]) -> str:
     return text if bare == name else f"{text} (`{name}`)"
 
 
-GENERATED = ("checks.md", "operations.md", "python-api.md", "findings.md", "contradictions.md", "requirements.md")
+GENERATED = (
+    "checks.md",
+    "operations.md",
+    "python-api.md",
+    "findings.md",
+    "contradictions.md",
+    "requirements.md",
+    "can-i-use.md",
+    "interop.md",
+    "relays.md",
+    "catalogs.md",
+)
 """Pages that a page written by hand may link to, as if they lay beside it."""
 
 
-def stage() -> None:
-    """Write all pages to `STAGE`; a file that has not changed is left as it is, so that Sphinx need not read it."""
+def stage() -> dict[str, str]:
+    """Write all pages to `STAGE`; a file that has not changed is left as it is, so that Sphinx need not read it.
+
+    Returns:
+        The pages by name.
+    """
     STAGE.mkdir(parents=True, exist_ok=True)
     found = pages()
     for old in STAGE.glob("*.md"):
@@ -174,19 +213,34 @@ def stage() -> None:
             file.write_text(text, encoding="utf-8")
     for picture in (ROOT / "docs").glob("*.svg"):
         shutil.copy2(picture, STAGE)
+    return found
 
 
 def main() -> int:
     """Build the site; the exit status."""
     try:
-        stage()
+        staged = stage()
     except BrokenLink as error:
         print(error, file=sys.stderr)
         return 1
     status = build(STAGE, SITE)
     if not status:
+        add_scripts_and_reports(staged, SITE)
         print(f"{len(list(SITE.glob('*.html')))} pages; open {SITE / 'index.html'}")
     return status
+
+
+def add_scripts_and_reports(pages_: dict[str, str], site: Path) -> None:
+    """Add what is no page of Sphinx: the ids that the search knows, and the report of the matrix.
+
+    Args:
+        pages_: the pages by name.
+        site: the folder that was built.
+    """
+    (site / "_static" / "ids.js").write_text(search_ids.script(pages_), encoding="utf-8")
+    report = interop.matrix_report()
+    if report is not None:
+        (site / interop.MATRIX_REPORT).write_text(report, encoding="utf-8")
 
 
 def build(pages_: Path, site: Path) -> int:

@@ -1,0 +1,185 @@
+"""Pages of the published results of several engines together: the matrix, relays, and catalogs under stress."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from conformance.interop.cells import GOLDEN, Matrix
+from conformance.interop.summary import (
+    STATUSES,
+    Counted,
+    by_feature,
+    by_layout,
+    by_producer,
+    status,
+)
+from conformance.properties.relay_known import load_known
+from conformance.reports.matrix_page import MEANINGS
+from tools.docs import html
+from tools.docs.markdown import code, plain, table
+from tools.docs.results import RELAYS, STRESS, published_matrix, read_list
+from tools.docs.support import Cause
+
+MATRIX_REPORT = "matrix-report.html"
+"""The report of the matrix in which every table can be chosen, beside the pages of the site."""
+
+NOTHING = ["There are no published results.", ""]
+
+
+def matrix_page() -> str:
+    """The page of the matrix."""
+    matrix = published_matrix()
+    lines = [
+        "# Interoperability: who reads what whom wrote",
+        "",
+        "Every producer wrote the same small tables, and every consumer read each of them. The number in a cell is of",
+        "tables; [the matrix](matrix.md) describes what is compared. Producers whose names begin with `golden/` are",
+        "engines whose tables are kept among the vectors.",
+        "",
+    ]
+    if matrix is None:
+        return "\n".join([*lines, *NOTHING])
+    lines += [
+        f"{len(matrix.tables)} tables of {len(matrix.producers)} producers and {len(matrix.consumers)} consumers,",
+        f'{str(matrix.header["started"])[:10]}. <a href="{MATRIX_REPORT}">The report of this matrix</a> shows',
+        "each table.",
+        "",
+        *html.block("matrix_legend.html.j2", meanings=MEANINGS),
+    ]
+    for heading, counted in (
+        ("Producers and consumers", by_producer(matrix)),
+        ("Features", by_feature(matrix)),
+        ("Versions and file formats", by_layout(matrix)),
+    ):
+        lines += [f"## {heading}", "", *_counts(matrix, counted)]
+    return "\n".join([*lines, "## Causes", "", *_causes(matrix)])
+
+
+def _counts(matrix: Matrix, counted: Counted) -> list[str]:
+    return html.block(
+        "matrix_counts.html.j2",
+        counted=counted,
+        statuses=STATUSES,
+        meanings=MEANINGS,
+        versions={one.name: one.version for one in matrix.participants},
+    )
+
+
+def _causes(matrix: Matrix) -> list[str]:
+    from tools.docs.findings import tables
+
+    ids = {(one.who.partition("@")[0], one.reason): one.id for one in tables()}
+    found: Counter[tuple[str, str, str]] = Counter()
+    for (producer, _), reason in matrix.known_tables.items():
+        found[producer, "writes", reason] += 1
+    for cell in matrix.cells:
+        if status(cell) == "known" and not cell.producer.startswith(GOLDEN):
+            found[cell.consumer, "reads", cell.known] += 1
+    rows = []
+    for (who, does, reason), count in sorted(found.items()):
+        engine = who.partition("@")[0]
+        id_ = ids.get((engine, reason))
+        shown = plain(reason)
+        if id_:
+            shown = f'<a class="reference" href="{Cause(id_, engine, "").address}">{code(id_)}</a>: {shown}'
+        rows.append([f"{who} {does}", str(count), shown])
+    lines = ["What is known of the cells that are not right, and how many tables it explains.", ""]
+    return [*lines, *table(["who", "tables", "cause"], rows), ""]
+
+
+def matrix_report() -> str | None:
+    """The report of the matrix as one page that needs no network; None where no matrix is published."""
+    from conformance.reports.matrix_page import render
+
+    matrix = published_matrix()
+    return None if matrix is None else render(matrix)
+
+
+WORDS = ("done", "unsupported", "known", "refused", "failed")
+
+
+def relays_page() -> str:
+    """The page of the relays."""
+    lines = [
+        "# Relays: engines that change one table in turn",
+        "",
+        "Scripts were generated, and each step was given to an engine chosen at random. After each step the table was",
+        "validated with all its snapshots, read, and compared with the model of the script.",
+        "[The matrix](matrix.md#relays) describes the command. Rows are the engines that made the table, columns those",
+        "that were given the next step.",
+        "",
+    ]
+    relays = read_list(RELAYS)
+    if not relays:
+        return "\n".join([*lines, *NOTHING])
+    known = {one.id: one for one in (*load_known(), *load_known(table="scenario"))}
+    for relay in relays:
+        names = list(relay["engines"])
+        shown = [f"{name} {relay['engines'][name]['version']}".strip() for name in names]
+        lines += [f"## Relay of {relay['day']}, seed {relay['seed']}", "", f"Engines: {', '.join(shown)}.", ""]
+        steps = sum(one["steps"] for one in relay["engines"].values())
+        lines += [f"{relay['scripts']} scripts, {steps} steps done.", ""]
+        pairs = {(one["before"], one["engine"]): one for one in relay["handovers"]}
+        lines += html.block("relay.html.j2", names=names, pairs=pairs, words=WORDS)
+        gone = [(name, one["gone"]) for name, one in relay["engines"].items() if one.get("gone")]
+        lines += [f"- {name} did not take part to the end: {plain(why)}" for name, why in gone] + [""]
+        lines += ["### Known failures that happened", ""]
+        rows = []
+        for id_, count in sorted(relay["known"].items()):
+            one = known.get(id_)
+            address = "" if one is None else Cause(id_, one.engine, "").address
+            link = code(id_) if one is None else f'<a class="reference" href="{address}">{code(id_)}</a>'
+            rows.append([link, str(count), "" if one is None else plain(one.does)])
+        lines += [*(table(["finding", "times", "what happens"], rows) if rows else ["None."]), ""]
+        lines += ["### Failures that were not known", ""]
+        lines += [
+            *(f"- **{one['engine']}**, {code(one['operation'])}: {plain(one['kind'])}: {plain(_first(one['reason']))}"
+              for one in relay["failures"]),
+            *([] if relay["failures"] else ["None."]), "",
+        ]  # fmt: skip
+    return "\n".join(lines)
+
+
+def _first(text: str) -> str:
+    line = text.strip().partition("\n")[0]
+    return line if len(line) <= 300 else line[:297] + "..."
+
+
+def catalogs_page() -> str:
+    """The page of the catalogs under stress."""
+    lines = [
+        "# Catalogs under fire",
+        "",
+        "Many processes committed to one new table of a real catalog, while some of them, and in some runs the server,",
+        "were killed. A fault is an acknowledged commit that was lost, repeated, reordered or done in part, a stale",
+        "read, or a table that breaks the spec. [Races of commits](races.md#catalogs-under-stress) describes the",
+        "command and the findings.",
+        "",
+    ]
+    runs = read_list(STRESS)
+    if not runs:
+        return "\n".join([*lines, *NOTHING])
+    head = ["catalog", "client", "acknowledged", "refused", "unknown", "kills (writers, server)", "faults", "day"]
+    lines += [*table(head, map(_stress_row, runs)), ""]
+    lines += [
+        "*Refused* commits lost a race, *unknown* ones had no answer, mostly because the writer was killed; each of",
+        "these happened as a whole or not at all, unless it is counted as a fault.",
+        "",
+    ]
+    for run in runs:
+        if run["problem_count"]:
+            lines += [f"## Faults of {plain(_server(run))} with {plain(run['client'])}", ""]
+            lines += [*(f"- {plain(one)}" for one in run["problems"]), ""]
+            if run["problem_count"] > len(run["problems"]):
+                lines += [f"and {run['problem_count'] - len(run['problems'])} more.", ""]
+    return "\n".join(lines)
+
+
+def _server(run: dict[str, Any]) -> str:
+    return str(run.get("server") or "").removesuffix(", started here") or "a catalog"
+
+
+def _stress_row(run: dict[str, Any]) -> list[str]:
+    numbers = [run["acknowledged"], run["refused"], run["unknown"], f"{run['kills']}, {run['server_kills']}"]
+    return [plain(_server(run)), plain(run["client"]), *map(str, numbers), str(run["problem_count"]), run["day"]]

@@ -1,0 +1,328 @@
+"""The published results: what the site shows of engines, in a few small files made from results files.
+
+    python -m tools.docs.results FOLDER     read the results files of a folder, write ``docs/results``
+
+A run of the vectors writes tens of megabytes. The site needs one letter for each vector and engine, one for each table
+and consumer of a matrix, and the counts of relays and of catalogs under stress. These are kept with the sources, so
+that a site is built without an engine. The files of the folder are recognised by what they contain: ``*.jsonl`` of
+``run --results`` and ``matrix --results``, ``relay*.json`` of ``relay --format json``, and ``stress*.json`` of
+``race stress --format json``. A kind of which the folder has no file stays as it is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from attrs import asdict, evolve, frozen
+
+from conformance.core.failures import UsageError
+from conformance.interop import results as matrix_results
+from conformance.interop.cells import Cell, MadeTable, Matrix, Participant, State, Writing, state_of
+from conformance.runner import results as run_results
+from conformance.runner.results import Result, Run
+
+Json: TypeAlias = Any
+
+PUBLISHED = Path(__file__).resolve().parents[2] / "docs" / "results"
+VECTORS, MATRIX, RELAYS, STRESS = "vectors.jsonl", "matrix.json", "relays.json", "stress.json"
+FORM = 1
+
+PASSED, CHOSE, NOT_ASKED = "p", "o", "."
+LETTERS = {
+    PASSED: "passed",
+    CHOSE: "chose differently at an open point",
+    "w": "wrong",
+    "r": "refused",
+    "c": "crashed, or failed with an internal error",
+    "u": "unsupported",
+}
+"""What became of a vector with an engine; a capital letter is a failure that was not known when it ran."""
+
+_STATES = {State.RIGHT: PASSED, State.WRONG: "w", State.REFUSES: "r", State.CRASHES: "c", State.CANNOT: "u"}
+_LETTERS_OF_STATES = {letter: state for state, letter in _STATES.items()}
+
+
+@frozen
+class Asked:
+    """One engine at one version, as a run asked it."""
+
+    name: str
+    implementation: str
+    version: str
+    language: str
+    started: str
+    """When the run began that asked it."""
+
+    tool: str
+
+    @property
+    def engine(self) -> str:
+        """The name without the version."""
+        return self.name.partition("@")[0]
+
+
+@frozen
+class VectorResults:
+    """What became of each vector with each engine."""
+
+    asked: tuple[Asked, ...]
+    letters: Mapping[str, str]
+    """By the id of the vector: a letter for each of ``asked``."""
+
+    def of(self, name: str) -> dict[str, str]:
+        """The letters of one engine by vector, without those that it was not asked."""
+        at = [one.name for one in self.asked].index(name)
+        return {id_: letters[at] for id_, letters in self.letters.items() if letters[at] != NOT_ASKED}
+
+
+def letter(result: Result) -> str:
+    """The letter of one result."""
+    if result.status == "known" and result.deviation_kind == "choice":
+        return CHOSE
+    got = result.got or {}
+    made = _STATES[state_of(result.outcome, got)]
+    if made == "w" and "error" in got:
+        made = "c"
+    return made if result.status in ("known", "passed", "unsupported") else made.upper()
+
+
+def summarise_runs(runs: Iterable[Run]) -> list[Json]:
+    """The lines of ``vectors.jsonl``: a header, and a line for each vector.
+
+    Args:
+        runs: the runs; of an engine that several asked, the one that began last counts.
+    """
+    asked: dict[str, Asked] = {}
+    letters: dict[str, dict[str, str]] = {}
+    for run in sorted(runs, key=lambda one: str(one.header["started"])):
+        for one in run.adapters:
+            if one.not_examined:
+                continue
+            asked[one.name] = Asked(
+                one.name, one.implementation, one.version, one.language, run.header["started"], run.header["tool"]
+            )
+            letters[one.name] = {result.id: letter(result) for result in run.results_of(one.name)}
+    names = sorted(asked)
+    header = {"kind": "header", "form": FORM, "adapters": [asdict(asked[name]) for name in names]}
+    ids = sorted({id_ for found in letters.values() for id_ in found})
+    return [header, *([id_, "".join(letters[name].get(id_, NOT_ASKED) for name in names)] for id_ in ids)]
+
+
+def summarise_matrix(matrix: Matrix) -> Json:
+    """The content of ``matrix.json``: the cells of a table are one text, a letter for each consumer."""
+    consumers = [one.name for one in matrix.consumers]
+    cells = {(cell.producer, cell.table, cell.consumer): cell for cell in matrix.cells}
+    reasons: dict[str, int] = {}
+    tables = []
+    for table in matrix.tables:
+        row = [cells.get((table.producer, table.name, name)) for name in consumers]
+        known = {name: cell.known for name, cell in zip(consumers, row, strict=True) if cell is not None and cell.known}
+        tables.append(
+            {
+                "producer": table.producer,
+                "name": table.name,
+                "about": table.about,
+                "version": table.format_version,
+                "format": table.file_format,
+                "features": list(table.features),
+                "writing": table.writing.value,
+                "cells": "".join(map(_cell_letter, row)),
+                "known": {name: reasons.setdefault(text, len(reasons)) for name, text in known.items()},
+            }
+            | {
+                key: reasons.setdefault(text, len(reasons))
+                for key, text in (
+                    ("known_table", matrix.known_tables.get((table.producer, table.name), "")),
+                    ("reason", _short(table.reason)),
+                )
+                if text
+            }
+        )
+    return {
+        "form": FORM,
+        "header": {key: matrix.header[key] for key in ("started", "tool")},
+        "participants": [matrix_results.stored(evolve(one, seconds=0.0)) for one in matrix.participants],
+        "consumers": consumers,
+        "reasons": list(reasons),
+        "tables": tables,
+        "complete": matrix.complete,
+        "exit_status": matrix.exit_status,
+    }
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 200 else line[:197] + "..."
+
+
+def _cell_letter(cell: Cell | None) -> str:
+    if cell is None:
+        return NOT_ASKED
+    made = _STATES[cell.state]
+    return made.upper() if cell.is_new else made
+
+
+def read_vectors() -> VectorResults:
+    """The published results of the vectors; those of no engine where there are none."""
+    file = PUBLISHED / VECTORS
+    if not file.exists():
+        return VectorResults((), {})
+    header, *rows = map(json.loads, file.read_text(encoding="utf-8").splitlines())
+    return VectorResults(tuple(Asked(**one) for one in header["adapters"]), dict(rows))
+
+
+def read_matrix() -> Matrix | None:
+    """The published matrix, without the differences of its cells; None where there is none."""
+    file = PUBLISHED / MATRIX
+    if not file.exists():
+        return None
+    content = json.loads(file.read_text(encoding="utf-8"))
+    matrix = Matrix(content["header"], complete=content["complete"], exit_status=content["exit_status"])
+    matrix.participants += [Participant(**one) for one in content["participants"]]
+    reasons = content["reasons"]
+    for row in content["tables"]:
+        producer, name = row["producer"], row["name"]
+        reason = reasons[row["reason"]] if "reason" in row else ""
+        writing = Writing(row["writing"])
+        matrix.tables.append(
+            MadeTable(
+                producer, name, tuple(row["features"]), row["version"], row["format"], row["about"], writing, reason
+            )
+        )
+        if "known_table" in row:
+            matrix.known_tables[producer, name] = reasons[row["known_table"]]
+        for consumer, char in zip(content["consumers"], row["cells"], strict=True):
+            if char != NOT_ASKED:
+                known = reasons[row["known"][consumer]] if consumer in row["known"] else ""
+                matrix.cells.append(Cell(producer, consumer, name, _LETTERS_OF_STATES[char.lower()], known=known))
+    return matrix
+
+
+def read_list(name: str) -> list[Json]:
+    """The published relays, or runs of catalogs under stress."""
+    file = PUBLISHED / name
+    return json.loads(file.read_text(encoding="utf-8")) if file.exists() else []
+
+
+vector_results = cache(read_vectors)
+published_matrix = cache(read_matrix)
+
+
+def summarise_relay(relay: Json, day: str) -> Json:
+    """What the site shows of a relay: no file of this machine."""
+    failures = [
+        {key: value for key, value in one.items() if key not in ("file", "reproduce")} for one in relay["failures"]
+    ]
+    return {"day": day, **relay, "failures": failures}
+
+
+_SCRATCH = re.compile(r"(?<![A-Za-z0-9])/(?:tmp|home|root|work|var)/\S*")
+
+
+def summarise_stress(run: Json, day: str) -> Json:
+    """What the site shows of a catalog under stress: no address and no path of this machine."""
+    errors = Counter(re.match(r"[A-Za-z_.]*", text)[0] for text in run.get("errors", {}))  # type: ignore[index]
+    problems = [_short(_SCRATCH.sub("...", text)) for text in run["problems"]]
+    kept = {key: value for key, value in run.items() if key not in ("catalog", "errors", "problems")}
+    return {"day": day, **kept, "errors": dict(errors), "problems": problems[:5], "problem_count": len(problems)}
+
+
+def publish(folder: Path) -> list[str]:
+    """Make the published results from the results files of a folder.
+
+    Args:
+        folder: where the files are.
+
+    Returns:
+        What was written, a line each.
+
+    Raises:
+        UsageError: a file is not as it has to be, or is of a run that is not complete.
+    """
+    runs: list[Run] = []
+    matrices: list[Matrix] = []
+    for path in sorted(folder.glob("*.jsonl")):
+        with path.open(encoding="utf-8") as file:
+            header = json.loads(file.readline() or "{}")
+        if "vectors" in header:
+            runs.append(run_results.read(path))
+        elif "matrix" in header:
+            matrices.append(matrix_results.read(path))
+        else:
+            continue
+        if not (runs if "vectors" in header else matrices)[-1].complete:
+            raise UsageError(f"{path}: the run is not complete, and is not published")
+    relays, stress = [], []
+    for path in sorted(folder.glob("*.json")):
+        if not path.name.startswith(("relay", "stress")) or not path.stat().st_size:
+            continue
+        content = json.loads(path.read_text(encoding="utf-8"))
+        day = _day(path)
+        if "handovers" in content:
+            relays.append(summarise_relay(content, day))
+        elif "acknowledged" in content:
+            stress.append(summarise_stress(content, day))
+    PUBLISHED.mkdir(parents=True, exist_ok=True)
+    written = []
+    if runs:
+        written.append(_write(VECTORS, summarise_runs(runs)))
+    if matrices:
+        written.append(_write(MATRIX, _by_line(summarise_matrix(max(matrices, key=lambda one: one.header["started"])))))
+    for name, found in ((RELAYS, relays), (STRESS, stress)):
+        if found:
+            written.append(_write(name, _by_line(found)))
+    return written
+
+
+def _day(path: Path) -> str:
+    """The day on which a file was written, for results that do not say when they ran."""
+    from datetime import UTC, datetime
+
+    return datetime.fromtimestamp(path.stat().st_mtime, UTC).date().isoformat()
+
+
+def _by_line(content: Json) -> str:
+    """JSON with a line for each table or run, so that a change of one is a change of one line."""
+    if isinstance(content, list):
+        return "[\n" + ",\n".join(map(_compact, content)) + "\n]\n"
+    head = {key: value for key, value in content.items() if key != "tables"}
+    rows = ",\n".join(map(_compact, content["tables"]))
+    return _compact(head)[:-1] + ',"tables":[\n' + rows + "\n]}\n"
+
+
+def _compact(content: Json) -> str:
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+
+
+def _write(name: str, content: str | Sequence[Json]) -> str:
+    text = content if isinstance(content, str) else "".join(f"{_compact(line)}\n" for line in content)
+    (PUBLISHED / name).write_text(text, encoding="utf-8")
+    return f"{name}: {len(text.encode()):,} bytes"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Publish the results of a folder; the exit status."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.docs.results", description=(__doc__ or "").partition("\n")[0]
+    )
+    parser.add_argument("folder", type=Path, help="the folder with results files, such as results")
+    folder = parser.parse_args(arguments).folder
+    try:
+        written = publish(folder)
+    except UsageError as error:
+        print(error, file=sys.stderr)
+        return 2
+    print("\n".join(written) or f"{folder}: no results files")
+    return 0 if written else 2
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

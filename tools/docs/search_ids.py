@@ -1,0 +1,33 @@
+"""The ids that the search of the site knows: requirements, points, checks, findings and vectors, each with its address.
+
+Sphinx searches for words, and takes ``hash-int-34`` for three of them. A search for an id leads to its place instead.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from tools.docs.vector_pages import by_suite
+
+ANCHOR = re.compile(r"(?m)^\(((?:point-|finding-)?[a-z0-9-]+)\)=$|<span id=\"(check-[^\"]+)\"></span>")
+PREFIX = re.compile(r"^(?:point|finding|check)-")
+
+
+def script(pages: dict[str, str]) -> str:
+    """The script that gives the search page its ids.
+
+    Args:
+        pages: the Markdown of the pages by name.
+    """
+    found: dict[str, list[str]] = {}
+    for name, text in pages.items():
+        for match in ANCHOR.finditer(text):
+            anchor = match[1] or match[2]
+            prefix = PREFIX.match(anchor)
+            before = prefix[0] if prefix else ""
+            key = f"{name.removesuffix('.md')}.html#{before}"
+            found.setdefault(key, []).append(anchor.removeprefix(before))
+    for suite, vectors in by_suite().items():
+        found[f"vectors-{suite}.html#"] = [vector.id for vector in vectors]
+    return f"window.SITE_IDS = {json.dumps(found, separators=(',', ':'))};\n"

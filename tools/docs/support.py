@@ -1,0 +1,315 @@
+"""What engines support, counted from the published results: the numbers behind "Can I use" and the pages of engines."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
+
+from attrs import field, frozen
+
+from conformance.core.spec_links import areas
+from conformance.engine_setup.folders import engine_folders
+from conformance.interop.cells import GOLDEN, MadeTable, Matrix, State, Writing
+from conformance.operations.protocol import Ok
+from conformance.vectors import Vector
+from tools.docs.findings import all_vectors, deviations, tables
+from tools.docs.results import CHOSE, PASSED, Asked, published_matrix, vector_results
+
+FEATURES = Path(__file__).with_name("features.toml")
+READS, WRITES = "reads", "writes"
+
+OURS = ("reference", "spark-reference")
+"""Our own implementations: the pages compare engines with them."""
+
+RIGHT, WRONG, REFUSED, CRASHED, UNSUPPORTED = "right", "wrong", "refused", "crashed", "unsupported"
+_OF_LETTERS = {PASSED: RIGHT, CHOSE: RIGHT, "w": WRONG, "r": REFUSED, "c": CRASHED, "u": UNSUPPORTED}
+_OF_STATES = {
+    State.RIGHT: RIGHT,
+    State.WRONG: WRONG,
+    State.REFUSES: REFUSED,
+    State.CRASHES: CRASHED,
+    State.CANNOT: UNSUPPORTED,
+}
+_OF_WRITING = {
+    Writing.WRITTEN: RIGHT,
+    Writing.INVALID: WRONG,
+    Writing.WRONG: WRONG,
+    Writing.REFUSED: REFUSED,
+    Writing.CRASHED: CRASHED,
+    Writing.CANNOT: UNSUPPORTED,
+}
+
+GOLDEN_TABLE = re.compile(r"/tables/([^/]+)/")
+
+
+@frozen
+class Feature:
+    """One row of "Can I use"."""
+
+    title: str
+    group: str
+    since: int = 1
+    """The format version that brought it."""
+
+    rules: str = ""
+    """The area of its requirements."""
+
+    golden: tuple[str, ...] = ()
+    features: tuple[str, ...] = ()
+    scripts: tuple[str, ...] = ()
+    versions: tuple[int, ...] = ()
+    formats: tuple[str, ...] = ()
+    """File formats; where there are none, tables with Parquet files alone count, so that an engine without ORC lacks
+    ORC and no other feature."""
+
+    metadata_columns: bool = False
+    """Whether the vectors count that select reserved columns such as ``_row_id``, and no others."""
+
+    @property
+    def slug(self) -> str:
+        """Its address on the page."""
+        return "feature-" + re.sub(r"[^a-z0-9]+", "-", self.title.lower()).strip("-")
+
+    def is_about_golden(self, table: str) -> bool:
+        """Whether a golden table shows it."""
+        if not self.formats and table.endswith(("-orc", "-avro")):
+            return False
+        return any(fnmatchcase(table, pattern) for pattern in self.golden)
+
+    def counts_vector(self, vector: Vector) -> bool:
+        """Whether a vector that reads one of its golden tables counts."""
+        return self.metadata_columns == any(name.startswith("_") for name in vector.args.get("select", ()))
+
+    def is_about(self, table: MadeTable) -> bool:
+        """Whether a table of the matrix shows it: by each of what is selected, at least by one thing."""
+        asked = [
+            (self.features, any(one in table.features for one in self.features)),
+            (self.scripts, any(fnmatchcase(table.name, pattern) for pattern in self.scripts)),
+            (self.versions, table.format_version in self.versions),
+        ]
+        selected = [holds for wanted, holds in asked if wanted]
+        wanted_format = table.file_format in (self.formats or ("parquet",))
+        return bool(selected or self.formats) and wanted_format and all(selected)
+
+
+@frozen
+class Cause:
+    """A finding that explains why something is not right."""
+
+    id: str
+    engine: str
+    title: str
+
+    @property
+    def address(self) -> str:
+        """Its place on the page of the engine."""
+        return f"findings-{self.engine}.html#finding-{self.id.lower()}"
+
+
+@frozen
+class Support:
+    """How one engine handles one feature, in reading or in writing."""
+
+    counts: Counter[str] = field(factory=Counter)
+    causes: Counter[Cause] = field(factory=Counter)
+
+    @property
+    def verdict(self) -> str:
+        """One of `VERDICTS`."""
+        counts = self.counts
+        bad, missing = counts[WRONG] + counts[CRASHED], counts[REFUSED] + counts[UNSUPPORTED]
+        if not counts.total():
+            return "untested"
+        if not counts[RIGHT]:
+            return "wrong" if bad else "no"
+        if bad:
+            return "traps"
+        return "partly" if missing else "yes"
+
+    @property
+    def summary(self) -> str:
+        """The counts in words."""
+        if not self.counts.total():
+            return "not tested"
+        rest = [f"{self.counts[one]} {one}" for one in (WRONG, CRASHED, REFUSED, UNSUPPORTED) if self.counts[one]]
+        return ", ".join([f"{self.counts[RIGHT]} of {self.counts.total()} right", *rest])
+
+
+VERDICTS = {
+    "yes": ("✔", "everything that was tried is right"),
+    "partly": ("◐", "some is right, the rest is refused or not supported"),
+    "traps": ("⚠", "some is right, and some is wrong or crashes"),
+    "wrong": ("✖", "nothing is right, and some is wrong or crashes"),
+    "no": ("–", "refused or not supported"),
+    "untested": ("·", "not tested: nothing of this feature was tried with the engine"),
+}
+"""Verdicts, with their sign and meaning."""
+
+
+@cache
+def features() -> tuple[Feature, ...]:
+    """The features of "Can I use", in order.
+
+    Raises:
+        ValueError: one names an area of requirements that does not exist.
+    """
+    content = tomllib.loads(FEATURES.read_text(encoding="utf-8"))
+    found = []
+    for group in content["group"]:
+        for row in group["feature"]:
+            lists = {key: tuple(value) for key, value in row.items() if isinstance(value, list)}
+            found.append(Feature(**{**row, **lists}, group=group["title"]))
+    unknown = [one.rules for one in found if one.rules and one.rules not in areas()]
+    if unknown:
+        raise ValueError(f"{FEATURES.name}: there is no area {unknown[0]}")
+    return tuple(found)
+
+
+@cache
+def engines() -> tuple[Asked, ...]:
+    """The engines that were asked to read or to write tables, those of this project last."""
+    shown = [one for one in vector_results().asked if any(not _is_empty(one, feature) for feature in features())]
+    titles = {one.name: title(one) for one in shown}
+    return tuple(sorted(shown, key=lambda one: (one.engine in OURS, titles[one.name].lower(), one.version)))
+
+
+def _is_empty(engine: Asked, feature: Feature) -> bool:
+    found = [support(engine.name, feature, side) for side in (READS, WRITES)]
+    return all(set(one.counts) <= {UNSUPPORTED} for one in found)
+
+
+@cache
+def _titles() -> dict[str, str]:
+    return {one.name: one.title for one in engine_folders()}
+
+
+def title(engine: Asked) -> str:
+    """What people call an engine."""
+    named = _titles().get(engine.name) or _titles().get(engine.engine) or engine.engine
+    return named.capitalize() if named.startswith("this ") else named
+
+
+@cache
+def support(name: str, feature: Feature, side: str) -> Support:
+    """How an engine handles a feature.
+
+    Args:
+        name: of the engine, with its version where it is not the current one.
+        feature: the feature.
+        side: ``reads`` or ``writes``.
+    """
+    found = Support()
+    if side == READS:
+        for golden, vector, letter in _golden_reads(name):
+            if feature.is_about_golden(golden) and feature.counts_vector(vector):
+                _count(found, _OF_LETTERS[letter.lower()], causes_of_vector(name, vector.id))
+    matrix = published_matrix()
+    if matrix is not None:
+        for state, reason in _of_matrix(matrix, name, feature, side):
+            _count(found, state, _causes_of_reason(name, reason))
+    return found
+
+
+def _count(found: Support, state: str, causes: Iterable[Cause]) -> None:
+    found.counts[state] += 1
+    if state in (WRONG, CRASHED, REFUSED):
+        found.causes.update(causes)
+
+
+@cache
+def golden_vectors() -> dict[str, list[Vector]]:
+    """The vectors that read golden tables that can be read, by table."""
+    found: dict[str, list[Vector]] = defaultdict(list)
+    for vector in all_vectors().values():
+        if vector.operation.name == "table.read" and any(isinstance(one, Ok) for one in vector.permitted):
+            table = GOLDEN_TABLE.search(str(vector.args.get("table", "")))
+            if table:
+                found[table[1]].append(vector)
+    return dict(found)
+
+
+@cache
+def _golden_reads(name: str) -> list[tuple[str, Vector, str]]:
+    letters = vector_results().of(name)
+    return [
+        (table, vector, letters[vector.id])
+        for table, members in golden_vectors().items()
+        for vector in members
+        if vector.id in letters
+    ]
+
+
+def _of_matrix(matrix: Matrix, name: str, feature: Feature, side: str) -> Iterator[tuple[str, str]]:
+    tables_ = {(one.producer, one.name): one for one in matrix.tables if not one.producer.startswith(GOLDEN)}
+    if side == WRITES:
+        for one in tables_.values():
+            if one.producer == name and feature.is_about(one):
+                yield _OF_WRITING[one.writing], matrix.known_tables.get((one.producer, one.name), "")
+        return
+    if feature.metadata_columns:  # no cell asks for them
+        return
+    for cell in matrix.cells:
+        table = tables_.get((cell.producer, cell.table))
+        if cell.consumer == name and table is not None and feature.is_about(table):
+            yield _OF_STATES[cell.state], cell.known
+
+
+@cache
+def _causes_by_vector() -> dict[tuple[str, str], list[tuple[tuple[str, ...], Cause]]]:
+    found: dict[tuple[str, str], list[tuple[tuple[str, ...], Cause]]] = defaultdict(list)
+    for one in deviations():
+        cause = Cause(one.id, one.engine, one.does or one.reason)
+        for id_ in one.vectors:
+            found[one.engine, id_].append((one.versions, cause))
+    return dict(found)
+
+
+def asked(name: str) -> Asked:
+    """The engine of a name."""
+    return next(one for one in vector_results().asked if one.name == name)
+
+
+def causes_of_vector(name: str, id_: str) -> list[Cause]:
+    """The findings about an engine that a vector shows, of the version that was asked.
+
+    Args:
+        name: of the engine.
+        id_: of the vector.
+    """
+    engine = asked(name)
+    found = _causes_by_vector().get((engine.engine, id_), [])
+    return [cause for versions, cause in found if not versions or engine.version in versions]
+
+
+@cache
+def _causes_by_reason() -> dict[tuple[str, str], Cause]:
+    return {
+        (one.who.partition("@")[0], one.reason): Cause(one.id, one.who.partition("@")[0], one.reason)
+        for one in tables()
+    }
+
+
+def _causes_of_reason(name: str, reason: str) -> list[Cause]:
+    cause = _causes_by_reason().get((name.partition("@")[0], reason))
+    return [] if cause is None else [cause]
+
+
+def unmatched(given: Sequence[Feature]) -> list[str]:
+    """The patterns of features that select no golden table and no script; one of these is a mistake.
+
+    Args:
+        given: the features.
+    """
+    from conformance.interop.catalogue import variants
+
+    names = [one.name for one in variants()]
+    wrong = []
+    for feature in given:
+        wrong += [one for one in feature.golden if not any(fnmatchcase(table, one) for table in golden_vectors())]
+        wrong += [one for one in feature.scripts if not any(fnmatchcase(name, one) for name in names)]
+    return wrong

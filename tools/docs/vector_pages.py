@@ -1,0 +1,103 @@
+"""Pages of the vectors, one for each suite: every vector has an address, with its question and its answers."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable
+from functools import cache
+from typing import Any
+
+from conformance.core.spec_links import area_of
+from conformance.vectors import Vector
+from tools.docs import html
+from tools.docs.findings import all_vectors
+from tools.docs.results import LETTERS, NOT_ASKED, vector_results
+from tools.docs.support import Cause, causes_of_vector
+
+SHOWN = 300
+"""Characters of arguments and of what is expected; `iceberg-conformance replay` prints all of them."""
+
+SIGNS = {"p": "✔", "o": "✔", "w": "✖", "r": "✖", "c": "✖", "u": "–"}
+
+
+@cache
+def by_suite() -> dict[str, list[Vector]]:
+    """The vectors of each suite."""
+    found: dict[str, list[Vector]] = defaultdict(list)
+    for vector in all_vectors().values():
+        found[vector.suite].append(vector)
+    return dict(sorted(found.items()))
+
+
+def page(suite: str) -> str:
+    """The page of a suite."""
+    vectors = by_suite()[suite]
+    operations = sorted({vector.operation.name for vector in vectors})
+    lines = [
+        f"# Vectors: {suite}",
+        "",
+        f"{len(vectors)} vectors of {', '.join(f'`{one}`' for one in operations)}. Each has an address, which ends in",
+        "its id. `iceberg-conformance replay ID --adapter ENGINE` repeats one and prints it in full.",
+        "[Vectors](vectors.md) describes the form.",
+        "",
+        *html.block("vectors.html.j2", vectors=[_row(vector) for vector in vectors], letters=LETTERS, signs=SIGNS),
+    ]
+    return "\n".join(lines)
+
+
+def _row(vector: Vector) -> dict[str, Any]:
+    results = vector_results()
+    letters = results.letters.get(vector.id, "")
+    answered: dict[str, list[str]] = defaultdict(list)
+    for one, letter in zip(results.asked, letters, strict=False):
+        if letter != NOT_ASKED:
+            answered[letter.lower()].append(one.name)
+    return {
+        "id": vector.id,
+        "note": vector.note,
+        "operation": vector.operation.name,
+        "requirements": [(code, f"requirements-{area_of()[code]}.html#{code.lower()}") for code in vector.requirements],
+        "versions": ", ".join(f"v{version}" for version in vector.versions),
+        "points": [(one, f"contradictions.html#point-{one.lower()}") for one in vector.contradiction],
+        "origin": vector.origin,
+        "args": _shortened(_without_scratch(vector.args)),
+        "expect": _shortened(vector.expect),
+        "answered": [(letter, names) for letter in LETTERS if (names := answered.get(letter))],
+        "causes": _causes(vector, answered),
+    }
+
+
+def _causes(vector: Vector, answered: dict[str, list[str]]) -> list[Cause]:
+    names = [name for letter, members in answered.items() if letter not in ("p", "u") for name in members]
+    return list(dict.fromkeys(cause for name in names for cause in causes_of_vector(name, vector.id)))
+
+
+def _without_scratch(args: dict[str, Any]) -> dict[str, Any]:
+    """Arguments with golden files by their place among the vectors, not where this machine has put them."""
+
+    def clean(value: Any) -> Any:
+        match value:
+            case str() if "/tables/" in value and value.startswith("/"):
+                return "golden/tables/" + value.partition("/tables/")[2]
+            case dict():
+                return {key: clean(one) for key, one in value.items()}
+            case list():
+                return [clean(one) for one in value]
+        return value
+
+    cleaned: dict[str, Any] = clean(args)
+    return cleaned
+
+
+def _shortened(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= SHOWN else text[: SHOWN - 4] + " ..."
+
+
+def index(suites: Iterable[str]) -> list[str]:
+    """What the page of all vectors gets at its end: the pages of the suites."""
+    names = list(suites)
+    rows = [f"- [{name}](vectors-{name}.md): {len(by_suite()[name])} vectors" for name in names]
+    hidden = ["```{toctree}", ":hidden:", "", *(f"vectors-{name}" for name in names), "```", ""]
+    return ["", "## Pages of the suites", "", *rows, "", *hidden]
