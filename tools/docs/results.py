@@ -158,8 +158,12 @@ def summarise_matrix(matrix: Matrix) -> Json:
     }
 
 
+_SCRATCH = re.compile(r"(?<![A-Za-z0-9])/(?:tmp|home|root|work|var)/[^\s\"']*")
+"""A place on the machine that the results were made on."""
+
+
 def _short(text: str) -> str:
-    line = " ".join(text.split())
+    line = " ".join(_SCRATCH.sub("...", text).split())
     return line if len(line) <= 200 else line[:197] + "..."
 
 
@@ -224,13 +228,10 @@ def summarise_relay(relay: Json, day: str) -> Json:
     return {"day": day, **relay, "failures": failures}
 
 
-_SCRATCH = re.compile(r"(?<![A-Za-z0-9])/(?:tmp|home|root|work|var)/\S*")
-
-
 def summarise_stress(run: Json, day: str) -> Json:
     """What the site shows of a catalog under stress: no address and no path of this machine."""
     errors = Counter(re.match(r"[A-Za-z_.]*", text)[0] for text in run.get("errors", {}))  # type: ignore[index]
-    problems = [_short(_SCRATCH.sub("...", text)) for text in run["problems"]]
+    problems = [_short(text) for text in run["problems"]]
     kept = {key: value for key, value in run.items() if key not in ("catalog", "errors", "problems")}
     return {"day": day, **kept, "errors": dict(errors), "problems": problems[:5], "problem_count": len(problems)}
 
