@@ -1,4 +1,4 @@
-"""How long tests wait for real engines: a machine that is slow or busy is no fault of theirs."""
+"""How long tests wait for real engines: a machine that is slow or busy is not a fault of theirs."""
 
 from __future__ import annotations
 

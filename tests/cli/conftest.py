@@ -18,7 +18,7 @@ Cli = Callable[..., "subprocess.CompletedProcess[str]"]
 
 @pytest.fixture
 def cli(tmp_path: Path) -> Cli:
-    """Runs ``iceberg-conformance`` in a folder of its own."""
+    """Runs ``iceberg-conformance`` in a separate folder."""
 
     def run(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

@@ -34,7 +34,7 @@ class Done:
 
 @pytest.fixture
 def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
-    """Runs ``iceberg-conformance`` in this process, in a folder of its own."""
+    """Runs ``iceberg-conformance`` in this process, in a separate folder."""
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments: str | Path) -> Done:

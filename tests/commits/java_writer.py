@@ -1,6 +1,6 @@
 """Commits of Iceberg-Java to a file-system table: one fast append for each line of standard input, and a line for each.
 
-A line names the file, and whether the table is loaded anew before: ``load NAME`` or ``stay NAME``.
+A line names the file, and whether the table is loaded again before: ``load NAME`` or ``stay NAME``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Conflicts between a rewrite and the deletes that others commit meanwhile (OCC007; Scan Planning)."""
+"""Conflicts between a rewrite and the deletes that others commit in the meantime (OCC007; Scan Planning)."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ NAN, OTHER_NAN = math.nan, struct.unpack(">d", b"\xff\xf8\x00\x00\x00\x00\x00\x0
 def is_conflict(
     table: Table, delete: NewFile, spec: PartitionSpec, partition: dict[int, Any], replacement: NewFile | None = None
 ) -> bool:
-    """Whether the rewrite of a data file is refused when another writer has added a delete meanwhile."""
+    """Whether the rewrite of a data file is refused when another writer has added a delete since then."""
     table.runner.commit(fast_append([new_file(DATA, "old", spec, partition)]))
     base = table.base()
     table.runner.commit(row_delta([delete]))

@@ -1,4 +1,4 @@
-"""The pytest plugin: the vectors as tests of an engine's own suite, in a pytest of their own."""
+"""The pytest plugin: the vectors as tests of an engine's own suite, in a separate pytest."""
 
 from __future__ import annotations
 

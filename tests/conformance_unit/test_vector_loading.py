@@ -1,4 +1,4 @@
-"""Loading vectors: a broken file is told with its place before anything is asked; selections take what they say."""
+"""Loading vectors: a broken file is reported with its place before anything is asked; selections take what they say."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""PyIceberg commits under a lock of the metastore that times out: A stands still with it, B commits, A goes on.
+"""PyIceberg commits under a lock of the metastore that times out: A pauses with it, B commits, A goes on.
 
-Arguments: the properties of the catalog as JSON, and for how many seconds A stands still. Prints as JSON who was
+Arguments: the properties of the catalog as JSON, and for how many seconds A pauses. Prints as JSON who was
 acknowledged, in this order, and the rows of the table then.
 """
 

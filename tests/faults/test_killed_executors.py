@@ -26,7 +26,7 @@ from conformance.validator.run import validate
 pytestmark = pytest.mark.engine
 
 MASTER = "local-cluster[1,1,512]"
-"""A master and a worker within the driver; the executor is a process of its own."""
+"""A master and a worker within the driver; the executor is a separate process."""
 
 FILES = 8
 

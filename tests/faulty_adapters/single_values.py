@@ -58,7 +58,7 @@ def decoded(*types: str) -> Callable[[Callable[[bytes, Type], Any]], Wrong]:
 
 
 def given(*types: str) -> Callable[[Callable[[bytes, Type], bytes]], Wrong]:
-    """Make a fault that mends the bytes of ``types`` before it reads them, and so accepts what it must refuse."""
+    """Make a fault that corrects the bytes of ``types`` before it reads them, and so accepts what it must refuse."""
 
     def decorate(mend: Callable[[bytes, Type], bytes]) -> Wrong:
         def wrong(arguments: Arguments, right: Operation) -> Any:

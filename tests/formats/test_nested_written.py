@@ -238,7 +238,7 @@ def test_a_footer_of_other_columns_is_refused():
 
 
 def test_sizes_and_places_are_those_of_the_files():
-    """Of a variant those of its parts, of maps those of keys and values; over several stripes, which are told as they
+    """Of a variant those of its parts, of maps those of keys and values; over several stripes, which are read as they
     pass."""
     many = [{**row, 1: place} for place in range(1500) for row in ROWS]
     out = io.BytesIO()

@@ -1,4 +1,4 @@
-"""Real engines in the matrix: what is known of them is told apart from what is new, and laws are tried with one."""
+"""Real engines in the matrix: what is known of them is distinguished from what is new, and laws are tried with one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The matrix over golden tables: planted consumers are caught, and what is known is told apart."""
+"""The matrix over golden tables: planted consumers are caught, and what is known is distinguished."""
 
 from __future__ import annotations
 

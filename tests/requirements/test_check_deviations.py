@@ -82,7 +82,7 @@ def test_a_rule_for_writers_is_not_held_against_a_reader(facts: Facts) -> None:
     )
     entry = evolve(FAIR, vectors=(one.id,), requirements=(code,))
     (found,) = problems([entry], facts)
-    assert f"is done by a reader, whom {code} does not bind" in found
+    assert f"is done by a reader, which {code} does not bind" in found
     assert list(problems([evolve(entry, kind=Kind.LENIENCY)], facts)) == []
 
 
@@ -112,7 +112,7 @@ def test_a_writer_that_is_lenient_against_a_rule_for_writers_has_an_argument(fac
     )
     entry = evolve(FAIR, vectors=(one.id,), requirements=(code,), kind=Kind.LENIENCY, counter="")
     (found,) = problems([entry], facts)
-    assert "why that is no deviation must be in counter" in found
+    assert "why that is not a deviation must be in counter" in found
     assert list(problems([evolve(entry, counter="the caller chose it")], facts)) == []
 
 

@@ -76,7 +76,7 @@ class Table:
         return base.metadata
 
     def files(self) -> dict[str, bytes]:
-        """The content of every file of metadata by name; the hint is no part of the table."""
+        """The content of every file of metadata by name; the hint is not part of the table."""
         hint = "version-hint.text"
         return {path.name: path.read_bytes() for path in (self.place / "metadata").iterdir() if path.name != hint}
 

@@ -1,4 +1,4 @@
-"""What the texts leave open is told once, with the requirements concerned and a decision."""
+"""What the texts leave open is recorded once, with the requirements concerned and a decision."""
 
 import re
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Rules about fields that are left out, columns that are reserved and types that are kept as they stand."""
+"""Rules about fields that are left out, columns that are reserved and types that are kept as they are."""
 
 from __future__ import annotations
 

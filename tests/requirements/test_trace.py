@@ -90,7 +90,7 @@ def test_a_proof_that_names_no_requirement_is_told() -> None:
         {"tests": sound, "proved": {"HSH777": [MUTANT]}},
     ):
         (told,) = problems(ONE, found(**wrong))
-        assert "is no requirement" in told
+        assert "is not a requirement" in told
     assert list(problems(ONE, found(tests={**sound, "SHA256": {"test_x.py": ["test_a"]}}))) == []
 
 

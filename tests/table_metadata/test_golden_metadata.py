@@ -63,7 +63,7 @@ def test_what_an_engine_wrote_is_sound(file: Path) -> None:
 
 
 def plain(metadata: TableMetadata) -> TableMetadata:
-    """Without the deprecated copies, which v1 writes anew."""
+    """Without the deprecated copies, which v1 writes again."""
     return evolve(metadata, schema=None, partition_spec=None)
 
 

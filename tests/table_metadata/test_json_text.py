@@ -1,4 +1,4 @@
-"""Texts of JSON: names that stand twice are found at any place and size, and errors tell where they are."""
+"""Texts of JSON: names that are repeated are found at any place and size, and errors tell where they are."""
 
 import json
 from typing import Any

@@ -339,7 +339,7 @@ def told(bench: Workbench, back: int = 1) -> set[str]:
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Workbench:
-    """A table whose last snapshot wrote all manifests anew."""
+    """A table whose last snapshot rewrote all manifests."""
     materialize([HISTORY])
     made = Workbench(HISTORY, tmp_path)
     _until(made.metadata, 1)

@@ -26,7 +26,7 @@ SHOWN = tomllib.loads(HERE.joinpath("shown_checks.toml").read_text(encoding="utf
 
 
 def of_grid() -> set[str]:
-    """The checks that the grid of corruptions found last; a test of the grid runs a part of it anew."""
+    """The checks that the grid of corruptions found last; a test of the grid runs a part of it again."""
     words = {told.split()[1] for by_table in kept().values() for told in by_table.values()}
     return words & registry().keys()
 

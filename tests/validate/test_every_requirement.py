@@ -1,4 +1,4 @@
-"""Every requirement that a table can show is broken in the kit, or there is a reason why it is told otherwise."""
+"""Every requirement that a table can show is broken in the kit, or there is a reason why it is reported otherwise."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.validate import corruptions
 
 IN_A_TABLE = {"metadata-json", "manifest-list", "manifest", "data-file", "puffin"}
 DOCUMENTS = {"spec", "puffin-spec"}
-"""Other documents are about views, functions and encrypted streams, which are no part of a table that is validated."""
+"""Other documents are about views, functions and encrypted streams, which are not part of a table that is validated."""
 
 OTHERWISE = tomllib.loads(Path(__file__).with_name("told_otherwise.toml").read_text(encoding="utf-8"))["code"]
 

@@ -1,4 +1,4 @@
-"""The grid of corruptions: a part of it is run anew, and what was found last has no cell that nothing explains."""
+"""The grid of corruptions: a part of it is run again, and what was found last has no cell that nothing explains."""
 
 from __future__ import annotations
 

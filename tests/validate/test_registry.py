@@ -40,7 +40,7 @@ SAMPLE = tuple(
     for name in sorted(KIT)
     if name.startswith(("DFL020", "DFL005", "MLS004", "MLS021", "MAN017", "PAR001", "SNP011", "PQT007", "TYP002"))
 )
-"""Corruptions whose findings are told apart by more than their requirements, at every level."""
+"""Corruptions whose findings are distinguished by more than their requirements, at every level."""
 
 
 def test_ids_are_lower_case_words_with_hyphens_and_severities_have_reasons() -> None:

@@ -64,7 +64,7 @@ def test_branches_of_an_upgraded_table_assign_row_ids_each(tmp_path: Path, snaps
 
 
 def relisted(table: WritableTable, name: str, location: str, first_row_id: int) -> None:
-    """Write the list of a branch's head anew, with another first row id for a manifest."""
+    """Rewrite the list of a branch's head, with another first row id for a manifest."""
     snapshot = table.metadata.snapshot_by_id(table.metadata.references[name].snapshot_id)
     path = Path((snapshot.manifest_list or "").removeprefix("file://"))
     listed = read_manifest_list(path.read_bytes())

@@ -307,7 +307,7 @@ def test_rows_that_others_changed_meanwhile(tmp_path: Path, name: str) -> None:
     assert files_in(tmp_path) == before
     again = open_table(str(tmp_path / "t"))
     assert lines(again) == content
-    CONFLICTS[name](again)  # planned anew, it is done
+    CONFLICTS[name](again)  # planned again, it is done
     assert errors(again) == []
 
 

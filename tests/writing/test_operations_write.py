@@ -524,7 +524,7 @@ def test_rows_that_got_ids_meanwhile_are_not_written_anew_without_them(
     with pytest.raises(CommitConflict, match="LIN009"):
         (lambda handle: compact(handle, min_files=1) if operation == "compact" else REWRITES[operation](handle))(stale)
     assert lines(table.refresh(), "id", "_row_id") == before
-    delete(alone, where(Operation.LT, "id", 6), isolation=None)  # no row is written anew
+    delete(alone, where(Operation.LT, "id", 6), isolation=None)  # no row is rewritten
     assert lines(table.refresh(), "id", "_row_id") == before[-1:]
     assert errors(table) == []
 

@@ -1,4 +1,4 @@
-"""Manifests that are written anew: fewer of them, whose entries keep all that files inherited from those before."""
+"""Manifests that are rewritten: fewer of them, whose entries keep all that files inherited from those before."""
 
 from __future__ import annotations
 

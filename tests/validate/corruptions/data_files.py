@@ -24,7 +24,7 @@ Change = Callable[[pa.Table], pa.Table]
 
 
 def rewritten(bench: Any, location: str, change: Change, file: dict[str, Any]) -> None:
-    """Write a Parquet file anew, with its field ids; what entries say of its layout is dropped."""
+    """Rewrite a Parquet file, with its field ids; what entries say of its layout is dropped."""
     table = change(pq.read_table(io.BytesIO(bench.read(location))))
     out = io.BytesIO()
     pq.write_table(table, out, store_schema=False, version="2.6", store_decimal_as_integer=True)

@@ -178,7 +178,7 @@ def _grown(bench: Any) -> None:
 
 
 def _footer(bench: Any, change: Any) -> None:
-    """Write the footer of the vectors' file anew."""
+    """Rewrite the footer of the vectors' file."""
     location = _vector(bench)["file_path"]
     content = bench.read(location)
     (size,) = struct.unpack("<i", content[-12:-8])
@@ -270,7 +270,7 @@ def _snapshot_of_vector(bench: Any) -> None:
     _footer(bench, change)
 
 
-# The bytes stay as they are, which are no frame of the codec either.
+# The bytes stay as they are, which are not a frame of the codec either.
 @corruption("PUF023", "vector-compressed", VECTORS, "files", also=("PUF027",))
 def _compressed(bench: Any) -> None:
     def change(payload: Any) -> None:

@@ -1,4 +1,4 @@
-"""Corruptions of bounds that are no single values: boxes of geometries and geographies, and fields of variants."""
+"""Corruptions of bounds that are not single values: boxes of geometries and geographies, and fields of variants."""
 
 from __future__ import annotations
 

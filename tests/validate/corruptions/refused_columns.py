@@ -22,7 +22,7 @@ PARQUET, ORC, ORC_V3 = "types-v3-parquet", "types-v2-orc", "types-v3-orc"
 
 
 def orc_column(bench: Any, name: str, attributes: dict[str, str], type_: pa.DataType | None = None) -> None:
-    """Write the ORC files of the table anew with other attributes of a column, and with nulls of another type."""
+    """Rewrite the ORC files of the table with other attributes of a column, and with nulls of another type."""
 
     def make(table: pa.Table) -> pa.Table:
         place = table.schema.get_field_index(name)

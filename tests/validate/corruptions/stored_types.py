@@ -37,7 +37,7 @@ def without_metrics(bench: Any, field_id: int) -> None:
 
 
 def columns_of(bench: Any, make: Any, *, is_orc: bool = False) -> None:
-    """Write the files of the table anew with other columns."""
+    """Rewrite the files of the table with other columns."""
     for manifest in bench.manifests:
         for file in manifest.files:
             data, out = io.BytesIO(bench.read(file["file_path"])), io.BytesIO()
