@@ -41,7 +41,7 @@ def page() -> str:
         "",
         "A tick means that everything that was tried is right, and not that everything is. There is no score: engines",
         "were tried with different numbers of tables. Choose a sign to see the counts and the findings behind it. ORC",
-        "and Avro files have rows of their own; every other row counts tables with Parquet files.",
+        "and Avro files have separate rows; every other row counts tables with Parquet files.",
         "",
         *html.block("legend.html.j2", verdicts=VERDICTS),
     ]

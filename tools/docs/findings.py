@@ -116,7 +116,7 @@ def engine_page(engine: str, head: Sequence[str] = ()) -> str:
 
     Args:
         engine: its name.
-        head: lines that stand before the findings.
+        head: lines before the findings.
     """
     lines = [f"# {_titles().get(engine, engine)}", "", *head]
     seen = {""}

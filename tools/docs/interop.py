@@ -31,7 +31,7 @@ def matrix_page() -> str:
     """The page of the matrix."""
     matrix = published_matrix()
     lines = [
-        "# Interoperability: who reads what whom wrote",
+        "# Interoperability: which engine reads whose tables",
         "",
         "Every producer wrote the same small tables, and every consumer read each of them. The number in a cell is of",
         "tables; [the matrix](matrix.md) describes what is compared. Producers whose names begin with `golden/` are",

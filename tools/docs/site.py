@@ -231,7 +231,7 @@ def main() -> int:
 
 
 def add_scripts_and_reports(pages_: dict[str, str], site: Path) -> None:
-    """Add what is no page of Sphinx: the ids that the search knows, and the report of the matrix.
+    """Add what Sphinx does not build as a page: the ids that the search knows, and the report of the matrix.
 
     Args:
         pages_: the pages by name.
