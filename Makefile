@@ -21,8 +21,8 @@ $(READY): requirements.lock pyproject.toml
 TIMEOUT = --timeout 120
 
 # Engines that are installed by name only, and the words that choose their tests.
-LARGE = iceberg-go iceberg-rust flink
-LARGE_TESTS = iceberg-go or iceberg-rust or flink
+LARGE = iceberg-go iceberg-rust flink trino
+LARGE_TESTS = iceberg-go or iceberg-rust or flink or trino
 
 # Requirements in reports lead to their pages where `make docs` has built them, else to the spec.
 export ICEBERG_CONFORMANCE_SITE ?= $(if $(wildcard site/index.html),../site)

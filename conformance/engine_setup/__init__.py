@@ -32,10 +32,12 @@ from conformance.engine_setup.folders import OURS
 from conformance.engine_setup.java import (
     class_path,
     classes_path,
+    full_jdk,
     install_classes,
     install_jar,
     install_java,
     jars,
+    no_jdk,
     packaged_java,
     system_java,
 )
@@ -106,6 +108,8 @@ def install(name: str, progress: Progress = _quiet) -> EngineStatus:
     engine = find_engine(name)
     try:
         if engine.sources:
+            if engine.jdk and full_jdk(engine.jdk) is None:
+                raise EngineError(str(engine), no_jdk(engine.jdk))
             if engine.java:
                 install_java(engine, progress)
             install_build(engine, progress)
@@ -140,6 +144,8 @@ def engine_status(engine: Engine) -> EngineStatus:
         reason = f"its sources changed since it was built; `iceberg-conformance engines install {engine.label}` does it"
     elif not made.is_installed():
         reason = f"not installed; `iceberg-conformance engines install {engine.label}` does it"
+    elif engine.jdk and full_jdk(engine.jdk) is None:
+        reason = no_jdk(engine.jdk)
     elif engine.java and not (system_java() or packaged_java()):
         reason = "no Java runtime; installing the engine again brings one"
     else:
@@ -179,8 +185,10 @@ def launch(name: str) -> Launch:
     if engine.sources and engine.adapter:
         env = {**os.environ, "ICEBERG_CONFORMANCE_PROGRAM": str(build_of(engine).program)}
         env["ICEBERG_CONFORMANCE_ENGINE_VERSION"] = engine.version
-        if engine.java:
-            env["JAVA_HOME"] = str(system_java() or packaged_java())
+        if engine.folder.parent == OURS:  # where modules are named as the libraries of engines are
+            env["PYTHONSAFEPATH"] = "1"
+        if engine.java or engine.jdk:
+            env["JAVA_HOME"] = str(full_jdk(engine.jdk) if engine.jdk else system_java() or packaged_java())
         return Launch(command=[sys.executable, str(engine.folder / engine.adapter)], env=env)
     if engine.sources:
         return Launch(command=build_of(engine).command, env=dict(os.environ))

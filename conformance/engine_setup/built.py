@@ -150,7 +150,7 @@ def build_of(engine: Installed) -> Build:
     for file in sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix != ".md"):
         data = file.read_bytes()
         recipe.update(f"\0{file.relative_to(folder).as_posix()}\0{len(data)}\0".encode() + data)
-    return Build(home() / "built" / f"{engine.name}-{recipe.hexdigest()[:HASH]}", TOOLCHAINS[engine.toolchain])
+    return Build(home() / "built" / f"{engine.build_name}-{recipe.hexdigest()[:HASH]}", TOOLCHAINS[engine.toolchain])
 
 
 def install_build(engine: Installed, progress: Progress) -> Build:
@@ -221,7 +221,8 @@ def _check_jars(engine: Installed, lock: Path, jars: Path) -> None:
         return
     rows = (line.split() for line in lock.read_text(encoding="utf-8").splitlines())
     pinned = {name: digest for digest, name in rows}
-    found = {jar.name: hashlib.sha256(jar.read_bytes()).hexdigest() for jar in jars.iterdir()} if jars.is_dir() else {}
+    files = (path for path in jars.rglob("*") if path.is_file())
+    found = {jar.relative_to(jars).as_posix(): hashlib.sha256(jar.read_bytes()).hexdigest() for jar in files}
     for name in sorted(pinned.keys() | found.keys()):
         if pinned.get(name) != found.get(name):
             has, wants = (f"SHA-256 {side[name]}" if name in side else "nothing" for side in (found, pinned))

@@ -97,6 +97,9 @@ class Engine:
     lock: str = ""
     """The name of the lock file with the Python packages of the environment; the tool's own Python without one."""
 
+    jdk: int = 0
+    """The oldest release of the full JDK that `adapter` needs, where its jars run on that; 0 where none does."""
+
     java: bool = False
     jars: tuple[Jar, ...] = attrs.field(default=(), converter=_jars)
     package_jars: tuple[str, ...] = attrs.field(default=(), converter=_names)
@@ -128,8 +131,13 @@ class Engine:
 
     @property
     def toolchain(self) -> str:
-        """What builds the sources."""
-        return self.language
+        """What builds the sources, or only fetches the jars that they name."""
+        return "jars" if self.jdk else self.language
+
+    @property
+    def build_name(self) -> str:
+        """What its build is called: versions with sources for each exist side by side."""
+        return f"{self.name}-{self.version}" if self.jdk else self.name
 
     def __str__(self) -> str:
         return f"{self.name} {self.version}"
@@ -162,6 +170,11 @@ class CatalogServer:
     def source_folder(self) -> Path:
         """The folder with its sources."""
         return SERVERS / self.name
+
+    @property
+    def build_name(self) -> str:
+        """What its build is called."""
+        return self.name
 
     def __str__(self) -> str:
         return f"{self.name} {self.version}"

@@ -18,7 +18,10 @@ A folder has everything about one engine. Those that come with the tool are in `
 In the place of ``adapter``, ``command`` has the words of a command (those that begin with ``./`` are files here),
 ``sources`` a folder with a program that is built on this machine (`conformance.engine_setup.built`), and ``module`` a
 module that answers inside the tool. ``adapter`` may be beside ``sources`` in Java: it starts the program, whose
-folder is in ``ICEBERG_CONFORMANCE_PROGRAM``. ``large = { disk_mb = 400, minutes = 3 }`` says what installing the
+folder is in ``ICEBERG_CONFORMANCE_PROGRAM``. With ``jdk = 25``, the sources are a ``pom.xml`` and a
+``jars.lock`` only, and ``JAVA_HOME`` is a full JDK of that release or newer; each module of the pom may have its jars
+in a subfolder.
+``large = { disk_mb = 400, minutes = 3 }`` says what installing the
 engine takes; such an engine is installed only by name or with ``--large``. ``java``, ``jars`` and ``package_jars``
 are for what runs on Spark, and ``classes`` names folders with Java sources, which are compiled with those jars and
 Spark's when the engine is installed. Versions are rows of ``[[release]]``, the default first; each has what differs
@@ -64,6 +67,7 @@ _RELEASE = {
     "package_jars": _TEXTS,
     "classes": _TEXTS,
     "large": "a table of disk_mb and minutes, both integers above 0",
+    "jdk": "an integer above 0",
     "matrix": f"a list of {' and '.join(ROLES)}",
 }
 """What a release may say, and what it has to be."""
@@ -228,6 +232,8 @@ def _fits(key: str, value: Json) -> bool:
             return _texts(value) and set(value) <= set(ROLES)
         case "java":
             return isinstance(value, bool)
+        case "jdk":
+            return type(value) is int and value > 0
         case "large":
             numbers = isinstance(value, dict) and set(value) == {"disk_mb", "minutes"}
             return numbers and all(type(one) is int and one > 0 for one in value.values())

@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from functools import cache
 from pathlib import Path
 
 from conformance.engine_setup.catalog import Engine, EngineError, Jar, catalog
@@ -55,6 +56,48 @@ def system_java() -> Path | None:
         if release is not None and wanted.oldest <= release <= wanted.newest:
             return candidate
     return None
+
+
+_JDK_FOLDERS = (
+    "/usr/lib/jvm/*", "/opt/*", "/Library/Java/JavaVirtualMachines/*/Contents/Home", "~/.sdkman/candidates/java/*",
+    "~/.jdks/*", "C:/Program Files/Java/*", "C:/Program Files/Eclipse Adoptium/*",
+)  # fmt: skip
+"""Where JDKs are that nothing points to."""
+
+
+def full_jdk(oldest: int) -> Path | None:
+    """The home of a JDK of a release or newer, the oldest that there is; a runtime alone is none.
+
+    It is looked for in ``JAVA_HOME``, on the path, and where JDKs are installed.
+    """
+    return _full_jdk(oldest, os.environ.get("JAVA_HOME"), shutil.which("java"))
+
+
+@cache
+def _full_jdk(oldest: int, given: str | None, on_path: str | None) -> Path | None:
+    homes = [Path(given)] if given else []
+    if on_path:
+        homes.append(Path(on_path).resolve().parent.parent)
+    for pattern in _JDK_FOLDERS:
+        path = Path(pattern).expanduser()
+        root = Path(path.anchor)
+        homes += sorted(root.glob(str(path.relative_to(root)))) if path.is_absolute() else []
+    found = []
+    for number, home_ in enumerate(homes):
+        if (home_ / _JAVA).is_file() and (home_ / _JAVA).with_stem("javac").is_file():
+            release = java_release(home_)
+            if release is not None and release >= oldest:
+                found.append((release, number, home_))
+    return min(found, default=(0, 0, None))[2]
+
+
+def no_jdk(oldest: int) -> str:
+    """What is said where `full_jdk` finds none."""
+    return (
+        f"a full JDK of release {oldest} or newer is needed to run it, and there is none in JAVA_HOME, on the path or "
+        f"where JDKs are installed; distributions package one (openjdk-{oldest}-jdk), and adoptium.net has archives: "
+        f"unpack one and set JAVA_HOME"
+    )
 
 
 def packaged_java() -> Path | None:

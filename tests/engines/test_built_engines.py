@@ -13,7 +13,7 @@ import pytest
 
 import conformance.cli.run as command
 from conformance.cli.engines import install_
-from conformance.engine_setup import EngineError, built, find_engine, install, launch, list_engines
+from conformance.engine_setup import EngineError, built, find_engine, install, java, launch, list_engines
 from conformance.engine_setup.built import install_build
 from conformance.engine_setup.catalog import Engine, catalog, find_server
 from conformance.runner.process import Limits
@@ -270,6 +270,59 @@ def test_what_an_interrupted_installation_left_is_not_used(tmp_path: Path, monke
         launch("flink")
     (tmp_path / "bin" / "mvn").write_text(f'{MAVEN}printf jar >"$jars/a-1.jar"\n', encoding="utf-8")
     assert (install("flink").path / "adapter" / "jars" / "a-1.jar").read_bytes() == b"jar"
+
+
+@pytest.mark.usefixtures("pinned_jar")
+def test_jars_that_run_on_a_jdk_are_started_by_the_adapter_beside_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    java_tools(tmp_path, monkeypatch, 'mkdir "$jars/server"; printf jar >"$jars/server/a-1.jar"')
+    digest = hashlib.sha256(b"jar").hexdigest()
+    (tmp_path / "java" / built.JAR_LOCK).write_text(f"{digest}  server/a-1.jar\n", encoding="utf-8")
+    (tmp_path / "bin" / "java").write_text("#!/bin/sh\necho openjdk 17.0.1\n", encoding="utf-8")
+    (tmp_path / "bin" / "java").chmod(0o755)
+    monkeypatch.setattr("conformance.engine_setup.full_jdk", lambda _: tmp_path)
+    status = install("trino")
+    started = launch("trino")
+    assert started.command == [sys.executable, str(find_engine("trino").folder / "adapter.py")]
+    assert started.env["ICEBERG_CONFORMANCE_PROGRAM"] == str(status.path / "adapter")
+    assert started.env["ICEBERG_CONFORMANCE_ENGINE_VERSION"] == find_engine("trino").version
+    assert (status.path / "adapter" / "jars" / "server" / "a-1.jar").is_file()
+    assert started.env["JAVA_HOME"] == str(tmp_path)
+
+
+def test_without_a_full_jdk_nothing_is_fetched_and_the_release_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("conformance.engine_setup.full_jdk", lambda _: None)
+    with pytest.raises(EngineError, match="a full JDK of release 25 or newer is needed to run it") as said:
+        install("trino")
+    assert "openjdk-25-jdk" in str(said.value)
+    assert not built.build_of(find_engine("trino")).path.exists()
+
+
+def test_a_full_jdk_is_the_oldest_that_is_new_enough_and_has_a_compiler(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, release, programs in (
+        ("a", 26, "java javac"),
+        ("b", 25, "java javac"),
+        ("c", 25, "java"),
+        ("d", 17, "java javac"),
+    ):
+        (tmp_path / name / "bin").mkdir(parents=True)
+        for program in programs.split():
+            path = tmp_path / name / "bin" / program
+            path.write_text(f"#!/bin/sh\necho 'openjdk version \"{release}.0.1\"' >&2\n", encoding="utf-8")
+            path.chmod(0o755)
+    monkeypatch.setattr(java, "_JDK_FOLDERS", (f"{tmp_path}/*",))
+    monkeypatch.setattr(java.shutil, "which", lambda _: str(tmp_path / "d" / "bin" / "java"))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    java._full_jdk.cache_clear()
+    assert java.full_jdk(25) == tmp_path / "b"
+    assert java.full_jdk(26) == tmp_path / "a"
+    assert java.full_jdk(27) is None
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "c"))  # a runtime only
+    assert java.full_jdk(25) == tmp_path / "b"
+    java._full_jdk.cache_clear()
 
 
 def test_a_run_of_all_engines_takes_those_that_were_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

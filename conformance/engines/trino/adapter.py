@@ -1,0 +1,122 @@
+"""The adapter of Trino: SQL over HTTP, to a server that it starts on the loopback interface.
+
+Tables are registered by their metadata files, as people do with ``register_table``, under names of their own.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from conformance.adapter_sdk import lenient_values as native
+from conformance.adapter_sdk import script_steps, table_requests
+from conformance.adapter_sdk.serve import Unsupported, serve, take_standard_output
+from conformance.adapter_sdk.sql_predicates import select_of, text
+from conformance.core.json_types import Json
+from conformance.engines.trino.server import Server, started
+from conformance.engines.trino.sql import DIALECT, constant
+from conformance.engines.trino.tables import Registry
+from conformance.engines.trino.values import value
+from conformance.engines.trino.writing import NAME, TrinoWriter
+
+Arguments = dict[str, Any]
+
+METADATA_COLUMNS = {
+    "_file": "$path",
+    "_row_id": "$row_id",
+    "_last_updated_sequence_number": "$last_updated_sequence_number",
+}
+BUCKET = re.compile(r"bucket\[([0-9]{1,10})\]")
+FORMAT_VERSIONS = {"476": [1, 2], "483": [1, 2, 3]}
+
+
+class Reader:
+    """A server, and what is asked of its tables."""
+
+    def __init__(self, server: Server, registry: Registry) -> None:
+        self._server = server
+        self._registry = registry
+
+    def read(self, args: Arguments) -> object:
+        """``SELECT`` from a table that is registered."""
+        table_requests.without_metadata_columns(args, "Trino", tuple(METADATA_COLUMNS))
+        source = f'"{self._registry.name(args["table"])}"{_time(args)}'
+        query = select_of(args, source, DIALECT, lambda: table_requests.columns(args), METADATA_COLUMNS)
+        found, rows = self._server.run(query)
+        types: dict[str, Json] = args["types"]
+        lowered = {name.lower(): name for name in types}  # Trino has all names of columns in lower case
+        names = args.get("select") or [lowered.get(name, name) for name in found]
+        return {
+            "rows": [
+                {name: value(types.get(name), item) for name, item in zip(names, row, strict=True)} for row in rows
+            ]
+        }
+
+    def transform(self, args: Arguments) -> object:
+        """The one transform that is a function of SQL, ``bucket``."""
+        found = BUCKET.fullmatch(args["transform"])
+        if not found:
+            raise Unsupported(f"there is no function for {args['transform']}")
+        if args["value"] is None:
+            raise Unsupported("the function takes no null without a column")
+        literal = constant(args["type"], args["value"])
+        _, rows = self._server.run(f"SELECT iceberg.system.bucket({literal}, {found[1]})")
+        return rows[0][0]
+
+
+def _time(args: Arguments) -> str:
+    """The clause that names a snapshot."""
+    if "snapshot" in args:
+        return f" FOR VERSION AS OF {int(args['snapshot'])}"
+    if "ref" in args:
+        return f" FOR VERSION AS OF {text(args['ref'], DIALECT)}"
+    if "timestamp_ms" in args:
+        moment = native.write("timestamptz", args["timestamp_ms"] * 1000).replace("T", " ")
+        return f" FOR TIMESTAMP AS OF CAST('{moment}' AS TIMESTAMP(3) WITH TIME ZONE)"
+    return ""
+
+
+def operations(server: Server) -> dict[str, Callable[[Arguments], object]]:
+    """What can be asked of Trino, by name."""
+    registry = Registry(server)
+    reader = Reader(server, registry)
+
+    @contextmanager
+    def writer(location: str | None, _: Sequence[Json]) -> Iterator[TrinoWriter]:
+        made = TrinoWriter(server, registry, location)
+        try:
+            yield made
+        finally:
+            made.close()
+
+    return {
+        "table.read": reader.read,
+        "transform": reader.transform,
+        **script_steps.operations(writer, NAME),
+    }
+
+
+def main() -> None:
+    """Serve Trino on standard input and output."""
+    answers = take_standard_output()
+    server = started()
+    atexit.register(server.stop)
+    version = os.environ["ICEBERG_CONFORMANCE_ENGINE_VERSION"]
+    serve(
+        {
+            "implementation": "trino",
+            "version": version,
+            "language": "java",
+            "format_versions": FORMAT_VERSIONS[version],
+        },
+        operations(server),
+        answers=answers,
+    )
+
+
+if __name__ == "__main__":
+    main()

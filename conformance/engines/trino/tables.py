@@ -1,0 +1,65 @@
+"""The tables that the metastore knows, which are registered by their metadata files."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import PurePosixPath
+
+from conformance.adapter_sdk import table_requests
+from conformance.adapter_sdk.serve import Unsupported
+from conformance.adapter_sdk.sql_predicates import text
+from conformance.engines.trino.server import SCHEMA, Server
+from conformance.engines.trino.sql import DIALECT
+
+
+class Registry:
+    """The tables that were registered, by their metadata files."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._names: dict[tuple[str, int, int], str] = {}
+        self._count = 0
+
+    def name(self, location: str) -> str:
+        """The name of the table of a metadata file, which is registered when it is first asked for.
+
+        Raises:
+            Invalid: Trino refuses the table.
+            Unsupported: the metadata file is not where Trino looks for it.
+        """
+        path = table_requests.local_path(location)
+        table_requests.metadata(location)  # that it is there; Trino judges what it says
+        state = os.stat(path)
+        key = (path, state.st_mtime_ns, state.st_ino)
+        if key not in self._names:
+            self._names[key] = self.register(location)
+        return self._names[key]
+
+    def register(self, location: str) -> str:
+        """Register a table under a name that no table has."""
+        given = PurePosixPath(table_requests.local_path(location))
+        document = table_requests.metadata(location)
+        place = str(document.get("location", given.parent.parent)).rstrip("/")
+        if given.parent != PurePosixPath(table_requests.local_path(place)) / "metadata":
+            raise Unsupported("Trino registers a table by a metadata file in the folder metadata of its location")
+        name = self.new_name()
+        self._server.run(
+            f"CALL system.register_table(schema_name => '{SCHEMA}', table_name => '{name}', "
+            f"table_location => {text(place, DIALECT)}, metadata_file_name => {text(given.name, DIALECT)})"
+        )
+        return name
+
+    def new_name(self) -> str:
+        """A name that no table has."""
+        self._count += 1
+        return f"t{self._count}"
+
+    def location(self, name: str) -> str:
+        """The metadata file of a table, as the metastore has it."""
+        known = json.loads((self._server.metastore / SCHEMA / name / ".trinoSchema").read_text(encoding="utf-8"))
+        return str(known["parameters"]["metadata_location"])
+
+    def forget(self, name: str) -> None:
+        """Take a table out of the metastore; its files stay."""
+        self._server.run(f"CALL system.unregister_table(schema_name => '{SCHEMA}', table_name => '{name}')")

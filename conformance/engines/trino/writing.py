@@ -1,0 +1,283 @@
+"""Scripts by Trino's SQL; a metastore of files has the tables, under names that no others have."""
+
+# ruff: noqa: S608 - every name and literal of a statement is quoted
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from conformance.adapter_sdk import table_requests
+from conformance.adapter_sdk.script_steps import MAIN, same_columns
+from conformance.adapter_sdk.serve import Unsupported
+from conformance.adapter_sdk.sql_predicates import identifier, sql_of, text
+from conformance.core.json_types import Json
+from conformance.engines.trino.server import Server
+from conformance.engines.trino.sql import DIALECT, literal, quoted, sql_type
+from conformance.engines.trino.tables import Registry
+
+NAME = "Trino"
+FORMATS = {"parquet": "PARQUET", "orc": "ORC", "avro": "AVRO"}
+PARTITION_NAMES = {"year": "year", "month": "month", "day": "day", "hour": "hour"}
+RESERVED = frozenset({"write.format.default", "format-version"})
+"""Properties of tables that are properties of another name in Trino."""
+
+
+class TrinoWriter:
+    """A table that a script writes; see `script_steps.follow`.
+
+    Args:
+        server: where statements run.
+        registry: where tables get their names.
+        location: the folder of the table that ``create`` makes; None where a table is opened.
+    """
+
+    def __init__(self, server: Server, registry: Registry, location: str | None) -> None:
+        self._server, self._registry, self._location = server, registry, location
+        self._name = ""
+        self._partition_names: dict[str, tuple[str, str]] = {}
+        """Fields of the partition spec by the names that the script gives, which Trino chooses by itself."""
+
+    def open(self, location: str) -> None:
+        self._name = self._registry.register(location)
+
+    def close(self) -> None:
+        """Take the table out of the metastore; its files stay."""
+        if self._name:
+            self._registry.forget(self._name)
+
+    def _run(self, statement: str) -> list[list[Json]]:
+        return self._server.run(statement)[1]
+
+    def metadata(self) -> str:
+        return self._registry.location(self._name)
+
+    def _document(self) -> Json:
+        return table_requests.metadata(self.metadata())
+
+    def snapshot(self, ref: str) -> int | None:
+        document = self._document()
+        found = document.get("refs", {}).get(ref)
+        if found is not None:
+            return int(found["snapshot-id"])
+        current = document.get("current-snapshot-id")
+        return None if ref != MAIN or current in (None, -1) else int(current)
+
+    def _fields(self) -> list[Json]:
+        document = self._document()
+        schemas = {one.get("schema-id", 0): one for one in document.get("schemas") or [document["schema"]]}
+        fields: list[Json] = schemas[document.get("current-schema-id", 0)]["fields"]
+        return fields
+
+    def _target(self, operation: Json) -> str:
+        if operation.get("branch", MAIN) != MAIN:
+            raise Unsupported("Trino's connector has no branches to write to")
+        return quoted(self._name)
+
+    # The table
+
+    def create(self, operation: Json) -> None:
+        name = self._registry.new_name()
+        columns = ", ".join(_column(field) for field in operation["schema"]["fields"])
+        properties = dict(operation.get("properties", {}))
+        settings = {
+            "format_version": str(operation["format_version"]),
+            "location": text(str(self._location), DIALECT),
+            "format": text(_format(properties), DIALECT),
+        }
+        if operation.get("partition"):
+            self._partition_names = {
+                part["name"]: (part["source"], part["transform"]) for part in operation["partition"]
+            }
+            settings["partitioning"] = _texts(
+                _partition(part["source"], part["transform"]) for part in operation["partition"]
+            )
+        if operation.get("sort"):
+            settings["sorted_by"] = _texts(map(_sorted, operation["sort"]))
+        if properties:
+            settings["extra_properties"] = _pairs(properties)
+        listed = ", ".join(f"{key} = {value}" for key, value in settings.items())
+        self._run(f"CREATE TABLE {quoted(name)} ({columns}) WITH ({listed})")
+        self._name = name
+
+    def _set(self, name: str, value: str) -> None:
+        self._run(f"ALTER TABLE {quoted(self._name)} SET PROPERTIES {name} = {value}")
+
+    def alter_schema(self, operation: Json) -> None:
+        for change in operation["changes"]:
+            self._run(f"ALTER TABLE {quoted(self._name)} {_change(change)}")
+
+    def alter_spec(self, operation: Json) -> None:
+        for change in operation["changes"]:
+            parts = self._partition()
+            match change["op"]:
+                case "add":
+                    parts.append((change["name"], change["source"], change["transform"]))
+                    self._partition_names[change["name"]] = (change["source"], change["transform"])
+                case "remove":
+                    wanted = self._partition_names.get(change["name"])
+                    parts = [one for one in parts if one[0] != change["name"] and one[1:] != wanted]
+                case _:
+                    raise Unsupported("Trino names the fields of a partition spec by itself")
+            self._set("partitioning", _texts(_partition(source, transform) for _, source, transform in parts))
+
+    def _partition(self) -> list[tuple[str, str, str]]:
+        """Name, source and transform of each field of the default partition spec."""
+        document = self._document()
+        names = {field["id"]: field["name"] for field in self._fields()}
+        specs = {one["spec-id"]: one["fields"] for one in document.get("partition-specs", [])}
+        fields = specs.get(document.get("default-spec-id", 0), document.get("partition-spec", []))
+        found = []
+        for field in fields:
+            if field["transform"] == "void":
+                continue
+            if field["source-id"] not in names:
+                raise Unsupported("Trino partitions by columns, not by what is inside of one")
+            found.append((field["name"], names[field["source-id"]], field["transform"]))
+        return found
+
+    def sort(self, operation: Json) -> None:
+        self._set("sorted_by", _texts(map(_sorted, operation["fields"])))
+
+    def upgrade(self, operation: Json) -> None:
+        self._set("format_version", str(operation["format_version"]))
+
+    def properties(self, operation: Json) -> None:
+        given = dict(operation.get("set", {}))
+        if operation.get("remove"):
+            raise Unsupported("Trino removes no properties")
+        if "write.format.default" in given:
+            self._set("format", text(_format(given), DIALECT))
+        if given:
+            self._set("extra_properties", _pairs(given))
+
+    # Rows
+
+    def append(self, operation: Json) -> None:
+        rows, fields = operation["rows"], {field["name"]: field for field in self._fields()}
+        if not rows:
+            columns = ", ".join(f"CAST(NULL AS {sql_type(field['type'])})" for field in fields.values())
+            self._run(f"INSERT INTO {self._target(operation)} SELECT {columns} WHERE 1 = 0")
+            return
+        names = same_columns(rows)
+        self._run(f"INSERT INTO {self._target(operation)} ({_names(names)}) VALUES {_values(rows, names, fields)}")
+
+    def delete(self, operation: Json) -> None:
+        self._run(f"DELETE FROM {self._target(operation)} WHERE {sql_of(operation['filter'], self._fields(), DIALECT)}")
+
+    def update(self, operation: Json) -> None:
+        fields = self._fields()
+        types = {field["name"]: field["type"] for field in fields}
+        assigned = ", ".join(
+            f"{quoted(name)} = {literal(types[name], value)}" for name, value in operation["set"].items()
+        )
+        self._run(
+            f"UPDATE {self._target(operation)} SET {assigned} WHERE {sql_of(operation['filter'], fields, DIALECT)}"
+        )
+
+    def merge(self, operation: Json) -> None:
+        rows, fields = operation["rows"], {field["name"]: field for field in self._fields()}
+        if not rows:
+            return
+        names = same_columns(rows)
+        matches = " AND ".join(f"t.{quoted(name)} = s.{quoted(name)}" for name in operation["on"])
+        others = [name for name in names if name not in operation["on"]]
+        assigned = ", ".join(f"{quoted(name)} = s.{quoted(name)}" for name in others)
+        update = f"WHEN MATCHED THEN UPDATE SET {assigned} " if others else ""
+        source = f"(VALUES {_values(rows, names, fields)}) AS s ({_names(names)})"
+        given = ", ".join(f"s.{quoted(name)}" for name in names)
+        insert = f"WHEN NOT MATCHED THEN INSERT ({_names(names)}) VALUES ({given})"
+        self._run(f"MERGE INTO {self._target(operation)} AS t USING {source} ON {matches} {update}{insert}")
+
+    def compact(self, operation: Json) -> None:
+        self._run(f"ALTER TABLE {self._target(operation)} EXECUTE optimize(file_size_threshold => '1GB')")
+
+    def rewrite_manifests(self, _: Json) -> None:
+        self._run(f"ALTER TABLE {quoted(self._name)} EXECUTE optimize_manifests")
+
+    def rollback(self, operation: Json) -> None:
+        self._run(f"ALTER TABLE {quoted(self._name)} EXECUTE rollback_to_snapshot({int(operation['snapshot'])})")
+
+    def expire(self, _: Json) -> None:
+        self._run(f"ALTER TABLE {quoted(self._name)} EXECUTE expire_snapshots(retention_threshold => '0s')")
+
+
+def _column(field: Json) -> str:
+    required = " NOT NULL" if field.get("required") else ""
+    default = field.get("write-default")
+    given = "" if default is None else f" DEFAULT {literal(field['type'], default)}"
+    if field.get("initial-default") is not None and field.get("initial-default") != default:
+        raise Unsupported("Trino gives a column one default")
+    return f"{quoted(field['name'])} {sql_type(field['type'])}{given}{required}"
+
+
+def _format(properties: dict[str, str]) -> str:
+    """The file format, taken out of the properties, as Trino has a property of its own for it."""
+    wanted = properties.pop("write.format.default", "parquet").lower()
+    if wanted not in FORMATS:
+        raise Unsupported(f"Trino writes no files in {wanted}")
+    return FORMATS[wanted]
+
+
+def _partition(source: str, transform: str) -> str:
+    word, _, width = transform.removesuffix("]").partition("[")
+    column = quoted(source)
+    if word == "identity":
+        return column
+    if width:
+        return f"{word}({column}, {width})"
+    if word not in PARTITION_NAMES:
+        raise Unsupported(f"Trino does not partition by {transform}")
+    return f"{word}({column})"
+
+
+def _sorted(part: Json) -> str:
+    if part.get("transform", "identity") != "identity":
+        raise Unsupported("Trino sorts by columns, not by transforms of columns")
+    direction = part.get("direction", "asc").upper()
+    nulls = part.get("null_order", "nulls-first").replace("-", " ").upper()
+    return f"{quoted(part['source'])} {direction} {nulls}"
+
+
+def _change(change: Json) -> str:
+    path = change.get("name", "")
+    column = identifier(tuple(path.split(".")), DIALECT)
+    match change["op"]:
+        case "add":
+            return _added(change)
+        case "drop":
+            return f"DROP COLUMN {column}"
+        case "rename":
+            return f"RENAME COLUMN {column} TO {quoted(change['to'])}"
+        case "promote":
+            return f"ALTER COLUMN {column} SET DATA TYPE {sql_type(change['type'])}"
+        case "optional":
+            return f"ALTER COLUMN {column} DROP NOT NULL"
+        case "default":
+            raise Unsupported("the type of the column is not in the request")
+    raise Unsupported(f"Trino does not {change['op']} columns")
+
+
+def _added(change: Json) -> str:
+    path = (*change["parent"].split("."), change["name"]) if change.get("parent") else (change["name"],)
+    if change.get("required"):
+        raise Unsupported("Trino adds no required columns to a table")
+    default = change.get("default")
+    given = "" if default is None else f" DEFAULT {literal(change['type'], default)}"
+    return f"ADD COLUMN {identifier(path, DIALECT)} {sql_type(change['type'])}{given}"
+
+
+def _texts(items: Iterable[str]) -> str:
+    return f"ARRAY[{', '.join(text(item, DIALECT) for item in items)}]"
+
+
+def _pairs(properties: dict[str, str]) -> str:
+    return f"MAP({_texts(list(properties))}, {_texts(list(properties.values()))})"
+
+
+def _names(names: Sequence[str]) -> str:
+    return ", ".join(map(quoted, names))
+
+
+def _values(rows: list[Json], names: list[str], fields: dict[str, Json]) -> str:
+    told = (", ".join(literal(fields[name]["type"], row[name]) for name in names) for row in rows)
+    return ", ".join(f"({row})" for row in told)
