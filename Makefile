@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.installed
 
-.PHONY: help install conformance older engines-large races matrix relay writers test reword scenarios proofs bench scale trace trace-check lint types docs site publish catalogs format lock release clean
+.PHONY: help install conformance older engines-large races matrix relay writers test reword scenarios proofs bench scale trace trace-check lint types docs site publish catalogs format lock release check-install clean
 
 help:           ## say what can be made
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -159,6 +159,9 @@ lock:           ## write the lock files anew from pyproject.toml (needs uv): for
 release: $(READY)    ## build the wheel, the sdist, the archive of vectors and SHA256SUMS in dist/; the same commit gives the same bytes
 	rm -rf dist
 	$(BIN)/python -m tools.release dist
+
+check-install: release    ## install the wheel on the oldest and the newest Python of this machine, and use it as a new user
+	$(BIN)/python -m tools.check_install dist
 
 clean:          ## remove what was made here
 	rm -rf $(VENV) results site build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
