@@ -78,7 +78,7 @@ def serve(
     """Answer requests on standard input until ``stop`` or the end of the input.
 
     Args:
-        implementation: ``implementation`` and ``version``, and what else ``start`` tells (``format_versions``,
+        implementation: ``implementation`` and ``version``, and the other members of ``start`` (``format_versions``,
             ``language``).
         operations: what can be asked, by name.
         refusals: exceptions of the engine that say, as `Invalid` does, that it refused the input.

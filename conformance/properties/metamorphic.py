@@ -179,7 +179,7 @@ def replay(file: Path, writer: Adapter, reader: Adapter) -> tuple[Law, Json, str
     except ValueError as error:
         raise UsageError(f"{file}: not a counterexample: {error}") from None
     if not isinstance(content, dict) or content.get("law") not in LAWS or "script" not in content:
-        raise UsageError(f"{file}: not a counterexample: expected an object with law and script")
+        raise UsageError(f"{file}: not a counterexample: expected an object with /law and /script")
     law, script = LAWS[content["law"]], content["script"]
     try:
         parse_script(script)

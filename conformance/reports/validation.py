@@ -25,32 +25,32 @@ from spec_ref.requirements import register
 
 @attrs.frozen
 class Outcome:
-    """One location: its report, or why there is none."""
+    """The result for one location: its report, or why there is none."""
 
     location: str
     report: TableReport | None = None
     unreadable: str | None = None
     accepted: tuple[Finding, ...] = ()
-    """What the baseline knows."""
+    """The findings that the baseline accepts."""
 
     unselected: int = 0
-    """How many findings were not asked for."""
+    """The number of findings that were not selected."""
 
     seconds: float = 0.0
     fail_on: Severity | None = Severity.ERROR
-    """The least severity that fails; None for none."""
+    """The lowest severity that fails; None if nothing fails."""
 
     interrupted: bool = False
     """Whether somebody interrupted the check, or its time was over."""
 
     @property
     def fails(self) -> bool:
-        """Whether a finding fails."""
+        """Whether the table has a finding that fails."""
         return self.report is not None and any(is_failure(one.severity, self.fail_on) for one in self.report.findings)
 
     @property
     def lacking(self) -> str | None:
-        """Why the table was not checked to the end; None where it was."""
+        """Why the table was not checked completely; None if it was."""
         if self.report is None:
             return self.unreadable
         return None if self.report.complete else f"{self.report.reason or 'interrupted'}: {PARTIAL}"
@@ -60,19 +60,19 @@ PARTIAL = "the table was not checked to its end"
 
 
 def place_json(place: Violation) -> dict[str, Any]:
-    """Where a requirement is broken, and by what."""
+    """Return the place of a violation as JSON."""
     told = {"file": place.file, "path": place.path or None, "found": place.found, "expected": place.expected}
     return {name: value for name, value in told.items() if value is not None}
 
 
 def requirements_of(finding: Finding) -> tuple[str, ...]:
-    """The requirements that a finding is about; the first is the one that it names."""
+    """Return the requirements of a finding; the first is the one that it names."""
     check = check_of(finding.violation)
     return (finding.requirement,) if check is None else check.requirements
 
 
 def _own_message(finding: Finding, place: Violation) -> dict[str, str]:
-    """What is said of a place, where it is something else than of the first."""
+    """Return the message for a place, if it differs from that for the first place."""
     return {} if place.message == finding.violation.message else {"message": place.message}
 
 
@@ -83,7 +83,7 @@ def _what_to_do(finding: Finding) -> Advice:
 
 
 def finding_json(finding: Finding) -> dict[str, Any]:
-    """A finding as JSON."""
+    """Return a finding as JSON."""
     rule = register()[finding.requirement]
     return {
         "check": finding.check,
@@ -102,7 +102,7 @@ def finding_json(finding: Finding) -> dict[str, Any]:
 
 
 def reader_json(reader: Reader) -> dict[str, Any]:
-    """An engine, and what it cannot read, as JSON."""
+    """Return an engine, and what it cannot read, as JSON."""
     obstacles = [
         {
             "feature": fact.feature,
@@ -117,7 +117,7 @@ def reader_json(reader: Reader) -> dict[str, Any]:
 
 
 def table_json(outcome: Outcome) -> dict[str, Any]:
-    """A table as JSON."""
+    """Return a table as JSON."""
     report = outcome.report
     if report is None:
         return {"location": outcome.location, "unreadable": outcome.unreadable, "findings": []}
@@ -147,13 +147,13 @@ def _counts(report: TableReport) -> dict[str, int]:
 
 
 def as_json(outcomes: Sequence[Outcome]) -> str:
-    """One document."""
+    """Return the report as one JSON document."""
     document = {"summary": summary_json(outcomes), "tables": [table_json(outcome) for outcome in outcomes]}
     return json.dumps(document, indent=2, allow_nan=False) + "\n"
 
 
 def summary_json(outcomes: Sequence[Outcome]) -> dict[str, int]:
-    """How many tables there are, how many have findings that fail, and how many were not checked to their ends."""
+    """Return the numbers of tables: all, those with findings that fail, and those that were not checked completely."""
     return {
         "tables": len(outcomes),
         "failing": sum(one.fails for one in outcomes),
@@ -162,7 +162,7 @@ def summary_json(outcomes: Sequence[Outcome]) -> dict[str, int]:
 
 
 def as_lines(outcomes: Sequence[Outcome]) -> str:
-    """A line for each finding, with its table."""
+    """Return a JSON line for each finding, with its table."""
     rows: list[dict[str, Any]] = []
     for outcome in outcomes:
         if outcome.report is None:
@@ -175,7 +175,7 @@ def as_lines(outcomes: Sequence[Outcome]) -> str:
 
 
 def as_junit(outcomes: Sequence[Outcome]) -> str:
-    """A suite for each table, a case for each cause, which fails as the command does."""
+    """Return a JUnit report: a suite for each table, a case for each cause, which fails as the command does."""
     root = ElementTree.Element("testsuites", name="iceberg-conformance validate")
     for outcome in outcomes:
         findings = () if outcome.report is None else outcome.report.findings
@@ -208,14 +208,14 @@ def as_junit(outcomes: Sequence[Outcome]) -> str:
 
 
 def as_sarif(outcomes: Sequence[Outcome]) -> str:
-    """A SARIF 2.1.0 log with one run."""
+    """Return a SARIF 2.1.0 log with one run."""
     found = [(outcome.location, one) for outcome in outcomes if outcome.report for one in outcome.report.findings]
     unreadable = [(one.location, one.lacking) for one in outcomes if one.lacking is not None]
     return sarif.render(found, unreadable)
 
 
 def as_github(outcomes: Sequence[Outcome]) -> str:
-    """Annotations for GitHub: an error for each finding that fails and each table that was not checked to its end."""
+    """Return annotations for GitHub: an error for each failing finding, and each table not checked completely."""
     lines = []
     for outcome in outcomes:
         for finding in () if outcome.report is None else outcome.report.findings:
@@ -241,13 +241,13 @@ Paint: TypeAlias = Callable[[str, str], str]
 
 
 def as_text(outcomes: Sequence[Outcome], paint: Paint, *, verbose: bool = False, brief: bool = False) -> Iterator[str]:
-    """Lines for people.
+    """Return the report for people, in lines.
 
     Args:
         outcomes: the tables.
-        paint: gives text a colour.
-        verbose: whether findings that are tolerated are shown one by one where they do not fail.
-        brief: whether a table has lines of its own only where something is wrong with it.
+        paint: colours text.
+        verbose: whether to show each tolerated finding that does not fail.
+        brief: whether to show only the tables with a failure in full.
     """
     return map(one_line, _lines(outcomes, paint, verbose=verbose, brief=brief and not verbose))
 
@@ -268,14 +268,14 @@ def _lines(outcomes: Sequence[Outcome], paint: Paint, *, verbose: bool, brief: b
 
 
 def _is_shown(outcome: Outcome) -> bool:
-    """Whether a table has a finding that text shows in full."""
+    """Return whether a table has a finding that text shows in full."""
     return outcome.report is not None and any(
         one.severity in (Severity.ERROR, Severity.WARNING) for one in outcome.report.findings
     )
 
 
 def _summary(outcomes: Sequence[Outcome], paint: Paint) -> Iterator[str]:
-    """A line for each of several tables, and what they come to."""
+    """Yield a line for each of several tables, and a summary."""
     width = max(len("table"), *(len(one.location) for one in outcomes))
     columns = (Severity.ERROR, Severity.WARNING, Severity.TOLERATED, Severity.INFO)
     heads = "".join(f"{severity.value:>11}" for severity in columns)
@@ -290,7 +290,7 @@ def _summary(outcomes: Sequence[Outcome], paint: Paint) -> Iterator[str]:
     parts += [f"{lacking} not checked to the end"] if lacking else []
     levels = [one.report.level.value for one in outcomes if one.report is not None and one.report.complete]
     if levels and (unread := _UNREAD[levels[0]]):
-        parts[-1] += f"; not looked at: {unread}"
+        parts[-1] += f"; not checked: {unread}"
     yield f"{_many(len(outcomes), 'table', 'tables')}: {', '.join(parts)}"
 
 
@@ -303,7 +303,7 @@ def _result(outcome: Outcome, paint: Paint) -> str:
 
 
 def _metadata_file(report: TableReport) -> str:
-    """The metadata file that the location led to, below it where it is there."""
+    """Return the metadata file of the location, relative to the location if it is below."""
     if report.metadata_location == report.location:
         return ""
     return f" ({report.metadata_location.removeprefix(report.location.rstrip('/') + '/')})"
@@ -344,7 +344,7 @@ def _table(outcome: Outcome, report: TableReport, paint: Paint, *, verbose: bool
     nothing = "nothing is wrong" if not outcome.accepted and not outcome.unselected else "nothing else is wrong"
     codes = ", ".join(dict.fromkeys(one.requirement for one in quiet))
     unread = _UNREAD[report.level.value]
-    rest = (f"; tolerated: {codes} (-v shows it)" if codes else "") + (f"; not looked at: {unread}" if unread else "")
+    rest = (f"; tolerated: {codes} (-v shows it)" if codes else "") + (f"; not checked: {unread}" if unread else "")
     lost = sum(one.count for one in report.findings if one.violation.aspect in _NOT_READ)
     rest += f"; not read: {_many(lost, 'file', 'files')}, and what only they lead to" if lost else ""
     yield f"  {counts or paint(nothing, '32')} {_LOOKED[report.level.value]}{rest} ({outcome.seconds:.1f} s)"
@@ -356,7 +356,7 @@ _LOOKED = {
     "files": "in metadata, manifests and the footers of files",
     "rows": "in metadata, manifests, files and rows",
 }
-"""What each level looks at."""
+"""What each level checks."""
 
 _UNREAD = {
     "metadata": "manifests, files and rows (--level manifests, files or rows)",
@@ -364,10 +364,10 @@ _UNREAD = {
     "files": "rows (--level rows)",
     "rows": "",
 }
-"""What each level does not look at, and the level that does."""
+"""What each level does not check, and the level that does."""
 
 _NOT_READ = frozenset({"unreadable", "encrypted", "process-ended", "not-checked"})
-"""The aspects of findings about a file that was not read, so that nothing else is known of it."""
+"""The aspects of findings about a file that was not read, and so was not checked otherwise."""
 
 TOLERATED = Severity.TOLERATED.value
 

@@ -116,9 +116,9 @@ class Remote:
         return found
 
     def _started(self) -> subprocess.Popen[bytes]:
-        """The process, in a group of its own: an interrupt of the terminal would end the JVM before it answered.
+        """Start the process in a separate group, as an interrupt of the terminal would end the JVM before it answers.
 
-        It ends when its standard input does, as that of an orphan.
+        It ends when its standard input is closed, as after the end of this process.
         """
         if self._process is not None:
             return self._process
@@ -211,7 +211,9 @@ def main(settings: dict[str, Any]) -> NoReturn:
         except (Unreadable, UsageError) as error:
             answer = error
         except NotExamined as error:
-            answer = NotExamined(str(error))  # of any class, which may not be made anew of its message alone
+            answer = NotExamined(
+                str(error)
+            )  # a subclass may not be picklable, as its arguments are not just the message
         answered = Path(request["answer"])
         part = answered.with_suffix(".part")
         part.write_bytes(pickle.dumps(answer))

@@ -42,14 +42,14 @@ _DELETED = {
 def check_totals(
     context: Context, members: Members, sums: Mapping[int, ManifestSums], miscounted: Iterable[Miscounted] = ()
 ) -> Iterator[Finding]:
-    """Where the summaries of the checked snapshots tell something else than their manifests.
+    """Find differences between the summaries of the checked snapshots and their manifests.
 
     Args:
         context: the table.
         members: which manifests the snapshots have.
         sums: the counts of the manifests.
-        miscounted: entries that miscount the rows of their files, as far as files were read. A summary that has the
-            right count is not wrong too.
+        miscounted: entries with wrong row counts, as far as files were read. A summary with the right count is
+            accepted.
     """
     corrections: dict[int, list[Miscounted]] = {}
     for miscount in miscounted:

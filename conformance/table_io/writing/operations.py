@@ -79,15 +79,15 @@ def append(
     Args:
         table: the table, as it was last seen.
         rows: the rows, with columns by name.
-        branch: the branch, which is made where it is not there yet.
-        threads: how many of them encode files.
-        summary: further entries of the snapshot's summary.
+        branch: the branch, which is created if it does not exist.
+        threads: how many threads encode files.
+        summary: additional entries of the snapshot's summary.
 
     Raises:
         SpecError: a value that the schema does not allow, or what `WritableTable.commit` raises. Whatever is raised,
             the table is as before and the files are deleted, unless it is one of the next two.
         OrphansLeft: a file could not be deleted.
-        CommitStateUnknown: whether it was done could not be found out; the files are kept.
+        CommitStateUnknown: it is not known whether the commit succeeded; the files are kept.
     """
     check_branch(table.metadata, branch)
     with writing() as files:
@@ -107,10 +107,10 @@ def overwrite(
     threads: int = THREADS,
     summary: Summary = (),
 ) -> CommitResult:
-    """Delete the rows that match, and add others; arguments and errors as in `append` and `delete`.
+    """Delete the matching rows, and add others; arguments and errors as in `append` and `delete`.
 
-    With ``matching`` the rows that are added have to match too, so that doing it twice is doing it once: UsageError
-    tells the number of one that does not. Without, rows of other filters may be added, as by Spark's ``REPLACE WHERE``.
+    With ``matching`` the added rows must match too, so that the operation is idempotent: UsageError has the number of a
+    row that does not match. Without, rows of other filters may be added, as by Spark's ``REPLACE WHERE``.
     """
     every = bound_filter(where, table.metadata) if matching else None
     with writing() as files:
@@ -119,7 +119,7 @@ def overwrite(
         plan = plan_write(table.metadata, lineage=mode is Mode.COPY_ON_WRITE)
         with sinking(plan, files, threads) as sink:
             matched = source.matched(where)
-            for batch in batches_of(rows):  # before those that are written anew, as errors tell the numbers of rows
+            for batch in batches_of(rows):  # before rewritten rows, as errors have the numbers of rows
                 sink.add(batch, every)
             pieces = change_rows(source, matched, mode, plan, files, sink)
             pieces.added += sink.finish()
@@ -127,7 +127,7 @@ def overwrite(
 
 
 def by_position(mode: Mode) -> Mode:
-    """Equality deletes would not delete the rows of the same commit, but nothing here tells them apart from others."""
+    """Replace equality deletes by position deletes, as equality deletes do not apply to rows of the same commit."""
     return Mode.MERGE_ON_READ if mode is Mode.EQUALITY else mode
 
 
@@ -140,7 +140,7 @@ def overwrite_partitions(
     threads: int = THREADS,
     summary: Summary = (),
 ) -> CommitResult:
-    """Replace the partitions of the default spec that the rows are in; all of the table where it has no partitions.
+    """Replace the partitions of the default spec that have rows; the whole table if it is not partitioned.
 
     Arguments and errors are as in `append`.
     """
@@ -169,16 +169,16 @@ def delete(
     threads: int = THREADS,
     summary: Summary = (),
 ) -> CommitResult:
-    """Delete the rows that match. A file all of whose rows match is taken out whole, whatever the mode.
+    """Delete the matching rows. A file all of whose rows match is removed as a whole, whatever the mode.
 
     Args:
-        table: the table, as it was last seen.
-        where: which rows.
-        mode: how the others are deleted; what the property ``write.delete.mode`` says where not given.
+        table: the table, as it was last read.
+        where: the condition on rows.
+        mode: how the rows of other files are deleted; by default that of the property ``write.delete.mode``.
         branch: the branch.
-        isolation: which changes of others are conflicts; None for none but those that the spec names.
+        isolation: which concurrent changes are conflicts; None for only those that the spec names.
         threads: how many files are read, and written, at once.
-        summary: further entries of the snapshot's summary.
+        summary: additional entries of the snapshot's summary.
 
     Raises:
         SpecError: the predicate does not fit the schema, or DEL001 for deletes that the version does not have; and
@@ -201,7 +201,7 @@ def delete(
 def _deleted_by_equality(
     source: Source, matched: Sequence[Matched], where: Predicate, plan: WritePlan, files: NewFiles
 ) -> Pieces:
-    """Deletes by the columns that the predicate looks at: whatever row has their values matches too."""
+    """Make deletes by the columns of the predicate, as every row with the same values matches too."""
     metadata = source.metadata
     pieces = Pieces()
     names = compared_columns(where, metadata)
@@ -211,7 +211,7 @@ def _deleted_by_equality(
             pieces.remove(one.task)
         else:
             partial.setdefault(one.task.partition_spec_id, []).append(one.task)
-            # Rows that others move to files of another partition spec would not be deleted.
+            # Rows that others move to files of a different partition spec would not be deleted.
             pieces.deleted_from.add(one.task.data_file.file_path)
     reading = source.reading(names)
     for spec_id, tasks in partial.items():
@@ -227,15 +227,15 @@ def _deleted_by_equality(
 
 
 def compared_columns(where: Predicate, metadata: TableMetadata) -> list[str]:
-    """The names of the top-level columns that a predicate looks at, which deletes by equality compare.
+    """Return the top-level columns of a predicate, which equality deletes compare.
 
     Raises:
-        SpecError: DEL017, where it looks at others, or at none.
+        SpecError: DEL017, if the predicate has other columns, or none.
     """
     ids = set(referenced_ids(bound_filter(where, metadata)))
     names = [field.name for field in metadata.current_schema.fields if field.id in ids]
     if len(names) != len(ids) or not names:
-        raise spec_error("DEL017", "the predicate does not look at top-level columns alone", found=str(where))
+        raise spec_error("DEL017", "the predicate has columns that are not at the top level, or none", found=str(where))
     return names
 
 
@@ -253,7 +253,7 @@ def _equality_file(
 
 
 def distinct_rows(rows: pa.Table) -> pa.Table:
-    """Each row once, in the order in which they first come."""
+    """Remove duplicate rows, and keep the order of first occurrences."""
     rows = rows.combine_chunks()
     names = [str(place) for place in range(rows.num_columns)]
     columns = [storage_array(column.chunk(0)) if column.num_chunks else column for column in rows.columns]
@@ -274,21 +274,21 @@ def delete_keys(
 ) -> CommitResult:
     """Delete the rows that have some values, by equality deletes, without reading the table (DEL017 to DEL023).
 
-    An equality delete is for one partition. Where the columns that are compared tell it, a delete is written for that
-    partition alone, and else for each partition that has data files.
+    An equality delete is for one partition. If the compared columns determine the partition, a delete is written only
+    for that partition, and otherwise for each partition that has data files.
 
     Args:
-        table: the table, as it was last seen.
-        keys: the values, with columns by name; null is the value of null.
-        on: the columns to compare; all columns of the keys where not given.
+        table: the table, as it was last read.
+        keys: the values, with columns by name; null equals null.
+        on: the columns to compare; by default all columns of the keys.
         rows: rows that are added by the same commit, to which its deletes do not apply (SCN010).
         branch: the branch.
-        threads: how many of them encode files.
-        summary: further entries of the snapshot's summary.
+        threads: how many threads encode files.
+        summary: additional entries of the snapshot's summary.
 
     Raises:
-        CommitConflict: others added data files meanwhile that the deletes cannot be for: of another spec, or, where the
-            columns do not tell the partition, any. Plan it again on the table as it is now.
+        CommitConflict: others concurrently added data files that the deletes do not cover: those of a different spec
+            or, if the columns do not determine the partition, any. Plan the operation again on the current table.
         SpecError: DEL001 in v1, DEL018 for columns that cannot be compared; and what `append` raises.
     """
     metadata = table.metadata
@@ -312,7 +312,7 @@ def delete_keys(
 
 
 def determines_partition(plan: WritePlan) -> bool:
-    """Whether the columns that equality deletes compare say which partition a row is in."""
+    """Return whether the columns that equality deletes compare determine the partition of a row."""
     fields = [field for field in plan.spec.fields if not isinstance(field.transform, Void)]
     sources = {source for field in fields for source in field.sources}
     return plan.spec.is_writable and sources <= set(plan.equality_ids or ())
@@ -321,7 +321,7 @@ def determines_partition(plan: WritePlan) -> bool:
 def _for_each_partition(
     source: Source, plan: WritePlan, keys: Sequence[pa.RecordBatch], files: NewFiles
 ) -> Iterator[NewFile]:
-    """The same equality deletes for every partition of a spec that has data files."""
+    """Write the same equality deletes for every partition of a spec that has data files."""
     partitions = {
         partition_key(task.data_file, plan.spec): task.data_file.partition
         for task in source.tasks()
@@ -334,7 +334,7 @@ def _for_each_partition(
 
 
 def specs_with_data(metadata: TableMetadata, branch: str) -> list[int]:
-    """The specs that equality deletes are written with to be for all data files: one without partitions is enough."""
+    """Return the specs of equality deletes that cover all data files: an unpartitioned one is enough."""
     snapshot = branch_head(metadata, branch)
     used = {metadata.default_spec_id}
     if snapshot is not None:
@@ -357,20 +357,20 @@ def update(
     threads: int = THREADS,
     summary: Summary = (),
 ) -> CommitResult:
-    """Change columns of the rows that match, which keep their row ids (LIN009, LIN010, LIN012).
+    """Change columns of the matching rows, which keep their row ids (LIN009, LIN010, LIN012).
 
     Args:
-        table: the table, as it was last seen.
-        assignments: what the columns become.
-        where: which rows.
+        table: the table, as it was last read.
+        assignments: the new values of columns.
+        where: the condition on rows.
         mode: as in `delete`, by the property ``write.update.mode``.
         branch: the branch.
         isolation: as in `delete`.
         threads: as in `delete`.
-        summary: further entries of the snapshot's summary.
+        summary: additional entries of the snapshot's summary.
 
     Raises:
-        SpecError: TYP002 for a column that is not there; and what `delete` raises.
+        SpecError: TYP002 for an unknown column; and what `delete` raises.
     """
     metadata = table.metadata
     make = assigning(metadata.current_schema, assignments)
@@ -385,10 +385,10 @@ def update(
 
 
 def assigning(schema: Schema, assignments: Assignments) -> Callable[[FileScanTask, pa.RecordBatch], pa.RecordBatch]:
-    """What makes rows with some columns changed.
+    """Return the function that changes some columns of rows.
 
     Raises:
-        SpecError: TYP002 for a column that is not there.
+        SpecError: TYP002 for an unknown column.
     """
     fields = {field.name: field for field in schema.fields}
     for name in assignments:

@@ -1,4 +1,4 @@
-"""What a write task has to know of its table: a small value that every task shares and that can be pickled."""
+"""The plan of a write: a small picklable value that all tasks of the write share."""
 
 from __future__ import annotations
 
@@ -39,36 +39,36 @@ _FIRST_ROW_ID = field_rules(DataFile)["first_row_id"]
 
 @attrs.frozen(kw_only=True)
 class WritePlan:
-    """How the files of one write are made."""
+    """The parameters of the files of one write."""
 
     schema: Schema
     """The columns of the files."""
 
     sources: Schema
-    """The schema whose columns the spec has its sources in."""
+    """The schema with the source columns of the spec."""
 
     spec: PartitionSpec
     partition_type: StructType
     """The type of the spec's partition tuples."""
 
     order: SortOrder
-    """What rows are sorted by; `UNSORTED` for as they come."""
+    """The sort order of rows; `UNSORTED` to keep their order."""
 
     content: FileContent = FileContent.DATA
     equality_ids: tuple[int, ...] | None = None
     file_format: FileFormat = FileFormat.PARQUET
     codec: str | None = None
-    """By the format's name for it; None for the format's default."""
+    """The codec, by its name in the format; None for the format's default."""
 
     target_bytes: int = DEFAULT_TARGET
-    """A file is ended when it has as many bytes, or some more."""
+    """The target size: a file is finished when it has at least this many bytes."""
 
     modes: Modes = ()
     location: str
     """The directory of the data files."""
 
     write_id: str
-    """In the name of every file of the write."""
+    """The id of the write, which is in the names of its files."""
 
     @property
     def struct(self) -> StructType:
@@ -76,14 +76,14 @@ class WritePlan:
         return self.schema.as_struct()
 
     def file_location(self, partition: Mapping[int, Any], name: str, suffix: str | None = None) -> str:
-        """The place of a file with a name that begins with the name of its task."""
+        """Return the location of a file, whose name starts with the name of its task."""
         path = partition_path(self.partition_type, partition)
         folder = f"{self.location}/{path}" if path else self.location
         return f"{folder}/{name}.{suffix or self.file_format.value}"
 
 
 def has_row_ids(metadata: TableMetadata) -> bool:
-    """Whether the table's version has row lineage, so that rows that move have to take their ids along."""
+    """Return whether the table's version has row lineage, so that moved rows must keep their ids."""
     return _FIRST_ROW_ID.write(metadata.format_version) is not OMITTED
 
 
@@ -95,18 +95,18 @@ def plan_write(
     target_bytes: int | None = None,
     write_id: str | None = None,
 ) -> WritePlan:
-    """The plan of a write of data files with the current schema, the default spec and the default sort order.
+    """Plan a write of data files with the current schema, the default spec and the default sort order.
 
     Args:
         metadata: the table.
-        lineage: whether rows have ``_row_id`` and ``_last_updated_sequence_number`` of their own, as they have when
-            they come from other files (LIN009); of no effect where the version has no row lineage.
-        file_format: the format of the files; what the table's properties say where not given.
-        target_bytes: about how large files get; what the table's properties say where not given.
-        write_id: a name for the write that no other has.
+        lineage: whether the rows bring ``_row_id`` and ``_last_updated_sequence_number``, as rows from other files do
+            (LIN009); without effect if the version has no row lineage.
+        file_format: the format of the files; by default that of the table's properties.
+        target_bytes: the target size of files; by default that of the table's properties.
+        write_id: a unique name for the write.
 
     Raises:
-        SpecError: PAR007 or PAR004, for a spec that no file can be written with.
+        SpecError: PAR007 or PAR004, for a spec that files cannot be written with.
     """
     schema = metadata.current_schema
     check_spec(metadata.default_spec, schema)
@@ -139,7 +139,7 @@ def plan_deletes(
     spec: PartitionSpec | None = None,
     equality_ids: tuple[int, ...] | None = None,
 ) -> WritePlan:
-    """The plan of a write of delete files with some columns, whose metrics are whole."""
+    """Plan a write of delete files with some columns, with full metrics."""
     schema = Schema(tuple(fields), schema_id=metadata.current_schema_id)
     format_ = _format(metadata.properties, DELETE_FORMAT, FORMAT)
     spec = metadata.default_spec if spec is None else spec
@@ -160,7 +160,7 @@ def plan_deletes(
 
 
 def data_location(metadata: TableMetadata) -> str:
-    """Where new data files and delete files go (NOT001)."""
+    """Return the directory of new data and delete files (NOT001)."""
     path = metadata.properties.get(DATA_PATH, "data").rstrip("/")
     return path if path.startswith("/") or "://" in path else f"{metadata.location.rstrip('/')}/{path}"
 
@@ -170,7 +170,7 @@ def _format(properties: Mapping[str, str], *names: str) -> FileFormat:
     rows = (FileFormat.PARQUET, FileFormat.ORC, FileFormat.AVRO)
     found = next((one for one in rows if one.value == text), None)
     if found is None:
-        raise spec_error("DFL003", f"{names[0]} names no format", found=text, expected="avro, orc or parquet")
+        raise spec_error("DFL003", f"{names[0]} is not a file format", found=text, expected="avro, orc or parquet")
     return found
 
 
@@ -181,7 +181,7 @@ _CODECS = {
     (FileFormat.AVRO, "uncompressed"): "null",
     (FileFormat.AVRO, "zstd"): "zstandard",
 }
-"""What the names of codecs in properties are called in the formats, where that differs."""
+"""The names of codecs in the formats, if they differ from those in properties."""
 
 
 def _codec(properties: Mapping[str, str], format_: FileFormat) -> str | None:
@@ -192,22 +192,22 @@ def _codec(properties: Mapping[str, str], format_: FileFormat) -> str | None:
 def _positive(properties: Mapping[str, str], name: str, default: int) -> int:
     text = properties.get(name, str(default))
     if not (text.isascii() and text.isdigit() and len(text) < 19 and int(text) > 0):
-        raise spec_error("JSC001", f"{name} is no number of bytes", found=text)
+        raise spec_error("JSC001", f"{name} is not a number of bytes", found=text)
     return int(text)
 
 
 def partition_path(type_: StructType, partition: Mapping[int, Any]) -> str:
-    """The directories of a partition, for people: nothing is ever read from them (NOT001)."""
+    """Return the directories of a partition, for people: readers never parse them (NOT001)."""
     parts = []
     for field in type_.fields:
         value = partition.get(field.id)
-        text = "null" if value is None else _told(field.type, value)
+        text = "null" if value is None else _readable(field.type, value)
         parts.append(f"{quote(field.name, safe='')}={quote(text[:80], safe='')}")
     return "/".join(parts)
 
 
-def _told(type_: Type, value: Any) -> str:
-    """A value for people; JSON has no number for floats that are not finite, and no form for types not known."""
+def _readable(type_: Type, value: Any) -> str:
+    """Return a value for people; JSON lacks floats that are not finite, and values of unknown types."""
     return str(value) if isinstance(value, float) or type_ == UNKNOWN else str(to_json(type_, value))
 
 
@@ -215,12 +215,12 @@ def _told(type_: Type, value: Any) -> str:
 
 
 def files_of_write(plan: WritePlan) -> tuple[str, ...]:
-    """All files of a write that are there, also those of tasks that were killed."""
+    """Return all existing files of a write, including those of killed tasks."""
     return tuple(sorted(location for location, name in files_below(plan.location) if plan.write_id in name))
 
 
 def clean_up(plan: WritePlan, kept: Iterable[NewFile] = ()) -> tuple[str, ...]:
-    """Delete the files of a write but those that are kept: what attempts left that failed or came second.
+    """Delete the files of a write except those that are kept: files of failed or duplicate attempts.
 
     Returns:
         The files that could not be deleted.

@@ -1,9 +1,9 @@
-"""Writing tables one row at a time, by the definitions of `spec_ref` alone.
+"""Writing tables one row at a time, only with the definitions of `spec_ref`.
 
-Each operation is that of `conformance.table_io.writing` with the same name, and commits the same change; rows are
-values of Python in place of Arrow batches, and each step is done by the definition of which
-`conformance.table_io.writing` runs the kernel. `spec_ref.data_files` encodes and decodes the files. Rows have values by
-the names of columns, which `spec_ref.schemas.written_rows` makes rows of the schema.
+Each operation commits the same change as the operation of `conformance.table_io.writing` with the same name. Rows are
+Python values instead of Arrow batches, and each step uses the definition instead of the vectorized kernel.
+`spec_ref.data_files` encodes and decodes the files. Rows have values by column names, which
+`spec_ref.schemas.written_rows` converts to rows of the schema.
 """
 
 from __future__ import annotations
@@ -66,15 +66,15 @@ Values: TypeAlias = Mapping[int, Any]
 """A row by field id."""
 
 Change: TypeAlias = Callable[[FileScanTask, int, Named], Named]
-"""Makes the row that replaces a row of a data file, given with its position."""
+"""Makes the replacement of a row of a data file, given with its position."""
 
 ISOLATION = Isolation.SERIALIZABLE
 GROUP_ROWS = 1000
-"""Rows that are written before it is asked whether the file is large enough."""
+"""The number of rows that are written between two checks of the file's size."""
 
 
 def named_rows(_: Sequence[NestedField], rows: Sequence[Named]) -> list[Named]:
-    """Values of Python, by the names of columns, as rows to be written."""
+    """Return Python values by column names as rows to be written."""
     return list(rows)
 
 
@@ -93,10 +93,10 @@ class RecordFileWriter(FileWriter):
 
 
 def write_rows(files: NewFiles, plan: WritePlan, rows: Iterable[Named], task: str = TASK) -> list[NewFile]:
-    """Write rows to new files, those of each partition to files of its own, sorted.
+    """Write rows to new files, sorted, with separate files for each partition.
 
     Raises:
-        SpecError: a value that the schema does not allow; its path begins with the number of the row.
+        SpecError: a value that the schema does not allow; its path starts with the number of the row.
     """
     made = []
     for number, row in enumerate(rows):
@@ -115,7 +115,7 @@ def write_rows(files: NewFiles, plan: WritePlan, rows: Iterable[Named], task: st
 def _files_of(
     files: NewFiles, plan: WritePlan, partition: Values, rows: Sequence[Values], names: Iterator[str]
 ) -> Iterator[NewFile]:
-    """Files with the rows of a partition, each of which is ended when it is as large as the plan says."""
+    """Write the rows of a partition to files, each of which is finished when it has the target size."""
     waiting = list(rows)
     while waiting:
         writer = RecordFileWriter(plan, partition, plan.file_location(partition, next(names)), files)
@@ -137,11 +137,11 @@ class Matched:
 
     task: FileScanTask
     positions: tuple[int, ...] | None = None
-    """The positions of the rows that match, ascending; None if all rows do that are not deleted."""
+    """The positions of the matching rows, ascending; None if all rows match that are not deleted."""
 
 
 class Source:
-    """The rows of a branch of a table, as a change is planned on it."""
+    """The rows of a branch of a table, for planning a change."""
 
     def __init__(self, table: WritableTable, branch: str) -> None:
         self.metadata = table.metadata
@@ -150,11 +150,11 @@ class Source:
         self._table = table.table
 
     def tasks(self, where: Predicate = TRUE) -> list[FileScanTask]:
-        """The data files that may have rows that match, with all their deletes."""
+        """Return the data files that may have matching rows, with all their deletes."""
         return list(plan(self.metadata, self.snapshot, where, read_bytes, statistics=True, all_deletes=True))
 
     def matched(self, where: Predicate) -> list[Matched]:
-        """The data files that have rows that match, and which.
+        """Return the data files that have matching rows, and the positions of these.
 
         Raises:
             SpecError: the predicate does not fit the schema.
@@ -174,11 +174,11 @@ class Source:
         return found
 
     def rows(self, task: FileScanTask, names: Sequence[str] | None = None) -> Iterator[tuple[int, Named]]:
-        """The rows of a data file that are not deleted and match the task's filter, with their positions.
+        """Yield the rows of a data file that are not deleted and match the task's filter, with their positions.
 
         Args:
             task: the data file.
-            names: the columns to read; where not given all, and row lineage where there is any.
+            names: the columns to read; by default all, and row lineage if there is any.
         """
         lineage = names is None and has_row_ids(self.metadata)
         listed = [field.name for field in self.metadata.current_schema.fields] if names is None else names
@@ -190,21 +190,21 @@ class Source:
             yield row.position, made
 
     def all_rows(self, task: FileScanTask) -> Iterator[tuple[int, Named]]:
-        """As `rows`, of all rows that are not deleted."""
+        """Yield like `rows`, but all rows that are not deleted."""
         return self.rows(attrs.evolve(task, residual=TRUE))  # type: ignore[misc]
 
     def reader(self, names: Sequence[str] = ()) -> RowReader:
-        """What reads some columns of data files.
+        """Make a reader of some columns of data files.
 
         Raises:
-            SpecError: RES002, for a table with a column that is called as the metadata columns of row lineage.
+            SpecError: RES002, for a table with a column that has the name of a metadata column of row lineage.
         """
         return row_reader(self._reading(names))
 
     def _reading(self, names: Sequence[str]) -> Reading:
         for field in self.metadata.current_schema.fields:
             if field.name in ("_pos", *LINEAGE):
-                message = "rows are not changed where a column is called as a metadata column; rename it"
+                message = "a column has the name of a metadata column; rename it to change rows"
                 raise spec_error("RES002", message, found=field.name)
         return reading_of(self._table, self.metadata.current_schema, names)
 
@@ -219,7 +219,7 @@ class Source:
 def _change_rows(
     source: Source, matched: Sequence[Matched], mode: Mode, plan: WritePlan, files: NewFiles, make: Change | None = None
 ) -> tuple[Pieces, list[Named]]:
-    """Delete rows, or replace them by what is made of them.
+    """Delete rows, or replace them by changed ones.
 
     Returns:
         The files of the change, and the rows that it writes.
@@ -249,7 +249,7 @@ def _change_rows(
 
 
 def _is_rest(one: Matched, source: Source) -> bool:
-    """Whether the matching rows are all that is left of a file."""
+    """Return whether the matching rows are all remaining rows of a file."""
     assert one.positions is not None
     if any(delete.data_file.equality_ids for delete in one.task.deletes):
         return False
@@ -270,7 +270,7 @@ def _encoding(source: Source) -> DeleteEncoding:
 
 
 def _updated(row: Named, values: Named) -> Named:
-    """A row with some columns replaced: it keeps its id, and is updated by the commit (LIN009, LIN010)."""
+    """Return a row with some columns replaced: it keeps its id, and the commit is its last update (LIN009, LIN010)."""
     return {**row, **values, **({LINEAGE[1]: None} if LINEAGE[1] in row else {})}
 
 
@@ -292,7 +292,7 @@ def overwrite(
     mode: Mode | None = None,
     branch: str = MAIN,
 ) -> CommitResult:
-    """Delete the rows that match, and add others."""
+    """Delete the matching rows, and add others."""
     with writing() as files:
         source = Source(table, branch)
         mode = by_position(mode_of(table.metadata, "delete", mode))
@@ -303,7 +303,7 @@ def overwrite(
 
 
 def delete(table: WritableTable, where: Predicate, *, mode: Mode | None = None, branch: str = MAIN) -> CommitResult:
-    """Delete the rows that match. A file all of whose rows match is taken out whole, whatever the mode."""
+    """Delete the matching rows. A file all of whose rows match is removed as a whole, whatever the mode."""
     with writing() as files:
         source = Source(table, branch)
         mode = mode_of(table.metadata, "delete", mode)
@@ -320,7 +320,7 @@ def delete(table: WritableTable, where: Predicate, *, mode: Mode | None = None, 
 def _deleted_by_equality(
     source: Source, matched: Sequence[Matched], where: Predicate, plan: WritePlan, files: NewFiles
 ) -> Pieces:
-    """Deletes by the columns that the predicate looks at: each row that has their values matches too."""
+    """Make deletes by the columns of the predicate, as every row with the same values matches too."""
     pieces = Pieces()
     names = compared_columns(where, source.metadata)
     groups: dict[Hashable, tuple[WritePlan, Values, list[Named]]] = {}
@@ -328,7 +328,7 @@ def _deleted_by_equality(
         if one.positions is None:
             pieces.remove(one.task)
             continue
-        # Rows that others move to files of another partition spec would not be deleted.
+        # Rows that others move to files of a different partition spec would not be deleted.
         pieces.deleted_from.add(one.task.data_file.file_path)
         own = plan_equality_deletes(source.metadata, names, plan, one.task.partition_spec_id)
         key = partition_key(one.task.data_file, own.spec)
@@ -365,7 +365,7 @@ def delete_keys(
 
 
 def _for_each_partition(source: Source, plan: WritePlan, keys: Sequence[Named], files: NewFiles) -> Iterator[NewFile]:
-    """The same equality deletes for every partition of a spec that has data files."""
+    """Write the same equality deletes for every partition of a spec that has data files."""
     partitions = {
         partition_key(task.data_file, plan.spec): task.data_file.partition
         for task in source.tasks()
@@ -380,7 +380,7 @@ def _for_each_partition(source: Source, plan: WritePlan, keys: Sequence[Named], 
 def update(
     table: WritableTable, assignments: Named, where: Predicate = TRUE, *, mode: Mode | None = None, branch: str = MAIN
 ) -> CommitResult:
-    """Change columns of the rows that match, which keep their row ids (LIN009, LIN010, LIN012)."""
+    """Change columns of the matching rows, which keep their row ids (LIN009, LIN010, LIN012)."""
     metadata = table.metadata
     known = [field.name for field in metadata.current_schema.fields]
     for name in assignments:
@@ -399,7 +399,7 @@ def update(
 def merge(
     table: WritableTable, source: Sequence[Named], on: Sequence[str], *, mode: Mode | None = None, branch: str = MAIN
 ) -> CommitResult:
-    """Change the rows of the table that have the keys of rows of a source, and add the other rows of the source."""
+    """Change the rows with the same keys as rows of a source, and add the other rows of the source."""
     metadata = table.metadata
     names = list(dict.fromkeys(name for row in source for name in row))
     check_source(metadata.current_schema, names, on, {name: name for name in names})
@@ -429,7 +429,7 @@ def merge(
 
 
 class _Keys:
-    """The keys of the rows of a source; null is equal to nothing, and NaN to NaN."""
+    """The keys of the rows of a source; null equals nothing, and NaN equals NaN."""
 
     def __init__(self, schema: Schema, rows: Sequence[Named], on: Sequence[str]) -> None:
         self._fields = [attrs.evolve(field, required=False) for field in schema.fields if field.name in on]  # type: ignore[misc]
@@ -442,10 +442,10 @@ class _Keys:
         return tuple(value_key(field.type, row[field.name]) for field in self._fields)
 
     def find(self, row: Named) -> int | None:
-        """The row of the source that a row matches; None for none.
+        """Return the row of the source that a row matches; None for none.
 
         Raises:
-            SpecError: TYP002, where two rows of the source match it.
+            SpecError: TYP002, if two rows of the source match it.
         """
         key = self._key(row)
         found = [] if None in key else self._found.get(key, [])
@@ -455,7 +455,7 @@ class _Keys:
 
 
 def compact(table: WritableTable, *, branch: str = MAIN) -> CommitResult | None:
-    """Write the rows of files anew: without the deleted ones, by the default spec (LIN009, LIN011, SEQ007)."""
+    """Rewrite files without the deleted rows, with the default spec (LIN009, LIN011, SEQ007)."""
     metadata = table.metadata
     with writing() as files:
         source = Source(table, branch)

@@ -1,4 +1,4 @@
-"""Changing rows that are in the table: by writing their files anew, or by deletes beside them (Row-level Deletes)."""
+"""Changing rows of the table, by rewriting their files or with delete files (Row-level Deletes)."""
 
 from __future__ import annotations
 
@@ -31,27 +31,27 @@ from spec_ref.scan_planning import FileScanTask
 from spec_ref.table_metadata import TableMetadata
 
 Change = Callable[[FileScanTask, pa.RecordBatch], pa.RecordBatch]
-"""Makes the rows that replace matching rows, given with ``_pos``, of a data file."""
+"""Makes the replacements of matching rows of a data file, given with ``_pos``."""
 
 
 class Mode(enum.Enum):
-    """How rows that are in the table are changed."""
+    """How rows of the table are changed."""
 
     COPY_ON_WRITE = "copy-on-write"
-    """Files that have some of them are written anew."""
+    """Files with such rows are rewritten."""
 
     MERGE_ON_READ = "merge-on-read"
-    """They are deleted by their positions, and rows in their place are added."""
+    """The rows are deleted by position, and their replacements are added."""
 
     EQUALITY = "equality"
-    """They are deleted by the values of the columns that the predicate looks at."""
+    """The rows are deleted by the values of the columns of the predicate."""
 
 
 def mode_of(metadata: TableMetadata, operation: str, mode: Mode | None) -> Mode:
-    """The mode of an operation (``delete``, ``update`` or ``merge``): what the table's properties say if none is given.
+    """Return the mode of an operation (``delete``, ``update`` or ``merge``), by default that of the table's properties.
 
     Raises:
-        SpecError: DEL001, for deletes in a version that has none.
+        SpecError: DEL001, for delete files in a version without them.
     """
     if mode is None:
         text = metadata.properties.get(f"write.{operation}.mode", Mode.COPY_ON_WRITE.value)
@@ -66,23 +66,23 @@ def mode_of(metadata: TableMetadata, operation: str, mode: Mode | None) -> Mode:
 
 @attrs.define
 class Pieces:
-    """What a change of rows adds and takes out, as it comes together."""
+    """Collects the files that a change of rows adds and removes."""
 
     added: list[NewFile] = attrs.field(factory=list)
     removed: set[str] = attrs.field(factory=set)
     removed_deletes: set[FileKey] = attrs.field(factory=set)
     deleted_from: set[str] = attrs.field(factory=set)
-    """Data files that stay, and whose rows are deleted."""
+    """Data files that stay, and some of whose rows are deleted."""
 
     def remove(self, task: FileScanTask) -> None:
-        """Take a data file out, and the delete files that are of it alone; its vector goes with it (DEL004)."""
+        """Remove a data file, its deletion vector (DEL004), and the delete files that are only for it."""
         self.removed.add(task.data_file.file_path)
         self.removed_deletes |= {file_key(one) for one in own_deletes(task) if not one.is_deletion_vector}
 
     def change(
         self, branch: str, where: Predicate, isolation: Isolation | None, summary: tuple[tuple[str, str], ...]
     ) -> SnapshotChange:
-        """The change to be committed; without an isolation nothing that others do is a conflict."""
+        """Return the change to commit; without an isolation level, no concurrent change is a conflict."""
         validation = Validation(files_exist=tuple(sorted(self.deleted_from)))
         if isolation is not None:
             validation = validation_for(isolation, where, sorted(self.deleted_from))
@@ -106,16 +106,16 @@ def change_rows(
     sink: RowSink,
     make: Change | None = None,
 ) -> Pieces:
-    """Delete rows, or replace them by what is made of them.
+    """Delete rows, or replace them by changed ones.
 
     Args:
         source: the rows of the table.
-        matched: which of them.
-        mode: how.
+        matched: the matching rows.
+        mode: how rows are changed.
         plan: the plan of the write.
         files: the files of the write.
-        sink: takes the rows that are written; it is not finished here.
-        make: makes the rows in place of the matching ones; None to delete them.
+        sink: takes the written rows; the caller finishes it.
+        make: makes the replacements of the matching rows; None to delete them.
     """
     pieces = Pieces()
     rewritten, kept = [], []
@@ -146,7 +146,7 @@ def change_rows(
 
 
 def _is_rest(one: Matched, source: Source) -> bool:
-    """Whether the matching rows are all that is left of a file."""
+    """Return whether the matching rows are all remaining rows of a file."""
     assert one.positions is not None
     if any(delete.data_file.equality_ids for delete in one.task.deletes):
         return False
@@ -154,7 +154,7 @@ def _is_rest(one: Matched, source: Source) -> bool:
 
 
 def updated(batch: pa.RecordBatch, columns: Mapping[str, Any]) -> pa.RecordBatch:
-    """A batch with some columns replaced: its rows keep their ids, and are updated by the commit (LIN009, LIN010)."""
+    """Return a batch with some columns replaced: rows keep their ids, and the commit is their last update (LIN009)."""
     arrays: list[Any] = []
     for name, array in zip(batch.schema.names, batch.columns, strict=True):
         if name == LINEAGE[1]:

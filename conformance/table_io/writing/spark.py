@@ -1,8 +1,8 @@
-"""Writing tables on Spark: executors write files and send back nothing but their entries, the driver commits once.
+"""Writing tables on Spark: executors write files and only return their entries, and the driver commits once.
 
-A task does for its part of the rows, or of the data files, what `conformance.table_io.writing.operations` does here for
-all of them. The names of its files tell the write, the task and the attempt, so that attempts never touch each other's
-files, and the driver finds what killed or repeated attempts have left, and deletes it.
+A task does for some of the rows, or data files, what `conformance.table_io.writing.operations` does for all of them.
+The names of its files contain the write, the task and the attempt, so that attempts never touch each other's files, and
+the driver finds and deletes the files that killed or repeated attempts left.
 """
 
 from __future__ import annotations
@@ -44,20 +44,20 @@ from spec_ref.scan_planning.delete_scope import partition_key
 from spec_ref.snapshots.references import MAIN
 
 TASK = "00000"
-"""The name of a task in its files; which one it is stands in the name of its write."""
+"""The name of a task in its files; its number is in the id of its write."""
 
 BATCH_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
 NO_LIMIT = (1 << 31) - 1
 
 Work = Callable[[WritePlan, Any], Any]
-"""What a task does with its part, by a plan whose write is the task's alone."""
+"""The work of a task on its part, with a plan whose write id is unique to the attempt."""
 
 
 # Tasks
 
 
 def _own_plan(plan: WritePlan) -> tuple[WritePlan, int]:
-    """The plan of this attempt of this task, and how many attempts there were before."""
+    """Return the plan of this attempt of this task, and the number of earlier attempts."""
     context = TaskContext.get()
     assert context is not None
     name = f"{plan.write_id}-{context.partitionId():05d}.{context.taskAttemptId()}"
@@ -65,13 +65,13 @@ def _own_plan(plan: WritePlan) -> tuple[WritePlan, int]:
 
 
 def _answer(plan: WritePlan, work: Work, part: Any) -> bytes:
-    """What a task did, or what is wrong with its part: an error of ours is told to the driver as it is."""
+    """Return the result of a task; errors of this tool are returned to the driver as they are."""
     settle_in()
     own, attempts = _own_plan(plan)
     try:
         return pickle.dumps((attempts, work(own, part), None))
     except Exception as error:
-        # An OSError may be gone with another executor, and Spark tries again; a wrong value stays wrong.
+        # An OSError may not occur on another executor, so Spark retries; a wrong value stays wrong.
         if isinstance(error, OSError):
             raise
         return pickle.dumps((attempts, None, error))
@@ -79,7 +79,7 @@ def _answer(plan: WritePlan, work: Work, part: Any) -> bytes:
 
 @contextmanager
 def _writing(plan: WritePlan) -> Iterator[None]:
-    """Delete the files of a write that fails, whichever executor made them, unless it may have been committed."""
+    """Delete the files of a write that fails, whichever executor wrote them, unless it may have been committed."""
     try:
         yield
     except CommitStateUnknown as error:
@@ -93,10 +93,10 @@ def _writing(plan: WritePlan) -> Iterator[None]:
 
 
 def _results(answers: Iterable[bytes], plan: WritePlan, kept: Callable[[Any], Iterable[Any]]) -> list[Any]:
-    """What the tasks did. Files of attempts that did not count are deleted.
+    """Return the results of the tasks, and delete the files of other attempts.
 
     Raises:
-        Exception: what a task has raised.
+        Exception: the error of a task.
     """
     told = [pickle.loads(answer) for answer in answers]  # noqa: S301 - made by the tasks of this session
     for _, _, error in told:
@@ -111,7 +111,7 @@ def _results(answers: Iterable[bytes], plan: WritePlan, kept: Callable[[Any], It
 
 
 def _each(spark: SparkSession, plan: WritePlan, work: Work, parts: Sequence[Any]) -> list[Any]:
-    """Have some work done for each part, each in a task of its own."""
+    """Run some work for each part, each in a separate task."""
     if not parts:
         return []
     sent = [pickle.dumps(part) for part in parts]
@@ -131,23 +131,23 @@ def _added(result: Any) -> Iterable[Any]:
 def append(table: WritableTable, rows: DataFrame, *, branch: str = MAIN, summary: Summary = ()) -> CommitResult:
     """Add the rows of a DataFrame, each of whose partitions is a task.
 
-    Values that Spark holds otherwise are taken as `conformance.table_io.spark` gives them: a uuid as text, a time as
-    its microseconds, and so on.
+    Values of types that Spark does not have are expected as `conformance.table_io.spark` returns them: a uuid as text,
+    a time as microseconds, and so on.
 
     Args:
-        table: the table, as it was last seen.
-        rows: columns by name. To have fewer and larger files, repartition by what the table's partitions are made of.
-            Spark hands them over in batches of ``spark.sql.execution.arrow.maxRecordsPerBatch`` rows; where rows have
-            megabytes, set that or ``spark.sql.execution.arrow.maxBytesPerBatch``, which bounds bytes and costs time.
-        branch: the branch, which is made where it is not there yet.
-        summary: further entries of the snapshot's summary.
+        table: the table, as it was last read.
+        rows: columns by name. For fewer and larger files, repartition by the sources of the table's partition fields.
+            Spark passes batches of ``spark.sql.execution.arrow.maxRecordsPerBatch`` rows; if rows have megabytes, set
+            that or ``spark.sql.execution.arrow.maxBytesPerBatch``, which limits bytes and costs time.
+        branch: the branch, which is created if it does not exist.
+        summary: additional entries of the snapshot's summary.
 
     Raises:
         SpecError: a value that the schema does not allow.
         Py4JJavaError: the job failed for another reason. Whatever is raised, the table is as before and the files are
             deleted, unless it is one of the next two.
         OrphansLeft: a file could not be deleted.
-        CommitStateUnknown: whether it was done could not be found out; the files are kept.
+        CommitStateUnknown: it is not known whether the commit succeeded; the files are kept.
     """
     check_branch(table.metadata, branch)
     plan = plan_write(table.metadata)
@@ -157,7 +157,7 @@ def append(table: WritableTable, rows: DataFrame, *, branch: str = MAIN, summary
 
 
 def _written(rows: DataFrame, plan: WritePlan, matching: BoundPredicate | None = None) -> list[Any]:
-    """Have the rows of a DataFrame written, all of which have to match what is given; the entries."""
+    """Write the rows of a DataFrame, all of which must match a given predicate; return the entries."""
     schema = pa.schema([arrow_field(field) for field in plan.sources.fields])
 
     def work(own: WritePlan, batches: Iterator[pa.RecordBatch]) -> Any:
@@ -173,9 +173,9 @@ def _written(rows: DataFrame, plan: WritePlan, matching: BoundPredicate | None =
 
 @contextmanager
 def _rows_counted(spark: SparkSession) -> Iterator[None]:
-    """Let batches end by their rows, unless the session says how large one may be.
+    """Limit batches by their rows, unless the session limits their bytes.
 
-    From 4.1 on, Spark measures a batch after every row that it adds, which takes longer than all else of the transfer.
+    Since 4.1, Spark measures a batch after every row that it adds, which takes longer than the rest of the transfer.
     """
     if spark.conf.get(BATCH_BYTES, None) is not None:
         yield
@@ -204,7 +204,7 @@ class _PartOfSource(Source):
 
 @attrs.frozen(kw_only=True)
 class _RowChange:
-    """What becomes of rows that match; the same for every task of a job."""
+    """The change of matching rows, which is the same for all tasks of a job."""
 
     table: Table
     branch: str
@@ -225,7 +225,7 @@ class _RowChange:
 
 @contextmanager
 def _part(plan: WritePlan) -> Iterator[tuple[NewFiles, RowSink]]:
-    """The files of a task, which are deleted again where it fails, and what takes its rows."""
+    """Yield the files of a task, which are deleted if it fails, and the sink for its rows."""
     files = NewFiles()
     with taken_back(files):
         sink = RowSink(plan, files, TASK)
@@ -236,7 +236,7 @@ def _part(plan: WritePlan) -> Iterator[tuple[NewFiles, RowSink]]:
 
 
 def _parts(spark: SparkSession, tasks: Sequence[FileScanTask]) -> list[list[FileScanTask]]:
-    """The tasks dealt out: those of one partition together, so that few delete files and data files are made."""
+    """Distribute the tasks, with those of one partition together, so that few files are written."""
     groups: dict[Any, list[FileScanTask]] = {}
     for task in tasks:
         key = task.partition_spec_id, tuple(sorted((k, repr(v)) for k, v in task.data_file.partition.items()))
@@ -283,7 +283,7 @@ def delete(
 ) -> CommitResult:
     """Delete the rows that match; arguments and errors as in `conformance.table_io.writing.operations.delete`.
 
-    Deletes by equality are written where nothing is read, by `conformance.table_io.writing.delete_keys`.
+    Equality deletes, for which nothing is read, are written by `conformance.table_io.writing.delete_keys`.
     """
     plan = plan_write(table.metadata, lineage=True)
     with _writing(plan):
@@ -419,7 +419,7 @@ def merge(
 
 
 def _here(plan: WritePlan, rows: Rows) -> tuple[Any, ...]:
-    """Rows written by the driver."""
+    """Write rows in the driver."""
     files = NewFiles()
     with taken_back(files):
         return write_to(files, attrs.evolve(plan, write_id=f"{plan.write_id}-driver"), rows, TASK)
@@ -455,7 +455,7 @@ def compact(
     target_bytes: int | None = None,
     summary: Summary = (),
 ) -> CommitResult | None:
-    """Write the rows of files anew that may have rows that match, each partition in a task of its own; as
+    """Rewrite files that may have matching rows, each partition in a separate task; as
     `conformance.table_io.writing.compaction.compact`.
     """
     metadata = table.metadata

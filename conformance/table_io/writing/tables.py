@@ -1,4 +1,4 @@
-"""Tables that are written to: where one is, what is known of it, and committing changes (Optimistic Concurrency)."""
+"""Writable tables: their stores, their metadata, and committing changes (Optimistic Concurrency)."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _NEXT_ROW_ID = field_rules(TableMetadata)["next_row_id"]
 
 @attrs.define
 class WritableTable:
-    """A table in a store, and its metadata as it was last seen; changes are planned on that."""
+    """A table in a store, with its metadata as it was last read, on which changes are planned."""
 
     store: Store
     base: Base
 
     @property
     def metadata(self) -> TableMetadata:
-        """The table as it was last seen."""
+        """The metadata as it was last read."""
         return self.base.metadata
 
     @property
@@ -47,24 +47,24 @@ class WritableTable:
         return Table(self.base.location, self.base.metadata)
 
     def refresh(self) -> WritableTable:
-        """Look at the table again.
+        """Read the metadata of the table again.
 
         Raises:
-            NoTable: the store has no table any more.
-            SpecError: TMD002, where another table is in its place; the metadata cannot be read.
+            NoTable: the store no longer has the table.
+            SpecError: TMD002, if a different table has replaced it; or the metadata cannot be read.
         """
         self.base = _loaded(self.store, self.metadata)
         return self
 
     def commit(self, change: Change) -> CommitResult:
-        """Commit a change that was planned on the table as it was last seen, trying again where others were faster.
+        """Commit a change that was planned on the table as it was last read; retry after losing the commit race.
 
-        Where it fails, everything that it wrote is deleted again, as far as that can be done.
+        If it fails, the files that it wrote are deleted, as far as possible.
 
         Raises:
-            CommitConflict: what the change relies on does not hold any more. Nothing was changed.
-            CommitFailed: others were faster at every attempt. Nothing was changed.
-            CommitStateUnknown: whether it was done could not be found out.
+            CommitConflict: the assumptions of the change no longer hold. Nothing was changed.
+            CommitFailed: every attempt lost the commit race. Nothing was changed.
+            CommitStateUnknown: it is not known whether the commit succeeded.
             SpecError: the change breaks a rule, or the table cannot be read. Nothing was changed.
             OSError: a file could not be written. Nothing was changed.
         """
@@ -72,21 +72,21 @@ class WritableTable:
         try:
             self.refresh()
         except BaseException as error:
-            # Whoever sees another error would take the files of the change away, which the table has now.
+            # After any other error, callers would delete the files of the change, which the table now has.
             message = "the change was committed, but the table could not be read again"
             raise CommitStateUnknown(message) from error
         return done
 
     def close(self) -> None:
-        """Let go of connections."""
+        """Close connections."""
         self.store.close()
 
 
 def open_table(url: str) -> WritableTable:
-    """A table by the URL of its store (`conformance.table_io.stores.open_store`).
+    """Open a table by the URL of its store (`conformance.table_io.stores.open_store`).
 
     Raises:
-        UsageError: there is no such kind of store.
+        UsageError: the kind of store is unknown.
         NoTable: the store has no table.
         SpecError: the metadata cannot be read.
     """
@@ -94,7 +94,7 @@ def open_table(url: str) -> WritableTable:
 
 
 def open_stored(store: Store) -> WritableTable:
-    """The table of a store; errors as in `open_table`."""
+    """Open the table of a store; errors as in `open_table`."""
     return WritableTable(store, _loaded(store))
 
 
@@ -115,25 +115,25 @@ def create_table(
     version: FormatVersion = V2,
     properties: Mapping[str, str] | None = None,
 ) -> WritableTable:
-    """Make a table; the ids of its schema, spec and order are those that are given.
+    """Create a table; the ids of its schema, spec and order are kept.
 
     Args:
         place: a store, or its URL.
         schema: the schema, or its columns.
-        location: the directory of the table; that of the store where it has one.
+        location: the directory of the table; by default that of the store, if it has one.
         spec: the partition spec.
         order: the sort order.
         version: the format version.
         properties: the table properties.
 
     Raises:
-        CommitConflict: there is a table already.
-        SpecError: the version does not have a type, the ids are not right, or the like.
+        CommitConflict: the table exists.
+        SpecError: the version does not have a type, the ids are wrong, or the like.
     """
     store = open_store(place) if isinstance(place, str) else place
     directory = location or getattr(store, "location", None)
     if directory is None:
-        raise spec_error("TMD003", "a table of a catalog is given a location")
+        raise spec_error("TMD003", "a table of a catalog needs a location")
     made = new_metadata(
         directory,
         schema,
@@ -157,7 +157,7 @@ def new_metadata(
     properties: Mapping[str, str] | None,
     now_ms: int,
 ) -> TableMetadata:
-    """The metadata of a new table; arguments and errors as in `create_table`."""
+    """Make the metadata of a new table; arguments and errors as in `create_table`."""
     first = schema if isinstance(schema, Schema) else Schema(tuple(schema), schema_id=0)
     made = TableMetadata(
         format_version=version,
@@ -182,7 +182,7 @@ def new_metadata(
 
 
 class _Watched:
-    """A store that remembers what was written to it, and whether the pointer was to be moved."""
+    """A store that records the files that are written, and whether the pointer may have moved."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -199,7 +199,7 @@ class _Watched:
     def swap_pointer(self, expected: str | None, new: str) -> Swap:
         self.swapping = True
         answer = self._store.swap_pointer(expected, new)
-        # A refused swap was certainly not done, unless a request was sent twice, which the commit finds out.
+        # A refused swap was not done, unless a request was sent twice, which the commit detects.
         self.swapping = answer is not Swap.REFUSED
         return answer
 
@@ -215,6 +215,6 @@ def _commit(store: Store, change: Change, base: Base | None) -> CommitResult:
             message = "the commit was interrupted when it moved the pointer, so that it may be done"
             raise CommitStateUnknown(message) from error
         for path in watched.written:
-            with suppress(Exception):  # a file that nothing names harms nobody
+            with suppress(Exception):  # an unreferenced file is harmless
                 store.delete(path)
         raise

@@ -1,7 +1,7 @@
-"""Writing rows: from a small plan and Arrow batches to the entries of new files.
+"""Writing rows: from a plan and Arrow batches to the entries of new files.
 
-A batch is made rows of the schema, its rows are told apart by partition, and each partition keeps what it has until
-that is worth a row group. What follows, sorting, encoding and counting, is done by threads, each for some partitions.
+A batch is converted to rows of the schema and split by partition, and each partition buffers rows until they fill a row
+group. Sorting, encoding and counting are then done by threads, each for some partitions.
 """
 
 from __future__ import annotations
@@ -39,27 +39,27 @@ Rows: TypeAlias = "pa.Table | pa.RecordBatch | pa.RecordBatchReader | Iterable[p
 """Rows to be written."""
 
 CHUNK_ROWS = 1 << 20
-"""Rows that are told apart by partition at once: the more, the longer the runs of each partition."""
+"""The number of rows that are split by partition at once: more rows mean longer runs of each partition."""
 
 CHUNK_BYTES = 128 << 20
 GROUP_ROWS = 1 << 20
-"""Rows of a row group at most."""
+"""The most rows of a row group."""
 
 GROUP_BYTES = 128 << 20
-"""Bytes of a row group at most, in memory."""
+"""The most bytes of a row group, in memory."""
 
 BUFFERED_BYTES = 384 << 20
-"""Bytes of all partitions together before those with the most are written."""
+"""The most bytes that all partitions buffer before the largest ones are written."""
 
 OPEN_FILES = 200
-"""Partitions that keep a file open for more rows; with more of them, a file is ended each time that one is written."""
+"""The most partitions with an open file; beyond that, a file is finished each time that a partition is written."""
 
 WAITING = 4
-"""Pieces of work for each thread that may wait."""
+"""The most queued pieces of work of each thread."""
 
 
 def batches_of(rows: Rows) -> Iterator[pa.RecordBatch]:
-    """The rows as batches, one at least where the rows tell their schema."""
+    """Yield the rows as batches, at least one if the rows have a schema."""
     if isinstance(rows, pa.Table):
         listed = rows.to_batches(max_chunksize=CHUNK_ROWS)
         yield from listed or [no_rows(rows.schema)]
@@ -70,7 +70,7 @@ def batches_of(rows: Rows) -> Iterator[pa.RecordBatch]:
 
 
 def arrow_rows(fields: Sequence[NestedField], rows: Sequence[Mapping[str, Any]]) -> pa.Table:
-    """Values of Python, by the names of columns, as rows to be written."""
+    """Return Python values by column names as rows to be written."""
     columns = [arrow_values(field.type, [row[field.name] for row in rows]) for field in fields]
     return pa.Table.from_arrays(
         columns, schema=pa.schema([arrow_field(field).with_nullable(nullable=True) for field in fields])
@@ -78,27 +78,27 @@ def arrow_rows(fields: Sequence[NestedField], rows: Sequence[Mapping[str, Any]])
 
 
 def no_rows(schema: pa.Schema) -> pa.RecordBatch:
-    """A batch without rows."""
+    """Return a batch without rows."""
     return pa.RecordBatch.from_arrays([pa.nulls(0, field.type) for field in schema], schema=schema)
 
 
 def write_rows(
     plan: WritePlan, rows: Rows, task: str, *, threads: int = 1, matching: BoundPredicate | None = None
 ) -> tuple[NewFile, ...]:
-    """Write rows to new files. This is the task of a write: it can be done anywhere that the files can be written from.
+    """Write rows to new files. This is the task of a write, which can run in any process with access to the files.
 
     Args:
-        plan: how.
+        plan: the plan of the write.
         rows: the rows; columns are found by name (`spec_ref.columnar.schemas.written_rows`).
-        task: a name that no other task or attempt of the write has; it is in the names of the files.
-        threads: how many of them encode; the rows of one partition are always written by one, in their order.
-        matching: what every row has to match.
+        task: a name that is unique among the tasks and attempts of the write; it is in the names of the files.
+        threads: how many threads encode files; the rows of one partition are always written by one, in order.
+        matching: a predicate that every row must match.
 
     Returns:
-        The entries of the files, for the one who commits. Without rows there are none.
+        The entries of the files, to be committed. Without rows there are none.
 
     Raises:
-        SpecError: a value that the schema does not allow; its path begins with the number of the row.
+        SpecError: a value that the schema does not allow; its path starts with the number of the row.
         UsageError: a row does not match.
         FileAccessError, OSError: a file cannot be written.
         OrphansLeft: one of these happened, and then a file could not be deleted.
@@ -111,7 +111,7 @@ def write_rows(
 def write_to(
     files: NewFiles, plan: WritePlan, rows: Rows, task: str, *, threads: int = 1, matching: BoundPredicate | None = None
 ) -> tuple[NewFile, ...]:
-    """As `write_rows`, but who called it has to take the files back where it fails, or something later does."""
+    """Write rows like `write_rows`; if this or a later step fails, the caller must delete the files."""
     sink = RowSink(plan, files, task, threads)
     try:
         for batch in batches_of(rows):
@@ -125,7 +125,7 @@ class FileWriter:
     """Writes one file of a plan."""
 
     _collect: type[Collected] | type[CollectedRows] = Collected
-    """What computes the metrics of the rows."""
+    """Computes the metrics of the rows."""
 
     def __init__(self, plan: WritePlan, partition: Mapping[int, Any], location: str, files: NewFiles) -> None:
         self._plan = plan
@@ -145,11 +145,11 @@ class FileWriter:
         self._collected.add(batch)
 
     def size(self) -> int:
-        """About how many bytes the file has."""
+        """Return the approximate size of the file in bytes."""
         return self._rows.size()
 
     def finish(self, **attributes: Any) -> NewFile:
-        """End the file; its entry, with further attributes."""
+        """Finish the file; return its entry, with additional attributes."""
         layout = self._rows.close()
         size = int(self._out.tell())
         self._out.close()
@@ -170,14 +170,14 @@ class FileWriter:
             upper_bounds=metrics.upper_bounds,
             split_offsets=layout.split_offsets,
             equality_ids=plan.equality_ids,
-            # Position deletes are sorted by path and position, which no sort order of the table says (DFL029).
+            # Position deletes are sorted by path and position, which is not a sort order of the table (DFL029).
             sort_order_id=None if plan.content is FileContent.POSITION_DELETES else plan.order.order_id,
             **attributes,
         )
         return NewFile(entry, plan.spec.spec_id)
 
     def close(self) -> None:
-        """Let go of the file where it was not finished."""
+        """Close the file if it was not finished."""
         if not self._out.closed:
             self._rows.abandon()
         with suppress(Exception):
@@ -185,9 +185,9 @@ class FileWriter:
 
 
 class _Partition:
-    """The rows of one partition: those that wait, and the file that those before them are in.
+    """One partition: its buffered rows, and its current file.
 
-    What waits belongs to whoever adds rows, the file to the one thread that writes this partition.
+    The buffer belongs to the thread that adds rows, the file to the one thread that writes this partition.
     """
 
     def __init__(self, values: Mapping[int, Any], worker: int) -> None:
@@ -200,14 +200,14 @@ class _Partition:
         self.done: list[NewFile] = []
 
     def take(self) -> list[pa.RecordBatch]:
-        """The rows that wait, which wait no more."""
+        """Remove and return the buffered rows."""
         pieces = self.pieces
         self.pieces, self.rows, self.bytes = [], 0, 0
         return pieces
 
 
 class RowSink:
-    """Takes batches, and makes files of them."""
+    """Takes batches of rows, and writes them to files."""
 
     def __init__(self, plan: WritePlan, files: NewFiles, task: str, threads: int = 1) -> None:
         self._plan = plan
@@ -227,7 +227,7 @@ class RowSink:
         self._group_bytes = min(GROUP_BYTES, plan.target_bytes)
 
     def add(self, batch: pa.RecordBatch, matching: BoundPredicate | None = None) -> None:
-        """Take rows of an input, all of which have to match a predicate where one is given."""
+        """Add rows of an input, all of which must match a predicate if one is given."""
         made = self._input(batch.schema)(batch, self._rows)
         if matching is not None:
             self._check(made, matching)
@@ -240,13 +240,13 @@ class RowSink:
         self._waiting_rows += made.num_rows
         self._waiting_bytes += made.nbytes
         if self._waiting_rows >= CHUNK_ROWS or self._waiting_bytes >= CHUNK_BYTES:
-            self._tell_apart()
+            self._split()
 
     def _check(self, rows: pa.RecordBatch, matching: BoundPredicate) -> None:
         matches = np.asarray(evaluate_array(matching, rows).to_numpy(zero_copy_only=False), bool)
         if not matches.all():
             row = self._rows + int(matches.argmin())
-            raise UsageError(f"/{row}: a row that is written does not match the filter of the rows that it replaces")
+            raise UsageError(f"/{row}: a written row does not match the filter of the rows that it replaces")
 
     def _input(self, schema: pa.Schema) -> InputRows:
         for known, made in self._inputs:
@@ -256,8 +256,8 @@ class RowSink:
         self._inputs.append((schema, made))
         return made
 
-    def _tell_apart(self) -> None:
-        """Hand the rows that wait to their partitions."""
+    def _split(self) -> None:
+        """Split the buffered rows by partition."""
         if not self._waiting:
             return
         joined = _joined(self._waiting)
@@ -282,7 +282,7 @@ class RowSink:
         return found
 
     def _hand(self, partition: _Partition, rows: pa.RecordBatch) -> None:
-        """Give rows to a partition, in pieces that are not larger than a row group."""
+        """Add rows to a partition, in pieces of at most a row group."""
         step = rows.num_rows
         if not self._sorts:
             step = max(1, min(GROUP_ROWS, rows.num_rows * self._group_bytes // max(rows.nbytes, 1)))
@@ -297,15 +297,15 @@ class RowSink:
                 self._flush(partition)
 
     def _flush(self, partition: _Partition) -> None:
-        """Have the rows of a partition written."""
+        """Submit the rows of a partition for writing."""
         if partition.pieces:
             self._bytes -= partition.bytes
             pieces = partition.take()
             self._workers.submit(partition.worker, lambda: self._write(partition, pieces))
 
     def finish(self) -> tuple[NewFile, ...]:
-        """Write what is left; the entries of all files."""
-        self._tell_apart()
+        """Write the remaining rows; return the entries of all files."""
+        self._split()
         for partition in self._partitions.values():
             self._flush(partition)
             self._workers.submit(partition.worker, lambda partition=partition: self._end(partition))  # type: ignore[misc]
@@ -313,7 +313,7 @@ class RowSink:
         return tuple(new for partition in self._partitions.values() for new in partition.done)
 
     def close(self) -> None:
-        """Stop all work, and let go of files that are not finished."""
+        """Stop all work, and close unfinished files."""
         self._workers.stop()
         for partition in self._partitions.values():
             if partition.file is not None:
@@ -328,7 +328,7 @@ class RowSink:
             step = max(1, min(GROUP_ROWS, batch.num_rows * self._group_bytes // max(batch.nbytes, 1)))
             for start in range(0, batch.num_rows, step):
                 self._append(partition, batch.slice(start, step))
-            self._end(partition)  # what comes later is not sorted among these rows
+            self._end(partition)  # later rows are not sorted among these
             return
         self._append(partition, batch)
         if len(self._partitions) > OPEN_FILES:
@@ -355,7 +355,7 @@ def _joined(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
 
 
 class _Workers:
-    """Some threads, each of which does what it is given one after the other; none where there is one worker only."""
+    """Some threads, each of which runs its work in order; with one worker, work runs in the calling thread."""
 
     def __init__(self, count: int) -> None:
         self.count = max(count, 1)
@@ -365,7 +365,7 @@ class _Workers:
         self._stopped = False
 
     def submit(self, worker: int, work: Callable[[], None]) -> None:
-        """Have a worker do something; raises what something before it has raised."""
+        """Submit work to a worker; raise the error of earlier work."""
         if not self._pools:
             work()
             return
@@ -389,13 +389,13 @@ class _Workers:
             future.result()
 
     def wait(self) -> None:
-        """Wait until all is done."""
+        """Wait until all work is done."""
         futures, self._futures = self._futures, []
         for future in futures:
             future.result()
 
     def stop(self) -> None:
-        """Do nothing more."""
+        """Start no more work."""
         self._stopped = True
         for pool in self._pools:
             pool.shutdown(wait=True, cancel_futures=True)
