@@ -137,7 +137,7 @@ def test_text_has_a_line_for_each_table(warehouse: Path, capfd: pytest.CaptureFi
     head, *rows, verdict = capfd.readouterr().out.splitlines()
     assert head.startswith("table ")
     assert [row.split()[0] for row in rows] == ["catalog:lake.db.a", "catalog:lake.db.b", "catalog:lake.db.deep.a"]
-    assert verdict.startswith("3 tables: none with findings that fail; not looked at: files")
+    assert verdict.startswith("3 tables: none with findings that fail; not checked: files")
 
 
 @pytest.mark.engine

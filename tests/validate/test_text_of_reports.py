@@ -26,13 +26,13 @@ def test_a_healthy_table_is_three_lines() -> None:
     title, facts, verdict, empty = as_text([outcome()], plain)
     assert (title, empty) == ("t (metadata/v1.metadata.json)", "")
     assert facts.startswith("  format version 2, level files")
-    assert verdict.startswith("  nothing is wrong in metadata, manifests and the footers of files; not looked at: rows")
+    assert verdict.startswith("  nothing is wrong in metadata, manifests and the footers of files; not checked: rows")
     assert "not read" not in verdict
 
 
 def test_several_tables_end_with_a_table_and_one_verdict() -> None:
     bad = finding("DFL005", "the number of rows is another", file="m.avro", aspect="mismatch")
-    unread = "; not looked at: rows (--level rows)"
+    unread = "; not checked: rows (--level rows)"
     assert list(as_text([outcome(), outcome()], plain))[-1] == f"2 tables: none with findings that fail{unread}"
     three = [outcome(), outcome(bad), Outcome("u", unreadable="there is no table")]
     *_, head, first, second, third, verdict = as_text(three, plain)

@@ -301,9 +301,9 @@ def test_a_healthy_table_is_three_lines_that_say_what_was_looked_at(validate: Cl
     assert facts.startswith("  format version ")
     assert "level manifests, " in facts
     assert verdict.replace("tolerated: DFL002, LOC001, MAN006 (-v shows it); ", "").startswith(
-        "  nothing is wrong in metadata and manifests; not looked at: files (--level files) and rows (--level rows) ("
+        "  nothing is wrong in metadata and manifests; not checked: files (--level files) and rows (--level rows) ("
     )
-    assert "not looked at: rows (--level rows)" in validate(location.split()[0], "--level", "files").stdout
+    assert "not checked: rows (--level rows)" in validate(location.split()[0], "--level", "files").stdout
     assert "not looked at" not in validate(location.split()[0], "--level", "rows").stdout
 
 
