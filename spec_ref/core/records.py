@@ -34,6 +34,7 @@ def spec_field(
     missing: Any = attrs.NOTHING,
     default: Any = attrs.NOTHING,
     converter: Callable[[Any], Any] | None = None,
+    eq: Callable[[Any], Any] | None = None,
 ) -> Any:
     """Declare one row of a field table of the spec.
 
@@ -49,6 +50,7 @@ def spec_field(
         missing: the value that a reader assigns if the version may leave the field out; ``default`` if not given.
         default: the default of the Python attribute; ``missing`` if not given.
         converter: applied to the value at construction, as in ``attrs.field``.
+        eq: makes of a value what is compared; None compares the value.
 
     Returns:
         The declaration of the attribute.
@@ -60,6 +62,7 @@ def spec_field(
     return attrs.field(
         default=missing if default is attrs.NOTHING else default,
         converter=converter,
+        eq=True if eq is None else eq,
         metadata={RULE: rule},
     )
 

@@ -8,6 +8,7 @@ unknown properties a newer writer added.
 from __future__ import annotations
 
 import enum
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
@@ -184,6 +185,24 @@ class VariantType:
 VARIANT = VariantType()
 
 
+def signed_zeros(value: Any) -> Any:
+    """Make of a default value what is compared, so that -0.0 and 0.0 differ: rows that are filled in keep the sign.
+
+    Args:
+        value: a value of any type, or None.
+
+    Returns:
+        What is equal for equal defaults only.
+    """
+    if isinstance(value, float):
+        return value, math.copysign(1, value)
+    if isinstance(value, tuple):
+        return tuple(map(signed_zeros, value))
+    if isinstance(value, Mapping):
+        return {name: signed_zeros(item) for name, item in value.items()}
+    return value
+
+
 @record
 class NestedField:
     """A field of a struct: a column, or a part of one (Nested Types; Appendix C, Schemas)."""
@@ -194,10 +213,10 @@ class NestedField:
     type: Type = spec_field("type", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="TYP002")
     doc: str | None = spec_field("doc", v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="TYP002", default=None)
     initial_default: Any = spec_field(
-        "initial-default", v1=OMITTED, v2=OMITTED, v3=OPTIONAL, requirement="DEF001", default=None
+        "initial-default", v1=OMITTED, v2=OMITTED, v3=OPTIONAL, requirement="DEF001", default=None, eq=signed_zeros
     )
     write_default: Any = spec_field(
-        "write-default", v1=OMITTED, v2=OMITTED, v3=OPTIONAL, requirement="DEF002", default=None
+        "write-default", v1=OMITTED, v2=OMITTED, v3=OPTIONAL, requirement="DEF002", default=None, eq=signed_zeros
     )
     extra: Mapping[str, Any] = _extra()
 

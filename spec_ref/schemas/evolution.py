@@ -22,6 +22,7 @@ from spec_ref.data_types.types import (
     Type,
     is_primitive,
     kind,
+    signed_zeros,
 )
 from spec_ref.schemas.default_values import check_default
 from spec_ref.schemas.identifier_fields import identifier_problems
@@ -430,8 +431,10 @@ def keeps_initial_default(one: Column, other: Column) -> bool:
     first, second = one.field.initial_default, other.field.initial_default
     for old, new, before, after in ((one, other, first, second), (other, one, second, first)):
         try:
-            if is_primitive(old.type) and promote_value(old.type, new.type, before) == after:
-                return True
+            if is_primitive(old.type):
+                promoted = promote_value(old.type, new.type, before)
+                if signed_zeros(promoted) == signed_zeros(after):
+                    return True
         except (KeyError, SpecError):  # the type cannot be promoted, or the value is out of range
             continue
-    return first == second and not (is_primitive(one.type) and one.type != other.type)
+    return signed_zeros(first) == signed_zeros(second) and not (is_primitive(one.type) and one.type != other.type)

@@ -296,6 +296,26 @@ def problems(*schemas: Schema) -> list[tuple[int, str]]:
     return [(place, problem.violation.requirement) for place, problem in history_problems(schemas, V3)]
 
 
+@pytest.mark.parametrize(
+    ("new", "default", "expected"),
+    [
+        (t.FLOAT, -0.0, []),
+        (t.FLOAT, 0.0, [(1, "DEF003")]),
+        (t.DOUBLE, -0.0, []),
+        (t.DOUBLE, 0.0, [(1, "DEF003")]),
+    ],
+)
+def test_the_sign_of_zero_is_part_of_an_initial_default(new: t.Type, default: float, expected: list[Any]) -> None:
+    first = Schema(fields=(field(1, "f", t.FLOAT, initial=-0.0),), schema_id=0)
+    second = Schema(fields=(field(1, "f", new, initial=default),), schema_id=1)
+    assert problems(first, second) == expected
+
+
+def test_a_write_default_of_the_other_zero_is_a_change() -> None:
+    first = evolved(AddColumn("f", t.DOUBLE, default=0.0))
+    assert evolved(SetWriteDefault("f", -0.0), schema=first) != first
+
+
 def test_a_history_of_evolutions_has_no_problem_in_either_direction() -> None:
     changed = evolved(PromoteColumn("id", t.LONG), RenameColumn("day", "d"), AddColumn("n", t.INT), DropColumn("price"))
     assert problems(SCHEMA, changed) == []

@@ -248,6 +248,32 @@ def test_the_default_of_a_struct_is_an_empty_struct() -> None:
     assert type_to_json(type_) == example
 
 
+@pytest.mark.parametrize(
+    ("type_", "negative", "positive"),
+    [
+        ("float", "-0.0", "0.0"),
+        ("double", "-0.0", "0.0"),
+        ({**LIST, "element": "double"}, "[-0.0]", "[0.0]"),
+        (
+            {**MAP, "key": "string", "value": "double"},
+            '{"keys": ["a"], "values": [-0.0]}',
+            '{"keys": ["a"], "values": [0.0]}',
+        ),
+    ],
+)
+def test_a_default_keeps_the_sign_of_zero(type_: Any, negative: str, positive: str) -> None:  # SVJ001
+    types = []
+    for text in (negative, positive):
+        read = type_from_json(
+            _struct(type=type_, **{"initial-default": json.loads(text), "write-default": json.loads(text)})
+        )
+        (written,) = type_to_json(read)["fields"]
+        assert [json.dumps(written[name]) for name in ("initial-default", "write-default")] == [text, text]
+        types.append(read)
+    assert types[0] != types[1]
+    assert {types[0], types[1]} == {*types}
+
+
 def test_doc_and_null_defaults() -> None:
     type_ = type_from_json(_struct(doc="what it is", **{"initial-default": None}))
     assert type_to_json(type_) == _struct(doc="what it is")
