@@ -125,12 +125,6 @@ def operations(
     return {"table.write": write, "table.change": change}
 
 
-def fields_of(schema: Json) -> list[Json]:
-    """The columns of a schema in JSON, as an engine takes it: with an id."""
-    fields: list[Json] = schema["fields"]
-    return fields
-
-
 def same_columns(rows: list[dict[str, Json]]) -> list[str]:
     """The names of the columns that all rows give.
 

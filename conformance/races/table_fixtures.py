@@ -128,7 +128,6 @@ class TableFixture:
     operations: tuple[str, ...]
     """The changes that race on it."""
 
-    further_files: tuple[str, ...] = ()
     rewritten_by: Callable[[SharedState], SharedState] = field(default=lambda shared: shared)
     """What makes of the table one that other writers have left."""
 
@@ -275,7 +274,6 @@ SEVERAL_SPECS = TableFixture(
     other=Place(1, {}),
     new=BUCKETED,
     everywhere=Place(1, {}),
-    further_files=("f4", "f5", "f6"),
     operations=(*ROW_OPERATIONS, "global-equality-delete", "append-everywhere", "rewrite-across", "spec", "schema"),
 )
 
@@ -444,7 +442,6 @@ UPGRADED = TableFixture(
     place=IN_A,
     other=IN_B,
     new=IN_A,
-    further_files=("f4",),
     operations=UPGRADED_OPERATIONS,
 )
 OLD_LISTS = TableFixture(
@@ -456,7 +453,6 @@ OLD_LISTS = TableFixture(
     other=IN_B,
     new=IN_A,
     where=_is("part", "a"),
-    further_files=("f4",),
     operations=(*UPGRADED_OPERATIONS, "delete-where"),
 )
 
@@ -514,7 +510,6 @@ REFERENCES = TableFixture(
     place=IN_A,
     other=IN_B,
     new=IN_A,
-    further_files=("f4",),
     operations=(
         "append",
         "append-to-branch",
@@ -568,7 +563,6 @@ STATISTICS = TableFixture(
     place=IN_A,
     other=IN_B,
     new=IN_A,
-    further_files=("s1", "s2", "ps1", "ps2"),
     operations=(
         "append",
         "statistics",

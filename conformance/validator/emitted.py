@@ -70,9 +70,6 @@ class ManifestSums:
     deleted: Mapping[int, Sums]
     """The deleted files, by the snapshot that deleted them."""
 
-    least_data_sequence_number: int | None
-    """The least data sequence number of its live data files."""
-
     features: frozenset[str]
     """The features that readers need to read the files, by their names in `conformance.validator.readability`."""
 

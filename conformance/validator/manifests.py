@@ -398,7 +398,6 @@ class _Summing:
         self.live = Sums()
         self.added: dict[int, Sums] = {}
         self.deleted: dict[int, Sums] = {}
-        self.least: int | None = None
         self.features: set[str] = set()
 
     def add(self, columns: ManifestColumns) -> None:
@@ -410,11 +409,6 @@ class _Summing:
             for snapshot_id in np.unique(snapshot.values[rows & snapshot.valid]).tolist():
                 of_snapshot = _sums(columns, rows & snapshot.valid & (snapshot.values == snapshot_id))
                 sums[snapshot_id] = sums.get(snapshot_id, Sums()).plus(of_snapshot)
-        numbers = columns.sequence_number
-        data = columns.live & (columns.content == FileContent.DATA) & numbers.valid
-        if data.any():
-            least = int(numbers.values[data].min())
-            self.least = least if self.least is None else min(self.least, least)
         formats = columns.formats
         vectors = columns.content_offset.valid
         for content, name in _CONTENT_FEATURES.items():
@@ -426,16 +420,8 @@ class _Summing:
 
     def made(self, manifest: Manifest, writer: str | None) -> ManifestSums:
         writers = frozenset([writer]) if writer else frozenset[str]()
-        return ManifestSums(
-            self.number,
-            self.entries,
-            self.live,
-            self.added,
-            self.deleted,
-            self.least,
-            frozenset(self.features),
-            writers,
-        )
+        features = frozenset(self.features)
+        return ManifestSums(self.number, self.entries, self.live, self.added, self.deleted, features, writers)
 
 
 _CONTENT_FEATURES = {

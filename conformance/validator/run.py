@@ -247,7 +247,6 @@ class _Deep:
         """The indexes of the partition statistics files that could be read."""
 
         self.miscounted: list[Miscounted] = []
-        self._tasks: dict[int, ManifestTask] = {}
 
     def run(self, chosen: Sequence[int]) -> None:
         context = self.context

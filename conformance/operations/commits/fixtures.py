@@ -22,7 +22,7 @@ ID, PART = 1, 2
 
 VECTOR_OFFSET = 4
 PART_FIELD = 1000
-FILE_PATH, POSITION = BY_NAME["file_path"].id, BY_NAME["pos"].id
+FILE_PATH = BY_NAME["file_path"].id
 """The ids of the columns of position delete files."""
 
 LOCATION = "memory:/table"

@@ -20,7 +20,7 @@ import attrs
 
 from conformance.core.lazy_imports import lazy_imports
 from conformance.engine_setup.built import build_of, install_build
-from conformance.engine_setup.catalog import CatalogServer, EngineError, catalog, find_server
+from conformance.engine_setup.catalog import CatalogServer, EngineError, find_server
 from conformance.engine_setup.environments import Progress, environment, install_environment
 
 with lazy_imports():
@@ -70,11 +70,6 @@ def server_status(server: CatalogServer) -> ServerStatus:
     elif server.java and java_for(server) is None:
         reason = f"there is no Java {server.java} or newer in JAVA_HOME, on the path or in /usr/lib/jvm"
     return ServerStatus(server.name, server.version, server.title, made.path, reason)
-
-
-def list_servers() -> list[ServerStatus]:
-    """Return all servers in the order of ``shared.toml``."""
-    return [server_status(server) for server in catalog().servers]
 
 
 def install_server(name: str, progress: Progress) -> ServerStatus:

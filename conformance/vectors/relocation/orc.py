@@ -23,7 +23,7 @@ CODECS: dict[int, tuple[Callable[[bytes], bytes], Callable[[bytes], bytes]]] = {
     5: (zstd.decompress, zstd.compress),
 }
 DATA, LENGTH, DICTIONARY, ROW_INDEX = 1, 2, 3, 6
-DIRECT, DICTIONARY_V2, DIRECT_V2 = 0, 3, 2
+DICTIONARY_V2, DIRECT_V2 = 3, 2
 CHUNK = 1 << 18
 NAME = b"file_path"
 

@@ -125,15 +125,13 @@ class _ItemsNode(Node):
         return ListColumn(slots, len(pos)), after
 
     def skip(self, buffer: VectorizedBuffer, pos: Positions) -> Positions:
-        return self._blocks(buffer, pos, lambda count, rows, pos: self._pass(buffer, count, pos), skipping=True)
+        return self._blocks(buffer, pos, lambda count, rows, pos: self._pass(buffer, count, pos))
 
     def _blocks(
         self,
         buffer: VectorizedBuffer,
         pos: Positions,
         items: Callable[[Longs, Rows | None, Positions], Positions],
-        *,
-        skipping: bool = False,
     ) -> Positions:
         """Pass through the blocks; ``items`` passes over the items of one block at the positions that have it."""
         rows: Rows | None = None  # the positions that are not done; None for all
