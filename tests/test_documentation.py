@@ -217,6 +217,17 @@ def test_commands_that_are_shown_are_commands(path: Path) -> None:
         app.parse_args(words, exit_on_error=False, print_error=False)  # raises, where one does not fit
 
 
+def test_code_that_the_page_about_reading_shows_is_that_of_the_module_named_before_it() -> None:
+    text = (site.ROOT / "docs" / "reading-the-spec-as-code.md").read_text(encoding="utf-8")
+    shown = list(re.finditer(r"(?ms)^```python\n(.*?)^```", text))
+    assert shown
+    for block in shown:
+        module = re.findall(r"`(spec_ref/[\w/]+\.py)`", text[: block.start()])[-1]
+        lines = [line.strip() for line in (site.ROOT / module).read_text(encoding="utf-8").splitlines()]
+        wanted = [line.strip() for line in block[1].splitlines()]
+        assert any(lines[at : at + len(wanted)] == wanted for at in range(len(lines))), (module, wanted)
+
+
 def test_a_command_that_is_none_would_be_told() -> None:
     for words in (["rnu"], ["run", "--no-such"], ["report", "--format", "pdf"], ["explain"]):
         with pytest.raises(CycloptsError):

@@ -18,6 +18,7 @@ from spec_ref.data_types.types import (
     TIMESTAMP,
     TIMESTAMP_NS,
     UNKNOWN,
+    VARIANT,
     DecimalType,
     Type,
     is_primitive,
@@ -75,6 +76,24 @@ def is_promotable(old: Type, new: Type, version: FormatVersion) -> bool:
         Whether the promotion is valid.
     """
     return any(promotion.promotes(old, new) for promotion in PROMOTIONS if version.includes(promotion.since))
+
+
+def refusal_requirement(old: Type, new: Type) -> str:
+    """Find the requirement that a promotion breaks that is not valid.
+
+    Args:
+        old: the type of the field.
+        new: the type that it would get.
+
+    Returns:
+        EVO013 between a primitive and a nested type, EVO005 from a date to any timestamp, EVO004 from unknown, and
+        EVO003 for any other pair, because the table has all promotions that there are.
+    """
+    if VARIANT not in (old, new) and is_primitive(old) != is_primitive(new):
+        return "EVO013"
+    if old == DATE and kind(new) in UNITS_PER_DAY:
+        return "EVO005"
+    return "EVO004" if old == UNKNOWN else "EVO003"
 
 
 def promote_value(old: Type, new: Type, value: Any) -> Any:

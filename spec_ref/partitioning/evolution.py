@@ -86,8 +86,8 @@ def evolve_spec(
         the table if there is one (PAR008), otherwise a new one with a new id.
 
     Raises:
-        SpecError: PAR002 for an absent or a taken name; PAR004, PAR007 or PAR022 for a field that cannot be added, or
-            the code of its transform; PAR010 for a place that the spec does not have; PAR015 for a move in v1.
+        SpecError: PAR002 for a taken name; PAR010 for a name or a place that the spec does not have; PAR004, PAR007 or
+            PAR022 for a field that cannot be added, or the code of its transform; PAR015 for a move in v1.
     """
     fields = spec.fields
     last = table.last_partition_id
@@ -103,7 +103,7 @@ def _find(fields: Sequence[PartitionField], name: str) -> int:
     for place, field in enumerate(fields):
         if field.name == name:
             return place
-    raise spec_error("PAR002", "the partition spec does not have a field with the name", found=name)
+    raise spec_error("PAR010", "the partition spec does not have a field with the name", found=name)
 
 
 def _check_name(fields: Sequence[PartitionField], name: str) -> None:

@@ -93,10 +93,10 @@ class _Transform:
         raise NotImplementedError
 
 
-def _check_parameter(requirement: str, name: str, number: object) -> None:
+def _check_parameter(name: str, number: object) -> None:
     if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= MAX_PARAMETER:
         message = f"the parameter of {name} is not a positive int"
-        raise spec_error(requirement, message, found=number, expected=f"1 to {MAX_PARAMETER}")
+        raise spec_error("TRN017", message, found=number, expected=f"1 to {MAX_PARAMETER}")
 
 
 @record
@@ -125,7 +125,7 @@ class Bucket(_Transform):
     num_buckets: int
 
     def __attrs_post_init__(self) -> None:
-        _check_parameter(self.requirement, "bucket", self.num_buckets)
+        _check_parameter("bucket", self.num_buckets)
 
     def _compute(self, source: Type, value: Any) -> int:
         hashed = hash_value(source, value)
@@ -151,7 +151,7 @@ class Truncate(_Transform):
     width: int
 
     def __attrs_post_init__(self) -> None:
-        _check_parameter(self.requirement, "truncate", self.width)
+        _check_parameter("truncate", self.width)
 
     def _compute(self, source: Any, value: Any) -> Any:
         match kind(source):
@@ -279,7 +279,7 @@ _PLAIN: dict[str, Transform] = {
 
 _PARAMETERIZED: dict[str, Callable[[int], Transform]] = {"bucket": Bucket, "truncate": Truncate}
 
-_PARAMETER = re.compile(r"\[([1-9][0-9]{0,9})\]")
+_PARAMETER = re.compile(r"\[(0|-?[1-9][0-9]{0,99})\]")
 
 
 def parse_transform(text: str) -> Transform:
@@ -297,7 +297,7 @@ def parse_transform(text: str) -> Transform:
         The transform; an `UnknownTransform` for a text that does not begin with the name of one.
 
     Raises:
-        SpecError: PAR021 for an empty or a malformed text; TRN003 or TRN005 if the parameter is out of range.
+        SpecError: PAR021 for an empty or a malformed text; TRN017 if the parameter is an integer that is out of range.
     """
     if not isinstance(text, str) or not text:
         raise spec_error("PAR021", "the transform is not a string", found=text, expected="a JSON string, not empty")

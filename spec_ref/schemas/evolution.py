@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from spec_ref.core.errors import SpecError, spec_error
 from spec_ref.core.records import evolve, record
 from spec_ref.core.versions import DEFAULT_VALUES, FormatVersion
-from spec_ref.data_types.promotion import is_promotable, promote_value
+from spec_ref.data_types.promotion import is_promotable, promote_value, refusal_requirement
 from spec_ref.data_types.types import (
     UNKNOWN,
     ListType,
@@ -133,10 +133,11 @@ def evolve_schema(schema: Schema, changes: Iterable[Change], table: Evolution, *
         The schema, and the highest column id that was ever assigned.
 
     Raises:
-        SpecError: EVO001 for a field or place that does not exist; EVO003 or EVO006 for an invalid promotion; EVO015,
-            DEF008 or DEF009 for an invalid or missing default; VER004 for a type or default that the version does not
-            have; TYP002 for an empty or taken name; TYP025 for a required field of type unknown; IDF001 to IDF003 for
-            identifier fields; RES001 if the ids are exhausted.
+        SpecError: EVO001 for a field or place that does not exist; EVO003 to EVO006 for an invalid promotion;
+            EVO013 for a change between a primitive and a nested type; EVO015, DEF008 or DEF009 for an invalid or
+            missing default; VER004 for a type or default that the version does not have; TYP002 for an empty or taken
+            name; TYP025 for a required field of type unknown; IDF001 to IDF003 for identifier fields; RES001 if the ids
+            are exhausted.
     """
     last = table.last_column_id
     for change in changes:
@@ -188,7 +189,8 @@ def _edit_fields(
 ) -> Schema:
     def edit_struct(type_: Type) -> Type:
         if not isinstance(type_, StructType):
-            raise spec_error("EVO001", "the parent is not a struct", found=str(type_))
+            requirement = "EVO013" if is_primitive(type_) else "EVO001"
+            raise spec_error(requirement, "the parent is not a struct", found=str(type_))
         return evolve(type_, fields=edit(type_.fields))
 
     made = _edit(schema.as_struct(), struct_id, edit_struct, ROOT)
@@ -320,7 +322,7 @@ def _promote(schema: Schema, change: PromoteColumn, table: Evolution) -> tuple[S
     old, new = column.type, change.type
     if not is_promotable(old, new, table.version):
         message = "the type cannot be promoted to the new type"
-        raise spec_error("EVO003", message, found=f"{old} to {new}", format_version=table.version)
+        raise spec_error(refusal_requirement(old, new), message, found=f"{old} to {new}", format_version=table.version)
     if column.field is None:
         return _edit_root(schema, column.id, lambda _: new), table.last_column_id
     promoted = evolve(

@@ -9,6 +9,7 @@ version, and are kept for the writers that define them.
 from __future__ import annotations
 
 import functools
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -65,7 +66,7 @@ def type_to_json(type_: Type, version: FormatVersion = NEWEST) -> str | dict[str
         A string for a primitive type or variant, an object for a nested type.
 
     Raises:
-        SpecError: DEF008, DEF009 or the code of a type if a default is not allowed; SVJ001 or SVJ007 if it has no JSON
+        SpecError: DEF008, DEF009 or the code of a type if a default is not allowed; SVJ001 or SVJ010 if it has no JSON
             form.
     """
     match type_:
@@ -156,7 +157,7 @@ def _type(json: Json, version: FormatVersion) -> Type:
 
 WHITESPACE = " \t\r\n"
 
-_NUMBER = re.compile(r"0|-?[1-9][0-9]{0,9}")
+_NUMBER = re.compile(r"0|-?[1-9][0-9]{0,99}")
 
 
 @functools.lru_cache(maxsize=1024)
@@ -174,7 +175,7 @@ def _from_text(text: str) -> Type:
     raise spec_error("JSC003", "not a type", found=text)
 
 
-def _number(text: str, number: str, low: int, high: int) -> int:
+def _number(text: str, number: str, low: int, high: float) -> int:
     if not _NUMBER.fullmatch(number) or not low <= int(number) <= high:
         raise spec_error(
             "JSC003", "a parameter of the type is not a number in its range", found=text, expected=f"{low} to {high}"
@@ -192,7 +193,7 @@ def _decimal(text: str, parameters: str) -> DecimalType:
         raise spec_error("JSC003", "not a decimal", found=text, expected="decimal(P, S)")
     # A scale above the precision, and a negative one, are types: the text limits only the precision.
     return DecimalType(
-        _number(text, precision.strip(WHITESPACE), 0, MAX_INT),
+        _number(text, precision.strip(WHITESPACE), 0, math.inf),  # the type has its limit (TYP013)
         _number(text, scale.strip(WHITESPACE), -MAX_SCALE, MAX_SCALE),
     )
 
@@ -377,7 +378,7 @@ def default_json(field: NestedField) -> NestedField:
         The field, with JSON in their place.
 
     Raises:
-        SpecError: DEF008, DEF009 or the code of a type if a default is not allowed; SVJ001 or SVJ007 if it has no JSON
+        SpecError: DEF008, DEF009 or the code of a type if a default is not allowed; SVJ001 or SVJ010 if it has no JSON
             form.
     """
     if field.initial_default is None and field.write_default is None:

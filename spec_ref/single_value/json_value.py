@@ -55,7 +55,7 @@ class JsonCodec:
             The JSON of the value; None for null.
 
         Raises:
-            SpecError: SVJ001 for NaN and the infinities, which JSON has no number for; SVJ007 if the type has no JSON
+            SpecError: SVJ001 for NaN and the infinities, which JSON has no number for; SVJ010 if the type has no JSON
                 form (unknown, variant); the code of the type if ``value`` is not a value of it.
         """
         if value is None:
@@ -74,8 +74,9 @@ class JsonCodec:
             The value, as `spec_ref.data_types.values` represents it; None for null.
 
         Raises:
-            SpecError: SVJ001 to SVJ009 if the JSON does not have the form of the type; the code of the type if it holds
-                something that is not a value of it (an int beyond 32 bits).
+            SpecError: SVJ001 to SVJ009 if the JSON does not have the form of the type; SVJ010 if the type has no JSON
+                form (unknown, variant); the code of the type if the JSON holds something that is not a value of it (an
+                int beyond 32 bits).
         """
         if json is None:
             return None
@@ -106,7 +107,7 @@ class JsonCodec:
         form = self.forms.get(kind(type_))
         if form is None:
             raise spec_error(
-                "SVJ007", f"{kind(type_)} has no JSON single-value form", found=str(type_), expected="null"
+                "SVJ010", f"{kind(type_)} has no JSON single-value form", found=str(type_), expected="null"
             )
         return form
 

@@ -206,7 +206,7 @@ S = {"type": "reference", "name": "s"}
         ("EXP004", call({"catalog": "sql_functions", "identifier": ["lower"]}, S)),
         ("EXP014", call({"catalog": ICEBERG, "identifier": ["void"]}, S)),
         ("EXP014", call({"catalog": ICEBERG, "identifier": ["bucket"]}, S)),
-        ("TRN003", call({"catalog": ICEBERG, "identifier": ["bucket"]}, "16", S)),
+        ("TRN017", call({"catalog": ICEBERG, "identifier": ["bucket"]}, "16", S)),
         ("TRN010", call({"catalog": ICEBERG, "identifier": ["year"]}, S)),
         ("EXP016", call({"catalog": ICEBERG, "identifier": ["identity"]}, 5)),
     ],

@@ -169,8 +169,8 @@ def test_v1_makes_a_removed_field_void_and_appends() -> None:
         (AddPartitionField((7,), parse_transform("identity"), "d"), "PAR004"),
         (AddPartitionField((1,), parse_transform("identity"), "ts_day"), "PAR002"),
         (RenamePartitionField("ts_day", "id_bucket"), "PAR002"),
-        (RenamePartitionField("nothing", "x"), "PAR002"),
-        (RemovePartitionField("nothing"), "PAR002"),
+        (RenamePartitionField("nothing", "x"), "PAR010"),
+        (RemovePartitionField("nothing"), "PAR010"),
         (MovePartitionField("ts_day", 2), "PAR010"),
     ],
 )

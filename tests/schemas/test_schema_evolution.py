@@ -282,7 +282,28 @@ def test_an_identifier_and_a_source_stay() -> None:
 def test_new_types_need_a_new_table() -> None:
     assert code(AddColumn("v", t.VARIANT), table=version(V2)) == "VER004"
     assert code(AddColumn("v", t.ListType(1, t.TIMESTAMP_NS, element_required=False)), table=version(V2)) == "VER004"
-    assert code(PromoteColumn("day", t.TIMESTAMP), table=version(V2)) == "EVO003"
+    assert code(PromoteColumn("day", t.TIMESTAMP), table=version(V2)) == "EVO005"
+
+
+@pytest.mark.parametrize(
+    ("name", "new", "expected"),
+    [
+        ("id", t.DOUBLE, "EVO003"),
+        ("id", POINT, "EVO013"),
+        ("point", t.LONG, "EVO013"),
+        ("day", t.TIMESTAMPTZ, "EVO005"),
+        ("day", t.TIMESTAMPTZ_NS, "EVO005"),
+        ("day", t.LONG, "EVO003"),
+        ("day", t.VARIANT, "EVO003"),
+    ],
+)
+def test_a_promotion_is_refused_by_the_rule_about_its_types(name: str, new: t.Type, expected: str) -> None:
+    assert code(PromoteColumn(name, new)) == expected
+
+
+def test_a_column_is_not_added_to_a_primitive() -> None:
+    assert code(AddColumn("x", t.INT, parent="day")) == "EVO013"
+    assert code(AddColumn("x", t.INT, parent="tags")) == "EVO001"
 
 
 def test_a_promoted_default_keeps_its_meaning_or_fails() -> None:

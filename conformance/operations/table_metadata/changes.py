@@ -29,15 +29,15 @@ def _default_of(type_: Any, default: Any) -> Any:
     return reader(FIELDS, V3)([field])[0].write_default
 
 
-def place_after(names: Sequence[str], name: str, after: str | None) -> int:
+def place_after(names: Sequence[str], name: str, after: str | None, requirement: str) -> int:
     """The index after the field ``after`` among the others.
 
     Raises:
-        SpecError: EVO001, there is no such field.
+        SpecError: the requirement, there is no such field.
     """
     others = [one for one in names if one != name]
     if after is not None and after not in others:
-        raise spec_error("EVO001", "there is no field with the name", found=after)
+        raise spec_error(requirement, "there is no field with the name", found=after)
     return 0 if after is None else others.index(after) + 1
 
 
@@ -46,11 +46,19 @@ def _siblings(schema: Schema, name: str) -> list[str]:
     return [column.path[-1] for column in schema.columns() if ".".join(column.path[:-1]) == around]
 
 
+def _column_place(schema: Schema, name: str, after: str | None) -> int:
+    """The index after the field ``after`` of the same struct; a field of another struct is EVO012."""
+    siblings = _siblings(schema, name)
+    elsewhere = after not in siblings and any(column.path[-1] == after for column in schema.columns())
+    return place_after(siblings, name.rpartition(".")[2], after, "EVO012" if elsewhere else "EVO001")
+
+
 def column_change(schema: Schema, change: Json) -> Change:
     """A change of a schema, which the schema is needed to understand.
 
     Raises:
-        SpecError: a code of the type or the default that it has; EVO001 where a field to move behind is not there.
+        SpecError: a code of the type or the default that it has; EVO001 or EVO012 where a field to move
+            behind is not there, or in another struct.
     """
     match change["op"]:
         case "add":
@@ -63,13 +71,13 @@ def column_change(schema: Schema, change: Json) -> Change:
         case "rename":
             return RenameColumn(change["name"], change["to"])
         case "move":
-            last = change["name"].rpartition(".")[2]
-            return MoveColumn(change["name"], place_after(_siblings(schema, change["name"]), last, change["after"]))
+            return MoveColumn(change["name"], _column_place(schema, change["name"], change["after"]))
         case "promote":
             return PromoteColumn(change["name"], type_from_json(change["type"]))
         case "optional":
             return MakeOptional(change["name"])
         case _:
             column = schema.find_name(change["name"])
-            type_json = type_to_json(column.type) if column else "string"
-            return SetWriteDefault(change["name"], _default_of(type_json, change["default"]))
+            if column is None:
+                return SetWriteDefault(change["name"], None)  # which is refused, as the schema has no such field
+            return SetWriteDefault(change["name"], _default_of(type_to_json(column.type), change["default"]))

@@ -120,7 +120,7 @@ def _spec_change(names: Sequence[str], change: Arguments) -> PartitionChange:
         case "rename":
             return RenamePartitionField(change["name"], change["to"])
         case _:
-            return MovePartitionField(change["name"], place_after(names, change["name"], change["after"]))
+            return MovePartitionField(change["name"], place_after(names, change["name"], change["after"], "PAR010"))
 
 
 def _evolve_spec(args: Arguments) -> JsonObject:

@@ -170,6 +170,11 @@ def _transform(bench: Any) -> None:
     bench.metadata["partition-specs"][-1]["fields"][0]["transform"] = 7
 
 
+@corruption("TRN017", "bucket-of-nothing", PARTITIONED, "metadata")
+def _no_buckets(bench: Any) -> None:
+    bench.metadata["partition-specs"][-1]["fields"][0]["transform"] = "bucket[0]"
+
+
 @corruption("PAR007", "transform-unknown", PARTITIONED, "metadata", severity="warning")
 def _unknown_transform(bench: Any) -> None:
     bench.metadata["partition-specs"][-1]["fields"][0]["transform"] = "zorder"
