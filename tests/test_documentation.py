@@ -218,14 +218,15 @@ def test_commands_that_are_shown_are_commands(path: Path) -> None:
 
 
 def test_code_that_the_page_about_reading_shows_is_that_of_the_module_named_before_it() -> None:
+    def layout_free(code: str) -> str:
+        return re.sub(r",(?=[)\]])", "", re.sub(r"\s", "", code))
+
     text = (site.ROOT / "docs" / "reading-the-spec-as-code.md").read_text(encoding="utf-8")
     shown = list(re.finditer(r"(?ms)^```python\n(.*?)^```", text))
     assert shown
     for block in shown:
         module = re.findall(r"`(spec_ref/[\w/]+\.py)`", text[: block.start()])[-1]
-        lines = [line.strip() for line in (site.ROOT / module).read_text(encoding="utf-8").splitlines()]
-        wanted = [line.strip() for line in block[1].splitlines()]
-        assert any(lines[at : at + len(wanted)] == wanted for at in range(len(lines))), (module, wanted)
+        assert layout_free(block[1]) in layout_free((site.ROOT / module).read_text(encoding="utf-8")), module
 
 
 def test_a_command_that_is_none_would_be_told() -> None:
