@@ -170,12 +170,10 @@ def test_projections_worked_out_by_hand(
     assert shown(strict_projection(leaf, spec)) == strict
 
 
-def test_fields_of_unknown_void_or_several_sources_say_nothing() -> None:
+def test_fields_of_unknown_void_or_several_sources_say_nothing() -> None:  # PAR005, PAR006
     several = PartitionField(source_ids=(1, 2), field_id=1001, name="q", transform=UnknownTransform("bucketV2[4]"))
     void = PartitionField(source_id=1, field_id=1000, name="p", transform=Void())
-    unknown = PartitionField(
-        source_id=1, field_id=1002, name="z", transform=UnknownTransform("zorder")
-    )  # PAR005, PAR006
+    unknown = PartitionField(source_id=1, field_id=1002, name="z", transform=UnknownTransform("zorder"))
     leaf, spec = comparison("eq", "n", 34), PartitionSpec(0, (void, several, unknown))
     assert inclusive_projection(leaf, spec) == TRUE
     assert strict_projection(leaf, spec) == FALSE
