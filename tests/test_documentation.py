@@ -154,7 +154,7 @@ def test_links_between_pages_lead_somewhere(pages: dict[str, str]) -> None:
     for name, text in pages.items():
         prose = re.sub(r"(?ms)^```.*?^```|`[^`\n]+`", "", text)
         links += [(name, target) for target in re.findall(r"(?<!\\)\]\(([^)\s]+)\)", prose)]
-    assert len(links) > 1000
+    assert links
     inside = [(name, target.partition("#")[0]) for name, target in links if not re.match("[a-z]+:|#", target)]
     pictures = {path.name for path in (site.ROOT / "docs").glob("*.svg")}
     assert [(name, target) for name, target in inside if target not in pages and target not in pictures] == []

@@ -19,6 +19,7 @@ from conformance.runner.scratch_dir import places
 from conformance.vectors.golden_tables import materialize_for
 from spec_ref.core.errors import SpecError
 from tests import faulty_adapters
+from tests.faulty_adapters import made
 from tests.faulty_adapters.rows import remembered
 from tools.proofs import faults
 
@@ -78,7 +79,7 @@ def test_the_reference_without_a_fault_passes_what_the_kit_is_held_against(opera
 
 @pytest.mark.parametrize("name", faulty_adapters.faults())
 def test_vectors_catch_the_fault(name: str, record_property: Callable[[str, object], None]) -> None:
-    fault, broken = faulty_adapters.faults()[name], faults().get(name, [])
+    fault, broken = faulty_adapters.faults()[name], faults().get(name) or made.CODES.get(name, [])
     caught = {code: catching(fault, code) for code in broken or [""]}
     record_property("caught_by", " ".join(dict.fromkeys(id_ for ids in caught.values() for id_ in ids)))
     missed = [code for code, ids in caught.items() if not ids]

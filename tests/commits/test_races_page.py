@@ -22,7 +22,7 @@ def test_the_python_of_the_page_runs() -> None:
 
 def test_the_schedules_of_the_page_replay() -> None:
     lines = re.findall(r"^\$ iceberg-conformance (race play .*?)(?: +#.*)?$", PAGE.read_text(), re.MULTILINE)
-    assert len(lines) >= 3
+    assert lines
     for line in lines:
         arguments = [first or second for first, second in re.findall(r"'([^']*)'|(\S+)", line)]
         assert main(arguments) == 0

@@ -25,7 +25,7 @@ command = "race stress"
 
 def test_the_list_that_comes_with_the_tool_is_read() -> None:
     known = load_known()
-    assert len(known) >= 3
+    assert known
     assert all(one.command.startswith(("iceberg-conformance race stress ", "python -m pytest ")) for one in known)
 
 

@@ -128,7 +128,6 @@ FAULTS = (
             "binary-without-leading-zeros": written("binary|fixed", texts("^0+", "")),
             "binary-base64-prefix": written("binary|fixed", lambda json: "0x" + json),
             "decimal-trailing-zeros-dropped": written("decimal", texts(r"(\.\d*?)0+$", r"\1")),
-            "decimal-as-number": written("decimal", float),
             "decimal-negative-scale-expanded": written("decimal", texts(r"^(-?\d+)E\+\d+$", r"\g<1>00")),
             "zone-written-z": written(ZONED, texts(r"\+00:00$", "Z")),
             "zone-left-out": written(ZONED, texts(r"\+00:00$", "")),
@@ -136,9 +135,6 @@ FAULTS = (
             "space-for-t": written(INSTANTS, texts("T", " ")),
             "nanoseconds-cut": written(r"timestamp.*_ns", texts(r"(\.\d{6})\d{3}", r"\1")),
             "time-cut-to-milliseconds": written("time", texts(r"(\.\d{3})\d{3}$", r"\1")),
-            "date-as-number": written("date", lambda json: 0),
-            "long-as-text": written("long", str),
-            "boolean-as-number": written("boolean", int),
         }.items()
     )
     + tuple(

@@ -83,11 +83,6 @@ def decimal_of(number: int, type_: Type) -> Decimal:
     return Decimal((number < 0, tuple(map(int, str(abs(number)))), -type_.scale))
 
 
-@encoded(*NUMBERS)
-def _big_endian(data: bytes, _value: Any, _: Type) -> bytes:
-    return data[::-1]
-
-
 @encoded("int", "date")
 def _eight_bytes(_data: bytes, value: int, _: Type) -> bytes:
     return value.to_bytes(8, "little", signed=True)
@@ -113,11 +108,6 @@ def _time_in_nanoseconds(_data: bytes, value: int, _: Type) -> bytes:
     return (value * 1000).to_bytes(8, "little", signed=True)
 
 
-@encoded("float", "double")
-def _floats_big_endian(data: bytes, _value: float, _: Type) -> bytes:
-    return data[::-1]
-
-
 @encoded("float")
 def _float_as_double(_data: bytes, value: float, _: Type) -> bytes:
     return struct.pack("<d", value)
@@ -141,11 +131,6 @@ def _decimal_magnitude(data: bytes, value: Decimal, _: Type) -> bytes:
 
 
 @encoded("decimal")
-def _decimal_little_endian(data: bytes, _value: Decimal, _: Type) -> bytes:
-    return data[::-1]
-
-
-@encoded("decimal")
 def _decimal_stored_width(_data: bytes, value: Decimal, type_: Type) -> bytes:
     assert isinstance(type_, DecimalType)
     size = (10**type_.precision - 1).bit_length() // 8 + 1
@@ -162,24 +147,9 @@ def _uuid_text(_data: bytes, value: Any, _: Type) -> bytes:
     return str(value).encode()
 
 
-@encoded("string", "binary")
-def _length_prefixed(data: bytes, _value: Any, _: Type) -> bytes:
-    return len(data).to_bytes(4, "little") + data
-
-
 @encoded("string")
 def _string_utf16(_data: bytes, value: str, _: Type) -> bytes:
     return value.encode("utf-16-le")
-
-
-@encoded("string")
-def _string_terminated(data: bytes, _value: str, _: Type) -> bytes:
-    return data + b"\0"
-
-
-@encoded("boolean")
-def _boolean_four_bytes(data: bytes, _value: bool, _: Type) -> bytes:
-    return data + b"\0\0\0"
 
 
 @encoded("boolean")
@@ -190,11 +160,6 @@ def _boolean_text(_data: bytes, value: bool, _: Type) -> bytes:
 @decoded("decimal")
 def _decimal_unsigned(data: bytes, type_: Type) -> Decimal:
     return decimal_of(int.from_bytes(data, "big"), type_)
-
-
-@decoded("decimal")
-def _decimal_reversed(data: bytes, type_: Type) -> Decimal:
-    return decimal_of(int.from_bytes(data, "little", signed=True), type_)
 
 
 @decoded("int", "long", "date", "timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns")
@@ -214,16 +179,6 @@ def _only_one_is_true(data: bytes, _: Type) -> bytes:
     return data if data == b"\1" or len(data) != 1 else b"\0"
 
 
-@given(*NUMBERS, "float", "double")
-def _short_padded(data: bytes, type_: Type) -> bytes:
-    return data.ljust(width(type_), b"\0")
-
-
-@given(*NUMBERS, "float", "double", "boolean", "uuid")
-def _trailing_ignored(data: bytes, type_: Type) -> bytes:
-    return data[: {"boolean": 1, "uuid": 16}.get(kind(type_)) or width(type_)]
-
-
 @given("string")
 def _invalid_utf8_replaced(data: bytes, _: Type) -> bytes:
     return data.decode("utf-8", "replace").encode()
@@ -235,19 +190,8 @@ def _surrogates_accepted(data: bytes, _: Type) -> bytes:
     return re.sub(rb"\xed[\xa0-\xbf][\x80-\xbf]", b"?", data)
 
 
-@given("fixed")
-def _fixed_padded(data: bytes, type_: Type) -> bytes:
-    length = int(str(type_)[len("fixed[") : -1])
-    return data[:length].ljust(length, b"\0")
-
-
 @given("decimal")
 def _empty_decimal_is_zero(data: bytes, _: Type) -> bytes:
-    return data or b"\0"
-
-
-@given("boolean")
-def _empty_boolean_is_false(data: bytes, _: Type) -> bytes:
     return data or b"\0"
 
 
@@ -279,25 +223,19 @@ def _unsupported_accepted(arguments: Arguments, right: Operation) -> Any:
 FAULTS = tuple(
     Fault(f"encode-{name}", "single-value.encode", wrong)
     for name, wrong in {
-        "numbers-big-endian": _big_endian,
         "int-in-eight-bytes": _eight_bytes,
         "date-as-text": _date_as_text,
         "timestamp-in-milliseconds": _milliseconds,
         "nanoseconds-as-microseconds": _microseconds,
         "time-in-nanoseconds": _time_in_nanoseconds,
-        "floats-big-endian": _floats_big_endian,
         "float-as-double": _float_as_double,
         "negative-zero-lost": _negative_zero_lost,
         "decimal-extra-byte": _decimal_extra_byte,
         "decimal-magnitude": _decimal_magnitude,
-        "decimal-little-endian": _decimal_little_endian,
         "decimal-in-stored-width": _decimal_stored_width,
         "uuid-little-endian": _uuid_little_endian,
         "uuid-as-text": _uuid_text,
-        "length-prefixed": _length_prefixed,
         "string-as-utf16": _string_utf16,
-        "string-terminated": _string_terminated,
-        "boolean-in-four-bytes": _boolean_four_bytes,
         "boolean-as-text": _boolean_text,
         "types-without-form-accepted": _unsupported_accepted,
     }.items()
@@ -305,17 +243,12 @@ FAULTS = tuple(
     Fault(f"decode-{name}", "single-value.decode", wrong)
     for name, wrong in {
         "decimal-unsigned": _decimal_unsigned,
-        "decimal-little-endian": _decimal_reversed,
         "numbers-unsigned": _unsigned,
         "uuid-little-endian": _uuid_read_little_endian,
         "boolean-only-one-is-true": _only_one_is_true,
-        "short-numbers-padded": _short_padded,
-        "trailing-bytes-ignored": _trailing_ignored,
         "invalid-utf8-replaced": _invalid_utf8_replaced,
         "surrogates-accepted": _surrogates_accepted,
-        "fixed-padded": _fixed_padded,
         "empty-decimal-as-zero": _empty_decimal_is_zero,
-        "empty-boolean-as-false": _empty_boolean_is_false,
         "decimal-precision-unchecked": _precision_unchecked,
         "time-range-unchecked": _time_unchecked,
     }.items()

@@ -16,7 +16,6 @@ ROOT = Path(__file__).parents[2]
 def test_every_mutant_fits_the_code_and_names_a_case_of_a_theorem() -> None:
     load()
     found = mutants.rows()
-    assert len(found) >= 60
     assert len({row.mutant.id for row in found}) == len(found)
     for row in found:
         row.mutant.tree()

@@ -40,8 +40,7 @@ def up_to_code(problem: str) -> str:
     return re.sub(r"(?<=\b[A-Z]{3}\d{3}\b).*", "", problem)
 
 
-def test_there_are_many_faults() -> None:
-    assert len(PLANTED) >= 100
+def test_each_fault_has_its_own_name() -> None:
     assert len(set(IDS)) == len(IDS)
 
 

