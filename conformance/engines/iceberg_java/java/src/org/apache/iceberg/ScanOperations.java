@@ -17,7 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.iceberg.data.IcebergGenerics;
+import org.apache.iceberg.data.GenericScans;
 import org.apache.iceberg.data.Record;
 import org.apache.iceberg.expressions.Expression;
 import org.apache.iceberg.expressions.Expressions;
@@ -25,10 +25,9 @@ import org.apache.iceberg.hadoop.HadoopFileIO;
 import org.apache.iceberg.io.CloseableIterable;
 import org.apache.iceberg.io.FileIO;
 import org.apache.iceberg.types.Types;
-import org.apache.iceberg.util.SnapshotUtil;
 import org.apache.iceberg.variants.Variant;
 
-/** Operations on rows: plans of scans, and what {@code IcebergGenerics}, the reader of the library itself, reads. */
+/** Operations on rows: plans of scans, and the rows that the library's own reader reads. */
 final class ScanOperations {
   private static final Map<String, Types.NestedField> METADATA_COLUMNS =
       Map.of(
@@ -56,35 +55,20 @@ final class ScanOperations {
     return new BaseTable(new StaticTableOperations(location, io), "table");
   }
 
-  /** A snapshot that a request asks for, by its id (null: the current one), and the schema that it is read with. */
-  private static final class Asked {
-    private final Long snapshot;
-    private final Schema schema;
-
-    private Asked(Long snapshot, Schema schema) {
-      this.snapshot = snapshot;
-      this.schema = schema;
-    }
-
-    private static Asked of(Table table, JsonNode args) {
-      if (args.has("ref")) {
-        SnapshotRef ref = table.refs().get(args.get("ref").textValue());
-        if (ref == null) {
-          throw new IllegalArgumentException("no reference " + args.get("ref"));
-        }
-        return new Asked(ref.snapshotId(), SnapshotUtil.schemaFor(table, args.get("ref").textValue()));
-      } else if (args.has("timestamp_ms")) {
-        long id = SnapshotUtil.snapshotIdAsOfTime(table, args.get("timestamp_ms").longValue());
-        return new Asked(id, SnapshotUtil.schemaFor(table, id));
-      } else if (args.has("snapshot")) {
-        long id = args.get("snapshot").asLong();
-        if (table.snapshot(id) == null) {
-          throw new IllegalArgumentException("no snapshot " + id);
-        }
-        return new Asked(id, SnapshotUtil.schemaFor(table, id));
+  /** A scan of what a request asks for: a branch or tag, a point in time, a snapshot, or the current snapshot. */
+  private static TableScan scanOf(Table table, JsonNode args) {
+    if (args.has("ref")) {
+      String ref = args.get("ref").textValue();
+      if (table.refs().get(ref) == null) {
+        throw new IllegalArgumentException("no reference " + args.get("ref"));
       }
-      return new Asked(null, table.schema());
+      return table.newScan().useRef(ref);
+    } else if (args.has("timestamp_ms")) {
+      return table.newScan().asOfTime(args.get("timestamp_ms").longValue());
+    } else if (args.has("snapshot")) {
+      return table.newScan().useSnapshot(args.get("snapshot").asLong());
     }
+    return table.newScan();
   }
 
   private static Expression filterOf(JsonNode args, Schema schema) throws IOException {
@@ -97,11 +81,10 @@ final class ScanOperations {
 
   private static JsonNode plan(JsonNode args) throws IOException {
     Table table = tableOf(args);
-    Asked asked = Asked.of(table, args);
-    TableScan scan = asked.snapshot == null ? table.newScan() : table.newScan().useSnapshot(asked.snapshot);
+    TableScan scan = scanOf(table, args);
     ObjectNode told = Adapter.JSON.createObjectNode();
     ArrayNode files = told.putArray("files");
-    try (CloseableIterable<FileScanTask> tasks = scan.filter(filterOf(args, asked.schema)).planFiles()) {
+    try (CloseableIterable<FileScanTask> tasks = scan.filter(filterOf(args, scan.schema())).planFiles()) {
       for (FileScanTask task : tasks) {
         ObjectNode file = files.addObject().put("data_file", task.file().location());
         ArrayNode deletes = file.putArray("delete_files");
@@ -134,8 +117,8 @@ final class ScanOperations {
     ObjectNode told = Adapter.JSON.createObjectNode();
     ArrayNode rows = told.putArray("rows");
     Table table = tableOf(args);
-    Asked asked = Asked.of(table, args);
-    if (asked.snapshot == null && table.currentSnapshot() == null) {
+    TableScan scan = scanOf(table, args);
+    if (scan.snapshot() == null) {
       return told;
     }
     List<String> names = new ArrayList<>();
@@ -144,12 +127,9 @@ final class ScanOperations {
     } else {
       types.fieldNames().forEachRemaining(names::add);
     }
-    IcebergGenerics.ScanBuilder builder = IcebergGenerics.read(table);
-    if (asked.snapshot != null) {
-      builder = builder.useSnapshot(asked.snapshot);
-    }
-    builder = builder.where(filterOf(args, asked.schema)).project(projectionOf(asked.schema, names));
-    try (CloseableIterable<Record> records = builder.build()) {
+    Schema schema = scan.schema();
+    scan = scan.filter(filterOf(args, schema)).project(projectionOf(schema, names));
+    try (CloseableIterable<Record> records = GenericScans.rows(scan)) {
       for (Record record : records) {
         ObjectNode row = rows.addObject();
         for (int place = 0; place < names.size(); place++) {
