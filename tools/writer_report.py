@@ -48,8 +48,8 @@ COMMITTED_BY = {
 }
 """The library that writes metadata and manifests for an engine that only writes data files."""
 
-LIBRARIES = {"parquet-cpp-arrow": "Arrow C++", "parquet-rs": "parquet-rs"}
-"""Libraries that name themselves in Parquet footers, whichever engine uses them."""
+LIBRARIES = {"parquet-cpp-arrow": "Arrow C++", "parquet-rs": "parquet-rs", "parquet-mr": "Iceberg-Java"}
+"""Libraries that name themselves in Parquet footers, whichever engine uses them, and what their files are taken for."""
 
 
 def indexes() -> list[tuple[Path, JsonObject]]:

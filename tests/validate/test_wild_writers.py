@@ -30,6 +30,7 @@ NAMES = {
     "chdb": "ClickHouse",
     "daft": "Arrow C++",  # its manifests are those of PyIceberg, and the library does not say who uses it
     "duckdb": "DuckDB",
+    "flink": "Iceberg-Java",
     "iceberg-java": "Iceberg-Java",
     "polars": "Polars",
     "pyiceberg": "PyIceberg",

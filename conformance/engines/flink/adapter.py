@@ -53,7 +53,7 @@ class Reader:
 def main() -> None:
     """Serve Flink on standard input and output."""
     answers = take_standard_output()
-    flink = Flink()
+    flink = Flink(os.environ)
     about = {
         "implementation": "flink",
         "version": os.environ["ICEBERG_CONFORMANCE_ENGINE_VERSION"],

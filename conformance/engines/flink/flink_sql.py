@@ -6,7 +6,7 @@ import json
 import os
 import re
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -46,7 +46,7 @@ DIALECT = Dialect(
         "timestamptz_ns": _INSTANT.replace("{digits}", "9"),
         "uuid": "X'{hex}'",
         "fixed": "X'{text}'",
-        "binary": "X'{text}'",
+        "binary": "CAST(X'{text}' AS BYTES)",
     },
 )
 
@@ -59,6 +59,7 @@ TYPES = {
 
 UNSUPPORTED = re.compile(
     r"UnsupportedOperationException|not supported|[Uu]nsupported|doesn't support|Cannot convert|null type is reserved"
+    r"|NumberFormatException: Infinite or NaN"
 )
 """What an exception or a cause of it says where Flink or the connector does not have something."""
 
@@ -74,9 +75,14 @@ class Defect(Exception):
 
 
 class Flink:
-    """The compiled program, which is started by the first question."""
+    """The compiled program, which is started by the first question.
 
-    def __init__(self) -> None:
+    Args:
+        env: has ``JAVA_HOME`` and the program's folder, ``ICEBERG_CONFORMANCE_PROGRAM``.
+    """
+
+    def __init__(self, env: Mapping[str, str]) -> None:
+        self._env = env
         self._process: subprocess.Popen[bytes] | None = None
 
     def run(
@@ -117,8 +123,8 @@ class Flink:
 
     def _ask(self, request: dict[str, Any]) -> Any:
         if self._process is None:
-            java = Path(os.environ["JAVA_HOME"]) / "bin" / "java"
-            program = Path(os.environ["ICEBERG_CONFORMANCE_PROGRAM"])
+            java = Path(self._env["JAVA_HOME"]) / "bin" / "java"
+            program = Path(self._env["ICEBERG_CONFORMANCE_PROGRAM"])
             path = os.pathsep.join((str(program / "classes"), str(program / "jars" / "*")))
             self._process = subprocess.Popen(
                 [str(java), *OPTIONS, "-cp", path, PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -205,13 +211,13 @@ def literal(type_: Json, value: Json) -> str:
             return f"CAST(ROW({', '.join(parts)}) AS {kind})"
         case "list":
             if not value:
-                raise Unsupported("Flink has no literal for an array without elements")
+                return f"CAST({_no_items(type_['element'])} AS {kind})"
             return f"CAST(ARRAY[{', '.join(literal(type_['element'], item) for item in value)}] AS {kind})"
         case "map":
             pairs = zip(value["keys"], value["values"], strict=True)
             entries = [f"{literal(type_['key'], key)}, {literal(type_['value'], item)}" for key, item in pairs]
             if not entries:
-                raise Unsupported("Flink has no literal for a map without entries")
+                return f"CAST(MAP_FROM_ARRAYS({_no_items(type_['key'])}, {_no_items(type_['value'])}) AS {kind})"
             return f"CAST(MAP[{', '.join(entries)}] AS {kind})"
         case "variant":
             raise Unsupported("Flink has no literal for a variant of given bytes")
@@ -221,6 +227,8 @@ def literal(type_: Json, value: Json) -> str:
             return f"CAST({text(value, DIALECT)} AS STRING)"
         case "uuid" | "fixed" | "binary":
             return f"CAST(X'{str(value).replace('-', '')}' AS {kind})"
+        case "float" | "double" if isinstance(value, str):
+            raise Unsupported("a constant of Flink's planner is a number")
         case name if name in (DIALECT.literals or {}):
             told = native.write(type_, native.read(type_, value))
             if native.kind(type_) == "time" and not told.endswith("000"):
@@ -228,6 +236,12 @@ def literal(type_: Json, value: Json) -> str:
             assert DIALECT.literals is not None
             return DIALECT.literals[name].format(text=told, string=text(str(told), DIALECT), type=str(type_))
     return f"CAST('{value}' AS {kind})"
+
+
+def _no_items(type_: Json) -> str:
+    """An array without elements, for which SQL has no literal."""
+    null = literal(type_, None)
+    return f"ARRAY_EXCEPT(ARRAY[{null}], ARRAY[{null}])"
 
 
 def exchange(type_: Json, value: Any) -> Json:
