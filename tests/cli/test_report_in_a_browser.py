@@ -5,6 +5,7 @@ What each view looks like is left in ``results/screens``.
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -163,12 +164,29 @@ def test_deviations_are_grouped_by_cause(browser: webdriver.Chrome) -> None:
 
 
 def test_coverage_leads_to_the_cases_of_a_requirement(browser: webdriver.Chrome) -> None:
-    text = browser.find_element(By.ID, "coverage").text
-    assert "Appendix B" in text
-    button = browser.find_element(By.CSS_SELECTOR, "#coverage button[title]")
-    browser.execute_script("arguments[0].closest('details').open = true", button)
-    browser.execute_script("arguments[0].click()", button)
-    assert "cases" in browser.find_element(By.CSS_SELECTOR, "form output").text
+    assert re.search(
+        r"\n1 of \d{3} requirements have cases in this run\.\n", browser.find_element(By.ID, "coverage").text
+    )
+    (section,) = [
+        row
+        for row in browser.find_elements(By.CSS_SELECTOR, "#coverage tbody tr")
+        if "\n1 of " in row.find_element(By.TAG_NAME, "th").text
+    ]
+    right, wrong = (cell.text for cell in section.find_elements(By.TAG_NAME, "td"))
+    assert (right, wrong) == ("1 passed", "1 failed")
+    toggle = section.find_element(By.TAG_NAME, "button")
+    click(browser, toggle)
+    opened = section.find_element(By.XPATH, "..")
+    rows = {
+        row.find_element(By.TAG_NAME, "a").text: row for row in opened.find_elements(By.CSS_SELECTOR, ".requirement")
+    }
+    counts = [cell.text for cell in rows["HSH001"].find_elements(By.TAG_NAME, "td")]
+    assert counts == [f"{CASES} passed", f"6 failed\n{CASES - 6} passed"]
+    assert "no case in this run" in rows["HSH002"].text
+    click(browser, rows["HSH001"].find_element(By.TAG_NAME, "button"))
+    assert f"{CASES} of {CASES} cases" in browser.find_element(By.CSS_SELECTOR, "form output").text
+    click(browser, toggle)
+    assert opened.find_elements(By.CSS_SELECTOR, ".requirement") == []
 
 
 def test_an_open_point_shows_the_side_of_each_implementation(browser: webdriver.Chrome) -> None:

@@ -191,26 +191,55 @@ function dividedBy(data, id) {
     .map((adapter) => (adapter.details[index] || {}).chosen).filter((chosen) => chosen !== undefined).map(json)).size > 1).length;
 }
 
+// The status of a requirement is the worst of its cases, and "unsupported" only where all of them are.
+const WORST_FIRST = ["crashed", "failed", "unexpected-pass", "known", "passed", "unsupported"];
+
 function coverage(data, show) {
-  const proven = new Map();
-  data.cases.forEach((one, index) => one.requirements.forEach((code) => proven.set(code, [...(proven.get(code) || []), index])));
+  const place = document.querySelector("#coverage div");
+  const cases = new Map();
+  data.cases.forEach((one, index) => one.requirements.forEach((code) => cases.set(code, [...(cases.get(code) || []), index])));
   const sections = new Map();
   for (const [code, rule] of Object.entries(data.requirements)) {
     if (!rule.adopted) continue;
     const name = rule.document === "spec" ? rule.section : `${rule.document}: ${rule.section}`;
     sections.set(name, [...(sections.get(name) || []), code]);
   }
-  const rows = [...sections].map(([name, codes]) => {
-    const have = codes.filter((code) => proven.has(code));
-    const bar = make("span", { class: "bar" }, make("i", { class: "passed", style: `width:${(100 * have.length) / codes.length}%` }));
-    const links = make("details", {}, make("summary", {}, "requirements"), ...codes.map((code) => {
-      const button = make("button", { type: "button", title: data.requirements[code].text }, `${code} ${(proven.get(code) || []).length}`);
-      button.addEventListener("click", () => show({ words: code }));
-      return button;
-    }));
-    return [name, have.length, codes.length, bar, links];
+  const statuses = (adapter, code) => (cases.get(code) || []).map((index) => statusOf(adapter, index)).filter(Boolean);
+  const worst = (adapter, code) => WORST_FIRST.find((status) => statuses(adapter, code).includes(status));
+  const counted = (names) => WORST_FIRST.map((status) => [status, names.filter((one) => one === status).length]).filter(([, count]) => count);
+  const told = (counts) => make("div", { class: "counts" }, ...counts.map(([status, count]) => make("span", { class: status }, `${count} ${status}`)));
+
+  function summary(adapter, codes) {
+    const counts = counted(codes.map((code) => worst(adapter, code)));
+    const width = (count) => `width:${(100 * count) / codes.length}%`;
+    return make("td", {}, make("span", { class: "bar" }, ...counts.map(([status, count]) => make("i", { class: status, style: width(count) }))), told(counts));
+  }
+  function requirement(code) {
+    const rule = data.requirements[code];
+    const found = cases.get(code) || [];
+    const button = make("button", { type: "button", title: `the cases of ${code}` }, `${found.length} ${found.length === 1 ? "case" : "cases"}`);
+    button.addEventListener("click", () => show({ words: code }));
+    const head = make("th", { scope: "row" }, make("a", { href: rule.link }, code), " ", found.length ? button : make("span", { class: "none" }, "no case in this run"), make("small", {}, rule.text));
+    return make("tr", { class: "requirement" }, head, ...data.adapters.map((adapter) => make("td", {}, told(counted(statuses(adapter, code))))));
+  }
+  const total = [...sections.values()].flat();
+  place.append(make("p", {}, `${total.filter((code) => cases.has(code)).length} of ${total.length} requirements have cases in this run.`));
+  const isTested = ([, codes]) => codes.some((code) => cases.has(code));
+  const bodies = [...sections].sort((one, other) => isTested(other) - isTested(one)).map(([name, codes]) => {
+    const toggle = make("button", { type: "button", "aria-expanded": "false", title: `the requirements of ${name}` }, name);
+    const small = make("small", {}, `${codes.filter((code) => cases.has(code)).length} of ${codes.length} requirements have cases`);
+    const body = make("tbody", {}, make("tr", {}, make("th", { scope: "row" }, toggle, small), ...data.adapters.map((adapter) => summary(adapter, codes))));
+    toggle.addEventListener("click", () => {
+      const opens = body.children.length === 1;
+      if (opens) body.append(...codes.map(requirement));
+      else body.replaceChildren(body.firstChild);
+      toggle.setAttribute("aria-expanded", String(opens));
+    });
+    return body;
   });
-  document.querySelector("#coverage div").append(table(["section", "proven here", "requirements", "", ""], rows));
+  const names = data.adapters.map((adapter) => make("th", { scope: "col" }, adapter.name, make("small", {}, adapter.identity)));
+  place.append(make("div", { class: "scroll" }, make("table", { class: "matrix coverage" },
+    make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "section"), ...names)), ...bodies)));
 }
 
 unpack().then((data) => {
