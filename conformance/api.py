@@ -29,9 +29,9 @@ from conformance.table_io import local, tables
 from conformance.table_io.filter_text import parse_filter
 from conformance.table_io.tables import Table
 from conformance.table_io.trust import Trust
-from conformance.validator.acceptance import acceptance
 from conformance.validator.catalogs import from_catalog
 from conformance.validator.context import Level
+from conformance.validator.finding_filter import finding_filter
 from conformance.validator.local import Local
 from conformance.validator.run import Snapshots
 from conformance.validator.run import validate as validate_table
@@ -177,7 +177,7 @@ def validate(
         UsageError: an argument is not valid, or the table does not have the snapshot.
     """
     place = _place(location)
-    accepted = acceptance(tuple(select), tuple(ignore), "error", None)
+    accepted = finding_filter(tuple(select), tuple(ignore), "error", None)
     backend = Local(workers, apart=workers > 1)
     try:
         with _reading(place):

@@ -23,16 +23,16 @@ from conformance.reports import validation as rendering
 from conformance.reports.terminal import coloured, plain
 from conformance.reports.validation import Outcome
 from conformance.table_io.trust import Trust
-from conformance.validator.acceptance import Acceptance, acceptance
+from conformance.validator.backend import Backend
 from conformance.validator.catalogs import PREFIX, Catalogs, parse_location
 from conformance.validator.context import Level
 from conformance.validator.diff import compare
-from conformance.validator.engines import Engine
+from conformance.validator.finding_filter import FindingFilter, finding_filter
 from conformance.validator.memory import keep_freed_memory
-from conformance.validator.patience import FILE_SECONDS, anything_left_behind
-from conformance.validator.root import Unreadable
 from conformance.validator.run import Snapshots, TableReport
 from conformance.validator.run import validate as validate_table
+from conformance.validator.stall_timeout import FILE_SECONDS, anything_left_behind
+from conformance.validator.table_root import Unreadable
 
 with lazy_imports():
     from conformance.validator import local, remote, spark
@@ -100,7 +100,7 @@ def validate(
         raise UsageError("--diff compares two locations, OLD and NEW")
     if not 0 < file_timeout <= MOST_SECONDS:
         raise UsageError(f"--file-timeout {file_timeout:g}: must be more than 0 and at most {MOST_SECONDS}")
-    accepted = acceptance(select, ignore, fail_on, baseline)
+    accepted = finding_filter(select, ignore, fail_on, baseline)
     chosen = _snapshots(snapshots)
     outcomes: list[Outcome] = []
     budget = TimeBudget(time_budget)
@@ -161,7 +161,12 @@ def _tables(locations: Sequence[str], catalogs: Catalogs, budget: TimeBudget) ->
 
 
 def _outcome(
-    names: tuple[str, ...], checked: Callable[..., TableReport], budget: TimeBudget, accepted: Acceptance, *, many: bool
+    names: tuple[str, ...],
+    checked: Callable[..., TableReport],
+    budget: TimeBudget,
+    accepted: FindingFilter,
+    *,
+    many: bool,
 ) -> Outcome:
     """Check a table, or two versions of one.
 
@@ -227,7 +232,7 @@ def _checker(
     """Return a function that checks the given snapshots of one table."""
     if workers is not None and not 0 < workers <= 1024:
         raise UsageError(f"--workers {workers}: must be from 1 to 1024")
-    made: Engine
+    made: Backend
     if name == "spark" and importlib.util.find_spec("pyspark") is None:
         with remote.Remote(level, master, seconds) as there:
             yield there.check

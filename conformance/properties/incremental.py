@@ -12,12 +12,12 @@ from typing import Any
 import attrs
 import pyarrow as pa
 
-from conformance.validator.apart import Lost
+from conformance.validator.backend import Check
+from conformance.validator.check_results import Emitted, Facts, ManifestSums
 from conformance.validator.context import Context, FilesTask, ManifestTask
 from conformance.validator.deleted_positions import Origin
-from conformance.validator.emitted import Emitted, Facts, ManifestSums
-from conformance.validator.engines import Check
 from conformance.validator.local import Local
+from conformance.validator.process_isolation import Lost
 from spec_ref.schemas.name_mapping import NAME_MAPPING_PROPERTY
 
 MANIFEST = "manifest"

@@ -14,8 +14,8 @@ from conformance.core.terminal_sanitizer import one_line, xml_text
 from conformance.reports import sarif
 from conformance.reports.github import annotation
 from conformance.rules import check_of
-from conformance.validator.acceptance import is_failure
 from conformance.validator.advice import Advice, Kind, advice
+from conformance.validator.finding_filter import is_failure
 from conformance.validator.readability import Reader, readers
 from conformance.validator.run import TableReport
 from spec_ref.checks.findings import Finding, Severity

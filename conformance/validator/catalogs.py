@@ -24,7 +24,7 @@ import attrs
 from conformance.core.failures import NothingSelected, UsageError
 from conformance.core.lazy_imports import lazy_imports
 from conformance.validator.catalog_process import WILDCARD
-from conformance.validator.root import Unreadable
+from conformance.validator.table_root import Unreadable
 
 with lazy_imports():
     from conformance import engine_setup

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import attrs
 
-from conformance.validator.patience import FILE_SECONDS
+from conformance.validator.stall_timeout import FILE_SECONDS
 from spec_ref.core.errors import SpecError
 from spec_ref.data_types.types import StructType, Type
 from spec_ref.manifest_lists.manifest_file import ManifestFile
@@ -64,7 +64,7 @@ class Context:
     """Whether some snapshot that is checked has position deletes or deletion vectors."""
 
     file_seconds: float = FILE_SECONDS
-    """The time limit for a file without progress (`conformance.validator.patience`)."""
+    """The time limit for a file without progress (`conformance.validator.stall_timeout`)."""
 
     @functools.cached_property
     def specs(self) -> Mapping[int, PartitionSpec]:

@@ -13,8 +13,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from conformance.validator.check_results import Facts
 from conformance.validator.context import Context, Members
-from conformance.validator.emitted import Facts
 from conformance.validator.finding import finding
 from conformance.validator.manifests import FILES, REFERENCES, ROW_IDS, row_bucket_size
 from conformance.validator.partition_statistics import PARTITIONS, STATISTICS, compare_partitions

@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from conformance.validator.check_results import Facts
 from conformance.validator.context import Context, Members
-from conformance.validator.emitted import Facts
 from conformance.validator.finding import finding
 from spec_ref.checks.findings import Finding
 from spec_ref.core.records import evolve

@@ -11,9 +11,9 @@ from typing import Any
 import attrs
 
 from conformance.validator.finding import finding
-from conformance.validator.patience import FILE_SECONDS
-from conformance.validator.root import Unreadable, place_of
 from conformance.validator.run import Snapshots, TableReport, read_root
+from conformance.validator.stall_timeout import FILE_SECONDS
+from conformance.validator.table_root import Unreadable, place_of
 from spec_ref.checks.findings import Finding, Tally
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve

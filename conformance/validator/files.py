@@ -10,17 +10,17 @@ import attrs
 import numpy as np
 
 from conformance.table_io.file_access import FileAccessError, file_size, read_bytes
-from conformance.validator.apart import ENDED
+from conformance.validator.check_results import Emitted, Facts, Findings, Miscounted, Seen, Sums
 from conformance.validator.context import Context, FilesTask, Level, ManifestTask
+from conformance.validator.data_file_reader import OpenedFile, open_file
 from conformance.validator.deleted_positions import Origin, origin_of, targets
-from conformance.validator.emitted import Emitted, Facts, Findings, Miscounted, Seen, Sums
 from conformance.validator.finding import InFull, all_of, finding, of, rated
 from conformance.validator.fingerprints import Evidence, suspect
 from conformance.validator.manifests import load, writer_of
-from conformance.validator.opened import Opened, open_file
-from conformance.validator.patience import Stalled, within
+from conformance.validator.process_isolation import ENDED
 from conformance.validator.row_ids import deleted_facts
 from conformance.validator.rows import row_findings
+from conformance.validator.stall_timeout import Stalled, within
 from conformance.validator.tolerated import tolerate
 from conformance.validator.values import same_type, stored_otherwise
 from spec_ref.checks.findings import Finding, Tally
@@ -311,7 +311,7 @@ def _size(place: Place, size: int) -> Finding:
     )
 
 
-def _described(place: Place, opened: Opened) -> Iterator[Finding]:
+def _described(place: Place, opened: OpenedFile) -> Iterator[Finding]:
     """Find differences between the entry and the footer."""
     data_file = place.data_file
     if data_file.file_size_in_bytes != opened.size:
@@ -371,7 +371,7 @@ def _described(place: Place, opened: Opened) -> Iterator[Finding]:
 # Schemas
 
 
-def _columns(context: Context, place: Place, opened: Opened) -> Iterator[Finding]:
+def _columns(context: Context, place: Place, opened: OpenedFile) -> Iterator[Finding]:
     """Check that the columns are those of the table, and those that a delete file must have."""
     location = place.data_file.file_path
     content = place.data_file.content
@@ -440,7 +440,7 @@ def _flat_type(field_id: int, path: str, type_: Type) -> Iterator[tuple[int, str
 
 
 def _column(
-    context: Context, data_file: DataFile, opened: Opened, field_id: int, name: str, type_: Type
+    context: Context, data_file: DataFile, opened: OpenedFile, field_id: int, name: str, type_: Type
 ) -> Iterator[Finding]:
     location = data_file.file_path
     if field_id > MAX_TABLE_FIELD_ID:

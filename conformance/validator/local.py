@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import IO, Any, TypeVar
 
 from conformance.core.failures import NotExamined
-from conformance.validator.apart import Apart, Lost, manifest_lost
+from conformance.validator.backend import Check, CheckBucket, Progress, Stopped, quiet
+from conformance.validator.check_results import Emitted, Facts, Findings
 from conformance.validator.context import Context
-from conformance.validator.emitted import Emitted, Facts, Findings
-from conformance.validator.engines import Check, CheckBucket, Progress, Stopped, quiet
+from conformance.validator.process_isolation import IsolatedRunner, Lost, manifest_lost
 from spec_ref.checks.findings import Finding, Tally
 
 T = TypeVar("T")
@@ -83,7 +83,7 @@ class Local:
         apart = lost is not None and self.apart
         if apart or (self.workers > 1 and len(tasks) >= self.few_tasks):
             workers = min(self.workers, len(tasks))
-            return Apart(context, check, workers, lost or manifest_lost).results(tasks) if tasks else iter(())
+            return IsolatedRunner(context, check, workers, lost or manifest_lost).results(tasks) if tasks else iter(())
         return (check(context, task) for task in tasks)
 
     def grouped(self, check: CheckBucket) -> list[tuple[Finding, ...]]:

@@ -10,7 +10,7 @@ import attrs
 from conformance.table_io.file_access import FileAccessError, read_bytes
 from conformance.validator.context import Context, ListTask, ManifestTask, Members
 from conformance.validator.finding import finding, rated
-from conformance.validator.patience import within
+from conformance.validator.stall_timeout import within
 from spec_ref.checks.findings import Finding, Tally
 from spec_ref.core.errors import SpecError, abbreviated_repr
 from spec_ref.core.versions import SEQUENCE_NUMBERS, V1, V2, V3, FormatVersion

@@ -13,13 +13,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from conformance.table_io.file_access import FileAccessError, read_bytes
+from conformance.validator.check_results import Emitted, Facts, Findings, ManifestSums, Sums
 from conformance.validator.context import Context, ManifestTask
-from conformance.validator.emitted import Emitted, Facts, Findings, ManifestSums, Sums
 from conformance.validator.finding import all_of, finding, rated
 from conformance.validator.fingerprints import Evidence, suspect
-from conformance.validator.listed import Listing
+from conformance.validator.manifest_list_consistency import Listing
 from conformance.validator.partition_statistics import partition_facts
-from conformance.validator.patience import within
+from conformance.validator.stall_timeout import within
 from conformance.validator.tolerated import tolerate
 from spec_ref.checks.findings import Finding, Tally, with_file
 from spec_ref.columnar.hashing import hash_array

@@ -17,12 +17,12 @@ import pyarrow as pa
 
 from conformance.table_io.file_access import FileAccessError, file_size, open_input
 from conformance.table_io.reading import in_file
-from conformance.validator.apart import ENDED
+from conformance.validator.check_results import Emitted, Facts, Findings, StatisticsRead
 from conformance.validator.context import Context, ManifestTask, Members
-from conformance.validator.emitted import Emitted, Facts, Findings, StatisticsRead
+from conformance.validator.data_file_reader import OpenedFile, open_file
 from conformance.validator.finding import InFull, all_of, finding
-from conformance.validator.opened import Opened, open_file
-from conformance.validator.patience import Stalled, alive, within
+from conformance.validator.process_isolation import ENDED
+from conformance.validator.stall_timeout import Stalled, alive, within
 from conformance.validator.values import partition_values, same_type
 from spec_ref.checks.findings import Finding, Tally
 from spec_ref.columnar.arrow_values import to_python_values
@@ -284,7 +284,7 @@ def _version(context: Context, snapshot_id: int) -> FormatVersion:
 
 
 def _schema_faults(
-    context: Context, opened: Opened, unified: StructType, version: FormatVersion, location: str
+    context: Context, opened: OpenedFile, unified: StructType, version: FormatVersion, location: str
 ) -> Iterator[Finding]:
     """Find columns that are missing or have wrong types."""
     stored = {field.id: field for field in opened.struct.fields}
@@ -356,7 +356,7 @@ def _partition_faults(context: Context, found: NestedField, unified: StructType,
 def _rows(
     context: Context,
     task: PartitionStatisticsTask,
-    opened: Opened,
+    opened: OpenedFile,
     unified: StructType,
     version: FormatVersion,
     tally: Tally,

@@ -26,9 +26,9 @@ import attrs
 from conformance.core.failures import NotExamined, UsageError
 from conformance.core.lazy_imports import lazy_imports
 from conformance.validator.context import Level
-from conformance.validator.patience import FILE_SECONDS
-from conformance.validator.root import Unreadable
 from conformance.validator.run import Snapshots, TableReport
+from conformance.validator.stall_timeout import FILE_SECONDS
+from conformance.validator.table_root import Unreadable
 
 with lazy_imports():
     from conformance import engine_setup

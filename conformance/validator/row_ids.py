@@ -19,9 +19,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from conformance.core.counts import plural
+from conformance.validator.check_results import Facts
 from conformance.validator.context import Context, Members
 from conformance.validator.deleted_positions import Origin, PerFile, mismatch, total_findings
-from conformance.validator.emitted import Facts
 from conformance.validator.finding import finding
 from spec_ref.checks.findings import Finding, Tally
 from spec_ref.manifests.entry import EntryStatus

@@ -14,15 +14,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from conformance.core.counts import plural
+from conformance.validator.check_results import Facts
 from conformance.validator.context import Context
-from conformance.validator.emitted import Facts
+from conformance.validator.data_file_reader import OpenedFile
 from conformance.validator.finding import finding
 from conformance.validator.nested_bounds import Beyond
-from conformance.validator.opened import Opened
 from conformance.validator.partition_of_rows import PartitionOfRows, early_in_orc
-from conformance.validator.patience import alive
 from conformance.validator.row_ids import LAST_UPDATED, ROW_ID, RowIds, deleted_facts
 from conformance.validator.sorted_rows import Ascending, SortKey, ascending
+from conformance.validator.stall_timeout import alive
 from spec_ref.checks.findings import Finding
 from spec_ref.columnar.manifests.computed_metrics import compute_array_metrics, leaf_names, storage_array
 from spec_ref.core.errors import SpecError, abbreviated_repr, spec_error
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 FILE_PATH, POS = 2147483546, 2147483545
 
 
-def row_findings(context: Context, place: Place, opened: Opened, facts: list[Facts]) -> list[Finding]:
+def row_findings(context: Context, place: Place, opened: OpenedFile, facts: list[Facts]) -> list[Finding]:
     """Return the findings about the rows of a file; the facts for rules over several files are added to `facts`.
 
     Raises:
@@ -95,7 +95,7 @@ class Batch:
 class _Checks:
     """The checks of one file, over its batches; metrics of a delete file are those of the deletes (DEL024)."""
 
-    def __init__(self, context: Context, place: Place, opened: Opened, facts: list[Facts]) -> None:
+    def __init__(self, context: Context, place: Place, opened: OpenedFile, facts: list[Facts]) -> None:
         self.context = context
         self.place = place
         self.opened = opened

@@ -11,11 +11,10 @@ import attrs
 from conformance.core.failures import NotExamined, UsageError
 from conformance.table_io.file_access import read_bytes
 from conformance.table_io.tables import metadata_location
-from conformance.validator.apart import Lost
+from conformance.validator.backend import Backend, Check, Stopped
+from conformance.validator.check_results import Emitted, Facts, Findings, ManifestSums, Miscounted, Seen, StatisticsRead
 from conformance.validator.context import Context, FilesTask, Level, ManifestTask, Members
 from conformance.validator.cross_files import check_bucket
-from conformance.validator.emitted import Emitted, Facts, Findings, ManifestSums, Miscounted, Seen, StatisticsRead
-from conformance.validator.engines import Check, Engine, Stopped
 from conformance.validator.files import check_files_task, file_lost
 from conformance.validator.manifest_lists import Listed, check_list, list_tasks, listed_otherwise, manifest_tasks
 from conformance.validator.manifests import check_manifest_task
@@ -26,10 +25,11 @@ from conformance.validator.partition_statistics import (
     statistics_lost,
     statistics_rows,
 )
-from conformance.validator.patience import FILE_SECONDS, within
+from conformance.validator.process_isolation import Lost
 from conformance.validator.readability import features_of
-from conformance.validator.root import Unreadable, claimed_version, hint_findings, is_metadata, location_findings
 from conformance.validator.row_ids import ROWS_A_BUCKET, check_ids, live_ids
+from conformance.validator.stall_timeout import FILE_SECONDS, within
+from conformance.validator.table_root import Unreadable, claimed_version, hint_findings, is_metadata, location_findings
 from conformance.validator.table_statistics import check_statistics_task, statistics_tasks
 from conformance.validator.tolerated import tolerate
 from conformance.validator.totals import check_totals
@@ -150,7 +150,7 @@ class TableReport:
 
 
 def validate(
-    location: str, level: Level, engine: Engine, snapshots: Snapshots = CURRENT, file_seconds: float = FILE_SECONDS
+    location: str, level: Level, engine: Backend, snapshots: Snapshots = CURRENT, file_seconds: float = FILE_SECONDS
 ) -> TableReport:
     """Validate a table. After an interrupt or a failure of the engine, return the findings so far.
 
@@ -236,7 +236,7 @@ def read_root(location: str, file_seconds: float = FILE_SECONDS) -> tuple[str, b
 class _Deep:
     """Checks the levels below the metadata."""
 
-    def __init__(self, context: Context, engine: Engine) -> None:
+    def __init__(self, context: Context, engine: Backend) -> None:
         self.context = context
         self.engine = engine
         self.tally = Tally()

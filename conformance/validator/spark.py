@@ -20,10 +20,10 @@ from pyspark.sql import SparkSession
 
 from conformance.core.failures import NotExamined
 from conformance.table_io.spark_worker import settle_in
-from conformance.validator.apart import Apart, Lost
+from conformance.validator.backend import Check, CheckBucket, Progress, quiet
+from conformance.validator.check_results import Emitted, Facts, Findings
 from conformance.validator.context import Context
-from conformance.validator.emitted import Emitted, Facts, Findings
-from conformance.validator.engines import Check, CheckBucket, Progress, quiet
+from conformance.validator.process_isolation import IsolatedRunner, Lost
 from spec_ref.checks.findings import Finding, Tally
 
 T = TypeVar("T")
@@ -161,7 +161,7 @@ def _run(context: Context, check: Check, tasks: Iterable[Any], lost: Lost | None
     results: Iterable[Iterable[Emitted]] = (
         (check(context, task) for task in tasks)
         if lost is None
-        else Apart(context, check, 1, lost).results(tasks)  # a crash of the worker would end the job
+        else IsolatedRunner(context, check, 1, lost).results(tasks)  # a crash of the worker would end the job
     )
     for result in results:
         for emitted in result:

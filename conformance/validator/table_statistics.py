@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import attrs
 
 from conformance.table_io.file_access import FileAccessError, read_bytes
+from conformance.validator.check_results import Emitted, Findings
 from conformance.validator.context import Context
-from conformance.validator.emitted import Emitted, Findings
 from conformance.validator.finding import InFull, all_of, finding
-from conformance.validator.patience import within
+from conformance.validator.stall_timeout import within
 from spec_ref.checks.findings import Finding
 from spec_ref.statistics.table import check_statistics_file
 from spec_ref.table_metadata.statistics import StatisticsFile

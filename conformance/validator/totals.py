@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from conformance.core.counts import plural
+from conformance.validator.check_results import ManifestSums, Miscounted, Sums
 from conformance.validator.context import Context, Members
-from conformance.validator.emitted import ManifestSums, Miscounted, Sums
 from conformance.validator.finding import finding
 from spec_ref.checks.findings import Finding
 from spec_ref.snapshots.snapshot import Snapshot

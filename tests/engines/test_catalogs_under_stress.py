@@ -21,7 +21,7 @@ from conformance.table_io.catalogs import servers
 from conformance.table_io.catalogs.servers import KINDS, Running, server_status
 from conformance.table_io.stores import commit, load, open_store
 from conformance.validator.catalogs import from_catalog
-from conformance.validator.root import Unreadable
+from conformance.validator.table_root import Unreadable
 from spec_ref.commits import CommitStateUnknown
 from spec_ref.commits.changes import CreateTable, SetProperties, append, fast_append
 

@@ -176,7 +176,7 @@ OURS = {
     "conformance/table_io/spark.py",
     "conformance/table_io/spark_source.py",
     "conformance/validator/remote.py",
-    "conformance/validator/apart.py",
+    "conformance/validator/process_isolation.py",
     "conformance/validator/local.py",
 }
 """Modules that unpickle what their own processes wrote, in files and pipes that nobody else can write to."""

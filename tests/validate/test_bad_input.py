@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from conformance.validator import local, run
-from conformance.validator.apart import NO_PROCESS
+from conformance.validator.check_results import Emitted, Facts, Findings
 from conformance.validator.context import Context, FilesTask, Level
-from conformance.validator.emitted import Emitted, Facts, Findings
 from conformance.validator.files import check_files_task
 from conformance.validator.finding import finding
 from conformance.validator.local import Local, Spool
 from conformance.validator.manifests import ROW_IDS
+from conformance.validator.process_isolation import NO_PROCESS
 from conformance.validator.run import Snapshots, Unreadable, validate
 from conformance.vectors.golden_tables import materialize
 from spec_ref.checks.findings import Severity

@@ -25,7 +25,7 @@ from conformance.table_io.file_access import split_location
 from conformance.validator import catalogs
 from conformance.validator.catalog_process import list_tables
 from conformance.validator.catalogs import Catalogs, Name, from_catalog, parse_location
-from conformance.validator.root import Unreadable
+from conformance.validator.table_root import Unreadable
 
 DOCS = Path(__file__).parents[2] / "docs"
 TABLES = ("db.a", "db.b", "db.deep.a", "other.a", "other.events")

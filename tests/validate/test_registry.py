@@ -20,9 +20,9 @@ from conformance.reports import validation as rendering
 from conformance.reports.validation import Outcome
 from conformance.rules import registry
 from conformance.rules.old_messages import check_by_message
-from conformance.validator.acceptance import acceptance
 from conformance.validator.context import Level
 from conformance.validator.finding import finding
+from conformance.validator.finding_filter import finding_filter
 from conformance.validator.run import Snapshots, TableReport
 from conformance.vectors.golden_tables import materialize
 from spec_ref import checks
@@ -59,7 +59,9 @@ def test_retired_ids_are_of_no_check_and_may_still_be_selected() -> None:
     assert all(reason.endswith(".") for reason in rules.retired().values())
     with pytest.raises(UsageError, match="is retired"):
         find("data-file-content-null")
-    assert acceptance(("sort-order-parts",), ("data-file-content-null",), "error", None).select == ("sort-order-parts",)
+    assert finding_filter(("sort-order-parts",), ("data-file-content-null",), "error", None).select == (
+        "sort-order-parts",
+    )
 
 
 def test_every_aspect_of_the_registry_is_one_that_the_sources_check() -> None:
@@ -181,7 +183,7 @@ def test_nothing_changes_when_every_message_is_reworded(
     )
     known = tmp_path / "known.json"
     known.write_text(rendering.as_json([Outcome("file:/t", plain)]), encoding="utf-8")
-    left, accepted = acceptance((), (), "error", known).applied(other)
+    left, accepted = finding_filter((), (), "error", known).applied(other)
     assert (left.findings, len(accepted)) == ((), len(plain.findings))
 
 
@@ -200,7 +202,7 @@ def test_messages_do_not_part_what_one_check_finds(reworded: random.Random) -> N
 
 def accepted(findings: list[Finding], *select: str, ignore: tuple[str, ...] = ()) -> list[str]:
     report = TableReport("file:/t", "file:/t/m", Level.FILES, tuple(findings))
-    told, _ = acceptance(select, ignore, "error", None).applied(report)
+    told, _ = finding_filter(select, ignore, "error", None).applied(report)
     return [one.check for one in told.findings]
 
 
@@ -215,7 +217,7 @@ def test_checks_are_selected_and_ignored_by_their_ids() -> None:
     assert accepted(both, "DEL001") == ["data-file-content-deletes-in-v1"]
     assert accepted(both, ignore=("UPG",)) == [length, count]
     with pytest.raises(UsageError, match="not a check, the code of a requirement"):
-        acceptance(("manifest-file-manifest",), (), "error", None)
+        finding_filter(("manifest-file-manifest",), (), "error", None)
 
 
 # Reports of the version before
@@ -259,7 +261,7 @@ def test_a_baseline_of_the_version_before_is_still_one(tmp_path: Path) -> None:
     for count, left in ((2, 0), (3, 1)):
         found = Tally([*places[:count], other]).findings()
         report = TableReport("file:/t", "file:/t/m", Level.FILES, found)
-        told, _ = acceptance((), (), "error", known).applied(report)
+        told, _ = finding_filter((), (), "error", known).applied(report)
         assert [one.check for one in told.findings if one.violation.aspect == "mismatch"] == (
             ["data-file-record-count-mismatch"] * left
         )

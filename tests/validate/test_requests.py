@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.table_io.file_access import FileAccessError
-from conformance.validator import kept_ends
+from conformance.validator import footer_cache
 from conformance.validator.context import Level
-from conformance.validator.kept_ends import END, KeptEnds
+from conformance.validator.footer_cache import END, CachedEnds
 from conformance.validator.local import Local
 from conformance.validator.run import validate
 from spec_ref.core.versions import V3
@@ -79,9 +79,9 @@ CONTENT = random.Random(3).randbytes(3000)
 @given(places=st.lists(st.tuples(st.integers(0, 3100), st.integers(-1, 3100)), max_size=8), end=st.integers(1, 4000))
 def test_what_is_read_is_what_the_file_has(places: list[tuple[int, int]], end: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kept_ends, "END", end)
-        patch.setattr(kept_ends, "MOST_KEPT", 2000)
-        file = KeptEnds(Counting(CONTENT), "s3://b/f")  # type: ignore[arg-type]
+        patch.setattr(footer_cache, "END", end)
+        patch.setattr(footer_cache, "MOST_KEPT", 2000)
+        file = CachedEnds(Counting(CONTENT), "s3://b/f")  # type: ignore[arg-type]
         for place, count in places:
             assert file.seek(place) == place
             assert file.read(count) == (CONTENT[place:] if count < 0 else CONTENT[place : place + count])
@@ -89,9 +89,9 @@ def test_what_is_read_is_what_the_file_has(places: list[tuple[int, int]], end: i
 
 
 def test_a_part_before_the_kept_end_is_joined_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept_ends, "END", 100)
+    monkeypatch.setattr(footer_cache, "END", 100)
     below = Counting(CONTENT)
-    file = KeptEnds(below, "s3://b/f")  # type: ignore[arg-type]
+    file = CachedEnds(below, "s3://b/f")  # type: ignore[arg-type]
     for start in (2992, 2500, 2500, 2600):
         file.seek(start)
         assert file.read() == CONTENT[start:]
@@ -99,6 +99,6 @@ def test_a_part_before_the_kept_end_is_joined_to_it(monkeypatch: pytest.MonkeyPa
 
 
 def test_fewer_bytes_than_the_file_has_are_an_error_of_the_store() -> None:
-    file = KeptEnds(Counting(CONTENT, gives=10), "s3://b/f")  # type: ignore[arg-type]
+    file = CachedEnds(Counting(CONTENT, gives=10), "s3://b/f")  # type: ignore[arg-type]
     with pytest.raises(FileAccessError, match=r"s3://b/f: it cannot be read: 10 bytes were given where 3000"):
         file.read()

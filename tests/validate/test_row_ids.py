@@ -13,9 +13,9 @@ import pyarrow as pa
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from conformance.validator.check_results import Facts
 from conformance.validator.context import Context, Level, Members
 from conformance.validator.deleted_positions import Origin
-from conformance.validator.emitted import Facts
 from conformance.validator.row_ids import RowIds, check_ids, deleted_facts, live_ids
 from conformance.vectors.golden_tables import materialize
 from spec_ref.checks.findings import Severity

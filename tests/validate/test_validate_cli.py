@@ -16,7 +16,7 @@ import pytest
 
 from conformance.cli import main
 from conformance.table_io.tables import metadata_location
-from conformance.validator.acceptance import is_failure
+from conformance.validator.finding_filter import is_failure
 from conformance.vectors.golden_places import PLACE
 from conformance.vectors.golden_tables import materialize
 from spec_ref.checks.findings import Severity

@@ -16,8 +16,8 @@ import attrs
 
 from conformance.rules import registry
 from conformance.validator.context import Level
-from conformance.validator.root import Unreadable
 from conformance.validator.run import CURRENT
+from conformance.validator.table_root import Unreadable
 from spec_ref.checks import LEVELS
 from spec_ref.checks.findings import Finding, Severity
 from tools.grid.cells import Cell, NoCell, cells, mutate

@@ -14,8 +14,8 @@ from conformance.runner.results import Writer
 from conformance.runner.targets import limits_of, target
 from conformance.table_io.local import plan_reading, read_table
 from conformance.table_io.tables import load_table
+from conformance.validator.check_results import Facts
 from conformance.validator.context import Context, Level
-from conformance.validator.emitted import Facts
 from conformance.validator.manifest_lists import check_list, list_tasks, manifest_tasks
 from conformance.validator.manifests import check_manifest_task
 from conformance.vectors import load, shipped

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.orc as orc
 
 from conformance.table_io.reading import in_file
-from conformance.validator.kept_ends import open_with_ends
+from conformance.validator.footer_cache import open_with_cache
 from conformance.validator.parquet_footer import Chunk, footer_of
 from spec_ref.core.errors import SpecError, Violation, spec_error
 from spec_ref.data_files.orc_footer import read_stripes
@@ -31,7 +31,7 @@ Mapped = Sequence[MappedField] | None
 
 
 @attrs.frozen(eq=False)
-class Opened:
+class OpenedFile:
     """A file whose footer or header was read."""
 
     struct: StructType
@@ -59,7 +59,7 @@ class Opened:
     """The offsets of row groups or stripes."""
 
 
-def open_file(location: str, file_format: FileFormat, mapping: Mapped) -> Opened:
+def open_file(location: str, file_format: FileFormat, mapping: Mapped) -> OpenedFile:
     """Open a file of rows.
 
     Raises:
@@ -80,14 +80,14 @@ def open_file(location: str, file_format: FileFormat, mapping: Mapped) -> Opened
     return attrs.evolve(opened, batches=batches)
 
 
-def _parquet(location: str, mapping: Mapped) -> Opened:
-    file = open_with_ends(location)
+def _parquet(location: str, mapping: Mapped) -> OpenedFile:
+    file = open_with_cache(location)
     root = read_parquet_schema(file)
     footer = footer_of(file, root)
     rows = open_rows(file, FileFormat.PARQUET, mapping)
     unreadable = _unreadable_columns(rows)
     told = set(map(_key, unreadable))
-    return Opened(
+    return OpenedFile(
         struct=rows.written.struct,
         record_count=footer.rows,
         size=file.size(),
@@ -101,15 +101,15 @@ def _parquet(location: str, mapping: Mapped) -> Opened:
     )
 
 
-def _orc(location: str, mapping: Mapped) -> Opened:
-    file = open_with_ends(location)
+def _orc(location: str, mapping: Mapped) -> OpenedFile:
+    file = open_with_cache(location)
     stripes = read_stripes(file if isinstance(file, RandomAccessBytes) else RandomAccessBytes(file))
     rows = open_rows(file, FileFormat.ORC, mapping)
     try:
         count = orc.ORCFile(file).nrows
     except (pa.ArrowException, OSError) as error:
         raise _unreadable("ORC008", error) from error
-    return Opened(
+    return OpenedFile(
         struct=rows.written.struct,
         record_count=count,
         size=file.size(),
@@ -120,13 +120,13 @@ def _orc(location: str, mapping: Mapped) -> Opened:
     )
 
 
-def _avro(location: str, mapping: Mapped) -> Opened:
-    file = open_with_ends(location)
+def _avro(location: str, mapping: Mapped) -> OpenedFile:
+    file = open_with_cache(location)
     source = open_source(file)
     rows = open_rows(io.BytesIO(source) if isinstance(source, bytes) else file, FileFormat.AVRO, mapping)
     container = open_container(source, AVRO)
     schema = documents.loads(container.metadata[SCHEMA_KEY])
-    return Opened(
+    return OpenedFile(
         struct=rows.written.struct,
         record_count=container.count,
         size=len(source),
@@ -178,7 +178,7 @@ def _avro_faults(schema: Any, path: str) -> Iterator[Violation]:
             yield from _avro_faults(inner, path)
 
 
-_OPENERS: dict[FileFormat, Callable[[str, Mapped], Opened]] = {
+_OPENERS: dict[FileFormat, Callable[[str, Mapped], OpenedFile]] = {
     FileFormat.PARQUET: _parquet,
     FileFormat.ORC: _orc,
     FileFormat.AVRO: _avro,

@@ -20,17 +20,17 @@ MOST_KEPT = 8 << 20
 """Longer parts are not cached: this limits the cached end of a file, and the cached start."""
 
 
-def open_with_ends(location: str) -> Any:
+def open_with_cache(location: str) -> Any:
     """Open a file for random access; the start and the end of a file on a store are cached.
 
     Raises:
         FileAccessError: the file cannot be read; later reads may raise it too.
     """
     file = open_input(location)
-    return file if split_location(location).scheme == "file" else KeptEnds(file, location)
+    return file if split_location(location).scheme == "file" else CachedEnds(file, location)
 
 
-class KeptEnds(RandomAccessBytes):
+class CachedEnds(RandomAccessBytes):
     """A file with a cached start and end: both a Python file object for pyarrow, and `RandomAccessBytes`."""
 
     def __init__(self, file: pa.NativeFile, location: str) -> None:

@@ -19,11 +19,20 @@ import pytest
 from stalled import STALLED, TABLE, stalled_store, stalled_table  # noqa: F401 - a fixture
 
 from conformance.table_io.file_access import STORE_SECONDS
-from conformance.validator import diff, files, manifest_lists, manifests, opened, partition_statistics, root, run
+from conformance.validator import (
+    data_file_reader,
+    diff,
+    files,
+    manifest_lists,
+    manifests,
+    partition_statistics,
+    run,
+    table_root,
+)
 from conformance.validator.context import Level
 from conformance.validator.local import Local
-from conformance.validator.patience import Stalled, alive, anything_left_behind, within
 from conformance.validator.run import Unreadable, validate
+from conformance.validator.stall_timeout import Stalled, alive, anything_left_behind, within
 from conformance.vectors.golden_tables import materialize
 from spec_ref.checks.findings import Severity
 from tools.grid.workbench import Workbench
@@ -79,7 +88,7 @@ def never(module: Any, name: str, ending: str, monkeypatch: pytest.MonkeyPatch) 
         return within(seconds if location.endswith(ending) else 300, location, work)
 
     monkeypatch.setattr(module, name, waits)
-    for one in (files, manifest_lists, manifests, partition_statistics, root, run):
+    for one in (files, manifest_lists, manifests, partition_statistics, table_root, run):
         monkeypatch.setattr(one, "within", patient)
 
 
@@ -123,7 +132,7 @@ def test_a_file_that_comes_slowly_is_read(tmp_path: Path, monkeypatch: pytest.Mo
     original = files.open_file
     seen: list[Any] = []
 
-    def slow(*given: Any) -> opened.Opened:
+    def slow(*given: Any) -> data_file_reader.OpenedFile:
         made = original(*given)
         seen.append(given)
         if len(seen) > 1:
@@ -136,7 +145,7 @@ def test_a_file_that_comes_slowly_is_read(tmp_path: Path, monkeypatch: pytest.Mo
                     yield batch.slice(0, 0)
                 yield batch
 
-        return opened.attrs.evolve(made, batches=batches)
+        return data_file_reader.attrs.evolve(made, batches=batches)
 
     monkeypatch.setattr(files, "open_file", slow)
     report = validate(root, Level.ROWS, Local(), file_seconds=2)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol, TypeAlias, TypeVar
 
+from conformance.validator.check_results import Emitted, Facts, Findings
 from conformance.validator.context import Context
-from conformance.validator.emitted import Emitted, Facts, Findings
 from spec_ref.checks.findings import Finding
 
 T = TypeVar("T")
@@ -33,7 +33,7 @@ class Stopped(Exception):
         self.reason = reason
 
 
-class Engine(Protocol):
+class Backend(Protocol):
     """Runs checks, on this machine or on a cluster."""
 
     def map(self, context: Context, function: Callable[[Context, T], R], tasks: Sequence[T]) -> list[R]:

@@ -13,8 +13,8 @@ import attrs
 from conformance.core.failures import UsageError
 from conformance.rules import check_of, registry, retired
 from conformance.rules.old_messages import check_by_message
-from conformance.validator.root import place_of
 from conformance.validator.run import TableReport
+from conformance.validator.table_root import place_of
 from spec_ref.checks.findings import Finding, Severity
 from spec_ref.requirements import register
 
@@ -25,7 +25,7 @@ UNREAD = frozenset({"SNP005", "MLS002", "MLS003", "MAN001"})
 
 
 @attrs.frozen
-class Acceptance:
+class FindingFilter:
     """Which findings are reported, and which of them fail."""
 
     select: tuple[str, ...] = ()
@@ -92,14 +92,14 @@ def _table(location: str) -> str:
     return location if isinstance(place, str) else "|".join((place.scheme, place.authority, place.path.rstrip("/")))
 
 
-def acceptance(select: Sequence[str], ignore: Sequence[str], fail_on: str, baseline: Path | None) -> Acceptance:
+def finding_filter(select: Sequence[str], ignore: Sequence[str], fail_on: str, baseline: Path | None) -> FindingFilter:
     """Make the filter that options describe.
 
     Raises:
         UsageError: a name is not a check, a code or the start of one, or the baseline is not a report.
     """
     severity = None if fail_on == NEVER else Severity(fail_on)
-    return Acceptance(
+    return FindingFilter(
         _names("--select", select), _names("--ignore", ignore), severity, {} if baseline is None else _read(baseline)
     )
 

@@ -19,9 +19,9 @@ from multiprocessing import connection, forkserver, resource_tracker
 from typing import Any, TypeAlias
 
 from conformance.core.failures import NotExamined
+from conformance.validator.backend import Check
+from conformance.validator.check_results import Emitted, Findings
 from conformance.validator.context import Context
-from conformance.validator.emitted import Emitted, Findings
-from conformance.validator.engines import Check
 from conformance.validator.finding import finding
 from conformance.validator.memory import keep_freed_memory
 
@@ -31,7 +31,7 @@ AHEAD = 2
 PRELOADED = [
     "conformance.validator.files",
     "conformance.validator.partition_statistics",
-    "conformance.validator.opened",
+    "conformance.validator.data_file_reader",
 ]
 """Modules that every process needs: imported once, in the fork server."""
 
@@ -57,7 +57,7 @@ def manifest_lost(context: Context, task: Any) -> Findings:
     return Findings((finding("MAN001", ENDED, file=location, aspect="process-ended"),))
 
 
-class Apart:
+class IsolatedRunner:
     """Runs one check on tasks in separate processes."""
 
     def __init__(self, context: Context, check: Check, workers: int, lost: Lost = manifest_lost) -> None:
