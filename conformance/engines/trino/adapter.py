@@ -71,7 +71,7 @@ class Reader:
 def _time(args: Arguments) -> str:
     """The clause that names a snapshot."""
     if "snapshot" in args:
-        return f" FOR VERSION AS OF {int(args['snapshot'])}"
+        return f" FOR VERSION AS OF BIGINT '{int(args['snapshot'])}'"
     if "ref" in args:
         return f" FOR VERSION AS OF {text(args['ref'], DIALECT)}"
     if "timestamp_ms" in args:
