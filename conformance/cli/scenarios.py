@@ -151,7 +151,7 @@ def scenarios(
                 counts["unsupported"] += 1
             except errors.Broken as broken:
                 names = [operation["op"] for operation in one["operations"]]
-                seen = (broken.kind, names, str(broken), broken.violations)
+                seen = (broken.kind, names, str(broken), broken.violations, names)
                 entry = next((entry for entry in known if entry.happened(*seen)), None)
                 if entry is None:
                     raise

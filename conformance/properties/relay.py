@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import attrs
 from attrs import Factory, define, frozen
 
 from conformance.adapter_sdk.table_requests import local_path, metadata
@@ -66,6 +67,9 @@ class Failure:
     reason: str
     violations: tuple[Violation, ...] = ()
     """The violations in the table, only the first if there are many."""
+
+    earlier: tuple[str, ...] = ()
+    """The operations that made the table before."""
 
 
 @frozen
@@ -250,6 +254,7 @@ class Relays:
                 else:
                     self.handovers.append(Handover(before, engine.name, operation["op"], "done"))
                     return None
+        failure = attrs.evolve(failure, earlier=tuple(one["op"] for one in table.operations))
         self._note(table, operation, engine, failure.kind, self.known_as(failure))
         return failure
 
@@ -272,7 +277,8 @@ class Relays:
             kinds.add(f"refused: {failure.reason.partition(':')[0]}")
         for known in self.known:
             if known.is_of(started.implementation, started.version) and any(
-                known.happened(kind, [failure.operation], failure.reason, failure.violations) for kind in kinds
+                known.happened(kind, [failure.operation], failure.reason, failure.violations, failure.earlier)
+                for kind in kinds
             ):
                 return known.id
         return ""

@@ -63,6 +63,7 @@ class KnownRelay:
     expected: str = ""
     versions: tuple[str, ...] = ()
     operations: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
     kind: str = Kind.DEVIATION.value
     counter: str = ""
     upstream: tuple[str, ...] = ()
@@ -71,7 +72,14 @@ class KnownRelay:
         """Return whether the entry is about an implementation in a version."""
         return self.engine == implementation and (not self.versions or version in self.versions)
 
-    def happened(self, kind: str, operations: Iterable[str], reason: str, violations: Iterable[Violation] = ()) -> bool:
+    def happened(
+        self,
+        kind: str,
+        operations: Iterable[str],
+        reason: str,
+        violations: Iterable[Violation] = (),
+        earlier: Iterable[str] = (),
+    ) -> bool:
         """Return whether a failure is the one of the entry.
 
         Args:
@@ -79,9 +87,11 @@ class KnownRelay:
             operations: the operation that failed; all of the script if that is not known.
             reason: the message of the engine, or how the table differs.
             violations: the violations in the table.
+            earlier: the operations that made the table before.
         """
         return (
             kind == self.fails
+            and (not self.after or not set(self.after).isdisjoint(earlier))
             and (not self.operations or not set(self.operations).isdisjoint(operations))
             and all(part in reason for part in self.says)
             and (not (self.check or self.found or self.expected) or any(map(self._is_about, violations)))
@@ -99,7 +109,7 @@ OF_TABLES = ("finding: ", "unreadable: ")
 """The starts of the kinds of failures that are violations."""
 
 
-LISTS = ("requirements", "versions", "operations", "upstream")
+LISTS = ("requirements", "versions", "operations", "after", "upstream")
 
 
 def load_known(path: Path | None = None, table: str = "relay") -> tuple[KnownRelay, ...]:
