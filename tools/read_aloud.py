@@ -1,10 +1,11 @@
 """Draw texts of the project at random, to be read aloud: what makes a reader stop is rewritten.
 
-    python -m tools.read_aloud [--seed N] [--findings N] [--helps N] [--docstrings N] [--paragraphs N]
+    python -m tools.read_aloud [--seed N] [--findings N] [--helps N] [--docstrings N] [--paragraphs N] [--data N]
 
 Findings come from corruptions (`tests/validate/corruptions`), each check once, with their advice. Help texts are those
 of commands and options, docstrings those of every package, and paragraphs, list items and rows of tables those of the
-pages, if they have a few words. The same seed draws the same texts.
+pages, if they have a few words. Data are requirements, contradictions, known deviations, and vectors. The same seed
+draws the same texts.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import random
 import re
 import sys
 import tempfile
+import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -27,11 +29,13 @@ from conformance.cli import COMMANDS, make_app
 from conformance.reports.validation import finding_json
 from conformance.validator.context import Level
 from conformance.validator.run import Snapshots
+from conformance.vectors import load, shipped
 from conformance.vectors.golden_tables import materialize
 from tools.grid.workbench import Workbench
 from tools.words import ROOT, markdown_prose
 
 PACKAGES = ("spec_ref", "conformance", "tools")
+REASONS = ("why", "right", "wrong", "unproven", "implementations", "decision")
 WORDS = 8
 """The words that a paragraph has at least."""
 
@@ -62,6 +66,24 @@ def paragraphs() -> Iterator[tuple[str, str]]:
             if text and not text.startswith(("#", "<!--", "|--")):
                 start = start if kept else number
                 kept.append(text)
+
+
+def data() -> Iterator[tuple[str, str]]:
+    """Yield the name and the texts of requirements, contradictions, known deviations, and vectors with a note."""
+    for path in sorted((ROOT / "spec_ref/requirements").glob("*.toml")):
+        rows = tomllib.loads(path.read_text(encoding="utf-8"))
+        for one in (*rows.get("requirement", ()), *rows.get("contradiction", ())):
+            yield one.get("code") or one["id"], _texts(one, ("title", "text", "texts", *REASONS))
+    for path in sorted((ROOT / "conformance/engines").glob("*/deviations.toml")):
+        for one in tomllib.loads(path.read_text(encoding="utf-8")).get("deviation", ()):
+            yield one["id"], _texts(one, ("does", "reason", "counter", "evidence"))
+    for vector in load(shipped()):
+        if vector.note:
+            yield vector.id, vector.note
+
+
+def _texts(row: dict[str, Any], keys: Sequence[str]) -> str:
+    return "\n".join(f"{key}: {' '.join(str(row[key]).split())}" for key in keys if key in row)
 
 
 def helps() -> Iterator[tuple[str, str]]:
@@ -113,7 +135,7 @@ def main(arguments: Sequence[str]) -> int:
     """Print the drawn texts."""
     parser = argparse.ArgumentParser(prog="python -m tools.read_aloud", description=__doc__.splitlines()[0])
     parser.add_argument("--seed", type=int, default=0)
-    for name, number in (("findings", 100), ("helps", 50), ("docstrings", 50), ("paragraphs", 50)):
+    for name, number in (("findings", 100), ("helps", 50), ("docstrings", 50), ("paragraphs", 50), ("data", 50)):
         parser.add_argument(f"--{name}", type=int, default=number)
     given = parser.parse_args(arguments)
     chosen = random.Random(given.seed)
@@ -121,6 +143,7 @@ def main(arguments: Sequence[str]) -> int:
         ("help", list(helps()), given.helps),
         ("docstring", list(docstrings()), given.docstrings),
         ("paragraph", list(paragraphs()), given.paragraphs),
+        ("data", list(data()), given.data),
     ):
         for place, text in chosen.sample(texts, min(number, len(texts))):
             print(f"--- {title}: {place}\n{text}\n")

@@ -111,7 +111,7 @@ def predicate_for(name: str, type_: str, value: Any, note: str) -> tuple[Any, st
     if name in TAKEN_FOR:
         others, how = TAKEN_FOR[name]
         literal = int(value) if type_ == "long" else value
-        said = f"{note}; not what it would be {how}" if note else f"not what it would be {how}"
+        said = f"{note}; the value must not be {how}" if note else f"the value must not be {how}"
         return and_(leaf("eq", literal), leaf("not-in", others)), said
     if "infinity" in name:
         largest = 3.4028234663852886e38 if type_ == "float" else 1.7976931348623157e308

@@ -586,8 +586,8 @@ def _tags() -> Iterator[Vector]:
         for name, log, note in (
             ("append-to-a-tag", _alone(to_tag), "no snapshot is committed to a tag"),
             ("append-then-append-to-a-tag", race(append, to_tag), "no snapshot is committed to a tag"),
-            ("append-beside-a-tag", race(append, drop), "removing a tag is nothing to who appends"),
-            ("remove-a-tag-then-append", race(drop, append), "removing a tag is nothing to who appends"),
+            ("append-beside-a-tag", race(append, drop), "removing a tag does not conflict with an append"),
+            ("remove-a-tag-then-append", race(drop, append), "removing a tag does not conflict with an append"),
             ("expire-beside-a-tag", race(append, {"op": "expire"}), "the snapshot of a tag stays"),
         ):
             yield case(f"tags-{name}", ("REF008", "REF002"), version, log, note, begins=begins)

@@ -1,0 +1,44 @@
+"""Texts that are drawn to be read aloud: a seed repeats them, and every kind of text is drawn."""
+
+import random
+import re
+from pathlib import Path
+
+import pytest
+
+from tools.read_aloud import data, docstrings, findings, helps, main, paragraphs
+
+
+def drawn(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
+    assert main(arguments) == 0
+    return re.findall(r"^--- (\w+): (.+)$", capsys.readouterr().out, re.MULTILINE)
+
+
+def test_a_seed_draws_the_same_texts_again(capsys: pytest.CaptureFixture[str]) -> None:
+    some = ("--helps", "4", "--docstrings", "3", "--paragraphs", "2", "--data", "5", "--findings", "1")
+    first = drawn(capsys, "--seed", "3", *some)
+    assert [kind for kind, _ in first] == [
+        *["help"] * 4,
+        *["docstring"] * 3,
+        *["paragraph"] * 2,
+        *["data"] * 5,
+        "finding",
+    ]
+    assert drawn(capsys, "--seed", "3", *some) == first
+    assert drawn(capsys, "--seed", "4", *some) != first
+
+
+def test_texts_of_every_kind_are_there() -> None:
+    options = [text for name, text in helps() if name == "run"]
+    assert any(text.startswith("adapter: ") for text in options)
+    assert any(place == "README.md:3" for place, _ in paragraphs())
+    assert not any("```" in text for _, text in paragraphs())
+    assert any(place == "tools/read_aloud.py main" for place, _ in docstrings())
+    texts = dict(data())
+    assert texts["HSH001"].startswith("text: ")
+    assert {"A22", "hash-int-34"} <= texts.keys()
+
+
+def test_each_check_is_drawn_once(tmp_path: Path) -> None:
+    places = [place.partition(": ")[2] for place, _ in findings(random.Random(1), 3, tmp_path)]
+    assert len(places) == len(set(places)) == 3
