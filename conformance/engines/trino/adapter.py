@@ -1,6 +1,6 @@
 """The adapter of Trino: SQL over HTTP, to a server that it starts on the loopback interface.
 
-Tables are registered by their metadata files, as people do with ``register_table``, under names of their own.
+Tables are registered by their metadata files, as people do with ``register_table``, under new names.
 """
 
 from __future__ import annotations

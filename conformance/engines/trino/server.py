@@ -1,4 +1,4 @@
-"""A Trino server on the loopback interface, with a port, a metastore of files and a folder of its own."""
+"""A Trino server on the loopback interface, with a port, a metastore of files and a separate folder."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ CONNECTOR = {
     "connector.name": "iceberg",
     "iceberg.catalog.type": "TESTING_FILE_METASTORE",
     "iceberg.register-table-procedure.enabled": "true",
-    # Files are read each time: another program may have written them anew.
+    # Files are read each time: another program may have rewritten them.
     "iceberg.metadata-cache.enabled": "false",
     "iceberg.expire-snapshots.min-retention": "0s",
     "iceberg.allowed-extra-properties": "*",
@@ -63,7 +63,7 @@ REFUSALS = (
     "java.time.DateTimeException", "java.io.UncheckedIOException", "org.apache.iceberg.exceptions.ValidationException",
     "org.apache.iceberg.exceptions.RuntimeIOException",
 )  # fmt: skip
-"""What the library throws where it refuses its input, which Trino does not take apart from errors of its own."""
+"""What the library throws where it refuses its input, which Trino does not distinguish from its errors."""
 
 NOT_THERE = ("java.lang.UnsupportedOperationException",)
 

@@ -23,7 +23,7 @@ def value(type_: Json, found: Any) -> Json:
         found: what the protocol has.
 
     Raises:
-        Unsupported: Trino has no form for values of the type that tells them exactly.
+        Unsupported: Trino has no exact form for values of the type.
     """
     name = native.kind(type_)
     if found is None:

@@ -211,7 +211,7 @@ def _column(field: Json) -> str:
 
 
 def _format(properties: dict[str, str]) -> str:
-    """The file format, taken out of the properties, as Trino has a property of its own for it."""
+    """The file format, taken out of the properties, because Trino has a separate property for it."""
     wanted = properties.pop("write.format.default", "parquet").lower()
     if wanted not in FORMATS:
         raise Unsupported(f"Trino writes no files in {wanted}")
