@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported
+from conformance.core.drives import has_drive, path_of_uri
 from conformance.core.json_types import JsonObject
 
 METADATA_COLUMNS = ("_row_id", "_last_updated_sequence_number", "_file", "_pos")
@@ -22,8 +23,10 @@ TIMES = ("snapshot", "ref", "timestamp_ms")
 def local_path(location: str) -> str:
     """The path of a ``file`` URI, or of a location that is a path."""
     parts = urlsplit(location)
-    if parts.scheme in ("", "file"):
-        return unquote(parts.path) if parts.scheme else location
+    if not parts.scheme or has_drive(location):
+        return location
+    if parts.scheme == "file":
+        return path_of_uri(unquote(parts.path))
     raise Unsupported(f"adapters read local tables only, not {location}")
 
 

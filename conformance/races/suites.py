@@ -211,7 +211,8 @@ def play_all(races: Iterable[Race], processes: int | None = None, *, encoded: bo
         encoded: whether files are also encoded, and checked from their bytes.
     """
     todo = list(races)
-    count = processes or len(os.sched_getaffinity(0))
+    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    count = processes or available
     if count == 1 or len(todo) < count:
         yield from (play(race, encoded=encoded) for race in todo)
         return

@@ -19,6 +19,7 @@ from typing import Self
 from attrs import frozen
 
 from conformance.adapter_sdk.script_steps import WRITING
+from conformance.core.drives import WINDOWS
 from conformance.core.failures import NotExamined
 from conformance.core.json_text import shorten
 from conformance.operations.protocol import (
@@ -91,6 +92,8 @@ class Process:
         return self._line.stderr_tail() if self._line else ""
 
     def start(self) -> Started:
+        if WINDOWS:
+            raise NotExamined(f"{self._command[0]}: adapters run as processes on POSIX systems only, not on Windows")
         try:
             self._line = Pipes(self._command, self._env, self._trace)
         except OSError as error:

@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 
 import attrs
 
+from conformance.core.drives import has_drive, path_of_uri
 from conformance.core.failures import NotExamined, UsageError
 from conformance.core.lazy_imports import lazy_imports
 
@@ -119,7 +120,7 @@ def split_location(location: str) -> Place:
         UnknownScheme: no file system has the scheme.
     """
     match = _SCHEME.match(location)
-    if match is None:
+    if match is None or has_drive(location):
         return Place("file", "", os.path.abspath(location))
     scheme = match["scheme"].lower()
     rest = location[match.end() :]
@@ -128,7 +129,7 @@ def split_location(location: str) -> Place:
         host, slash, below = path.partition("/")
         if host not in ("", "localhost") or not slash:
             raise UnknownScheme(location, f"the file is on the host {host!r}; only local files have the scheme file")
-        return Place("file", "", "/" + below.lstrip("/"))
+        return Place("file", "", path_of_uri("/" + below.lstrip("/")))
     if scheme not in _STORES:
         known = ", ".join(sorted(["file", *_STORES]))
         raise UnknownScheme(location, f"no file system serves the scheme {scheme!r}; there are {known}")

@@ -18,6 +18,7 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import connection, forkserver, resource_tracker
 from typing import Any, TypeAlias
 
+from conformance.core.drives import WINDOWS
 from conformance.core.failures import NotExamined
 from conformance.validator.backend import Check
 from conformance.validator.check_results import Emitted, Findings
@@ -121,6 +122,8 @@ class IsolatedRunner:
         return [emitted for part in smaller for emitted in self._alone(part)]
 
     def _new_pool(self, workers: int) -> ProcessPoolExecutor:
+        if WINDOWS:
+            raise NoProcess(f"{NO_PROCESS}: files are checked in processes on POSIX systems only, not on Windows")
         processes = multiprocessing.get_context("forkserver")
         processes.set_forkserver_preload(PRELOADED)
         try:

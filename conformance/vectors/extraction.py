@@ -75,7 +75,7 @@ def extract(source: Path, folder: Path, location: str | None = None) -> Extracte
         files += len(after)
         rewritten += sum(after[file] != before[file] for file in before)
     tables.mkdir(parents=True, exist_ok=True)
-    (tables / LOCATION).write_text(json.dumps({"location": place}) + "\n", encoding="utf-8")
+    (tables / LOCATION).write_text(json.dumps({"location": place}) + "\n", encoding="utf-8", newline="\n")
     return Extracted(place, vectors, len(names(source)), files, rewritten)
 
 
@@ -96,4 +96,4 @@ def _moved(before: dict[str, bytes], name: str, paths: Paths) -> dict[str, bytes
 def _write_index(kept: Path, target: Path, paths: Paths, files: dict[str, bytes]) -> None:
     document: dict[str, Any] = json.loads(paths.replace(kept.read_bytes()))
     document["files"] = {name: hashlib.sha256(files[name]).hexdigest() for name in document["files"]}
-    target.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    target.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8", newline="\n")

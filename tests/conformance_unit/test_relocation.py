@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import io
 import json
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 
 import fastavro
 import pyarrow.orc as orc
 import pyarrow.parquet as pq
 import pytest
 
+from conformance.adapter_sdk.serve import Unsupported as Unread
+from conformance.adapter_sdk.table_requests import local_path
 from conformance.cli import main
+from conformance.core import drives
 from conformance.core.failures import UsageError
 from conformance.operations.protocol import Crashed, Ok, Refused, Unsupported
+from conformance.table_io.file_access import split_location
 from conformance.validator.context import Level
 from conformance.validator.local import Local
 from conformance.validator.run import Snapshots, validate
@@ -163,6 +167,28 @@ def test_uris_with_a_drive_have_a_slash_before_it() -> None:
         paths.replace_text(f"file:{OLD}/t file://{OLD}/t {OLD}/t")
         == "file:/C:/tables/t file:///C:/tables/t C:/tables/t"
     )
+
+
+def test_a_folder_on_a_drive_is_a_location_with_slashes() -> None:
+    """What `location_of` makes of the folder is what files name, and what reads them comes to the same file."""
+    folder = PureWindowsPath("C:\\Users\\a b\\tables")
+    paths = Paths(OLD, folder.as_posix())
+    assert paths.replace_text(f"{OLD}/t/data/1.parquet") == "C:/Users/a b/tables/t/data/1.parquet"
+    assert paths.reversed().replace_text("file:///C:/Users/a b/tables/t") == f"file://{OLD}/t"
+    assert folder / "t" == PureWindowsPath(paths.replace_text(f"{OLD}/t"))
+
+
+def test_locations_with_a_drive_are_local_files_on_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(Unread):
+        local_path("C:/tables/t")
+    monkeypatch.setattr(drives, "WINDOWS", True)
+    uri = PureWindowsPath("C:/my tables/t").as_uri()
+    assert uri == "file:///C:/my%20tables/t"
+    assert local_path(uri) == "C:/my tables/t"
+    assert local_path("C:/tables/t") == local_path("file:/C:/tables/t") == "C:/tables/t"
+    assert split_location("file:///C:/tables/t").path == "C:/tables/t"
+    assert split_location("C:/tables/t").scheme == "file"
+    assert split_location("s3://bucket/t").scheme == "s3"
 
 
 @pytest.fixture

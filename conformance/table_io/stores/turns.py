@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-import fcntl
+import getpass
 import hashlib
 import os
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
 
 LONGEST_S = 5.0
 """How many seconds to wait for the lock; a process that hangs keeps nobody from committing."""
@@ -18,7 +24,8 @@ LONGEST_S = 5.0
 @contextmanager
 def turn(name: str) -> Iterator[None]:
     """Hold the lock with a name, or none after the time limit; it ends with the process at the latest."""
-    directory = Path(tempfile.gettempdir()) / f"iceberg-conformance-turns-{os.getuid()}"
+    user = getpass.getuser() if sys.platform == "win32" else os.getuid()
+    directory = Path(tempfile.gettempdir()) / f"iceberg-conformance-turns-{user}"
     directory.mkdir(mode=0o700, exist_ok=True)
     file = os.open(directory / hashlib.sha256(name.encode()).hexdigest()[:32], os.O_CREAT | os.O_RDWR, 0o600)
     try:
@@ -34,7 +41,10 @@ def turn(name: str) -> Iterator[None]:
 
 def _take(file: int) -> bool:
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+        if sys.platform == "win32":
+            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+        else:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
         return False
     return True

@@ -1,0 +1,20 @@
+"""Locations of files on Windows, where an absolute path begins with a drive: ``C:/tables``, ``file:///C:/tables``."""
+
+from __future__ import annotations
+
+import os
+import re
+
+WINDOWS = os.name == "nt"
+
+_DRIVE = re.compile(r"[A-Za-z]:[/\\]")
+
+
+def has_drive(location: str) -> bool:
+    """Whether a location is a path that begins with a drive, and not a URI."""
+    return WINDOWS and _DRIVE.match(location) is not None
+
+
+def path_of_uri(path: str) -> str:
+    """The path of a ``file`` URI: without the slash before a drive."""
+    return path[1:] if path.startswith("/") and has_drive(path[1:]) else path
