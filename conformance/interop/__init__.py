@@ -1,6 +1,6 @@
-"""The matrix: what each producer writes, as each consumer reads it.
+"""The interoperability matrix: writer x reader.
 
 Tables come from producers that write a fixed catalogue of small scripts (`catalogue`), and from the golden tables that
 engines wrote (`golden`). Every consumer reads every state of every table, and its rows are compared with what the
-script, or the statements of the golden table, come to. A cell is one producer, one consumer and one table.
+script, or the statements of the golden table, lead to. A cell is one producer, one consumer and one table.
 """

@@ -29,11 +29,11 @@ class Variant:
 
 
 def variants(names: Sequence[str] = (), *, quick: bool = False) -> tuple[Variant, ...]:
-    """The scripts of the catalogue.
+    """Return the scripts of the catalogue.
 
     Args:
-        names: of entries or variants, which may have ``*`` in them; all where empty.
-        quick: the few that are run where little time is.
+        names: the names of entries or variants, in which ``*`` matches any text; empty for all.
+        quick: only the few scripts of a quick run.
     """
     every = [
         _variant(entry, version, file_format)
@@ -50,7 +50,7 @@ def variants(names: Sequence[str] = (), *, quick: bool = False) -> tuple[Variant
 
 
 def _is_quick(entry: Entry, version: int, file_format: str) -> bool:
-    """Version 2, which all producers write, where there is one; in Parquet, or in all formats."""
+    """Return whether a variant is part of a quick run: version 2 if possible, which all producers write."""
     return version == (2 if 2 in entry.versions else max(entry.versions)) and (
         entry.quick or file_format == entry.formats[0]
     )

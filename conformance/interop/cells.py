@@ -1,4 +1,4 @@
-"""What a matrix is made of: tables, each made by one producer, and cells, each one table as one consumer reads it."""
+"""The parts of a matrix: tables, each written by one producer, and cells, each one table read by one consumer."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from conformance.runner.judge import Outcome
 from conformance.vectors import Vector
 
 GOLDEN = "golden"
-"""What the names of producers of golden tables begin with."""
+"""The prefix of the names of producers of golden tables."""
 
 
 class State(enum.Enum):
-    """What became of one table with one consumer."""
+    """The outcome of one table with one consumer."""
 
     RIGHT = "right"
-    """The table as it is was read as it has to be, and so was all else that could be asked."""
+    """The current table, and all other states that could be read, were read correctly."""
 
     WRONG = "wrong"
-    """Other rows were read than there are."""
+    """The rows that were read differ from the expected rows."""
 
     REFUSES = "refuses"
-    """It says that the table cannot be read."""
+    """The consumer refused the table."""
 
     CRASHES = "crashes"
-    """It died, or did not answer."""
+    """The consumer died, or did not answer."""
 
     CANNOT = "cannot"
-    """It does not have what reading the table takes."""
+    """The consumer does not support the table."""
 
     @property
     def is_bad(self) -> bool:
-        """Whether the cell is a finding about the consumer."""
+        """Whether it is a fault of the consumer."""
         return self in (State.WRONG, State.REFUSES, State.CRASHES)
 
 
@@ -43,28 +43,28 @@ _WORST_FIRST = (State.CRASHES, State.WRONG, State.REFUSES)
 
 
 class Writing(enum.Enum):
-    """What became of one script with one producer."""
+    """The outcome of one script with one producer."""
 
     WRITTEN = "written"
     INVALID = "invalid"
-    """The table breaks the spec, by the validator; it has the rows that it has to have."""
+    """The validator finds errors in the table, but its rows are right."""
 
     WRONG = "wrong"
-    """The table does not hold what the script makes, so that no consumer is asked."""
+    """The rows of the table are wrong, so that no consumer reads it."""
 
     REFUSED = "refused"
     CRASHED = "crashed"
     CANNOT = "cannot"
-    """It does not have what writing the table takes."""
+    """The producer does not support the script."""
 
     @property
     def is_bad(self) -> bool:
-        """Whether it is a finding about the producer."""
+        """Whether it is a fault of the producer."""
         return self not in (Writing.WRITTEN, Writing.CANNOT)
 
     @property
     def is_table(self) -> bool:
-        """Whether there is a table that can be read."""
+        """Whether there is a table for consumers."""
         return self in (Writing.WRITTEN, Writing.INVALID)
 
 
@@ -73,7 +73,7 @@ class MadeTable:
     """One table of one producer, or why there is none."""
 
     producer: str
-    """The name of the producer on the command line; of golden tables ``golden/`` and the engine with its version."""
+    """The name of the producer on the command line; for golden tables ``golden/`` and the engine with its version."""
 
     name: str
     """The script with its variant, or the golden table."""
@@ -84,42 +84,42 @@ class MadeTable:
     about: str = ""
     writing: Writing = Writing.WRITTEN
     reason: str = ""
-    """Why there is no table, or what is wrong with it."""
+    """Why there is no table, or the fault in it."""
 
     metadata: str = ""
     """The metadata file."""
 
     findings: tuple[str, ...] = ()
-    """What the validator finds to be errors, each with its code."""
+    """The errors that the validator finds, each with its code."""
 
     shows: tuple[str, ...] = ()
     """The codes of the requirements that it breaks, and the places where it differs from the script."""
 
     cases: tuple[Vector, ...] = field(default=(), hash=False, eq=False)
-    """What a consumer is asked, each with what has to come."""
+    """The requests for consumers, each with the expected answer."""
 
 
 @frozen
 class Cell:
-    """One table as one consumer reads it."""
+    """One table, read by one consumer."""
 
     producer: str
     consumer: str
     table: str
     state: State
     case: str = ""
-    """The state of the table at which it came out so, of several the worst."""
+    """The state of the table with the worst outcome."""
 
     reason: str = ""
     differences: tuple[dict[str, Any], ...] = field(default=(), hash=False)
     """The smallest rows that show the difference: ``path``, and ``expected`` and ``got`` where there is a value."""
 
     known: str = ""
-    """Why the cell is as it is, where that is known."""
+    """The known reason for the outcome, if any."""
 
     @property
     def is_new(self) -> bool:
-        """Whether the run fails by it."""
+        """Whether it makes the run fail."""
         return self.state.is_bad and not self.known
 
 
@@ -134,7 +134,7 @@ class Participant:
     writes: bool = False
     reads: bool = False
     not_examined: str = ""
-    """Why it could not be asked; empty when it was."""
+    """Why it could not be run; empty if it ran."""
 
     seconds: float = 0.0
 
@@ -145,47 +145,47 @@ class Participant:
 
 @define
 class Matrix:
-    """All that one run found."""
+    """The results of one run."""
 
     header: dict[str, Any]
     participants: list[Participant] = field(factory=list)
     tables: list[MadeTable] = field(factory=list)
     known_tables: dict[tuple[str, str], str] = field(factory=dict)
-    """Why tables are known to be as they are, by producer and name."""
+    """The known reasons for faults of tables, by producer and name."""
 
     cells: list[Cell] = field(factory=list)
     unmet: list[str] = field(factory=list)
-    """Known deviations that did not happen, in words."""
+    """Messages about known deviations that did not happen."""
 
     complete: bool = False
     exit_status: int | None = None
 
     @property
     def consumers(self) -> list[Participant]:
-        """Those that read."""
+        """The participants that read."""
         return [one for one in self.participants if one.reads]
 
     @property
     def producers(self) -> list[str]:
-        """The names of those that made tables, in the order of the tables."""
+        """The names of the producers, in the order of the tables."""
         return list(dict.fromkeys(table.producer for table in self.tables))
 
     @property
     def new_cells(self) -> list[Cell]:
-        """The cells by which the run fails."""
+        """The cells that make the run fail."""
         return [cell for cell in self.cells if cell.is_new]
 
     @property
     def new_tables(self) -> list[MadeTable]:
-        """The tables by which the run fails."""
+        """The tables that make the run fail."""
         return [one for one in self.tables if one.writing.is_bad and (one.producer, one.name) not in self.known_tables]
 
 
 def state_of(outcome: Outcome, got: Mapping[str, Any]) -> State:
-    """What one answer says about a consumer.
+    """Return the state of a consumer by one answer.
 
     Args:
-        outcome: how it was judged.
+        outcome: the outcome of the answer.
         got: the answer as JSON.
     """
     match outcome:
@@ -199,11 +199,11 @@ def state_of(outcome: Outcome, got: Mapping[str, Any]) -> State:
 
 
 def worst(states: Sequence[State], current: int = 0) -> int:
-    """The place of the state that a cell gets, of those of all readings: what is bad, or that of the table as it is.
+    """Return the index of the state of a cell, among those of all readings: a bad one, or that of the current table.
 
     Args:
-        states: what became of each reading.
-        current: the place of the reading of the table as it is.
+        states: the state of each reading.
+        current: the index of the reading of the current table.
     """
     bad = [place for place, state in enumerate(states) if state.is_bad]
     return min(bad, key=lambda place: _WORST_FIRST.index(states[place]), default=current)

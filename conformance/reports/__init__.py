@@ -40,7 +40,7 @@ Render: TypeAlias = "Callable[[Run, Path | None], str]"
 
 @frozen
 class Output:
-    """One report that was asked for."""
+    """One requested report."""
 
     kind: str
     path: Path | None
@@ -48,7 +48,7 @@ class Output:
 
 
 def outputs(asked: Sequence[str]) -> tuple[Output, ...]:
-    """The reports that ``KIND`` and ``KIND:PATH`` ask for.
+    """Parse the requests ``KIND`` and ``KIND:PATH``.
 
     Raises:
         UsageError: a kind is unknown, a file cannot be written, or two reports go to standard output.
@@ -76,16 +76,16 @@ def write_reports(
     tables: Tables | None = None,
     detail: Detail | None = None,
 ) -> None:
-    """Write the reports that were asked for, and one for people.
+    """Write the requested reports, and one for people.
 
-    People's text goes to standard output, or to standard error where another report has standard output.
+    The report for people goes to standard output, or to standard error if another report goes to standard output.
 
     Args:
-        run: what was found.
-        asked: the reports.
-        vectors: the folder of vectors that was named on the command line, for the commands that reproduce a case.
-        tables: a matrix of producers and consumers of tables, which the report for browsers shows, too.
-        detail: how much of the failures people's text shows; examples where it is left out.
+        run: the results.
+        asked: the requested reports.
+        vectors: the folder of vectors from the command line, for the commands that reproduce a result.
+        tables: a matrix of producers and consumers, which the HTML report includes.
+        detail: how much of the failures the report for people shows; examples by default.
     """
     for output in asked:
         if output.path is not None:
@@ -99,14 +99,14 @@ def write_reports(
 
 
 def rendered(kind: str, run: Run, vectors: Path | None = None, tables: Tables | None = None) -> str:
-    """A report of a kind."""
+    """Render a report of a kind."""
     if kind == "html":
         return html.render(run, vectors, tables)
     return renderer(kind)(run, vectors)
 
 
 def renderer(kind: str) -> Render:
-    """The function that renders a kind of report."""
+    """Return the function that renders a kind of report."""
     render: Render = import_module(KINDS[kind]).render
     return render
 

@@ -1,4 +1,4 @@
-"""What changed from one run to another, and nothing else."""
+"""The changes between two runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_TOLD = 50
 
 @frozen
 class Change:
-    """One result that is not what it was; a side is None where it had none."""
+    """A result that changed; a side without a result is None."""
 
     adapter: str
     id: str
@@ -28,15 +28,15 @@ class Change:
 
     @property
     def is_regression(self) -> bool:
-        """Whether it fails now and did not before."""
+        """Whether it fails now and did not fail before."""
         return self.new is not None and self.new.is_failure and not (self.old is not None and self.old.is_failure)
 
     def __str__(self) -> str:
-        return f"{self.adapter} · {self.id}: {_told(self.old)} -> {_told(self.new)}"
+        return f"{self.adapter} · {self.id}: {_status(self.old)} -> {_status(self.new)}"
 
 
 def changes(old: Run, new: Run) -> Iterator[Change]:
-    """The results that differ in status or answer, adapter by adapter in the order of the new run."""
+    """Yield the results that differ in status or answer, adapter by adapter in the order of the new run."""
     before, after = ({(result.adapter, result.id): result for result in run.results} for run in (old, new))
     for key in dict.fromkeys([*after, *before]):
         one, other = before.get(key), after.get(key)
@@ -45,7 +45,7 @@ def changes(old: Run, new: Run) -> Iterator[Change]:
 
 
 def lines(old: Run, new: Run) -> Iterator[str]:
-    """The report for people."""
+    """Yield the report for people."""
     return map(one_line, _lines(old, new))
 
 
@@ -61,7 +61,7 @@ def _lines(old: Run, new: Run) -> Iterator[str]:
 
 
 def markdown(old: Run, new: Run) -> Iterator[str]:
-    """The report as Markdown, for instance as a comment on a change."""
+    """Yield the report as Markdown, for instance for a comment on a pull request."""
     yield "## Iceberg conformance: what changed"
     yield ""
     versions = [f"- {code(name)}: {code(before)} is now {code(after)}" for name, before, after in _identities(old, new)]
@@ -72,7 +72,7 @@ def markdown(old: Run, new: Run) -> Iterator[str]:
         yield f"### {len(members)} {title}"
         yield ""
         for change in members[:MOST_TOLD]:
-            sides = f"{code(_told(change.old))} is now {code(_told(change.new))}"
+            sides = f"{code(_status(change.old))} is now {code(_status(change.new))}"
             yield f"- {code(change.id)} of {code(change.adapter)}: {sides}"
         if len(members) > MOST_TOLD:
             yield f"- and {len(members) - MOST_TOLD} more"
@@ -82,7 +82,7 @@ def markdown(old: Run, new: Run) -> Iterator[str]:
 
 
 def as_json(old: Run, new: Run) -> dict[str, Any]:
-    """The report for programs."""
+    """Return the report as JSON."""
     return {
         "adapters": [{"name": name, "old": one, "new": other} for name, one, other in _identities(old, new)],
         "changes": [
@@ -99,7 +99,7 @@ def as_json(old: Run, new: Run) -> dict[str, Any]:
 
 
 def _identities(old: Run, new: Run) -> Iterator[tuple[str, str, str]]:
-    """The implementations that are not what they were: their names, and who they were and are."""
+    """Yield the implementations that changed: the name, and the implementation before and now."""
     versions = {adapter.name: adapter for adapter in old.adapters}
     for adapter in new.adapters:
         former = versions.pop(adapter.name, None)
@@ -109,7 +109,7 @@ def _identities(old: Run, new: Run) -> Iterator[tuple[str, str, str]]:
 
 
 def _groups(old: Run, new: Run) -> Iterator[tuple[str, list[Change]]]:
-    """The changes by what they mean, each kind with a title."""
+    """Yield the changes by kind, each with a title."""
     found = list(changes(old, new))
     groups = (
         ("new failures", [change for change in found if change.is_regression]),
@@ -135,7 +135,7 @@ def _same(one: Result, other: Result) -> bool:
     return one.status == other.status and same_json([one.got, one.chosen], [other.got, other.chosen])
 
 
-def _told(result: Result | None) -> str:
+def _status(result: Result | None) -> str:
     if result is None:
         return "none"
     answer = result.got or result.chosen

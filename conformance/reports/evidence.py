@@ -12,11 +12,11 @@ from conformance.runner.results import AdapterRun, Case, Result
 from spec_ref.requirements import register
 
 SHORT = 240
-"""The characters of what is said of one failure among many."""
+"""The most characters about one failure among many."""
 
 
 def evidence(case: Case, result: Result, adapter: AdapterRun, vectors: Path | None = None) -> list[str]:
-    """The lines: what was asked, by which requirement, what was expected, what came, and how to reproduce it."""
+    """Return the lines: the request, the requirements, the expected and the actual answer, and how to reproduce it."""
     lines = [f"asked        {case.operation} {dump_json(case.args)}"]
     lines += [f"requirement  {requirement_line(code)}" for code in case.requirements]
     lines.append(f"expected     {expected_text(case.expect)}")
@@ -38,29 +38,29 @@ def evidence(case: Case, result: Result, adapter: AdapterRun, vectors: Path | No
 
 
 def short_evidence(result: Result) -> str:
-    """What went wrong, in one line that may be cut."""
+    """Return the failure in one line, which may be cut."""
     first = "".join(difference_text(one) for one in result.differences[:1])
     return in_document(one_line(shorten(first or result.reason or result.status, SHORT)))
 
 
 def requirement_line(code: str) -> str:
-    """A requirement in one line."""
+    """Return a requirement in one line."""
     rule = register().get(code)
     return code if rule is None else f"{code} {rule.text} ({rule.section})"
 
 
 def expected_text(expect: dict[str, Any]) -> str:
-    """What is expected, as a person reads it."""
+    """Return the expected outcomes as text."""
     return " or ".join(dump_json(one) for one in expect.get("any_of", [expect]))
 
 
 def difference_text(difference: dict[str, Any]) -> str:
-    """One difference with its path."""
+    """Return a difference with its path."""
     sides = (dump_json(difference[side]) if side in difference else "nothing" for side in ("expected", "got"))
     return "{}: expected {}, got {}".format(difference["path"] or "(the answer)", *sides)
 
 
 def reproduce(id_: str, adapter: AdapterRun, vectors: Path | None = None) -> str:
-    """The command that asks one case again."""
+    """Return the command that runs one vector again."""
     folder = f" --vectors {shlex.quote(str(vectors))}" if vectors is not None else ""
     return f"iceberg-conformance replay {id_} --adapter {adapter.reproduce}{folder}"

@@ -1,4 +1,4 @@
-"""Failures of a run that have one cause for all that is known: those of one operation that break one requirement."""
+"""Groups of failures that may have one cause: those of one operation that break one requirement."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ class FailureGroup:
 
     adapter: AdapterRun
     requirement: str
-    """The most specific requirement of the vectors; empty where they name none."""
+    """The most specific requirement of the vectors; empty if they name none."""
 
     operation: str
     results: tuple[Result, ...]
 
     @property
     def counts(self) -> str:
-        """How many results have each status, in words."""
+        """The number of results by status, in words."""
         counted = Counter(result.status for result in self.results)
         return ", ".join(f"{number} {status}" for status, number in counted.items())
 
 
 def failure_groups(run: Run) -> tuple[FailureGroup, ...]:
-    """The failures of a run in groups: adapter by adapter, those with the most failures first.
+    """Group the failures of a run: adapter by adapter, largest groups first.
 
-    Of several requirements of a vector, the one that the fewest cases of the run are about says the most of a failure.
+    Of several requirements of a vector, the one with the fewest vectors in the run is the most specific.
     """
     cited = Counter(code for case in run.cases.values() for code in case.requirements)
     found: dict[tuple[str, str, str], list[Result]] = {}

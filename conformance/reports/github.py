@@ -12,7 +12,7 @@ from conformance.runner.results import Run
 
 
 def render(run: Run, vectors: Path | None = None) -> str:
-    """An error for each group of failures, as a step has only ten, and one for each adapter that was not examined."""
+    """Render an error for each group of failures, as a step shows only ten, and for each adapter not examined."""
     return "".join(f"{line}\n" for line in _lines(run, vectors))
 
 
@@ -35,11 +35,11 @@ def _lines(run: Run, vectors: Path | None) -> Iterator[str]:
 
 
 def annotation(level: str, title: str, lines: list[str], file: str = "") -> str:
-    """One workflow command.
+    """Return a workflow command.
 
     Args:
         level: ``error``, ``warning`` or ``notice``.
-        title: in one line.
+        title: the title, in one line.
         lines: the text.
         file: the file of the repository that it is about, if any.
     """
@@ -49,7 +49,7 @@ def annotation(level: str, title: str, lines: list[str], file: str = "") -> str:
 
 
 def _escaped(text: str, more: str = "") -> str:
-    """Text in which nothing ends the command, or a property of it where ``more`` has the signs for that."""
+    """Escape text, so that it cannot end the command, or with the characters in ``more`` one of its properties."""
     for sign in f"%\r\n{more}":
         text = text.replace(sign, f"%{ord(sign):02X}")
     return text

@@ -1,4 +1,4 @@
-"""What each engine writes, in a few words: from the tables of ``vectors/golden/writers``, which two statements made."""
+"""A summary of what each engine writes, from the tables of ``vectors/golden/writers``."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from conformance.vectors import shipped
 
 @frozen
 class WrittenVersion:
-    """What a writer makes in one format version."""
+    """The tables of a writer in one format version."""
 
     deletes: str
-    """How it deletes a row: ``position-deletes``, ...; empty where it does not."""
+    """How it deletes a row: ``position-deletes``, ...; empty if it cannot delete rows."""
 
     refused: str
-    """What it said when it was asked to, where it refused."""
+    """Its error, if it refused to delete rows."""
 
     broken: tuple[tuple[str, str], ...]
-    """The requirements that its files break, each with what is found."""
+    """The requirements that its files break, each with the finding."""
 
     tolerated: tuple[tuple[str, str], ...]
-    """Those of less weight."""
+    """Findings that are not errors."""
 
 
 @frozen
@@ -41,7 +41,7 @@ class GoldenWriter:
 
 @cache
 def golden_writers() -> tuple[GoldenWriter, ...]:
-    """All of them, by name and version."""
+    """Return all writers, by name and version."""
     found = []
     for folder in sorted((shipped() / "golden" / "writers").glob("*/")):
         index, print_ = (json.loads((folder / name).read_text()) for name in ("index.json", "fingerprint.json"))
@@ -61,7 +61,7 @@ def _version(table: dict[str, Any], facts: dict[str, Any]) -> WrittenVersion:
 
 
 def _findings(facts: dict[str, Any], *, wanted: bool) -> Iterator[tuple[str, str]]:
-    """The codes of findings that are errors, or of the others, each once."""
+    """Yield the codes of findings that are errors, or of the others, each once."""
     told: dict[str, str] = {}
     for finding in facts["findings"]:
         if (finding["severity"] == "error") is wanted:

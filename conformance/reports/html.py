@@ -24,19 +24,19 @@ from conformance.runner.results import STATUSES, AdapterRun, Result, Run, Second
 from spec_ref.requirements import Contradiction, Requirement, Status, contradictions, register
 
 EXAMPLES = 3
-"""The failures of a group that are shown."""
+"""The most failures of a group that are shown."""
 
 LETTERS = {status: status[0] for status in STATUSES} | {"known": "k", "unexpected-pass": "+"}
 """A letter for each status, in the string with the results of an implementation; a space for no result."""
 
 
 def render(run: Run, vectors: Path | None = None, tables: Tables | None = None) -> str:
-    """The page.
+    """Render the page.
 
     Args:
-        run: what was found.
-        vectors: the folder of vectors that was named on the command line.
-        tables: a matrix of producers and consumers of tables, where there is one.
+        run: the results.
+        vectors: the folder of vectors from the command line.
+        tables: a matrix of producers and consumers of tables, if there is one.
     """
     groups = _by_requirement(failure_groups(run))
     views = [
@@ -74,7 +74,7 @@ def render(run: Run, vectors: Path | None = None, tables: Tables | None = None) 
 
 
 def second_readings(run: Run) -> list[tuple[str, Counter[Outcome], list[SecondReading]]]:
-    """Each writer with the outcomes of the second reader on its tables, and with the readings that differ."""
+    """Return each writer with the outcomes of the second reader for its tables, and the readings that differ."""
     found: dict[str, list[SecondReading]] = {}
     for one in run.second_readings:
         found.setdefault(one.writer, []).append(one)
@@ -85,7 +85,7 @@ def second_readings(run: Run) -> list[tuple[str, Counter[Outcome], list[SecondRe
 
 
 def _by_requirement(groups: tuple[FailureGroup, ...]) -> list[tuple[str, list[FailureGroup]]]:
-    """The groups of failures by requirement, the one with the most failures first."""
+    """Return the groups of failures by requirement, the one with the most failures first."""
     found: dict[str, list[FailureGroup]] = {}
     for group in groups:
         found.setdefault(group.requirement, []).append(group)
@@ -189,6 +189,6 @@ def _contradiction(one: Contradiction) -> dict[str, Any]:
 
 
 def _verdict(run: Run) -> tuple[str, str]:
-    """The verdict's class for the style, and its words."""
+    """Return the style class of the verdict, and its words."""
     good = run.complete and not run.failures and run.exit_status in (None, 0)
     return "good" if good else "bad", run.verdict[0].upper() + run.verdict[1:]

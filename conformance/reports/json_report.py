@@ -9,11 +9,11 @@ from conformance.reports.matrix import matrix_of
 from conformance.runner.results import Run, sparse
 
 REPORT = 1
-"""The version of the form of the report."""
+"""The version of the report's format."""
 
 
 def render(run: Run, _vectors: Path | None = None) -> str:
-    """The document."""
+    """Render the document."""
     matrix = matrix_of(run)
     document = {
         "report": REPORT,

@@ -12,7 +12,7 @@ from conformance.runner.results import AdapterRun, Case, Result, Run
 
 
 def render(run: Run, vectors: Path | None = None) -> str:
-    """The document. Unsupported and known cases are skipped ones; a crash is an error; the rest are failures."""
+    """Render the document. Unsupported and known results are skipped; crashes are errors; others are failures."""
     root = ElementTree.Element("testsuites", name="iceberg-conformance")
     for adapter in run.adapters:
         root.append(_suite(run, adapter, vectors))
@@ -45,7 +45,7 @@ def _suite(run: Run, adapter: AdapterRun, vectors: Path | None) -> ElementTree.E
 
 
 def _wrongs(adapter: AdapterRun) -> list[tuple[str, str]]:
-    """What is wrong with an adapter itself, each as the name and text of a test case."""
+    """Return the faults of an adapter itself, as names and texts of test cases."""
     named = [("(start)", adapter.not_examined), ("(stop)", adapter.breach), *(("(expected)", u) for u in adapter.unmet)]
     return [(name, text) for name, text in named if text]
 
@@ -60,7 +60,7 @@ def _testcase(case: Case, result: Result, adapter: AdapterRun, vectors: Path | N
     match result.status:
         case "failed" | "unexpected-pass" | "crashed":
             tag = "error" if result.status == "crashed" else "failure"
-            reason = result.reason or "an expected deviation no longer happens"
+            reason = result.reason or "known deviation now passes"
             wrong = ElementTree.SubElement(element, tag, message=xml_text(reason), type=result.status)
             wrong.text = xml_text("\n".join(evidence(case, result, adapter, vectors)))
         case "unsupported":

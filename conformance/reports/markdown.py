@@ -15,14 +15,14 @@ from conformance.runner.judge import Outcome
 from conformance.runner.results import STATUSES, AdapterRun, Run, SecondReading
 
 MOST_GROUPS = 20
-"""The groups of failures of each implementation that are shown; all are in the other reports."""
+"""The most groups of failures of each implementation that are shown; the other reports have all."""
 
 EXAMPLES = 3
-"""The failures of a group that are shown."""
+"""The most failures of a group that are shown."""
 
 
 def render(run: Run, vectors: Path | None = None) -> str:
-    """The document."""
+    """Render the document."""
     matrix = matrix_of(run)
     lines = [
         "## Iceberg conformance",
@@ -45,7 +45,7 @@ def render(run: Run, vectors: Path | None = None) -> str:
 
 
 def _second_readings(readings: list[SecondReading]) -> list[str]:
-    """What the second reader reads differently; a difference may be the writer's or the reader's."""
+    """Return the differences of the second reader, which may be faults of the writer or the reader."""
     if not readings:
         return []
     counts = Counter(one.outcome for one in readings)
@@ -62,7 +62,7 @@ def _second_readings(readings: list[SecondReading]) -> list[str]:
 
 
 def row(cells: list[str]) -> str:
-    """A row of a table; what a cell says cannot end it."""
+    """Return a row of a table; the text of a cell cannot end the cell."""
     return "| " + " | ".join(re.sub(r"\\*\|", r"\\|", cell).replace("\n", " ") for cell in cells) + " |"
 
 
@@ -93,7 +93,7 @@ def _failures(groups: list[FailureGroup], adapter: AdapterRun, vectors: Path | N
 
 
 def plain(text: str) -> str:
-    """Text of others outside of code: no markup, on one line."""
+    """Escape text outside of code: no markup, on one line."""
     return _MARKUP.sub(lambda found: f"&#{ord(found[0])};", in_document(" ".join(text.split())))
 
 

@@ -1,4 +1,4 @@
-"""Suites by implementations: the counts that every report for people begins with."""
+"""Suites by implementations: the counts at the start of every report for people."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from conformance.runner.results import AdapterRun, Run
 
 @frozen
 class Matrix:
-    """How many results of each implementation have each status, suite by suite."""
+    """The number of results by implementation, suite and status."""
 
     suites: tuple[str, ...]
     adapters: tuple[AdapterRun, ...]
     cases: Counter[str]
-    """The cases of each suite."""
+    """The number of vectors of each suite."""
 
     counted: dict[tuple[str, str], Counter[str]]
     """Statuses by suite and the name of the adapter."""
 
     def cell(self, suite: str, adapter: str) -> Counter[str]:
-        """The statuses of one suite."""
+        """Return the statuses of one suite."""
         return self.counted.get((suite, adapter), Counter())
 
     def suites_of(self, adapter: str) -> list[tuple[str, Counter[str]]]:
-        """The suites that an implementation has results of, with their statuses."""
+        """Return the suites with results of an implementation, with their statuses."""
         return [(suite, counts) for suite in self.suites if (counts := self.cell(suite, adapter))]
 
     def total(self, adapter: str) -> Counter[str]:
-        """The statuses of all suites."""
+        """Return the statuses of all suites."""
         return sum((self.cell(suite, adapter) for suite in self.suites), Counter())
 
 
 def matrix_of(run: Run) -> Matrix:
-    """The matrix of a run."""
+    """Return the matrix of a run."""
     counted: dict[tuple[str, str], Counter[str]] = {}
     for result in run.results:
         counted.setdefault((run.cases[result.id].suite, result.adapter), Counter())[result.status] += 1

@@ -1,4 +1,4 @@
-"""The matrix for people at a terminal: counts by producers and by features, then what is new, then what is known."""
+"""The matrix for people at a terminal: counts by producers and by features, then new and known failures."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SIGNS = {
 
 
 def show(matrix: Matrix, stream: TextIO) -> None:
-    """Write the report to a stream, in colour where that is wanted."""
+    """Write the report to a stream, in colour if the stream supports it."""
     environ = os.environ
     wanted = not environ.get("NO_COLOR") and (bool(environ.get("FORCE_COLOR")) or stream.isatty())
     text = "".join(f"{one_line(line)}\n" for line in lines(matrix, coloured if wanted else plain))
@@ -35,12 +35,12 @@ def show(matrix: Matrix, stream: TextIO) -> None:
 
 
 def render(matrix: Matrix) -> str:
-    """The report without colour."""
+    """Return the report without colour."""
     return "".join(f"{in_document(one_line(line))}\n" for line in lines(matrix, plain))
 
 
 def lines(matrix: Matrix, paint: Paint) -> Iterator[str]:
-    """The report, line by line."""
+    """Yield the report, line by line."""
     yield from _producers(matrix)
     for title, counted in (("producer", by_producer(matrix)), ("feature", by_feature(matrix))):
         yield ""
@@ -68,7 +68,7 @@ def lines(matrix: Matrix, paint: Paint) -> Iterator[str]:
 
 
 def _producers(matrix: Matrix) -> Iterator[str]:
-    """How many tables each producer wrote."""
+    """Yield the number of tables of each producer."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for table in matrix.tables:
         known = table.writing.is_bad and (table.producer, table.name) in matrix.known_tables
@@ -81,7 +81,7 @@ def _producers(matrix: Matrix) -> Iterator[str]:
 
 
 def _table(title: str, counted: Counted, paint: Paint) -> Iterator[str]:
-    """A table of counts; as many, one below the other, as `WIDTH` asks for."""
+    """Yield a table of counts, split into several if it is wider than `WIDTH`."""
     columns = [[name, *(_cell(counted.cell(row, name)) for row in counted.rows)] for name in counted.consumers]
     labels = [title, *counted.rows]
     first = max(map(len, labels))
@@ -154,7 +154,7 @@ def _notes(matrix: Matrix, paint: Paint) -> Iterator[str]:
 
 
 def summary(matrix: Matrix) -> str:
-    """One line."""
+    """Return the summary in one line."""
     counts = Counter(status(cell) for cell in matrix.cells)
     told = ", ".join(f"{counts[name]} {name}" for name in SIGNS if counts[name]) or "no cells"
     return f"{len(matrix.tables)} tables, {told}; {verdict(matrix)}"

@@ -1,7 +1,7 @@
-"""What all HTML reports have in common: templates in one shell, style, script, and the data that the script unpacks.
+"""Rendering of all HTML reports: templates in one shell, style, script, and the data that the script unpacks.
 
-A report is one file that needs no network. What a person drills down to travels in it as compressed JSON; the script
-writes text only, so that nothing of a table, case or answer becomes markup.
+A report is one file that needs no network. Its details are compressed JSON; the script writes only text, so that
+nothing in a table, vector or answer becomes markup.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ def render_page(
     data: dict[str, Any] | None = None,
     **values: Any,
 ) -> str:
-    """A page.
+    """Render a page.
 
     Args:
         template: the file of the template, which extends the shell.
-        verdict: the class of the verdict for the style, ``good`` or ``bad``, and its words.
+        verdict: the style class of the verdict, ``good`` or ``bad``, and its words.
         views: the sections that the page can be opened at: the id of each, and its title.
         styles: files of the style.
-        scripts: files of the script, after those that all have; none for a page without one.
-        data: what the script works on.
-        values: what the template shows.
+        scripts: files of the script, after the common ones; none for a page without a script.
+        data: the data of the script.
+        values: the values of the template.
     """
-    # Marked as they are: our own files, and base64, which has no character that HTML knows.
+    # Marked as safe: files of this package, and base64, which has no special characters of HTML.
     script = "".join(map(_resource, ("common.js", *scripts))) if scripts else ""
     page: str = (
         _environment()
@@ -85,10 +85,10 @@ def _environment() -> Environment:
 
 
 def in_address(text: str) -> str:
-    """Text as a part of a fragment address; what UTF-8 does not have is replaced."""
+    """Quote text for the fragment of an address; characters that UTF-8 cannot encode are replaced."""
     return quote(text, safe="", errors="replace")
 
 
 def share(counts: Counter[str], status: str) -> str:
-    """The share of a status in per cent, as the style sheet wants it."""
+    """Return the share of a status in per cent, for the style sheet."""
     return f"{100 * counts[status] / max(1, counts.total()):.2f}%"

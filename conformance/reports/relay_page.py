@@ -12,20 +12,20 @@ from conformance.properties.relay_known import KnownRelay
 from conformance.reports.pages import render_page
 
 WORDS = ("done", "unsupported", "known", "refused", "failed")
-"""What becomes of a step, in the order of the page."""
+"""The outcomes of a step, in the order of the page."""
 
 
 def render(
     found: Findings, identities: Mapping[str, str], seed: int, again: str, known: Sequence[KnownRelay] = ()
 ) -> str:
-    """The page.
+    """Render the page.
 
     Args:
-        found: what a run came to.
+        found: the results of a run.
         identities: the implementations by the names of the engines.
-        seed: of the first script.
+        seed: the seed of the first script.
         again: the command line, without a file to replay.
-        known: the failures that were expected.
+        known: the known failures.
     """
     engines = list(identities)
     operations: dict[str, Counter[str]] = {}

@@ -24,7 +24,7 @@ _LEVELS = {
 
 
 def render(findings: Sequence[tuple[str, Finding]], unreadable: Sequence[tuple[str, str]] = ()) -> str:
-    """The log.
+    """Render the log.
 
     Args:
         findings: findings with the location of their table.
@@ -47,19 +47,19 @@ def render(findings: Sequence[tuple[str, Finding]], unreadable: Sequence[tuple[s
 
 
 def log(runs: Sequence[dict[str, Any]]) -> str:
-    """A log of some runs."""
+    """Return a log of some runs."""
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": runs}, indent=2, allow_nan=False) + "\n"
 
 
 def rules_of(codes: Sequence[str]) -> dict[str, Any]:
-    """The tool, with the requirements that results name."""
+    """Return the tool, with the requirements that results name."""
     rules = [_rule(code) for code in codes]
     return {"driver": {"name": "iceberg-conformance", "version": tool_version(), "rules": rules}}
 
 
 def _rule(code: str) -> dict[str, Any]:
     rule = register().get(code)
-    if rule is None:  # a vector of somebody's own
+    if rule is None:  # a vector of the user
         return {"id": code}
     return {
         "id": code,
@@ -90,12 +90,12 @@ def _result(location: str, finding: Finding, rule: int) -> dict[str, Any]:
 
 
 def message(text: str) -> dict[str, Any]:
-    """A message of plain text: nothing in it is a link (section 3.11.6) or a control character."""
+    """Return a plain-text message, without links (section 3.11.6) or control characters."""
     return {"text": in_document(text).replace("](", "] (")}
 
 
 def location_of(file: str) -> dict[str, Any]:
-    """The location of a file, as a URI (section 3.4.3) that has no scheme but one with ``//`` behind it."""
+    """Return the location of a file as a URI (section 3.4.3), whose scheme, if any, is followed by ``//``."""
     head, colon, rest = file.partition(":")
     if colon and not rest.startswith("//") and "/" not in head:
         head, colon = head + "%3A", ""

@@ -1,6 +1,6 @@
-"""The SARIF 2.1.0 report of a run: what an implementation got wrong, for code-scanning views.
+"""The SARIF 2.1.0 report of a run: the failures of implementations, for code-scanning views.
 
-Each implementation is a run of the log. A known deviation is a result that is suppressed, with its reason.
+Each implementation is a run of the log. A known deviation is a suppressed result, with its reason.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ FINGERPRINT = "iceberg-conformance/case/v1"
 
 
 def render(run: Run, vectors: Path | None = None) -> str:
-    """The log."""
+    """Render the log."""
     return log([_run(run, adapter, vectors) for adapter in run.adapters])
 
 
@@ -60,7 +60,7 @@ def _result(
 ) -> dict[str, Any]:
     case = run.cases[result.id]
     code = case.requirements[0]
-    reason = result.reason or "an expected deviation no longer happens"
+    reason = result.reason or "known deviation now passes"
     found: dict[str, Any] = {
         "ruleId": code,
         "ruleIndex": codes.index(code),
@@ -79,7 +79,7 @@ def _result(
 
 
 def _place(adapter: AdapterRun) -> str | None:
-    """The file of the adapter, where its command names one: code-scanning views show nothing without a file."""
+    """Return the file of the adapter, if its command names one: code-scanning views only show results with a file."""
     try:
         words = shlex.split(shlex.split(adapter.reproduce)[0]) if adapter.reproduce else []
     except (ValueError, IndexError):

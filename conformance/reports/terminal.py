@@ -1,7 +1,7 @@
 """The report for people: a table of suites and adapters, then the failures, grouped by requirement and operation.
 
-A few failures are shown with all their evidence; of many, each group has three examples in a line each. A report that
-is written to a file has all the evidence. Text that goes to a file or a pipe is the same without colour.
+A few failures are shown with all their evidence; for many, each group has three examples of one line. A report that is
+written to a file has all the evidence. Output to a file or a pipe has no colours.
 """
 
 from __future__ import annotations
@@ -28,45 +28,45 @@ SIGNS = {
     "known": ("k", "33"),
     "unexpected-pass": ("+", "31"),
 }
-"""The sign of each status, and the colour that it has on a terminal."""
+"""The sign of each status, and its colour on a terminal."""
 
 WIDTH = 120
-"""The columns that one table takes at the most; further adapters follow in a table below it."""
+"""The most columns of one table; further adapters follow in a table below it."""
 
 MANY = 20
-"""Failures of which a report shows examples alone."""
+"""With more failures than this, a report shows only examples."""
 
 EXAMPLES = 3
-"""Examples of a group of failures, where there are many."""
+"""The number of examples of a group of failures."""
 
 Paint = Callable[[str, str], str]
 
 
 class Detail(enum.Enum):
-    """How much of the failures is shown."""
+    """How much of the failures to show."""
 
     ALL = "all"
-    """Each with its evidence."""
+    """Every failure with its evidence."""
 
     EXAMPLES = "examples"
-    """The same of a few, and examples of many."""
+    """The evidence of a few failures, and examples of many."""
 
     STATISTICS = "statistics"
-    """Only how many there are, by requirement and operation."""
+    """Only the numbers of failures by requirement and operation."""
 
 
 def plain(text: str, _colour: str) -> str:
-    """Text without colour."""
+    """Return text without colour."""
     return text
 
 
 def coloured(text: str, colour: str) -> str:
-    """Text in a colour of the terminal."""
+    """Return text in a colour of the terminal."""
     return f"\033[{colour}m{text}\033[0m"
 
 
 def show(run: Run, vectors: Path | None, stream: TextIO, detail: Detail = Detail.EXAMPLES) -> None:
-    """Write the report to a stream, in colour where that is wanted (NO_COLOR, FORCE_COLOR, or a terminal)."""
+    """Write the report to a stream, in colour depending on NO_COLOR, FORCE_COLOR, and whether it is a terminal."""
     environ = os.environ
     wanted = not environ.get("NO_COLOR") and (bool(environ.get("FORCE_COLOR")) or stream.isatty())
     text = "".join(f"{one_line(line)}\n" for line in lines(run, vectors, coloured if wanted else plain, detail))
@@ -76,12 +76,12 @@ def show(run: Run, vectors: Path | None, stream: TextIO, detail: Detail = Detail
 
 
 def render(run: Run, vectors: Path | None = None) -> str:
-    """The report without colour, with all evidence."""
+    """Return the report without colour, with all evidence."""
     return "".join(f"{in_document(one_line(line))}\n" for line in lines(run, vectors, plain, Detail.ALL))
 
 
 def lines(run: Run, vectors: Path | None, paint: Paint, detail: Detail) -> Iterator[str]:
-    """The report, line by line."""
+    """Yield the report, line by line."""
     yield from _table(run, paint)
     groups = failure_groups(run)
     if detail is Detail.STATISTICS:
@@ -109,7 +109,7 @@ def lines(run: Run, vectors: Path | None, paint: Paint, detail: Detail) -> Itera
 
 
 def _statistics(groups: Sequence[FailureGroup]) -> Iterator[str]:
-    """A line for each group."""
+    """Yield a line for each group."""
     if groups:
         yield ""
     rows = [(str(len(one.results)), one.requirement, one.operation, str(one.adapter)) for one in groups]
@@ -120,7 +120,7 @@ def _statistics(groups: Sequence[FailureGroup]) -> Iterator[str]:
 
 
 def _examples(group: FailureGroup, vectors: Path | None, paint: Paint) -> Iterator[str]:
-    """A group in a few lines."""
+    """Yield a group in a few lines."""
     sign, colour = SIGNS[group.results[0].status]
     title = " · ".join(part for part in (group.requirement, group.operation) if part)
     yield ""
@@ -137,7 +137,7 @@ def _examples(group: FailureGroup, vectors: Path | None, paint: Paint) -> Iterat
 
 
 def _table(run: Run, paint: Paint) -> Iterator[str]:
-    """Suites by adapters; as many tables, one below the other, as `WIDTH` asks for."""
+    """Yield a table of suites by adapters, split into several if it is wider than `WIDTH`."""
     matrix = matrix_of(run)
     columns = [
         [
@@ -173,7 +173,7 @@ def _cell(adapter: AdapterRun, counts: Counter[str]) -> str:
 
 
 def _known(run: Run) -> Iterator[str]:
-    """The known results: how many cases each reason explains, by kind."""
+    """Yield the known results: the number of vectors that each reason explains, by kind."""
     reasons = Counter(
         (result.deviation_kind or "deviation", result.adapter, result.deviation)
         for result in run.results
@@ -188,7 +188,7 @@ def _known(run: Run) -> Iterator[str]:
 
 
 def _choices(run: Run) -> Iterator[str]:
-    """Where the spec permits several outcomes and the adapters of this run chose different ones."""
+    """Yield the vectors that permit several outcomes, of which the adapters of this run chose different ones."""
     chosen: dict[str, dict[str, list[str]]] = {}
     for result in run.results:
         if result.chosen is not None:
