@@ -72,7 +72,7 @@ EXAMPLES = {
     "report": ("report run.jsonl --format html", "report --diff before.jsonl after.jsonl"),
     "explain": ("explain HSH007", "explain manifest-file-manifest-length-mismatch"),
     "list": ("list requirements --section Snapshots", "list checks --format json"),
-    "new-adapter": ("new-adapter my-adapter", "new-adapter my-adapter --name my-engine"),
+    "new-adapter": ("new-adapter my-adapter", "new-adapter my-adapter --language go --name my-engine"),
     "engines": ("engines list", "engines install pyiceberg"),
     "doctor": ("doctor", "doctor --format json"),
     "completion": ("completion bash", "completion zsh"),

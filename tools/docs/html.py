@@ -34,3 +34,19 @@ def block(template: str, **values: Any) -> list[str]:
 def vector_link(suite: str, id_: str) -> str:
     """Inline Markdown that leads to a vector on the page of its suite."""
     return f'<a class="reference" href="vectors-{suite}.html#{id_}">`{id_}`</a>'
+
+
+def portable(value: Any) -> Any:
+    """JSON with golden files by their place among the vectors, not where this machine has put them.
+
+    Args:
+        value: such as the arguments of a vector.
+    """
+    match value:
+        case str() if value.startswith("/") and "/tables/" in value:
+            return "golden/tables/" + value.partition("/tables/")[2]
+        case dict():
+            return {key: portable(one) for key, one in value.items()}
+        case list():
+            return [portable(one) for one in value]
+    return value

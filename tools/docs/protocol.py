@@ -22,6 +22,7 @@ from conformance import vectors
 from conformance.core.json_types import JsonObject
 from conformance.operations.families import Family, families
 from conformance.operations.schemas import protocol_schema
+from tools.docs.html import vector_link
 from tools.docs.markdown import code, plain, table
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -127,6 +128,27 @@ def example(name: str) -> str:
     return "\n".join(["```json", *lines, "```"])
 
 
+@cache
+def _plainest() -> dict[str, str]:
+    """For each operation, the vector with the shortest messages of those that have one answer and a small request."""
+    found: dict[str, tuple[int, str]] = {}
+    for vector in _vectors().values():
+        value = vector.expect.get("ok")
+        if value in (None, [], {}, "", 0, "0") or vector.contradiction or vector.args.get("value", 1) in (None, "", 0):
+            continue
+        size = len(json.dumps(vector.args)) + len(json.dumps(value))
+        found[vector.operation.name] = min(found.get(vector.operation.name, (size, vector.id)), (size, vector.id))
+    return {operation: id_ for operation, (_, id_) in found.items()}
+
+
+def _messages(name: str) -> Iterator[str]:
+    """An example of the messages of an operation."""
+    id_ = _plainest().get(name)
+    if id_ is not None:
+        suite = _vectors()[id_].suite
+        yield from (f"The messages of the vector {vector_link(suite, id_)}:", "", *example(id_).splitlines(), "")
+
+
 def readme(family: Family) -> str:
     """The README of a family, with its table and its examples."""
     defs = definitions()
@@ -186,6 +208,7 @@ def reference() -> str:
         lines += ["The answer:", "", "```text", shape(defs, {"$ref": f"#/$defs/{name}.answer"}), "```", ""]
         if about := defs[f"{name}.answer"].get("description"):
             lines += [plain(about), ""]
+        lines += _messages(name)
     return "\n".join(lines)
 
 

@@ -61,7 +61,7 @@ def _row(vector: Vector) -> dict[str, Any]:
         "versions": ", ".join(f"v{version}" for version in vector.versions),
         "points": [(one, f"contradictions.html#point-{one.lower()}") for one in vector.contradiction],
         "origin": vector.origin,
-        "args": _shortened(_without_scratch(vector.args)),
+        "args": _shortened(html.portable(vector.args)),
         "expect": _shortened(vector.expect),
         "answered": [(letter, names) for letter in LETTERS if (names := answered.get(letter))],
         "causes": _causes(vector, answered),
@@ -71,23 +71,6 @@ def _row(vector: Vector) -> dict[str, Any]:
 def _causes(vector: Vector, answered: dict[str, list[str]]) -> list[Cause]:
     names = [name for letter, members in answered.items() if letter not in ("p", "u") for name in members]
     return list(dict.fromkeys(cause for name in names for cause in causes_of_vector(name, vector.id)))
-
-
-def _without_scratch(args: dict[str, Any]) -> dict[str, Any]:
-    """Arguments with golden files by their place among the vectors, not where this machine has put them."""
-
-    def clean(value: Any) -> Any:
-        match value:
-            case str() if "/tables/" in value and value.startswith("/"):
-                return "golden/tables/" + value.partition("/tables/")[2]
-            case dict():
-                return {key: clean(one) for key, one in value.items()}
-            case list():
-                return [clean(one) for one in value]
-        return value
-
-    cleaned: dict[str, Any] = clean(args)
-    return cleaned
 
 
 def _shortened(value: Any) -> str:

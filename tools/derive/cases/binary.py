@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tools.derive import wkb
-from tools.derive.cases.values import BAD_VALUES, EXPANDED_YEARS, NOT_FINITE, TOPICS, UNSUPPORTED, Value
+from tools.derive.cases.values import BAD_VALUES, EXPANDED_YEARS, MALFORMED, NOT_FINITE, TOPICS, UNSUPPORTED, Value
 from tools.derive.encoding import describe, minimal_big_endian, single_value
 from tools.derive.vector import INVALID, Vector, VectorFile, any_of, ok, refusals
 
@@ -319,6 +319,7 @@ def files() -> Iterator[VectorFile]:
                     INVALID,
                     "spec: Primitive Types",
                     note,
+                    tags=MALFORMED,
                 )
                 for name, type_, value, rule, note in BAD_VALUES
             ),

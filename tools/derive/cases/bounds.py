@@ -9,7 +9,7 @@ from typing import Any
 from tools.derive import awkward, variant
 from tools.derive.bounds import truncate
 from tools.derive.cases.binary import LENGTHS, TEXTS, code, hexadecimal
-from tools.derive.cases.values import BAD_VALUES, NOT_FINITE, TOPICS, UNSUPPORTED
+from tools.derive.cases.values import BAD_VALUES, MALFORMED, NOT_FINITE, TOPICS, UNSUPPORTED
 from tools.derive.encoding import describe
 from tools.derive.vector import INVALID, Vector, VectorFile, any_of, ok, refusals
 
@@ -528,6 +528,7 @@ def files() -> Iterator[VectorFile]:
             INVALID,
             "spec: Primitive Types",
             note,
+            tags=MALFORMED,
         )
         for name, type_, value, rule, note in BAD_VALUES
     ] + [

@@ -7,7 +7,7 @@ from typing import Any
 
 from tools.derive import hashing
 from tools.derive.awkward import not_in
-from tools.derive.cases.values import BAD_VALUES
+from tools.derive.cases.values import BAD_VALUES, MALFORMED
 from tools.derive.vector import Vector, VectorFile, ok, refusals
 
 SECTION = "Appendix B: 32-bit Hash Requirements"
@@ -363,6 +363,7 @@ def files() -> Iterator[VectorFile]:
                 {"error": "invalid"},
                 "spec: Primitive Types",
                 note,
+                tags=MALFORMED,
             )
             for name, type_, value, code, note in BAD_VALUES
         ),

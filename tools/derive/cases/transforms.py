@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tools.derive import awkward
-from tools.derive.cases.values import BAD_VALUES
+from tools.derive.cases.values import BAD_VALUES, MALFORMED
 from tools.derive.encoding import number
 from tools.derive.transforms import day_number, transform
 from tools.derive.vector import INVALID, Vector, VectorFile, any_of, ok, refusals
@@ -558,6 +558,7 @@ def files() -> Iterator[VectorFile]:
             INVALID,
             "spec: Primitive Types",
             note,
+            tags=MALFORMED,
         )
         for name, sources in SOURCES.items()
         if name != "void"

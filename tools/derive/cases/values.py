@@ -274,3 +274,7 @@ BAD_VALUES: list[tuple[str, str, Any, str, str]] = [
     ("double-letters", "double", "one", "SVJ001", "not a number"),
 ]
 """Values that a type does not have: no operation may take them."""
+
+MALFORMED = ("malformed-value",)
+"""The tags of a vector with one of these. A function of an engine takes values that its language has, so that it is the
+adapter's reader of JSON that refuses it."""

@@ -1,5 +1,6 @@
 // A whole adapter: hashes of int, long and string, with its own Murmur3 and a JSON reader of its own, so that the JDK
-// alone runs it; Jackson is what one would use. See ../adapters.md.
+// alone runs it; Jackson is what one would use. The page "Plugging in an engine" of iceberg-conformance
+// describes what comes next.
 //
 //     java Adapter.java
 
@@ -90,7 +91,7 @@ public class Adapter {
     }
   }
 
-  /** The answer to one request for a hash; values are read as docs/protocol.md says. */
+  /** The answer to one request for a hash; values are read as the protocol says. */
   static String hash(String type, Object value) {
     if (type.equals("string") && value instanceof String) {
       return "\"ok\": " + murmur3(((String) value).getBytes(UTF_8));
@@ -117,7 +118,7 @@ public class Adapter {
       if (op.equals("stop")) {
         return;
       } else if (op.equals("start")) {
-        reply = "\"ok\": {\"implementation\": \"mine\", \"version\": \"0.1\", \"language\": \"java\", \"protocol\": 1, "
+        reply = "\"ok\": {\"implementation\": \"@NAME@\", \"version\": \"0.0\", \"language\": \"java\", \"protocol\": 1, "
             + "\"format_versions\": [1, 2, 3], \"operations\": [\"hash\"]}";
       } else if (op.equals("hash") && args.get("type") instanceof String type) {
         reply = hash(type, args.get("value"));

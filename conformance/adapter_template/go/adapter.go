@@ -1,4 +1,5 @@
-// A whole adapter: hashes of int, long and string, with its own Murmur3. See ../adapters.md.
+// A whole adapter: hashes of int, long and string, with its own Murmur3. The page "Plugging in an engine" of iceberg-conformance
+// describes what comes next.
 //
 //	go build -o adapter adapter.go
 package main
@@ -35,7 +36,7 @@ func invalid(value any, typ string) answer {
 	return answer{"error": answer{"kind": "invalid", "message": fmt.Sprintf("%v is no %s", value, typ)}}
 }
 
-// hash answers one request for a hash; values are read as docs/protocol.md says.
+// hash answers one request for a hash; values are read as the protocol says.
 func hash(typ string, value any) answer {
 	switch text, isText := value.(string); typ {
 	case "string":
@@ -77,7 +78,7 @@ func main() {
 		switch {
 		case request.Op == "start":
 			reply = answer{"ok": answer{
-				"implementation": "mine", "version": "0.1", "language": "go", "protocol": 1,
+				"implementation": "@NAME@", "version": "0.0", "language": "go", "protocol": 1,
 				"format_versions": []int{1, 2, 3}, "operations": []string{"hash"},
 			}}
 		case request.Op != "hash":

@@ -1,5 +1,6 @@
 //! A whole adapter: hashes of int, long and string, with its own Murmur3 and a JSON reader of its own, so that the
-//! compiler alone builds it; serde_json is what one would use. See ../adapters.md.
+//! compiler alone builds it; serde_json is what one would use. The page "Plugging in an engine" of iceberg-conformance
+//! describes what comes next.
 //!
 //!     rustc --edition 2021 -o adapter adapter.rs
 
@@ -73,7 +74,7 @@ fn string(text: &mut Peekable<Chars>) -> Option<String> {
     }
 }
 
-/// The answer to one request for a hash; values are read as docs/protocol.md says.
+/// The answer to one request for a hash; values are read as the protocol says.
 fn hash(kind: &str, value: &Json) -> String {
     let whole = |text: &str| text.parse::<i64>().ok().filter(|_| !text.starts_with('+'));
     let data = match (kind, value) {
@@ -88,7 +89,7 @@ fn hash(kind: &str, value: &Json) -> String {
 }
 
 fn main() -> io::Result<()> {
-    let about = r#""ok": {"implementation": "mine", "version": "0.1", "language": "rust", "protocol": 1,
+    let about = r#""ok": {"implementation": "@NAME@", "version": "0.0", "language": "rust", "protocol": 1,
         "format_versions": [1, 2, 3], "operations": ["hash"]}"#.replace('\n', "");
     for line in io::stdin().lock().lines() {
         let request = read(&mut line?.chars().peekable()).ok_or(io::ErrorKind::InvalidData)?;
