@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import Any
 
@@ -160,7 +161,9 @@ def catalogs_page() -> str:
     runs = read_list(STRESS)
     if not runs:
         return "\n".join([*lines, *NOTHING])
-    head = ["catalog", "client", "acknowledged", "refused", "unknown", "kills (writers, server)", "faults", "day"]
+    head = ["catalog", "client", "faults", "acknowledged", "refused", "unknown", "writers killed", "server killed"]
+    days = sorted({run["day"] for run in runs})
+    lines += [f"The results are of {' to '.join(dict.fromkeys((days[0], days[-1])))}.", ""]
     lines += [*table(head, map(_stress_row, runs)), ""]
     lines += [
         "*Refused* commits lost a race, *unknown* ones had no answer, mostly because the writer was killed; each of",
@@ -169,17 +172,22 @@ def catalogs_page() -> str:
     ]
     for run in runs:
         if run["problem_count"]:
-            lines += [f"## Faults of {plain(_server(run))} with {plain(run['client'])}", ""]
+            lines += [f"## Faults of {plain(_server(run))} with {plain(_bare(run['client']))}", ""]
             lines += [*(f"- {plain(one)}" for one in run["problems"]), ""]
             if run["problem_count"] > len(run["problems"]):
                 lines += [f"and {run['problem_count'] - len(run['problems'])} more.", ""]
     return "\n".join(lines)
 
 
+def _bare(text: str) -> str:
+    """A name without what is in parentheses."""
+    return re.sub(r" \([^()]*\)", "", text)
+
+
 def _server(run: dict[str, Any]) -> str:
-    return str(run.get("server") or "").removesuffix(", started here") or "a catalog"
+    return _bare(str(run.get("server") or "").removesuffix(", started here")) or "a catalog"
 
 
 def _stress_row(run: dict[str, Any]) -> list[str]:
-    numbers = [run["acknowledged"], run["refused"], run["unknown"], f"{run['kills']}, {run['server_kills']}"]
-    return [plain(_server(run)), plain(run["client"]), *map(str, numbers), str(run["problem_count"]), run["day"]]
+    numbers = [run[key] for key in ("problem_count", "acknowledged", "refused", "unknown", "kills", "server_kills")]
+    return [plain(_server(run)), plain(_bare(run["client"])), *map(str, numbers)]
