@@ -75,10 +75,19 @@ def _partitions() -> list[Filter]:
         ("partition-bucket-uuid", "gt", _on("u", "gt", BELOW), ("EXP011",)),
         ("partition-bucket-uuid", "is-null", _on("u", "is-null"), inclusive),
     ]
-    row = {"b": True, "i": -1, "l": 2**62, "dec": "-14.20", "day": "1969-12-31", "s": "a", "u": HIGH, "bin": "00FF"}
-    for column, value in row.items():
+    row: dict[str, Any] = {
+        "b": True,
+        "i": -1,
+        "l": 2**62,
+        "dec": "-14.20",
+        "day": "1969-12-31",
+        "s": "a",
+        "u": HIGH,
+        "bin": "00FF",
+    }
+    for column, constant in row.items():
         for tables in ("partition-identity-*", *(["partition-bucket"] if column != "b" else [])):
-            made.append((tables, f"{column}-eq", _on(column, "eq", value), inclusive))
+            made.append((tables, f"{column}-eq", _on(column, "eq", constant), inclusive))
     made += [
         ("partition-identity-*", "ts-lt", _on("ts", "lt", EPOCH), inclusive),
         ("partition-identity-*", "tz-not-null", _on("tz", "not-null"), inclusive),
