@@ -1,6 +1,7 @@
 """Position Delete Files: rows deleted by the path of their file and their position in it (DEL012 to DEL015).
 
-Only ``file_path`` and ``pos`` are read; ``row`` may be absent (NOT011), and serves those who need the deleted values.
+Only ``file_path`` and ``pos`` are read; ``row`` may be absent (DEL014, NOT011), and serves those who need the deleted
+values.
 Files should be sorted, but deleted positions are a set, so that order and repetition do not matter (contradiction E13).
 Paths are compared literally with the one in the manifest entry of the data file.
 """

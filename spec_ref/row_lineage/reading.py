@@ -2,6 +2,9 @@
 
 A file may store both columns. If it stores null or has no such column, the value is inherited from the manifest entry
 of the file. Rows of a file without ``first_row_id`` have neither, even if a value is stored (contradiction B3).
+
+A writer that moves a row to another file stores the values that are read here: the id of every row (LIN009), and the
+sequence number of an unchanged row (LIN011, UPG011); of a changed row it stores null for the number (LIN010).
 """
 
 from __future__ import annotations

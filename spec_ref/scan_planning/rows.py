@@ -157,7 +157,9 @@ class RowReader:
                 )
 
     def deleted_positions(self, task: FileScanTask) -> frozenset[int]:
-        """Find the rows of a data file that are deleted by their positions, as a new deletion vector has to (DEL003).
+        """Find the rows of a data file that are deleted by their positions (DEL003, DEL026).
+
+        A new deletion vector of the file has all of them.
 
         Args:
             task: a task that has all deletes of the file.

@@ -18,7 +18,7 @@ NULL_ONLY = frozenset({"unknown", "variant", "geometry", "geography"})
 
 
 def check_default(type_: Type, value: Any) -> None:
-    """Check that a type allows a default value.
+    """Check that a type allows a default value (DEF008, DEF009, EVO018).
 
     Args:
         type_: the type of the column.

@@ -21,7 +21,7 @@ from spec_ref.schemas.default_values import effective_write
 
 
 def written_row(fields: Sequence[NestedField], given: Mapping[str, Any]) -> dict[int, Any]:
-    """Make the row of a schema that is written for a row of an input.
+    """Make the row of a schema that is written for a row of an input, with a value for every column (FIO003, DEF006).
 
     Args:
         fields: the columns of the schema.

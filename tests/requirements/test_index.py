@@ -11,7 +11,7 @@ import pytest
 from spec_ref.requirements import Requirement, Status, register
 from tools import index
 from tools.index import ROOT, Heading, IndexProblem, headings, search
-from tools.index.layers import imports, layers, picture
+from tools.index.layers import DRAWING, direct, drawing, imports, layers, picture, svg
 
 RULES = [one for one in register().values() if one.status is Status.ADOPTED]
 
@@ -108,3 +108,23 @@ def test_the_picture_has_every_package_of_the_reference() -> None:
     assert sorted(names) == sorted(imports())
     assert names[0] == "core"
     assert "core" in imports()["schemas"]
+
+
+def test_the_drawing_leaves_out_imports_that_follow_from_others() -> None:
+    assert direct({"core": {"core"}, "json": {"core"}, "schemas": {"core", "json"}}) == {
+        "core": set(), "json": {"core"}, "schemas": {"json"},
+    }  # fmt: skip
+
+
+def test_the_drawing_has_a_box_for_each_package_and_a_line_for_each_import() -> None:
+    lines = list(drawing([["core"], ["json", "checks"]], {"core": set(), "json": {"core"}, "checks": set()}))
+    assert [line.partition(">")[2].partition("<")[0] for line in lines if line.startswith("<text")] == [
+        "checks", "core", "json",
+    ]  # fmt: skip
+    assert [line for line in lines if line.startswith("<path")] == [
+        line for line in lines if "<title>json imports core</title>" in line
+    ]
+
+
+def test_the_drawing_is_that_of_the_imports() -> None:
+    assert DRAWING.read_text(encoding="utf-8") == svg(), "run `python -m tools.index`"

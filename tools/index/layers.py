@@ -9,11 +9,13 @@ from pathlib import Path
 import grimp
 
 ROOT = Path(__file__).parents[2]
+DRAWING = ROOT / "docs" / "layers.svg"
 
 HEAD = """## Layers
 
 Packages in the order of their layers, the lowest first. A mark says that the package of the row imports the one of the
 column; all marks are left of the diagonal, because a package imports only those below it. `lint-imports` checks this.
+`docs/layers.svg` is a drawing of them.
 """
 
 
@@ -51,6 +53,67 @@ def picture(order: Sequence[str], imported: Mapping[str, set[str]]) -> Iterator[
             for place, other in enumerate(order, start=1)
         )
         yield f"{number:2} {name:{width}} {' '.join(marks)}".rstrip()
+
+
+def direct(imported: Mapping[str, set[str]]) -> dict[str, set[str]]:
+    """The imports that do not follow from others: a package that imports one needs, through it, all that that one does.
+
+    Args:
+        imported: the packages that each imports; none of them imports another in a circle.
+    """
+    others = {name: found - {name} for name, found in imported.items()}
+
+    def needed(name: str) -> set[str]:
+        return {found for other in others[name] for found in (other, *needed(other))}
+
+    return {
+        name: {one for one in found if not any(one in needed(other) for other in found)}
+        for name, found in others.items()
+    }
+
+
+BOX, ROW, GAP, LEFT = 132, 54, 16, 24
+"""Sizes of the drawing in pixels: the width of a box, the distance of layers and of boxes, and the margin."""
+
+
+def drawing(rows: Sequence[Sequence[str]], imported: Mapping[str, set[str]]) -> Iterator[str]:
+    """The lines of an SVG: a row of boxes for each layer, the highest first, and a line for each import.
+
+    Args:
+        rows: the packages of each layer, the lowest first.
+        imported: the packages that each imports.
+    """
+    wide, high = 900, ROW * len(rows) + 2 * LEFT
+    place = {}
+    for number, row in enumerate(reversed(rows)):
+        start = (wide - len(row) * BOX - (len(row) - 1) * GAP) // 2
+        # Layers of one package are left and right by turns, so that lines between distant ones pass beside boxes.
+        start += (-180, 0, 180, 0)[number % 4] if len(row) == 1 else 0
+        for column, name in enumerate(row):
+            place[name] = start + column * (BOX + GAP), LEFT + number * ROW
+    font = 'font-family="sans-serif" font-size="13"'
+    yield f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" {font}>'
+    yield "<title>The layers of spec_ref; a line leads from a package down to one that it imports</title>"
+    yield f'<rect width="{wide}" height="{high}" fill="white"/>'
+    for name in sorted(imported):
+        for other in sorted(imported[name]):
+            (left, top), (to_left, to_top) = place[name], place[other]
+            x, y, to_x, to_y = left + BOX // 2, top + 28, to_left + BOX // 2, to_top
+            bend = (y + to_y) // 2
+            yield (
+                f'<path d="M{x} {y} C{x} {bend} {to_x} {bend} {to_x} {to_y}" fill="none" stroke="#7a8ca0">'
+                f"<title>{name} imports {other}</title></path>"
+            )
+    for name, (left, top) in sorted(place.items()):
+        fast = "#fdebd0" if name in ("columnar", "data_files") else "#e3eefa"
+        yield f'<rect x="{left}" y="{top}" width="{BOX}" height="28" rx="5" fill="{fast}" stroke="#34495e"/>'
+        yield f'<text x="{left + BOX // 2}" y="{top + 19}" text-anchor="middle">{name}</text>'
+    yield "</svg>"
+
+
+def svg() -> str:
+    """The drawing of the packages of `spec_ref`, without the imports that follow from others."""
+    return "\n".join(drawing(layers(), direct(imports()))) + "\n"
 
 
 def section() -> Iterator[str]:

@@ -103,4 +103,4 @@ class VariantPrimitive:
 
 
 VariantValue: TypeAlias = "VariantPrimitive | tuple[VariantValue, ...] | dict[str, VariantValue]"
-"""A decoded variant: a primitive, an array, or an object by field name."""
+"""A decoded variant: a primitive, an array, or an object by field name (TYP036). Each row has its own (TYP037)."""
