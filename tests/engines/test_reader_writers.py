@@ -39,9 +39,14 @@ def test_what_is_generated_is_what_the_tables_give() -> None:
     assert [path for path, text in files().items() if path.read_text(encoding="utf-8") != text] == []
 
 
+def _lists(table: Table) -> list[bytes]:
+    """The manifest lists that have manifests: Trino makes an empty snapshot with the table."""
+    return [data for data in table.lists() if read_manifest_list(data)]
+
+
 @pytest.mark.parametrize(("writer", "table"), TABLES)
 def test_entries_are_those_of_the_statements(writer: str, table: Table) -> None:
-    lists = table.lists()
+    lists = _lists(table)
     # Iceberg-Java and Sail make one snapshot of a delete, PyIceberg may make more; the last one is what is asked for.
     assert len(lists) >= len(table.index["entries"]), writer
     for data, expected in ((lists[0], table.index["entries"][0]), (lists[-1], table.index["entries"][-1])):
@@ -64,7 +69,7 @@ SAIL_V2 = ("sail-0.7.2", 2)
 
 @pytest.mark.parametrize(("writer", "table"), TABLES)
 def test_metrics_of_the_first_file_are_those_of_its_rows(writer: str, table: Table) -> None:
-    (listed,) = read_manifest_list(table.lists()[0])
+    (listed,) = read_manifest_list(_lists(table)[0])
     (entry,) = read_manifest(table.file(listed.manifest_path), manifest_file=listed).entries()
     schema = next(one for one in table.metadata.schemas if one.schema_id == table.metadata.current_schema_id)
     types = {column.id: column.type for column in schema.columns()}
