@@ -1,4 +1,4 @@
-"""What the model says, in the form in which vectors expect it (``table.write.expected`` of the protocol)."""
+"""The results of the model, in the form for vectors (``table.write.expected`` of the protocol)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from conformance.scripts.states import Rows, TableState
 
 
 def expected_of(states: Sequence[TableState]) -> Json:
-    """What a table has to be after a script whose states these are."""
+    """Return the expected table after a script, from its states."""
     last = states[-1]
     return {
         "format_version": last.format_version,
@@ -27,7 +27,7 @@ def expected_of(states: Sequence[TableState]) -> Json:
 
 
 def reading_json(rows: Rows) -> Json:
-    """What a reading has to give."""
+    """Return the expected result of a reading."""
     return {
         "columns": {field["name"]: copy.deepcopy(field["type"]) for field in rows.fields},
         "rows": [row.values for row in rows.rows],

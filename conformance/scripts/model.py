@@ -1,9 +1,9 @@
-"""A model of a table: what it has to hold after each operation of a script, from the script alone.
+"""A model of a table: its expected rows after each operation of a script, computed only from the script.
 
-A row is what its statements made of it: values by the field ids of the schema that it was written with, who it is
-(``identity``) and which operation changed it last. Files, manifests, snapshot ids and deletes play no part, so that the
-model cannot be wrong in the way that a writer is. It uses the standard library and `attrs`, and nothing of `spec_ref`:
-the expected values of vectors and of scenarios come from here.
+A row has values by the field ids of the schema that it was written with, an ``identity``, and the operation that
+changed it last. The model has no files, manifests, snapshot ids or deletes, so that it cannot share the errors of a
+writer. It uses the standard library and `attrs`, but not `spec_ref`: it computes the expected values of vectors and of
+scenarios.
 
 `model_values` has values, projection and predicates, `model_schemas` the evolution of schemas.
 """
@@ -39,15 +39,15 @@ NO_EQUALITY = ("float", "double", "variant", "unknown", "geometry", "geography")
 """Primitive types whose columns equality deletes do not compare (DEL018)."""
 
 KEEPS_DATES = ("year", "month", "day", "void")
-"""Transforms that give the same for a date and the timestamp that it becomes (EVO008)."""
+"""Transforms with the same result for a date and the timestamp that it is promoted to (EVO008)."""
 
 NANOSECONDS = 1 << 63
-"""Timestamps in nanoseconds are within this of 1970 (EVO006)."""
+"""The range of timestamps in nanoseconds around 1970 (EVO006)."""
 
 
 @frozen(eq=False)
 class Row:
-    """A row as it was written last."""
+    """A row, as it was last written."""
 
     values: Mapping[int, Json]
     fields: Fields
@@ -57,7 +57,7 @@ class Row:
     updated: int
 
     def read(self, fields: Fields) -> dict[str, Json]:
-        """Its literals under a schema."""
+        """Return the literals of the row under a schema."""
         return read_fields(fields, self.fields, self.values)
 
 
@@ -78,13 +78,13 @@ class Source:
 
 
 def run_model(script: Json) -> tuple[TableState, ...]:
-    """The states of the table, one after each operation.
+    """Return the states of the table, one after each operation.
 
     Args:
-        script: in its JSON; `conformance.scripts.parse_script` says whether it has the form.
+        script: the script, in JSON; `conformance.scripts.parse_script` checks its form.
 
     Raises:
-        ScriptError: an operation makes no sense where it is, is forbidden, or is left open; the message names it.
+        ScriptError: an operation is not valid in its place, is forbidden, or is left open; the message names it.
     """
     table, states = Table(), []
     for index, operation in enumerate(script["operations"]):
@@ -97,55 +97,55 @@ def run_model(script: Json) -> tuple[TableState, ...]:
 
 
 def rows_of(state: TableState, ref: str = MAIN) -> list[dict[str, Json]]:
-    """The rows of a branch or tag, values only."""
+    """Return the rows of a branch or tag, only values."""
     return [row.values for row in state.refs[ref].rows]
 
 
 @attrs.define
 class Table:
-    """A table while a script runs. An operation makes a new one, so that one which fails changes nothing."""
+    """A table during a script. Each operation makes a new table, so that a failed operation changes nothing."""
 
     version: int = 1
     fields: Fields = ()
     last_column_id: int = 0
     spec: tuple[Source, ...] = ()
     specs: tuple[Source, ...] = ()
-    """Every field that the spec ever had: files may have been written with it."""
+    """All fields that the spec ever had, as files may have been written with them."""
 
     sort: tuple[Source, ...] = ()
     properties: Mapping[str, str] = field(factory=dict)
     branches: Mapping[str, Snapshot] = field(factory=dict)
     tags: Mapping[str, Snapshot] = field(factory=dict)
     history: tuple[Snapshot | None, ...] = ()
-    """Main after each operation; None where it had no snapshot."""
+    """The snapshot of main after each operation; None if it had none."""
 
     kept_since: int = 0
-    """The first operation after which main has a snapshot that is still there."""
+    """The first operation after which main has a snapshot that still exists."""
 
     open_schemas: frozenset[int] = frozenset()
-    """Operations after which main may have its old snapshot, or one with the same rows and another schema."""
+    """Operations after which main may have its old snapshot, or one with the same rows and a different schema."""
 
     turns: int = 0
-    """How often main was written to, or moved back."""
+    """How often main was written or rolled back."""
 
     ahead: Mapping[str, int] = field(factory=dict)
-    """``turns`` when each branch was made of main."""
+    """The value of ``turns`` when each branch was created from main."""
 
     identities: int = 0
     index: int = 0
     target: tuple[str | None, bool] = (None, False)
-    """The branch that the operation writes rows to, and whether they change."""
+    """The branch that the operation writes to, and whether its rows change."""
 
     def after(self, index: int, operation: Json) -> Table:
-        """The table after an operation.
+        """Return the table after an operation.
 
         Args:
-            index: of the operation in its script.
-            operation: in its JSON.
+            index: the index of the operation in its script.
+            operation: the operation, in JSON.
 
         Raises:
-            RefusedByText: the text forbids it; LeftOpen where a writer may do it or not.
-            ScriptError: it makes no sense here.
+            RefusedByText: the spec forbids the operation; LeftOpen if a writer may do or refuse it.
+            ScriptError: the operation is not valid here.
         """
         made = copy.copy(self)
         made.index, made.target = index, (None, False)
@@ -153,7 +153,7 @@ class Table:
         return made._remember(self.branches.get(MAIN))
 
     def _remember(self, before: Snapshot | None) -> Table:
-        """Add main to the history; ``before`` is what it was before the operation."""
+        """Add main to the history; ``before`` is its snapshot before the operation."""
         main = self.branches.get(MAIN)
         if main is not None and main is before:
             made_one = self.target == (MAIN, False) and main.fields != self.fields
@@ -163,12 +163,12 @@ class Table:
         return self
 
     def skipped(self, index: int) -> Table:
-        """The table after an operation that was refused."""
+        """Return the table after a refused operation."""
         made = attrs.evolve(self, index=index, target=(None, False))
         return made._remember(self.branches.get(MAIN))
 
     def state(self) -> TableState:
-        """What is to be seen of the table."""
+        """Return the visible state of the table."""
         heads = {MAIN: Snapshot(self.fields, ()), **self.branches}
         refs = {name: reading(self.fields, snapshot.rows) for name, snapshot in heads.items()}
         refs |= {name: reading(snapshot.fields, snapshot.rows) for name, snapshot in self.tags.items()}
@@ -192,10 +192,10 @@ class Table:
     # Rows
 
     def rows(self, branch: str = MAIN) -> tuple[Row, ...]:
-        """The rows of a branch.
+        """Return the rows of a branch.
 
         Raises:
-            ScriptError: there is no such branch.
+            ScriptError: the branch does not exist.
         """
         if branch in self.tags:
             raise RefusedByText("REF001", f"rows are written to branches, and {branch!r} is a tag")
@@ -204,7 +204,7 @@ class Table:
         return self.branches[branch].rows if branch in self.branches else ()
 
     def _write(self, operation: Json, rows: Iterable[Row], *, changed: bool) -> None:
-        """Make the rows those of a branch, by a snapshot where anything changed."""
+        """Set the rows of a branch, with a new snapshot if anything changed."""
         branch = operation.get("branch", MAIN)
         self.target = (branch, changed)
         self.turns += branch == MAIN
@@ -212,7 +212,7 @@ class Table:
             self.branches = {**self.branches, branch: Snapshot(self.fields, tuple(rows))}
 
     def _columns(self, names: Iterable[str]) -> list[Json]:
-        """Top-level columns by their names."""
+        """Return top-level columns by their names."""
         by_name = {column["name"]: column for column in self.fields}
         for name in names:
             if name not in by_name:
@@ -220,7 +220,7 @@ class Table:
         return [by_name[name] for name in names]
 
     def _written(self, given: Literals, identity: int | None = None) -> Row:
-        """A row that is written now; what is left out takes its write default (DEF002)."""
+        """Return a new row; missing columns get their write defaults (DEF002)."""
         self._columns(given)
         values = {}
         for column in self.fields:
@@ -232,14 +232,14 @@ class Table:
         return Row(values, self.fields, identity, self.index)
 
     def _updated(self, row: Row, given: Literals) -> Row:
-        """The same row with other values in some columns."""
+        """Return the same row with changed values in some columns."""
         return self._written({**row.read(self.fields), **given}, row.identity)
 
     def matcher(self, predicate: Json) -> Callable[[Row], bool]:
-        """Whether rows match a predicate.
+        """Return a function that tests whether rows match a predicate.
 
         Raises:
-            RefusedByText, ScriptError: it does not fit the table; also where no row is there to find that out.
+            RefusedByText, ScriptError: the predicate does not fit the table, even if there are no rows.
         """
         matches(predicate, {column["name"]: None for column in self.fields}, self.fields)
         return lambda row: matches(predicate, row.read(self.fields), self.fields)
@@ -283,7 +283,7 @@ class Table:
         self._overwrite(operation)
 
     def _check_delete_files(self, operation: Json, found: bool) -> None:
-        """Make sure that version 1 gets no delete files; a writer that found no row may see that it needs none."""
+        """Check that version 1 gets no delete files; a writer that finds no matching row may not need any."""
         if self.version == 1 and operation.get("mode") == "merge-on-read":
             raise (RefusedByText if found else LeftOpen)("DEL001", "a table of version 1 has no delete files")
 
@@ -295,7 +295,7 @@ class Table:
         self._write(operation, kept, changed=len(kept) < len(before))
 
     def _unequal(self, rows: Iterable[Row], names: Sequence[str], given: Sequence[Literals]) -> list[Row]:
-        """The rows that equal none of the given ones in some columns; null equals null (DEL019, DEL020)."""
+        """Return the rows that equal none of the given ones in some columns; null equals null (DEL019, DEL020)."""
         if self.version == 1:
             raise RefusedByText("DEL001", "a table of version 1 has no delete files")
         columns = self._columns(names)
@@ -368,7 +368,7 @@ class Table:
             self.fields = tuple(fields)
 
     def _check_sources(self, change: Json) -> None:
-        """Make sure that a column that is dropped or promoted is not what partitions or sorts (PAR004, EVO008)."""
+        """Check that a dropped or promoted column is not a source of partition or sort fields (PAR004, EVO008)."""
         holder, member = find(self.fields, change["name"])
         if change["op"] == "drop":
             gone = {holder.get("id"), *ids_in(holder[member])}
@@ -384,7 +384,7 @@ class Table:
             self._check_dates(change["name"], change["type"])
 
     def _check_dates(self, name: str, type_: str) -> None:
-        """Make sure that dates that are there fit a timestamp, as reading fails for others (EVO006)."""
+        """Check that existing dates fit a timestamp, as reading others fails (EVO006)."""
         if type_ != "timestamp_ns":
             return
         after, _ = changed_fields(self.fields, {"op": "promote", "name": name, "type": type_}, 3, 0)
@@ -452,7 +452,7 @@ class Table:
     # References
 
     def _main_at(self, index: int | None) -> Snapshot:
-        """The snapshot that main had after an operation, or has."""
+        """Return the snapshot of main after an operation, or the current one."""
         if index is not None and not self.kept_since <= index < self.index:
             raise ScriptError(f"what main was after operation {index} is not to be had here")
         found = self.branches.get(MAIN) if index is None else self.history[index]
@@ -492,12 +492,12 @@ class Table:
 
 
 def reading(fields: Fields, rows: Iterable[Row]) -> Rows:
-    """What a reading of some rows gives under a schema."""
+    """Return the result of reading some rows under a schema."""
     return Rows(fields, tuple(ModelRow(row.read(fields), row.identity, row.updated) for row in rows))
 
 
 def _values_at(row: Json, path: Sequence[str]) -> list[Json]:
-    """The values below a path that are not null: of a struct's field, or of all items of a list or map."""
+    """Return the values at a path that are not null: of a struct's field, or of all items of a list or map."""
     if row is None:
         return []
     if not path:
@@ -511,10 +511,10 @@ def _values_at(row: Json, path: Sequence[str]) -> list[Json]:
 
 
 def check_script(script: Json) -> None:
-    """Make sure that every operation makes sense where it is, or is one that the text forbids.
+    """Check that every operation is valid in its place, or is forbidden by the spec.
 
     Raises:
-        ScriptError: one does not; the message names it.
+        ScriptError: an operation is neither; the message names it.
     """
     table = Table()
     for index, operation in enumerate(script["operations"]):

@@ -1,4 +1,4 @@
-"""Schemas of the model of tables: JSON, as in scripts, and how it evolves (Schema Evolution).
+"""Schemas of the model of tables, in JSON as in scripts, and their evolution (Schema Evolution).
 
 Only the standard library is used, as in `conformance.scripts.model_values`.
 """
@@ -13,16 +13,16 @@ from conformance.core.json_types import Json
 from conformance.scripts.errors import RefusedByText, ScriptError
 
 PARTS = {"list": ("element",), "map": ("key", "value")}
-"""What nested types hold beside structs."""
+"""The members of nested types other than structs."""
 
 SINCE_V3 = ("unknown", "timestamp_ns", "timestamptz_ns", "variant", "geometry", "geography")
-"""The types that version 3 added; those of shapes may have arguments (VER004)."""
+"""The types that version 3 added; geospatial ones may have arguments (VER004)."""
 
 _DECIMAL = re.compile(r"decimal\((\d+), *(\d+)\)")
 
 
 def types_in(type_: Json) -> Iterator[tuple[str, bool]]:
-    """Every primitive type in a type, and whether values of it are required."""
+    """Yield every primitive type in a type, and whether its values are required."""
     yield from _types_in(type_, required=False)
 
 
@@ -38,7 +38,7 @@ def _types_in(type_: Json, *, required: bool) -> Iterator[tuple[str, bool]]:
 
 
 def ids_in(type_: Json) -> Iterator[int]:
-    """Every id in a type."""
+    """Yield every id in a type."""
     if isinstance(type_, dict):
         for field in type_.get("fields", ()):
             yield field["id"]
@@ -49,10 +49,10 @@ def ids_in(type_: Json) -> Iterator[int]:
 
 
 def check_types(type_: Json, version: int) -> None:
-    """Make sure that a version has every type in a type.
+    """Check that a version has every type in a type.
 
     Raises:
-        RefusedByText: it has not.
+        RefusedByText: the version lacks a type.
     """
     for name, required in types_in(type_):
         if version < 3 and name.partition("(")[0] in SINCE_V3:
@@ -62,10 +62,10 @@ def check_types(type_: Json, version: int) -> None:
 
 
 def find(fields: Sequence[Json], name: str) -> tuple[Json, str]:
-    """Where the type with a full name is: the object that has it, and the member (``type``, ``element`` and the like).
+    """Find the type with a full name: the object that has it, and the member (``type``, ``element`` and the like).
 
     Raises:
-        RefusedByText: there is none.
+        RefusedByText: the name is unknown.
     """
     around: Json = {"type": "struct", "fields": fields}
     found: tuple[Json, str] | None = None
@@ -84,10 +84,10 @@ def find(fields: Sequence[Json], name: str) -> tuple[Json, str]:
 
 
 def source_id(fields: Sequence[Json], name: str) -> int:
-    """The id of a column that partitions or sorts: it is primitive, at the top level or inside structs.
+    """Return the id of a source column of partition or sort fields: primitive, at the top level or inside structs.
 
     Raises:
-        ScriptError: there is none.
+        ScriptError: there is no such column.
     """
     try:
         field, member = find(fields, name)
@@ -100,7 +100,7 @@ def source_id(fields: Sequence[Json], name: str) -> int:
 
 
 def name_of(fields: Sequence[Json], field_id: int) -> str | None:
-    """The full name of a column that is at the top level or inside structs; None where it is gone."""
+    """Return the full name of a column at the top level or inside structs; None if it was dropped."""
     return next((name for id_, name in _names(fields) if id_ == field_id), None)
 
 
@@ -112,7 +112,7 @@ def _names(fields: Sequence[Json], prefix: str = "") -> Iterator[tuple[int, str]
 
 
 def may_promote(old: Json, new: Json, version: int) -> bool:
-    """Whether a type may become another (EVO003 to EVO005)."""
+    """Return whether a type may be promoted to another (EVO003 to EVO005)."""
     if not isinstance(old, str) or not isinstance(new, str) or old == new:
         return False
     if (old, new) in (("int", "long"), ("float", "double")):
@@ -124,7 +124,7 @@ def may_promote(old: Json, new: Json, version: int) -> bool:
 
 
 def with_new_ids(type_: Json, last: int) -> tuple[Json, int]:
-    """A type with new ids for all that is in it, and the highest of them (EVO009)."""
+    """Return a type with new ids for everything inside it, and the highest id (EVO009)."""
     made = copy.deepcopy(type_)
 
     def renew(inner: Json) -> None:
@@ -147,10 +147,10 @@ def with_new_ids(type_: Json, last: int) -> tuple[Json, int]:
 
 
 def changed_fields(before: Sequence[Json], change: Json, version: int, last: int) -> tuple[list[Json], int]:
-    """The columns after a change, and the highest id that was ever given.
+    """Return the columns after a change, and the highest id that was ever assigned.
 
     Raises:
-        RefusedByText: no schema evolves so.
+        RefusedByText: schema evolution does not allow the change.
     """
     fields: list[Json] = copy.deepcopy(list(before))
     name = change["name"]

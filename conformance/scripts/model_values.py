@@ -1,7 +1,7 @@
-"""Values of the model of tables: their order, how they are read after a promotion, and predicates of rows.
+"""Values of the model of tables: their order, reading them after a promotion, and predicates of rows.
 
-Values are the literals of scripts. Only the standard library is used, so that nothing here can be wrong in the way that
-the reference implementation is.
+Values are the literals of scripts. Only the standard library is used, so that this module cannot share errors of the
+reference implementation.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NANOS_PER_DAY = 86_400 * 10**9
 
 
 def comparable(type_: str, literal: Json) -> Any:
-    """A Python value that is ordered and equal as the spec orders values of a primitive type (EXP011, Appendix B).
+    """Convert to a Python value with the order and equality of the spec for a primitive type (EXP011, Appendix B).
 
     Args:
         type_: the name of a primitive type.
@@ -70,7 +70,7 @@ def _comparable(type_: str, literal: Json) -> Any:
 
 def _days(text: str) -> int:
     year, month, day = map(int, _matched(_DATE, text))
-    cycles, within = divmod(year - 1, 400)  # Python has the years 1 to 9999 alone
+    cycles, within = divmod(year - 1, 400)  # Python only has the years 1 to 9999
     return datetime.date(within + 1, month, day).toordinal() - _EPOCH + cycles * _DAYS_OF_400_YEARS
 
 
@@ -88,7 +88,7 @@ def _matched(pattern: re.Pattern[str], text: str) -> tuple[Any, ...]:
 
 
 def constant(type_: Json, json: Json) -> Json:
-    """A default, which is in the JSON of the spec, as a literal: a long is a string, a struct is by names."""
+    """Convert a default from the JSON of the spec to a literal: a long to a string, a struct to an object by names."""
     if json is None or not isinstance(type_, dict):
         return str(json) if type_ == "long" and json is not None else json
     match type_["type"]:
@@ -103,7 +103,7 @@ def constant(type_: Json, json: Json) -> Json:
 
 
 def stored(type_: Json, literal: Json, *, required: bool = False, place: str = "", rule: str = "TYP002") -> Json:
-    """A literal as it is kept: structs by the ids of their fields.
+    """Convert a literal to its stored form: structs by the ids of their fields.
 
     Raises:
         ScriptError: it is not a value of the type.
@@ -148,12 +148,12 @@ def stored(type_: Json, literal: Json, *, required: bool = False, place: str = "
 
 
 def read_fields(fields: Fields, written: Fields, values: Mapping[int, Json]) -> dict[str, Json]:
-    """The fields of a struct under a schema, as literals by their names (PRJ001 to PRJ005).
+    """Read the fields of a struct under a schema, as literals by name (PRJ001 to PRJ005).
 
     Args:
-        fields: of the schema that reads.
-        written: of the schema that the values were written with; fields are the same where their ids are.
-        values: by field id; a field that was not there has its initial default.
+        fields: the fields of the schema for reading.
+        written: the fields of the schema of the values; fields with the same id are the same.
+        values: the values by field id; a missing field has its initial default.
     """
     before = {field["id"]: field["type"] for field in written}
     return {
@@ -165,7 +165,7 @@ def read_fields(fields: Fields, written: Fields, values: Mapping[int, Json]) -> 
 
 
 def read_as(type_: Json, written: Json, value: Json) -> Json:
-    """A value that was written with one type, under another that it was promoted to (EVO003, EVO005)."""
+    """Read a value that was written with one type under the type that it was promoted to (EVO003, EVO005)."""
     if value is None:
         return None
     if not isinstance(type_, dict):
@@ -182,7 +182,7 @@ def read_as(type_: Json, written: Json, value: Json) -> Json:
 
 
 def promoted(type_: str, written: Json, value: Json) -> Json:
-    """A primitive value of a promoted type, as a literal."""
+    """Convert a primitive value to a promoted type, as a literal."""
     if type_ == "long":
         return str(value)
     if written == "date" and type_ != "date":
@@ -194,15 +194,15 @@ def promoted(type_: str, written: Json, value: Json) -> Json:
 
 
 def matches(predicate: Json, row: Mapping[str, Json], fields: Fields) -> bool:
-    """Whether a row matches; comparisons with null are false, and predicates true or false (EXP008, EXP012).
+    """Return whether a row matches; comparisons with null are false, and predicates true or false (EXP008, EXP012).
 
     Args:
-        predicate: in the form with terms.
+        predicate: the predicate, in the form with terms.
         row: literals by name.
         fields: the columns of the row.
 
     Raises:
-        RefusedByText: it names a column that is not there.
+        RefusedByText: the predicate names an unknown column.
         ScriptError: it is not a predicate, or a constant is not of the column's type.
     """
     if isinstance(predicate, bool):
@@ -245,7 +245,7 @@ def _among(own: Any, constants: Sequence[Any]) -> bool:
 
 
 def _column(name: str, row: Mapping[str, Json], fields: Fields) -> tuple[Json, Json]:
-    """The type and the value of a column by its full name; null where a struct around it is null."""
+    """Return the type and the value of a column by its full name; null if an enclosing struct is null."""
     first, _, rest = name.partition(".")
     for field in fields:
         if field["name"] == first:

@@ -1,8 +1,8 @@
 """The operations of a script, as values.
 
-Literals stay JSON: the exchange form of their type (`conformance.operations.wire`), but that a struct is an object by
-the names of its fields, since field ids are the writer's to give. Predicates, schemas and default values are the spec's
-own JSON. A row is an object by the names of columns; a column that is left out takes its write default, or null.
+Literals stay JSON: the exchange form of their type (`conformance.operations.wire`), except that a struct is an object
+by the names of its fields, as the writer assigns field ids. Predicates, schemas and default values are in the JSON of
+the spec. A row is an object by the names of columns; a missing column gets its write default, or null.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ class SortPart:
 
 @frozen(kw_only=True)
 class Create:
-    """A new table; the first operation of a script, and no other."""
+    """Create the table; always and only the first operation of a script."""
 
     op: ClassVar[str] = "create"
 
     format_version: int
     schema: Json
-    """In its JSON; a writer may give other field ids."""
+    """The schema in JSON; a writer may assign different field ids."""
 
     partition: tuple[PartitionPart, ...] = field(default=(), converter=tuple)
     sort: tuple[SortPart, ...] = field(default=(), converter=tuple)
@@ -59,7 +59,7 @@ class Create:
 
 @frozen(kw_only=True)
 class Append:
-    """Rows are added."""
+    """Add rows."""
 
     op: ClassVar[str] = "append"
 
@@ -69,7 +69,7 @@ class Append:
 
 @frozen(kw_only=True)
 class Overwrite:
-    """The rows that match a filter go, others come."""
+    """Delete the rows that match a filter, and add others."""
 
     op: ClassVar[str] = "overwrite"
 
@@ -86,26 +86,26 @@ class Delete:
 
     filter: Json
     mode: str | None = None
-    """``copy-on-write`` or ``merge-on-read``; the writer's choice where None."""
+    """``copy-on-write`` or ``merge-on-read``; None for the writer's choice."""
 
     branch: str = MAIN
 
 
 @frozen(kw_only=True)
 class DeleteEqual:
-    """The rows that equal one of some rows, in the columns of these, go by equality deletes; null equals null."""
+    """Delete the rows that equal one of some rows, in the columns of these, by equality deletes; null equals null."""
 
     op: ClassVar[str] = "delete-equal"
 
     rows: tuple[Row, ...] = _rows()
-    """All have the same columns, and no others."""
+    """All rows have the same columns."""
 
     branch: str = MAIN
 
 
 @frozen(kw_only=True)
 class Update:
-    """Rows that match a filter get other values in some columns; they stay the same rows."""
+    """Change some columns of the rows that match a filter; they keep their identity."""
 
     op: ClassVar[str] = "update"
 
@@ -117,9 +117,9 @@ class Update:
 
 @frozen(kw_only=True)
 class Merge:
-    """Rows with the key of a given row get its values and stay the same rows; given rows without such are added.
+    """Update rows with the key of a given row, which keep their identity; add given rows whose key is new.
 
-    Keys that hold null match nothing.
+    Keys with null match nothing.
     """
 
     op: ClassVar[str] = "merge"
@@ -132,7 +132,7 @@ class Merge:
 
 @frozen(kw_only=True)
 class Upsert:
-    """Rows with the key of a given row go by equality deletes, and all given rows are added as new rows."""
+    """Delete rows with the key of a given row by equality deletes, and add all given rows as new rows."""
 
     op: ClassVar[str] = "upsert"
 
@@ -159,7 +159,7 @@ class RewriteManifests:
 
 @frozen(kw_only=True)
 class AlterSchema:
-    """The schema evolves; the changes are those of ``schema.evolve`` in the protocol, and ``optional``."""
+    """Evolve the schema; the changes are those of ``schema.evolve`` in the protocol, and ``optional``."""
 
     op: ClassVar[str] = "alter-schema"
 
@@ -168,7 +168,7 @@ class AlterSchema:
 
 @frozen(kw_only=True)
 class AlterSpec:
-    """The partition spec evolves: fields are added by the names of their sources, removed and renamed."""
+    """Evolve the partition spec: add fields by the names of their sources, remove and rename fields."""
 
     op: ClassVar[str] = "alter-spec"
 
@@ -177,7 +177,7 @@ class AlterSpec:
 
 @frozen(kw_only=True)
 class ReplaceSort:
-    """The table gets another sort order; without fields it is unsorted."""
+    """Replace the sort order; without fields the table is unsorted."""
 
     op: ClassVar[str] = "sort"
 
@@ -186,7 +186,7 @@ class ReplaceSort:
 
 @frozen(kw_only=True)
 class Upgrade:
-    """The table gets a higher format version."""
+    """Upgrade the format version."""
 
     op: ClassVar[str] = "upgrade"
 
@@ -195,7 +195,7 @@ class Upgrade:
 
 @frozen(kw_only=True)
 class SetProperties:
-    """Properties are set, others removed."""
+    """Set and remove properties."""
 
     op: ClassVar[str] = "properties"
 
@@ -205,18 +205,18 @@ class SetProperties:
 
 @frozen(kw_only=True)
 class MakeBranch:
-    """A branch is made, at the snapshot of main after an operation, or as it is."""
+    """Create a branch, at the snapshot of main after an operation, or at the current one."""
 
     op: ClassVar[str] = "branch"
 
     name: str
     at: int | None = None
-    """The index of an operation; main as it is where None."""
+    """The index of an operation; None for the current snapshot of main."""
 
 
 @frozen(kw_only=True)
 class MakeTag:
-    """A tag is made, as `MakeBranch`."""
+    """Create a tag, as for `MakeBranch`."""
 
     op: ClassVar[str] = "tag"
 
@@ -226,7 +226,7 @@ class MakeTag:
 
 @frozen(kw_only=True)
 class FastForward:
-    """Main moves to the head of a branch that began at main."""
+    """Move main to the head of a branch that started at main."""
 
     op: ClassVar[str] = "fast-forward"
 
@@ -235,7 +235,7 @@ class FastForward:
 
 @frozen(kw_only=True)
 class Rollback:
-    """Main moves back to its snapshot after an operation."""
+    """Move main back to its snapshot after an operation."""
 
     op: ClassVar[str] = "rollback"
 
@@ -245,7 +245,7 @@ class Rollback:
 
 @frozen(kw_only=True)
 class Expire:
-    """All snapshots go but the heads of branches and those with a tag."""
+    """Expire all snapshots except the heads of branches and those with a tag."""
 
     op: ClassVar[str] = "expire"
 
@@ -298,11 +298,11 @@ OPERATIONS: dict[str, type[Operation]] = {
         Expire,
     )
 }
-"""The record of each operation, by its name in a script."""
+"""The class of each operation, by its name in a script."""
 
 
 @frozen
 class Script:
-    """What is done to one table, in order."""
+    """The operations on one table, in order."""
 
     operations: tuple[Operation, ...]

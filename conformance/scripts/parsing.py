@@ -20,7 +20,7 @@ PARTS: dict[tuple[str, str], type[PartitionPart | SortPart]] = {
 
 
 def parse_script(json: Json) -> Script:
-    """The script in JSON.
+    """Parse a script in JSON.
 
     Raises:
         ScriptError: it has a wrong form; the message has the JSON pointer of the place.
@@ -36,9 +36,9 @@ def _operation(index: int, json: Json) -> Operation:
     place = f"/operations/{index}"
     name = json.get("op") if isinstance(json, dict) else None
     if not isinstance(name, str) or name not in OPERATIONS:
-        raise ScriptError(f"{place}/op: no operation {name!r}; there are {', '.join(OPERATIONS)}")
+        raise ScriptError(f"{place}/op: unknown operation {name!r}; expected one of {', '.join(OPERATIONS)}")
     if (name == "create") != (index == 0):
-        raise ScriptError(f"{place}/op: create is the first operation, and no other")
+        raise ScriptError(f"{place}/op: create must be the first operation, and only the first")
     wrong = complaint(f"script.{name}", json)
     if wrong is not None:
         inner = wrong if wrong.startswith("/") else f": {wrong}"
@@ -52,12 +52,12 @@ def _operation(index: int, json: Json) -> Operation:
 
 
 def script_json(script: Script) -> Json:
-    """A script as JSON; members with their default are left out."""
+    """Return a script as JSON; members with their default are left out."""
     return {"operations": [operation_json(one) for one in script.operations]}
 
 
 def operation_json(operation: Operation) -> Json:
-    """One operation as JSON."""
+    """Return an operation as JSON."""
     return {"op": operation.op, **_members(operation)}
 
 

@@ -1,4 +1,4 @@
-"""What is known of a table after an operation of a script."""
+"""The state of a table after an operation of a script."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from conformance.core.json_types import Json
 
 @frozen
 class ModelRow:
-    """A row that a reading gives."""
+    """A row of a reading."""
 
     values: dict[str, Json]
-    """A literal for each column of the schema that the reading has."""
+    """A literal for each column of the reading's schema."""
 
     identity: int
-    """The same number for the same row, at all times and on all branches."""
+    """The identity of the row, at all times and on all branches."""
 
     updated: int
     """The index of the operation that added or changed it last."""
@@ -25,13 +25,13 @@ class ModelRow:
 
 @frozen
 class Rows:
-    """What a reading of a branch, a tag or a snapshot gives."""
+    """The result of reading a branch, a tag or a snapshot."""
 
     fields: tuple[Json, ...]
-    """The columns of the schema that the reading has, in its JSON; ids are the script's."""
+    """The columns of the reading's schema, in JSON; ids are those of the script."""
 
     rows: tuple[ModelRow, ...]
-    """In no order."""
+    """The rows, in no order."""
 
 
 @frozen
@@ -40,7 +40,7 @@ class TableState:
 
     format_version: int
     fields: tuple[Json, ...]
-    """The columns of the current schema, in its JSON; ids are the script's."""
+    """The columns of the current schema, in JSON; ids are those of the script."""
 
     spec: tuple[Json, ...]
     """The default partition spec: ``source``, ``transform`` and ``name`` of each field."""
@@ -50,15 +50,15 @@ class TableState:
 
     properties: Mapping[str, str]
     refs: Mapping[str, Rows]
-    """What a reading of each branch and tag gives: branches with the current schema, tags with that of the snapshot."""
+    """The readings of each branch and tag: branches with the current schema, tags with that of the snapshot."""
 
     ref: str | None = None
     """The branch that the operation wrote to; None for those that do not write rows."""
 
     changed: bool = False
-    """Whether it added, removed or changed rows; where not, it may make no snapshot, or one with the same rows."""
+    """Whether it added, removed or changed rows; if not, it may make no snapshot, or one with the same rows."""
 
     @property
     def written(self) -> Rows | None:
-        """What the branch that the operation wrote to holds; None where it does not write rows."""
+        """The rows of the branch that the operation wrote to; None if it does not write rows."""
         return None if self.ref is None else self.refs[self.ref]

@@ -296,7 +296,7 @@ def test_a_script_is_replayed(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         ("{", "not a script"),
         ("[]", "a script is an object"),
         ('{"operations": []}', "at least the operation create"),
-        (json.dumps(script({"op": "vacuum"})), "/operations/1/op: no operation 'vacuum'"),
+        (json.dumps(script({"op": "vacuum"})), "/operations/1/op: unknown operation 'vacuum'"),
         (json.dumps(script({"op": "rollback", "to": 0})), "/operations/1: rollback: main has no snapshot"),
     ],
 )

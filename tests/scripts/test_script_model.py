@@ -181,8 +181,8 @@ def test_versions_without_delete_files_have_no_equality_deletes() -> None:
     [
         ([], "an object"),
         ({"operations": []}, "/operations"),
-        ({"operations": [{"op": "append", "rows": []}]}, "/operations/0/op: create is the first"),
-        (script({"op": "drop"}), "/operations/1/op: no operation 'drop'"),
+        ({"operations": [{"op": "append", "rows": []}]}, "/operations/0/op: create must be the first"),
+        (script({"op": "drop"}), "/operations/1/op: unknown operation 'drop'"),
         (script({"op": "append"}), "/operations/1: .*rows"),
         (script({"op": "append", "rows": [1]}), "/operations/1/rows/0"),
         (script({"op": "delete", "filter": True, "mode": "x"}), "/operations/1/mode"),
