@@ -191,7 +191,7 @@ def _titles() -> dict[str, str]:
 def title(engine: Asked) -> str:
     """What people call an engine."""
     named = _titles().get(engine.name) or _titles().get(engine.engine) or engine.engine
-    return named.capitalize() if named.startswith("this ") else named
+    return f"T{named[1:]}" if named.startswith("this ") else named
 
 
 @cache
