@@ -83,6 +83,7 @@ class Flink:
 
     def __init__(self, env: Mapping[str, str]) -> None:
         self._env = env
+        self._starters = [str(os.getpid()), str(os.getppid())]  # before the tool that asks can have ended
         self._process: subprocess.Popen[bytes] | None = None
 
     def run(
@@ -127,7 +128,9 @@ class Flink:
             program = Path(self._env["ICEBERG_CONFORMANCE_PROGRAM"])
             path = os.pathsep.join((str(program / "classes"), str(program / "jars" / "*")))
             self._process = subprocess.Popen(
-                [str(java), *OPTIONS, "-cp", path, PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+                [str(java), *OPTIONS, "-cp", path, PROGRAM, *self._starters],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
             )
         assert self._process.stdin is not None
         assert self._process.stdout is not None

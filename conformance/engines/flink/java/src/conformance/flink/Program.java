@@ -16,7 +16,7 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import org.apache.flink.api.common.RuntimeExecutionMode;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.CoreOptions;
@@ -56,7 +56,7 @@ import org.apache.iceberg.flink.sink.FlinkSink;
  * <p>A request has {@code table}, a name, and may have {@code metadata}, the metadata file that the table is to have, and
  * {@code statements} and then a {@code sink}, rows for the sink of the connector. The answer has the {@code rows} of the
  * last statement, and {@code metadata}, the file that the table has then; or {@code thrown}, what the exception and its
- * causes say.
+ * causes say. Arguments are the processes that it is to end with.
  */
 public final class Program {
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -218,21 +218,22 @@ public final class Program {
     return NODES.textNode(value.toString());
   }
 
-  /** End with the adapter, and with the tool that started the adapter: also while a job runs. */
-  private static void endWithStarters() {
-    Optional<ProcessHandle> starter = ProcessHandle.current().parent();
-    for (int generation = 0; generation < 2 && starter.isPresent(); generation++) {
-      if (starter.get().pid() > 1) {
-        starter.get().onExit().thenRun(() -> Runtime.getRuntime().halt(1));
-      }
-      starter = starter.get().parent();
+  /** End with a process that started this one or its starter: also while a job runs. */
+  private static void endWith(long starter) {
+    if (starter > 1) {
+      ProcessHandle.of(starter)
+          .map(ProcessHandle::onExit)
+          .orElse(CompletableFuture.completedFuture(null))
+          .thenRun(() -> Runtime.getRuntime().halt(1));
     }
   }
 
-  public static void main(String[] unused) throws Exception {
+  public static void main(String[] starters) throws Exception {
     OutputStream answers = new BufferedOutputStream(System.out, 1 << 16);
     System.setOut(System.err);
-    endWithStarters();
+    for (String starter : starters) {
+      endWith(Long.parseLong(starter));
+    }
     Program program = new Program();
     BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8), 1 << 16);
     for (String line = lines.readLine(); line != null; line = lines.readLine()) {
