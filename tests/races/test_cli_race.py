@@ -14,7 +14,7 @@ def test_a_race_is_played_and_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["race", "play", "fast-append", "fast-append"]) == 0
     told = capsys.readouterr().out
     assert "6  committed | committed" in told
-    assert "1 races, 6 schedules" in told
+    assert "1 race, 6 schedules" in told
 
 
 def test_what_is_wrong_is_told_with_a_schedule_that_replays(
