@@ -171,10 +171,14 @@ class FlinkWriter:
         names, query = self._given(fields, rows)
         self._run(f"INSERT OVERWRITE {self._target(operation)} ({names}) {query}")
 
-    def _is_whole(self, filter_: Json, rows: list[Json]) -> bool:
+    def _specs(self) -> tuple[dict[int, list[Json]], list[Json]]:
+        """The fields of all partition specs, and those of the default one."""
         document = self._document()
         specs = {spec["spec-id"]: spec["fields"] for spec in document.get("partition-specs", ())}
-        parts = specs.get(document.get("default-spec-id"), document.get("partition-spec", []))
+        return specs, specs.get(document.get("default-spec-id"), document.get("partition-spec", []))
+
+    def _is_whole(self, filter_: Json, rows: list[Json]) -> bool:
+        specs, parts = self._specs()
         if len(specs) > 1:
             return False
         if not parts:
@@ -199,6 +203,10 @@ class FlinkWriter:
         types = {field["name"]: field for field in fields}
         if unknown := [name for row in operation["rows"] for name in row if name not in types]:
             raise Invalid(f"no column {unknown[0]}")
+        specs, parts = self._specs()
+        keys = {types[name]["id"] for name in on}
+        if parts and (len(specs) > 1 or any(part["source-id"] not in keys for part in parts)):
+            raise Unsupported("equality deletes of Flink are of one partition, which the keys do not say")
         rows = []
         for row in operation["rows"]:
             if kind == "UPSERT" and any(row.get(name) is None for name in on):
