@@ -179,7 +179,7 @@ def test_a_single_permitted_outcome_is_no_choice() -> None:
 def test_an_answer_of_another_form_than_the_operations_is_a_failure_that_says_so() -> None:
     found = verdict("hash", {"type": "int", "value": 1}, 1, 2**31)
     assert found.outcome is Outcome.FAILED
-    assert "not of the form that hash has" in found.reason
+    assert "does not have the form of hash" in found.reason
 
 
 def test_a_permitted_outcome_that_is_no_value_of_the_type_is_compared_as_it_stands() -> None:
