@@ -19,6 +19,9 @@ pytestmark = pytest.mark.engine
 ENGINES = [status for status in list_engines() if status.installed or not status.by_name]
 """All but those that are built when they are named, unless they are there."""
 
+ONLY_BUCKET = ("trino",)
+"""Engines that have a function for one transform, whose vectors ask for it."""
+
 
 @pytest.fixture(scope="module", params=ENGINES, ids=lambda status: status.label)
 def engine(request: pytest.FixtureRequest) -> Iterator[tuple[EngineStatus, Process, Started]]:
@@ -43,7 +46,7 @@ def test_the_engine_buckets_and_truncates_as_the_examples_of_the_spec(
     engine: tuple[EngineStatus, Process, Started],
 ) -> None:
     _, process, started = engine
-    if "transform" not in started.operations:  # asked for rows, in test_reader_engines
+    if "transform" not in started.operations or started.implementation in ONLY_BUCKET:
         assert "table.read" in started.operations
         return
     bucket = {"transform": "bucket[2147483647]", "type": "string", "value": "iceberg"}
@@ -56,7 +59,7 @@ def test_the_engine_refuses_a_transform_of_a_type_that_has_none(
     engine: tuple[EngineStatus, Process, Started],
 ) -> None:
     _, process, started = engine
-    if "transform" not in started.operations:
+    if "transform" not in started.operations or started.implementation in ONLY_BUCKET:
         assert "table.read" in started.operations
         return
     (answer,) = ask(process, "transform", {"transform": "year", "type": "string", "value": "iceberg"})
