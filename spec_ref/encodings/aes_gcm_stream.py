@@ -1,0 +1,405 @@
+"""AES GCM streams: files that are encrypted in blocks, each with a tag of its content and place (AES GCM Stream).
+
+Decided here, because the text leaves it open:
+
+- A stream of nothing has no block, or one block without ciphertext, as Iceberg-Java writes it (contradiction B26). Both
+  are read, and the one without a block is written.
+- A file that is longer than the trusted length is refused as one that is shorter is: neither is the file that was
+  written. A reader that ignores what follows breaks no rule.
+- Any positive block length of 31 bits is read, while Iceberg-Java reads its own alone (1 MiB).
+- A tag that does not match has many possible reasons, and a block out of place is one of them. When a tag does not
+  match, additional authenticated data that a faulty writer may have used is tried, so that the error says which rule is
+  broken; nothing is read that only such data authenticates.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+
+import attrs
+
+from spec_ref.core.errors import spec_error
+from spec_ref.encodings.random_access_bytes import ByteSource
+
+try:
+    from cryptography.exceptions import InvalidTag
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        "cryptography is not installed, which encrypted files need: pip install 'iceberg-conformance[encryption]'",
+        name=error.name,
+    ) from error
+
+MAGIC = b"AGS1"
+HEADER_LENGTH = 8
+NONCE_LENGTH = 12
+TAG_LENGTH = 16
+OVERHEAD = NONCE_LENGTH + TAG_LENGTH
+"""The bytes of a cipher block that are not ciphertext."""
+
+KEY_LENGTHS = (16, 24, 32)
+
+BLOCK_LENGTH = 1 << 20
+"""The block length of Iceberg-Java, which reads no other."""
+
+MAX_BLOCK_LENGTH = (1 << 31) - 1
+MAX_BLOCKS = 1 << 31
+"""Indexes and block lengths are signed integers of 4 bytes."""
+
+
+def _aes_key(_key: StreamKey, _field: attrs.Attribute[bytes], value: bytes) -> None:
+    if len(value) not in KEY_LENGTHS:
+        message = "the AES key has a wrong length"
+        raise spec_error("GCM006", message, aspect="key", found=f"{len(value)} bytes", expected="16, 24 or 32 bytes")
+
+
+@attrs.frozen
+class StreamKey:
+    """What a file is encrypted with: an AES key and the prefix of its additional authenticated data.
+
+    Raises:
+        SpecError: GCM006 for a key that does not have 16, 24 or 32 bytes.
+    """
+
+    key: bytes = attrs.field(validator=_aes_key, repr=False)
+    """A secret, which no message and no ``repr`` contains."""
+
+    aad_prefix: bytes = b""
+    """The identity of the file."""
+
+
+@attrs.frozen
+class Layout:
+    """The places of the blocks in a stream: from its length and its block length alone."""
+
+    length: int
+    """The length of the encrypted file in bytes, from a trusted source."""
+
+    block_length: int
+    """The length of each plaintext block but the last."""
+
+    @property
+    def blocks(self) -> int:
+        """The number of cipher blocks."""
+        return -(-(self.length - HEADER_LENGTH) // (self.block_length + OVERHEAD))
+
+    @property
+    def plaintext_length(self) -> int:
+        """The number of bytes before encryption."""
+        return self.length - HEADER_LENGTH - self.blocks * OVERHEAD
+
+    def block_range(self, index: int) -> tuple[int, int]:
+        """Locate a cipher block.
+
+        Args:
+            index: the index of the block.
+
+        Returns:
+            The offsets of its first byte and of the byte after its last, in the file.
+        """
+        start = HEADER_LENGTH + index * (self.block_length + OVERHEAD)
+        return start, min(start + self.block_length + OVERHEAD, self.length)
+
+
+# File structure
+
+
+def write_header(block_length: int) -> bytes:
+    """Write the bytes before the first block.
+
+    Args:
+        block_length: the length of each plaintext block but the last.
+
+    Returns:
+        The magic and the block length.
+
+    Raises:
+        SpecError: GCM001 if the block length is not positive, or has more than 31 bits.
+    """
+    _check_block_length(block_length)
+    return MAGIC + block_length.to_bytes(4, "little")
+
+
+def read_header(data: ByteSource) -> int:
+    """Read the bytes before the first block.
+
+    Args:
+        data: the file.
+
+    Returns:
+        The block length.
+
+    Raises:
+        SpecError: GCM001 if the file is too short, begins otherwise, or its block length is not positive.
+    """
+    header = data[:HEADER_LENGTH]
+    if len(header) < HEADER_LENGTH:
+        message = "the file is too short for a header"
+        raise spec_error("GCM001", message, aspect="length", found=f"{len(header)} bytes", expected="8 bytes or more")
+    if header[:4] != MAGIC:
+        raise spec_error("GCM001", "the magic is wrong", aspect="magic", found=header[:4], expected=repr(MAGIC))
+    block_length = int.from_bytes(header[4:], "little")
+    _check_block_length(block_length)
+    return block_length
+
+
+def _check_block_length(block_length: int) -> None:
+    if not 1 <= block_length <= MAX_BLOCK_LENGTH:
+        message, expected = "the block length is out of range", f"1 to {MAX_BLOCK_LENGTH}"
+        raise spec_error("GCM001", message, aspect="block-length", found=block_length, expected=expected)
+
+
+# Cipher Block structure
+
+
+def encrypt_block(plaintext: bytes, index: int, key: StreamKey, nonce: bytes) -> bytes:
+    """Encrypt one block.
+
+    Args:
+        plaintext: the block.
+        index: its index in the file.
+        key: the key of the file.
+        nonce: 12 bytes that are used with this key for no other block.
+
+    Returns:
+        The nonce, the ciphertext and the tag.
+
+    Raises:
+        SpecError: GCM002 if the nonce does not have 12 bytes.
+    """
+    if len(nonce) != NONCE_LENGTH:
+        message, found = "the nonce has a wrong length", f"{len(nonce)} bytes"
+        raise spec_error("GCM002", message, aspect="nonce", found=found, expected="12 bytes", path=f"/blocks/{index}")
+    return nonce + AESGCM(key.key).encrypt(nonce, plaintext, block_aad(key.aad_prefix, index))
+
+
+def decrypt_block(block: bytes, index: int, key: StreamKey, blocks: int = 1) -> bytes:
+    """Verify and decrypt one block.
+
+    Args:
+        block: the nonce, the ciphertext and the tag.
+        index: its index in the file.
+        key: the key of the file.
+        blocks: how many blocks the file has, to say which of them is in this place.
+
+    Returns:
+        The plaintext.
+
+    Raises:
+        SpecError: GCM002 if the block is too short for a nonce and a tag; GCM004 if only additional authenticated data
+            other than that of the file and the index matches its tag; GCM007 if its tag does not match.
+    """
+    path = f"/blocks/{index}"
+    if len(block) < OVERHEAD:
+        message, found = "the block is too short for a nonce and a tag", f"{len(block)} bytes"
+        raise spec_error("GCM002", message, aspect="length", found=found, expected="28 bytes or more", path=path)
+    plaintext = _opened(block, key, block_aad(key.aad_prefix, index))
+    if plaintext is None:
+        for aad, found in _wrong_aads(key.aad_prefix, index, blocks):
+            if _opened(block, key, aad) is not None:
+                message = "the additional authenticated data of the block is not that of its place"
+                raise spec_error("GCM004", message, found=found, expected=f"the prefix and index {index}", path=path)
+        message = "the tag does not match: the block was changed, or the key or the AAD prefix is not that of the file"
+        raise spec_error("GCM007", message, path=path)
+    return plaintext
+
+
+def _opened(block: bytes, key: StreamKey, aad: bytes) -> bytes | None:
+    """The plaintext of a block, or none if its tag does not match."""
+    try:
+        return AESGCM(key.key).decrypt(block[:NONCE_LENGTH], block[NONCE_LENGTH:], aad)
+    except InvalidTag:
+        return None
+
+
+# Additional Authenticated Data
+
+
+def block_aad(prefix: bytes, index: int) -> bytes:
+    """Make the additional authenticated data of a block.
+
+    Args:
+        prefix: the AAD prefix of the file.
+        index: the index of the block.
+
+    Returns:
+        The prefix and the index.
+    """
+    return prefix + index.to_bytes(4, "little")
+
+
+def _wrong_aads(prefix: bytes, index: int, blocks: int) -> Iterator[tuple[bytes, str]]:
+    """What writers that break GCM004 authenticate instead, and the block of another place in the file."""
+    yield prefix, "the prefix alone"
+    yield prefix + index.to_bytes(4, "big"), "the index in big-endian order"
+    yield block_aad(b"", index), "no prefix"
+    for other in range(blocks):
+        yield block_aad(prefix, other), f"the prefix and index {other}"
+
+
+# File length
+
+
+def layout(length: int, block_length: int) -> Layout:
+    """Compute the places of the blocks.
+
+    Args:
+        length: the length of the encrypted file in bytes, from a trusted source.
+        block_length: the block length of its header.
+
+    Returns:
+        The places.
+
+    Raises:
+        SpecError: GCM001 if the length is too small for a header; GCM002 if the last block is too short for a nonce and
+            a tag; GCM003 if it is empty and other blocks precede it; GCM004 for more blocks than indexes.
+    """
+    if length < HEADER_LENGTH:
+        message = "the length is too small for a header"
+        raise spec_error("GCM001", message, aspect="length", found=length, expected="8 or more")
+    found = Layout(length, block_length)
+    if found.blocks > MAX_BLOCKS:
+        raise spec_error("GCM004", "there are more blocks than indexes", found=found.blocks, expected=f"{MAX_BLOCKS}")
+    if found.blocks:
+        last = found.blocks - 1
+        start, stop = found.block_range(last)
+        size, path = stop - start, f"/blocks/{last}"
+        if size < OVERHEAD:
+            message, expected = "the last block is too short for a nonce and a tag", "28 bytes or more"
+            raise spec_error("GCM002", message, aspect="length", found=f"{size} bytes", expected=expected, path=path)
+        if size == OVERHEAD and last:
+            raise spec_error("GCM003", "the last block is empty", found="0 bytes", expected="1 byte or more", path=path)
+    return found
+
+
+# Whole files
+
+
+@attrs.frozen
+class StreamReader:
+    """An encrypted file that is open for reading: bytes are handed on only after their block was verified."""
+
+    source: ByteSource = attrs.field(repr=False)
+    key: StreamKey
+    layout: Layout
+
+    def __len__(self) -> int:
+        return self.layout.plaintext_length
+
+    def block(self, index: int) -> bytes:
+        """Verify and decrypt a block.
+
+        Args:
+            index: its index.
+
+        Returns:
+            Its plaintext.
+
+        Raises:
+            SpecError: GCM004 or GCM007 if it does not verify.
+        """
+        start, stop = self.layout.block_range(index)
+        return decrypt_block(self.source[start:stop], index, self.key, self.layout.blocks)
+
+    def read(self, start: int = 0, stop: int | None = None) -> bytes:
+        """Read a range of the plaintext; only the blocks that it touches are decrypted.
+
+        Args:
+            start: the offset of its first byte.
+            stop: the offset of the byte after its last; by default the end.
+
+        Returns:
+            The bytes; fewer than requested where the file ends.
+
+        Raises:
+            SpecError: GCM004 or GCM007 if a block does not verify.
+        """
+        start, stop, _ = slice(start, stop).indices(len(self))
+        size = self.layout.block_length
+        if start >= stop:
+            # Even a stream of nothing is verified.
+            return self.block(0) if not len(self) and self.layout.blocks else b""
+        first = start // size
+        found = b"".join(self.block(index) for index in range(first, (stop - 1) // size + 1))
+        return found[start - first * size : stop - first * size]
+
+
+def open_stream(source: ByteSource, key: StreamKey, length: int) -> StreamReader:
+    """Open an encrypted file for reading.
+
+    Args:
+        source: the file.
+        key: its key.
+        length: its length in bytes from a trusted source, such as the key metadata of a manifest entry.
+
+    Returns:
+        The reader.
+
+    Raises:
+        SpecError: GCM005 if the file does not have this length; GCM001 for its header; GCM002 or GCM003 for a length
+            that no stream has.
+    """
+    if len(source) != length:
+        message = "the file does not have the trusted length"
+        raise spec_error("GCM005", message, found=f"{len(source)} bytes", expected=f"{length} bytes")
+    return StreamReader(source, key, layout(length, read_header(source)))
+
+
+def read_stream(source: ByteSource, key: StreamKey, length: int) -> bytes:
+    """Verify and decrypt a file.
+
+    Args:
+        source: the file.
+        key: its key.
+        length: its length in bytes, from a trusted source.
+
+    Returns:
+        The plaintext.
+
+    Raises:
+        SpecError: GCM001 to GCM007, for the first rule that the file breaks.
+    """
+    return open_stream(source, key, length).read()
+
+
+def random_nonce() -> bytes:
+    """Draw a nonce from the random bit generator of the operating system.
+
+    Returns:
+        12 random bytes.
+    """
+    return os.urandom(NONCE_LENGTH)
+
+
+def write_stream(
+    plaintext: bytes,
+    key: StreamKey,
+    *,
+    block_length: int = BLOCK_LENGTH,
+    nonce: Callable[[], bytes] = random_nonce,
+) -> bytes:
+    """Encrypt a file.
+
+    Args:
+        plaintext: its content.
+        key: its key.
+        block_length: the length of each plaintext block but the last.
+        nonce: returns a nonce for each block; any but the default is for tests.
+
+    Returns:
+        The encrypted file.
+
+    Raises:
+        SpecError: GCM001 for a block length that is out of range; GCM002 for a nonce of another length; GCM006 for a
+            nonce that was used for an earlier block.
+    """
+    parts, used = [write_header(block_length)], set[bytes]()
+    for index, start in enumerate(range(0, len(plaintext), block_length)):
+        fresh = nonce()
+        if fresh in used:
+            message = "the nonce was used for an earlier block"
+            raise spec_error("GCM006", message, aspect="nonce", found=fresh.hex(), path=f"/blocks/{index}")
+        used.add(fresh)
+        parts.append(encrypt_block(plaintext[start : start + block_length], index, key, fresh))
+    return b"".join(parts)
