@@ -1,6 +1,6 @@
-"""Rows of scripts as Arrow, for engines that are given tables of it.
+"""Convert rows of scripts to Arrow, for engines that take Arrow tables.
 
-Only pyarrow is imported, as this runs in the environments of engines.
+This module runs in the environments of engines, so it imports only pyarrow.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ COUNTED = {
     "timestamp_ns": pa.int64(),
     "timestamptz_ns": pa.int64(),
 }
-"""Types that Arrow counts as `native` does, with what they are counted in."""
+"""Types that Arrow counts in the same units as `native`, and the Arrow type of the count."""
 
 
 def table(schema: Any, types: dict[str, Json], rows: list[dict[str, Json]]) -> Any:
-    """Rows as a table.
+    """Convert rows to an Arrow table.
 
     Args:
-        schema: in Arrow, of the columns that the rows give.
-        types: the types of the columns in JSON.
-        rows: literals by the names of columns.
+        schema: the Arrow schema of the columns that the rows have.
+        types: the types of the columns in JSON, by name.
+        rows: the rows, each with its literals by column name.
     """
     columns = [array(field.type, types[field.name], [row[field.name] for row in rows]) for field in schema]
     return pa.Table.from_arrays(columns, schema=schema)
 
 
 def array(arrow: Any, type_: Json, values: list[Json]) -> Any:
-    """Literals of a type as an array of an Arrow type."""
+    """Convert literals of a type to an Arrow array."""
     name = native.kind(type_)
     missing = pa.array([value is None for value in values], pa.bool_())
     match name:
@@ -71,6 +71,6 @@ def array(arrow: Any, type_: Json, values: list[Json]) -> Any:
 
 
 def _offsets(values: list[Json], lengths: list[int]) -> list[int | None]:
-    """Where the items of each begin, and the end; null where a value is null."""
+    """Return the offset of each value's first item, and the end; None where a value is null."""
     starts = list(accumulate(lengths, initial=0))
     return [*(None if value is None else start for value, start in zip(values, starts, strict=False)), starts[-1]]

@@ -1,10 +1,10 @@
-"""Rows that engines give as Arrow tables, in the exchange form of the Iceberg types of their columns.
+"""Convert rows that engines return as Arrow tables to the exchange form of the columns' Iceberg types.
 
-Everything is read from the Arrow columns themselves and not through Python's dates and times, which end at the years 1
-and 9999, have no nanoseconds and need time zones of the machine. Nothing here judges: a value that is not what the
-type makes one expect (a number where the type says a text) is returned as it is, and does not compare equal.
+Values are read from the Arrow columns directly and not through Python's dates and times, which are limited to the years
+1 to 9999, have no nanoseconds and need the machine's time zones. Nothing is validated: a value of the wrong type (a
+number in a string column) is returned as it is, and does not compare equal.
 
-Only pyarrow, the standard library and `native` are imported, so that this runs in the environment of any engine.
+This module runs in the environment of any engine, so it imports only pyarrow, the standard library and `native`.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ Column = Any
 """An Arrow array, of any type."""
 
 Rows = Any
-"""An Arrow table; typed so, as engines are not typed."""
+"""An Arrow table; untyped, as the libraries of engines have no types."""
 
 DIGITS = {"s": 0, "ms": 3, "us": 6, "ns": 9}
-"""Digits of a second that an Arrow unit counts."""
+"""The number of digits after the decimal point of a second in each Arrow unit."""
 
 
 def answer(table: Rows, types: dict[str, Json], names: list[str] | None = None) -> dict[str, Json]:
-    """The answer of ``table.read``.
+    """Return the answer of ``table.read``.
 
     Args:
         table: the rows; a column that is not in ``types`` is converted by its Arrow type.
         types: the Iceberg type of each column of the answer.
-        names: the columns' names where the engine calls them otherwise, such as metadata columns.
+        names: the columns' names, if the engine uses different ones, such as for metadata columns.
 
     Raises:
         Unsupported: the engine cannot return values of a type exactly.
@@ -53,20 +53,20 @@ def answer(table: Rows, types: dict[str, Json], names: list[str] | None = None) 
 
 def _whole(column: Column) -> Column:
     chunks = column.combine_chunks()
-    if isinstance(chunks, pa.ChunkedArray):  # what is too large for one array, or has no chunk
+    if isinstance(chunks, pa.ChunkedArray):  # too large for one array, or without chunks
         return chunks.chunk(0) if chunks.num_chunks else pa.array([], chunks.type)
     return chunks
 
 
 def values(type_: Json, array: Column) -> list[Json]:
-    """The exchange form of every value of an Arrow array of the Iceberg type."""
+    """Convert the values of an Arrow array to the exchange form of the Iceberg type."""
     array = _plain(array)
     read = _NESTED.get(native.kind(type_))
     if read is not None:
         return read(type_, array)
     name = native.kind(type_)
     arrow = array.type
-    if pat.is_nested(arrow):  # of a type without fields, or none: no column that was asked for
+    if pat.is_nested(arrow):  # a type without fields, or no type: not a requested column
         return [None if value is None else str(value) for value in array.to_pylist()]
     if pat.is_integer(arrow) or pat.is_date32(arrow):
         return [native.write(type_, value) for value in _integers(array)]
@@ -78,7 +78,7 @@ def values(type_: Json, array: Column) -> list[Json]:
 
 
 def _plain(array: Column) -> Column:
-    """The array without what Arrow wraps values in: extension types, dictionaries and views."""
+    """Return the array without extension types, dictionaries and views."""
     if isinstance(array, pa.ExtensionArray):
         return _plain(array.storage)
     if pat.is_dictionary(array.type):
@@ -87,7 +87,7 @@ def _plain(array: Column) -> Column:
 
 
 def _integers(array: Column) -> list[int | None]:
-    """The counts that dates, times and timestamps are, and integers of any width."""
+    """Return integers of any width, and dates, times and timestamps as integers."""
     found: list[int | None] = (
         array if pat.is_integer(array.type) else array.view(pa.int32() if array.type.bit_width == 32 else pa.int64())
     ).to_pylist()
@@ -95,7 +95,7 @@ def _integers(array: Column) -> list[int | None]:
 
 
 def _counted(type_: Json, name: str, unit: str, value: int | None) -> Json:
-    """Return a time or an instant; one with a finer unit than the type keeps all its digits."""
+    """Format a time or timestamp; a unit that is finer than the type's keeps all its digits."""
     if value is None:
         return None
     have, wanted = DIGITS[unit], 6 if name == "time" else native.UNITS.get(name, DIGITS[unit])
@@ -112,7 +112,7 @@ def _counted(type_: Json, name: str, unit: str, value: int | None) -> Json:
 
 
 def _written(type_: Json, name: str, value: Any) -> Json:
-    """A value without children, as pyarrow makes one in Python."""
+    """Convert a value of a primitive type from pyarrow's Python value."""
     if isinstance(value, bytes) and name == "string":
         return value.decode(errors="backslashreplace")
     if isinstance(value, str) and name in ("fixed", "binary", "geometry", "geography"):
@@ -127,7 +127,7 @@ def _written(type_: Json, name: str, value: Any) -> Json:
 
 
 def _struct(type_: Json, array: Column) -> list[Json]:
-    """An object of values by field id; a child that the engine's struct does not have is left out."""
+    """Convert structs to objects of values by field id; fields that the engine's struct does not have are left out."""
     if not pat.is_struct(array.type):
         return _strange(array)
     children = dict(zip((field.name for field in array.type), array.flatten(), strict=True))
@@ -152,7 +152,7 @@ def _list(type_: Json, array: Column) -> list[Json]:
 
 
 def _map(type_: Json, array: Column) -> list[Json]:
-    """Keys and values; a list of pairs is a map too."""
+    """Convert maps to keys and values; a list of pairs is accepted as a map, too."""
     ranges = _ranges(array)
     if ranges is None:
         return _strange(array)
@@ -170,7 +170,7 @@ def _map(type_: Json, array: Column) -> list[Json]:
 
 
 def _ranges(array: Column) -> list[tuple[int, int] | None] | None:
-    """Return the start and end of the elements of each list, None for nulls; None for an array that is not a list."""
+    """Return the start and end of each list's elements, None for nulls; None if the array holds no lists."""
     if pat.is_list(array.type) or pat.is_large_list(array.type) or pat.is_map(array.type):
         ends = array.offsets.to_pylist() if len(array) else []  # without rows, the buffer of offsets may be empty
         ranges = list(pairwise(ends))
@@ -183,10 +183,10 @@ def _ranges(array: Column) -> list[tuple[int, int] | None] | None:
 
 
 def _variant(_: Json, array: Column) -> list[Json]:
-    """The two buffers of a variant.
+    """Convert variants to their metadata and value buffers.
 
     Raises:
-        Unsupported: the engine returns it in an engine-specific form.
+        Unsupported: the engine returns variants in its own form.
     """
     if pat.is_null(array.type):
         return [None] * len(array)
@@ -204,7 +204,7 @@ def _untyped(_: Json, array: Column) -> list[Json]:
 
 
 def _strange(array: Column) -> list[Json]:
-    """Values of which nothing is known but what Arrow says, as JSON."""
+    """Convert values without an Iceberg type to JSON by their Arrow type."""
     return [None if value is None else json.loads(json.dumps(value, default=str)) for value in array.to_pylist()]
 
 

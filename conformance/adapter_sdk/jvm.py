@@ -24,12 +24,12 @@ REFUSALS = (
     "java.nio.BufferUnderflowException",
     "org.apache.iceberg.exceptions.ValidationException",
 )
-"""Exceptions, with what extends them, that say that the input was refused; all others are bugs."""
+"""Exceptions that mean that the input was refused, as do their subclasses; all others are bugs."""
 
 NOT_THERE = ("java.lang.UnsupportedOperationException",)
 
 ENDING_SECONDS = 60
-"""How long the virtual machine may take to end: it removes temporary files."""
+"""How long the virtual machine may take to exit, as it removes temporary files."""
 
 
 class JVM:
@@ -45,7 +45,7 @@ class JVM:
         self._not_there = [java.lang.Class.forName(name) for name in NOT_THERE]
 
     def array(self, class_: str, *items: Any) -> Any:
-        """A Java array of objects that live on the Java side."""
+        """Create a Java array of Java objects."""
         owner = self.root
         for part in class_.split("."):
             owner = getattr(owner, part)
@@ -55,12 +55,12 @@ class JVM:
         return made
 
     def class_(self, name: str) -> Any:
-        """A Java class, for reflection."""
+        """Return a Java class object, for reflection."""
         return self.root.java.lang.Class.forName(name)
 
     @contextlib.contextmanager
     def judged(self) -> Any:
-        """Separate refusals from bugs among the Java exceptions of the block."""
+        """Convert Java exceptions of the block to `Invalid`, `Unsupported`, or RuntimeError for bugs."""
         try:
             yield
         except Py4JJavaError as error:
@@ -73,11 +73,11 @@ class JVM:
             raise RuntimeError(text) from None
 
     def shutdown(self) -> None:
-        """End the virtual machine."""
+        """Stop the virtual machine."""
         self.gateway.shutdown()
         process = getattr(self.gateway, "proc", None)
         if process is not None:
-            process.stdin.close()  # Spark's gateway ends with its standard input
+            process.stdin.close()  # Spark's gateway exits when its standard input is closed
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process.pid, signal.SIGTERM)
             try:

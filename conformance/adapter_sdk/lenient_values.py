@@ -1,7 +1,7 @@
-"""The exchange form of values for adapters of engines: read and written without validation.
+"""Read and write the exchange form of values without validation, for adapters of engines.
 
-It is up to the engine what it refuses, so nothing here checks ranges, lengths or precision. A value that cannot be
-passed to an engine at all (a text that is not a date) is `Unsupported`, which counts neither for nor against it.
+The engine decides which values it refuses, so nothing here checks ranges, lengths or precision. A value that cannot be
+passed to an engine at all (a string that is not a date) raises `Unsupported`, which is neither a pass nor a failure.
 
 Values here are: bool; int for all integers, dates (days), times and timestamps (microseconds; nanoseconds for the
 types that end in ``_ns``), counted from 1970-01-01 or midnight; float; `decimal.Decimal`; str; `uuid.UUID`; bytes.
@@ -28,21 +28,21 @@ _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _FLOATS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 UNITS = {"timestamp": 6, "timestamptz": 6, "timestamp_ns": 9, "timestamptz_ns": 9}
-"""Digits of a second that the timestamp types count."""
+"""The number of digits after the decimal point of a second in the timestamp types."""
 
 
 def kind(type_: object) -> str:
-    """The name of a type without its parameters; of a nested type, its ``type``."""
+    """Return the name of a type without its parameters; for a nested type, its ``type``."""
     if isinstance(type_, dict):
         return str(type_.get("type"))
     return re.split(r"[\[(]", str(type_), maxsplit=1)[0].strip().lower()
 
 
 def read(type_: object, json: Any) -> Any:
-    """The value that the exchange form stands for; None for null.
+    """Parse a value in exchange form; None for null.
 
     Raises:
-        Unsupported: the JSON stands for no value of the kind, or the kind has none that engines take.
+        Unsupported: the JSON is not a value of the type, or engines do not take values of the type.
     """
     if json is None:
         return None
@@ -93,7 +93,7 @@ def _days(text: str) -> int | None:
 
 
 def _count(text: str, digits: int) -> int | None:
-    """Seconds, or what ``digits`` digits of them count, since midnight."""
+    """Parse a time of day to a count since midnight, in units of 10 ** -``digits`` seconds; None if invalid."""
     found = _TIME.fullmatch(text)
     if not found or len(found[4] or "") > digits:
         return None
@@ -118,12 +118,12 @@ def _instant(name: str, text: str) -> int | None:
 
 
 def is_nan(type_: object, json: Any) -> bool:
-    """Whether the exchange form is a NaN: what makes bounds passes it over before one is encoded."""
+    """Return whether the exchange form is a NaN, which writers skip when they collect bounds."""
     return kind(type_) in ("float", "double") and json == "NaN"
 
 
 def write(type_: object, value: Any) -> Any:
-    """Return the exchange form of an engine's value; one that is not of the kind is returned unchanged."""
+    """Return the exchange form of an engine's value; a value of a different type is returned unchanged."""
     name = kind(type_)
     match name, value:
         case _, None | bool():

@@ -1,6 +1,6 @@
-"""What adapters of engines share about tables: the documents they hand to an engine, and the form of their answers.
+"""Functions about table metadata that adapters share: documents for engines, and the form of answers.
 
-Nothing here judges: the documents say what a request says. Only the standard library is imported.
+Nothing is validated: the documents contain what the request contains. Only the standard library is imported.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ NO_PARTITION_FIELDS = 999
 
 
 def selected(args: Arguments, form: JsonObject) -> JsonObject:
-    """The members that are asked for."""
+    """Return the members that the request selects."""
     names = args.get("select")
     return form if names is None else {name: form[name] for name in form if name in names}
 
 
 def evolving_table(args: Arguments) -> JsonObject:
-    """Make metadata of an empty table in the state that the arguments of an evolution describe."""
+    """Build the metadata of an empty table in the state that the arguments of an evolution describe."""
     schema = {"type": "struct", **args["schema"]}
     schema.setdefault("schema-id", 0)
     fields = args.get("partition_fields", [])
@@ -82,7 +82,7 @@ def evolving_table(args: Arguments) -> JsonObject:
 
 
 def _highest_id(value: Any) -> int:
-    """The highest column id anywhere in a schema."""
+    """Return the highest column id anywhere in a schema."""
     if isinstance(value, list):
         return max(map(_highest_id, value), default=0)
     if not isinstance(value, dict):
@@ -93,13 +93,13 @@ def _highest_id(value: Any) -> int:
 
 
 def sibling(name: str, last: str) -> str:
-    """The full name of a field beside the one with the full name ``name``."""
+    """Return the full name of the sibling ``last`` of the field with the full name ``name``."""
     around, dot, _ = name.rpartition(".")
     return f"{around}{dot}{last}"
 
 
 def with_placeholder_ids(columns: list[JsonObject]) -> list[JsonObject]:
-    """Columns of a file that has no ids, with ids for engines whose types cannot be without."""
+    """Add ids to columns of a file without ids, for engines whose types require them."""
     numbers = count(1)
 
     def placed(type_: Any) -> Any:
@@ -121,7 +121,7 @@ def with_placeholder_ids(columns: list[JsonObject]) -> list[JsonObject]:
 
 
 def file_columns(columns: list[JsonObject], around: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
-    """The paths of a file's columns at every level, each before those inside it."""
+    """Return the paths of a file's columns at every level, each before those inside it."""
     paths: list[tuple[str, ...]] = []
     for column in columns:
         path = (*around, column["name"])

@@ -1,15 +1,15 @@
-"""Positions of deletion vectors in answers; only the standard library is imported."""
+"""Encode positions of deletion vectors for answers; only the standard library is imported."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 MAX_POSITIONS = 1 << 22
-"""Positions that an adapter lists: vectors ask for no more, and listing takes memory."""
+"""The maximum number of positions in an answer: vectors need no more, and listing them takes memory."""
 
 
 def ranges(positions: Iterable[int]) -> list[list[str]]:
-    """Positions as ranges, in the order they come: an engine's disorder and repetitions show."""
+    """Convert positions to ranges in their given order, so that unsorted and repeated positions stay visible."""
     found: list[list[int]] = []
     for position in positions:
         if found and position == found[-1][1] + 1:

@@ -1,8 +1,8 @@
-"""Predicates in the older JSON form, which the predicates of today's engines correspond to.
+"""Convert predicates to the older JSON form, which corresponds to the predicates of today's engines.
 
-Engines have predicates of a column, or of a transform of one, against constants, and do not read the current form. What
-it says in those terms is rewritten, so that an engine can be asked what matches; that it passes does not show that it
-reads this JSON.
+Engines compare a column, or a transform of one, with constants, and do not read the current form. A predicate in the
+current form is rewritten if the older form can express it, so that an engine can evaluate it. A pass does not show that
+the engine reads this JSON.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from typing import Any
 from conformance.adapter_sdk.serve import Unsupported
 
 MIRRORED = {"lt": "gt", "lt-eq": "gt-eq", "gt": "lt", "gt-eq": "lt-eq", "eq": "eq", "not-eq": "not-eq"}
-"""The comparison that says the same with its sides exchanged."""
+"""The equivalent comparison with its sides exchanged."""
 
 TERMS = ("reference", "apply", "transform")
 
 
 def older_form(predicate: Any, fields: list[dict[str, Any]]) -> Any:
-    """The predicate in the older form; what is in neither form stays as it is, for the engine to refuse.
+    """Return the predicate in the older form; JSON in neither form is returned unchanged, for the engine to refuse.
 
     Args:
         predicate: its JSON, in either form.
         fields: the columns of the schema, by whose ids the current form can name them.
 
     Raises:
-        Unsupported: the current form says what the older one has no words for.
+        Unsupported: the older form cannot express the predicate.
     """
     if not isinstance(predicate, dict):
         return predicate
@@ -58,7 +58,7 @@ def _is_term(expression: Any) -> bool:
 
 
 def _constant(expression: Any) -> Any:
-    """Return a constant without its type, as engines align constants with the column."""
+    """Return a constant without its type, because engines convert constants to the column's type."""
     return expression.get("value") if isinstance(expression, dict) else expression
 
 

@@ -1,6 +1,6 @@
-"""Logs of races, as ``commit.replay`` asks for them: what adapters in Python share.
+"""Replay the logs of races in ``commit.replay``: code that Python adapters share.
 
-Only the standard library is imported, so that adapters run in the environment of the engine they speak for.
+Only the standard library is imported, so that adapters run in the environments of their engines.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ COMMITTED, CONFLICT = "committed", "conflict"
 
 
 def columns(args: Arguments) -> tuple[tuple[str, int, str, bool], ...]:
-    """The columns of the table that a request asks for."""
+    """Return the columns of the table that a request describes."""
     return (*SCHEMA_FIELDS, SCORE) if args.get("partitioned_by") == SCORE[0] else SCHEMA_FIELDS
 
 
 def partition_column(args: Arguments) -> tuple[str, int] | None:
-    """The name and id of the column that the table is partitioned by at first; None for no partitions."""
+    """Return the name and id of the first partition column; None if the table is unpartitioned."""
     name = args.get("partitioned_by", "part")
     return next(((column, id_) for column, id_, _, _ in columns(args) if column == name), None)
 
 
 def given_metadata(args: Arguments) -> dict[str, Any] | None:
-    """The metadata of the table that a race begins with; None where it begins with an empty one.
+    """Return the metadata of the table that a race begins with; None if it begins with an empty table.
 
-    Nothing may be written to its location on disk.
+    The adapter must not write to the table's location on disk.
     """
     if "table" not in args:
         return None
@@ -58,17 +58,17 @@ def given_metadata(args: Arguments) -> dict[str, Any] | None:
 
 
 def snapshot_ids(metadata: dict[str, Any] | None) -> list[int]:
-    """The ids of the snapshots of a table that a race begins with, in the order of their commits."""
+    """Return the ids of the snapshots of the initial table, in commit order."""
     return [one["snapshot-id"] for one in metadata["snapshots"]] if metadata else []
 
 
 def file_name(path: str) -> str:
-    """The name that requests and answers have for a file."""
+    """Return the name of a file in requests and answers."""
     return path.rsplit("/", 1)[-1]
 
 
 def partition_value(name: str, file: Change) -> Any:
-    """The value that a file has of a partition field.
+    """Return the value of a partition field of a file.
 
     Args:
         name: the name of the field: ``part``, ``score``, or another one, which is a bucket.
@@ -81,29 +81,29 @@ def partition_value(name: str, file: Change) -> Any:
 
 
 def filter_column(args: Arguments) -> str:
-    """The column whose value a filter names."""
+    """Return the column that a filter compares."""
     return "score" if args.get("partitioned_by") == "score" else "part"
 
 
 class Conflict(Exception):
-    """The implementation did not commit a change, because of what others committed."""
+    """The implementation did not commit a change because of concurrent commits."""
 
 
 class Writer(Protocol):
-    """One handle of an implementation on the table."""
+    """A writer of an implementation, with its own view of the table."""
 
     def load(self) -> None:
-        """Read the table as it is now."""
+        """Load the current state of the table."""
 
     def stage(self, change: Change) -> None:
-        """Plan a change on the table as it was loaded.
+        """Plan a change on the loaded state of the table.
 
         Raises:
-            Conflict: it is refused at once, which is reported at its commit.
+            Conflict: it is refused at once; the refusal is reported as the outcome of its commit.
         """
 
     def commit(self, *, reply: str | None = None) -> None:
-        """Commit the planned change; the table as it then is becomes the loaded one.
+        """Commit the planned change; the committed state becomes the loaded state.
 
         Raises:
             Conflict: it was not committed.
@@ -111,12 +111,12 @@ class Writer(Protocol):
 
 
 def replayed(args: Arguments, open_writer: Callable[[], Writer], table: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """Follow a log, and return the outcome of each commit and the final table.
+    """Replay a log, and return the outcome of each commit and the final table.
 
     Args:
-        args: the arguments of the request; the table has been made, and is empty.
-        open_writer: opens one more handle.
-        table: what the table is.
+        args: the arguments of the request; the table already exists and is empty.
+        open_writer: opens another writer.
+        table: returns the state of the table.
     """
     first = open_writer()
     for change in args["base"]:
@@ -152,10 +152,10 @@ def replayed(args: Arguments, open_writer: Callable[[], Writer], table: Callable
 
 
 def row_ids(files: Iterable[tuple[str, int | None, int]]) -> str:
-    """Compare the row ids of data files with each other: ``none``, ``disjoint``, ``overlapping`` or ``missing``.
+    """Classify the row id ranges of data files: ``none``, ``disjoint``, ``overlapping`` or ``missing``.
 
     Args:
-        files: path, first row id and rows of every data file of the branches and tags whose snapshot has a
+        files: path, first row id and number of rows of every data file of the branches and tags whose snapshot has a
             ``first-row-id``.
     """
     ranges: dict[tuple[int, int], str] = {}

@@ -1,7 +1,7 @@
-"""What adapters of writers share: following the operations of a script, on a new table or on one that is there.
+"""Run the operations of a script on a new or an existing table: code that adapters of writers share.
 
-A writer is an object with a method for each operation that it has, by its name with ``_`` for ``-``. Only the standard
-library is imported.
+A writer has a method for each operation that it supports, named like the operation with ``_`` for ``-``. Only the
+standard library is imported.
 """
 
 from __future__ import annotations
@@ -54,24 +54,24 @@ class Writer(Protocol):
         """Load the table of a metadata file."""
 
     def snapshot(self, ref: str) -> int | None:
-        """The id of the snapshot that a branch has; None where it has none."""
+        """Return the id of a branch's current snapshot; None if it has none."""
 
     def metadata(self) -> str:
-        """The location of the metadata file."""
+        """Return the location of the current metadata file."""
 
 
 def follow(writer: Writer, operations: Sequence[Json], name: str, history: Sequence[str | None] = ()) -> Json:
-    """Let a writer do what operations say; the answer of ``table.write`` and of ``table.change``.
+    """Run operations with a writer, and return the answer of ``table.write`` or ``table.change``.
 
     Args:
         writer: has a method for each operation.
-        operations: in JSON.
+        operations: the operations in JSON.
         name: of the engine, for people.
-        history: the snapshot that main had after each operation before these.
+        history: the current snapshot of main after each earlier operation.
 
     Raises:
-        Unsupported: the writer has no such operation.
-        Invalid: there is no such operation, or it names an earlier one after which main had no snapshot.
+        Unsupported: the writer does not have an operation.
+        Invalid: an operation does not exist, or refers to an earlier one after which main had no snapshot.
     """
     main = [None if id_ is None else int(id_) for id_ in history]
     snapshots: list[int | None] = []
@@ -85,7 +85,7 @@ def follow(writer: Writer, operations: Sequence[Json], name: str, history: Seque
         at = operation.get("to") if operation["op"] == "rollback" else operation.get("at")
         if at is None:
             do(operation)
-        else:  # an operation that names a step gets the snapshot
+        else:  # an operation that refers to a step gets its snapshot
             if not 0 <= at < len(main) or main[at] is None:
                 raise Invalid(f"{operation['op']}: main had no snapshot after operation {at}")
             do({**operation, "snapshot": main[at]})
@@ -102,7 +102,7 @@ def follow(writer: Writer, operations: Sequence[Json], name: str, history: Seque
 def operations(
     make: Callable[[str | None, Sequence[Json]], AbstractContextManager[Writer]], name: str
 ) -> dict[str, Callable[[Arguments], object]]:
-    """``table.write`` and ``table.change`` by a writer.
+    """Return ``table.write`` and ``table.change``, which use a writer.
 
     Args:
         make: makes a writer for the folder of a new table, or None where one is opened, and the operations to come. A
@@ -126,10 +126,10 @@ def operations(
 
 
 def same_columns(rows: list[dict[str, Json]]) -> list[str]:
-    """The names of the columns that all rows give.
+    """Return the names of the columns that all rows have.
 
     Raises:
-        Unsupported: rows give different ones, so that a statement of the engine does not say it.
+        Unsupported: the rows have different columns, which one statement of the engine cannot express.
     """
     names = list(rows[0])
     if any(row.keys() != rows[0].keys() for row in rows):
@@ -138,7 +138,7 @@ def same_columns(rows: list[dict[str, Json]]) -> list[str]:
 
 
 def with_ids(type_: Json, value: Json) -> Json:
-    """A literal, with structs by field id as in exchange form."""
+    """Convert a literal to exchange form, with structs keyed by field id."""
     if value is None or not isinstance(type_, dict):
         return value
     if type_["type"] == "struct":

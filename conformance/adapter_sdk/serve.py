@@ -1,6 +1,6 @@
 """The adapter's side of the protocol, for adapters written in Python.
 
-Only the standard library is imported, so that an adapter runs in the environment of the engine it speaks for::
+Only the standard library is imported, so that an adapter runs in the environment of its engine::
 
     def hash_(args):
         return engine.hash(args["type"], args["value"])
@@ -8,8 +8,8 @@ Only the standard library is imported, so that an adapter runs in the environmen
     def main():
         serve({"implementation": "engine", "version": engine.__version__, "format_versions": [1, 2]}, {"hash": hash_})
 
-What an operation returns is the answer. It raises `Invalid` where the engine refuses the input and `Unsupported` where
-the engine does not have what is asked; any other exception is answered as a bug of the engine (``internal``).
+The return value of an operation is the answer. An operation raises `Invalid` if the engine refuses the input and
+`Unsupported` if the engine does not support the request; any other exception is reported as a bug (``internal``).
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from typing import Any, BinaryIO, TypeAlias
 
 PROTOCOL = 1
 MAX_MESSAGE = 2000
-"""Characters of an exception's text that an answer carries."""
+"""The maximum number of characters of an exception's text in an answer."""
 
 Arguments: TypeAlias = dict[str, Any]
-"""What a request asks with: a JSON object, which differs by operation."""
+"""The arguments of a request: a JSON object, whose members depend on the operation."""
 
 Operation = Callable[[Arguments], object]
 
 
 class Invalid(Exception):
-    """The implementation refused the input: it breaks a rule."""
+    """The implementation refused the input because it breaks a rule."""
 
 
 class Unsupported(Exception):
-    """The implementation does not have what is asked."""
+    """The implementation does not support the request."""
 
 
 def describe(implementation: Mapping[str, Any], operations: Mapping[str, Operation]) -> dict[str, Any]:
-    """The answer to ``start``."""
+    """Return the answer to ``start``."""
     return {"language": "python", **implementation, "protocol": PROTOCOL, "operations": sorted(operations)}
 
 
@@ -49,7 +49,7 @@ def perform(
     args: Arguments,
     refusals: tuple[type[Exception], ...] = (),
 ) -> dict[str, Any]:
-    """The answer to one request, without its ``seq``; see `serve`."""
+    """Return the answer to one request, without its ``seq``; see `serve`."""
     operation = operations.get(op)
     if operation is None:
         return {"unsupported": f"the operation {op}"}
@@ -80,9 +80,9 @@ def serve(
     Args:
         implementation: ``implementation`` and ``version``, and the other members of ``start`` (``format_versions``,
             ``language``).
-        operations: what can be asked, by name.
-        refusals: exceptions of the engine that say, as `Invalid` does, that it refused the input.
-        answers: what `take_standard_output` gave to an adapter that called it first, since it starts other processes.
+        operations: the operations by name.
+        refusals: exceptions of the engine that mean, like `Invalid`, that it refused the input.
+        answers: the result of `take_standard_output`, if the adapter called it before starting other processes.
     """
     answers = answers or take_standard_output()
     for line in sys.stdin.buffer:
@@ -99,15 +99,15 @@ def serve(
 
 
 def encode_answer(answer: dict[str, Any]) -> bytes:
-    """One line of the protocol."""
+    """Encode an answer as one line of the protocol."""
     try:
         return json.dumps(answer, allow_nan=False).encode() + b"\n"
-    except (TypeError, ValueError, RecursionError) as error:  # what the operation returned is not JSON
+    except (TypeError, ValueError, RecursionError) as error:  # the operation's result is not JSON
         return json.dumps({"seq": answer["seq"], **internal(error)}).encode() + b"\n"
 
 
 def take_standard_output() -> BinaryIO:
-    """Keep standard output for answers: what an engine prints, from Python or below it, goes to standard error."""
+    """Reserve standard output for answers: what an engine prints, even from native code, goes to standard error."""
     sys.stdout.flush()
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)

@@ -1,9 +1,9 @@
-"""Settings of Spark for tables of a few rows: what plans, compiles and shows big ones takes longer than the work."""
+"""Settings of Spark for tables of a few rows, without features that help only with large tables."""
 
 from __future__ import annotations
 
 JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto"
-"""Options of a virtual machine that lives for a minute: the second compiler never earns back what it costs."""
+"""Options of a virtual machine that lives for a minute, in which the optimizing compiler does not pay off."""
 
 LOCAL = {
     "spark.master": "local[1]",

@@ -1,4 +1,4 @@
-"""Predicates of a request as the filters of engines: SQL in their dialects, or what an engine builds expressions with.
+"""Convert predicates of requests to filters of engines: SQL in their dialects, or expression objects.
 
 The logic of Iceberg's predicates is two-valued: each of them is true or false for null and NaN too. So that an engine
 evaluates exactly this, a predicate is first converted to a form without negation that tests for null and NaN
@@ -29,28 +29,28 @@ NEGATED = {
     "not-starts-with": "starts-with",
 }
 OPPOSITE = {"lt": "gt-eq", "lt-eq": "gt", "gt": "lt-eq", "gt-eq": "lt"}
-"""What is true of an ordinary value where the comparison is false."""
+"""The negation of each comparison, for values other than null and NaN."""
 
 TRUE_OF_NULL = ("not-eq", "not-in", "not-starts-with", "not-nan")
 NAN_COUNTS = ("gt", "gt-eq")
-"""Comparisons that engines which put NaN after all numbers hold true of it."""
+"""Comparisons that are true for NaN in engines that order NaN after all numbers."""
 
 FLOATS = ("float", "double")
 
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """One predicate of one column. It need not be false where the column is null: null is as good."""
+    """A predicate on one column. Where the column is null, it may be null instead of false."""
 
     op: str
     path: tuple[str, ...]
     """The names from the column to the field in it."""
 
     type: Json
-    """Its type; None where the schema has no such field, for the engine to say so."""
+    """The type of the field; None if the schema has no such field, so that the engine reports it."""
 
     constants: tuple[Any, ...] = ()
-    """As `native` has values."""
+    """The constants, as `native` represents values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +66,14 @@ Normal = Leaf | Both | bool
 
 
 def normal(predicate: Json, fields: list[dict[str, Json]]) -> Normal:
-    """A predicate without negations.
+    """Convert a predicate to a form without negations.
 
     Args:
         predicate: its JSON, in either form.
         fields: the columns of the schema.
 
     Raises:
-        Unsupported: it says what no filter of an engine says.
+        Unsupported: filters of engines cannot express it.
     """
     return _normal(older_form(predicate, fields), fields, holds=True)
 
@@ -113,7 +113,7 @@ def _leaf(op: str, path: tuple[str, ...], type_: Json, constants: tuple[Any, ...
     has_nan = native.kind(type_) in FLOATS
     if not holds:
         if op in OPPOSITE:
-            # `x < c` is false of null and of NaN, so they match its negation.
+            # `x < c` is false for null and NaN, so they match its negation.
             made: Normal = Both("or", leaf(OPPOSITE[op]), leaf("is-null"))
             return Both("or", made, leaf("is-nan")) if has_nan else made
         op = NEGATED[op]
@@ -130,7 +130,7 @@ _TESTS = ("is-null", "not-null", "is-nan", "not-nan")
 
 
 def _field(name: str, fields: list[dict[str, Json]]) -> tuple[tuple[str, ...], Json]:
-    """Where a full name leads, and its type; a column whose own name has dots comes first."""
+    """Resolve a full name to a path and a type; a column whose own name has dots takes precedence."""
     for field in fields:
         if field["name"] == name:
             return (name,), field["type"]
@@ -148,22 +148,22 @@ class Dialect:
 
     name: str
     quote: str = '"'
-    """The quote around names of columns; doubled inside a name."""
+    """The quotation mark around names of columns; doubled inside a name."""
 
     inside: str = ".{quoted}"
-    """How a field of a struct is reached: ``{quoted}`` is its name as an identifier, ``{string}`` as a text."""
+    """The SQL of a struct's field: ``{quoted}`` is its name as an identifier, ``{string}`` as a string literal."""
 
     is_nan: str = "isnan({column})"
     starts_with: str = "starts_with({column}, {constant})"
     escapes_backslash: bool = False
-    """Whether a backslash in a text has to be doubled."""
+    """Whether a backslash in a string literal must be doubled."""
 
     nul: str = ""
-    """What a NUL is replaced with inside of a text, where SQL cannot have one; nothing where it can."""
+    """The replacement of a NUL in a string literal, if the SQL cannot contain one; empty if it can."""
 
     literals: Mapping[str, str] | None = None
-    """By type, how a constant is written: ``{text}`` is its exchange form, ``{string}`` that as a text, ``{hex}`` that
-    without hyphens, ``{type}`` the Iceberg type."""
+    """The SQL of a constant by type: ``{text}`` is its exchange form, ``{string}`` that as a string literal, ``{hex}``
+    that without hyphens, ``{type}`` the Iceberg type."""
 
 
 COMPARED = {"lt": "<", "lt-eq": "<=", "gt": ">", "gt-eq": ">=", "eq": "=", "not-eq": "<>"}
@@ -171,10 +171,10 @@ _PLAIN = {"boolean": "{text}", "int": "{text}", "long": "{text}", "string": "{st
 
 
 def sql_of(predicate: Json, fields: list[dict[str, Json]], dialect: Dialect) -> str:
-    """The condition that says the same as a predicate.
+    """Return the SQL condition that is equivalent to a predicate.
 
     Raises:
-        Unsupported: the dialect has no words for it.
+        Unsupported: the dialect cannot express it.
     """
     return _sql(normal(predicate, fields), dialect)
 
@@ -213,17 +213,17 @@ def select_of(
     fields: Callable[[], list[dict[str, Json]]],
     columns: Mapping[str, str] | None = None,
 ) -> str:
-    """The query that a request of ``table.read`` is.
+    """Return the query for a request of ``table.read``.
 
     Args:
         args: the request's arguments.
-        source: what is read, in SQL.
+        source: the table or subquery to read, in SQL.
         dialect: the engine's SQL.
-        fields: gives the columns of the schema; asked only where there is a filter.
-        columns: what the engine calls columns that have another name there.
+        fields: returns the columns of the schema; called only if there is a filter.
+        columns: the engine's names of columns that differ from those in the request.
 
     Raises:
-        Unsupported: the dialect has no words for the filter.
+        Unsupported: the dialect cannot express the filter.
     """
     names = args.get("select")
     renamed = columns or {}
@@ -233,7 +233,7 @@ def select_of(
 
 
 def identifier(path: tuple[str, ...], dialect: Dialect) -> str:
-    """A column, or a field in it."""
+    """Return the SQL of a column, or of a field in it."""
     quoted = [f"{dialect.quote}{name.replace(dialect.quote, dialect.quote * 2)}{dialect.quote}" for name in path]
     inner = (
         dialect.inside.format(quoted=quoted[index], string=text(path[index], dialect)) for index in range(1, len(path))
@@ -242,8 +242,8 @@ def identifier(path: tuple[str, ...], dialect: Dialect) -> str:
 
 
 def text(value: str, dialect: Dialect) -> str:
-    """A text in SQL."""
-    if dialect.escapes_backslash:  # Spark 3 takes '' between two texts for nothing
+    """Return a SQL string literal."""
+    if dialect.escapes_backslash:  # Spark 3 ignores '' between two string literals
         return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
     quoted = "'" + value.replace("'", "''") + "'"
     return "(" + quoted.replace("\0", dialect.nul) + ")" if dialect.nul and "\0" in value else quoted
@@ -252,17 +252,17 @@ def text(value: str, dialect: Dialect) -> str:
 def _literal(type_: Json, constant: Any, dialect: Dialect) -> str:
     name = native.kind(type_)
     form = {**_PLAIN, **(dialect.literals or {})}.get(name)
-    if type_ is None or isinstance(type_, dict):  # no such column, or none that is compared: the engine will say so
+    if type_ is None or isinstance(type_, dict):  # no such column, or not comparable: the engine will report it
         return text(str(constant), dialect)
     if form is None:
         raise Unsupported(f"{dialect.name} has no constants of {name}")
-    told = native.write(type_, constant)
-    told = {True: "TRUE", False: "FALSE"}.get(told, told) if isinstance(told, bool) else str(told)
-    return form.format(text=told, type=type_, string=text(told, dialect), hex=told.replace("-", ""))
+    exchange = native.write(type_, constant)
+    sql = ("TRUE" if exchange else "FALSE") if isinstance(exchange, bool) else str(exchange)
+    return form.format(text=sql, type=type_, string=text(sql, dialect), hex=sql.replace("-", ""))
 
 
 def built(made: Normal, leaf: Callable[[Leaf], Any]) -> Any:
-    """A filter of an engine whose expressions are Python objects with ``&`` and ``|``, from its leaves."""
+    """Build a filter for an engine whose expressions are Python objects with ``&`` and ``|``."""
     match made:
         case Both(word, left, right):
             sides = built(left, leaf), built(right, leaf)

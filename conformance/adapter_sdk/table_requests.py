@@ -1,7 +1,7 @@
-"""What adapters of readers share: what a request about a table asks for, and the columns that its filter names.
+"""Parse requests to read a table: code that adapters of readers share.
 
-The engine reads the table by itself. The metadata file is read here only for what the engine cannot be asked without:
-the types of the columns that a filter compares, and the directory of a table for engines that take no metadata file.
+The engine reads the table by itself. The metadata file is read here only for information that requests to the engine
+need: the types of the columns that a filter compares, and the directory of a table for engines that take directories.
 Only the standard library is imported.
 """
 
@@ -21,7 +21,7 @@ TIMES = ("snapshot", "ref", "timestamp_ms")
 
 
 def local_path(location: str) -> str:
-    """The path of a ``file`` URI, or of a location that is a path."""
+    """Return the local path of a ``file`` URI, or of a location that is a path."""
     parts = urlsplit(location)
     if not parts.scheme or has_drive(location):
         return location
@@ -31,7 +31,7 @@ def local_path(location: str) -> str:
 
 
 def metadata(location: str) -> JsonObject:
-    """The table metadata in a file, compressed or not."""
+    """Load the table metadata in a file, compressed or not."""
     try:
         with open(local_path(location), "rb") as file:
             data = file.read()
@@ -42,9 +42,9 @@ def metadata(location: str) -> JsonObject:
 
 
 def columns(args: Arguments) -> list[JsonObject]:
-    """The fields of the schema that a request reads with.
+    """Return the fields of the schema that a request reads with.
 
-    That of the snapshot for a snapshot, a tag or a time; the current one for a branch, and where nothing is said.
+    This is the snapshot's schema for a snapshot, a tag or a time, and the current schema for a branch and by default.
     """
     document = metadata(args["table"])
     schemas = {schema.get("schema-id", 0): schema for schema in document.get("schemas") or [document.get("schema", {})]}
@@ -56,7 +56,7 @@ def columns(args: Arguments) -> list[JsonObject]:
 
 
 def _snapshot(document: JsonObject, args: Arguments) -> JsonObject | None:
-    """The snapshot that fixes the schema; None where the current schema counts."""
+    """Return the snapshot whose schema is used; None to use the current schema."""
     wanted: Any = None
     if "snapshot" in args:
         wanted = int(args["snapshot"])
@@ -70,10 +70,10 @@ def _snapshot(document: JsonObject, args: Arguments) -> JsonObject | None:
 
 
 def only(args: Arguments, engine: str, *understood: str) -> None:
-    """Say that the engine does not read snapshots by all of their names.
+    """Check that the engine can read the snapshot that a request selects.
 
     Raises:
-        Unsupported: the request names one in a way that is not among ``understood``.
+        Unsupported: the request selects it in a way that is not among ``understood``.
     """
     for name in TIMES:
         if name in args and name not in understood:
@@ -81,10 +81,10 @@ def only(args: Arguments, engine: str, *understood: str) -> None:
 
 
 def without_metadata_columns(args: Arguments, engine: str, have: tuple[str, ...] = ()) -> None:
-    """Say that the engine does not have all metadata columns.
+    """Check that the engine has the metadata columns that a request selects.
 
     Raises:
-        Unsupported: one that is not in ``have`` is asked for.
+        Unsupported: a selected one is not in ``have``.
     """
     for name in args.get("select", ()):
         if name in METADATA_COLUMNS and name not in have:

@@ -1,21 +1,21 @@
-"""The operations that can be asked of an implementation, a folder for each family of them.
+"""The operations that an implementation can be asked to run, with one folder for each family.
 
-A folder has everything about its operations:
+Each folder holds everything about its operations:
 
-- ``schema.json``: the operations, who does each, and the JSON Schema of their arguments and answers;
-- ``comparators.py``: `COMPARATORS`, for each operation whether an answer is the one expected;
-- ``reference.py``: how the reference answers (without it the reference does not have the operations);
-- ``README.md``: what the operations mean, with examples, from which ``docs/protocol.md`` is made;
-- where values need one, ``wire.py``: the form in which they travel.
+- ``schema.json``: the operations, their roles, and the JSON Schemas of their arguments and answers;
+- ``comparators.py``: `COMPARATORS`, the function that compares the answers of each operation;
+- ``reference.py``: how the reference answers (without this module, it does not support the operations);
+- ``README.md``: what the operations mean, with examples; ``docs/protocol.md`` is generated from it;
+- ``wire.py``, if needed: the exchange form of values.
 
-``ICEBERG_CONFORMANCE_OPERATIONS`` names further folders of such folders, separated as in ``PATH``; their modules are
-imported as those here. Adapters import the wire forms inside the environments of engines, so this needs no package.
+``ICEBERG_CONFORMANCE_OPERATIONS`` lists more directories with such folders, separated as in ``PATH``; their modules are
+imported like those here. Adapters import the wire forms inside the environments of engines, so this imports no package.
 """
 
 import os
 
 VARIABLE = "ICEBERG_CONFORMANCE_OPERATIONS"
-"""The environment variable that names folders of families beside those that come with the tool."""
+"""The environment variable that lists directories with more families of operations."""
 
 __path__ += [
     os.path.abspath(os.path.expanduser(folder)) for folder in os.environ.get(VARIABLE, "").split(os.pathsep) if folder

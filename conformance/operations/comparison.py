@@ -1,7 +1,7 @@
-"""Whether an answer is the one expected, and if not, where it differs.
+"""Compare an answer with the expected one, and report where they differ.
 
-Answers are compared as what they mean: a value in its type, bytes as bytes. Only where
-an operation asks for JSON itself does the JSON count, and there an integer is not a float except where the type says
+Answers are compared by meaning: a value in its type, bytes as bytes. JSON is compared
+literally only if the operation asks for JSON; then an integer differs from a float unless the type is
 float or double.
 """
 
@@ -23,12 +23,12 @@ from spec_ref.data_types.types import Type
 from spec_ref.schemas.type_json import type_from_json
 
 MAX_DIFFERENCES = 20
-"""Differences of one answer that a result keeps."""
+"""The maximum number of differences in the result of one answer."""
 
 
 @frozen
 class Absent:
-    """Marks a side without a value."""
+    """The type of `ABSENT`, which stands for a missing value."""
 
     def __str__(self) -> str:
         return "nothing"
@@ -39,10 +39,10 @@ ABSENT = Absent()
 
 @frozen
 class Difference:
-    """One place where an answer is not what is expected."""
+    """One place where an answer differs from the expected one."""
 
     path: str
-    """A JSON pointer into the answer; empty for the whole of it."""
+    """A JSON pointer into the answer; empty for the whole answer."""
 
     expected: Any
     got: Any
@@ -56,21 +56,21 @@ def _shown(value: Any) -> str:
 
 
 class Undecodable(Exception):
-    """The answer does not stand for a value of its type; the message says why."""
+    """The answer cannot be decoded as a value of its type; the message says why."""
 
 
 Differences: TypeAlias = tuple[Difference, ...]
 Comparator: TypeAlias = Callable[[dict[str, Any], Any, Any], Differences]
-"""From the arguments, the expected answer and the answer to the differences; empty when they are the same."""
+"""From the arguments, the expected answer and the actual one to the differences; empty if they are equal."""
 
 
 def same_json(expected: Any, got: Any) -> bool:
-    """Whether two JSON values are the same, 1, 1.0 and true apart, and 0.0 and -0.0 apart."""
+    """Return whether two JSON values are equal; 1, 1.0 and true differ from each other, and so do 0.0 and -0.0."""
     return next(json_differences(expected, got), None) is None
 
 
 def json_differences(expected: Any, got: Any, path: str = "") -> Iterator[Difference]:
-    """The places where two JSON values differ, in the order of the expected one."""
+    """Yield the places where two JSON values differ, in the order of the expected one."""
     match expected, got:
         case dict(), dict():
             for key in expected if expected.keys() == got.keys() else {**expected, **got}:
@@ -98,23 +98,23 @@ def json_differences(expected: Any, got: Any, path: str = "") -> Iterator[Differ
 
 
 def kept(differences: Iterator[Difference]) -> Differences:
-    """The differences that a result keeps."""
+    """Return the first differences, at most `MAX_DIFFERENCES`."""
     return tuple(islice(differences, MAX_DIFFERENCES))
 
 
 def exact(_args: dict[str, Any], expected: Any, got: Any) -> Differences:
-    """Return JSON unchanged."""
+    """Compare JSON literally."""
     return kept(json_differences(expected, got))
 
 
 def hexadecimal(_args: dict[str, Any], expected: Any, got: Any) -> Differences:
-    """Bytes, whichever case their digits have."""
+    """Compare bytes in hexadecimal, ignoring the case of the digits."""
     return kept(json_differences(expected.upper(), got.upper()))
 
 
 @frozen
 class Form:
-    """How values of a type travel and compare."""
+    """How values of a type are decoded and compared."""
 
     read: Callable[[Type, Any], Any]
     write: Callable[[Type, Any], Any]
@@ -125,9 +125,9 @@ VALUE = Form(from_exchange, to_exchange, values_equal)
 
 
 def typed(type_of: Callable[[dict[str, Any]], Type], form: Form = VALUE) -> Comparator:
-    """Compare values, or bounds, of the type that ``type_of`` finds in the arguments; null is not a value.
+    """Return a comparator of values or bounds; ``type_of`` gets their type from the arguments. Null is not a value.
 
-    A vector may permit an outcome that is not a value of the type, such as one that overflowed, which is compared as it
+    A vector may accept an outcome that is not a value of the type, such as an overflowed one, which is compared as it
     is.
     """
 
@@ -152,12 +152,12 @@ def typed(type_of: Callable[[dict[str, Any]], Type], form: Form = VALUE) -> Comp
 
 
 def type_argument(args: dict[str, Any]) -> Type:
-    """The type that the argument ``type`` spells."""
+    """Return the type that the argument ``type`` spells."""
     return read_type(args["type"])
 
 
 def read_type(json_type: Any) -> Type:
-    """The type that a JSON type spells; the same spelling is read once."""
+    """Return the type that a JSON type spells; each spelling is parsed only once."""
     return _read_type(dump_json(json_type))
 
 
@@ -167,11 +167,11 @@ def _read_type(text: str) -> Type:
 
 
 def _ordered(item: Any) -> str:
-    return json.dumps(item, sort_keys=True)  # members may come in any order
+    return json.dumps(item, sort_keys=True)  # the members of an object have no order
 
 
 def unordered(*names: str) -> Comparator:
-    """Lists whose order means nothing: those of the members ``names``, or the answer itself."""
+    """Return a comparator that ignores the order of lists: of the members ``names``, or of the answer itself."""
 
     def form(value: Any) -> Any:
         if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""The families of operations: the folders here, and those that ``ICEBERG_CONFORMANCE_OPERATIONS`` names."""
+"""The families of operations: the folders here, and those in ``ICEBERG_CONFORMANCE_OPERATIONS``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FORM = Path(__file__).parents[1] / "schemas" / "operation_family.json"
 
 @frozen(eq=False)
 class Family:
-    """A folder with everything about some operations that belong together."""
+    """A folder with everything about a group of related operations."""
 
     path: Path
     title: str
@@ -30,7 +30,7 @@ class Family:
     """The operations by name, as ``schema.json`` describes them."""
 
     definitions: dict[str, JsonObject]
-    """What the schemas of the operations refer to; other families may refer to it, too."""
+    """The definitions that the operations' schemas refer to; other families may refer to them, too."""
 
     @property
     def name(self) -> str:
@@ -38,20 +38,20 @@ class Family:
         return self.path.name
 
     def has(self, module: str) -> bool:
-        """Whether the folder has a module."""
+        """Return whether the folder has a module of this name."""
         return (self.path / f"{module}.py").is_file()
 
     def load(self, module: str) -> ModuleType:
-        """A module of the folder."""
+        """Import a module of the folder."""
         return import_module(f"{operations.__name__}.{self.name}.{module}")
 
 
 @cache
 def families() -> tuple[Family, ...]:
-    """All families by name.
+    """Return all families, sorted by name.
 
     Raises:
-        UsageError: a folder or its ``schema.json`` is not as it has to be, or two families have something of one name.
+        UsageError: a folder or its ``schema.json`` is malformed, or two families define the same name.
     """
     found = [_read(path) for root in operations.__path__ for path in _folders(Path(root))]
     _refuse_twice((family.name, family.path) for family in found)

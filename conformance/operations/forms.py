@@ -1,12 +1,12 @@
-"""The two forms of the reference: what its operations call.
+"""The two forms of the reference, and the functions that its operations call in each.
 
-Nearly all code of the reference is there once, and both adapters run it. Where a rule has a definition and a kernel
-that computes the same faster, `FAST` (the adapter ``reference``) calls the kernel and `PLAIN` (``reference:plain``) the
-definition. `FUNCTIONS` is the whole difference.
+Both adapters share nearly all code of the reference. Where a rule has both a definition and a kernel that computes the
+same result faster, `FAST` (the adapter ``reference``) calls the kernel and `PLAIN` (``reference:plain``) the
+definition. `FUNCTIONS` lists every difference.
 
-What is plain imports neither `spec_ref.columnar` nor `spec_ref.data_files`, numpy or pyarrow, but for data files: their
-bytes are decoded and encoded by `spec_ref.data_files`, through pyarrow, and their rows are values of Python. Where
-tables are written, kernels are imported by what both forms share, and are not run.
+The plain form imports none of `spec_ref.columnar`, `spec_ref.data_files`, numpy and pyarrow, except for data files:
+`spec_ref.data_files` decodes and encodes them through pyarrow, and their rows are Python values. When tables are
+written, code that both forms share imports kernels, but the plain form does not run them.
 """
 
 from __future__ import annotations
@@ -69,14 +69,14 @@ FUNCTIONS: dict[str, dict[str, str]] = {
         PLAIN: "conformance.table_io.writing.records:compact",
     },
 }
-"""What the operations call, in each form, as ``module:name``."""
+"""The functions that the operations call in each form, as ``module:name``."""
 
 Function: TypeAlias = Callable[..., Any]
 Functions: TypeAlias = Mapping[str, Function]
 
 
 def functions(form: str) -> Functions:
-    """The functions of a form, each of which is loaded when it is called first.
+    """Return the functions of a form; each is imported on its first call.
 
     Args:
         form: `FAST` or `PLAIN`.
@@ -85,7 +85,7 @@ def functions(form: str) -> Functions:
 
 
 def function_at(place: str) -> Function:
-    """The function that ``module:name`` names."""
+    """Import the function with the name ``module:name``."""
     module, _, name = place.partition(":")
     found: Function = attrgetter(name)(import_module(module))
     return found

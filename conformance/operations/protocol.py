@@ -1,12 +1,12 @@
 """The adapter protocol: JSON lines over standard input and output (`schemas/protocol.json` is the authority).
 
-A request is one line, its answer is one line, in order. Every message is held against the published schema, and the
-two sides are blamed apart: a request that is not of the schema is a fault of this tool (`HarnessFault`), an answer
-that is not is a breach of the protocol by the adapter (`Breach`), and arguments that are not are a broken vector,
+Each request is one line and each answer is one line, in the same order. Every message is validated with the
+published schema, and each failure has one cause: an invalid request is a fault of this tool (`HarnessFault`), an
+invalid answer is a breach of the protocol by the adapter (`Breach`), and invalid arguments are a broken vector,
 which the loader reports before any request is sent.
 
-A request carries the operation, its arguments and a counter: nothing that shows an adapter which vector is
-asked or what is expected.
+A request has the operation, its arguments and a counter: nothing that reveals to an adapter which vector is
+running or what is expected.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from spec_ref.core.errors import abbreviated_repr
 
 PROTOCOL = 1
 MAX_LINE = 16 * 1024 * 1024
-"""The bytes of the longest line that is read or written, its end included."""
+"""The maximum length of a line in bytes, including its end."""
 
 
 class Breach(Exception):
@@ -53,7 +53,7 @@ class Refused:
 
 @frozen
 class Unsupported:
-    """The implementation does not have what was asked."""
+    """The implementation does not support the request."""
 
     message: str
 
@@ -72,7 +72,7 @@ Answer: TypeAlias = Ok | Refused | Unsupported | Crashed
 
 @frozen
 class Started:
-    """Who answers: the adapter's answer to ``start``."""
+    """The adapter's answer to ``start``: which implementation it runs."""
 
     implementation: str
     version: str
@@ -86,13 +86,13 @@ class Started:
 
 @cache
 def validator(definition: str) -> jsonschema_rs.Validator:
-    """The compiled validator of one definition of the protocol, such as ``answer`` or ``hash.args``."""
+    """Return the compiled validator of one definition of the protocol, such as ``answer`` or ``hash.args``."""
     schema = {"$ref": f"#/$defs/{definition}", "$defs": protocol_schema()["$defs"]}
     return jsonschema_rs.validator_for(schema)
 
 
 def complaint(definition: str, message: Any) -> str | None:
-    """What is wrong with a message, in one line with its place; None when nothing is."""
+    """Describe what is wrong with a message and where, in one line; None if it is valid."""
     check = validator(definition)
     if check.is_valid(message):
         return None
@@ -100,10 +100,10 @@ def complaint(definition: str, message: Any) -> str | None:
 
 
 def _most_telling(errors: Iterable[jsonschema_rs.ValidationError]) -> str:
-    """The error that is furthest inside; of a choice between forms, what is wrong with the form that was meant."""
+    """Describe the most deeply nested error; for alternatives, the error in the one that was meant."""
     error = max(errors, key=lambda error: len(error.instance_path))
     forms = list(_forms(error))
-    # Forms differ in members with one value, such as ``op``: the form that was meant has the right value there.
+    # Alternatives differ in a constant member, such as ``op``: the one that was meant has the right value there.
     constant = jsonschema_rs.ValidationErrorKind.Constant
     marks = [[one for one in form if isinstance(one.kind, constant)] for form in forms]
     meant = [form for form, wrong in zip(forms, marks, strict=True) if not wrong]
@@ -117,24 +117,24 @@ def _most_telling(errors: Iterable[jsonschema_rs.ValidationError]) -> str:
 
 
 def _forms(error: jsonschema_rs.ValidationError) -> Iterator[list[jsonschema_rs.ValidationError]]:
-    """What is wrong with each form of a choice, and of the choices inside; nothing where there is no choice."""
+    """Yield the errors of each alternative, nested ones included; nothing if there are no alternatives."""
     for form in getattr(error.kind, "context", ()):
         inner = [one for alone in form if len(form) == 1 for one in _forms(alone)]
         yield from inner or [form]
 
 
 def request_line(seq: int, op: str, args: dict[str, Any]) -> bytes:
-    """The line that asks one operation."""
+    """Return the line that requests one operation."""
     return _line({"seq": seq, "op": op, "args": args}, f"{op}.request")
 
 
 def start_line() -> bytes:
-    """The line that starts the conversation."""
+    """Return the line that starts the conversation."""
     return _line({"seq": 0, "op": "start", "args": {"protocol": PROTOCOL}}, "start")
 
 
 def stop_line(seq: int) -> bytes:
-    """The line that ends the conversation."""
+    """Return the line that ends the conversation."""
     return _line({"seq": seq, "op": "stop"}, "stop")
 
 
@@ -149,10 +149,10 @@ def _line(message: dict[str, Any], definition: str) -> bytes:
 
 
 def read_answer(line: bytes) -> tuple[int, Ok | Refused | Unsupported]:
-    """The counter and the answer that a line holds.
+    """Parse a line into its counter and the answer.
 
     Raises:
-        Breach: the line is not an answer of the protocol.
+        Breach: the line is not a valid answer.
     """
     try:
         message = parse_json(line)
@@ -173,7 +173,7 @@ def read_answer(line: bytes) -> tuple[int, Ok | Refused | Unsupported]:
 
 
 _MAY_OVERFLOW = re.compile(rb"[0-9][eE]\+?[0-9]{2}|[0-9]{300}")
-"""In every line with a number beyond the range of doubles, which the parser reads as infinity."""
+"""Matches every line with a number beyond the range of doubles, which the parser reads as infinity."""
 
 
 def _is_finite(value: Any) -> bool:
@@ -198,10 +198,10 @@ def _answer_complaint(message: Any) -> str:
 
 
 def read_started(answer: Ok | Refused | Unsupported) -> Started:
-    """Who answers.
+    """Parse the answer to ``start``.
 
     Raises:
-        Breach: the answer is not one to ``start``, or speaks another version of the protocol.
+        Breach: it is not an answer to ``start``, or the adapter uses a different version of the protocol.
     """
     if not isinstance(answer, Ok):
         why = answer.message if isinstance(answer, Unsupported) else f"{answer.kind}: {answer.message}"

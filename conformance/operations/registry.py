@@ -1,7 +1,7 @@
-"""The operations that can be asked of an implementation, and how the answers of each are compared.
+"""The operations that an implementation can be asked to run, and how their answers are compared.
 
-They are those of the families, the folders beside this module. The form of the arguments and of the answer is in the
-published schema of the protocol, under ``NAME.args`` and ``NAME.answer``.
+They are defined by the families, the folders beside this module. The schemas of the arguments and the answer are in
+the published schema of the protocol, under ``NAME.args`` and ``NAME.answer``.
 """
 
 from __future__ import annotations
@@ -28,42 +28,42 @@ ROLES = {"reader": READER, "writer": WRITER, "committer": WRITER, "table": BOTH}
 
 @frozen
 class Operation:
-    """Something that the spec defines and an implementation does."""
+    """An operation that the spec defines and an implementation performs."""
 
     name: str
     compare: Comparator
     roles: frozenset[str]
-    """Whether it is done by a reader, by a writer, or by both: a requirement that binds only the other role is no
-    reason for a difference.
+    """Whether a reader, a writer, or both perform it: a requirement that binds only the other role does not
+    explain a difference.
     """
 
     description: str = ""
-    """What is asked, in a sentence."""
+    """What the operation does, in one sentence."""
 
     @property
     def args_schema(self) -> dict[str, Any]:
-        """The JSON Schema of the arguments; its references are into the protocol's schema."""
+        """The JSON Schema of the arguments; its references point into the protocol's schema."""
         schema: dict[str, Any] = protocol_schema()["$defs"][f"{self.name}.args"]
         return schema
 
     @property
     def answer_schema(self) -> dict[str, Any]:
-        """The JSON Schema of the answer; its references are into the protocol's schema."""
+        """The JSON Schema of the answer; its references point into the protocol's schema."""
         schema: dict[str, Any] = protocol_schema()["$defs"][f"{self.name}.answer"]
         return schema
 
     def args_complaint(self, args: Any) -> str | None:
-        """What is wrong with the form of arguments; None when nothing is."""
+        """Describe what is wrong with the form of arguments; None if they are valid."""
         return complaint(f"{self.name}.args", args)
 
     def answer_complaint(self, value: Any) -> str | None:
-        """What is wrong with the form of an answer; None when nothing is."""
+        """Describe what is wrong with the form of an answer; None if it is valid."""
         return complaint(f"{self.name}.answer", value)
 
     def expected_complaint(self, value: Any) -> str | None:
-        """What is wrong with the form of what a vector expects; None when nothing is.
+        """Describe what is wrong with the form of an expectation in a vector; None if it is valid.
 
-        It has the form of an answer, but for operations whose expectations say more: those have ``NAME.expected``.
+        It has the form of an answer, unless the operation defines a separate form, ``NAME.expected``.
         """
         form = f"{self.name}.expected"
         return complaint(form, value) if form in protocol_schema()["$defs"] else self.answer_complaint(value)

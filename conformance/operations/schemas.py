@@ -1,8 +1,8 @@
-"""The JSON Schemas of the protocol and of vector files, put together from those of the families.
+"""The JSON Schemas of the protocol and of vector files, assembled from those of the families.
 
-``common.json`` has what several families share, ``protocol_frame.json`` and ``vectors_frame.json`` what is around the
-operations. The published files, ``conformance/schemas/protocol.json`` and ``vectors/vectors.schema.json``, are written
-by ``python -m tools.schemas``.
+``common.json`` has the definitions that several families share; ``protocol_frame.json`` and ``vectors_frame.json``
+enclose the operations. ``python -m tools.schemas`` writes the published files, ``conformance/schemas/protocol.json``
+and ``vectors/vectors.schema.json``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def _operations() -> JsonObject:
 
 
 def _args(name: str, operation: JsonObject, more: str) -> JsonObject:
-    """The arguments, with what holds for them in requests or in vectors alone."""
+    """Return the schema of the arguments, with additions for requests or for vectors."""
     args = _reference(f"{name}.args")
     return {"allOf": [args, operation[more]]} if more in operation else args
 
@@ -48,7 +48,7 @@ def _request(name: str, operation: JsonObject) -> JsonObject:
 
 
 def _forms() -> JsonObject:
-    """The forms of the arguments, answers and expectations of all operations, and the definitions that these use."""
+    """Return the schemas of all arguments, answers and expectations, and the definitions that they refer to."""
     found: JsonObject = {}
     for family in families():
         found |= family.definitions
@@ -59,7 +59,7 @@ def _forms() -> JsonObject:
 
 @cache
 def protocol_schema() -> JsonObject:
-    """The JSON Schema of the adapter protocol."""
+    """Return the JSON Schema of the adapter protocol."""
     frame = _read("protocol_frame.json")
     operations = _operations()
     definitions = {**frame.pop("$defs"), **_read("common.json")["$defs"]}
@@ -70,7 +70,7 @@ def protocol_schema() -> JsonObject:
 
 @cache
 def vectors_schema() -> JsonObject:
-    """The JSON Schema of files of vectors."""
+    """Return the JSON Schema of vector files."""
     frame = _read("vectors_frame.json")
     operations = _operations()
     frame["properties"]["operation"]["enum"] = list(operations)
@@ -79,7 +79,7 @@ def vectors_schema() -> JsonObject:
 
 
 def _of_operation(name: str, operation: JsonObject) -> JsonObject:
-    """What holds for the vectors of one operation."""
+    """Return the part of the schema for the vectors of one operation."""
     outcome = {"properties": {"ok": _reference(f"{name}.{'expected' if 'expected' in operation else 'answer'}")}}
     expect = {"properties": {**outcome["properties"], "any_of": {"items": outcome}}}
     vector = {"properties": {"args": _args(name, operation, "vector_args"), "expect": expect}}

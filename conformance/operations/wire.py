@@ -1,9 +1,9 @@
-"""The exchange form: how values travel between the harness and an adapter.
+"""The exchange form of values between the harness and an adapter.
 
-It is JSON single-value serialization (Appendix D) with what keeps every language exact:
+It is JSON single-value serialization (Appendix D) with changes that keep values exact in every language:
 
-- a long is a decimal string, for many JSON parsers hold numbers as doubles; a JSON integer is read too;
-- bytes are upper-case hexadecimal; either case is read;
+- a long is a decimal string, because many JSON parsers convert numbers to doubles; a JSON integer is accepted, too;
+- bytes are upper-case hexadecimal; lower case is accepted, too;
 - floats may be ``"NaN"``, ``"Infinity"`` and ``"-Infinity"``;
 - a variant is ``{"metadata": hexadecimal, "value": hexadecimal}``;
 - unknown is null.
@@ -82,16 +82,16 @@ EXCHANGE = APPENDIX_D.with_forms(
 
 
 def to_exchange(type_: Type, value: Any) -> Json:
-    """The exchange form of a value; null for null.
+    """Return the exchange form of a value; null for null.
 
     Raises:
-        SpecError: a code of the type where ``value`` is not of it.
+        SpecError: ``value`` is not of the type; the code is one of the type's.
     """
     return EXCHANGE.to_json(type_, value)
 
 
 def from_exchange(type_: Type, json: Json) -> Any:
-    """The value in exchange form; null for null.
+    """Parse a value in exchange form; null for null.
 
     Raises:
         SpecError: the JSON has a wrong form, or a value that is not of the type.
@@ -100,7 +100,7 @@ def from_exchange(type_: Type, json: Json) -> Any:
 
 
 def values_equal(type_: Type, left: Any, right: Any) -> bool:
-    """Whether two values of the type are the same value.
+    """Return whether two values of the type are equal.
 
     NaN equals NaN, -0.0 and 0.0 differ, decimals are equal by value and scale, and the entries of a map may be in
     any order.

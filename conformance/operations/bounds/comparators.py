@@ -1,4 +1,4 @@
-"""Answers that are bounds."""
+"""Compare answers that are bounds."""
 
 from __future__ import annotations
 
@@ -12,4 +12,4 @@ COMPARATORS: dict[str, Comparator] = {
     "bound.decode": typed(type_argument, BOUND),
     "bound.truncate": typed(type_argument),
 }
-"""For each operation, what compares its answers."""
+"""The comparator of each operation."""

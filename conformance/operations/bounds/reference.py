@@ -1,4 +1,4 @@
-"""What the reference implementation answers to questions about bounds."""
+"""How the reference implementation computes bounds."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _bound_truncate(args: Arguments) -> object:
 
 
 def operations(_: Functions) -> dict[str, Callable[[Arguments], object]]:
-    """What can be asked, by name."""
+    """Return the operations by name."""
     return {
         "bound.encode": _bound_encode,
         "bound.decode": _bound_decode,

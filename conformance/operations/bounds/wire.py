@@ -1,6 +1,6 @@
-"""The exchange form of bounds, where it is not that of a value.
+"""The exchange form of bounds, where it differs from the exchange form of values.
 
-A bound of a geometry or geography is ``{"x": .., "y": .., "z": .., "m": ..}``, without z and m where it has none. A
+A bound of a geometry or geography is ``{"x": .., "y": .., "z": .., "m": ..}`` (z and m only if it has them). A
 bound of a variant is ``{PATH: {"type": T, "value": V}}``. Any other bound is a value of its type.
 """
 
@@ -20,10 +20,10 @@ _COORDINATES = ("x", "y", "z", "m")
 
 
 def bound_from_exchange(type_: Type, json: Any) -> Any:
-    """The bound in exchange form, as `spec_ref.single_value.bounds` has it; null for null.
+    """Parse a bound in exchange form into the representation of `spec_ref.single_value.bounds`; null for null.
 
     Raises:
-        SpecError: the JSON is not of the form.
+        SpecError: the JSON does not have the exchange form.
     """
     if json is None:
         return None
@@ -36,7 +36,7 @@ def bound_from_exchange(type_: Type, json: Any) -> Any:
 
 
 def bound_to_exchange(type_: Type, bound: Any) -> Any:
-    """The exchange form of a bound; null for null."""
+    """Return the exchange form of a bound; null for null."""
     match type_, bound:
         case GeometryType() | GeographyType(), GeoPoint():
             found = {name: getattr(bound, name) for name in _COORDINATES}
@@ -50,7 +50,7 @@ def bound_to_exchange(type_: Type, bound: Any) -> Any:
 
 
 def bounds_equal(type_: Type, left: Any, right: Any) -> bool:
-    """Whether two bounds of the type are the same."""
+    """Return whether two bounds of the type are equal."""
     return _key(type_, left) == _key(type_, right)
 
 

@@ -1,1 +1,1 @@
-"""Commits that race."""
+"""Concurrent commits."""

@@ -1,4 +1,4 @@
-"""Answers of races: what the table is at the end, in any order."""
+"""Compare the final state of the table after a race, ignoring the order of lists."""
 
 from __future__ import annotations
 
@@ -7,4 +7,4 @@ from conformance.operations.comparison import Comparator, unordered
 COMPARATORS: dict[str, Comparator] = {
     "commit.replay": unordered(),
 }
-"""For each operation, what compares its answers."""
+"""The comparator of each operation."""

@@ -1,4 +1,4 @@
-"""Small tables and files to race on: of no bytes, but with all that a commit looks at."""
+"""Small tables and files for races: without content, but with all the metadata that a commit examines."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ID, PART = 1, 2
 VECTOR_OFFSET = 4
 PART_FIELD = 1000
 FILE_PATH = BY_NAME["file_path"].id
-"""The ids of the columns of position delete files."""
+"""The ids of the columns ``file_path`` and ``pos`` of position delete files."""
 
 LOCATION = "memory:/table"
 UUID = "9c12d441-03fe-4693-9a96-a0705ddf69c1"
@@ -37,7 +37,7 @@ SCHEMA = Schema(
 )
 
 BY_PART = PartitionSpec(0, (PartitionField(source_id=PART, field_id=PART_FIELD, name="part", transform=Identity()),))
-"""The partition spec: the values of ``part`` as they are."""
+"""The partition spec: the identity transform of ``part``."""
 
 
 def empty_table(
@@ -47,7 +47,7 @@ def empty_table(
     *,
     partitioned: bool = True,
 ) -> TableMetadata:
-    """A table without snapshots."""
+    """Return the metadata of a table without snapshots."""
     version = FormatVersion(version)
     spec = BY_PART if partitioned else PartitionSpec(0)
     return TableMetadata(
@@ -69,7 +69,7 @@ def empty_table(
 
 
 def data_path(name: str, location: str = LOCATION) -> str:
-    """Where a data file of a name is."""
+    """Return the path of a data file."""
     return f"{location}/data/{name}"
 
 
@@ -85,7 +85,7 @@ def data(
     partitioned: bool = True,
     partition: Mapping[int, Any] | None = None,
 ) -> NewFile:
-    """A data file of rows of one partition.
+    """Return a data file with rows of one partition.
 
     Args:
         name: its name.

@@ -1,4 +1,4 @@
-"""Races of commits on the reference: its protocol on a store in memory."""
+"""Replay races of commits on the reference: its commit protocol on a store in memory."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from spec_ref.table_metadata.statistics import StatisticsFile
 
 
 class MemoryStore:
-    """A metastore table in memory, whose files are contents."""
+    """A metastore table in memory, whose files are kept as decoded payloads."""
 
     table = MetastoreTable()
 
@@ -52,10 +52,10 @@ class MemoryStore:
         self.files: dict[str, Payload] = {}
         self.pointer: str | None = None
         self.mute = False
-        """Whether the next swap is done and not answered."""
+        """Whether the next swap succeeds but its outcome stays unknown to the writer."""
 
     def read_pointer(self) -> str | None:
-        """Where the table's metadata is."""
+        """Return the location of the current metadata file."""
         return self.pointer
 
     def swap_pointer(self, expected: str | None, new: str) -> Swap:
@@ -68,12 +68,12 @@ class MemoryStore:
         return answer
 
     def read(self, path: str) -> bytes | None:
-        """The bytes of a file."""
+        """Return the bytes of a file; None if it does not exist."""
         content = self.files.get(path)
         return None if content is None else encode(content, path)
 
     def write(self, path: str, data: bytes) -> None:
-        """Contents are kept instead."""
+        """Not used: `MemoryRunner` stores payloads directly."""
         raise NotImplementedError
 
     def delete(self, path: str) -> None:
@@ -81,19 +81,19 @@ class MemoryStore:
         self.files.pop(path, None)
 
     def close(self) -> None:
-        """There is nothing to let go of."""
+        """Do nothing, as there is nothing to release."""
 
     def turn(self) -> AbstractContextManager[object]:
-        """Nobody waits."""
+        """Return a context that does not wait, as only one thread uses the store."""
         return nullcontext()
 
 
 class MemoryRunner(Runner):
-    """Hands contents on as they are: what they are in bytes is asked by other operations.
+    """Stores payloads without encoding them, because other operations test the encodings.
 
     Args:
         store: the store.
-        given: a folder with manifests and lists of the table that a race begins with.
+        given: a folder with manifests and manifest lists of the table that a race begins with.
     """
 
     def __init__(self, store: MemoryStore, given: Path | None = None) -> None:
@@ -101,19 +101,19 @@ class MemoryRunner(Runner):
         self._files, self._given = store.files, given
 
     def write(self, path: str, content: Payload) -> int:
-        """Keep a file."""
+        """Store a payload in memory; the reported size is always 1."""
         self._files[path] = content
         return 1
 
     def read(self, path: str, kind: FileKind) -> Payload | None:
-        """A file that was kept, or given."""
+        """Return a payload that was stored, or decode a file of the given folder."""
         if path not in self._files and self._given is not None and Path(path).parent == self._given:
             self._files[path] = decode(Path(path).read_bytes(), kind, path)
         return self._files.get(path)
 
 
 class ReferenceWriter:
-    """A handle of the reference."""
+    """A writer of the reference: it has its own view of the table."""
 
     def __init__(self, args: Arguments, runner: Runner, store: MemoryStore, snapshots: list[int]) -> None:
         self._args, self._runner, self._store, self._snapshots = args, runner, store, snapshots
@@ -212,13 +212,13 @@ def _rows_change(change: Change, table: TableMetadata, args: Arguments) -> chang
 
 
 def change_of(change: Change, snapshots: list[int], table: TableMetadata, args: Arguments) -> changes.Change:
-    """The change of the protocol that a log describes.
+    """Convert a change of a request to a change of the commit protocol.
 
     Args:
-        change: the change as a request gives it.
+        change: the change in JSON.
         snapshots: the ids of the snapshots, which a request names by their number in the order of commits.
-        table: the table that it is planned on.
-        args: the request.
+        table: the table on which the change is planned.
+        args: the arguments of the request.
     """
     match change["op"]:
         case "schema":
@@ -300,7 +300,7 @@ def told(metadata: TableMetadata, runner: Runner, snapshots: list[int]) -> dict[
 
 
 def _table(args: Arguments) -> TableMetadata:
-    """The empty table that a request asks for."""
+    """Return the empty table that a request describes."""
     table = empty_table(args["format_version"], LOCATION, dict(race_logs.PROPERTIES))
     added = tuple(
         NestedField(id_, name, required, DOUBLE, None, None, None)
@@ -327,7 +327,7 @@ def _table(args: Arguments) -> TableMetadata:
 
 
 def replay(args: Arguments) -> object:
-    """Follow a log on the reference."""
+    """Replay a log of commits with the reference."""
     given = race_logs.given_metadata(args)
     store = MemoryStore()
     runner = MemoryRunner(store, Path(args["table"]).parent if given else None)
@@ -343,5 +343,5 @@ def replay(args: Arguments) -> object:
 
 
 def operations(_: Functions) -> dict[str, Callable[[Arguments], object]]:
-    """The operation, by name."""
+    """Return the operations by name."""
     return {"commit.replay": replay}

@@ -1,4 +1,4 @@
-"""Answers that are true or false."""
+"""Compare answers that are booleans."""
 
 from __future__ import annotations
 
@@ -11,4 +11,4 @@ COMPARATORS: dict[str, Comparator] = {
     "residual.evaluate": exact,
     "summaries.evaluate": exact,
 }
-"""For each operation, what compares its answers."""
+"""The comparator of each operation."""

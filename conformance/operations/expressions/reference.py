@@ -1,4 +1,4 @@
-"""What the reference implementation answers to questions of expressions and scan planning."""
+"""How the reference implementation evaluates expressions and filters for scan planning."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _summaries_evaluate(args: Arguments) -> bool:
 
 
 def operations(_: Functions) -> dict[str, Callable[[Arguments], object]]:
-    """What can be asked of expressions, by name."""
+    """Return the operations by name."""
     return {
         "expression.evaluate": _expression_evaluate,
         "metrics.evaluate": _metrics_evaluate,

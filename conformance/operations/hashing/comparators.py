@@ -1,4 +1,4 @@
-"""Answers that are hashes."""
+"""Compare answers that are hashes."""
 
 from __future__ import annotations
 
@@ -7,4 +7,4 @@ from conformance.operations.comparison import Comparator, exact
 COMPARATORS: dict[str, Comparator] = {
     "hash": exact,
 }
-"""For each operation, what compares its answers."""
+"""The comparator of each operation."""

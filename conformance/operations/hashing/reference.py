@@ -1,4 +1,4 @@
-"""What the reference implementation answers to questions about hashes."""
+"""How the reference implementation computes hashes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _hash(args: Arguments) -> int | None:
 
 
 def operations(_: Functions) -> dict[str, Callable[[Arguments], object]]:
-    """What can be asked, by name."""
+    """Return the operations by name."""
     return {
         "hash": _hash,
     }

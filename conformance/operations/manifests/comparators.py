@@ -1,8 +1,8 @@
-"""Answers about manifests and manifest lists.
+"""Compare answers about manifests and manifest lists.
 
-Null and empty say the same, hexadecimal digits have either case, and partition values are compared as values of their
-types. A file that is written may have any codec, names and order of columns: it is checked against the rules that bind
-writers and read, and what it says is compared. Reading loads numpy, which runs that compare none do not wait for.
+Null and empty are equal, hexadecimal digits may have either case, and partition values are compared as values of their
+types. A written file may have any codec, column names and column order: it is checked against the rules that bind
+writers, then read, and its content is compared. Reading needs numpy, which is imported only when a file is compared.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ LONGS = frozenset(
         "nan_value_counts",
     }
 )
-"""The members that are longs or hold them: decimal strings, where a small JSON integer is taken too."""
+"""Members that are longs or contain them: decimal strings; small JSON integers are accepted, too."""
 
 BYTES = frozenset({"lower_bounds", "upper_bounds", "lower_bound", "upper_bound", "key_metadata"})
 
@@ -66,7 +66,7 @@ def _differences(expected: Any, got: Any) -> Differences:
 
 
 def _plain(value: Any, name: str = "") -> Any:
-    """A value without what says nothing."""
+    """Return a value without nulls and empty members, with longs and bytes in their canonical spelling."""
     if isinstance(value, dict):
         members = {key: _plain(item, name if name in LONGS | BYTES else key) for key, item in value.items()}
         return {key: item for key, item in sorted(members.items()) if item is not None and item not in ([], {})}
@@ -104,7 +104,7 @@ def _selected(form: Form, names: Iterable[str] | None) -> Form:
 
 
 def _entries(args: Form, form: Form) -> Form:
-    """What is asked for of a manifest."""
+    """Return the manifest in canonical form, with only the members that the request selects."""
     names, types = args.get("select"), _partition_types(args)
     entries = []
     for entry in form["entries"]:
@@ -118,12 +118,12 @@ def _entries(args: Form, form: Form) -> Form:
 
 
 def manifest_form(args: Form, expected: Form, got: Form) -> Differences:
-    """The entries of a manifest, or the part of them that is asked for."""
+    """Compare the entries of a manifest, or the selected members."""
     return _differences(_entries(args, expected), _entries(args, got))
 
 
 def manifest_list_form(args: Form, expected: Form, got: Form) -> Differences:
-    """The manifests of a list, or the part of them that is asked for."""
+    """Compare the manifests of a manifest list, or the selected members."""
     names = args.get("select")
 
     def form(answer: Form) -> list[Form]:
@@ -132,16 +132,16 @@ def manifest_list_form(args: Form, expected: Form, got: Form) -> Differences:
     return _differences(form(expected), form(got))
 
 
-# What is written
+# Written files
 
 
 def manifest_file(args: Form, expected: str, got: str) -> Differences:
-    """A manifest that was written: it keeps every rule that binds writers, and says what the expected one says."""
+    """Check that a written manifest follows every rule that binds writers, and compare its content."""
     return _differences(_written(_manifest, args, expected, ours=True), _written(_manifest, args, got))
 
 
 def manifest_list_file(args: Form, expected: str, got: str) -> Differences:
-    """A manifest list that was written, as `manifest_file`."""
+    """Check and compare a written manifest list, like `manifest_file`."""
     return _differences(_written(_list, args, expected, ours=True), _written(_list, args, got))
 
 
@@ -216,4 +216,4 @@ COMPARATORS: dict[str, Comparator] = {
     "manifest-list.write": manifest_list_file,
     "manifest-list.check": unordered(),
 }
-"""For each operation, what compares its answers."""
+"""The comparator of each operation."""

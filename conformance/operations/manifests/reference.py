@@ -1,6 +1,6 @@
 """The operations of the reference implementation on manifests and manifest lists.
 
-The modules behind them are imported when they are used, as runs that ask for none do not wait for them.
+The modules that they use are imported on first use, so that other runs start faster.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def _list_check(args: Arguments) -> list[str]:
 
 
 def operations(functions: Functions) -> dict[str, Callable[[Arguments], object]]:
-    """What can be asked, by name."""
+    """Return the operations by name."""
     return {
         "manifest.read": partial(_read, functions),
         "manifest.write": _write,

@@ -1,8 +1,8 @@
-"""Manifests and manifest lists as they travel: records by the names of the spec, 64-bit numbers as strings.
+"""The exchange form of manifests and manifest lists: records with the spec's field names, 64-bit numbers as strings.
 
 A manifest is ``{"header": {...}, "entries": [...]}``, a manifest list ``{"manifests": [...]}``. Status and content are
 the numbers of the file, a file format is in lower case, bytes are hexadecimal, and a map is an object from column id.
-The partition tuple is an object of values by partition field id. What is null is left out.
+The partition tuple is an object of values by partition field id. Nulls are left out.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def entry_form(entry: ManifestEntry, partition: StructType | None) -> Form:
 
 
 def manifest_form(manifest: Manifest, entries: Iterable[ManifestEntry], partition: StructType | None) -> Form:
-    """A manifest that was read, and its entries with what they inherit."""
+    """Return the wire form of a manifest that was read, and of its entries with inherited values."""
     header = {
         "format_version": int(manifest.format_version),
         "content": int(manifest.content),
@@ -123,10 +123,10 @@ def _made(cls: type, values: dict[str, Any]) -> Any:
 
 
 def entry_from_form(form: Form, partition: StructType) -> ManifestEntry:
-    """An entry that is to be written.
+    """Parse an entry to write.
 
     Raises:
-        SpecError: a partition value is none of its field's type, or what every version requires is missing.
+        SpecError: a partition value is not of its field's type, or a field that every version requires is missing.
     """
     told = form["data_file"]
     types = {str(field.id): field.type for field in partition.fields}

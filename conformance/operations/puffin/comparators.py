@@ -1,8 +1,8 @@
-"""Answers about Puffin files and deletion vectors.
+"""Compare answers about Puffin files and deletion vectors.
 
-Files and vectors that are written may differ in every byte that the text leaves open: the order of members, how a codec
-compresses, the kinds of containers. So they are read, and what they say is compared. Reading them loads numpy, which
-runs that compare none do not wait for: it is imported where it is used.
+Written files and vectors may differ in every byte that the spec leaves open: the order of members, how a codec
+compresses, the kinds of containers. So they are read, and their contents are compared. Reading them needs numpy,
+which is imported only when it is used, so that other runs start faster.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ with lazy_imports():
 
 
 Form = dict[str, Any]
-"""What a file or a vector says, as JSON."""
+"""The content of a file or a vector, as JSON."""
 
 
 def _differences(expected: Any, got: Any) -> Differences:
@@ -39,7 +39,7 @@ def _differences(expected: Any, got: Any) -> Differences:
 
 
 def puffin_form(_args: dict[str, Any], expected: Form, got: Form) -> Differences:
-    """What was read of a file; the digits of payloads in either case."""
+    """Compare the content of a file; hexadecimal digits of payloads may have either case."""
     return _differences(_upper(expected), _upper(got))
 
 
@@ -49,9 +49,9 @@ def _upper(form: Form) -> Form:
 
 
 def puffin_file(_args: dict[str, Any], expected: str, got: str) -> Differences:
-    """A file that was written: it keeps every rule that binds writers, and has the blobs of the expected one.
+    """Check that a written file follows every rule that binds writers, and compare its blobs.
 
-    Where blobs are is not compared, and ``created-by`` is free.
+    The offsets of blobs and ``created-by`` are not compared.
     """
     return _differences(*_both(_written_file, expected, got))
 
@@ -68,7 +68,7 @@ def _written_file(data: bytes) -> Form:
 
 
 def deletion_vector(_args: dict[str, Any], expected: str, got: str) -> Differences:
-    """A deletion vector that was written: well-formed, with the positions of the expected one."""
+    """Check that a written deletion vector is well-formed, and compare its positions."""
     return _differences(*_both(_written_vector, expected, got))
 
 
@@ -78,7 +78,7 @@ def _written_vector(data: bytes) -> Form:
 
 
 def theta_sketch(_args: dict[str, Any], expected: str, got: str) -> Differences:
-    """A sketch that was written: well-formed, with the hashes of the expected one."""
+    """Check that a written sketch is well-formed, and compare its hashes."""
     return _differences(*_both(_written_sketch, expected, got))
 
 
@@ -102,4 +102,4 @@ COMPARATORS: dict[str, Comparator] = {
     "theta.decode": exact,
     "theta.encode": theta_sketch,
 }
-"""For each operation, what compares its answers."""
+"""The comparator of each operation."""

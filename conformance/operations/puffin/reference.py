@@ -1,6 +1,6 @@
 """The operations of the reference implementation on Puffin files and deletion vectors.
 
-The modules behind them are imported when they are used, as runs that ask for none do not wait for them.
+The modules that they use are imported on first use, so that other runs start faster.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _theta_encode(args: Arguments) -> object:
 
 
 def operations(functions: Functions) -> dict[str, Callable[[Arguments], object]]:
-    """What can be asked, by name."""
+    """Return the operations by name."""
     return {
         "puffin.read": _puffin_read,
         "puffin.write": _puffin_write,

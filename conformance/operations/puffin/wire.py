@@ -1,8 +1,8 @@
-"""Puffin files and deletion vectors as they travel: 64-bit numbers as strings, bytes as hexadecimal.
+"""The exchange form of Puffin files and deletion vectors: 64-bit numbers as strings, bytes as hexadecimal.
 
-A Puffin file is ``{"blobs": [...], "properties": {...}}``; a blob has the members of its description, those that are
-absent filled in (``compression-codec`` null, ``properties`` empty), and its contents, decompressed, as ``payload``. The
-positions of a deletion vector are ranges of the first and the last position, ascending, with a gap between any two.
+A Puffin file is ``{"blobs": [...], "properties": {...}}``; a blob has the members of its description, the absent ones
+filled in (``compression-codec`` null, ``properties`` empty), and its contents, decompressed, as ``payload``. The
+positions of a deletion vector are ranges, each with its first and last position, ascending, with gaps between them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Form = dict[str, Any]
 
 
 def file_form(file: PuffinFile) -> Form:
-    """A file that was read."""
+    """Return the exchange form of a file that was read."""
     blobs = [
         {
             "type": blob.type,
@@ -40,7 +40,7 @@ def file_form(file: PuffinFile) -> Form:
 
 
 def blob_from_form(form: Form) -> Blob:
-    """A blob that is to be written."""
+    """Parse a blob to write."""
     return Blob(
         type=form["type"],
         fields=form["fields"],
@@ -53,17 +53,17 @@ def blob_from_form(form: Form) -> Blob:
 
 
 def vector_form(vector: DeletionVector, ranges: Iterable[tuple[int, int]]) -> Form:
-    """A deletion vector that was read, and the ranges of its positions."""
+    """Return the exchange form of a deletion vector and the ranges of its positions."""
     return {"cardinality": str(vector.cardinality), "ranges": [[str(first), str(last)] for first, last in ranges]}
 
 
 def sketch_form(sketch: ThetaSketch) -> Form:
-    """A Theta sketch that was read."""
+    """Return the exchange form of a Theta sketch."""
     return {"hashes": [str(one) for one in sorted(sketch.hashes)], "theta": str(sketch.theta)}
 
 
 def positions_from_ranges(ranges: list[list[str]]) -> BitMap64:
-    """The positions in ranges."""
+    """Parse ranges into a set of positions."""
     positions = BitMap64()
     for first, last in ((int(low), int(high)) for low, high in ranges):
         if not 0 <= first <= last <= MAX_POSITION:

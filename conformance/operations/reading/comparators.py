@@ -1,6 +1,6 @@
-"""Answers about the rows and the files of a snapshot: bags, whose order is free.
+"""Compare answers about the rows and the files of a snapshot: multisets, whose order does not matter.
 
-Variants are compared by their values: 1 may be an int8 or an int64, in a dictionary of any names.
+Variants are compared by value: 1 may be an int8 or an int64, and the dictionary may hold any names.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from spec_ref.encodings.variant.value_writer import encode_variant
 
 
 def table_rows(args: JsonObject, expected: JsonObject, got: JsonObject) -> Differences:
-    """Rows as a bag: values of the types of their columns, each row as often as it is expected.
+    """Compare rows as a multiset of values of the columns' types: each row must occur as often as expected.
 
     Unexpected rows are paired with the most similar missing rows, and reported column by column.
     """
@@ -56,7 +56,7 @@ def _read(types: dict[str, Type], row: JsonObject, whose: str) -> JsonObject:
 
 
 def _in_one_encoding(type_: Type, value: Any) -> Any:
-    """A value whose variants, at any depth, are encoded alike where they are equivalent."""
+    """Return a value with its variants, at any depth, in one canonical encoding."""
     match type_:
         case _ if value is None:
             return None
@@ -80,7 +80,7 @@ _INTEGERS = frozenset({PhysicalType.INT8, PhysicalType.INT16, PhysicalType.INT32
 
 
 def _normal(node: VariantValue) -> VariantValue:
-    """One of the equal values of a type equivalence class of the encoding."""
+    """Return the representative of all variant values that are equal by the encoding's equivalence classes."""
     if isinstance(node, dict):
         return {name: _normal(child) for name, child in node.items()}
     if isinstance(node, tuple):
@@ -111,7 +111,7 @@ def _key(types: dict[str, Type], row: JsonObject) -> Hashable:
 def _unpaired(
     types: dict[str, Type], wanted: list[JsonObject], found: list[JsonObject]
 ) -> tuple[list[tuple[int, JsonObject]], list[tuple[int, JsonObject]]]:
-    """The rows, with their places, that have no equal row on the other side."""
+    """Return the rows, with their places, that have no equal row on the other side."""
     places: dict[Hashable, list[tuple[int, JsonObject]]] = defaultdict(list)
     for index, row in enumerate(found):
         places[_key(types, row)].append((index, row))
@@ -154,7 +154,7 @@ def _written(types: dict[str, Type], row: JsonObject) -> JsonObject:
 
 
 def planned_files(_args: JsonObject, expected: JsonObject, got: JsonObject) -> Differences:
-    """Files of a scan, each with its deletes; what ``expected`` marks as optional may be absent."""
+    """Compare the files of a scan, each with its deletes; files that ``expected`` marks as optional may be absent."""
     return tuple(islice(_plan_differences(expected["files"], got["files"]), MAX_DIFFERENCES))
 
 
@@ -179,14 +179,14 @@ def _delete_differences(expected: JsonObject, got: JsonObject) -> Iterator[Diffe
     found = _deletes(got["delete_files"])
     if required - found or found - allowed:
         place = expected["data_file"].replace("~", "~0").replace("/", "~1")
-        yield Difference(f"/files/{place}/delete_files", _told(required), _told(found))
+        yield Difference(f"/files/{place}/delete_files", _described(required), _described(found))
 
 
 def _deletes(files: Any) -> Counter[tuple[str, str | None]]:
     return Counter((file["path"], file.get("content_offset")) for file in files)
 
 
-def _told(deletes: Counter[tuple[str, str | None]]) -> list[str]:
+def _described(deletes: Counter[tuple[str, str | None]]) -> list[str]:
     return sorted(path if offset is None else f"{path}#{offset}" for path, offset in deletes.elements())
 
 
@@ -194,4 +194,4 @@ COMPARATORS: dict[str, Comparator] = {
     "table.read": table_rows,
     "scan.plan": planned_files,
 }
-"""For each operation, what compares its answers."""
+"""The comparator of each operation."""

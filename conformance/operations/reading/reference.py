@@ -1,4 +1,4 @@
-"""What the reference implementation answers to questions about the rows and the files of a table."""
+"""How the reference implementation reads rows and plans scans."""
 
 from __future__ import annotations
 
@@ -69,5 +69,5 @@ def _planned(task: FileScanTask) -> dict[str, Any]:
 
 
 def operations(functions: Functions) -> dict[str, Callable[[Arguments], object]]:
-    """What can be asked of tables that are read, by name."""
+    """Return the operations by name."""
     return {"table.read": partial(_table_read, functions), "scan.plan": partial(_scan_plan, functions)}

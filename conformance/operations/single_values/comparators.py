@@ -1,4 +1,4 @@
-"""Answers that are single values, in binary or in JSON."""
+"""Compare answers that are single values, in binary or in JSON."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from spec_ref.data_types.types import BINARY, DOUBLE, FLOAT, FixedType, ListType
 
 
 def json_form(args: dict[str, Any], expected: Any, got: Any) -> Differences:
-    """Return the JSON form of a value, normalized where the type allows several (`_normal`)."""
+    """Compare the JSON form of values, normalized where the type allows several spellings (`_normal`)."""
     if same_json(expected, got):
         return ()
     try:
         type_ = type_argument(args)
-    except SpecError:  # the vector permits what some make of a type that is none
+    except SpecError:  # the type is invalid: the vector lists the answers of implementations that accept it
         return kept(json_differences(expected, got))
     return kept(json_differences(_normal(type_, expected), _normal(type_, got)))
 
 
 def _normal(type_: Type, value: Any) -> Any:
-    """JSON with floats written as floats and hexadecimal digits in upper case, wherever the type has them."""
+    """Return JSON with floats written as floats and hexadecimal digits in upper case, wherever the type has them."""
     match type_, value:
         case StructType(), dict():
             fields = {str(field.id): field.type for field in type_.fields}
@@ -60,4 +60,4 @@ COMPARATORS: dict[str, Comparator] = {
     "json-value.decode": hexadecimal,
     "json-value.round-trip": json_form,
 }
-"""For each operation, what compares its answers."""
+"""The comparator of each operation."""

@@ -1,4 +1,4 @@
-"""What the reference implementation answers to questions about single values."""
+"""How the reference implementation serializes single values."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _json_value_round_trip(args: Arguments) -> object:
 
 
 def operations(_: Functions) -> dict[str, Callable[[Arguments], object]]:
-    """What can be asked, by name."""
+    """Return the operations by name."""
     return {
         "single-value.encode": _single_value_encode,
         "single-value.decode": _single_value_decode,

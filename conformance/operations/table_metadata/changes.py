@@ -1,4 +1,4 @@
-"""The exchange form of changes of a schema: what ``schema.evolve`` and scripts ask for, as `spec_ref` has it."""
+"""Convert schema changes of ``schema.evolve`` and of scripts from exchange form to those of `spec_ref`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from spec_ref.schemas.type_json import type_from_json, type_to_json
 
 
 def _default_of(type_: Any, default: Any) -> Any:
-    """Return a default of a type, both in JSON, as it is read in a schema."""
+    """Parse a default value in JSON as a schema parses it, given its type in JSON."""
     field = {"id": 1, "name": "f", "required": False, "type": type_, "write-default": default}
     return reader(FIELDS, V3)([field])[0].write_default
 
@@ -33,7 +33,7 @@ def place_after(names: Sequence[str], name: str, after: str | None, requirement:
     """The index after the field ``after`` among the others.
 
     Raises:
-        SpecError: the requirement, there is no such field.
+        SpecError: the given requirement, if there is no such field.
     """
     others = [one for one in names if one != name]
     if after is not None and after not in others:
@@ -54,11 +54,11 @@ def _column_place(schema: Schema, name: str, after: str | None) -> int:
 
 
 def column_change(schema: Schema, change: Json) -> Change:
-    """A change of a schema, which the schema is needed to understand.
+    """Convert one schema change; the schema is needed to resolve names.
 
     Raises:
-        SpecError: a code of the type or the default that it has; EVO001 or EVO012 where a field to move
-            behind is not there, or in another struct.
+        SpecError: a code of its type or default; EVO001 or EVO012 if a field to move
+            behind does not exist or is in another struct.
     """
     match change["op"]:
         case "add":
@@ -79,5 +79,5 @@ def column_change(schema: Schema, change: Json) -> Change:
         case _:
             column = schema.find_name(change["name"])
             if column is None:
-                return SetWriteDefault(change["name"], None)  # which is refused, as the schema has no such field
+                return SetWriteDefault(change["name"], None)  # it is refused later, as the schema has no such field
             return SetWriteDefault(change["name"], _default_of(type_to_json(column.type), change["default"]))

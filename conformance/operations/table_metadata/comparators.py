@@ -1,6 +1,6 @@
-"""Answers about tables: metadata, evolved schemas and specs, what expires, what a name mapping finds.
+"""Compare answers about tables: metadata, evolved schemas and specs, expired snapshots, applied name mappings.
 
-What the spec leaves open is taken out of both sides before they are compared: the order of lists whose items have ids,
+Both sides are normalized where the spec leaves a choice: the order of lists whose items have ids,
 whether an absent member is left out or empty, which new ids evolution chooses, and the spelling of types.
 """
 
@@ -29,13 +29,13 @@ BY_ID: dict[str, tuple[str, ...]] = {
     "partition-statistics": ("snapshot-id", "statistics-path"),
     "encryption-keys": ("key-id",),
 }
-"""Lists whose order means nothing, and what orders their items."""
+"""Lists whose order does not matter, and the keys that sort their items."""
 
 OPAQUE = frozenset({"initial-default", "write-default"})
-"""Members that are values, in which nothing may be left out."""
+"""Members that are single values, whose nulls and empty collections are kept."""
 
 NO_SNAPSHOT = -1
-"""What engines write for "no current snapshot" before v3, beside null and nothing at all (contradiction C17)."""
+"""The id that engines write before v3 for "no current snapshot", instead of null or nothing (contradiction C17)."""
 
 
 def _differences(expected: Any, got: Any) -> Differences:
@@ -43,7 +43,7 @@ def _differences(expected: Any, got: Any) -> Differences:
 
 
 def _compact(value: Any) -> Any:
-    """JSON without nulls and empty collections, which say the same as nothing."""
+    """Return JSON without nulls and empty collections, which mean the same as absent members."""
     if isinstance(value, dict):
         members = {name: item if name in OPAQUE else _compact(item) for name, item in value.items()}
         return {
@@ -86,7 +86,7 @@ def _fields(fields: Any) -> Any:
 
 
 def _known(type_: Type) -> Type:
-    """The type without what a newer writer added, which the canonical form leaves out."""
+    """Return the type without members that a newer writer added, which the canonical form leaves out."""
     match type_:
         case StructType(fields):
             known = tuple(evolve(field, type=_known(field.type), extra={}) for field in fields)
@@ -111,7 +111,7 @@ def _schema(schema: Any) -> Any:
 
 
 def _table(form: Any) -> Any:
-    """What the canonical form and the JSON of metadata have in common."""
+    """Normalize what the canonical form and the JSON of metadata have in common."""
     if not isinstance(form, dict):
         return form
     made = dict(form)
@@ -130,19 +130,19 @@ def _selected(args: Form, form: Any) -> Any:
 
 
 def table_form(args: Form, expected: Any, got: Any) -> Differences:
-    """The canonical form of a table, or the part that is asked for."""
+    """Compare the canonical form of a table, or the selected members."""
     sides = (_table(_with_text_longs(_selected(args, side))) for side in (expected, got))
     return _differences(*sides)
 
 
 def table_json(args: Form, expected: Any, got: Any) -> Differences:
-    """The JSON that a writer makes of a table, or the part that is asked for."""
+    """Compare the metadata JSON that a writer produced, or the selected members."""
     sides = (_table(_without_implied(_selected(args, side))) for side in (expected, got))
     return _differences(*sides)
 
 
 def _without_implied(document: Any) -> Any:
-    """Without what may be written or left out: no current snapshot, and a main branch that says nothing more."""
+    """Return metadata without optional members: "no current snapshot", and a main branch that only repeats it."""
     if not isinstance(document, dict):
         return document
     refs = document.get("refs")
@@ -153,11 +153,11 @@ def _without_implied(document: Any) -> Any:
     return {name: member for name, member in document.items() if name != "current-snapshot-id" or member != NO_SNAPSHOT}
 
 
-# Evolution: new ids are compared by their positions, as any unused ids are right.
+# Evolution: new ids are compared by position, as a writer may choose any unused ids.
 
 
 def field_ids(fields: Any) -> Iterator[tuple[Form, str]]:
-    """The places of the ids of fields, elements, keys and values, in the order of the schema."""
+    """Yield the places of the ids of fields, elements, keys and values, in the order of the schema."""
     for field in fields:
         yield field, "id"
         yield from _nested_ids(field.get("type"))
@@ -191,7 +191,7 @@ def _highest(stated: Any, places: list[tuple[Form, str]], last: int) -> Any:
 
 
 def evolved_schema(args: Form, expected: Any, got: Any) -> Differences:
-    """The fields of an evolved schema, and the last column id after it."""
+    """Compare the fields of an evolved schema, and the last column id."""
 
     def form(answer: Form) -> Form:
         fields = _compact(_fields(answer["fields"]))
@@ -202,7 +202,7 @@ def evolved_schema(args: Form, expected: Any, got: Any) -> Differences:
 
 
 def evolved_spec(args: Form, expected: Any, got: Any) -> Differences:
-    """The fields of an evolved spec, whether it is one that the table has, and the last partition field id after it."""
+    """Compare the fields of an evolved spec, whether the table already had it, and the last partition field id."""
     known = [spec["spec-id"] for spec in args["partition_specs"]]
 
     def form(answer: Form) -> Form:
@@ -225,4 +225,4 @@ COMPARATORS: dict[str, Comparator] = {
     "retention.expire": unordered("snapshots", "refs"),
     "name-mapping.apply": unordered(),
 }
-"""For each operation, what compares its answers."""
+"""The comparator of each operation."""

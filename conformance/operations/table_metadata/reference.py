@@ -39,31 +39,33 @@ from spec_ref.sorting.order import ORDER
 from spec_ref.table_metadata import TableMetadata, check_metadata, read_metadata, upgrade, write_metadata
 
 WRITTEN = {"schemas": writer(SCHEMA, V3), "partition_specs": writer(SPEC, V3), "sort_orders": writer(ORDER, V3)}
-"""The lists whose items have separate forms, which v3 writes in full."""
+"""Functions that write the items of these lists in the form of v3, which is the complete one."""
 
 DEPRECATED = frozenset({"schema", "partition-spec"})
-"""The members that v1 keeps for older readers, and that say nothing beside the lists."""
+"""The members that v1 keeps for older readers, and that only repeat part of the lists."""
 
 
-def _told(value: Any, name: str = "") -> Any:
-    """A value of a record in the canonical form."""
+def _canonical_value(value: Any, name: str = "") -> Any:
+    """Convert a value of a record to the canonical form."""
     if isinstance(value, enum.Enum):
         return value.value
     if type(value) is int and name in LONGS:
         return str(value)
     if isinstance(value, Mapping):
-        return {key: _told(item) for key, item in value.items()}
+        return {key: _canonical_value(item) for key, item in value.items()}
     if isinstance(value, tuple):
-        return [_told(item) for item in value]
+        return [_canonical_value(item) for item in value]
     if hasattr(type(value), "__attrs_attrs__"):
         rules = field_rules(type(value))
-        told = {rule.name: _told(getattr(value, attribute), rule.name) for attribute, rule in rules.items()}
-        return {key: item for key, item in told.items() if item is not None}
+        members = {
+            rule.name: _canonical_value(getattr(value, attribute), rule.name) for attribute, rule in rules.items()
+        }
+        return {key: item for key, item in members.items() if item is not None}
     return value
 
 
 def canonical(metadata: TableMetadata, names: Sequence[str] | None = None) -> JsonObject:
-    """What the table has, or the members that are asked for."""
+    """Return the canonical form of a table, or only the members ``names``."""
     form: JsonObject = {}
     for attribute, rule in field_rules(TableMetadata).items():
         value = getattr(metadata, attribute)
@@ -72,7 +74,7 @@ def canonical(metadata: TableMetadata, names: Sequence[str] | None = None) -> Js
         if attribute in WRITTEN:
             form[rule.name] = [WRITTEN[attribute](item) for item in value]
         else:
-            form[rule.name] = _told(metadata.references if attribute == "refs" else value, rule.name)
+            form[rule.name] = _canonical_value(metadata.references if attribute == "refs" else value, rule.name)
     return form
 
 
@@ -103,7 +105,7 @@ def _evolve_schema(args: Arguments) -> JsonObject:
     fields = reader(PARTITION_FIELDS, version)(args.get("partition_fields", []))
     last = args["last_column_id"]
     for change in args["changes"]:
-        # One at a time: where a field moves to depends on the changes before.
+        # One at a time, because the place to which a field moves depends on the changes before.
         one = column_change(schema, change)
         made, last = evolve_schema(schema, [one], Evolution(version, last), schema_id=schema.schema_id)
         check_schema_change(schema, made, fields)
@@ -146,7 +148,7 @@ def _expire(args: Arguments) -> JsonObject:
 
 
 def _file_columns(columns: Any, around: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
-    """The paths of a file's columns, at every level."""
+    """Return the paths of a file's columns, at every level."""
     paths: list[tuple[str, ...]] = []
     for column in columns:
         path = (*around, column["name"])
@@ -170,7 +172,7 @@ def _apply_mapping(args: Arguments) -> list[JsonObject]:
 
 
 def operations(_: Functions) -> dict[str, Callable[[Arguments], object]]:
-    """What can be asked of the reference about tables, by name."""
+    """Return the operations by name."""
     return {
         "metadata.read": _read,
         "metadata.write": _write,

@@ -1,6 +1,6 @@
-"""The exchange form of table metadata: which of its members travel as decimal strings.
+"""The exchange form of table metadata: which members are decimal strings.
 
-Adapters import this inside the environments of engines, so that it needs no package.
+Adapters import this inside the environments of engines, so it imports no package.
 """
 
 from __future__ import annotations
@@ -23,4 +23,4 @@ LONGS = frozenset(
         "file-footer-size-in-bytes",
     }
 )
-"""The members of table metadata that are longs: decimal strings in answers, where a small JSON integer is taken too."""
+"""Members of table metadata that are longs: decimal strings in answers; small JSON integers are accepted, too."""

@@ -1,4 +1,4 @@
-"""Answers that are results of transforms."""
+"""Compare answers that are results of transforms."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from spec_ref.partitioning.transforms import parse_transform
 
 @frozen
 class Days:
-    """A result of the day transform as a number: an int of days since the epoch, where a date is asked for."""
+    """The result of a day transform as an int, the days since the epoch, instead of a date."""
 
     count: int
 
 
 def _result_from_exchange(type_: Type, json: Any) -> Any:
-    # Writers of older texts give the day transform the result type int (contradiction A5); readers have to take it, and
-    # a vector that permits both shows which of them an implementation chose.
+    # Older versions of the spec give the day transform the result type int (contradiction A5). Readers must accept it,
+    # and a vector that accepts both shows which one an implementation chose.
     return Days(json) if type_ == DATE and type(json) is int else from_exchange(type_, json)
 
 
@@ -37,11 +37,11 @@ RESULT = Form(_result_from_exchange, _result_to_exchange, _results_equal)
 
 
 def transform_result(args: dict[str, Any]) -> Type:
-    """The type of what the transform in the arguments makes of its source type."""
+    """Return the result type of the transform in the arguments for its source type."""
     return parse_transform(args["transform"]).result_type(read_type(args["type"]))
 
 
 COMPARATORS: dict[str, Comparator] = {
     "transform": typed(transform_result, RESULT),
 }
-"""For each operation, what compares its answers."""
+"""The comparator of each operation."""

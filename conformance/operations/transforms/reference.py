@@ -1,4 +1,4 @@
-"""What the reference implementation answers to questions about transforms."""
+"""How the reference implementation applies transforms."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from conformance.operations.forms import Functions
 from conformance.operations.wire import from_exchange, to_exchange
 from spec_ref.partitioning.transforms import parse_transform
 
-# Vectors ask for the same few transforms again and again.
+# Vectors use the same few transforms again and again.
 _transform_of = lru_cache(maxsize=4096)(parse_transform)
 
 
@@ -23,7 +23,7 @@ def _transform(args: Arguments) -> object:
 
 
 def operations(_: Functions) -> dict[str, Callable[[Arguments], object]]:
-    """What can be asked, by name."""
+    """Return the operations by name."""
     return {
         "transform": _transform,
     }

@@ -1,4 +1,4 @@
-"""Answers that are types."""
+"""Compare answers that are types."""
 
 from __future__ import annotations
 
@@ -7,4 +7,4 @@ from conformance.operations.comparison import Comparator, exact
 COMPARATORS: dict[str, Comparator] = {
     "type.parse": exact,
 }
-"""For each operation, what compares its answers."""
+"""The comparator of each operation."""

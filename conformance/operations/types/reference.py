@@ -1,4 +1,4 @@
-"""What the reference implementation answers to questions about types."""
+"""How the reference implementation parses types."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def _type_parse(args: Arguments) -> object:
 
 
 def operations(_: Functions) -> dict[str, Callable[[Arguments], object]]:
-    """What can be asked, by name."""
+    """Return the operations by name."""
     return {
         "type.parse": _type_parse,
     }

@@ -1,1 +1,1 @@
-"""Tables that are written by scripts."""
+"""Writing tables by scripts."""

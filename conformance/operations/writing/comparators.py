@@ -1,7 +1,7 @@
-"""Whether a table that was written or changed by a script is what the script says: validated at every level, and read.
+"""Check that a table that a script wrote or changed is valid at every level and has the rows of the script.
 
-An answer says only where the table is. The files, ids and ways of the writer are its own; schema, rows of every branch,
-tag and step, and which rows stayed the same rows are not.
+An answer only names the table. Writers may choose files, ids and methods freely; the schema, the rows of every branch,
+tag and step, and the identity of rows are prescribed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ with lazy_imports():
     from conformance.operations.writing import written
 
 
-if TYPE_CHECKING:  # a table is read with Arrow, which takes longer to load than most questions to answer
+if TYPE_CHECKING:  # reading a table needs Arrow, whose import takes longer than most requests
     from conformance.operations.writing.written import OperationNumbers, Reading, Written
 
 MADE_BY_WRITERS = ("void",)
@@ -36,13 +36,13 @@ MADE_BY_WRITERS = ("void",)
 
 @frozen(kw_only=True)
 class BrokenRule(Difference):
-    """A requirement that a table breaks, or that keeps it from being read."""
+    """A requirement that a table breaks, or that prevents reading it."""
 
     violation: Violation
 
 
 def written_table(args: JsonObject, expected: JsonObject, got: JsonObject) -> Differences:
-    """The table at a location as the script has it."""
+    """Compare the table at a location with the script's result."""
     return tuple(islice(_differences(args, expected, got), MAX_DIFFERENCES))
 
 
@@ -70,7 +70,7 @@ def _differences(args: JsonObject, expected: JsonObject, got: JsonObject) -> Ite
 
 
 def state_differences(expected: JsonObject, table: Written) -> Iterator[Difference]:
-    """How the version, schema, spec, sort order and references of a table differ from what a script makes of them."""
+    """Compare the version, schema, spec, sort order and references of a table with the script's result."""
     sides = {
         "format_version": (expected["format_version"], table.format_version),
         "schema": (nameless(expected["schema"]), nameless(table.schema_json())),
@@ -91,7 +91,7 @@ IDS = frozenset({"id", "element-id", "key-id", "value-id", "schema-id", "identif
 
 
 def nameless(json: Any) -> Any:
-    """A schema or type in JSON without the ids in it; types are as this tool writes them, with their parameters."""
+    """Return a schema or type in JSON without ids, with types in this tool's spelling."""
     return _without_ids(type_to_json(type_from_json(json)))
 
 
@@ -110,12 +110,12 @@ def _rows(
     """Compare the rows of every state and reference.
 
     Args:
-        expected: what the model or the derivation has.
-        history: the snapshots of main after the operations that were there before.
-        given: the snapshots that the writer named.
+        expected: the rows by the model or the derivation.
+        history: the snapshots of main after the operations of the existing table.
+        given: the snapshots that the writer reported.
         table: the table.
     """
-    # Of operations that were there before, those on other branches than main made snapshots that nobody names.
+    # The snapshots of earlier operations are known only for main, not for other branches.
     unknown = {state["after"] for state in expected["states"] if state["ref"] != "main"} & set(range(len(history)))
     snapshots = [*(None if index in unknown else id_ for index, id_ in enumerate(history)), *given]
     lineage = Lineage(table.operation_numbers(snapshots))
@@ -141,7 +141,7 @@ def _rows(
 def reading_differences(
     path: str, expected: JsonObject, found: Reading, lineage: Lineage | None
 ) -> Iterator[Difference]:
-    """How the rows of one reading differ, and where all are there, their row ids, if a lineage knows them."""
+    """Compare the rows of one reading and, if all are there, their row ids, if a lineage knows them."""
     columns = {name: nameless(type_) for name, type_ in expected["columns"].items()}
     others = {name: nameless(type_) for name, type_ in found.columns.items()}
     if columns != others:
@@ -176,17 +176,17 @@ class Lineage:
     """
 
     def __init__(self, numbers: OperationNumbers) -> None:
-        """Make one that knows no ids yet.
+        """Initialize without any ids.
 
         Args:
-            numbers: what is known of the operations.
+            numbers: the sequence numbers and ids that operations may assign.
         """
         self._ids: dict[tuple[int, int], list[int]] = {}
         self._owners: dict[int, int] = {}
         self.numbers = numbers
 
     def differences(self, path: str, rows: list[tuple[str, int, int]], found: Reading) -> Iterator[Difference]:
-        """How the row ids of a reading differ from those of earlier readings."""
+        """Compare the row ids of a reading with those of earlier readings."""
         if found.row_ids is None:
             return
         ids = [row_id for row_id in found.row_ids if row_id is not None]
@@ -230,7 +230,7 @@ class Lineage:
             yield from self._settle(path, row, new[0], row_id, left[row_id])
 
     def _most_ids(self, operation: int) -> int:
-        """How many ids a row may have that an operation changed last."""
+        """Return how many ids a row may have whose last change was the operation."""
         return max(1, self.numbers.beginnings) if operation in self.numbers.before_lineage else 1
 
     def _settle(
@@ -260,4 +260,4 @@ COMPARATORS: dict[str, Comparator] = {
     "table.write": written_table,
     "table.change": written_table,
 }
-"""For each operation, what compares its answers."""
+"""The comparator of each operation."""

@@ -1,4 +1,4 @@
-"""The literals of scripts: values in exchange form, in which a struct is an object by the names of its fields."""
+"""The literals of scripts: values in exchange form, except that structs are objects keyed by field name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from spec_ref.data_types.types import ListType, MapType, StructType, Type
 
 
 def read_literal(type_: Type, json: Json) -> Any:
-    """The value of a literal.
+    """Parse a literal.
 
     Raises:
         SpecError: it is not a value of the type; EXP003 if a struct does not have a field.
@@ -20,12 +20,12 @@ def read_literal(type_: Type, json: Json) -> Any:
 
 
 def write_literal(type_: Type, value: Any) -> Json:
-    """The literal of a value."""
+    """Return the literal of a value."""
     return with_names(type_, to_exchange(type_, value))
 
 
 def with_ids(type_: Type, json: Json) -> Json:
-    """A literal with structs by field id, as the exchange form has them; a field that it does not have is null."""
+    """Convert a literal to exchange form, with structs keyed by field id; missing fields are null."""
     match type_, json:
         case StructType(fields), dict():
             unknown = json.keys() - {field.name for field in fields}
@@ -41,7 +41,7 @@ def with_ids(type_: Type, json: Json) -> Json:
 
 
 def with_names(type_: Type, json: Json) -> Json:
-    """A value in exchange form with structs by the names of fields, all of them."""
+    """Convert a value in exchange form to a literal, with structs keyed by field name; every field is present."""
     match type_, json:
         case StructType(fields), dict():
             return {field.name: with_names(field.type, json.get(str(field.id))) for field in fields}

@@ -1,4 +1,4 @@
-"""Scripts by the reference implementation: `conformance.table_io.writing`, as a catalog in memory would commit them."""
+"""Run scripts with the reference implementation: `conformance.table_io.writing`, with an in-memory catalog."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ from spec_ref.sorting.order import UNSORTED, NullOrder, SortDirection, SortField
 NAME = "the reference"
 MODES = {"copy-on-write": Mode.COPY_ON_WRITE, "merge-on-read": Mode.MERGE_ON_READ}
 AGES = 400 * 86_400_000
-"""Milliseconds that snapshots are old when they expire: more than any retention policy keeps them for."""
+"""The age in milliseconds of snapshots when they expire: longer than any retention policy keeps them."""
 
 
 class ReferenceWriter:
     """A table that a script writes; see `script_steps.follow`.
 
     Args:
-        location: the folder of the table that ``create`` makes; None where a table is opened.
-        called: the functions of the form that writes; those of `FAST` if not given.
+        location: the folder of the table that ``create`` makes; None to open a table.
+        called: the functions of the form that writes; those of `FAST` by default.
     """
 
     def __init__(self, location: str | None, called: Functions | None = None) -> None:
@@ -60,7 +60,7 @@ class ReferenceWriter:
 
     @property
     def table(self) -> WritableTable:
-        """The table, which ``create`` makes or which was opened."""
+        """The table that ``create`` made or ``open`` loaded."""
         assert self._made is not None, "a script begins with create"
         return self._made
 
@@ -110,7 +110,7 @@ class ReferenceWriter:
         )
 
     def alter_schema(self, operation: Json) -> None:
-        for change in operation["changes"]:  # where a field moves to depends on the changes before
+        for change in operation["changes"]:  # the place to which a field moves depends on the changes before
             self._commit(ChangeSchema((column_change(self._schema, change),)))
 
     def alter_spec(self, operation: Json) -> None:
@@ -168,7 +168,7 @@ class ReferenceWriter:
         self._called["update"](self.table, values, where, mode=mode_of(operation), branch=branch_of(operation))
 
     def assigned(self, operation: Json) -> dict[str, Any]:
-        """The values that ``update`` sets, by column."""
+        """Return the values that ``update`` sets, by column."""
         fields = {field.name: field for field in self._schema.fields}
         for name in operation["set"]:
             if name not in fields:
@@ -176,7 +176,7 @@ class ReferenceWriter:
         return {name: read_literal(fields[name].type, value) for name, value in operation["set"].items()}
 
     def merged(self, operation: Json) -> Any:
-        """The rows that ``merge`` merges."""
+        """Return the rows that ``merge`` merges."""
         return self.rows(operation["rows"], same_columns(operation["rows"]))
 
     def merge(self, operation: Json) -> None:
@@ -222,13 +222,13 @@ class ReferenceWriter:
 
 
 def branch_of(operation: Json) -> str:
-    """The branch that an operation writes to."""
+    """Return the branch that an operation writes to."""
     name: str = operation.get("branch", MAIN)
     return name
 
 
 def mode_of(operation: Json) -> Mode | None:
-    """How an operation changes rows, if it says so."""
+    """Return the mode in which an operation changes rows; None if it does not say."""
     return MODES[operation["mode"]] if "mode" in operation else None
 
 
@@ -252,9 +252,9 @@ def _sort_fields(schema: Schema, parts: Any) -> tuple[SortField, ...]:
 
 
 def operations_of(make: Callable[[str | None], ReferenceWriter], name: str) -> dict[str, Callable[[Arguments], object]]:
-    """The operations that write tables, by a writer that ``make`` makes for a folder, or for a table that is opened.
+    """Return the operations that write tables; ``make`` returns a writer for a folder, or for None to open a table.
 
-    They raise `SpecError` and `Invalid` where an operation is refused.
+    They raise `SpecError` or `Invalid` if an operation is refused.
     """
 
     @contextmanager
@@ -268,5 +268,5 @@ def operations_of(make: Callable[[str | None], ReferenceWriter], name: str) -> d
 
 
 def operations(called: Functions) -> dict[str, Callable[[Arguments], object]]:
-    """What can be asked of tables that are written, by name."""
+    """Return the operations by name."""
     return operations_of(lambda location: ReferenceWriter(location, called), NAME)

@@ -1,4 +1,4 @@
-"""A table that was written by a script, validated and read by the reference."""
+"""Load, validate and read tables that scripts wrote, with the reference."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ LINEAGE = ("_row_id", "_last_updated_sequence_number")
 
 @attrs.frozen(slots=False)
 class Reading:
-    """The rows of a snapshot as text that is equal where the rows are, and their row ids."""
+    """The rows of a snapshot as canonical text, equal if and only if the rows are equal, and their row ids."""
 
     columns: dict[str, Json]
-    """The types by the names of columns."""
+    """The types of the columns, by name."""
 
     keys: tuple[str, ...]
     row_ids: tuple[int | None, ...] | None
@@ -45,10 +45,10 @@ class Reading:
 
     last_updated: tuple[int | None, ...]
     assigns_row_ids: bool
-    """Whether the snapshot was made in a version whose commits give every row an id."""
+    """Whether the format version of the snapshot assigns an id to every row."""
 
     def canonical(self, types: dict[str, Json], rows: Sequence[dict[str, Json]]) -> list[str]:
-        """Literal rows as such texts."""
+        """Return the canonical texts of literal rows."""
         parsed = {name: type_from_json(type_) for name, type_ in types.items()}
         return [_text(parsed, row) for row in rows]
 
@@ -61,7 +61,7 @@ class Reading:
         return grouped
 
     def lineage(self, row: str) -> list[tuple[int, int | None]]:
-        """The row ids and last updates of the rows that have the same values."""
+        """Return the row ids and last updates of the rows with these values."""
         return self._by_row.get(row, [])
 
 
@@ -71,7 +71,7 @@ def _text(types: dict[str, Type], row: dict[str, Json]) -> str:
 
 
 def _ordered(type_: Type, value: Json) -> Json:
-    """A literal with the entries of maps in an order."""
+    """Return a literal with the entries of maps sorted."""
     match type_, value:
         case StructType(fields), dict():
             return {field.name: _ordered(field.type, value[field.name]) for field in fields}
@@ -89,41 +89,41 @@ def _ordered(type_: Type, value: Json) -> Json:
 
 @frozen
 class OperationNumbers:
-    """What the operations of a script say of the sequence numbers and ids of rows."""
+    """The sequence numbers and ids that the operations of a script may give to rows."""
 
     spans: Mapping[int, tuple[int, int]] = Factory(dict)
-    """By operation, the sequence numbers that its rows may have: above the first, up to the second."""
+    """The sequence numbers that the rows of each operation may have: greater than the first, at most the second."""
 
     before_lineage: frozenset[int] = frozenset()
     """The operations from before row lineage."""
 
     beginnings: int = 0
-    """How many snapshots gave ids to rows from before row lineage: the first of each branch after the upgrade.
+    """How many snapshots assigned ids to rows from before row lineage: the first of each branch after the upgrade.
 
-    A row that several branches had then has as many ids (LIN016).
+    A row that several branches share gets one id for each branch (LIN016).
     """
 
 
 @frozen
 class Written:
-    """The table."""
+    """A table that a script wrote."""
 
     table: Table
     place: str
-    """The folder that it has to be in."""
+    """The folder that must contain it."""
 
     @classmethod
     def load(cls, location: str, place: str) -> Written:
         """Load the table of a metadata file.
 
         Raises:
-            NotExamined, SpecError: there is none, or it must be refused.
+            NotExamined, SpecError: there is no table, or it must be refused.
         """
         return cls(load_table(location), place)
 
     @property
     def format_version(self) -> int:
-        """Its format version."""
+        """The format version."""
         return int(self.table.metadata.format_version)
 
     def schema_json(self) -> Json:
@@ -135,14 +135,14 @@ class Written:
         return table_state(self.table.metadata).schema
 
     def broken_rules(self) -> Iterator[Violation]:
-        """Each rule that a validator of all levels and snapshots finds broken."""
+        """Yield each rule that the validator finds broken, at all levels and in all snapshots."""
         report = validate(self.table.metadata_location, Level.ROWS, Local(), Snapshots("all"))
         for finding in report.findings:
             if finding.severity is Severity.ERROR:
                 yield finding.violation
 
     def partition(self) -> list[Json]:
-        """The default partition spec by the names of its sources."""
+        """Return the default partition spec, with the names of its source columns."""
         metadata = self.table.metadata
         spec = next(spec for spec in metadata.partition_specs if spec.spec_id == metadata.default_spec_id)
         return [
@@ -155,7 +155,7 @@ class Written:
         return "" if column is None else column.name
 
     def sort(self) -> list[Json]:
-        """The default sort order by the names of its sources."""
+        """Return the default sort order, with the names of its source columns."""
         metadata = self.table.metadata
         order = next(order for order in metadata.sort_orders if order.order_id == metadata.default_sort_order_id)
         return [
@@ -173,11 +173,11 @@ class Written:
         return list(self.table.metadata.refs)
 
     def has_snapshot(self, snapshot_id: int) -> bool:
-        """Whether a snapshot is still there."""
+        """Return whether the table has a snapshot."""
         return any(snapshot.snapshot_id == snapshot_id for snapshot in self.table.metadata.snapshots)
 
     def operation_numbers(self, snapshots: Sequence[str | None]) -> OperationNumbers:
-        """What is known of operations, by the snapshots that were current after them."""
+        """Return the numbers that operations may have assigned, given the current snapshot after each."""
         known = self.table.metadata.snapshots
         numbers = {str(one.snapshot_id): one.sequence_number for one in known}
         before = min((one.sequence_number for one in known if one.first_row_id is not None), default=1) - 1
@@ -189,15 +189,15 @@ class Written:
         return self.numbers_with_upgrade(spans, before)
 
     def numbers_with_upgrade(self, spans: Mapping[int, tuple[int, int]], before: int) -> OperationNumbers:
-        """What is known of operations some of which may be from before row lineage.
+        """Return the numbers of operations, some of which may be from before row lineage.
 
-        Their rows have the number of the file that they are in, which may be any up to the upgrade (LIN007). Those that
-        the first commit of a branch after it moves get the number of that commit, as they have none to take along
-        (LIN011, contradiction B3).
+        Rows of such operations have the sequence number of their file, which may be any up to the upgrade (LIN007).
+        Rows that the first commit of a branch after the upgrade moves get its number, as they have no earlier number to
+        keep (LIN011, contradiction B3).
 
         Args:
-            spans: by operation, the sequence numbers of its snapshots: above the first, up to the second.
-            before: the last sequence number before row lineage; 0 where the table had it from the beginning.
+            spans: the sequence numbers of each operation's snapshots: greater than the first, at most the second.
+            before: the last sequence number before row lineage; 0 if the table had it from the beginning.
         """
         known = self.table.metadata.snapshots
         with_ids = {one.snapshot_id for one in known if one.first_row_id is not None}
@@ -218,9 +218,9 @@ class Written:
         )
 
     def reading_inputs(self, *, snapshot_id: int | None = None, ref: str | None = None) -> Any:
-        """What the rows of a snapshot depend on beside the content of its files; arguments as of `read`.
+        """Return what the rows of a snapshot depend on besides the content of its files; same arguments as `read`.
 
-        As long as these are the same and no file changed, reading gives the same rows.
+        While these are equal and no file changed, reading gives the same rows.
         """
         metadata = self.table.metadata
         which: dict[str, Any] = {"snapshot_id": snapshot_id}
@@ -242,7 +242,7 @@ class Written:
         Args:
             snapshot_id: the snapshot.
             ref: the branch or tag.
-            filter: a predicate in JSON that the rows match.
+            filter: a predicate in JSON; only rows that match it are read.
 
         Raises:
             NotExamined, SpecError: it cannot be read.
