@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import tomllib
+from collections.abc import Mapping
 
 import pytest
 
-from tools.mutants import commits, metrics, values
+from tools.mutants import commits, metrics, values, ways
 from tools.mutants.arena import CHECKS, Preloaded, dies, materialize
 from tools.mutants.drawing import changes
 from tools.mutants.mutant import ROOT, SCORE, Mutant, equivalents, everything, parsed
@@ -91,6 +93,15 @@ def test_only_rules_got_wrong_by_hand_are_left_to_tests() -> None:
 @pytest.mark.parametrize("kind", QUICK)
 def test_checks_hold_without_any_mutation(kind: str) -> None:
     assert [name for name, check in QUICK[kind]().items() if not check()] == []
+
+
+@pytest.mark.parametrize("thresholds", [ways.THRESHOLDS, ways.UNEVEN], ids=["few", "uneven"])
+def test_thresholds_of_the_fast_ways_are_constants_of_their_modules(
+    thresholds: Mapping[str, Mapping[str, int]],
+) -> None:
+    with ways.eager(thresholds):
+        for module, values in thresholds.items():
+            assert {name: getattr(importlib.import_module(module), name) for name in values} == values
 
 
 def test_a_check_that_is_refused_nothing_does_not_hold() -> None:

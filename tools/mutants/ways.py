@@ -29,13 +29,13 @@ FILES = 40
 """So many entries a manifest gets from the metrics of one vector."""
 
 THRESHOLDS = {
-    "spec_ref.columnar.encodings.avro.batches": {"FEW_OBJECTS": 0, "LOCKSTEP_LANES": 1},
-    "spec_ref.columnar.encodings.avro.vectorized": {"LONG_LIST": 1, "FEW_LANES": 1},
-    "spec_ref.columnar.murmur3_vectorized": {"FEW_LANES": 0},
+    "spec_ref.columnar.encodings.avro.batches": {"FEW_OBJECTS": 0, "LOCKSTEP_WIDTH": 1},
+    "spec_ref.columnar.encodings.avro.vectorized": {"LONG_LIST": 1, "MIN_VECTORIZED": 1},
+    "spec_ref.columnar.murmur3_vectorized": {"MIN_VECTORIZED": 0},
 }
 """By module: what keeps the fast ways from few values."""
 
-UNEVEN = {"spec_ref.columnar.murmur3_vectorized": {"FEW_LANES": 0, "IDLE_BLOCKS": -1}}
+UNEVEN = {"spec_ref.columnar.murmur3_vectorized": {"MIN_VECTORIZED": 0, "IDLE_BLOCKS": -1}}
 """What makes values be hashed as those of very different lengths are."""
 
 LANED = ("manifest.read", "manifest.check", "manifest-list.read", "scan.plan", "commit.replay")
