@@ -96,7 +96,7 @@ def test_checks_hold_without_any_mutation(kind: str) -> None:
 
 
 @pytest.mark.parametrize("thresholds", [ways.THRESHOLDS, ways.UNEVEN], ids=["few", "uneven"])
-def test_thresholds_of_the_fast_ways_are_constants_of_their_modules(
+def test_thresholds_of_the_fast_ways_are_constants(
     thresholds: Mapping[str, Mapping[str, int]],
 ) -> None:
     with ways.eager(thresholds):
