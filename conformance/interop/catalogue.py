@@ -1,4 +1,4 @@
-"""The catalogue: a fixed set of small scripts, each about a few features, in the versions and formats that matter.
+"""The catalogue: a fixed set of small scripts, each for a few features, in the relevant versions and formats.
 
 An entry is one script whose format version and file format are filled in for each variant.
 """
@@ -32,7 +32,7 @@ def variants(names: Sequence[str] = (), *, quick: bool = False) -> tuple[Variant
     """Return the scripts of the catalogue.
 
     Args:
-        names: the names of entries or variants, in which ``*`` matches any text; empty for all.
+        names: the names of entries or variants, in which ``*`` matches any characters; empty for all.
         quick: only the few scripts of a quick run.
     """
     every = [

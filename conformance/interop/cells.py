@@ -35,7 +35,7 @@ class State(enum.Enum):
 
     @property
     def is_bad(self) -> bool:
-        """Whether it is a fault of the consumer."""
+        """Whether the state is a fault of the consumer."""
         return self in (State.WRONG, State.REFUSES, State.CRASHES)
 
 
@@ -59,12 +59,12 @@ class Writing(enum.Enum):
 
     @property
     def is_bad(self) -> bool:
-        """Whether it is a fault of the producer."""
+        """Whether the outcome is a fault of the producer."""
         return self not in (Writing.WRITTEN, Writing.CANNOT)
 
     @property
     def is_table(self) -> bool:
-        """Whether there is a table for consumers."""
+        """Whether there is a table for consumers to read."""
         return self in (Writing.WRITTEN, Writing.INVALID)
 
 
@@ -93,7 +93,7 @@ class MadeTable:
     """The errors that the validator finds, each with its code."""
 
     shows: tuple[str, ...] = ()
-    """The codes of the requirements that it breaks, and the places where it differs from the script."""
+    """The codes of the requirements that the table breaks, and the places where it differs from the script."""
 
     cases: tuple[Vector, ...] = field(default=(), hash=False, eq=False)
     """The requests for consumers, each with the expected answer."""
@@ -112,14 +112,14 @@ class Cell:
 
     reason: str = ""
     differences: tuple[dict[str, Any], ...] = field(default=(), hash=False)
-    """The smallest rows that show the difference: ``path``, and ``expected`` and ``got`` where there is a value."""
+    """The smallest rows that show the difference: ``path``, and ``expected`` and ``got`` if there is a value."""
 
     known: str = ""
     """The known reason for the outcome, if any."""
 
     @property
     def is_new(self) -> bool:
-        """Whether it makes the run fail."""
+        """Whether the cell makes the run fail."""
         return self.state.is_bad and not self.known
 
 
@@ -155,14 +155,14 @@ class Matrix:
 
     cells: list[Cell] = field(factory=list)
     unmet: list[str] = field(factory=list)
-    """Messages about known deviations that did not happen."""
+    """Messages about known deviations that were not observed."""
 
     complete: bool = False
     exit_status: int | None = None
 
     @property
     def consumers(self) -> list[Participant]:
-        """The participants that read."""
+        """The participants that read tables."""
         return [one for one in self.participants if one.reads]
 
     @property
@@ -182,7 +182,7 @@ class Matrix:
 
 
 def state_of(outcome: Outcome, got: Mapping[str, Any]) -> State:
-    """Return the state of a consumer by one answer.
+    """Return the state that one answer of a consumer implies.
 
     Args:
         outcome: the outcome of the answer.
@@ -199,7 +199,7 @@ def state_of(outcome: Outcome, got: Mapping[str, Any]) -> State:
 
 
 def worst(states: Sequence[State], current: int = 0) -> int:
-    """Return the index of the state of a cell, among those of all readings: a bad one, or that of the current table.
+    """Return the index of the reading that decides a cell: a bad one, else that of the current table.
 
     Args:
         states: the state of each reading.

@@ -1,7 +1,7 @@
 """The entries of the catalogue.
 
-Rows are few, and those next to which implementations go wrong: null in every column, dates and times before 1970, keys
-in several partitions.
+Each has a few rows with values that implementations often get wrong: nulls in every column, dates and times before
+1970, keys in several partitions.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from conformance.interop.entry import (
 COPY, MERGE = "copy-on-write", "merge-on-read"
 LESS_THAN_3 = {"type": "lt", "term": "id", "value": 3}
 SOME = {"type": "in", "term": "id", "values": [1, 3]}
-"""Rows of several partitions, and of none all."""
+"""A filter that matches rows in several partitions, but not all rows of any of them."""
 
 FIVE = append("id p", ["1", "a"], ["2", "a"], ["3", "b"], ["4", None], ["5", "b"])
 MORE = append("id p", ["6", "a"], ["7", None], ["8", "c"])

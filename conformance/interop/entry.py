@@ -1,4 +1,4 @@
-"""An entry of the catalogue, and the words that entries are written in."""
+"""An entry of the catalogue, and functions to write the operations of entries briefly."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ class Entry:
     name: str
     about: str
     features: tuple[str, ...]
-    """What the table uses of the spec, of what `conformance.interop.features` finds in it."""
+    """The features of the spec that the table uses, among those that `conformance.interop.features` detects."""
 
     operations: tuple[Op, ...]
     versions: tuple[int, ...] = NEWER
     formats: tuple[str, ...] = PARQUET
     history: bool = False
-    """Whether the snapshots of all operations are read, and not the heads of references alone."""
+    """Whether the snapshots of all operations are read, not only the heads of references."""
 
     quick: bool = False
-    """Whether all its formats belong to the scripts that are run where little time is; of the others Parquet does."""
+    """Whether a quick run includes all its file formats; otherwise it includes only Parquet."""
 
 
 def columns(**types: Json) -> Json:
-    """A schema of optional columns; the first one is required where its type ends in ``!``."""
+    """Return a schema of optional columns; the first one is required if its type ends in ``!``."""
     fields: list[Json] = []
     ids = iter(range(1, 1000))
     for name, type_ in types.items():
@@ -45,7 +45,7 @@ def columns(**types: Json) -> Json:
 
 
 def create(*partition: str, sort: Sequence[Op] = (), properties: dict[str, str] | None = None, **types: Json) -> Op:
-    """A new table; partition fields are written ``bucket[4](id)``, and have the names p0, p1, ..."""
+    """Return a ``create``; partition fields are written ``bucket[4](id)``, and are named p0, p1, ..."""
     made: Op = {"schema": columns(**types)}
     if partition:
         made["partition"] = [part(text, f"p{number}") for number, text in enumerate(partition)]
@@ -55,36 +55,36 @@ def create(*partition: str, sort: Sequence[Op] = (), properties: dict[str, str] 
 
 
 def part(text: str, name: str) -> Op:
-    """A partition field."""
+    """Return a partition field."""
     transform, _, source = text.rstrip(")").partition("(")
     return {"source": source, "transform": transform, "name": name}
 
 
 def rows(names: str, *values: Sequence[Json]) -> list[Op]:
-    """Rows of some columns."""
+    """Return rows with values of some columns."""
     return [dict(zip(names.split(), row, strict=True)) for row in values]
 
 
 def append(names: str, *values: Sequence[Json], **more: Json) -> Op:
-    """Rows that are added."""
+    """Return an ``append``."""
     return {"op": "append", "rows": rows(names, *values), **more}
 
 
 def eq(term: str, value: Json) -> Json:
-    """A filter."""
+    """Return a filter for equality."""
     return {"type": "eq", "term": term, "value": value}
 
 
 def delete(filter: Json, mode: str, **more: Json) -> Op:
-    """Rows that go."""
+    """Return a ``delete``."""
     return {"op": "delete", "filter": filter, "mode": mode, **more}
 
 
 def alter(*changes: Op) -> Op:
-    """A schema that evolves."""
+    """Return an evolution of the schema."""
     return {"op": "alter-schema", "changes": list(changes)}
 
 
 def add(name: str, type_: Json, **more: Json) -> Op:
-    """A new column."""
+    """Return the addition of a column."""
     return {"op": "add", "name": name, "type": type_, **more}

@@ -1,4 +1,4 @@
-"""What a table uses of the spec, as its metadata and manifests show it: the rows of every summary of the matrix."""
+"""Detect the features of the spec that a table uses from its metadata and manifests: the rows of summaries."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.table_metadata import TableMetadata
 
 PLAIN = frozenset({"boolean", "int", "long", "float", "double", "string", "date", "timestamp", "timestamptz"})
-"""Types that all engines have, which do not count as features."""
+"""Types that all engines support, which do not count as features."""
 
 OPERATIONS = {"overwrite": "overwrites", "delete": "deletes of files", "replace": "rewritten files"}
 
 
 def features_of(table: Table) -> frozenset[str]:
-    """Return the features of a table: those in the metadata for all snapshots, those in files only for its heads."""
+    """Return the features of a table: from the metadata for all snapshots, from files only for current ones."""
     metadata = table.metadata
     return frozenset((*_of_schemas(metadata), *_of_layout(metadata), *_of_history(metadata), *_of_files(metadata)))
 
 
 def formats_of(table: Table) -> tuple[str, ...]:
-    """The formats of the data files of the current snapshot."""
+    """Return the formats of the data files of the current snapshot."""
     if table.metadata.current_snapshot_id is None:
         return ()
     tasks = plan(table.metadata, table.metadata.current_snapshot, TRUE, read_bytes)

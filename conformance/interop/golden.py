@@ -1,7 +1,7 @@
-"""The golden tables of the matrix: tables that engines wrote, each state with the rows that its statements make.
+"""The golden tables of the matrix: tables that engines wrote, each state with the rows that its statements produce.
 
-What is asked are the vectors of the suite ``reading`` that read whole states, so that the deviations that are known of
-them are known here.
+Consumers get the vectors of the suite ``reading`` that read whole states, so the known deviations of these vectors
+apply here, too.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from conformance.vectors.golden_places import PLACE, location_of
 from conformance.vectors.golden_tables import index, materialize, own_place
 
 PREFIX = "read-"
-"""What the ids of vectors that read a whole state begin with."""
+"""The prefix of the ids of vectors that read a whole state."""
 
 
 def golden_cases(vectors: Sequence[Vector]) -> dict[str, list[Vector]]:
-    """The vectors that read whole states of sound golden tables, by table."""
+    """Return the vectors that read whole states of valid golden tables, by table."""
     found: dict[str, list[Vector]] = defaultdict(list)
     for vector in vectors:
         if vector.operation.name == "table.read" and vector.id.startswith(PREFIX):
@@ -34,15 +34,15 @@ def golden_cases(vectors: Sequence[Vector]) -> dict[str, list[Vector]]:
 
 
 def golden_tables(vectors: Sequence[Vector], wanted: Sequence[str] | None = None) -> Iterator[MadeTable]:
-    """The golden tables, put where a run reads them.
+    """Copy the golden tables to the folder from which a run reads them, and yield them.
 
     Args:
-        vectors: those that come with the tool.
-        wanted: names of tables; all that are sound where it is left out.
+        vectors: the vectors that come with the tool.
+        wanted: the names of tables; all valid ones by default.
     """
     cases = golden_cases(vectors)
     names = [name for name in cases if wanted is None or name in wanted]
-    indexes = {name: known for name in names if "engine" in (known := index(name))}  # the others no engine wrote
+    indexes = {name: known for name in names if "engine" in (known := index(name))}  # no engine wrote the others
     place = own_place()
     materialize(indexes, place=place)
     for name in sorted(indexes, key=lambda one: (indexes[one]["engine"], indexes[one]["version"], one)):

@@ -1,23 +1,23 @@
-"""Cells that are known to be as they are.
+"""Known outcomes of cells and tables.
 
 Sections of ``deviations.toml`` of an engine, or of a file that ``matrix --known`` names::
 
     [[cell]]
     id = "duckdb-loses-deletes"         # optional: a stable name, unique among all files
-    kind = "deviation"                  # optional: one of `expectations.Kind`; deviation where it is left out
-    requirements = ["SCN010"]           # optional: what it breaks, or is about
-    points = ["C25"]                    # optional: contradictions of the texts that it is about
+    kind = "deviation"                  # optional: one of `expectations.Kind`; deviation by default
+    requirements = ["SCN010"]           # optional: the requirements that it breaks or concerns
+    points = ["C25"]                    # optional: contradictions of the spec that it concerns
     consumer = "duckdb"                 # an adapter's name, without @version
-    versions = ["1.5.5"]                # the versions it was seen in; any where left out
-    producers = ["iceberg-java@1.12.0"] # names, which may have * in them; any where left out
-    tables = ["evolution-*"]            # scripts with their variants, which may have * in them
+    versions = ["1.5.5"]                # the affected versions; any by default
+    producers = ["iceberg-java@1.12.0"] # names, possibly with *; any by default
+    tables = ["evolution-*"]            # scripts with their variants, possibly with *
     state = "refuses"                   # wrong, refuses or crashes
-    says = "not yet"                    # optional: a part of what the engine says, so that another is a difference
+    says = "not yet"                    # optional: a part of the engine's message; other messages are new differences
     reason = "why it is wrong, and what breaks"
-    counter = "what speaks for it"      # optional: the best argument that the engine is right
+    counter = "what speaks for it"      # optional: the best argument for the engine's behaviour
     evidence = "where it can be seen"
     upstream = ["https://..."]          # optional: reports of it to the engine's project
-    sometimes = true                    # optional: it depends on chance, and on another day the consumer cannot
+    sometimes = true                    # optional: depends on chance; the state "cannot" is accepted, too
 
     [[table]]
     producer = "pyiceberg"              # what a producer makes of a script: invalid, wrong, refused or crashed
@@ -25,8 +25,8 @@ Sections of ``deviations.toml`` of an engine, or of a file that ``matrix --known
                                         # place where it differs from the script
     ...
 
-Golden tables need no entries: their deviations are those of the vectors that read them. Every table that an entry
-names and that ran has to be as it says.
+Golden tables need no entries: their deviations are those of the vectors that read them. If a table that an entry names
+was run, its outcome must be the one in the entry.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from conformance.interop.cells import GOLDEN, Matrix, Participant, Writing
 from conformance.runner.expectations import Kind
 
 OF_TABLES = (Writing.INVALID.value, Writing.WRONG.value)
-"""States of tables that were written and are not as they should be: this tool says why, in words that may change."""
+"""Outcomes whose reason is worded by this tool, not by the engine, so that it may change."""
 
 
 @frozen
@@ -74,53 +74,53 @@ class Known:
     id: str = ""
     kind: Kind = Kind.DEVIATION
     requirements: tuple[str, ...] = ()
-    """The requirements that it breaks; for other kinds than a deviation, those that it is about."""
+    """The requirements that it breaks, or, for kinds other than a deviation, that it concerns."""
 
     points: tuple[str, ...] = ()
-    """The contradictions of the texts that it is about."""
+    """The contradictions of the spec that it concerns."""
 
     counter: str = ""
-    """The best argument that the engine is right."""
+    """The best argument for the engine's behaviour."""
 
     upstream: tuple[str, ...] = ()
     """Reports of it to the engine's project."""
 
     @property
     def label(self) -> str:
-        """Its id, or its place in the file where it has none."""
+        """The id, or the place in the file if there is none."""
         return self.id or f"/{self.role}/{self.number}"
 
     def is_of(self, who: Participant) -> bool:
-        """Whether it speaks of an adapter, at its version."""
+        """Return whether the entry applies to an adapter at its version."""
         names = (who.name, who.name.partition("@")[0], who.implementation)
         return self.who in names and (not self.versions or who.version in self.versions)
 
     def names(self, producer: str, table: str) -> bool:
-        """Whether it speaks of a table."""
+        """Return whether the entry applies to a table."""
         return any(fnmatchcase(producer, one) for one in self.producers) and any(
             fnmatchcase(table, one) for one in self.tables
         )
 
     def happened(self, state: str, reason: str, shows: Collection[str] = ()) -> bool:
-        """Whether what was seen is what it says.
+        """Return whether the observed outcome is the one in the entry.
 
         Args:
-            state: how the cell or table ended.
-            reason: what the engine says.
-            shows: the codes and places of a table that is not as it should be.
+            state: the state of the cell or the outcome of the table.
+            reason: the engine's message.
+            shows: the codes and places of a table's faults.
         """
         return state == self.state and self.says in reason and (not self.shows or self.shows in shows)
 
 
 def load_known(path: Path | None = None, names: Collection[str] = ()) -> tuple[Known, ...]:
-    """The known deviations of a file; of those that come with the tool where none is given.
+    """Load the known deviations of a file; by default, of the files that come with the tool.
 
     Args:
         path: the file.
-        names: all tables that scripts make; each pattern has to fit one.
+        names: all tables that scripts make; each pattern must match one.
 
     Raises:
-        UsageError: the file is not of the form, or names no table.
+        UsageError: the file is malformed, or a pattern matches no table.
     """
     if path is None:
         of_engines = shipped_entries("cell", "table")
@@ -181,12 +181,12 @@ def _schema() -> jsonschema_rs.Validator:
 
 
 def apply_known(matrix: Matrix, known: Iterable[Known]) -> None:
-    """Mark what is known in a matrix, and note what was said and is not so.
+    """Mark the known outcomes in a matrix, and note entries that do not match the outcomes.
 
-    An entry that speaks of several cells has to be right about each that could be read, and about one at least.
+    An entry for several cells must match each of them that could be read, and at least one.
 
     Raises:
-        UsageError: two entries speak of one cell.
+        UsageError: two entries apply to the same cell.
     """
     entries = tuple(known)
     who = {one.name: one for one in matrix.participants}
@@ -195,14 +195,14 @@ def apply_known(matrix: Matrix, known: Iterable[Known]) -> None:
         if not cell.producer.startswith(GOLDEN):
             entry = _entry(entries, "cell", who[cell.consumer], cell.producer, cell.table)
             if entry is not None:
-                told = f"{cell.consumer} and {cell.table} of {cell.producer}"
-                if _happened(entry, told, cell.state.value, cell.reason, seen):
+                subject = f"{cell.consumer} and {cell.table} of {cell.producer}"
+                if _happened(entry, subject, cell.state.value, cell.reason, seen):
                     matrix.cells[place_] = evolve(cell, known=entry.reason)
     for table in matrix.tables:
         entry = _entry(entries, "table", who[table.producer], "", table.name) if table.producer in who else None
         if entry is not None:
-            told = f"{table.producer} and {table.name}"
-            if _happened(entry, told, table.writing.value, table.reason, seen, table.shows):
+            subject = f"{table.producer} and {table.name}"
+            if _happened(entry, subject, table.writing.value, table.reason, seen, table.shows):
                 matrix.known_tables[table.producer, table.name] = entry.reason
     for entry, states in seen.items():
         if not entry.sometimes and all(state == CANNOT for state in states):
@@ -214,15 +214,15 @@ CANNOT, HAPPENED = "cannot", "happened"
 
 
 def _happened(
-    entry: Known, told: str, state: str, reason: str, seen: dict[Known, list[str]], shows: Collection[str] = ()
+    entry: Known, subject: str, state: str, reason: str, seen: dict[Known, list[str]], shows: Collection[str] = ()
 ) -> bool:
-    """Whether what was seen is what an entry says; noted either way."""
+    """Return whether the observed outcome is the one in an entry; a mismatch is noted."""
     if entry.happened(state, reason, shows):
         note = HAPPENED
     elif state == CANNOT:
         note = CANNOT
     else:
-        note = f"{entry.label}: {told}, {entry.state}: it is {state} now{f': {reason}' if reason else ''}"
+        note = f"{entry.label}: {subject}, {entry.state}: it is {state} now{f': {reason}' if reason else ''}"
     seen.setdefault(entry, []).append(note)
     return note == HAPPENED
 

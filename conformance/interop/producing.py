@@ -1,4 +1,4 @@
-"""The tables that producers write by the scripts of the catalogue, and what consumers are asked about them."""
+"""Let producers write the scripts of the catalogue, and prepare the requests for consumers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from conformance.table_io.tables import load_table
 from spec_ref.core.errors import SpecError
 
 RULES = "/table/"
-"""The place of violations in the differences of written tables."""
+"""The path prefix of violations among the differences of a written table."""
 
 
 def write_tables(
@@ -31,11 +31,11 @@ def write_tables(
     """Let one producer write every script.
 
     Args:
-        producer: its name.
+        producer: the name of the producer.
         adapter: the adapter, started.
-        started: what it answered to that.
-        scripts: what to write.
-        folder: where its tables go.
+        started: the adapter's answer to ``start``.
+        scripts: the scripts to run.
+        folder: the directory for the producer's tables.
     """
     for variant in scripts:
         yield _written(producer, adapter, started, variant, folder / variant.name)
@@ -94,7 +94,7 @@ def _not_written(answer: Answer) -> tuple[Writing, str]:
 
 
 def _judged(table: ScriptedTable, place: Path) -> tuple[tuple[str, ...], str, tuple[str, ...]]:
-    """The rules that a table breaks, in what else it is not what the script makes of it, and the codes and places."""
+    """Return the rules that a table breaks, its other differences from the script, and their codes and places."""
     answer = {"metadata": table.metadata, "snapshots": list(table.snapshots)}
     found = written_table({"table": str(place)}, expected_of(table.states), answer)
     rules = tuple(f"{one.path.removeprefix(RULES)}: {one.got}" for one in found if one.path.startswith(RULES))

@@ -17,13 +17,13 @@ from conformance.interop.cells import Cell, MadeTable, Matrix, Participant, Stat
 from conformance.runner.results import lines_of
 
 RESULTS = 1
-"""The version of the form of the file."""
+"""The version of the file format."""
 
 _NOT_STORED = frozenset({"cases"})
 
 
 def stored(record: Participant | MadeTable | Cell) -> JsonObject:
-    """A record as JSON, without what is empty."""
+    """Return a record as JSON, without empty members."""
     content = {}
     for attribute in fields(type(record)):
         value = getattr(record, attribute.name)
@@ -33,7 +33,7 @@ def stored(record: Participant | MadeTable | Cell) -> JsonObject:
 
 
 def lines(matrix: Matrix) -> list[JsonObject]:
-    """The lines of the file."""
+    """Return the lines of the file."""
     return [
         {"kind": "header", **matrix.header},
         *({"kind": "participant", **stored(one)} for one in matrix.participants),
@@ -64,10 +64,10 @@ def _schema() -> jsonschema_rs.Validator:
 
 
 def read(path: Path) -> Matrix:
-    """The matrix that a file holds; what consumers were asked is not in it.
+    """Read a matrix from a file, which does not contain the requests to consumers.
 
     Raises:
-        UsageError: the file cannot be read, or is not of the form; says where.
+        UsageError: the file cannot be read or is malformed; the message names the place.
     """
     messages = lines_of(path, _schema(), "a matrix")
     header = next(messages)

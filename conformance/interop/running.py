@@ -1,4 +1,4 @@
-"""Running a matrix: producers write, consumers read, each adapter is started once."""
+"""Run a matrix: producers write, consumers read, and each adapter is started once."""
 
 from __future__ import annotations
 
@@ -36,24 +36,24 @@ ReportProgress = Callable[[str, int, int], None]
 
 @frozen
 class Plan:
-    """What to run."""
+    """The parts of a matrix to run."""
 
     producers: tuple[Target, ...]
     consumers: tuple[Target, ...]
     scripts: tuple[Variant, ...]
     golden: tuple[MadeTable, ...]
     folder: Path
-    """Where tables are written; it exists."""
+    """The existing directory to which tables are written."""
 
     known: tuple[Known, ...] = ()
     expectations: Expectations = field(factory=Expectations)
-    """What is known of the vectors that read golden tables."""
+    """The known deviations in the vectors that read golden tables."""
 
     golden_run: Run | None = None
-    """A run of the vectors, so that golden tables need not be read again."""
+    """A previous run of the vectors, so that golden tables need not be read again."""
 
     jobs: int = 2
-    """Adapters that work at once."""
+    """The number of adapters that work at the same time."""
 
 
 @frozen
@@ -75,7 +75,7 @@ def run_matrix(plan: Plan, matrix: Matrix, report_progress: ReportProgress = lam
         report_progress: called with the stage, the number of steps that are done, and the total.
 
     Raises:
-        UsageError: two known deviations speak of one cell.
+        UsageError: two known deviations apply to the same cell.
         KeyboardInterrupt: it was interrupted.
     """
     _Running(plan, matrix, report_progress).all()
@@ -86,7 +86,7 @@ def run_matrix(plan: Plan, matrix: Matrix, report_progress: ReportProgress = lam
 
 
 def exit_status(matrix: Matrix) -> ExitStatus:
-    """What a run comes to: new differences first, then adapters that could not be examined."""
+    """Return the exit status of a run: new differences first, then adapters that could not be run."""
     if matrix.new_cells or matrix.new_tables or matrix.unmet:
         return ExitStatus.FAILURES
     if any(one.not_examined for one in matrix.participants):
@@ -100,18 +100,18 @@ Done = TypeVar("Done")
 
 @frozen
 class _Running:
-    """A run under way, of whose adapters several work at once."""
+    """A run in progress, in which several adapters work at the same time."""
 
     plan: Plan
     matrix: Matrix
     report_progress: ReportProgress
     stack: ExitStack = field(factory=ExitStack)
-    """Ends the adapters."""
+    """Stops the adapters."""
 
     adapters: list[Adapter] = field(factory=list)
     opened: dict[str, _Session] = field(factory=dict)
     ended: threading.Event = field(factory=threading.Event)
-    """Set once the run is interrupted: what adapters say after it says nothing about them."""
+    """Set once the run is interrupted: answers of adapters after that are ignored."""
 
     def all(self) -> None:
         """Start the adapters, let them write, let them read."""
@@ -133,20 +133,20 @@ class _Running:
             self._in_order()
 
     def _side_by_side(self, pool: ThreadPoolExecutor, work: Callable[[One], Done], parts: Sequence[One]) -> list[Done]:
-        """What is done with each part. Where that is interrupted, every adapter is stopped."""
+        """Return the result for each part. An interruption stops every adapter."""
         running = [pool.submit(work, part) for part in parts]
         try:
             return [future.result() for future in running]
         except BaseException:
             self.ended.set()
             pool.shutdown(wait=False, cancel_futures=True)
-            while wait(running, timeout=0.2).not_done:  # one may have been about to start its process
+            while wait(running, timeout=0.2).not_done:  # an adapter may have been about to start its process
                 for adapter in self.adapters:
                     adapter.interrupt()
             raise
 
     def _in_order(self) -> None:
-        """Put what was found in the order of the plan, however the adapters took turns."""
+        """Sort the results in the order of the plan, in whatever order adapters finished."""
         matrix = self.matrix
         places = {name: place for place, name in enumerate(self.opened)}
         matrix.participants += [session.participant for session in self.opened.values()]
@@ -208,7 +208,7 @@ class _Running:
 
 @frozen
 class _Reading:
-    """What became of one reading of a table."""
+    """The result of reading one state of a table."""
 
     vector: Vector
     state: State
@@ -218,12 +218,12 @@ class _Reading:
 
     @property
     def is_current(self) -> bool:
-        """Whether it is of the table as it is."""
+        """Whether it reads the current state of the table."""
         return not self.vector.args.keys() & set(TIMES)
 
 
 def folder_name(name: str) -> str:
-    """The folder of a producer: a name that no engine takes for more than a name, not even in a URL or a catalog."""
+    """Return the directory name of a producer, without characters that have a meaning in URLs or catalogs."""
     return re.sub("[^a-z0-9]+", "-", name.lower())
 
 
@@ -234,13 +234,13 @@ def _key(table: MadeTable) -> tuple[str, str]:
 def _asked(
     adapter: Adapter, started: Started, tables: Sequence[MadeTable], plan: Plan, report_progress: ReportProgress
 ) -> Iterator[tuple[MadeTable, list[_Reading]]]:
-    """Each table with what became of its readings."""
+    """Yield each table with the results of its readings."""
     asked = [vector for table in tables for vector in table.cases]
     expected = plan.expectations.of(adapter.name, started)
     answers = enumerate(_answers(adapter, started, asked), 1)
     for table in tables:
         readings = []
-        for vector, (done, answer) in zip(table.cases, answers, strict=False):  # the other tables have the rest
+        for vector, (done, answer) in zip(table.cases, answers, strict=False):  # the rest is for the other tables
             verdict = judge(vector, answer)
             deviation = expected.status(vector, verdict)[1] if table.producer.startswith(GOLDEN) else None
             known = deviation.description if deviation else ""
@@ -252,22 +252,22 @@ def _asked(
 
 
 def _answers(adapter: Adapter, started: Started, vectors: Sequence[Vector]) -> Iterator[Answer]:
-    """The answers, in order; what the adapter says it does not have is not asked."""
-    told = [undeclared(started, vector) for vector in vectors]
+    """Yield the answers in order; operations that the adapter does not declare are not requested."""
+    missing = [undeclared(started, vector) for vector in vectors]
     golden = located(own_place())
     answers = adapter.ask(
         Request(vector.operation.name, golden.request(vector.args))
-        for vector, unsupported in zip(vectors, told, strict=True)
+        for vector, unsupported in zip(vectors, missing, strict=True)
         if unsupported is None
     )
-    for unsupported in told:
+    for unsupported in missing:
         yield unsupported or golden.answer(next(answers))
 
 
 def _replayed(
     consumer: str, tables: Sequence[MadeTable], run: Run | None
 ) -> Iterator[tuple[tuple[str, str], list[_Reading]]]:
-    """The golden tables that a run of the vectors has all readings of."""
+    """Yield the golden tables whose readings are all in a run of the vectors."""
     results = {} if run is None else {result.id: result for result in run.results_of(consumer)}
     for table in tables:
         if table.producer.startswith(GOLDEN) and all(vector.id in results for vector in table.cases):
@@ -280,7 +280,7 @@ def _of_result(vector: Vector, result: Result) -> _Reading:
 
 
 def _cell(consumer: str, table: MadeTable, readings: list[_Reading]) -> Cell:
-    """One cell: of what is bad the worst, else the table as it is; what is bad is known when all that is bad is."""
+    """Return one cell: the worst bad reading, else the current state; it is known if all bad readings are known."""
     current = next((place for place, one in enumerate(readings) if one.is_current), len(readings) - 1)
     chosen = readings[worst([one.state for one in readings], current)]
     return Cell(

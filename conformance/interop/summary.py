@@ -1,4 +1,4 @@
-"""What a matrix comes to in numbers: counts of states by any two properties, and how a cell is seen again."""
+"""Summarize a matrix: counts of states by producer, feature or layout, and commands to reproduce a cell."""
 
 from __future__ import annotations
 
@@ -15,45 +15,45 @@ Key = Callable[[Cell, MadeTable], Iterable[str]]
 
 @frozen
 class Counted:
-    """Counts of states, known ones apart, by a row and a consumer."""
+    """Counts of states by row and consumer; known bad cells are counted separately."""
 
     rows: tuple[str, ...]
     consumers: tuple[str, ...]
     counts: dict[tuple[str, str], Counter[str]]
 
     def cell(self, row: str, consumer: str) -> Counter[str]:
-        """The counts of one row and consumer."""
+        """Return the counts of one row and consumer."""
         return self.counts.get((row, consumer), Counter())
 
 
 STATUSES = ("right", "known", "wrong", "refuses", "crashes", "cannot")
-"""What is counted: a state, or that the cell is bad and known to be."""
+"""The statuses that are counted: a state, or ``known`` for a cell that is bad and known to be."""
 
 
 def status(cell: Cell) -> str:
-    """How a cell counts."""
+    """Return the status of a cell."""
     return "known" if cell.state.is_bad and cell.known else cell.state.value
 
 
 def by_producer(matrix: Matrix) -> Counted:
-    """Producers by consumers."""
+    """Count producers by consumers."""
     return _counted(matrix, lambda cell, _: (cell.producer,), matrix.producers)
 
 
 def by_feature(matrix: Matrix) -> Counted:
-    """Features by consumers, of all producers."""
+    """Count features by consumers, for all producers."""
     features = sorted({feature for table in matrix.tables for feature in table.features})
     return _counted(matrix, lambda _, table: table.features, features)
 
 
 def by_layout(matrix: Matrix) -> Counted:
-    """Format versions and file formats by consumers."""
+    """Count format versions and file formats by consumers."""
     rows = sorted({layout(table) for table in matrix.tables})
     return _counted(matrix, lambda _, table: (layout(table),), rows)
 
 
 def layout(table: MadeTable) -> str:
-    """The format version and the file format of a table."""
+    """Return the format version and the file format of a table."""
     return f"v{table.format_version} {table.file_format}"
 
 
@@ -67,18 +67,18 @@ def _counted(matrix: Matrix, key: Key, rows: Iterable[str]) -> Counted:
 
 
 def reproduce(cell: Cell) -> str:
-    """The command that makes one cell again."""
+    """Return the command that reproduces one cell."""
     return f"{reproduce_table(cell.producer, cell.table)} --consumer {shlex.quote(cell.consumer)}"
 
 
 def reproduce_table(producer: str, table: str) -> str:
-    """The command that makes one table again."""
+    """Return the command that reproduces one table."""
     name = GOLDEN if producer.startswith(GOLDEN) else producer
     return f"iceberg-conformance matrix --producer {shlex.quote(name)} --script {shlex.quote(table)}"
 
 
 def verdict(matrix: Matrix) -> str:
-    """What the run came to, in words."""
+    """Describe the result of the run in words."""
     if not matrix.complete:
         return "the run is not complete"
     return {0: "nothing new", 1: "new differences", 3: "not all could be examined"}.get(matrix.exit_status or 0, "")

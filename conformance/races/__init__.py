@@ -1,1 +1,1 @@
-"""Races of commits: writers whose steps interleave in every order, and what must hold whatever the order."""
+"""Races of commits: explore every interleaving of several writers' steps, and check invariants in each."""

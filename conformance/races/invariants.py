@@ -1,4 +1,4 @@
-"""What must hold of each commit, whatever the order of steps: each is a separate rule, named in its findings."""
+"""Invariants of each commit in any order of steps; each is a separate rule, named in its findings."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ Live = Mapping[FileKey, ObservedFile]
 
 @attrs.frozen
 class Transition:
-    """One commit: what the table was, and what it became."""
+    """One commit: the table before and after it."""
 
     planned: Planned
     based_on: TableMetadata
-    """The table that the change was planned on."""
+    """The table on which the change was planned."""
 
     before_location: str
     before: TableMetadata
@@ -39,16 +39,16 @@ class Transition:
     after: TableMetadata
     files: Mapping[str, Any]
     archive: Mapping[str, Any]
-    """All files that ever were, those deleted since too."""
+    """All files that ever existed, including deleted ones."""
 
 
 def check(transition: Transition, observed: Observations, rows: RowModel, written: WrittenChecks) -> Iterator[str]:
-    """What is wrong with a commit.
+    """Yield the violated invariants of a commit.
 
     Args:
         transition: the commit.
-        observed: what the table holds.
-        rows: which rows the table has.
+        observed: reads the contents of tables.
+        rows: the model of the table's rows.
         written: the validator's checks.
     """
     if isinstance(transition.planned.change, ReplaceTable):
@@ -76,7 +76,7 @@ def _new_snapshots(transition: Transition) -> list[Any]:
 
 
 def _written(transition: Transition, observed: Observations, written: WrittenChecks) -> Iterator[str]:
-    """The validator finds no error in what was written, and none against the table before."""
+    """Check that the validator finds no error in the written files, nor in the change from the table before."""
     before, after, files = transition.before, transition.after, transition.files
     new = []
     parents = {snapshot.snapshot_id: snapshot for snapshot in before.snapshots}
@@ -93,7 +93,7 @@ def _written(transition: Transition, observed: Observations, written: WrittenChe
 
 
 def _rows(transition: Transition, observed: Observations, rows: RowModel) -> Iterator[str]:
-    """Every branch and tag has the rows that the change means it to have."""
+    """Check that every branch and tag has the rows that the change implies."""
     before, after, change = transition.before, transition.after, transition.planned.change
     try:
         kept = {
@@ -116,7 +116,7 @@ def _rows(transition: Transition, observed: Observations, rows: RowModel) -> Ite
 
 
 def _deletes(transition: Transition, observed: Observations, rows: RowModel) -> Iterator[str]:
-    """No delete of others is lost with a file that is rewritten, and the rule of delete scope is that of the model."""
+    """Check that rewrites lose no concurrent deletes, and that the rule of delete scope agrees with the model."""
     before, after, change = transition.before, transition.after, transition.planned.change
     try:
         for snapshot in _new_snapshots(transition):
@@ -133,10 +133,9 @@ def _deletes(transition: Transition, observed: Observations, rows: RowModel) -> 
 
 
 def _lost_deletes(table: TableMetadata, had: Live, knew: Live, made: ObservedSnapshot) -> Iterator[str]:
-    """Deletes that a rewrite did not know of, and that apply to a file that it replaces and to none that it adds.
+    """Yield deletes unknown to a rewrite that apply to a file that it replaces and to none that it adds.
 
-    What applies to which file is asked of `may_apply`, as the commit did: this is about what was validated, and `_rows`
-    about what is right.
+    This check uses `may_apply`, as the commit did, because it tests the commit's validation; `_rows` tests the result.
     """
     types = column_types(table)
 
@@ -160,7 +159,7 @@ def _lost_deletes(table: TableMetadata, had: Live, knew: Live, made: ObservedSna
 
 
 def _wanted(transition: Transition, observed: Observations, rows: RowModel) -> frozenset[Any]:
-    """The rows that the branch of a change has to have after it."""
+    """Return the rows that the branch of a change must have after it."""
     change: SnapshotChange = transition.planned.change  # type: ignore[assignment]
     before = transition.before
     head = before.references.get(change.branch) or before.references.get("main")
@@ -175,7 +174,7 @@ def _wanted(transition: Transition, observed: Observations, rows: RowModel) -> f
 
 
 def _members(transition: Transition) -> Iterator[str]:
-    """No lost update: what the change is not about is as it was."""
+    """Check for lost updates: members that the change does not concern must be unchanged."""
     may = ALWAYS | transition.planned.changes
     for name in MEMBERS:
         before, after = getattr(transition.before, name), getattr(transition.after, name)
@@ -197,7 +196,7 @@ def _members(transition: Transition) -> Iterator[str]:
 
 
 def _logs(transition: Transition) -> Iterator[str]:
-    """Linear history: each metadata file names the one before, and time does not go back."""
+    """Check for a linear history: each metadata file names the previous one, and time does not go back."""
     before, after = transition.before, transition.after
     if after.last_updated_ms < before.last_updated_ms:
         yield "linear history: last-updated-ms goes back"
@@ -227,7 +226,7 @@ def _logs(transition: Transition) -> Iterator[str]:
 
 
 def _whole(transition: Transition, observed: Observations) -> Iterator[str]:
-    """Every listed file exists, and lists are sound in themselves."""
+    """Check that every listed file exists, and that lists are consistent."""
     for snapshot in transition.after.snapshots:
         try:
             found = observed.snapshot(snapshot, transition.files)
@@ -239,7 +238,7 @@ def _whole(transition: Transition, observed: Observations) -> Iterator[str]:
 
 
 def missing_files(metadata: TableMetadata, files: Mapping[str, Any], observed: Observations) -> Iterator[str]:
-    """Files that a table needs and that are not there."""
+    """Yield the files that a table needs and that do not exist."""
     statistics = (
         *((one.statistics_path, one.snapshot_id) for one in metadata.statistics),
         *((one.statistics_path, one.snapshot_id) for one in metadata.partition_statistics),
@@ -292,7 +291,7 @@ def _snapshot(transition: Transition, observed: Observations) -> Iterator[str]:
 
 
 def _numbers(transition: Transition, snapshot: Any) -> Iterator[str]:
-    """Unique, growing sequence numbers."""
+    """Check that sequence numbers are unique and increasing."""
     before, after = transition.before, transition.after
     expected = before.last_sequence_number + 1 if before.format_version > 1 else 0
     if (snapshot.sequence_number, after.last_sequence_number) != (expected, expected):
@@ -311,7 +310,7 @@ def _numbers(transition: Transition, snapshot: Any) -> Iterator[str]:
 
 
 def _contents(transition: Transition, snapshot: Any, had: Live, made: ObservedSnapshot) -> Iterator[str]:
-    """No lost and no resurrected file: what is live is what was, without what is removed, with what is added."""
+    """Check for lost or resurrected files: the live files are the earlier ones, minus the removed, plus the added."""
     change: SnapshotChange = transition.planned.change  # type: ignore[assignment]
     gone = {key for key, one in had.items() if transition.planned.removes(one)}
     paths = {had[key].path for key in gone}
@@ -354,7 +353,7 @@ def _contents(transition: Transition, snapshot: Any, had: Live, made: ObservedSn
 
 
 def _isolation(transition: Transition, had: Live, made: ObservedSnapshot, observed: Observations) -> Iterator[str]:
-    """What the writer did not know of when it planned its change, and must not have passed over."""
+    """Yield concurrent changes with which the change should have conflicted."""
     change: SnapshotChange = transition.planned.change  # type: ignore[assignment]
     known = observed.branch(transition.based_on, change.branch, transition.archive)
     knew = {} if known is None else known.live
@@ -376,12 +375,12 @@ def _isolation(transition: Transition, had: Live, made: ObservedSnapshot, observ
 
 
 def _described(one: ObservedFile) -> Any:
-    """What is said of a file, but for its partition, whose NaN is not equal to itself, and its row ids."""
+    """Return a file's metadata without row ids, and without the partition, as NaN is not equal to itself."""
     return evolve(one.data_file, partition={}, first_row_id=None)
 
 
 def _summary(snapshot: Any, had: Live, made: ObservedSnapshot) -> Iterator[str]:
-    """What the summary counts is true."""
+    """Check the counts of the snapshot summary."""
     added = [one for key, one in made.live.items() if key not in had]
     removed = [had[key] for key in made.removed if key in had]
     counted = {
@@ -396,7 +395,7 @@ def _summary(snapshot: Any, had: Live, made: ObservedSnapshot) -> Iterator[str]:
 
 
 def _counts(files: list[ObservedFile], data: str, other: str) -> dict[str, int]:
-    """The counts of a summary by name; each begins with one of two words."""
+    """Return the expected counts of a summary by name; ``data`` and ``other`` are the first words of names."""
     data_files = [one for one in files if one.content is FileContent.DATA]
     position = [one for one in files if one.content is FileContent.POSITION_DELETES]
     equality = [one for one in files if one.content is FileContent.EQUALITY_DELETES]
@@ -411,7 +410,7 @@ def _counts(files: list[ObservedFile], data: str, other: str) -> dict[str, int]:
 
 
 def _row_ids(transition: Transition, observed: Observations) -> Iterator[str]:
-    """Disjoint ranges of row ids, on every branch, and none that was given before."""
+    """Check that ranges of row ids are disjoint on every branch, and that no id was assigned before."""
     before, after = transition.before, transition.after
     if after.next_row_id is None:
         if after.format_version > 2:

@@ -1,7 +1,7 @@
-"""What a table holds, made out of its metadata without the code that commits use.
+"""Read the contents of a table from its metadata without the code that commits use.
 
-The rules of inheritance are few, and are stated here once more, so that the simulator does not ask the protocol whether
-the protocol is right.
+The few rules of inheritance are implemented here again, so that the simulator does not check the commit protocol with
+the protocol's own code.
 """
 
 from __future__ import annotations
@@ -33,73 +33,73 @@ class ObservedFile:
     file_sequence_number: int
     first_row_id: int | None
     added_by: int | None
-    """The snapshot."""
+    """The id of the snapshot that added the file."""
 
     @property
     def path(self) -> str:
-        """Where it is."""
+        """The path of the file."""
         return self.data_file.file_path
 
     @property
     def content(self) -> FileContent:
-        """What it holds."""
+        """The content of the file: data or deletes."""
         return self.data_file.content
 
     @property
     def rows(self) -> int:
-        """How many rows, or deletes, it has."""
+        """The number of rows or deletes."""
         return self.data_file.record_count
 
     @property
     def size(self) -> int:
-        """What it counts for in the size of the table."""
+        """The size that it contributes to the table's total size."""
         one = self.data_file
         return (one.content_size_in_bytes or 0) if one.is_deletion_vector else one.file_size_in_bytes
 
     @property
     def partition(self) -> tuple[int, tuple[Any, ...]]:
-        """The partition spec and values, such that equal partitions are equal: NaN is one value."""
+        """The partition spec and values; equal partitions compare equal, with NaN equal to NaN."""
         values = sorted(self.data_file.partition.items())
         return self.spec_id, tuple((field, "NaN" if value != value else value) for field, value in values)
 
     @property
     def references(self) -> str | None:
-        """The one data file that deletes are of."""
+        """The only data file to which deletes apply, if it is recorded."""
         return self.data_file.referenced_data_file
 
     @property
     def is_vector(self) -> bool:
-        """Whether it is a deletion vector."""
+        """Whether the file is a deletion vector."""
         return self.data_file.is_deletion_vector
 
 
 @frozen
 class ObservedSnapshot:
-    """What a snapshot holds."""
+    """The contents of a snapshot."""
 
     live: Mapping[FileKey, ObservedFile]
     removed: Mapping[FileKey, DataFile]
-    """The files that it says it removed."""
+    """The files that its manifests mark as removed."""
 
     manifests: tuple[tuple[ManifestFile, ManifestPayload], ...]
     reachable: frozenset[str]
-    """Manifest list, manifests, and live files."""
+    """The paths of its manifest list, manifests and live files."""
 
     problems: tuple[str, ...]
-    """What is wrong with its lists in themselves."""
+    """Inconsistencies of its manifest list and manifests."""
 
 
 class Observations:
-    """Reads tables, and remembers what it read of each snapshot."""
+    """Reads tables, and caches the contents of each snapshot."""
 
     def __init__(self) -> None:
         self._snapshots: dict[int, tuple[Any, ObservedSnapshot]] = {}
 
     def snapshot(self, snapshot: Snapshot, files: Mapping[str, Any]) -> ObservedSnapshot:
-        """What a snapshot holds.
+        """Return the contents of a snapshot.
 
         Raises:
-            LookupError: its manifest list or a manifest is not there.
+            LookupError: its manifest list or a manifest does not exist.
         """
         source = snapshot if snapshot.manifest_list is None else files[snapshot.manifest_list]
         found = self._snapshots.get(id(source))
@@ -109,13 +109,13 @@ class Observations:
         return found[1]
 
     def branch(self, metadata: TableMetadata, branch: str, files: Mapping[str, Any]) -> ObservedSnapshot | None:
-        """What the head of a branch holds; None for no branch."""
+        """Return the contents of a branch's head; None if there is no such branch."""
         ref = metadata.references.get(branch)
         return None if ref is None else self.snapshot(metadata.snapshot_by_id(ref.snapshot_id), files)
 
 
 def _manifests(snapshot: Snapshot, source: Any, files: Mapping[str, Any]) -> tuple[ManifestFile, ...]:
-    """The manifests of the list; those that an old snapshot of v1 names without one."""
+    """Return the manifests of the manifest list, or those that an old v1 snapshot lists itself."""
     if snapshot.manifest_list is not None:
         listed: tuple[ManifestFile, ...] = source.files
         return listed
@@ -180,14 +180,14 @@ def _read(snapshot: Snapshot, source: Any, files: Mapping[str, Any]) -> Observed
 
 
 def _counts(manifest: ManifestFile) -> tuple[int | None, ...]:
-    """How many added, existing and deleted files the list says that a manifest has."""
+    """Return the manifest list's counts of added, existing and deleted files of a manifest."""
     return manifest.added_files_count, manifest.existing_files_count, manifest.deleted_files_count
 
 
 def _against_list(
     manifest: ManifestFile, snapshot: Snapshot, counts: Mapping[EntryStatus, int], least: int | None
 ) -> list[str]:
-    """Where the list says something else than the manifest."""
+    """Return the differences between a manifest and its entry in the manifest list."""
     problems = []
     name, own = manifest.manifest_path, manifest.added_snapshot_id == snapshot.snapshot_id
     listed = _counts(manifest)

@@ -1,4 +1,4 @@
-"""The changes that race: one of each kind, with what each means for the table in words that the checks understand."""
+"""The changes that race: one of each kind, each with a description of its effect for the invariants."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _schema(table: TableMetadata) -> Any:
 
 @frozen(kw_only=True)
 class Planned:
-    """A change, and what it does in words that the checks understand."""
+    """A change, and a description of its effect for the invariants."""
 
     name: str
     change: Change | Read | ReplaceTable
@@ -80,25 +80,25 @@ class Planned:
     """The members of the metadata that it may change."""
 
     operation: str | None = None
-    """What the summary of its snapshot has to say that it did."""
+    """The operation that the summary of its snapshot must state."""
 
     removes: Callable[[ObservedFile], bool] = field(default=_nothing)
-    """Whether it removes a live file."""
+    """Returns whether the change removes a live file."""
 
     concerns: Callable[[ObservedFile], bool] = field(default=_nothing)
-    """Whether a file that others added is one that it has to know of."""
+    """Returns whether a file that others added concurrently conflicts with the change."""
 
     relies_on: Callable[[TableMetadata], Any] = field(default=_nothing_relied_on)
-    """What of the table has to be as it was when the change was planned."""
+    """Returns the part of the table that must not change after the change was planned."""
 
     missing: Callable[[TableMetadata, TableMetadata], str | None] = field(default=_not_missing)
-    """What of its change of the metadata is not there, from the table before and after."""
+    """Returns what is missing from its change of the metadata, given the table before and after."""
 
     may_conflict: bool = True
-    """Whether there may be something that it relies on; else only a lost table could keep it from being done."""
+    """Whether concurrent commits may prevent the change; if not, only the loss of the table can."""
 
     never: bool = False
-    """Whether no table takes it, so that it has to be refused."""
+    """Whether every table must refuse the change."""
 
 
 def _removes(*names: str) -> Callable[[ObservedFile], bool]:
@@ -119,7 +119,7 @@ def _has(attribute: str, wanted: Callable[[Any, Any], bool]) -> Callable[[TableM
 
 
 def _of_rows(table: TableFixture, version: int, writer: int) -> Iterator[Planned]:
-    """The changes of rows; each writer adds files with distinct names."""
+    """Yield the changes of rows; each writer adds files with distinct names."""
     place, rows = table.place, 10 + writer
     f1, f2 = data_path("f1"), data_path("f2")
 
@@ -182,7 +182,7 @@ def _of_rows(table: TableFixture, version: int, writer: int) -> Iterator[Planned
 
 
 def _of_deletes(table: TableFixture, version: int, writer: int) -> Iterator[Planned]:
-    """The changes that add and remove delete files."""
+    """Yield the changes that add and remove delete files."""
     place = table.place
     f1 = data_path("f1")
     snapshot = validation_for(Isolation.SNAPSHOT, TRUE if table.where is None else table.where, [f1])
@@ -242,7 +242,7 @@ def _of_deletes(table: TableFixture, version: int, writer: int) -> Iterator[Plan
 
 
 def _of_metadata(table: TableFixture, version: int, writer: int) -> Iterator[Planned]:
-    """The changes of the metadata alone."""
+    """Yield the changes of metadata only."""
     yield Planned(
         name="schema",
         change=ChangeSchema((AddColumn(f"new_{writer}", INT),)),
@@ -308,7 +308,7 @@ def _of_metadata(table: TableFixture, version: int, writer: int) -> Iterator[Pla
 
 
 def _of_references(writer: int) -> Iterator[Planned]:
-    """The changes of branches and tags, and of what is said of snapshots."""
+    """Yield the changes of branches, tags, and the metadata about snapshots."""
     yield Planned(
         name="tag",
         change=SetReference(f"tag-{writer}", SnapshotRef(snapshot_id=FIRST, type=RefType.TAG)),
@@ -382,7 +382,7 @@ def _reference(name: str) -> Callable[[TableMetadata], Any]:
 
 
 def _sets(name: str, snapshot_id: int | None) -> Callable[[TableMetadata, TableMetadata], str | None]:
-    """Whether one reference leads to a snapshot, or is gone, and all others are as they were."""
+    """Return a check that one reference points to a snapshot, or is gone, and all others are unchanged."""
 
     def is_set(before: TableMetadata, after: TableMetadata) -> bool:
         had = {one: ref.snapshot_id for one, ref in before.references.items() if one != name}
@@ -393,13 +393,13 @@ def _sets(name: str, snapshot_id: int | None) -> Callable[[TableMetadata, TableM
 
 
 def _replaced(before: Any, after: Any, path: str) -> bool:
-    """Whether the statistics of the first snapshot are those in a file, and those of others are as they were."""
+    """Return whether the first snapshot has the statistics of a file, and those of others are unchanged."""
     others = {one.statistics_path for one in before if one.snapshot_id != FIRST}
     return {one.statistics_path for one in after} == {*others, path}
 
 
 def operations(table: TableFixture, version: int, writer: int) -> tuple[Planned, ...]:
-    """The changes that race on a table.
+    """Return the changes that race on a table.
 
     Args:
         table: the table.
@@ -418,6 +418,6 @@ READER = Planned(name="read", change=Read(), changes=frozenset())
 """A reader, to race with writers."""
 
 CORE = ("append", "overwrite", "delete-file", "rewrite", "schema", "expire", "equality-delete", "append-to-branch")
-"""The changes that three writers race with."""
+"""The changes that races of three writers use."""
 
 __all__ = ["CORE", "READER", "Planned", "SnapshotChange", "operations"]

@@ -1,4 +1,4 @@
-"""A reader among the writers: it keeps the snapshot that was current when it loaded the table (OCC002)."""
+"""A reader among the writers: it reads the snapshot that was current when it loaded the table (OCC002)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from spec_ref.commits.reading import FileKey, MetadataFileCache, branch_head, fi
 
 @frozen
 class Read:
-    """Read the files of a branch; in place of a change."""
+    """Read the files of a branch; takes the place of a change."""
 
     branch: str = "main"
 
@@ -24,7 +24,7 @@ class Seen:
 
     location: str
     snapshot_id: int | None
-    """None for a table without a snapshot, as one is that took the place of another."""
+    """None for a table without a snapshot, such as one that replaced another table."""
 
     live: frozenset[FileKey]
 
@@ -33,7 +33,7 @@ def read(what: Read) -> Steps[Seen]:
     """Load the table, and list the live files of a branch.
 
     Raises:
-        SpecError: a file is not there.
+        SpecError: a file does not exist.
     """
     base = yield from load(1)
     assert base is not None

@@ -1,11 +1,11 @@
-"""Which rows a table has, by a model that shares nothing with scan planning (Scan Planning; Row-level Deletes).
+"""An independent model of a table's rows, without the code of scan planning (Scan Planning; Row-level Deletes).
 
-Which delete applies to which data file is stated here once more on purpose: commits call `may_apply`, and a model that
-called it too would not see its faults. `scope_problems` compares the two on every snapshot of every explored schedule.
+The rules of delete scope are implemented here again on purpose: commits call `may_apply`, and a model that called it,
+too, would not detect its faults. `scope_problems` compares the two on every snapshot of every explored schedule.
 
-A row is named by the data file that it was first written to and its position there, and keeps its name when its file is
-rewritten. What a commit makes of the rows is said of rows, as the change means it; what a table has is read from its
-files, with the deletes that apply to them.
+A row is identified by the data file to which it was first written and its position there, even after its file is
+rewritten. The expected rows after a commit follow from the change; the actual rows are read from the table's files,
+with the deletes that apply to them.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ class Row:
     """A row."""
 
     file: str
-    """The data file that it was first written to."""
+    """The data file to which it was first written."""
 
     position: int
     id: int
-    """Its value of the column that equality deletes compare."""
+    """Its value in the column that equality deletes compare."""
 
 
 Contents = Mapping[str, tuple[Row, ...]]
 """The rows of data files that share rows with others; all other files have distinct rows."""
 
 Located = Mapping[Row, tuple[ObservedFile, int]]
-"""The live rows, with the file and the position where each is."""
+"""The live rows, each with its current file and position."""
 
 
 def rows_of_file(data_file: DataFile, contents: Contents) -> tuple[Row, ...]:
-    """The rows of a data file."""
+    """Return the rows of a data file."""
     path = data_file.file_path
     if path in contents:
         return contents[path]
@@ -53,7 +53,7 @@ def rows_of_file(data_file: DataFile, contents: Contents) -> tuple[Row, ...]:
 
 
 def live_rows(snapshot: ObservedSnapshot, specs: Mapping[int, PartitionSpec], contents: Contents) -> Located:
-    """The rows of a snapshot that no delete applies to."""
+    """Return the rows of a snapshot that are not deleted."""
     deletes = [one for one in snapshot.live.values() if one.content is not FileContent.DATA]
     found: dict[Row, tuple[ObservedFile, int]] = {}
     for file in snapshot.live.values():
@@ -66,7 +66,7 @@ def live_rows(snapshot: ObservedSnapshot, specs: Mapping[int, PartitionSpec], co
 
 
 def _applies(delete: ObservedFile, file: ObservedFile, specs: Mapping[int, PartitionSpec]) -> bool:
-    """Whether deletes are of the time and place of a data file."""
+    """Return whether deletes apply to a data file by sequence number and partition."""
     if delete.content is FileContent.EQUALITY_DELETES:
         everywhere = has_no_partitions(specs[delete.spec_id])
         return file.sequence_number < delete.sequence_number and (everywhere or delete.partition == file.partition)
@@ -74,19 +74,19 @@ def _applies(delete: ObservedFile, file: ObservedFile, specs: Mapping[int, Parti
 
 
 def has_no_partitions(spec: PartitionSpec) -> bool:
-    """Whether deletes by a spec are of all data files: nothing of its tuples comes from the rows."""
+    """Return whether deletes by a spec apply to all data files, because no partition value depends on rows."""
     return {str(field.transform) for field in spec.fields} <= {"void"}
 
 
 def _is_deleted(delete: DataFile, path: str, position: int, row: Row) -> bool:
-    """Whether a delete names a row: by its id, or by its file and position."""
+    """Return whether a delete matches a row, by its id or by its file and position."""
     if delete.content is FileContent.EQUALITY_DELETES:
         return _number((delete.lower_bounds or {}).get(ID)) <= row.id <= _number((delete.upper_bounds or {}).get(ID))
     return position < delete.record_count and _names_file(delete, path)
 
 
 def _names_file(delete: DataFile, path: str) -> bool:
-    """Whether position deletes name a data file: the one that they reference, or all between their bounds."""
+    """Return whether position deletes cover a data file: the referenced one, or any within their bounds."""
     if delete.referenced_data_file is not None:
         return delete.referenced_data_file == path
     low, high = (delete.lower_bounds or {}).get(FILE_PATH), (delete.upper_bounds or {}).get(FILE_PATH)
@@ -98,10 +98,10 @@ def _number(data: bytes | None) -> int:
 
 
 def scope_problems(snapshot: ObservedSnapshot, table: TableMetadata, contents: Contents) -> Iterator[str]:
-    """Where `may_apply` says something else than the model of a delete and a data file of a snapshot.
+    """Yield the pairs of a delete and a data file for which `may_apply` contradicts the model.
 
-    It has to be true where the delete deletes a row, and false where the delete is not for the file's time and place.
-    Between them the bounds decide, which the model does not look at.
+    `may_apply` must be true if the delete deletes a row, and false if the delete does not match the file's sequence
+    number and partition. In other cases the bounds decide, which the model ignores.
     """
     specs = {spec.spec_id: spec for spec in table.partition_specs}
     types = column_types(table)
@@ -129,7 +129,7 @@ def scope_problems(snapshot: ObservedSnapshot, table: TableMetadata, contents: C
 
 
 class RowModel:
-    """The rows of snapshots, each worked out once.
+    """Computes the rows of each snapshot once.
 
     Args:
         contents: the rows of data files that hold rows of others.
@@ -141,7 +141,7 @@ class RowModel:
         self._problems: dict[int, tuple[ObservedSnapshot, tuple[str, ...]]] = {}
 
     def live(self, snapshot: ObservedSnapshot, table: TableMetadata) -> Located:
-        """The rows of a snapshot of a table."""
+        """Return the rows of a snapshot of a table."""
         found = self._live.get(id(snapshot))
         if found is None:
             specs = {spec.spec_id: spec for spec in table.partition_specs}
@@ -149,7 +149,7 @@ class RowModel:
         return found[1]
 
     def problems(self, snapshot: ObservedSnapshot, table: TableMetadata) -> tuple[str, ...]:
-        """What `scope_problems` finds in a snapshot of a table."""
+        """Return the result of `scope_problems` for a snapshot of a table."""
         found = self._problems.get(id(snapshot))
         if found is None:
             problems = tuple(scope_problems(snapshot, table, self.contents))
@@ -165,14 +165,14 @@ def after_change(
     default_spec: int,
     contents: Contents,
 ) -> frozenset[Row]:
-    """The rows that a branch has to have after a change.
+    """Return the rows that a branch must have after a change.
 
     Args:
         change: the change.
         before: the rows before.
         removed: the data files that the change removes.
         specs: the partition specs of the table.
-        default_spec: the spec of new files that do not name theirs.
+        default_spec: the spec of new files that do not specify one.
         contents: the rows of data files that hold rows of others.
     """
     if change.keeps_rows or change.rewrites_manifests:
@@ -196,7 +196,7 @@ def after_change(
 
 
 def rewritten_contents(changes: Iterable[tuple[Any, Located]]) -> dict[str, tuple[Row, ...]]:
-    """What the data files of rewrites hold: the rows that the files that they replace had when they were planned.
+    """Return the rows of the data files that rewrites add: those of the replaced files when planned.
 
     Args:
         changes: changes, each with the rows of its branch when it was planned.

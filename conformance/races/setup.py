@@ -1,4 +1,4 @@
-"""The table that writers find: what some changes make, one after the other, from nothing."""
+"""Create the initial table of a race by applying changes in order."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from spec_ref.commits.effects import DeleteFile, NonDeterministic, ReadFile, Rea
 
 
 def build_state(changes: Sequence[Any], table: Any, data_files: Sequence[str] = ()) -> SharedState:
-    """The table that some changes make, one after the other, from nothing."""
+    """Return the table after the changes, which are applied in order to no table."""
     shared = SharedState(table, (), dict.fromkeys(data_files))
     for number, change in enumerate(changes):
         steps = commit(change, table)

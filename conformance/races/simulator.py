@@ -1,9 +1,9 @@
-"""The simulator: every order of the steps of some writers, with faults between them, and what is wrong in any of them.
+"""The simulator: explore every order of writers' steps, with faults between them, and check each of them.
 
-Steps that others cannot see (writing a file of one's own, waiting, drawing a name) are done at once with the step
-before: exchanging them with a step of another writer leads to the same state. What remains visible are reading and
-swapping the pointer, and reading or deleting a file that one writer deletes and another reads. States that were reached
-before are not explored again, but every schedule that leads through them is counted.
+Steps that others cannot see (writing a new file, waiting, drawing a name) run together with the previous step, because
+exchanging them with a step of another writer leads to the same state. The visible steps are reading and swapping the
+pointer, and reading or deleting a file that one writer deletes and another reads. States that were reached before are
+not explored again, but every schedule that leads through them is counted.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ from spec_ref.table_metadata.metadata import TableMetadata
 sys.setrecursionlimit(max(sys.getrecursionlimit(), 10_000))
 
 Step = tuple[int, str]
-"""A step of a schedule: the writer, and ``step`` or the name of a fault; ``arrives`` for a swap that was on its way."""
+"""A step of a schedule: the writer, and ``step`` or the name of a fault; ``arrives`` for a delayed swap."""
 
 
 @frozen
 class Found:
-    """What went wrong, and the shortest known way there."""
+    """A problem, and the shortest known schedule that leads to it."""
 
     problem: str
     trace: tuple[str, ...]
@@ -57,19 +57,19 @@ class Found:
 
 @frozen
 class Explored:
-    """What an exploration came to."""
+    """The result of an exploration."""
 
     schedules: int
-    """Complete orders of steps, with every choice of faults."""
+    """The number of complete orders of steps, with every choice of faults."""
 
     states: int
     found: tuple[Found, ...]
     outcomes: Mapping[tuple[str, ...], int] = field(factory=dict)
-    """How often the writers ended together in each way, by complete schedules."""
+    """The number of complete schedules for each combination of the writers' outcomes."""
 
 
 class State(NamedTuple):
-    """What writers share, and where each of them is."""
+    """The state that writers share, and the node of each writer."""
 
     shared: SharedState
     nodes: tuple[Node | None, ...]
@@ -82,12 +82,12 @@ class Simulator:
     """Explores the races of some writers.
 
     Args:
-        shared: the table that they find.
+        shared: the initial table.
         planned: the change of each writer.
         faults: the kinds of faults.
-        most_faults: how many may happen in one schedule.
-        protocol: what makes the steps of a commit of a change planned on a base; the tests plant faults in it.
-        observed: what is known of the table that the race begins with.
+        most_faults: the maximum number of faults in one schedule.
+        protocol: returns the steps of committing a change that was planned on a base; tests plant faults in it.
+        observed: the observations to reuse; new ones by default.
         encoded: whether files are also encoded, and checked from their bytes.
     """
 
@@ -122,7 +122,7 @@ class Simulator:
         self._sources = [Source(writer) for writer in range(len(planned))]
 
     def _planned_rows(self) -> Iterator[tuple[Any, Any]]:
-        """Each change of rows, with the rows that its branch has when it is planned."""
+        """Yield each change of rows, with the rows of its branch when it is planned."""
         if self.base is None:
             return
         table = self.base.metadata
@@ -143,10 +143,10 @@ class Simulator:
     # Exploring
 
     def explore(self, most_found: int = 1) -> Explored:
-        """Follow every schedule.
+        """Explore every schedule.
 
         Args:
-            most_found: after how many problems to stop.
+            most_found: the number of problems after which to stop.
         """
         while True:
             self._found: list[Found] = []
@@ -200,7 +200,7 @@ class Simulator:
         )
 
     def choices(self, state: State) -> Iterator[Step]:
-        """The steps that can come next."""
+        """Yield the possible next steps."""
         may_fail = state.faults < self.most_faults
         for writer, node in enumerate(state.nodes):
             if node is None or node.ended:
@@ -214,7 +214,7 @@ class Simulator:
             yield number, "arrives"
 
     def can(self, state: State, step: Step) -> bool:
-        """Whether a step can come next, whatever the number of faults."""
+        """Return whether a step is possible next, ignoring the limit of faults."""
         writer, what = step
         if what == "arrives":
             return writer < len(state.shared.late)
@@ -236,7 +236,7 @@ class Simulator:
     # Steps
 
     def take(self, state: State, step: Step, way: tuple[Step, ...]) -> State:
-        """The state after a step, and after what the writer then does unseen."""
+        """Return the state after a step and the writer's following invisible steps."""
         way = (*way, step)
         writer, what = step
         if what == "arrives":
@@ -375,7 +375,7 @@ class Simulator:
             self._report(problem, way)
 
     def _check_end(self, state: State, way: tuple[Step, ...]) -> None:
-        """Each writer was given the true outcome."""
+        """Check that each writer learned the true outcome of its commit."""
         swaps = [placed.writer for placed in state.shared.history]
         for writer, node in enumerate(state.nodes):
             times = swaps.count(writer)
@@ -418,7 +418,7 @@ class Simulator:
         return bool(state.faults) or replaced or isinstance(self.planned[writer].change, ReplaceTable)
 
     def _check_reader(self, shared: SharedState, node: Node, way: tuple[Step, ...]) -> None:
-        """A reader sees a whole snapshot of the table that it loaded, and fails only on one that has expired."""
+        """Check that a reader sees a complete snapshot of its loaded table, and fails only if it has expired."""
         if node.error is not None:
             metadata = shared.files[shared.pointer or ""]
             kept = {snapshot.snapshot_id for snapshot in metadata.snapshots}
@@ -438,7 +438,7 @@ class Simulator:
 
     @staticmethod
     def outcome(state: State) -> tuple[str, ...]:
-        """How each writer ended."""
+        """Return the outcome of each writer."""
         return tuple(
             "crashed" if node is None else "committed" if node.error is None else type(node.error).__name__
             for node in state.nodes
@@ -447,7 +447,7 @@ class Simulator:
     # Traces
 
     def trace(self, way: Sequence[Step]) -> tuple[str, ...]:
-        """A schedule in words: who did what."""
+        """Describe a schedule step by step."""
         state = None
         lines = []
         known, self._found = self._found, []
@@ -468,10 +468,10 @@ class Simulator:
         return tuple(lines)
 
     def replay(self, schedule: Sequence[Step]) -> tuple[State, tuple[str, ...]]:
-        """Follow one schedule: where it ends, and what is wrong on its way.
+        """Replay one schedule; return its final state and the problems on the way.
 
         Raises:
-            ValueError: a step is not possible in its place; the message names it.
+            ValueError: a step is not possible at its place; the message names it.
         """
         self._found, self._most_found = [], sys.maxsize
         state = self._begin()

@@ -1,6 +1,6 @@
-"""What writers share while they race, in memory, and what can go wrong in between.
+"""The state in memory that writers of a race share, and the faults that can occur.
 
-It is a value: each step makes another one. Contents of files are the objects that writers wrote.
+The state is immutable: each step makes a new one. Contents of files are the objects that writers wrote.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ from spec_ref.commits.tables import FileSystemTable, Table, next_version
 
 
 class Fault(enum.Enum):
-    """What can happen to a step."""
+    """A fault that can occur in a step."""
 
     CRASH = "crash"
     """The writer ends before the step."""
 
     STALE = "stale"
-    """The pointer is read as it was before the last swap."""
+    """A read of the pointer returns its value before the last swap."""
 
     LOST_REPLY = "lost-reply"
-    """The swap is done, if it can be, and no answer comes."""
+    """The swap is done if possible, but the writer gets no answer."""
 
     LOST_REQUEST = "lost-request"
-    """The swap never arrives, and no answer comes."""
+    """The swap never arrives, and the writer gets no answer."""
 
     DUPLICATE = "duplicate"
-    """The swap arrives twice, and the answer to the second comes."""
+    """The swap arrives twice, and the writer gets the answer to the second."""
 
     LATE = "late"
-    """No answer comes, and the swap arrives later, at any time or never."""
+    """The writer gets no answer; the swap arrives at any later time, or never."""
 
 
 @frozen
@@ -42,13 +42,13 @@ class Placed:
     """A metadata file that became the table's."""
 
     location: str
-    """Where the pointer leads now."""
+    """The location to which the pointer leads."""
 
     written: str
-    """Where the writer wrote it."""
+    """The location to which the writer wrote it."""
 
     writer: int
-    """Who swapped it in; -1 for the table as the race finds it."""
+    """The writer that swapped it in; -1 for the initial table."""
 
 
 @frozen
@@ -57,26 +57,26 @@ class SharedState:
 
     table: Table
     history: tuple[Placed, ...]
-    """Every metadata file that was the table's, the present one last."""
+    """Every metadata file that was current, the latest one last."""
 
     files: Mapping[str, Any]
-    """Contents by path; None for data files, which nobody reads."""
+    """The contents of files by path; None for data files, which are never read."""
 
     late: tuple[tuple[int, str | None, str], ...] = ()
-    """Swaps on their way: writer, expected and new location."""
+    """Delayed swaps: writer, expected and new location."""
 
     @property
     def pointer(self) -> str | None:
-        """Where the table's metadata is."""
+        """The location of the current metadata file."""
         return self.history[-1].location if self.history else None
 
     @property
     def stale_pointer(self) -> str | None:
-        """Where it was before."""
+        """The location of the previous metadata file."""
         return self.history[-2].location if len(self.history) > 1 else self.pointer
 
     def swapped(self, writer: int, expected: str | None, new: str) -> tuple[SharedState, Swap]:
-        """The shared state after a swap, and the answer."""
+        """Return the shared state after a swap, and the answer to the swap."""
         if isinstance(self.table, FileSystemTable):
             target = next_version(expected, new)
             if expected != self.pointer or target in self.files or new not in self.files:

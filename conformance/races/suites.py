@@ -29,7 +29,7 @@ DEFAULT_FIXTURE = "partitioned"
 
 @frozen
 class Race:
-    """Who races on what."""
+    """The writers, the table and the faults of a race."""
 
     version: int
     table: str
@@ -51,7 +51,7 @@ class Race:
 
 @frozen
 class Played:
-    """A race and what came of it."""
+    """A race and its result."""
 
     race: Race
     explored: Explored
@@ -59,7 +59,7 @@ class Played:
 
 
 def names(version: int, fixture: str = DEFAULT_FIXTURE) -> tuple[str, ...]:
-    """The names of the changes that can race on a table of a format version; none where it has no such version."""
+    """Return the names of the changes that can race on a fixture; none if it has no such format version."""
     chosen = FIXTURES.get(fixture)
     if chosen is None or version not in chosen.versions:
         return ()
@@ -80,7 +80,7 @@ def _planned(race: Race) -> list[Planned]:
 
 
 def simulator_of(race: Race, *, encoded: bool = False) -> Simulator:
-    """The simulator of a race.
+    """Return the simulator of a race.
 
     Args:
         race: the race.
@@ -96,7 +96,7 @@ def simulator_of(race: Race, *, encoded: bool = False) -> Simulator:
 
 
 def play(race: Race, *, encoded: bool = False) -> Played:
-    """Follow every schedule of a race.
+    """Explore every schedule of a race.
 
     Args:
         race: the race.
@@ -108,20 +108,20 @@ def play(race: Race, *, encoded: bool = False) -> Played:
 
 
 def replay(race: Race, schedule: Sequence[Step]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """Follow one schedule: its trace, how each writer ended, and what is wrong.
+    """Replay one schedule; return its trace, the outcome of each writer, and the problems.
 
     Raises:
-        ValueError: a step is not possible in its place.
+        ValueError: a step is not possible at its place.
     """
     simulator = simulator_of(race)
-    simulator.explore()  # so that it knows which files are fought over
+    simulator.explore()  # so that it knows which files several writers use
     state, problems = simulator.replay(schedule)
     return simulator.trace(schedule), simulator.outcome(state), problems
 
 
 ALL_FAULTS = tuple(fault.value for fault in Fault)
 LOSSES = (Fault.CRASH.value, Fault.LOST_REPLY.value)
-"""The faults that three writers meet at every step."""
+"""The faults in races of three writers."""
 
 
 def pairs(
@@ -131,7 +131,7 @@ def pairs(
     fixtures: Iterable[str] = (DEFAULT_FIXTURE,),
     kinds: tuple[str, ...] = ALL_FAULTS,
 ) -> Iterator[Race]:
-    """Two writers with every pair of changes, and some kinds of faults."""
+    """Yield the races of two writers with every pair of changes, and some kinds of faults."""
     faults = kinds if most_faults else ()
     for fixture, version, table in itertools.product(fixtures, versions, tables):
         for changes in itertools.combinations_with_replacement(names(version, fixture), 2):
@@ -141,7 +141,7 @@ def pairs(
 def triples(
     versions: Iterable[int], tables: Iterable[str], most_faults: int = 0, fixtures: Iterable[str] = (DEFAULT_FIXTURE,)
 ) -> Iterator[Race]:
-    """Three writers with the core changes, any of which may crash or get no reply."""
+    """Yield the races of three writers with the core changes; any of them may crash or get no reply."""
     faults = LOSSES if most_faults else ()
     for fixture, version, table in itertools.product(fixtures, versions, tables):
         core = [name for name in CORE if name in names(version, fixture)]
@@ -152,7 +152,7 @@ def triples(
 def readers(
     versions: Iterable[int], tables: Iterable[str], fixtures: Iterable[str] = (DEFAULT_FIXTURE,)
 ) -> Iterator[Race]:
-    """A reader with every change, and with every core change while snapshots expire."""
+    """Yield the races of a reader with every change, and with every core change while snapshots expire."""
     for fixture, version, table in itertools.product(fixtures, versions, tables):
         known = names(version, fixture)
         for name in known:
@@ -171,13 +171,13 @@ def races(
     *,
     thorough: bool,
 ) -> list[Race]:
-    """The races of some suites.
+    """Return the races of some suites.
 
     Args:
         suites: pairs, triples, readers.
         versions: versions of the tables.
         tables: kinds of tables.
-        fixtures: what they race on.
+        fixtures: the names of the initial tables.
         most_faults: how many faults may happen in one schedule of a pair.
         thorough: whether every suite races on every fixture, with every kind of fault, pairs and readers on every kind
             of table, and three writers on the default fixture crash and miss replies. Else pairs alone race on all
@@ -203,11 +203,11 @@ def races(
 
 
 def play_all(races: Iterable[Race], processes: int | None = None, *, encoded: bool = False) -> Iterator[Played]:
-    """Play races on several processes, in the order that they are given.
+    """Run races in several processes, and yield the results in the given order.
 
     Args:
         races: the races.
-        processes: how many processes; as many as there are processors where not given.
+        processes: the number of processes; the number of processors by default.
         encoded: whether files are also encoded, and checked from their bytes.
     """
     todo = list(races)
@@ -223,7 +223,7 @@ def play_all(races: Iterable[Race], processes: int | None = None, *, encoded: bo
                 futures = [pool.submit(play, race, encoded=encoded) for race in todo]
             for future in futures:
                 yield future.result()
-        except BaseException:  # whoever interrupts this does not wait for races that are under way
+        except BaseException:  # after an interruption, do not wait for running races
             for child in set(active_children()) - others:
                 child.kill()
             raise

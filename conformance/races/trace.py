@@ -1,4 +1,4 @@
-"""Steps in words, for the traces of schedules."""
+"""Describe steps for the traces of schedules."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from spec_ref.commits.effects import DeleteFile, Effect, ReadFile, ReadPointer, 
 
 
 def describe(effect: Effect | None) -> str:
-    """What a writer does, in a few words."""
+    """Describe the step of a writer in a few words."""
     match effect:
         case ReadPointer():
             return "reads the pointer"

@@ -1,7 +1,7 @@
-"""Writers whose steps are remembered: what a writer does next depends on the answers it was given, and on nothing else.
+"""Writers as trees of steps: the next step of a writer depends only on the answers that it received.
 
-Exploring every order of steps comes to the same points again and again. Each point is a node, made once; to go on from
-one another way, the writer is run again from its beginning with the answers that lead there.
+Exploring every order of steps reaches the same points repeatedly. Each point is a node that is created once. To
+continue from it with a different answer, the writer is run again from its beginning with the answers that lead there.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from spec_ref.table_metadata.metadata import TableMetadata
 
 @frozen
 class ReplaceTable:
-    """Put another table in the place of the one that is there, as dropping and making a table of one name does."""
+    """Replace the table with a new one, as dropping and creating a table of the same name does."""
 
     metadata: TableMetadata
 
 
 def replace_table(change: ReplaceTable, table: Table) -> Steps[str]:
-    """Replace a table whatever it is by now.
+    """Replace a table whatever its current state is.
 
     Raises:
-        CommitStateUnknown: no answer came, or a refusal: others were faster, or the request arrived twice.
+        CommitStateUnknown: no answer, or a refusal: the race was lost, or the request arrived twice.
     """
     unique = yield NonDeterministic.NAME
     current = yield from load(1)
@@ -71,11 +71,11 @@ class Node:
 
     @property
     def ended(self) -> bool:
-        """Whether there is nothing more to do."""
+        """Whether the writer has ended."""
         return self.effect is None
 
     def after(self, answer: Any, key: Any = None) -> Node:
-        """The node after an answer; equal keys are for equal answers."""
+        """Return the node after an answer; equal keys mean equal answers."""
         key = answer if key is None else key
         found = self.children.get(key)
         if found is None:
@@ -91,18 +91,18 @@ class Node:
 
 
 class Source:
-    """What a writer draws: names and snapshot ids that are its own, and a clock that is not the others'."""
+    """The nondeterministic values of a writer: unique names and snapshot ids, and a separate clock."""
 
     def __init__(self, writer: int) -> None:
         self.writer = writer
 
     def draw(self, what: NonDeterministic, drawn: int) -> Any:
-        """What the writer draws when it has drawn a number of times before."""
+        """Return the writer's next value, given how many it has drawn before."""
         match what:
             case NonDeterministic.NAME:
                 return f"w{self.writer}-{drawn}"
             case NonDeterministic.SNAPSHOT_ID:
                 return 1000 * (self.writer + 1) + drawn
             case NonDeterministic.NOW:
-                # The clocks differ, so that time would go back if writers did not look at the table's.
+                # The clocks differ, so time would go back if writers ignored the table's timestamps.
                 return 10_000 - 1000 * self.writer + drawn

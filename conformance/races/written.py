@@ -1,6 +1,6 @@
-"""The validator's checks of what a commit wrote: of the metadata, of manifest lists and manifests, and of changes.
+"""Run the validator's checks on what a commit wrote: metadata, manifest lists, manifests, and changes.
 
-They are called on the objects that writers wrote. Where files are encoded too, the checks of bytes are made of each
+The checks run on the objects that writers wrote. If files are also encoded, the checks of bytes run on each
 file as it would be on disk.
 """
 
@@ -45,7 +45,7 @@ class WrittenChecks:
     """Checks what commits write, each thing once.
 
     Args:
-        base: the table that a race begins with; what is wrong with it already is nobody's fault.
+        base: the initial table; its problems are not attributed to commits.
         encoded: whether files are also encoded, and checked from their bytes.
     """
 
@@ -62,14 +62,14 @@ class WrittenChecks:
         files: Mapping[str, Any],
         new: Iterable[tuple[Snapshot, ObservedSnapshot, ObservedSnapshot | None]],
     ) -> Iterator[str]:
-        """What is wrong with what a commit wrote.
+        """Yield the problems in what a commit wrote.
 
         Args:
             before: the table before.
             after: the table after.
             locations: the metadata files of both.
             files: the contents of files by path.
-            new: the snapshots that the commit added, with what they hold and what their parents hold.
+            new: the snapshots that the commit added, with their contents and those of their parents.
         """
         yield from (_text(one) for one in _metadata_problems(after) if one not in self._allowed)
         if before.table_uuid == after.table_uuid:
@@ -125,14 +125,14 @@ class WrittenChecks:
 
 
 def _metadata_problems(table: TableMetadata) -> list[Violation]:
-    """What a table breaks of the rules over several fields."""
+    """Return the violations of rules over several fields."""
     return [one for rule in RULES if rule.severity is Severity.ERROR for one in rule.violations(table)]
 
 
 def _listed_alike(
     context: Context, snapshot: Snapshot, manifests: tuple[ManifestFile, ...], parent: ObservedSnapshot
 ) -> Iterator[str]:
-    """Where a list says something else of a manifest than the list before."""
+    """Yield differences between a manifest's entries in the new list and in the previous one."""
     before = evolve(snapshot, snapshot_id=-1, sequence_number=min(snapshot.sequence_number, 0), timestamp_ms=0)
     tasks = (ListTask(before), ListTask(snapshot))
     old = tuple(one for one, _ in parent.manifests)
@@ -159,7 +159,7 @@ def _manifest_findings(context: Context, manifest: ManifestFile, contents: Manif
 
 
 def _encoded_manifest(context: Context, manifest: ManifestFile, contents: ManifestPayload) -> Iterator[str]:
-    """What is wrong with the bytes of a manifest, or why it cannot be written."""
+    """Yield the problems in the bytes of a manifest, or why it cannot be encoded."""
     if contents.schema is None:
         return
     try:
@@ -172,13 +172,13 @@ def _encoded_manifest(context: Context, manifest: ManifestFile, contents: Manife
 
 
 def _shown(findings: Iterable[Finding]) -> Iterator[str]:
-    """Errors as texts."""
+    """Format the errors."""
     for one in findings:
         if one.severity is Severity.ERROR:
             yield _text(one.violation, one.violation.file or "")
 
 
 def _text(problem: Violation, file: str = "") -> str:
-    """A violation in one line."""
+    """Format a violation in one line."""
     found = f"found {problem.found}, expected {problem.expected}"
     return f"{problem.requirement} {file}{problem.path}: {problem.message} ({found})"
