@@ -1,4 +1,4 @@
-"""Real engines: which there are, how each is installed, and how its adapter is started.
+"""Real engines: list them, install them, and start their adapters.
 
 >>> from conformance.engine_setup import install, launch
 >>> install("pyiceberg")
@@ -59,11 +59,11 @@ _KIT_PACKAGES = (Path(__file__).parent.parent, Path(spec_ref.__file__).parent)
 
 @attrs.frozen
 class Launch:
-    """How an engine's adapter is started."""
+    """The command and environment that start an engine's adapter."""
 
     command: list[str]
     env: dict[str, str]
-    """The whole environment of the process, not additions to ours."""
+    """The complete environment of the process, not additions to the current one."""
 
 
 @attrs.frozen(kw_only=True)
@@ -74,24 +74,24 @@ class EngineStatus:
     version: str
     language: str
     label: str
-    """What to call it on the command line."""
+    """The name on the command line."""
 
     installed: bool
     path: Path
     """Its Python environment, or what was built of it, standing or to be made."""
 
     large: str | None = None
-    """What installing it takes, where it is installed by name only, and not with all engines."""
+    """The disk space and time for an engine that is installed only by name, not with all engines."""
 
     outdated: bool = False
-    """Whether it was built, and its sources changed since then."""
+    """Whether its sources changed since it was built."""
 
     reason: str | None
-    """Why it is not ready."""
+    """Why it is not ready; None if it is."""
 
     @property
     def by_name(self) -> bool:
-        """Whether it is installed when it is named only, or with all that are large."""
+        """Whether it is installed only by name or together with all large engines."""
         return self.large is not None
 
 
@@ -100,7 +100,7 @@ def _quiet(_: str) -> None:
 
 
 def install(name: str, progress: Progress = _quiet) -> EngineStatus:
-    """Set an engine up; quick when it is.
+    """Install an engine; returns at once if it is installed.
 
     Raises:
         EngineError: it cannot be installed.
@@ -132,7 +132,7 @@ def install(name: str, progress: Progress = _quiet) -> EngineStatus:
 
 
 def engine_status(engine: Engine) -> EngineStatus:
-    """Look whether all parts of an engine are there; nothing is run but ``java -version``."""
+    """Check whether all parts of an engine are installed; runs nothing but ``java -version``."""
     made = build_of(engine) if engine.sources else environment(engine.lock) if engine.lock else None
     reason: str | None = None
     outdated = isinstance(made, Build) and made.is_outdated()
@@ -168,12 +168,12 @@ def engine_status(engine: Engine) -> EngineStatus:
 
 
 def list_engines() -> list[EngineStatus]:
-    """All engines but the one inside the tool, by name; of each, the default version first."""
+    """Return all engines except the one inside the tool, by name, the default version of each first."""
     return [engine_status(engine) for engine in engine_catalog().engines]
 
 
 def launch(name: str) -> Launch:
-    """The command and environment that start an installed engine's adapter.
+    """Return the command and environment that start an installed engine's adapter.
 
     Raises:
         EngineError: the engine is not installed.
@@ -196,7 +196,7 @@ def launch(name: str) -> Launch:
         command = [_in_folder(engine, word) for word in engine.command]
         return Launch(command=command or [sys.executable, str(engine.folder / engine.adapter)], env=dict(os.environ))
     made = environment(engine.lock)
-    # What would make the engine load other packages or settings than its own.
+    # These variables would make the engine load packages or settings that are not its own.
     strangers = {
         "PYTHONPATH",
         "PYTHONHOME",
@@ -227,14 +227,14 @@ def launch(name: str) -> Launch:
 
 
 def _in_folder(engine: Engine, word: str) -> str:
-    """A word of a command; a file of the engine's folder where it begins with ``./``."""
+    """Return a word of a command; one that begins with ``./`` becomes a path in the engine's folder."""
     return str(engine.folder / word.removeprefix("./")) if word.startswith("./") else word
 
 
 def _kit() -> Path:
-    """A directory that holds our two packages and nothing else, for the path of a foreign interpreter.
+    """Return a directory with only our two packages, for the path of a different interpreter.
 
-    Our own site-packages must not be seen there: it would hide the engine's versions of the same libraries.
+    Our site-packages must not be on that path, as they would hide the engine's versions of the same libraries.
     """
     key = sha256("\0".join(str(package) for package in _KIT_PACKAGES).encode()).hexdigest()[:16]
     kit = home() / "kits" / key
@@ -252,5 +252,5 @@ def _mirror(package: Path, place: Path) -> None:
         place.symlink_to(package, target_is_directory=True)
     except FileExistsError:
         shutil.copytree(package, place, dirs_exist_ok=True)
-    except OSError:  # a system without symbolic links gets copies
+    except OSError:  # without support for symbolic links, copy
         shutil.copytree(package, place, dirs_exist_ok=True)

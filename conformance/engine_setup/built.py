@@ -1,9 +1,9 @@
 """Adapters in compiled languages: built on this machine from their sources, by the compiler of the language.
 
-A program is in the folder of its engine with the lock file of its language (``go.sum``, ``Cargo.lock``, and
-``jars.lock``, which is checked here, as Maven has none), and the language's own client fetches what that names, from
-where it is set up to. A build is found again by the hash of its sources and of the machine, and counts when its marker
-is there, which is written last.
+A program is in the folder of its engine, with the lock file of its language (``go.sum``, ``Cargo.lock``, and
+``jars.lock``, which is checked here, as Maven has none). The language's own client fetches the locked packages from its
+configured source. The hash of the sources and the machine identifies a build, which is valid once its marker file has
+been written.
 """
 
 from __future__ import annotations
@@ -33,36 +33,36 @@ _FETCH_JARS = (
 )
 
 JAVA_FILES = "{sources}/src/**/*.java"
-"""The argument of a step that becomes the files with these names."""
+"""The argument of a step that is replaced by the matching files."""
 
 HASH = 16
-"""The digits of the hash at the end of the name of a build."""
+"""The number of hash digits at the end of a build's name."""
 
 _PROGRAM = "adapter.exe" if sys.platform == "win32" else "adapter"
 
 
 @attrs.frozen
 class Toolchain:
-    """What builds the programs of one language."""
+    """The tools that build the programs of one language."""
 
     name: str
     program: str
-    """The compiler's command; it has to be on the path."""
+    """The compiler's command, which must be on the path."""
 
     oldest: tuple[int, ...]
-    """The oldest release that the sources and the libraries that they pin are built by."""
+    """The oldest release that can build the sources and their pinned libraries."""
 
     version: tuple[str, ...]
     """The arguments that make the command print its release."""
 
     steps: tuple[tuple[str, ...], ...]
-    """The commands that build the sources in ``{sources}``; what they make goes to ``{made}``."""
+    """The commands that build the sources in ``{sources}``; their output goes to ``{made}``."""
 
     result: str
-    """The program or the folder that was made, below ``{made}``, without the ``.exe`` of Windows."""
+    """The resulting program or folder below ``{made}``, without the ``.exe`` of Windows."""
 
     helpers: tuple[str, ...] = ()
-    """The other commands that have to be on the path."""
+    """Other commands that must be on the path."""
 
 
 TOOLCHAINS = {
@@ -108,31 +108,31 @@ TOOLCHAINS = {
 }  # fmt: skip
 
 JAR_LOCK = "jars.lock"
-"""The file beside the sources that pins jars, where there are any: SHA-256 and name, as ``sha256sum`` has them."""
+"""The file beside the sources that pins jars, if any: SHA-256 and name, in the format of ``sha256sum``."""
 
 
 @attrs.frozen
 class Build:
-    """Where the program of one engine is, or is to be."""
+    """The location of one engine's program, built or not."""
 
     path: Path
     toolchain: Toolchain
 
     @property
     def program(self) -> Path:
-        """The program, or the folder of what a runtime starts."""
+        """The path of the program, or of the folder that a runtime loads."""
         return self.path / _PROGRAM
 
     @property
     def command(self) -> list[str]:
-        """What starts it."""
+        """The command that starts the program."""
         return [str(self.program)]
 
     def is_installed(self) -> bool:
         return (self.path / MARKER).is_file()
 
     def is_outdated(self) -> bool:
-        """Whether it is not built, and a build of the same program from other sources is there."""
+        """Whether only a build of the same program from different sources exists."""
         root, name = self.path.parent, re.compile(re.escape(self.path.name[:-HASH]) + f"[0-9a-f]{{{HASH}}}")
         others = root.iterdir() if root.is_dir() else ()
         return not self.is_installed() and any(name.fullmatch(one.name) and (one / MARKER).is_file() for one in others)
@@ -144,7 +144,7 @@ def sources(engine: Installed) -> Path:
 
 
 def build_of(engine: Installed) -> Build:
-    """The build of an engine, made or not; other sources or another machine mean another place."""
+    """Return the build of an engine, made or not; its path depends on the sources and the machine."""
     folder = sources(engine)
     recipe = hashlib.sha256(sysconfig.get_platform().encode())
     for file in sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix != ".md"):
@@ -154,10 +154,10 @@ def build_of(engine: Installed) -> Build:
 
 
 def install_build(engine: Installed, progress: Progress) -> Build:
-    """Build the program of an engine unless it exists.
+    """Build the program of an engine unless the build exists.
 
     Raises:
-        EngineError: the compiler is missing or too old, or did not build it; then nothing counts as installed.
+        EngineError: the compiler is missing, too old, or failed; then nothing counts as installed.
     """
     made = build_of(engine)
     if made.is_installed():
@@ -166,7 +166,7 @@ def install_build(engine: Installed, progress: Progress) -> Build:
     if lack := missing(toolchain):
         raise EngineError(str(engine), lack)
     with exclusive(made.path.with_suffix(".lock")):
-        if made.is_installed():  # another process has just made it
+        if made.is_installed():  # another process has just built it
             return made
         progress(f"{engine}: building it with {toolchain.program}, which takes minutes where nothing of it is cached")
         shutil.rmtree(made.path, ignore_errors=True)
@@ -193,7 +193,7 @@ def _words(argument: str, sources: Path, places: dict[str, str]) -> list[str]:
 
 
 def missing(toolchain: Toolchain) -> str | None:
-    """What a machine lacks to build the programs of a language."""
+    """Describe what the machine lacks to build the programs of a language; None if nothing."""
     wanted = ".".join(map(str, toolchain.oldest))
     needed = f"{toolchain.name} {wanted} or newer is needed to build it"
     for program in (toolchain.program, *toolchain.helpers):
@@ -216,7 +216,7 @@ def missing(toolchain: Toolchain) -> str | None:
 
 
 def _check_jars(engine: Installed, lock: Path, jars: Path) -> None:
-    """Make sure that jars were fetched as they are pinned, and no others, before anything of them is used."""
+    """Check that exactly the pinned jars were fetched, before any of them is used."""
     if not lock.is_file():
         return
     rows = (line.split() for line in lock.read_text(encoding="utf-8").splitlines())

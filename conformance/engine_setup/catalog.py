@@ -1,4 +1,4 @@
-"""The engines and servers of catalogs that can be set up here, as their folders and ``shared.toml`` state them."""
+"""The engines and catalog servers that can be installed, as defined by their folders and ``shared.toml``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SERVERS = HERE.parent / "table_io" / "catalogs" / "servers"
 
 
 class EngineError(Exception):
-    """An engine cannot be had; the message is one line that names the engine and the reason."""
+    """An engine cannot be installed or used; the message names the engine and the reason in one line."""
 
     def __init__(self, engine: str, reason: str) -> None:
         super().__init__(f"{engine}: {' '.join(reason.split())}")
@@ -28,7 +28,7 @@ class EngineError(Exception):
 
 @attrs.frozen
 class Jar:
-    """A Java library by its Maven coordinates, and the SHA-256 that its file must have."""
+    """A Java library: its Maven coordinates, and the SHA-256 of its file."""
 
     organization: str
     name: str
@@ -42,13 +42,13 @@ class Jar:
 
 @attrs.frozen
 class Large:
-    """What installing an engine takes that is not installed with all others."""
+    """The disk space and time to install an engine that is not installed with all others."""
 
     disk_mb: int
-    """Megabytes of disk, while it is installed."""
+    """The disk space in megabytes, while it is installed."""
 
     minutes: int
-    """Where nothing is cached, on two processors."""
+    """The duration of the installation on two processors with empty caches."""
 
     def __str__(self) -> str:
         return f"about {self.disk_mb} MB of disk and {self.minutes} minutes"
@@ -73,32 +73,32 @@ class Engine:
     name: str
     version: str
     language: str
-    """The language the tested implementation is written in."""
+    """The language in which the tested implementation is written."""
 
     folder: Path
     """The folder with everything about it."""
 
     adapter: str = ""
-    """The file in the folder that speaks the protocol for it, run inside the engine's environment."""
+    """The adapter in the folder, which runs inside the engine's environment."""
 
     command: tuple[str, ...] = attrs.field(default=(), converter=tuple)
-    """In the place of `adapter`: a command; words that begin with ``./`` are files of the folder."""
+    """Instead of `adapter`: a command; words that begin with ``./`` are files of the folder."""
 
     module: str = ""
-    """In the place of `adapter`: a module that answers inside the tool, so that nothing is installed."""
+    """Instead of `adapter`: a module that answers inside the tool, so that nothing is installed."""
 
     sources: str = ""
     """The folder in `folder` with a program in the engine's language, which `adapter` starts if there is one; see
     `built`."""
 
     classes: tuple[str, ...] = attrs.field(default=(), converter=_names)
-    """Folders in `folder` with the Java sources of what `adapter` starts; compiled with the jars, see `java`."""
+    """Folders in `folder` with Java sources for `adapter`, which are compiled with the jars; see `java`."""
 
     lock: str = ""
-    """The name of the lock file with the Python packages of the environment; the tool's own Python without one."""
+    """The name of the lock file with the Python packages of the environment; without one, the tool's Python is used."""
 
     jdk: int = 0
-    """The oldest release of the full JDK that `adapter` needs, where its jars run on that; 0 where none does."""
+    """The oldest release of a full JDK that `adapter` needs; 0 if it needs none."""
 
     java: bool = False
     jars: tuple[Jar, ...] = attrs.field(default=(), converter=_jars)
@@ -106,17 +106,17 @@ class Engine:
     """Jars that come inside a Python package: paths under ``site-packages``."""
 
     matrix: tuple[str, ...] = attrs.field(default=(), converter=tuple)
-    """``producer`` and ``consumer``: what it is in a matrix for which no engine is named."""
+    """Its default roles in a matrix: ``producer``, ``consumer``, both or none."""
 
     large: Large | None = attrs.field(default=None, converter=_large)
-    """What installing it takes, where that is too much to install it with all others."""
+    """The disk space and time for an engine that is too large to be installed with all others."""
 
     default: bool = False
-    """Whether the bare name means this version."""
+    """Whether the name without a version means this version."""
 
     @property
     def by_name(self) -> bool:
-        """Whether it is installed when it is named only, or with all that are large."""
+        """Whether it is installed only by name or together with all large engines."""
         return self.large is not None
 
     @property
@@ -131,12 +131,12 @@ class Engine:
 
     @property
     def toolchain(self) -> str:
-        """What builds the sources, or only fetches the jars that they name."""
+        """The toolchain that builds the sources, or only fetches the jars that they name."""
         return "jars" if self.jdk else self.language
 
     @property
     def build_name(self) -> str:
-        """What its build is called: versions with sources for each exist side by side."""
+        """The name of its build; builds of several versions exist side by side."""
         return f"{self.name}-{self.version}" if self.jdk else self.name
 
     def __str__(self) -> str:
@@ -145,18 +145,18 @@ class Engine:
 
 @attrs.frozen(kw_only=True)
 class CatalogServer:
-    """The server of a catalog, at one version."""
+    """One version of a catalog server."""
 
     name: str
     version: str
     title: str
-    """What it is, in a few words."""
+    """A short description."""
 
     toolchain: str = ""
-    """What builds it from the folder of `catalogs/servers` that has its name; see `built`."""
+    """The toolchain that builds it from its folder in `catalogs/servers`; see `built`."""
 
     java: int = 0
-    """The oldest release of Java that it runs on."""
+    """The oldest release of Java on which it runs."""
 
     lock: str = ""
     """The name of the lock file with the Python packages of a server in Python."""
@@ -181,12 +181,12 @@ class CatalogServer:
 
 
 Installed: TypeAlias = Engine | CatalogServer
-"""What `engines install` installs."""
+"""The things that `engines install` installs."""
 
 
 @attrs.frozen
 class JavaRange:
-    """The Java releases that the engines run on, and the lock of the runtime for machines with none of them."""
+    """The Java releases on which the engines run, and the lock of the runtime for machines without any of them."""
 
     oldest: int
     newest: int
@@ -195,17 +195,17 @@ class JavaRange:
 
 @attrs.frozen
 class Catalog:
-    """All that the folders of engines and ``shared.toml`` say."""
+    """The contents of the engines' folders and of ``shared.toml``."""
 
     every: tuple[Engine, ...]
-    """All engines at all versions, those that answer inside the tool among them."""
+    """All versions of all engines, including those that answer inside the tool."""
 
     java: JavaRange
     locks: dict[str, tuple[str, ...]]
-    """Lock name to the packages that it is resolved from."""
+    """For each lock name, the packages from which it is resolved."""
 
     lock_files: dict[str, Path]
-    """Lock name to the file with what it was resolved into."""
+    """For each lock name, the file with the resolved packages."""
 
     servers: tuple[CatalogServer, ...]
 
@@ -219,7 +219,7 @@ def catalog() -> Catalog:
     """Read the folders of engines, and ``shared.toml``.
 
     Raises:
-        UsageError: a folder is not as it has to be.
+        UsageError: a folder is malformed.
     """
     return _catalog(engine_folders())
 
@@ -266,10 +266,10 @@ def _catalog(folders: tuple[EngineFolder, ...]) -> Catalog:
 
 
 def find_engine(name: str) -> Engine:
-    """The engine that ``name`` or ``name@version`` means; the version may be shortened (``spark-reference@3.5``).
+    """Return the engine for ``name`` or ``name@version``; the version may be shortened (``spark-reference@3.5``).
 
     Raises:
-        EngineError: no engine or version is called so.
+        EngineError: there is no such engine or version.
     """
     plain, _, version = name.partition("@")
     named = [engine for engine in catalog().engines if engine.name == plain]
@@ -285,10 +285,10 @@ def find_engine(name: str) -> Engine:
 
 
 def find_server(name: str) -> CatalogServer:
-    """The server of a catalog that has a name.
+    """Return the catalog server with a name.
 
     Raises:
-        EngineError: none is called so.
+        EngineError: there is no such server.
     """
     for server in catalog().servers:
         if server.name == name:
@@ -298,10 +298,10 @@ def find_server(name: str) -> CatalogServer:
 
 
 def lock_text(name: str) -> str:
-    """The lock file of this name: packages, versions and hashes, as pip reads them.
+    """Return the text of a lock file: packages, versions and hashes, as pip reads them.
 
     Raises:
-        EngineError: it has not been written.
+        EngineError: the lock file does not exist.
     """
     path = catalog().lock_files[name]
     try:
@@ -312,5 +312,5 @@ def lock_text(name: str) -> str:
 
 
 def lock_names() -> list[str]:
-    """The names of all locks that have a file."""
+    """Return the names of all locks that have a file."""
     return sorted(name for name, path in catalog().lock_files.items() if path.is_file())

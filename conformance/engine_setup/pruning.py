@@ -1,4 +1,4 @@
-"""Removing what was made for engines and is not used any more: environments of older locks, and older builds."""
+"""Remove unused files of engines: environments of older locks, and older builds."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from conformance.engine_setup.environments import environment, exclusive, home
 from conformance.engine_setup.java import classes_path
 
 MADE = re.compile(r".+-[0-9a-f]{16}")
-"""The names of what is made: what it is of, and the hash of what it is made from."""
+"""The names of environments and builds: a name, and the hash of their sources."""
 
 
 @attrs.frozen
 class Unused:
-    """An environment or build that nothing of this version leads to."""
+    """An environment or build that this version of the tool does not use."""
 
     path: Path
     size: int
-    """Bytes on the disk."""
+    """The size on disk in bytes."""
 
 
 def prune(*, dry_run: bool = False) -> list[Unused]:
-    """Remove environments and builds of lock files, sources and versions of Python that are not this installation's.
+    """Remove environments and builds for lock files, sources or versions of Python of other installations.
 
     Args:
-        dry_run: remove nothing.
+        dry_run: only list them.
     """
     used = {environment(lock).path for lock in lock_names()}
     used |= {build_of(engine).path for engine in catalog().engines if engine.sources}
