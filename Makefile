@@ -45,7 +45,7 @@ older: $(READY)    ## replay every vector against the older versions of engines 
 engines-large: $(READY)    ## install the engines that take minutes and much disk (Flink, Go, Rust), and replay every vector: an hour
 	$(BIN)/iceberg-conformance engines install --large
 	$(BIN)/iceberg-conformance run $(LARGE:%=--adapter %) --expect known-deviations --results results/engines-large.jsonl --report html:results/engines-large.html $(TIMEOUT)
-	$(BIN)/python -m pytest tests/engines -k "$(LARGE_TESTS)"
+	$(BIN)/python -m pytest tests/engines tests/validate/test_reading_facts.py -k "$(LARGE_TESTS)"
 
 races: $(READY)    ## explore every race of commits on every kind of table: twenty minutes of one quiet processor
 	$(BIN)/iceberg-conformance race explore --faults 1 --thorough

@@ -423,7 +423,7 @@ class Table:
                     raise ScriptError(f"the spec has the field {change['transform']}({change['source']}) already")
                 self.spec = (*self.spec, new)
             elif not named:
-                raise RefusedByText("PAR002", f"there is no partition field {change['name']!r}")
+                raise RefusedByText("PAR010", f"there is no partition field {change['name']!r}")
             elif change["op"] == "remove":
                 self.spec = tuple(source for source in self.spec if source not in named)
             else:

@@ -123,6 +123,15 @@ def may_promote(old: Json, new: Json, version: int) -> bool:
     return bool(before and after and int(after[1]) > int(before[1]) and after[2] == before[2])
 
 
+def refusal_code(old: Json, new: Json) -> str:
+    """Return the requirement that forbids a promotion that is not allowed."""
+    if isinstance(old, dict) != isinstance(new, dict) and "variant" not in (old, new):
+        return "EVO013"
+    if old == "date" and str(new).startswith("timestamp"):
+        return "EVO005"
+    return "EVO004" if old == "unknown" else "EVO003"
+
+
 def with_new_ids(type_: Json, last: int) -> tuple[Json, int]:
     """Return a type with new ids for everything inside it, and the highest id (EVO009)."""
     made = copy.deepcopy(type_)
@@ -159,7 +168,8 @@ def changed_fields(before: Sequence[Json], change: Json, version: int, last: int
     holder, member = find(fields, name)
     if change["op"] == "promote":
         if not may_promote(holder[member], change["type"], version):
-            raise RefusedByText("EVO003", f"{holder[member]} does not become {change['type']}")
+            code = refusal_code(holder[member], change["type"])
+            raise RefusedByText(code, f"{holder[member]} does not become {change['type']}")
         for default in ("initial-default", "write-default"):
             if holder[member] == "date" and holder.get(default) is not None:
                 holder[default] += "T00:00:00." + "0" * (9 if change["type"] == "timestamp_ns" else 6)

@@ -279,7 +279,7 @@ _PLAIN: dict[str, Transform] = {
 
 _PARAMETERIZED: dict[str, Callable[[int], Transform]] = {"bucket": Bucket, "truncate": Truncate}
 
-_PARAMETER = re.compile(r"\[(0|-?[1-9][0-9]{0,99})\]")
+_PARAMETER = re.compile(r"\[([1-9][0-9]{0,99})\]")
 
 
 def parse_transform(text: str) -> Transform:

@@ -273,7 +273,7 @@ def test_annotations_for_github_are_one_for_each_requirement(cli: Cli, many: Pat
 
 def test_a_folder_for_a_report_is_made_and_said(cli: Cli, folder: Path, tmp_path: Path) -> None:
     done = cli("run", "--vectors", folder, "--report", f"json:{tmp_path / 'new' / 'run.json'}")
-    assert one_line(done.stderr) == f"--report: made the folder {tmp_path / 'new'}"
+    assert one_line(done.stderr) == f"--report: created the folder {tmp_path / 'new'}"
     assert json.loads((tmp_path / "new" / "run.json").read_text())["complete"]
 
 

@@ -42,4 +42,4 @@ def test_an_engine_keeps_laws(capsys: pytest.CaptureFixture[str]) -> None:
     asked = ["metamorphic", "--adapter", "pyiceberg", "--law", "appends-commute", "--seed", "0", "--examples", "3"]
     avoid = [f"--avoid={word}" for word in ("v3", "orc", "avro", "merge-on-read", "delete-equal", "upsert", "nested")]
     assert main([*asked, *avoid, "--timeout", "300", "--start-timeout", "600"]) == 0
-    assert "1 laws" in capsys.readouterr().err
+    assert "1 property" in capsys.readouterr().err

@@ -195,7 +195,7 @@ def test_a_type_that_a_version_does_not_promote_is_refused_for_that(tmp_path: Pa
     spec = [{"source": "d", "transform": "bucket[4]", "name": "p"}]
     promotion = {"op": "alter-schema", "changes": [{"op": "promote", "name": "d", "type": "timestamp"}]}
     schema = {"type": "struct", "fields": fields}
-    for version, code in ((2, "EVO003"), (3, "EVO008")):
+    for version, code in ((2, "EVO005"), (3, "EVO008")):
         made = script(promotion, version=version, schema=schema, partition=spec)
         with pytest.raises(RefusedByText) as error:
             Table().after(0, made["operations"][0]).after(1, promotion)
@@ -209,7 +209,7 @@ def test_a_file_that_vanishes_is_seen(tmp_path: Path, monkeypatch: pytest.Monkey
         next((tmp_path / "table" / "data").glob("*.parquet")).unlink()
 
     _plant(monkeypatch, "rewrite_manifests", loses)
-    with pytest.raises(Broken, match=r"after operation 2, rewrite-manifests: .* is gone"):
+    with pytest.raises(Broken, match=r"after operation 2, rewrite-manifests: .* is missing"):
         follow_reference(script(ROWS, {"op": "rewrite-manifests"}), tmp_path / "table")
 
 

@@ -63,4 +63,4 @@ def test_a_golden_table_shows_its_checks(table: str) -> None:
 
 def test_every_check_is_on_the_page() -> None:
     rows = {line.split(" | ")[0] for line in page.page().splitlines()}
-    assert {f"| `{check}`" for check in registry()} <= rows
+    assert {f'| <span id="check-{check}"></span>`{check}`' for check in registry()} <= rows

@@ -6,6 +6,7 @@ import functools
 
 import pytest
 
+from conformance.engine_setup import list_engines
 from conformance.reports.validation import finding_json
 from conformance.rules import registry
 from conformance.runner.execution import Plan, execute
@@ -32,14 +33,17 @@ def test_facts_name_known_engines_and_have_evidence() -> None:
     assert {fact.outcome for fact in facts()} <= {"refuses", "fails", "wrong"}
 
 
-OURS = [fact for fact in facts() if fact.vectors]
+ABSENT = {status.name for status in list_engines() if status.by_name and not status.installed}
+"""Large engines that are not here: `make engines-large` installs them and runs these tests."""
+
+OURS = [fact for fact in facts() if fact.vectors and adapters()[fact.engine] not in ABSENT]
 
 
 @functools.cache
 def answers() -> tuple[dict[str, str], dict[tuple[str, str], str]]:
     """The versions of the engines, and the outcomes of what they are asked to read."""
     wanted = frozenset(vector for fact in OURS for vector in fact.vectors)
-    asked = named(sorted(adapters().values()), limits_of(180, 180))
+    asked = named(sorted({*adapters().values()} - ABSENT), limits_of(180, 180))
     run = execute(Plan(tuple(asked), Selection(ids=wanted).choose(load(shipped()))), {}, Writer(None))
     assert [one.not_examined for one in run.adapters if one.not_examined] == []
     versions = {one.name: one.version for one in run.adapters}
@@ -58,7 +62,7 @@ def test_engines_with_an_adapter_are_of_the_version_that_was_run() -> None:
     known = engines()
     assert len(adapters()) >= 7
     for engine, adapter in adapters().items():
-        assert versions[adapter] in known[engine], engine
+        assert adapter in ABSENT or versions[adapter] in known[engine], engine
 
 
 @pytest.mark.engine

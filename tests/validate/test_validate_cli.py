@@ -157,7 +157,7 @@ def test_a_baseline_accepts_what_it_knows(validate: Cli, tmp_path: Path) -> None
         ((), "name a table"),
         (("x", "--level", "deep"), "deep"),
         (("x", "--select", "NOPE1"), "not a check, the code of a requirement"),
-        (("x", "--snapshots", ""), "--snapshots: current"),
+        (("x", "--snapshots", ""), "--snapshots is empty: expected current"),
         (("x", "--diff"), "OLD and NEW"),
         (("x", "--workers", "0"), "--workers 0"),
         (("x", "--file-timeout", "nan"), "--file-timeout nan"),
@@ -193,7 +193,7 @@ def test_a_branch_or_tag_is_chosen_by_its_name_and_an_unknown_one_is_wrong_usage
         assert table["snapshots"] == [str(snapshot)]
     done = validate(path, "--snapshots", "Audit")
     assert done.returncode == 2
-    assert "no branch or tag 'Audit'; it has '2024'" in done.stderr
+    assert "no branch or tag 'Audit'; its branches and tags: '2024'" in done.stderr
     assert "'audit', 'main'" in done.stderr
     del metadata["refs"]
     path.write_text(json.dumps(metadata), encoding="utf-8")

@@ -35,6 +35,7 @@ NAMES = {
     "polars": "Polars",
     "pyiceberg": "PyIceberg",
     "sail": "Sail",
+    "trino": "Trino",
 }
 
 

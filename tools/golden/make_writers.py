@@ -67,7 +67,7 @@ class Tables:
         files = sorted(path for path in table.rglob("*") if path.is_file() and not path.name.endswith(".crc"))
         newest = max((path for path in files if path.name.endswith(".metadata.json")), key=_age)
         for path in files:
-            if path == newest or path.suffix in (".avro", ".parquet", ".puffin"):
+            if path == newest or path.suffix in (".avro", ".parquet", ".puffin", ".stats"):
                 kept.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(path, kept / path.name)
         entries = [[{"content": 0, "status": 1, "record_count": 2}]]

@@ -170,9 +170,9 @@ def _transform(bench: Any) -> None:
     bench.metadata["partition-specs"][-1]["fields"][0]["transform"] = 7
 
 
-@corruption("TRN017", "bucket-of-nothing", PARTITIONED, "metadata")
-def _no_buckets(bench: Any) -> None:
-    bench.metadata["partition-specs"][-1]["fields"][0]["transform"] = "bucket[0]"
+@corruption("TRN017", "bucket-beyond-int", PARTITIONED, "metadata")
+def _too_many_buckets(bench: Any) -> None:
+    bench.metadata["partition-specs"][-1]["fields"][0]["transform"] = "bucket[4294967296]"
 
 
 @corruption("PAR007", "transform-unknown", PARTITIONED, "metadata", severity="warning")
