@@ -8,7 +8,7 @@ import time
 
 import z3
 
-from tools.proofs.theorem import CASE_SECONDS, THEOREMS, Verdict, prove
+from tools.proofs.theorem import CASE_SECONDS, EXHAUSTIVE, INDUCTION, THEOREMS, Verdict, prove
 from tools.proofs.theorems import load
 
 
@@ -62,10 +62,14 @@ def report(verdict: Verdict) -> None:
     one = verdict.theorem
     print(f"{'proved' if verdict.proved else 'NOT PROVED'}  {one.id}  [{', '.join(one.codes)}]")
     print(f"    {one.words}")
-    by = "by running it" if one.method == "exhaustive" else f"by z3 on {verdict.paths} paths"
+    by = {EXHAUSTIVE: "by running it", INDUCTION: "by z3, by induction over the steps of the code"}.get(
+        one.method, f"by z3 on {verdict.paths} paths"
+    )
     print(f"    {one.scope}, {verdict.cases} cases, {by}, {verdict.seconds:.1f} s")
     for failure in verdict.failures:
         print(f"    case {failure.case or 'of all'}: {failure.reason}")
+        for number, step in enumerate(failure.steps, 1):
+            print(f"      {number:>2}. {step}")
         if failure.values is not None:
             print(f"      values    {failure.values}")
             print(f"      replayed  {failure.replayed}")

@@ -68,8 +68,8 @@ def _refuted(row: Row) -> str:
     assert cases, f"no case of {row.theorem} is of {row.case}"
     verdict = prove(attrs.evolve(one, cases=cases), replay=False, stop=True)
     for failure in verdict.failures:
-        if failure.values is not None or one.method == EXHAUSTIVE:
-            return f"{failure.reason}, {failure.values}"
+        if failure.is_shown or one.method == EXHAUSTIVE:
+            return f"{failure.reason}, {failure.steps or failure.values}"
     return ""
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -24,7 +24,8 @@ from tools.proofs.symbols import SymbolicBytes, SymbolicDecimal, SymbolicFloat, 
 ALL = "all values"
 BOUNDED = "bounded length"
 EXHAUSTIVE = "exhaustive"
-METHODS = (ALL, BOUNDED, EXHAUSTIVE)
+INDUCTION = "any number of writers"
+METHODS = (ALL, BOUNDED, EXHAUSTIVE, INDUCTION)
 
 CASE_SECONDS = 60.0
 """The processor time that one case of a theorem may take."""
@@ -37,6 +38,14 @@ MAX_CODE_POINT = 0x10FFFF
 
 class ClaimFailed(AssertionError):
     """A claim of a theorem is false for some values."""
+
+
+class StepsFound(ClaimFailed):
+    """Steps of several writers make a claim false."""
+
+    def __init__(self, words: str, steps: Sequence[str]) -> None:
+        super().__init__(words)
+        self.steps = tuple(steps)
 
 
 @attrs.define
@@ -206,6 +215,14 @@ class Failure:
     replayed: str = ""
     """What the code does with these values."""
 
+    steps: tuple[str, ...] = ()
+    """The steps of writers that make the theorem false."""
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether something was found that makes the theorem false, and it is not just unproved."""
+        return self.values is not None or bool(self.steps)
+
 
 @attrs.frozen
 class Verdict:
@@ -255,12 +272,12 @@ def _prove_case(
     one: Theorem, case: Mapping[str, Any], seconds: float, *, replay: bool
 ) -> tuple[Failure | None, int, int]:
     name = ", ".join(f"{key}={value}" for key, value in case.items())
-    if one.method == EXHAUSTIVE:
+    if one.method in {EXHAUSTIVE, INDUCTION}:
         world = World(given={})
         try:
             one.state(world, **case)
-        except Exception as error:
-            return Failure(name, _reason(error)), 1, world.claims
+        except (Exception, Undecided) as error:
+            return Failure(name, _reason(error), steps=getattr(error, "steps", ())), 1, world.claims
         return None if world.claims else Failure(name, VACUOUS), 1, world.claims
     count = claims = 0
     worlds: list[World] = []

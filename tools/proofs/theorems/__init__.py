@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 
-TOPICS = ("projection", "statistics", "logic", "arithmetic", "evolution", "bounds", "lineage")
+TOPICS = ("projection", "statistics", "logic", "arithmetic", "evolution", "bounds", "lineage", "protocol")
 
 
 def load() -> None:
