@@ -23,10 +23,17 @@ def test_every_mutant_fits_the_code_and_names_a_case_of_a_theorem() -> None:
 
 
 def test_theorems_are_false_of_mutants() -> None:
-    words = ["midnight-is-not-its-own-day", "equality-deletes-apply", "the-quotient", "two-negations"]
+    words = [
+        "midnight-is-not-its-own-day",
+        "equality-deletes-apply",
+        "the-quotient",
+        "two-negations",
+        "a-refusal-counts-as-true",
+    ]
     run = subprocess.run(
         [sys.executable, "-m", "tools.proofs.mutants", *words], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert run.returncode == 0, run.stdout + run.stderr
     assert run.stdout.count("killed  ") == len(words)
     assert "ClaimFailed" in run.stdout
+    assert "StepsFound" in run.stdout

@@ -22,8 +22,9 @@ import attrs
 import z3
 
 from tools.proofs.explorer import SOLVER_STEPS, Undecided
-from tools.proofs.protocol_steps import Machine, Step
+from tools.proofs.protocol_steps import ENDS, Machine, Step
 
+_YES = True
 NONE, FIRST = 0, 1
 """No version, and the version that the table has in the beginning."""
 
@@ -188,7 +189,7 @@ def taken(step: Step, number: Callable[[str], int], state: State, writer: Any, c
                 claims.append(("it overwrites a file of the table", _not(is_installed(state, fresh))))
             after = attrs.evolve(
                 after,
-                written=_put(after.written, fresh, True),
+                written=_put(after.written, fresh, _YES),
                 owner=_put(after.owner, fresh, writer),
                 parent=_put(after.parent, fresh, registers[step.parent]),
                 valid=_put(after.valid, fresh, registers[step.valid]),
@@ -199,7 +200,7 @@ def taken(step: Step, number: Callable[[str], int], state: State, writer: Any, c
             guard = _and(guard, sent != NONE, state.written[sent])
             after = attrs.evolve(
                 after,
-                sent=_put(after.sent, sent, True),
+                sent=_put(after.sent, sent, _YES),
                 expected=_put(after.expected, sent, registers[step.parent]),
             )
         case "swap", "done" if Assumption.DONE in kept:
@@ -219,9 +220,9 @@ def taken(step: Step, number: Callable[[str], int], state: State, writer: Any, c
 
 def arrives(state: State, version: Any, witness: Any, kept: Kept) -> Taken:
     """A swap that was sent arrives, and is done."""
-    guard = state.sent[version]
-    if Assumption.SWAP in kept:
-        guard = _and(guard, state.current == state.expected[version])
+    # Without compare-and-swap a request is done whatever the pointer is at, though only once.
+    is_expected = state.current == state.expected[version]
+    guard = _and(state.sent[version], is_expected if Assumption.SWAP in kept else _not(is_installed(state, version)))
     other = _and(witness != version, state.written[witness], state.owner[witness] == state.owner[version])
     claims = (
         ("a change is in the history twice", _not(is_installed(state, version))),
@@ -299,7 +300,7 @@ class Model:
         invariant are true before; it must stay true at the steps of others; and it must imply the claims.
 
         Returns:
-            Nothing, or what cannot be proved.
+            What cannot be proved; empty if all is proved.
 
         Raises:
             Undecided: the solver gave up.
@@ -403,7 +404,7 @@ class Model:
 
     # Counterexamples
 
-    def counterexample(self, writers: int = 2, versions: int = 5, most: int = 200_000) -> tuple[str, ...]:
+    def counterexample(self, writers: int = 2, versions: int = 4, most: int = 300_000) -> tuple[str, ...]:
         """Search for the shortest way to something that is wrong.
 
         Args:
@@ -412,12 +413,17 @@ class Model:
             most: after how many states to give up.
 
         Returns:
-            The steps in words, the last one with what is wrong; nothing if no way was found.
+            The steps in words, the last one with what is wrong; empty if there is no way.
+
+        Raises:
+            Undecided: there are more states.
         """
         begin = initial(self.number(self.start), writers, versions + 1)
         came: dict[State, tuple[State, str] | None] = {begin: None}
         left = deque([begin])
-        while left and len(came) < most:
+        while left:
+            if len(came) > most:
+                raise Undecided(f"no counterexample was found in {len(came)} states")
             state = left.popleft()
             for words, after, wrong in self._next(state, writers, versions):
                 if wrong:
@@ -459,9 +465,7 @@ class Model:
             for fresh in names:
                 yield Chosen(version, fresh, NONE)
 
-    def _wrong(
-        self, step: Step, state: State, writer: int, chosen: Chosen, written: list[int], result: Taken
-    ) -> str:
+    def _wrong(self, step: Step, state: State, writer: int, chosen: Chosen, written: list[int], result: Taken) -> str:
         if not result.claims:
             return ""
         for witness in written:
@@ -482,17 +486,54 @@ def _way(came: dict[State, tuple[State, str] | None], state: State) -> list[str]
 
 
 def describe(step: Step, state: State | None = None, writer: int = 0, version: int = NONE) -> str:
-    """A step in words."""
-    what = " ".join(filter(None, (step.effect, step.subject)))
-    if state is not None and step.effect in {"send", "delete metadata"}:
-        what += f" (file {state.new[writer]})"
-    if version != NONE:
-        what += f" (file {version})"
-    made = f", made from {step.valid}, after {step.parent}" if step.effect == "write metadata" else ""
-    expects = f", expecting {step.parent}" if step.effect == "send" else ""
-    answer = f" -> {step.answer}" if step.answer else ""
-    end = f" ({step.target})" if " > " not in step.target else ""
-    return f"{what}{made}{expects}{answer}{end}"
+    """A step in words.
+
+    Args:
+        step: the step.
+        state: the state before, where a way to it is described; None for a step of any writer in any state.
+        writer: who takes it.
+        version: the version that is read or written.
+
+    Returns:
+        The words.
+    """
+    named = "" if version == NONE else f" file {version}"
+    own = "its file" if state is None else f"file {state.new[writer]}"
+    answer = step.answer
+    match step.effect:
+        case "read pointer":
+            what = f"reads the pointer:{named}" if named else f"reads the pointer: {answer}"
+        case "read metadata":
+            what = f"reads {READ[step.subject]}: {answer}"
+        case "write metadata":
+            made = "what it loaded" if step.valid == "loaded" else "a version to which the change may not be applied"
+            what = f"writes{named or ' a file'}, made from {made}, whose log ends with {NAMED[step.parent]}: {answer}"
+        case "send":
+            new = own if step.subject == "new" else NAMED[step.subject]
+            what = f"asks to swap the pointer from {NAMED[step.parent]} to {new}"
+        case "swap":
+            what = f"gets the answer to its swap: {answer}"
+        case "delete metadata":
+            what = f"deletes {own}: {answer}"
+        case _:
+            what = "begins"
+    return f"{what}; it ends: {step.target}" if step.target in ENDS else what
+
+
+READ = {
+    "pointer": "the metadata that the pointer is at",
+    "older": "the metadata of an older version",
+    "next": "the file of the next version",
+    "new": "its own file",
+    "any": "the metadata of any file",
+}
+NAMED = {
+    "loaded": "what it loaded",
+    "base": "what its file was made from",
+    "pointer": "the pointer that it read last",
+    "new": "its own file",
+    "any": "any other file",
+}
 
 
 def initial(start: int, writers: int, versions: int) -> State:

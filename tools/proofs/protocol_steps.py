@@ -2,9 +2,9 @@
 
 A writer is a finite machine. Its states are the places where the generator waits for an answer: the lines of all
 functions that are being run. Its registers are locations: the pointer that it read last, the metadata file that it
-loaded, and the metadata file that it wrote. Steps that no other writer can see (drawing a name, waiting, files that only
-this commit uses) are run together with the step before them. How often a step was repeated is left out of a state, so
-that the machine may repeat it any number of times: whatever holds for the machine holds for every retry policy.
+loaded, and the metadata file that it wrote. Steps that no other writer can see (drawing a name, waiting, files that
+only this commit uses) are run together with the step before them. How often a step was repeated is left out of a state,
+so that the machine may repeat it any number of times: what holds for the machine holds for every retry policy.
 
 No step is written down here. What is written here are the answers that a store can give, and how an argument of an
 effect is recognized as one of the registers; an argument that is none of them may be any location.
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import attrs
@@ -45,8 +45,8 @@ MARK = "proof.version"
 """A property that says which version of the table a content is, so that content can be followed."""
 
 VERSION = 2
-RETRIES = 1
-"""Runs of the code retry up to so often; `machine` checks that one retry more adds no step."""
+RETRIES = 2
+"""How often runs of the code retry; a theorem says that one retry more adds no step."""
 
 TIMEOUT_MS = 1_000
 LATER_MS = 10_000
@@ -116,9 +116,7 @@ def subject(table: str, name: str) -> Subject:
     """
     fixture = FIXTURES[DEFAULT_FIXTURE]
     shared: SharedState = fixture.state(VERSION, TABLES[table])
-    mine, others = (
-        next(one for one in operations(fixture, VERSION, writer) if one.name == name) for writer in (0, 1)
-    )
+    mine, others = (next(one for one in operations(fixture, VERSION, writer) if one.name == name) for writer in (0, 1))
     before = shared.files[shared.pointer or ""]
     after, files = _applied(others.change, shared)
     replaced = evolve(before, table_uuid="00000000-0000-4000-8000-00000000beef")
@@ -163,8 +161,8 @@ def _applied(change: Change, shared: SharedState) -> tuple[TableMetadata, Mappin
                 answer = None
 
 
-class Raise(Exception):  # noqa: N818 - it is an answer: the runner could not perform the effect
-    """The store failed."""
+class Raise(Exception):
+    """The answer of a store that could not perform an effect: it is raised into the commit."""
 
 
 class _Run:
@@ -178,7 +176,6 @@ class _Run:
         self.taken: list[int] = []
         self.open: list[tuple[int, ...]] = []
         self.steps: list[Step] = []
-        self.keys: list[Any] = []
         self.drawn = self.version = self.ancestors = 0
         self.late = self.missing = False
         self.pointer: str | None = None
@@ -228,14 +225,15 @@ class _Run:
             if unseen is not None:
                 answer = unseen[0]
                 continue
-            where = place_of(code)
-            self.steps.append(attrs.evolve(label, source=source, target=where))
-            source = where
-            key = (where, counters(code), self.registers())
+            place = place_of(code)
+            # Another run has taken the same steps up to the last of the answers that are given.
             if len(self.taken) >= len(self.chosen):
+                self.steps.append(attrs.evolve(label, source=source, target=place))
+                key = (place, counters(code), self.registers())
                 if key in known:
                     return
                 known.add(key)
+            source = place
             label, answer = self.answer(effect)
             if isinstance(answer, Raise):
                 failure = answer
@@ -355,7 +353,8 @@ class _Run:
             logs = [""] if self.new is None or self.file_system else ["", ", log: new", ", log: base", ", log: neither"]
             if self.ancestors >= MOST_ANCESTORS:
                 logs = [one for one in logs if "neither" not in one]
-            options += [(kind + log, kind) for kind in self.one.contents for log in logs]
+            kinds = list(self.one.contents)[:1] if subject_ == "older" else self.one.contents
+            options += [(kind + log, kind) for kind in kinds for log in logs]
         options += [("missing", None), ("failure", Raise())]
         what, kind = self.choose(options)
         content = self.place(path, kind, what) if isinstance(kind, str) else kind
@@ -386,7 +385,7 @@ class _Run:
 
     def write(self, path: str, content: TableMetadata) -> tuple[Step, Any]:
         """New metadata is written; from which version it was made is seen from its content."""
-        self.new, self.content = path, content
+        self.new, self.content, self.ancestors = path, content, 0
         self.base = content.metadata_log[-1].metadata_file if content.metadata_log else None
         parent = "loaded" if self.base == self.loaded and self.continues_log(content) else "any"
         valid = "loaded" if self.is_made_from_loaded(content) else "any"
@@ -465,9 +464,6 @@ def explored(one: Subject, retries: int) -> Machine:
         left += run.open
         steps.update(dict.fromkeys(run.steps))
     return Machine("start", tuple(steps), runs)
-
-
-Explore = Callable[[], Machine]
 
 
 @functools.cache
