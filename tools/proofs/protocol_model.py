@@ -205,6 +205,10 @@ def taken(step: Step, number: Callable[[str], int], state: State, writer: Any, c
             )
         case "swap", "done" if Assumption.DONE in kept:
             guard = _and(guard, is_installed(state, new))
+        case "delete metadata", "done" if kept.file_system:
+            # What was renamed is elsewhere, and what is deleted cannot be renamed later.
+            left = _and(state.sent[new], is_installed(state, new))
+            after = attrs.evolve(after, sent=_put(after.sent, new, left))
         case "delete metadata", "done":
             claims.append(("it deletes a file that the table has or may get", is_harmless(state, new)))
     if step.target == "acknowledged":
@@ -632,7 +636,7 @@ def _unchanged(before: State, after: State, writer: Any) -> list[tuple[str, Any]
 
 
 def _is_true(model: z3.ModelRef, goal: Any) -> bool:
-    return z3.is_true(model.eval(z3.And(goal), model_completion=True))
+    return bool(z3.is_true(model.eval(z3.And(goal), model_completion=True)))
 
 
 IN_HISTORY = "its version is in the history"

@@ -21,8 +21,9 @@ import attrs
 
 from conformance.races.operations import operations
 from conformance.races.state import SharedState
-from conformance.races.suites import DEFAULT_FIXTURE, FIXTURES, TABLES
-from spec_ref.commits.changes import Change, SnapshotChange
+from conformance.races.suites import DEFAULT_FIXTURE, TABLES
+from conformance.races.table_fixtures import FIXTURES
+from spec_ref.commits.changes import SnapshotChange
 from spec_ref.commits.commit import Base, CommitConflict, CommitFailed, CommitStateUnknown, commit
 from spec_ref.commits.effects import (
     DeleteFile,
@@ -38,6 +39,7 @@ from spec_ref.commits.payloads import FileKind
 from spec_ref.commits.retries import RetryPolicy
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
+from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.table_metadata.logs import MetadataLogEntry
 from spec_ref.table_metadata.metadata import TableMetadata
 
@@ -94,7 +96,7 @@ class Machine:
 class Subject:
     """A change that is committed, and the versions of a table that it may meet."""
 
-    change: Change
+    change: Any
     table: Any
     planned: Base
     contents: Mapping[str, TableMetadata]
@@ -135,10 +137,11 @@ EXCLUSIVE = frozenset({"schema", "delete-file", "rewrite"})
 """Changes that cannot be done twice, so that a writer who finds the change done by another one has to refuse."""
 
 
-def _applied(change: Change, shared: SharedState) -> tuple[TableMetadata, Mapping[str, Any]]:
+def _applied(change: Any, shared: SharedState) -> tuple[TableMetadata, Mapping[str, Any]]:
     """The table after another writer committed a change."""
     files = dict(shared.files)
-    steps, answer, drawn = commit(change, shared.table), None, 0
+    steps, drawn = commit(change, shared.table), 0
+    answer: Any = None
     written: Any = None
     while True:
         try:
@@ -186,7 +189,7 @@ class _Run:
         self.base: str | None = None
         """What the metadata log of the file that was written last ends with."""
         self.content: Any = None
-        self.places: dict[str, TableMetadata] = {}
+        self.places: dict[str, Any] = {}
         self.kinds: dict[str, str] = {}
         self.own: set[str] = set()
         self.older: set[str] = set()
@@ -271,11 +274,11 @@ class _Run:
                 self.places[path] = content
                 return (1,)
             case ReadFile(path, kind) if kind is not FileKind.METADATA:
-                content = self.places.get(path, self.one.files.get(path))
+                found = self.places.get(path, self.one.files.get(path))
                 if path in self.own or self.missing:
-                    return (content,)
+                    return (found,)
                 self.missing = self.choose([("there", False), ("missing", True)])[1]
-                return (None if self.missing else content,)
+                return (None if self.missing else found,)
             case DeleteFile(path) if path != self.new:
                 return (None,)
         return None
@@ -289,7 +292,7 @@ class _Run:
                 return self.read_pointer()
             case ReadFile(path):
                 return self.read_metadata(path)
-            case WriteFile(path, content):
+            case WriteFile(path, content) if isinstance(content, TableMetadata):
                 return self.write(path, content)
             case SwapPointer(expected, new):
                 label = Step("", "", "swap", parent=self.role(expected), subject=self.role(new))
@@ -413,13 +416,17 @@ class _Run:
             content.snapshots[:-1] == loaded.snapshots
             and made.parent_snapshot_id == parent
             and made.sequence_number == loaded.last_sequence_number + 1
-            and self.lists_what_is_kept(loaded, made)
+            and self.is_list_of(made)
         )
 
-    def lists_what_is_kept(self, loaded: TableMetadata, made: Any) -> bool:
-        """Whether the manifest list that was just written is of this attempt's parent."""
-        payload = self.places[made.manifest_list]
-        return bool(payload.parent_snapshot_id == made.parent_snapshot_id and payload.snapshot_id == made.snapshot_id)
+    def is_list_of(self, made: Snapshot) -> bool:
+        """Whether the manifest list of a snapshot was written for it, on the parent that it has."""
+        listed = self.places.get(made.manifest_list or "")
+        return (
+            listed is not None
+            and listed.parent_snapshot_id == made.parent_snapshot_id
+            and listed.snapshot_id == made.snapshot_id
+        )
 
 
 def frames(code: Any) -> Iterator[types.FrameType]:
