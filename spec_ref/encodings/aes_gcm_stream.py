@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from typing import NoReturn
 
 import attrs
 
@@ -363,6 +364,30 @@ def read_stream(source: ByteSource, key: StreamKey, length: int) -> bytes:
     return open_stream(source, key, length).read()
 
 
+def check_nonces(source: ByteSource) -> None:
+    """Check that no nonce of a file is used twice, which takes no key and no decryption.
+
+    Args:
+        source: the file.
+
+    Raises:
+        SpecError: GCM006 for a nonce that an earlier block has; GCM001 to GCM003 for a file without header, or of a
+            length that no stream has.
+    """
+    places = layout(len(source), read_header(source))
+    first: dict[bytes, int] = {}
+    for index in range(places.blocks):
+        start, _ = places.block_range(index)
+        nonce = source[start : start + NONCE_LENGTH]
+        if first.setdefault(nonce, index) != index:
+            _refuse_nonce(nonce, index)
+
+
+def _refuse_nonce(nonce: bytes, index: int) -> NoReturn:
+    message = "the nonce was used for an earlier block"
+    raise spec_error("GCM006", message, aspect="nonce", found=nonce.hex(), path=f"/blocks/{index}")
+
+
 def random_nonce() -> bytes:
     """Draw a nonce from the random bit generator of the operating system.
 
@@ -398,8 +423,7 @@ def write_stream(
     for index, start in enumerate(range(0, len(plaintext), block_length)):
         fresh = nonce()
         if fresh in used:
-            message = "the nonce was used for an earlier block"
-            raise spec_error("GCM006", message, aspect="nonce", found=fresh.hex(), path=f"/blocks/{index}")
+            _refuse_nonce(fresh, index)
         used.add(fresh)
         parts.append(encrypt_block(plaintext[start : start + block_length], index, key, fresh))
     return b"".join(parts)

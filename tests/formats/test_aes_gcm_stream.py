@@ -15,6 +15,7 @@ from spec_ref.core.errors import SpecError
 from spec_ref.encodings.aes_gcm_stream import (
     Layout,
     StreamKey,
+    check_nonces,
     layout,
     open_stream,
     read_stream,
@@ -191,6 +192,15 @@ def test_a_nonce_is_used_once() -> None:
     with pytest.raises(SpecError, match="GCM006") as caught:
         write_stream(PLAINTEXT, KEY, block_length=BLOCK, nonce=lambda: bytes(12))
     assert caught.value.violation.path == "/blocks/1"
+
+
+def test_nonces_of_a_file_are_compared_without_its_key() -> None:
+    check_nonces(STREAM)
+    check_nonces(write_header(BLOCK))
+    twice = write_header(BLOCK) + sealed(b"abcd", b"") + sealed(b"efgh", b"", bytes([1] * 12)) + sealed(b"i", b"")
+    with pytest.raises(SpecError, match="GCM006") as caught:
+        check_nonces(twice)
+    assert caught.value.violation.path == "/blocks/2"
 
 
 @pytest.mark.parametrize("size", [0, 11, 16])

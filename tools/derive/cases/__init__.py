@@ -20,6 +20,7 @@ from tools.derive.cases import (
     bounds,
     commits,
     deletion_vectors,
+    encryption,
     expression_functions,
     expressions,
     geo_shapes,
@@ -129,3 +130,4 @@ def _parts() -> Iterator[VectorFile]:
     yield from manifest_versions.files()
     yield from required_members.files()
     yield from theta_headers.files()
+    yield from encryption.files()
