@@ -34,6 +34,7 @@ def faults() -> dict[str, Fault]:
     from tests.faulty_adapters import (
         bounds,
         commits,
+        encryption,
         expressions,
         hashing,
         json_values,
@@ -60,6 +61,7 @@ def faults() -> dict[str, Fault]:
         *metadata.FAULTS,
         *manifests.FAULTS,
         *puffin.FAULTS,
+        *encryption.FAULTS,
         *expressions.FAULTS,
         *commits.FAULTS,
         *planning.FAULTS,

@@ -14,7 +14,15 @@ from tools.derive.vector import INVALID, Vector, VectorFile, any_of, ok
 
 ORIGIN = "derivation: tools/derive/aes_gcm.py has AES by FIPS 197, GCM by NIST SP 800-38D, and the blocks by the text"
 BLOCKS = "Cipher Block structure"
-V3 = (3,)
+SECTIONS = {
+    "GCM001": "File structure",
+    "GCM002": BLOCKS,
+    "GCM003": BLOCKS,
+    "GCM004": "Additional Authenticated Data",
+    "GCM005": "File length",
+    "GCM006": "Encryption algorithm",
+    "GCM007": "Overview",
+}
 SMALL = 16
 
 KEY = bytes(range(16))
@@ -22,6 +30,18 @@ PREFIX = b"file-1"
 TEXT = b"Some metadata."
 LONG = bytes(range(40))
 """Three blocks of 16, 16 and 8 bytes."""
+
+
+def _vector(
+    id_: str,
+    codes: tuple[str, ...],
+    args: Mapping[str, Any],
+    expect: Mapping[str, Any],
+    note: str,
+    contradiction: tuple[str, ...] = (),
+) -> Vector:
+    section = "" if SECTIONS[codes[0]] == BLOCKS else SECTIONS[codes[0]]
+    return Vector(id_, codes, args, expect, ORIGIN, note, contradiction, (3,), section)
 
 
 def _nonce(number: int) -> bytes:
@@ -117,29 +137,27 @@ def _open() -> Iterator[Vector]:
         ("empty-block", one, "a stream of nothing has one block without ciphertext, as Iceberg-Java writes it"),
     ):
         expect = any_of(_text(b""), INVALID)
-        yield Vector(f"gcm-decrypt-{name}", ("GCM003",), _args(data), expect, ORIGIN, note, ("B26",), V3)
+        yield _vector(f"gcm-decrypt-{name}", ("GCM003",), _args(data), expect, note, ("B26",))
     empty = _stream(KEY, PREFIX, LONG[:16], SMALL) + block(KEY, _nonce(1), b"", aad(PREFIX, 1))
     note = "an empty block follows a full one: it binds writers, and a reader may refuse or read it"
     expect = any_of(INVALID, _text(LONG[:16]))
-    yield Vector("gcm-decrypt-empty-last-block", ("GCM003",), _args(empty), expect, ORIGIN, note, (), V3)
+    yield _vector("gcm-decrypt-empty-last-block", ("GCM003",), _args(empty), expect, note)
     note = "a block follows the trusted length: it is not read, or the file is refused"
     longer = _args(THREE, length=ENDS[2])
     expect = any_of(INVALID, _text(LONG[:32]))
-    yield Vector("gcm-decrypt-longer", ("GCM005",), longer, expect, ORIGIN, note, (), V3)
+    yield _vector("gcm-decrypt-longer", ("GCM005",), longer, expect, note)
     note = "another magic: the layout binds writers, and a reader may not look at it"
     magic = b"AGS2" + ONE[4:]
     expect = any_of(INVALID, _text(TEXT))
-    yield Vector("gcm-decrypt-magic", ("GCM001",), _args(magic), expect, ORIGIN, note, (), V3)
+    yield _vector("gcm-decrypt-magic", ("GCM001",), _args(magic), expect, note)
 
 
 def _decrypt() -> VectorFile:
     vectors = [
-        Vector(f"gcm-decrypt-{name}", codes, args, _text(text), ORIGIN, note, (), V3)
-        for name, codes, args, text, note in _sound()
+        _vector(f"gcm-decrypt-{name}", codes, args, _text(text), note) for name, codes, args, text, note in _sound()
     ]
     vectors += [
-        Vector(f"gcm-decrypt-refuses-{name}", codes, args, INVALID, ORIGIN, note, (), V3)
-        for name, codes, args, note in _refused()
+        _vector(f"gcm-decrypt-refuses-{name}", codes, args, INVALID, note) for name, codes, args, note in _refused()
     ]
     return VectorFile("encryption/decrypt.json", "gcm.decrypt", BLOCKS, (*vectors, *_open()))
 
@@ -155,7 +173,7 @@ def _encrypt() -> VectorFile:
         ("empty", ("GCM001",), KEY, PREFIX, b"", "nothing: no block, or an empty one (B26)"),
         (
             "long",
-            ("GCM002", "GCM003"),
+            ("GCM002", "GCM003", "GCM006"),
             KEY,
             PREFIX,
             bytes(range(256)) * 2,
@@ -167,11 +185,11 @@ def _encrypt() -> VectorFile:
         args = {"bytes": text.hex().upper(), "key": key.hex().upper(), "aad-prefix": prefix.hex().upper()}
         expect = ok(_stream(key, prefix, text).hex().upper())
         open_ = ("B26",) if not text else ()
-        vectors.append(Vector(f"gcm-encrypt-{name}", codes, args, expect, ORIGIN, note, open_, V3))
+        vectors.append(_vector(f"gcm-encrypt-{name}", codes, args, expect, note, open_))
     for size in (0, 15, 17, 33):
         args = {"bytes": TEXT.hex().upper(), "key": bytes(size).hex().upper(), "aad-prefix": ""}
         note = f"a key of {size} bytes is no AES key"
-        vectors.append(Vector(f"gcm-encrypt-refuses-key-{8 * size}", ("GCM006",), args, INVALID, ORIGIN, note, (), V3))
+        vectors.append(_vector(f"gcm-encrypt-refuses-key-{8 * size}", ("GCM006",), args, INVALID, note))
     return VectorFile("encryption/encrypt.json", "gcm.encrypt", BLOCKS, tuple(vectors))
 
 

@@ -63,6 +63,7 @@ public final class Adapter {
   private static final List<String> REFUSING_WORDS =
       List.of(
           "java.lang.NullPointerException: Cannot create expression literal from null",
+          "java.lang.RuntimeException: GCM tag check failed",
           "java.lang.RuntimeException: file:"); // "... is not a Parquet file"
 
   /** One operation: from the arguments of a request to what is answered. */
@@ -85,6 +86,7 @@ public final class Adapter {
     MetadataOperations.addTo(operations);
     ManifestOperations.addTo(operations);
     PuffinOperations.addTo(operations);
+    EncryptionOperations.addTo(operations);
     ScanOperations.addTo(operations);
     CommitOperations.addTo(operations);
   }
