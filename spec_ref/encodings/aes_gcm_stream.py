@@ -4,8 +4,8 @@ Decided here, because the text leaves it open:
 
 - A stream of nothing has no block, or one block without ciphertext, as Iceberg-Java writes it (contradiction B26). Both
   are read, and the one without a block is written.
-- A file that is longer than the trusted length is refused as one that is shorter is: neither is the file that was
-  written. A reader that ignores what follows breaks no rule.
+- Another magic, an empty block after others, and a file that is longer than the trusted length are refused: none is the
+  file that was written. A reader that ignores them breaks no rule (contradiction E35).
 - Any positive block length of 31 bits is read, while Iceberg-Java reads its own alone (1 MiB).
 - A tag that does not match has many possible reasons, and a block out of place is one of them. When a tag does not
   match, additional authenticated data that a faulty writer may have used is tried, so that the error says which rule is
