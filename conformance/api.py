@@ -26,6 +26,7 @@ from conformance.runner.process import Limits
 from conformance.runner.results import RESULTS, Run, Writer
 from conformance.runner.targets import target
 from conformance.table_io import local, tables
+from conformance.table_io.encryption import KeyService, load_key_file
 from conformance.table_io.filter_text import parse_filter
 from conformance.table_io.tables import Table
 from conformance.table_io.trust import Trust
@@ -65,22 +66,26 @@ def read_metadata(source: Location | bytes) -> TableMetadata:
     return metadata_of(source) if isinstance(source, bytes) else load_table(source).metadata
 
 
-def load_table(location: Location) -> Table:
+def load_table(location: Location, *, keys: Location | KeyService | None = None) -> Table:
     """Load a table: its metadata, and the location of the metadata file.
 
     Args:
         location: the location of the table.
+        keys: what unwraps the keys of an encrypted table: a function of the wrapped key and the id of the key that
+            wraps it, or a file with the keys of tests (`conformance.table_io.encryption.load_key_file`).
 
     Returns:
         The table.
 
     Raises:
         SpecError: the metadata is not valid.
+        UsageError: the file of keys cannot be read.
         NotExamined: there is no table at the location, or it cannot be read.
     """
     place = _place(location)
+    service = load_key_file(os.fspath(keys)) if isinstance(keys, str | os.PathLike) else keys
     with _reading(place):
-        return tables.load_table(place)
+        return tables.load_table(place, key_service=service)
 
 
 def read_table(

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from conformance.table_io.file_access import open_input
-from conformance.table_io.reading import Reading, in_file, read_vector, refuse_encrypted
+from conformance.table_io.encryption import open_data_file
+from conformance.table_io.reading import Reading, in_file, read_vector
 from spec_ref.columnar.deletes.deletion_vector import PositionBitmap, decode_deletion_vector
 from spec_ref.columnar.deletes.equality_deletes import EqualityDeleteSet, delete_column_array
 from spec_ref.columnar.deletes.position_deletes import Deleted, DeletedRows, merge_deletes, read_position_deletes
@@ -92,9 +92,8 @@ class DeleteFiles:
 
     def _position_file(self, file: DataFile) -> Deleted:
         def read() -> Deleted:
-            refuse_encrypted(file)
-            with open_input(file.file_path) as opened, in_file(file.file_path):
-                rows = open_rows(opened, file.file_format)
+            with in_file(file.file_path), open_data_file(file) as (opened, decryption):
+                rows = open_rows(opened, file.file_format, decryption=decryption)
                 project = compile_projection(POSITION_DELETE_FIELDS, rows.written, {})
                 return read_position_deletes(map(project, rows.batches(project.columns)))
 
@@ -162,10 +161,9 @@ class DeleteFiles:
 
     def _equality_batches(self, columns: Sequence[DeleteColumn], delete: ScanDelete) -> list[pa.RecordBatch]:
         file = delete.data_file
-        refuse_encrypted(file)
         constants = identity_values(self._reading.spec(delete.partition_spec_id), file.partition)
-        with open_input(file.file_path) as opened, in_file(file.file_path):
-            rows = open_rows(opened, file.file_format, self._reading.mapping)
+        with in_file(file.file_path), open_data_file(file) as (opened, decryption):
+            rows = open_rows(opened, file.file_format, self._reading.mapping, decryption=decryption)
             check_delete_columns(columns, rows.written, constants)
             project = compile_projection([column.field for column in columns], rows.written, constants)
             return [project(batch) for batch in rows.batches(project.columns)]

@@ -13,7 +13,6 @@ from typing import Any
 import pyarrow as pa
 
 from conformance.table_io.delete_files import DeleteFiles
-from conformance.table_io.file_access import read_bytes
 from conformance.table_io.read_tasks import arrow_schema, metadata_type, read_task
 from conformance.table_io.reading import Reading, reading_of
 from conformance.table_io.tables import Table
@@ -114,7 +113,9 @@ def plan_reading(
     """Return the columns to read and the tasks of the scan; arguments and errors as in `read_table`."""
     state = table_state(table.metadata, snapshot_id=snapshot_id, ref=ref, timestamp_ms=timestamp_ms)
     reading = reading_of(table, state.schema, select, case_sensitive=case_sensitive)
-    tasks = plan(table.metadata, state.snapshot, filter, read_bytes, schema=state.schema, case_sensitive=case_sensitive)
+    tasks = plan(
+        table.metadata, state.snapshot, filter, table.reads(), schema=state.schema, case_sensitive=case_sensitive
+    )
     return reading, tasks
 
 

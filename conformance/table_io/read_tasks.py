@@ -11,8 +11,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from conformance.table_io.delete_files import DeleteFiles
-from conformance.table_io.file_access import open_input
-from conformance.table_io.reading import Reading, in_file, refuse_encrypted
+from conformance.table_io.encryption import open_data_file
+from conformance.table_io.reading import Reading, in_file
 from spec_ref.columnar.deletes.equality_deletes import delete_column_array
 from spec_ref.columnar.expressions.evaluation import evaluate_array
 from spec_ref.columnar.row_lineage.reading import last_updates, row_ids
@@ -68,10 +68,10 @@ def read_task(
         FileAccessError: a file is missing or cannot be read.
     """
     file = task.data_file
-    refuse_encrypted(file)
     found = _Deletes.of(task, deletes or DeleteFiles(reading))
-    with open_input(file.file_path) as opened, in_file(file.file_path):
-        rows = open_rows(opened, file.file_format, reading.mapping, threads=threads, dictionaries=True)
+    with in_file(file.file_path), open_data_file(file) as (opened, decryption):
+        options = {"threads": threads, "dictionaries": True, "decryption": decryption}
+        rows = open_rows(opened, file.file_format, reading.mapping, **options)
         reader = _Reader.of(task, reading, found, rows)
         first = 0
         for batch in rows.batches(reader.columns, batch_rows):

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 
 import attrs
 
-from conformance.table_io.file_access import FileAccessError, open_input, short_read, store_failure
+from conformance.table_io.encryption import open_data_file
+from conformance.table_io.file_access import FileAccessError, short_read, store_failure
 from conformance.table_io.tables import Table
 from spec_ref.core.errors import SpecError, spec_error
 from spec_ref.data_types.types import UNKNOWN, NestedField, StructType
@@ -156,16 +157,6 @@ def in_file(location: str) -> Iterator[None]:
         raise SpecError(attrs.evolve(error.violation, file=location)) from error.__cause__
 
 
-def refuse_encrypted(file: DataFile) -> None:
-    """Refuse an encrypted file.
-
-    Raises:
-        FileAccessError: the file is encrypted.
-    """
-    if file.key_metadata is not None:
-        raise FileAccessError(file.file_path, "the file is encrypted, which is not supported")
-
-
 def read_vector(file: DataFile) -> bytes:
     """Read the bytes of a deletion vector, at the offset in its manifest entry.
 
@@ -173,9 +164,8 @@ def read_vector(file: DataFile) -> bytes:
         SpecError: DFL025, if they extend beyond the end of the file.
         FileAccessError: the file cannot be read.
     """
-    refuse_encrypted(file)
-    with open_input(file.file_path) as opened, in_file(file.file_path):
-        check_vector_range(file, opened.size())
+    with in_file(file.file_path), open_data_file(file) as (opened, _):
+        check_vector_range(file, opened.seek(0, 2))
         opened.seek(file.content_offset or 0)
         blob: bytes = opened.read(file.content_size_in_bytes)
         if len(blob) != file.content_size_in_bytes:

@@ -9,8 +9,8 @@ from typing import Any
 import attrs
 
 from conformance.core.lazy_imports import lazy_imports
-from conformance.table_io.file_access import open_input, read_bytes
-from conformance.table_io.reading import Reading, in_file, read_vector, reading_of, refuse_encrypted
+from conformance.table_io.encryption import open_data_file
+from conformance.table_io.reading import Reading, in_file, read_vector, reading_of
 from conformance.table_io.tables import Table
 from spec_ref.expressions.predicates import TRUE, Predicate
 from spec_ref.manifests.data_file import DataFile
@@ -39,7 +39,7 @@ def read_rows(
     state = table_state(table.metadata, snapshot_id=snapshot_id, ref=ref, timestamp_ms=timestamp_ms)
     reading = reading_of(table, state.schema, select)
     reader = row_reader(reading)
-    for task in plan(table.metadata, state.snapshot, filter, read_bytes, schema=state.schema):
+    for task in plan(table.metadata, state.snapshot, filter, table.reads(), schema=state.schema):
         with in_file(task.data_file.file_path):
             for row in reader.rows(task):
                 yield _named(reading, task, row)
@@ -83,9 +83,8 @@ class _Files:
     @contextmanager
     def records(self, file: DataFile) -> Iterator[RecordFile]:
         """Open a file of rows."""
-        refuse_encrypted(file)
-        with open_input(file.file_path) as opened, in_file(file.file_path):
-            yield data_records.open_records(opened, file.file_format, self.reading.mapping)
+        with in_file(file.file_path), open_data_file(file) as (opened, decryption):
+            yield data_records.open_records(opened, file.file_format, self.reading.mapping, decryption=decryption)
 
     def blob(self, file: DataFile) -> bytes:
         """The bytes of a deletion vector."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import attrs
 
 from conformance.core.failures import NotExamined
+from conformance.table_io.encryption import DecryptingReads, KeyService
 from conformance.table_io.file_access import FileMissing, Listed, is_directory, list_files, read_bytes
 from spec_ref.core.errors import SpecError
 from spec_ref.table_metadata import TableMetadata, read_metadata
@@ -26,14 +28,22 @@ class Table:
 
     metadata_location: str
     metadata: TableMetadata
+    key_service: KeyService | None = None
+    """Unwraps the keys of an encrypted table."""
+
+    def reads(self) -> Callable[[str], bytes]:
+        """Return what reads the manifest lists and manifests of the table, and decrypts those that are encrypted."""
+        encrypted = any(one.key_id is not None for one in self.metadata.snapshots or ())
+        return DecryptingReads(self.metadata, self.key_service, read_bytes) if encrypted else read_bytes
 
 
-def load_table(location: str) -> Table:
+def load_table(location: str, *, key_service: KeyService | None = None) -> Table:
     """Load the table at a location.
 
     Args:
         location: a metadata file, the directory of a table, or the directory ``metadata`` in it; a path, or a URI of
             a store that `file_access` serves.
+        key_service: unwraps the keys of an encrypted table, such as `conformance.table_io.encryption.load_key_file`.
 
     Raises:
         FileAccessError: a file is missing, or cannot be read.
@@ -41,7 +51,7 @@ def load_table(location: str) -> Table:
         SpecError: the metadata is not valid.
     """
     found = metadata_location(location)
-    return Table(found, read_metadata(read_bytes(found, limit=MAX_METADATA_BYTES), file=found))
+    return Table(found, read_metadata(read_bytes(found, limit=MAX_METADATA_BYTES), file=found), key_service)
 
 
 def metadata_location(location: str) -> str:

@@ -7,6 +7,7 @@ shredded variants: it returns their parts, which `spec_ref.columnar.encodings.va
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -26,7 +27,12 @@ DICTIONARY_BYTES = 1 << 20
 
 
 def open_parquet(
-    file: Any, mapping: Sequence[MappedField] | None, *, threads: bool = False, dictionaries: bool = False
+    file: Any,
+    mapping: Sequence[MappedField] | None,
+    *,
+    threads: bool = False,
+    dictionaries: bool = False,
+    decryption: Any = None,
 ) -> tuple[WrittenColumns, Any]:
     """Open a Parquet file; see `spec_ref.data_files.reader.open_rows`.
 
@@ -35,6 +41,7 @@ def open_parquet(
         mapping: the table's name mapping; None if it has none.
         threads: whether pyarrow may decode columns in several threads.
         dictionaries: whether texts and bytes may be returned as dictionary arrays.
+        decryption: pyarrow's ``FileDecryptionProperties``, if the file is encrypted.
 
     Returns:
         The columns of the file, and the function that reads its batches.
@@ -42,18 +49,31 @@ def open_parquet(
     Raises:
         SpecError: PQT001 to PQT007 if the file cannot be read.
     """
-    written = columns_from_parquet(read_parquet_schema(file), mapping)
+    footer = file if decryption is None else _decrypted_footer(file, decryption)
+    written = columns_from_parquet(read_parquet_schema(footer), mapping)
+    options = {} if decryption is None else {"decryption_properties": decryption}
 
     def batches(columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         try:
-            opened = _opened(file)
+            opened = _opened(file, **options)
             if dictionaries and (coded := _by_dictionary(opened.metadata, written.struct)):
-                opened = _opened(file, metadata=opened.metadata, read_dictionary=coded)
+                opened = _opened(file, metadata=opened.metadata, read_dictionary=coded, **options)
             yield from opened.iter_batches(rows, columns=list(columns), use_threads=threads)
         except (pa.ArrowException, OSError) as error:
             raise spec_error("PQT007", f"the file cannot be read: {error}") from error
 
     return written, batches
+
+
+def _decrypted_footer(file: Any, decryption: Any) -> io.BytesIO:
+    """Write the footer of an encrypted file as that of a file without encryption and without rows."""
+    found = io.BytesIO()
+    try:
+        _opened(file, decryption_properties=decryption).metadata.write_metadata_file(found)
+    except (pa.ArrowException, OSError) as error:
+        raise spec_error("PQT007", f"the file cannot be decrypted: {error}") from error
+    found.seek(0)
+    return found
 
 
 def _opened(file: Any, **options: Any) -> pq.ParquetFile:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import pyarrow as pa
 
@@ -48,6 +49,7 @@ def open_rows(
     *,
     threads: bool = False,
     dictionaries: bool = False,
+    decryption: Any = None,
 ) -> DataFileReader:
     """Open a data file, position delete file or equality delete file.
 
@@ -58,6 +60,7 @@ def open_rows(
         threads: whether columns may be decoded in several threads, if the format supports that.
         dictionaries: whether columns of texts and bytes may be returned as Arrow's dictionary arrays, which the
             projection (`spec_ref.columnar.schemas.column_projection`) accepts.
+        decryption: pyarrow's ``FileDecryptionProperties``, if the file is a Parquet file with modular encryption.
 
     Returns:
         The opened file.
@@ -70,7 +73,8 @@ def open_rows(
     if file_format is FileFormat.PARQUET:
         from spec_ref.data_files.parquet_reader import open_parquet  # noqa: PLC0415
 
-        return DataFileReader(*open_parquet(file, mapping, threads=threads, dictionaries=dictionaries))
+        options = {"threads": threads, "dictionaries": dictionaries, "decryption": decryption}
+        return DataFileReader(*open_parquet(file, mapping, **options))
     if file_format is FileFormat.ORC:
         from spec_ref.data_files.orc_reader import open_orc  # noqa: PLC0415
 

@@ -26,13 +26,20 @@ from spec_ref.schemas.name_mapping import MappedField
 BATCH_ROWS = 1 << 12
 
 
-def open_records(file: InputFile, file_format: FileFormat, mapping: Sequence[MappedField] | None = None) -> RecordFile:
+def open_records(
+    file: InputFile,
+    file_format: FileFormat,
+    mapping: Sequence[MappedField] | None = None,
+    *,
+    decryption: Any = None,
+) -> RecordFile:
     """Open a data file, position delete file or equality delete file.
 
     Args:
         file: is closed by the caller, after the rows.
         file_format: the format that the manifest entry names.
         mapping: the table's name mapping, for files without field ids.
+        decryption: pyarrow's ``FileDecryptionProperties``, if the file is a Parquet file with modular encryption.
 
     Returns:
         The columns of the file, and what reads its rows.
@@ -41,7 +48,7 @@ def open_records(file: InputFile, file_format: FileFormat, mapping: Sequence[Map
         SpecError: the file is not of the format, or has columns that no Iceberg type is stored as; then, while it is
             read, that it is damaged.
     """
-    reader = open_rows(file, file_format, mapping)
+    reader = open_rows(file, file_format, mapping, decryption=decryption)
 
     def rows(columns: Sequence[NestedField]) -> Iterator[Mapping[int, Any]]:
         for batch in reader.batches([column.name for column in columns], BATCH_ROWS):

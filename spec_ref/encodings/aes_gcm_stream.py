@@ -20,7 +20,7 @@ from typing import NoReturn
 
 import attrs
 
-from spec_ref.core.errors import spec_error
+from spec_ref.core.errors import SpecError, spec_error
 from spec_ref.encodings.random_access_bytes import ByteSource
 
 try:
@@ -49,10 +49,10 @@ MAX_BLOCKS = 1 << 31
 """Indexes and block lengths are signed integers of 4 bytes."""
 
 
-def _aes_key(_key: StreamKey, _field: attrs.Attribute[bytes], value: bytes) -> None:
-    if len(value) not in KEY_LENGTHS:
+def _check_key(key: bytes) -> None:
+    if len(key) not in KEY_LENGTHS:
         message = "the AES key has a wrong length"
-        raise spec_error("GCM006", message, aspect="key", found=f"{len(value)} bytes", expected="16, 24 or 32 bytes")
+        raise spec_error("GCM006", message, aspect="key", found=f"{len(key)} bytes", expected="16, 24 or 32 bytes")
 
 
 @attrs.frozen
@@ -63,7 +63,7 @@ class StreamKey:
         SpecError: GCM006 for a key that does not have 16, 24 or 32 bytes.
     """
 
-    key: bytes = attrs.field(validator=_aes_key, repr=False)
+    key: bytes = attrs.field(validator=lambda _key, _field, value: _check_key(value), repr=False)
     """A secret, which no message and no ``repr`` contains."""
 
     aad_prefix: bytes = b""
@@ -192,24 +192,51 @@ def decrypt_block(block: bytes, index: int, key: StreamKey, blocks: int = 1) -> 
             other than that of the file and the index matches its tag; GCM007 if its tag does not match.
     """
     path = f"/blocks/{index}"
+    try:
+        return open_block(block, key.key, block_aad(key.aad_prefix, index), path)
+    except SpecError as error:
+        if error.violation.requirement == "GCM007":
+            for aad, found in _wrong_aads(key.aad_prefix, index, blocks):
+                if _opened(block, key.key, aad) is not None:
+                    message, expected = (
+                        "the authenticated data is not that of its place",
+                        f"the prefix and index {index}",
+                    )
+                    raise spec_error("GCM004", message, found=found, expected=expected, path=path) from None
+        raise
+
+
+def open_block(block: bytes, key: bytes, aad: bytes, path: str = "") -> bytes:
+    """Verify and decrypt a nonce, a ciphertext and a tag.
+
+    Args:
+        block: the bytes.
+        key: the AES key.
+        aad: the additional authenticated data.
+        path: the place of the block, for errors.
+
+    Returns:
+        The plaintext.
+
+    Raises:
+        SpecError: GCM002 if there are too few bytes for a nonce and a tag; GCM006 if the key has a wrong length; GCM007
+            if the tag does not match.
+    """
+    _check_key(key)
     if len(block) < OVERHEAD:
         message, found = "the block is too short for a nonce and a tag", f"{len(block)} bytes"
         raise spec_error("GCM002", message, aspect="length", found=found, expected="28 bytes or more", path=path)
-    plaintext = _opened(block, key, block_aad(key.aad_prefix, index))
+    plaintext = _opened(block, key, aad)
     if plaintext is None:
-        for aad, found in _wrong_aads(key.aad_prefix, index, blocks):
-            if _opened(block, key, aad) is not None:
-                message = "the additional authenticated data of the block is not that of its place"
-                raise spec_error("GCM004", message, found=found, expected=f"the prefix and index {index}", path=path)
         message = "the tag does not match: the block was changed, or the key or the AAD prefix is not that of the file"
         raise spec_error("GCM007", message, path=path)
     return plaintext
 
 
-def _opened(block: bytes, key: StreamKey, aad: bytes) -> bytes | None:
+def _opened(block: bytes, key: bytes, aad: bytes) -> bytes | None:
     """The plaintext of a block, or none if its tag does not match."""
     try:
-        return AESGCM(key.key).decrypt(block[:NONCE_LENGTH], block[NONCE_LENGTH:], aad)
+        return AESGCM(key).decrypt(block[:NONCE_LENGTH], block[NONCE_LENGTH:], aad)
     except InvalidTag:
         return None
 

@@ -1,0 +1,265 @@
+"""Tables that are encrypted as Iceberg-Java encrypts them: keys, manifest lists, manifests and data files.
+
+The spec has places for keys (Encryption Keys; ``key_metadata`` of manifests and files) and leaves their form to
+implementations. The form here is that of Iceberg-Java, the only one that is known to be written:
+
+- The metadata of a key is the version 1, and an Avro record of an AES key, an AAD prefix and the length of the file.
+- That of a manifest list is in the table's ``encryption-keys``, encrypted with another of these keys, whose time of
+  creation is the additional authenticated data. A key service unwraps this one.
+- A manifest list has that of each manifest, and a manifest that of each file, as it is.
+- Parquet files have Parquet's modular encryption with this key and prefix; all other files are AES GCM streams.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import attrs
+import fastavro
+
+from conformance.core.failures import UsageError
+from conformance.core.lazy_imports import lazy_imports
+from conformance.table_io.file_access import FileAccessError, open_input
+from spec_ref.core.errors import SpecError, spec_error
+from spec_ref.manifest_lists.reader import read_manifest_list
+from spec_ref.manifests.data_file import DataFile, FileFormat
+from spec_ref.table_metadata import TableMetadata
+from spec_ref.table_metadata.encryption import EncryptionKey
+
+with lazy_imports():
+    from pyarrow.parquet import encryption as parquet_encryption
+
+    from spec_ref.encodings import aes_gcm_stream
+
+KeyService: TypeAlias = Callable[[bytes, str], bytes]
+"""Unwraps a key: from the wrapped key and the id of the key that wraps it to the key."""
+
+VERSION = b"\x01"
+KEY_TIMESTAMP = "KEY_TIMESTAMP"
+"""The property of a key that has the time of its creation, which is authenticated with what it encrypts."""
+
+_SCHEMA = fastavro.parse_schema(
+    {
+        "type": "record",
+        "name": "key_metadata",
+        "fields": [
+            {"name": "encryption_key", "type": "bytes"},
+            {"name": "aad_prefix", "type": ["null", "bytes"], "default": None},
+            {"name": "file_length", "type": ["null", "long"], "default": None},
+        ],
+    }
+)
+
+
+@attrs.frozen
+class KeyMetadata:
+    """What decrypts a file."""
+
+    key: bytes = attrs.field(repr=False)
+    aad_prefix: bytes = b""
+    file_length: int | None = None
+    """The trusted length of the encrypted file."""
+
+
+def read_key_metadata(data: bytes, location: str) -> KeyMetadata:
+    """Read the key metadata of a file.
+
+    Args:
+        data: the metadata.
+        location: the file, for errors.
+
+    Raises:
+        FileAccessError: it does not have the form of Iceberg-Java.
+    """
+    if data[:1] != VERSION:
+        raise FileAccessError(location, "the file is encrypted, and the form of its key metadata is not supported")
+    stream = io.BytesIO(data[1:])
+    try:
+        record: Any = fastavro.schemaless_reader(stream, _SCHEMA, None)
+    except (EOFError, IndexError, ValueError, OverflowError) as error:
+        raise FileAccessError(location, "the file is encrypted, and its key metadata is truncated") from error
+    if stream.read(1):
+        raise FileAccessError(location, "the file is encrypted, and bytes follow its key metadata")
+    return KeyMetadata(record["encryption_key"], record["aad_prefix"] or b"", record["file_length"])
+
+
+def decrypt_stream(data: bytes, metadata: KeyMetadata, location: str) -> bytes:
+    """Decrypt a file that is an AES GCM stream.
+
+    Args:
+        data: the encrypted file.
+        metadata: its key metadata.
+        location: the file, for errors.
+
+    Raises:
+        FileAccessError: the key metadata has no length, or the library for AES is not installed.
+        SpecError: GCM001 to GCM007.
+    """
+    if metadata.file_length is None:
+        raise FileAccessError(location, "the file is encrypted, and its key metadata has no trusted length")
+    try:
+        key = aes_gcm_stream.StreamKey(metadata.key, metadata.aad_prefix)
+        return aes_gcm_stream.read_stream(data, key, metadata.file_length)
+    except SpecError as error:
+        raise SpecError(attrs.evolve(error.violation, file=location)) from None
+    except ModuleNotFoundError as error:
+        raise FileAccessError(location, f"the file is encrypted: {error}") from None
+
+
+@attrs.frozen
+class KeyFile:
+    """A key service for tests: its keys are in a file, and a wrapped key is a cipher block without AAD.
+
+    Iceberg-Java's key service for tests wraps keys in the same way.
+    """
+
+    keys: Mapping[str, bytes] = attrs.field(repr=False)
+
+    def __call__(self, wrapped: bytes, wrapping_id: str) -> bytes:
+        """Unwrap a key.
+
+        Raises:
+            UsageError: the file lacks the wrapping key, or has another key with its id.
+        """
+        if wrapping_id not in self.keys:
+            known = ", ".join(sorted(self.keys)) or "none"
+            raise UsageError(f"the file of keys has no key {wrapping_id!r}; it has: {known}")
+        try:
+            return aes_gcm_stream.open_block(wrapped, self.keys[wrapping_id], b"")
+        except SpecError as error:
+            what = f"the key {wrapping_id!r} of the file of keys does not unwrap a key of the table"
+            raise UsageError(f"{what}: {error.violation.message}") from None
+
+
+def load_key_file(path: str | Path) -> KeyFile:
+    """Read a file of keys: a JSON object of keys in hexadecimal by their ids.
+
+    Args:
+        path: the file.
+
+    Raises:
+        UsageError: the file cannot be read, or has another form.
+    """
+    try:
+        found = json.loads(Path(path).read_text(encoding="utf-8"))
+        keys = {id_: bytes.fromhex(key) for id_, key in found.items()}
+    except (OSError, ValueError, AttributeError, TypeError) as error:
+        expected = "a JSON object of AES keys in hexadecimal by their ids"
+        raise UsageError(f"{path}: expected {expected}: {type(error).__name__}") from None
+    wrong = [id_ for id_, key in keys.items() if len(key) not in (16, 24, 32)]
+    if wrong:
+        raise UsageError(f"{path}: the key {wrong[0]!r} does not have 16, 24 or 32 bytes")
+    return KeyFile(keys)
+
+
+def manifest_list_key(metadata: TableMetadata, key_id: str, service: KeyService, location: str) -> KeyMetadata:
+    """Find and decrypt the key metadata of a manifest list.
+
+    Args:
+        metadata: the metadata of the table.
+        key_id: the ``key-id`` of the snapshot.
+        service: unwraps the key that encrypts it.
+        location: the manifest list, for errors.
+
+    Raises:
+        SpecError: SNP012 if the table does not have the key; ENC002 if a key is not in base64.
+        FileAccessError: the keys have another form than those of Iceberg-Java, or were changed.
+    """
+    keys = {key.key_id: key for key in metadata.encryption_keys or ()}
+    if key_id not in keys:
+        error = spec_error("SNP012", "the table has no key with this id", found=key_id)
+        raise SpecError(attrs.evolve(error.violation, file=location))
+    own = keys[key_id]
+    wrapping = keys.get(own.encrypted_by_id or "")
+    timestamp = None if wrapping is None else (wrapping.properties or {}).get(KEY_TIMESTAMP)
+    if wrapping is None or wrapping.encrypted_by_id is None or timestamp is None:
+        expected = f"{key_id!r} encrypted by a key of the table with {KEY_TIMESTAMP}, which a key service wraps"
+        reason = f"the manifest list is encrypted, and its keys are not supported; expected {expected}"
+        raise FileAccessError(location, reason)
+    wrapped, block = _decoded(wrapping, location), _decoded(own, location)
+    key = service(wrapped, wrapping.encrypted_by_id)
+    try:
+        return read_key_metadata(aes_gcm_stream.open_block(block, key, timestamp.encode()), location)
+    except SpecError as error:
+        reason = f"the key {key_id!r} of the manifest list cannot be decrypted: {error.violation.message}"
+        raise FileAccessError(location, reason) from None
+
+
+def _decoded(key: EncryptionKey, location: str) -> bytes:
+    try:
+        return base64.b64decode(key.encrypted_key_metadata, validate=True)
+    except ValueError:
+        error = spec_error("ENC002", "the key is not in base64", found=key.encrypted_key_metadata, path=key.key_id)
+        raise SpecError(attrs.evolve(error.violation, file=location)) from None
+
+
+class DecryptingReads:
+    """Reads the manifest lists and manifests of an encrypted table, as planning asks for them by their locations."""
+
+    def __init__(self, metadata: TableMetadata, service: KeyService | None, read: Callable[[str], bytes]) -> None:
+        self._metadata = metadata
+        self._service = service
+        self._read = read
+        snapshots = [one for one in metadata.snapshots or () if one.key_id is not None]
+        self._lists = {one.manifest_list: one.key_id for one in snapshots if one.manifest_list is not None}
+        self._manifests: dict[str, bytes] = {}
+
+    def __call__(self, location: str) -> bytes:
+        """Read and decrypt a file; one that has no key is returned as it is.
+
+        Raises:
+            FileAccessError: the file cannot be read, or its key metadata is not supported.
+            SpecError: the file or a key was changed, or a key is missing.
+        """
+        key_id = self._lists.get(location)
+        if key_id is not None and self._service is None:
+            raise FileAccessError(location, "the manifest list is encrypted, and no key service is given")
+        data = self._read(location)
+        if key_id is not None and self._service is not None:
+            key = manifest_list_key(self._metadata, key_id, self._service, location)
+            data = decrypt_stream(data, key, location)
+            for manifest in read_manifest_list(data, file=location):
+                if manifest.key_metadata is not None:
+                    self._manifests[manifest.manifest_path] = manifest.key_metadata
+        elif location in self._manifests:
+            data = decrypt_stream(data, read_key_metadata(self._manifests[location], location), location)
+        return data
+
+
+@contextmanager
+def open_data_file(file: DataFile) -> Iterator[tuple[Any, Any]]:
+    """Open a data file or delete file, decrypted if it is encrypted.
+
+    Args:
+        file: its manifest entry.
+
+    Yields:
+        The open file, and what pyarrow decrypts it with if it is an encrypted Parquet file.
+
+    Raises:
+        FileAccessError: it cannot be read, or its key metadata is not supported.
+        SpecError: GCM001 to GCM007.
+    """
+    with open_input(file.file_path) as opened:
+        if file.key_metadata is None:
+            yield opened, None
+            return
+        metadata = read_key_metadata(bytes(file.key_metadata), file.file_path)
+        if file.file_format is FileFormat.PARQUET:
+            yield opened, _parquet_decryption(metadata, file.file_path)
+        else:
+            with io.BytesIO(decrypt_stream(opened.read(), metadata, file.file_path)) as plain:
+                yield plain, None
+
+
+def _parquet_decryption(metadata: KeyMetadata, location: str) -> Any:
+    create = getattr(parquet_encryption, "create_decryption_properties", None)
+    if create is None:
+        raise FileAccessError(location, "the file is encrypted, which this pyarrow does not read; expected release 26")
+    return create(metadata.key, aad_prefix=metadata.aad_prefix)

@@ -1,0 +1,143 @@
+package org.apache.iceberg;
+
+import java.io.File;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.iceberg.data.GenericRecord;
+import org.apache.iceberg.data.GenericWriters;
+import org.apache.iceberg.data.IcebergGenerics;
+import org.apache.iceberg.data.Record;
+import org.apache.iceberg.encryption.Ciphers;
+import org.apache.iceberg.encryption.EncryptedKey;
+import org.apache.iceberg.encryption.EncryptedOutputFile;
+import org.apache.iceberg.encryption.EncryptingFileIO;
+import org.apache.iceberg.encryption.EncryptionManager;
+import org.apache.iceberg.encryption.EncryptionUtil;
+import org.apache.iceberg.encryption.KeyManagementClient;
+import org.apache.iceberg.hadoop.HadoopFileIO;
+import org.apache.iceberg.io.CloseableIterable;
+import org.apache.iceberg.io.DataWriter;
+import org.apache.iceberg.io.FileIO;
+import org.apache.iceberg.io.LocationProvider;
+import org.apache.iceberg.types.Types;
+
+/** Writes an encrypted table with two snapshots, as a catalog with a key service does: arguments are a folder and a format. */
+public final class EncryptedTable {
+  private static final Schema SCHEMA =
+      new Schema(
+          Types.NestedField.required(1, "id", Types.LongType.get()),
+          Types.NestedField.optional(2, "name", Types.StringType.get()));
+
+  /** A key service with one master key, as the unit tests of the library have. */
+  static final class MemoryKeys implements KeyManagementClient {
+    private static final byte[] MASTER = "0123456789012345".getBytes(StandardCharsets.UTF_8);
+
+    @Override
+    public void initialize(Map<String, String> properties) {}
+
+    @Override
+    public ByteBuffer wrapKey(ByteBuffer key, String wrappingKeyId) {
+      return ByteBuffer.wrap(new Ciphers.AesGcmEncryptor(MASTER).encrypt(key.array(), null));
+    }
+
+    @Override
+    public ByteBuffer unwrapKey(ByteBuffer wrapped, String wrappingKeyId) {
+      return ByteBuffer.wrap(new Ciphers.AesGcmDecryptor(MASTER).decrypt(wrapped.array(), null));
+    }
+  }
+
+  /** Keeps metadata files in a folder, and the keys of the table in them. */
+  static final class Operations implements TableOperations {
+    private final String folder;
+    private final FileIO files = new HadoopFileIO(new Configuration());
+    private final EncryptionManager manager;
+    private TableMetadata current;
+    private int version;
+
+    Operations(String folder, TableMetadata first) {
+      this.folder = folder;
+      this.manager = EncryptionUtil.createEncryptionManager(List.of(), first.properties(), new MemoryKeys());
+      commit(null, first);
+    }
+
+    @Override
+    public TableMetadata current() {
+      return current;
+    }
+
+    @Override
+    public TableMetadata refresh() {
+      return current;
+    }
+
+    @Override
+    public void commit(TableMetadata base, TableMetadata changed) {
+      TableMetadata.Builder builder = TableMetadata.buildFrom(changed);
+      for (EncryptedKey key : EncryptionUtil.encryptionKeys(manager).values()) {
+        builder.addEncryptionKey(key);
+      }
+      String location = metadataFileLocation("v" + ++version + ".metadata.json");
+      TableMetadataParser.overwrite(builder.build(), files.newOutputFile(location));
+      this.current = TableMetadataParser.read(files, location);
+    }
+
+    @Override
+    public FileIO io() {
+      return EncryptingFileIO.combine(files, manager);
+    }
+
+    @Override
+    public EncryptionManager encryption() {
+      return manager;
+    }
+
+    @Override
+    public String metadataFileLocation(String name) {
+      return folder + "/metadata/" + name;
+    }
+
+    @Override
+    public LocationProvider locationProvider() {
+      return LocationProviders.locationsFor(folder, Map.of());
+    }
+  }
+
+  public static void main(String[] args) throws Exception {
+    String folder = new File(args[0]).getAbsoluteFile().toURI().toString().replaceAll("/$", "");
+    Map<String, String> properties =
+        Map.of("encryption.key-id", "keyA", "format-version", "3", "write.format.default", args[1]);
+    TableMetadata first =
+        TableMetadata.newTableMetadata(SCHEMA, PartitionSpec.unpartitioned(), folder, properties);
+    Table table = new BaseTable(new Operations(folder, first), "encrypted");
+    append(table, 0);
+    append(table, 3);
+    long rows = 0;
+    try (CloseableIterable<Record> found = IcebergGenerics.read(table).build()) {
+      for (Record record : found) {
+        rows++;
+      }
+    }
+    System.out.println(rows);
+  }
+
+  private static void append(Table table, long start) throws Exception {
+    FileFormat format = FileFormat.fromString(table.properties().get("write.format.default"));
+    String name = table.locationProvider().newDataLocation(format.addExtension(UUID.randomUUID().toString()));
+    EncryptedOutputFile file = ((EncryptingFileIO) table.io()).newEncryptingOutputFile(name);
+    DataWriter<Record> writer =
+        GenericWriters.of(table, null).newDataWriter(file, table.spec(), null);
+    try (writer) {
+      for (long id = start; id < start + 3; id++) {
+        GenericRecord record = GenericRecord.create(SCHEMA);
+        record.setField("id", id);
+        record.setField("name", id == 4 ? null : "name " + id);
+        writer.write(record);
+      }
+    }
+    table.newFastAppend().appendFile(writer.toDataFile()).commit();
+  }
+}

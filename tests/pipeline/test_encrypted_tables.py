@@ -1,0 +1,240 @@
+"""Tables that are encrypted as Iceberg-Java encrypts them are read, and changed files and missing keys are refused."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import attrs
+import fastavro
+import pyarrow.parquet as pq
+import pytest
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from pyarrow.parquet import encryption as parquet_encryption
+
+import conformance
+from conformance.core.failures import UsageError
+from conformance.table_io.encryption import KeyFile, load_key_file
+from conformance.table_io.file_access import FileAccessError, read_bytes, write_bytes
+from conformance.table_io.local import read_table
+from conformance.table_io.records import read_rows
+from conformance.table_io.tables import Table, load_table
+from spec_ref.core.errors import SpecError
+from spec_ref.core.versions import V3
+from spec_ref.data_types.types import LONG, STRING, NestedField
+from spec_ref.encodings.aes_gcm_stream import StreamKey, write_stream
+from spec_ref.manifest_lists.reader import read_manifest_list
+from spec_ref.manifest_lists.writer import write_manifest_list
+from spec_ref.manifests.data_file import DataFile, FileFormat
+from spec_ref.table_metadata.encryption import EncryptionKey
+from spec_ref.table_metadata.writer import to_bytes
+from tools.table_kit import TableKit
+
+MASTER, KEY, PREFIX = b"0123456789012345", b"k" * 16, b"file"
+STREAM = StreamKey(KEY, PREFIX)
+WRAPPING, TIMESTAMP = b"w" * 16, "1700000000000"
+SERVICE = KeyFile({"master": MASTER})
+ROWS = [{1: number, 2: f"text {number}"} for number in range(10)]
+
+Change = Callable[[dict[str, Any]], None]
+
+
+def key_metadata(length: int | None, version: bytes = b"\x01") -> bytes:
+    """Key metadata with the names that Iceberg-Java gives its fields; the schema is not in the bytes."""
+    schema = {
+        "type": "record",
+        "name": "StandardKeyMetadata",
+        "fields": [
+            {"name": "encryption_key", "type": "bytes"},
+            {"name": "aad_prefix", "type": ["null", "bytes"]},
+            {"name": "file_length", "type": ["null", "long"]},
+        ],
+    }
+    out = io.BytesIO()
+    fastavro.schemaless_writer(out, schema, {"encryption_key": KEY, "aad_prefix": PREFIX, "file_length": length})
+    return version + out.getvalue()
+
+
+def sealed(key: bytes, plaintext: bytes, aad: bytes = b"") -> str:
+    nonce = b"n" * 12
+    return base64.b64encode(nonce + AESGCM(key).encrypt(nonce, plaintext, aad)).decode()
+
+
+def encrypt_in_place(location: str) -> bytes:
+    """Replace a file by its stream, and give its key metadata."""
+    stream = write_stream(read_bytes(location), STREAM, block_length=100)
+    write_bytes(location, stream)
+    return key_metadata(len(stream))
+
+
+def encrypted_file(file: DataFile) -> DataFile:
+    if file.file_format is not FileFormat.PARQUET:
+        return attrs.evolve(file, key_metadata=encrypt_in_place(file.file_path))
+    out = io.BytesIO()
+    given = parquet_encryption.create_encryption_properties(KEY, aad_prefix=PREFIX, store_aad_prefix=False)
+    rows = pq.read_table(io.BytesIO(read_bytes(file.file_path)))
+    pq.write_table(rows, out, encryption_properties=given)
+    write_bytes(file.file_path, out.getvalue())
+    return attrs.evolve(file, key_metadata=key_metadata(None), file_size_in_bytes=len(out.getvalue()))
+
+
+def encrypted(kit: TableKit) -> Table:
+    """The table with its manifests and the manifest list of its current snapshot encrypted."""
+    table = kit.table()
+    snapshot = table.metadata.current_snapshot
+    assert snapshot is not None
+    assert snapshot.manifest_list is not None
+    manifests = [
+        attrs.evolve(one, key_metadata=encrypt_in_place(one.manifest_path))
+        for one in read_manifest_list(read_bytes(snapshot.manifest_list))
+    ]
+    write_bytes(snapshot.manifest_list, write_manifest_list(manifests, V3))
+    plain = encrypt_in_place(snapshot.manifest_list)
+    keys = (
+        EncryptionKey(
+            key_id="wrapping",
+            encrypted_key_metadata=sealed(MASTER, WRAPPING),
+            encrypted_by_id="master",
+            properties={"KEY_TIMESTAMP": TIMESTAMP},
+        ),
+        EncryptionKey(
+            key_id="list",
+            encrypted_key_metadata=sealed(WRAPPING, plain, TIMESTAMP.encode()),
+            encrypted_by_id="wrapping",
+        ),
+    )
+    snapshots = (*table.metadata.snapshots[:-1], attrs.evolve(snapshot, key_id="list"))
+    metadata = attrs.evolve(table.metadata, snapshots=snapshots, encryption_keys=keys)
+    write_bytes(table.metadata_location, to_bytes(metadata))
+    return load_table(table.metadata_location, key_service=SERVICE)
+
+
+@pytest.fixture
+def kit(tmp_path: Path) -> TableKit:
+    return TableKit(
+        f"file:{tmp_path}/t", (NestedField(1, "id", False, LONG), NestedField(2, "s", False, STRING)), version=V3
+    )
+
+
+def ids(table: Table) -> list[int]:
+    found = sorted(read_table(table).read_all().column("id").to_pylist())
+    assert found == sorted(row["id"] for row in read_rows(table))
+    return found
+
+
+@pytest.mark.parametrize("file_format", [FileFormat.PARQUET, FileFormat.ORC, FileFormat.AVRO])
+def test_rows_and_deletes_of_an_encrypted_table_are_read(kit: TableKit, file_format: FileFormat) -> None:
+    data = encrypted_file(kit.file(ROWS, file_format=file_format))
+    kit.commit(data, encrypted_file(kit.file([{1: 10, 2: None}])), kit.file([{1: 11, 2: "plain"}]))
+    kit.commit(encrypted_file(kit.deletion_vector(data, [0, 5])))
+    fields = (kit.fields[0],)
+    kit.commit(encrypted_file(kit.equality_deletes([{1: 7}], [1], fields=fields, file_format=file_format)))
+    assert ids(encrypted(kit)) == [1, 2, 3, 4, 6, 8, 9, 10, 11]
+
+
+@pytest.fixture
+def table(kit: TableKit) -> Table:
+    kit.commit(encrypted_file(kit.file(ROWS, file_format=FileFormat.AVRO)))
+    return encrypted(kit)
+
+
+def test_a_table_is_opened_with_a_file_of_keys(table: Table, tmp_path: Path) -> None:
+    keys = tmp_path / "keys.json"
+    keys.write_text(json.dumps({"master": MASTER.hex()}), encoding="utf-8")
+    assert conformance.read_table(conformance.load_table(table.metadata_location, keys=keys)).num_rows == 10
+    assert conformance.read_table(conformance.load_table(table.metadata_location, keys=SERVICE)).num_rows == 10
+
+
+def test_without_a_key_service_the_manifest_list_is_named(table: Table) -> None:
+    with pytest.raises(FileAccessError, match=r"snap-1000\.avro: the manifest list is encrypted, and no key service"):
+        read_table(attrs.evolve(table, key_service=None))
+
+
+@pytest.mark.parametrize(
+    ("keys", "reason"),
+    [({}, "no key 'master'"), ({"master": bytes(16)}, "'master' of the file of keys does not unwrap")],
+    ids=["missing", "another"],
+)
+def test_a_key_that_the_service_does_not_have_is_named(table: Table, keys: dict[str, bytes], reason: str) -> None:
+    with pytest.raises(UsageError, match=reason):
+        read_table(attrs.evolve(table, key_service=KeyFile(keys)))
+
+
+def changed(table: Table, at: int, **members: Any) -> Table:
+    """The table with other members of a key."""
+    keys = list(table.metadata.encryption_keys or ())
+    keys[at] = attrs.evolve(keys[at], **members)
+    return attrs.evolve(table, metadata=attrs.evolve(table.metadata, encryption_keys=tuple(keys)))
+
+
+def test_keys_that_are_not_of_the_form_are_not_used(table: Table) -> None:
+    with pytest.raises(SpecError, match="SNP012"):
+        read_table(changed(table, 1, key_id="other"))
+    with pytest.raises(SpecError, match="ENC002"):
+        read_table(changed(table, 1, encrypted_key_metadata="AAAA!"))
+    for at, members in (
+        (1, {"encrypted_by_id": None}),
+        (1, {"encrypted_by_id": "nowhere"}),
+        (0, {"encrypted_by_id": None}),
+        (0, {"properties": None}),
+    ):
+        with pytest.raises(FileAccessError, match="its keys are not supported"):
+            read_table(changed(table, at, **members))
+    for at, members in (
+        (0, {"properties": {"KEY_TIMESTAMP": "1700000000001"}}),
+        (1, {"encrypted_key_metadata": sealed(WRAPPING, key_metadata(9))}),
+        (1, {"encrypted_key_metadata": "AAAA"}),
+        (0, {"encrypted_key_metadata": sealed(MASTER, b"short")}),
+    ):
+        with pytest.raises(FileAccessError, match="cannot be decrypted"):
+            read_table(changed(table, at, **members))
+
+
+@pytest.mark.parametrize(
+    ("metadata", "reason"),
+    [
+        (key_metadata(9, b"\x02"), "the form of its key metadata is not supported"),
+        (b"", "the form of its key metadata is not supported"),
+        (key_metadata(9)[:-1], "its key metadata is truncated"),
+        (key_metadata(9)[:6], "its key metadata is truncated"),
+        (key_metadata(9) + b"\0", "bytes follow its key metadata"),
+        (key_metadata(None), "has no trusted length"),
+    ],
+    ids=["version", "empty", "no length", "cut", "longer", "null length"],
+)
+def test_key_metadata_of_another_form_is_refused(kit: TableKit, metadata: bytes, reason: str) -> None:
+    kit.commit(kit.file(ROWS, file_format=FileFormat.AVRO, key_metadata=metadata))
+    with pytest.raises(FileAccessError, match=reason):
+        read_table(kit.table()).read_all()
+
+
+@pytest.mark.parametrize("pattern", ["metadata/snap-*.avro", "metadata/manifest-*.avro", "data/*.avro"])
+def test_a_changed_file_is_refused_by_its_name(table: Table, tmp_path: Path, pattern: str) -> None:
+    (path,) = (tmp_path / "t").glob(pattern)
+    path.write_bytes(path.read_bytes()[:-1] + bytes([path.read_bytes()[-1] ^ 1]))
+    with pytest.raises(SpecError, match=rf"{path.name}.*GCM007"):
+        read_table(table).read_all()
+    path.write_bytes(path.read_bytes()[: 8 + 128])  # the first block
+    with pytest.raises(SpecError, match=rf"{path.name}.*GCM005"):
+        read_table(table).read_all()
+
+
+def test_a_parquet_file_with_another_key_is_refused(kit: TableKit) -> None:
+    file = encrypted_file(kit.file(ROWS))
+    other = key_metadata(None).replace(KEY, b"o" * 16)
+    kit.commit(attrs.evolve(file, key_metadata=other))
+    with pytest.raises(SpecError, match=r"PQT007.*cannot be decrypted"):
+        read_table(kit.table()).read_all()
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"a": 1}', '{"a": "xy"}', '{"a": "00"}', None])
+def test_a_file_of_keys_of_another_form_is_refused(tmp_path: Path, text: str | None) -> None:
+    path = tmp_path / "keys.json"
+    if text is not None:
+        path.write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError, match=r"keys\.json"):
+        load_key_file(path)
