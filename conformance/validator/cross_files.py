@@ -24,6 +24,7 @@ from spec_ref.columnar.scan_planning.delete_scope import Scopes, position_mismat
 from spec_ref.manifests.data_file import FileContent
 from spec_ref.manifests.entry import EntryStatus
 from spec_ref.scan_planning.delete_scope import Mismatch
+from spec_ref.snapshots.retention import ancestors
 
 Numbers = npt.NDArray[Any]
 
@@ -49,6 +50,7 @@ def check_bucket(
         view = _Files(files)
         tally.add(_repeated(members, locations, view))
         tally.add(_history(context, members, locations, view))
+        tally.add(_added_again(context, locations, view))
         references = _sorted(rows["references"], REFERENCES)
         if references.num_rows:
             tally.add(_references(context, members, locations, view, references))
@@ -211,6 +213,25 @@ def _history(context: Context, members: Members, locations: Mapping[int, str], f
                     expected="the same counts, sizes and bounds" if of_file else str(other),
                     aspect="changed",
                 )
+
+
+def _added_again(context: Context, locations: Mapping[int, str], files: _Files) -> Iterator[Finding]:
+    """Find files that a snapshot adds after one of its ancestors deleted them (MAN023)."""
+    gone, added = files.status == EntryStatus.DELETED, files.status == EntryStatus.ADDED
+    for row in np.nonzero(added & np.isin(files.code, np.intersect1d(files.code[gone], files.code[added])))[0].tolist():
+        deleting = set(files.snapshot[gone & (files.code == files.code[row])].tolist())
+        own = int(files.snapshot[row])
+        before = (one.snapshot_id for one in ancestors(context.snapshots, own) if one.snapshot_id != own)
+        deleted_by = next((snapshot_id for snapshot_id in before if snapshot_id in deleting), None)
+        if deleted_by is not None:
+            yield finding(
+                "MAN023",
+                f"a file is added again that snapshot {deleted_by} deleted",
+                file=locations[int(files.manifest[row])],
+                path=f"/{files.entry[row]}/data_file/file_path",
+                found=files.name(int(files.code[row])),
+                expected="a path that was not deleted before",
+            )
 
 
 def _first_rows(files: _Files, rows: Numbers, codes: Numbers) -> list[int]:

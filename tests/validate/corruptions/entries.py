@@ -136,6 +136,21 @@ def _gone(bench: Any) -> None:
     raise AssertionError("the snapshot deletes nothing")
 
 
+@corruption("MAN023", "deleted-file-added-again", V2, severity="warning")
+def _added_again(bench: Any) -> None:
+    own = bench.snapshot["snapshot-id"]
+    adding = next(one for one in bench.manifests if one.listed["added_snapshot_id"] == own)
+    older = next(
+        one for one in bench.manifests if one.listed["added_snapshot_id"] != own and one.listed["content"] == 0
+    )
+    number = older.listed["min_sequence_number"]
+    record = copy.deepcopy(older.records[0])
+    record |= {"status": 2, "snapshot_id": older.listed["added_snapshot_id"]}
+    record |= {"sequence_number": number, "file_sequence_number": number}
+    record["data_file"]["file_path"] = adding.records[0]["data_file"]["file_path"]
+    older.records.append(record)
+
+
 @corruption("MAN011", "file-appears", V2)
 def _appears(bench: Any) -> None:
     manifest = bench.data
