@@ -4,7 +4,6 @@ import org.apache.iceberg.shaded.org.apache.parquet.shaded.com.fasterxml.jackson
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Map;
-import org.apache.iceberg.encryption.AesGcmInputFile;
 import org.apache.iceberg.encryption.AesGcmOutputFile;
 import org.apache.iceberg.inmemory.InMemoryInputFile;
 import org.apache.iceberg.inmemory.InMemoryOutputFile;
@@ -25,7 +24,7 @@ final class EncryptionOperations {
     byte[] key = ExchangeForm.bytes(args.get("key"));
     byte[] prefix = ExchangeForm.bytes(args.get("aad-prefix"));
     long length = Long.parseLong(args.get("length").textValue());
-    try (SeekableInputStream stream = new AesGcmInputFile(file, key, prefix, length).newStream()) {
+    try (SeekableInputStream stream = Release.encryptedFile(file, key, prefix, length).newStream()) {
       ByteBuffer content = ByteBuffer.wrap(stream.readAllBytes());
       return Adapter.JSON.createObjectNode().set("bytes", ExchangeForm.hexadecimal(content));
     }

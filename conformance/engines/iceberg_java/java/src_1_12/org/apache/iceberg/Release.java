@@ -1,8 +1,10 @@
 package org.apache.iceberg;
 
 import java.nio.ByteBuffer;
+import org.apache.iceberg.encryption.AesGcmInputFile;
 import org.apache.iceberg.encryption.PlaintextEncryptionManager;
 import org.apache.iceberg.geospatial.GeospatialBound;
+import org.apache.iceberg.io.InputFile;
 import org.apache.iceberg.io.OutputFile;
 
 /** What differs between the releases of the library that the adapter is compiled with: this is 1.12. */
@@ -13,6 +15,10 @@ final class Release {
       int version, OutputFile file, Long snapshot, Long parent, Long sequenceNumber, Long firstRowId) {
     return ManifestLists.write(
         version, file, PlaintextEncryptionManager.instance(), snapshot, parent, sequenceNumber, firstRowId);
+  }
+
+  static InputFile encryptedFile(InputFile file, byte[] key, byte[] prefix, long length) {
+    return new AesGcmInputFile(file, key, prefix, length);
   }
 
   /** The bound of a point with these coordinates; z and m may be null. */
