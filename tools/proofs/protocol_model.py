@@ -2,7 +2,7 @@
 
 A *version* is a metadata file that was written. The state says of each version where in the history of the pointer it
 is, which version its metadata log names last, which version it was validated against, and whether a swap to it was
-sent; and of each writer, of whom there may be any number, its place in the code and its registers
+sent. It also says of each writer, and there may be any number, its place in the code and its registers
 (`tools.proofs.protocol_steps`).
 
 A swap that was sent may arrive at any time, any number of times, or never; its answer may be lost, and a refusal need
