@@ -44,11 +44,11 @@ def answer(table: Rows, types: dict[str, Json], names: list[str] | None = None) 
     Raises:
         Unsupported: the engine cannot return values of a type exactly.
     """
-    told = [
+    columns = [
         values(types.get(name), _whole(table.column(index))) for index, name in enumerate(names or table.column_names)
     ]
     keys = names or table.column_names
-    return {"rows": [dict(zip(keys, row, strict=True)) for row in zip(*told, strict=True)]}
+    return {"rows": [dict(zip(keys, row, strict=True)) for row in zip(*columns, strict=True)]}
 
 
 def _whole(column: Column) -> Column:
@@ -131,14 +131,14 @@ def _struct(type_: Json, array: Column) -> list[Json]:
     if not pat.is_struct(array.type):
         return _strange(array)
     children = dict(zip((field.name for field in array.type), array.flatten(), strict=True))
-    told = {
+    columns = {
         str(field["id"]): values(field["type"], children.pop(field["name"]))
         for field in type_["fields"]
         if field["name"] in children
     }
-    told |= {name: values(None, child) for name, child in children.items()}
+    columns |= {name: values(None, child) for name, child in children.items()}
     return [
-        {name: column[index] for name, column in told.items()} if there else None
+        {name: column[index] for name, column in columns.items()} if there else None
         for index, there in enumerate(array.is_valid().to_pylist())
     ]
 
@@ -162,9 +162,9 @@ def _map(type_: Json, array: Column) -> list[Json]:
         keys, items = array.values.flatten()
     else:
         return _strange(array)
-    told = values(type_["key"], keys), values(type_["value"], items)
+    entries = values(type_["key"], keys), values(type_["value"], items)
     return [
-        None if place is None else {"keys": told[0][place[0] : place[1]], "values": told[1][place[0] : place[1]]}
+        None if place is None else {"keys": entries[0][place[0] : place[1]], "values": entries[1][place[0] : place[1]]}
         for place in ranges
     ]
 

@@ -45,8 +45,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m conformance.engine_setup", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("list", help="list the engines and whether they are installed")
-    for command, told in (("install", "set engines up"), ("lock", "resolve and write lock files (needs uv)")):
-        commands.add_parser(command, help=told).add_argument("names", nargs="*", help="all when none is given")
+    for command, summary in (("install", "set engines up"), ("lock", "resolve and write lock files (needs uv)")):
+        commands.add_parser(command, help=summary).add_argument("names", nargs="*", help="all when none is given")
     given = parser.parse_args(arguments)
     try:
         if given.command == "list":

@@ -201,14 +201,14 @@ def missing(toolchain: Toolchain) -> str | None:
             needs = needed if program == toolchain.program else f"{program} is needed to build it"
             return f"{needs}, and there is no {program} on the path"
     try:
-        told = subprocess.run(
+        output = subprocess.run(
             [toolchain.program, *toolchain.version], capture_output=True, text=True, timeout=60, check=False
         ).stdout
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"{needed}, and {toolchain.program} does not run: {error}"
-    found = re.search(r"(\d+(?:\.\d+)*)", told)
+    found = re.search(r"(\d+(?:\.\d+)*)", output)
     if found is None:
-        return f"{needed}, and {toolchain.program} does not print its release: {told}"
+        return f"{needed}, and {toolchain.program} does not print its release: {output}"
     release = tuple(map(int, found[1].split(".")))
     if release < toolchain.oldest:
         return f"{needed}, and {toolchain.program} is {found[1]}"

@@ -36,10 +36,10 @@ _VERSION = re.compile(r'version "(\d+)')
 def java_release(java_home: Path) -> int | None:
     """Return the major release of a Java home; None if no Java runs there."""
     try:
-        told = subprocess.run([java_home / _JAVA, "-version"], capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run([java_home / _JAVA, "-version"], capture_output=True, text=True, timeout=60, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    found = _VERSION.search(told.stderr + told.stdout)
+    found = _VERSION.search(done.stderr + done.stdout)
     return int(found[1]) if found else None
 
 
@@ -285,14 +285,14 @@ def _compiler(engine: Engine, java_home: Path) -> Path:
     for path, release in releases.items():
         if release is not None and release >= COMPILER[0]:
             return path
-    told = ", ".join(f"{path} is of release {release or 'unknown'}" for path, release in releases.items())
-    raise EngineError(str(engine), f"{COMPILER[1]}, and {told}")
+    releases_found = ", ".join(f"{path} is of release {release or 'unknown'}" for path, release in releases.items())
+    raise EngineError(str(engine), f"{COMPILER[1]}, and {releases_found}")
 
 
 def _compiler_release(path: Path) -> int | None:
     try:
-        told = subprocess.run([path, "-version"], capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run([path, "-version"], capture_output=True, text=True, timeout=60, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    found = re.search(r"javac (\d+)", told.stdout + told.stderr)
+    found = re.search(r"javac (\d+)", done.stdout + done.stderr)
     return int(found[1]) if found else None

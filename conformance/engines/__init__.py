@@ -1,7 +1,7 @@
-"""The engines that come with the tool: a folder for each, with everything about it.
+"""The engines that come with the tool, with one folder for each.
 
-`conformance.engine_setup.folders` describes what a folder may have. Nothing is imported here, as the adapters in the
-folders run in the environments of their engines.
+`conformance.engine_setup.folders` describes the contents of a folder. Nothing is imported here, because the adapters in
+the folders run in the environments of their engines.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _MOVED = ("EngineError", "EngineStatus", "Launch", "engine_status", "find_engine
 
 
 def __getattr__(name: str) -> Any:
-    """Deprecated, for one release: what is in `conformance.engine_setup` was here."""
+    """Deprecated for one release: load names that moved to `conformance.engine_setup`."""
     if name not in _MOVED:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(engine_setup, name)

@@ -156,21 +156,23 @@ class _Running:
 
     def _open(self, target: Target) -> _Session:
         began = time.monotonic()
-        told = Participant(target.name, writes=target in self.plan.producers, reads=target in self.plan.consumers)
+        participant = Participant(
+            target.name, writes=target in self.plan.producers, reads=target in self.plan.consumers
+        )
         try:
             adapter = self.stack.enter_context(target.open())
             self.adapters.append(adapter)
             started = adapter.start()
         except NotExamined as error:
-            return _Session(evolve(told, not_examined=str(error)))
-        told = evolve(
-            told,
+            return _Session(evolve(participant, not_examined=str(error)))
+        participant = evolve(
+            participant,
             implementation=started.implementation,
             version=started.version,
             language=started.language,
             seconds=round(time.monotonic() - began, 3),
         )
-        return _Session(told, adapter, started)
+        return _Session(participant, adapter, started)
 
     def _spent(self, session: _Session, began: float) -> None:
         who = self.opened[session.participant.name].participant

@@ -1,1 +1,1 @@
-"""All about ClickHouse."""
+"""Support for ClickHouse."""

@@ -33,7 +33,7 @@ DIALECT = Dialect(
     },
 )
 SETTINGS = {
-    "output_format_arrow_string_as_string": 0,  # bytes come as bytes
+    "output_format_arrow_string_as_string": 0,  # return binary columns as bytes
     "output_format_arrow_fixed_string_as_fixed_byte_array": 1,
     "use_iceberg_metadata_files_cache": 0,
     "session_timezone": "'UTC'",
@@ -44,14 +44,14 @@ NOT_THERE = (
     "Unknown Iceberg type",
     "NOT_IMPLEMENTED",
 )
-"""What ClickHouse says where it does not have something, apart from what it refuses."""
+"""Parts of ClickHouse's messages that mean "not supported" rather than a refusal."""
 
 BUGS = ("LOGICAL_ERROR",)
-"""The code of errors that ClickHouse itself calls bugs."""
+"""Error codes that ClickHouse itself classifies as bugs."""
 
 
 def _read(args: Arguments) -> object:
-    """``SELECT`` from ``icebergLocal``."""
+    """Run a ``SELECT`` from ``icebergLocal``."""
     table_requests.only(args, "icebergLocal", "snapshot", "timestamp_ms")
     table_requests.without_metadata_columns(args, "icebergLocal")
     query = select_of(args, _source(args["table"]), DIALECT, lambda: table_requests.columns(args))
@@ -65,7 +65,7 @@ def _read(args: Arguments) -> object:
 
 
 def _source(location: str) -> str:
-    """The table function, of the directory of the table and one metadata file in it."""
+    """Return the table function with the table's directory and one metadata file."""
     path = table_requests.local_path(location)
     folder = os.path.dirname(os.path.dirname(path))
     file = os.path.relpath(path, folder)
@@ -76,7 +76,7 @@ def _rows(query: str) -> arrow_rows.Rows:
     try:
         return pa.ipc.open_file(chdb.query(query, "Arrow").bytes()).read_all()
     except (chdb.ChdbError, RuntimeError, UnicodeDecodeError) as error:
-        # Errors while rows are read are RuntimeErrors; a message with bytes of the data in it is not text.
+        # Errors while rows are read are RuntimeErrors; a message with bytes of the data may be invalid text.
         said = error.object.decode(errors="replace") if isinstance(error, UnicodeDecodeError) else str(error)
         if any(words in said for words in BUGS):
             raise
@@ -84,13 +84,13 @@ def _rows(query: str) -> arrow_rows.Rows:
 
 
 def operations() -> dict[str, Callable[[Arguments], object]]:
-    """What can be asked of ClickHouse, by name."""
+    """Return the operations by name."""
     return {"table.read": _read}
 
 
 def main() -> None:
     """Serve ClickHouse on standard input and output."""
-    os.chdir("/")  # it reads files below the working directory only
+    os.chdir("/")  # ClickHouse only reads files below the working directory
     serve(
         {"implementation": "chdb", "version": version("chdb"), "language": "c++", "format_versions": [1, 2, 3]},
         operations(),

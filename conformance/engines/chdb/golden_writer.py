@@ -1,4 +1,4 @@
-"""The tables that show how ClickHouse writes; run by ``tools/golden/make_writers.py``."""
+"""Write golden tables with ClickHouse; run by ``tools/golden/make_writers.py``."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 
 
 def write(kit: Any) -> None:
-    """ClickHouse's engine ``IcebergLocal``."""
+    """Write tables with ClickHouse's engine ``IcebergLocal``."""
     from chdb import session
 
     made = kit.Tables("chdb", version_of("chdb"))
-    os.chdir("/")  # ClickHouse writes below the working directory only
+    os.chdir("/")  # ClickHouse only writes below the working directory
     run = session.Session().query
     for setting in ("allow_insert_into_iceberg", "allow_experimental_insert_into_iceberg", "mutations_sync"):
         run(f"SET {setting} = 1")

@@ -1,1 +1,1 @@
-"""All about Daft."""
+"""Support for Daft."""

@@ -1,4 +1,4 @@
-"""The adapter of Daft: ``read_iceberg``, of a table that PyIceberg loads and plans."""
+"""The adapter of Daft: ``read_iceberg`` for a table that PyIceberg loads and plans."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from importlib.metadata import version
 from typing import Any
 
-os.environ["DO_NOT_TRACK"] = "true"  # read when Daft is imported
+os.environ["DO_NOT_TRACK"] = "true"  # Daft reads this variable on import
 import daft
 from pyiceberg.exceptions import ValidationError
 from pyiceberg.table import StaticTable
@@ -19,13 +19,13 @@ from conformance.adapter_sdk.sql_predicates import Leaf, built, normal
 from conformance.engines.pyiceberg.frames_writing import writing
 
 REFUSALS = (ValueError, ValidationError, OSError, daft.exceptions.DaftCoreException)
-"""What Daft and PyIceberg raise about a table that they do not take; pydantic's errors are ValueErrors."""
+"""Exceptions with which Daft and PyIceberg refuse a table; pydantic's errors are ValueErrors."""
 
 NOT_THERE = ("not yet support", "Unsupported field type")
 
 
 def _snapshot(table: StaticTable, args: Arguments) -> dict[str, Any]:
-    """The arguments of ``read_iceberg`` that name a snapshot."""
+    """Return the arguments of ``read_iceberg`` that select a snapshot."""
     if "snapshot" in args:
         return {"snapshot_id": int(args["snapshot"])}
     if "ref" in args:
@@ -40,7 +40,7 @@ def _snapshot(table: StaticTable, args: Arguments) -> dict[str, Any]:
 
 
 def _read(args: Arguments) -> object:
-    """``read_iceberg``, filtered and with its columns chosen as a data frame."""
+    """Run ``read_iceberg``, then filter and select columns on the data frame."""
     table_requests.without_metadata_columns(args, "read_iceberg")
     names = args.get("select")
     try:
@@ -57,7 +57,7 @@ def _read(args: Arguments) -> object:
     except Exception:
         raise
     except BaseException as error:
-        # A panic of Rust is a BaseException, and a process that ends with one waits for Daft's threads forever.
+        # A Rust panic is a BaseException, and a process that exits with one waits for Daft's threads forever.
         raise RuntimeError(f"{type(error).__name__}: {error}") from None
     return arrow_rows.answer(rows, args["types"], names)
 
@@ -110,7 +110,7 @@ TYPES = {
 
 
 def _constant(type_: Any, value: Any) -> Any:
-    """A constant of the column's type, as Daft has it."""
+    """Return a Daft literal of the column's type."""
     name = native.kind(type_)
     made = daft.lit(value.bytes if name == "uuid" else value)
     if name == "date":
@@ -121,12 +121,12 @@ def _constant(type_: Any, value: Any) -> Any:
 
 
 def operations() -> dict[str, Callable[[Arguments], object]]:
-    """What can be asked of Daft, by name."""
+    """Return the operations by name."""
     return {"table.read": _read, **writing("Daft", _append)}
 
 
 def _append(table: Any, rows: Any) -> None:
-    """``DataFrame.write_iceberg``."""
+    """Append rows with ``DataFrame.write_iceberg``."""
     daft.from_arrow(rows).write_iceberg(table, mode="append")
 
 

@@ -1,4 +1,4 @@
-"""The tables that show how Daft writes; run by ``tools/golden/make_writers.py``."""
+"""Write golden tables with Daft; run by ``tools/golden/make_writers.py``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def write(kit: Any) -> None:
-    """Daft writes data files; PyIceberg commits them."""
+    """Write tables whose data files Daft writes and PyIceberg commits."""
     import daft as engine
 
     made = kit.Tables("daft", version_of("daft"))

@@ -1,1 +1,1 @@
-"""All about DataFusion."""
+"""Support for DataFusion."""

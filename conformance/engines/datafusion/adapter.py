@@ -1,4 +1,4 @@
-"""The adapter of iceberg-rust as a table of DataFusion: the reader that ``pyiceberg-core`` offers to Python."""
+"""The adapter of iceberg-rust as a table provider for DataFusion, which ``pyiceberg-core`` exposes to Python."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ DIALECT = Dialect(
     },
 )
 NOT_THERE = ("FeatureUnsupported", "This feature is not implemented", "relative URL without a base")
-"""What it says where it does not have something; the last one of locations that are paths, without a scheme."""
+"""Parts of messages that mean "not supported"; the last one is about locations without a scheme."""
 
 
 def _read(args: Arguments) -> object:
-    """``SELECT`` from the table as DataFusion knows it."""
+    """Run a ``SELECT`` from the table in DataFusion."""
     table_requests.only(args, "IcebergDataFusionTable")
     table_requests.without_metadata_columns(args, "IcebergDataFusionTable")
     query = select_of(args, "t", DIALECT, lambda: table_requests.columns(args))
@@ -48,18 +48,18 @@ def _read(args: Arguments) -> object:
         )
         context.register_table("t", table)
         rows = context.sql(query).to_arrow_table()
-    except Exception as error:  # both libraries raise bare exceptions
+    except Exception as error:  # both libraries raise plain Exceptions
         raise (Unsupported if any(words in str(error) for words in NOT_THERE) else Invalid)(str(error)) from None
     return arrow_rows.answer(rows, args["types"], args.get("select"))
 
 
 def _uri(location: str) -> str:
-    """The location as a URI, which is all that iceberg-rust takes."""
+    """Return the location as a URI, because iceberg-rust accepts only URIs."""
     return Path(location).as_uri() if location.startswith("/") else location
 
 
 def operations() -> dict[str, Callable[[Arguments], object]]:
-    """What can be asked of iceberg-rust through DataFusion, by name."""
+    """Return the operations by name."""
     return {"table.read": _read}
 
 

@@ -1,1 +1,1 @@
-"""All about DuckDB."""
+"""Support for DuckDB."""

@@ -1,6 +1,6 @@
 """The adapter of DuckDB: the function ``iceberg_scan`` of its Iceberg extension.
 
-The extensions are those of Python packages, so nothing is fetched when they are loaded.
+The extensions come from Python packages, so loading them downloads nothing.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported, serve
 from conformance.adapter_sdk.sql_predicates import Dialect, select_of, text
 
 EXTENSIONS = ("icu", "avro", "iceberg")
-"""In the order of what they need; icu is for the days and hours of instants with a time zone."""
+"""The extensions in loading order; icu is needed for the days and hours of timestamps with a time zone."""
 
 METADATA_COLUMNS = {
     "_row_id": "_row_id",
@@ -44,11 +44,11 @@ DIALECT = Dialect(
     },
 )
 NOT_THERE = ("Not implemented Error", "Unrecognized primitive type")
-"""What DuckDB says where it does not have something, apart from what it refuses."""
+"""Parts of DuckDB's messages that mean "not supported" rather than a refusal."""
 
 
 def connect() -> duckdb.DuckDBPyConnection:
-    """A connection that has the Iceberg extension and fetches nothing."""
+    """Open a connection with the Iceberg extension, which downloads nothing."""
     connection = duckdb.connect(config={"allow_unsigned_extensions": "true", "autoinstall_known_extensions": "false"})
     for name in EXTENSIONS:
         package = Path(str(import_module(f"duckdb_extension_{name}").__file__)).parent
@@ -59,13 +59,13 @@ def connect() -> duckdb.DuckDBPyConnection:
 
 
 class Reader:
-    """A connection, and what it is asked."""
+    """Answers requests with a connection."""
 
     def __init__(self) -> None:
         self._connection = connect()
 
     def read(self, args: Arguments) -> object:
-        """``SELECT`` from ``iceberg_scan``."""
+        """Run a ``SELECT`` from ``iceberg_scan``."""
         table_requests.only(args, "iceberg_scan", "snapshot", "timestamp_ms")
         source = f"iceberg_scan({_source(args)})"
         query = select_of(args, source, DIALECT, lambda: table_requests.columns(args), METADATA_COLUMNS)
@@ -74,17 +74,17 @@ class Reader:
     def _rows(self, query: str) -> arrow_rows.Rows:
         try:
             return self._connection.execute(query).to_arrow_table()
-        except (duckdb.Error, OSError) as error:  # what is found while Arrow batches are read is an OSError
+        except (duckdb.Error, OSError) as error:  # errors while Arrow batches are read are OSErrors
             if any(words in str(error) for words in NOT_THERE):
                 raise Unsupported(str(error)) from None
             if isinstance(error, duckdb.FatalException | duckdb.InternalException):
-                self._connection = connect()  # the old one refuses everything from now on
+                self._connection = connect()  # the old connection refuses every statement from now on
                 raise
             raise Invalid(str(error)) from None
 
 
 def _source(args: Arguments) -> str:
-    """The arguments of ``iceberg_scan``."""
+    """Return the arguments of ``iceberg_scan`` in SQL."""
     given = text(args["table"], DIALECT)
     if "snapshot" in args:
         given += f", snapshot_from_id := {int(args['snapshot'])}"
@@ -95,7 +95,7 @@ def _source(args: Arguments) -> str:
 
 
 def operations() -> dict[str, Callable[[Arguments], object]]:
-    """What can be asked of DuckDB, by name."""
+    """Return the operations by name."""
     return {"table.read": Reader().read}
 
 

@@ -1,4 +1,4 @@
-"""The tables that show how DuckDB writes; run by ``tools/golden/make_writers.py``."""
+"""Write golden tables with DuckDB; run by ``tools/golden/make_writers.py``."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 
 def write(kit: Any) -> None:
-    """DuckDB, which writes through a REST catalog only: metadata is that of `catalog_server`, all else is DuckDB's.
+    """Write tables with DuckDB through a REST catalog: `catalog_server` writes the metadata, DuckDB all other files.
 
-    Besides the packages of the engine's lock, it needs the one of its extension httpfs, duckdb-extension-httpfs.
+    Besides the packages of the engine's lock, this needs the package duckdb-extension-httpfs.
     """
     import duckdb as engine
     from catalog_server import NAMESPACE, Table, empty_metadata, serving  # type: ignore[import-not-found]  # of tools/golden

@@ -1,7 +1,7 @@
-"""The adapter of Flink: SQL statements for a Flink that runs in a program in Java.
+"""The adapter of Flink: SQL statements for a Flink inside a Java program.
 
-The program is in ``java``; it has a cluster for all jobs, and a catalog in memory in which a table is known by its
-metadata file. Requests become statements here.
+The program is in ``java``; it has a cluster for all jobs, and an in-memory catalog that registers a table by its
+metadata file. This module converts requests to statements.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from conformance.engines.flink.flink_sql import DIALECT, Flink, full_name, hint,
 
 
 def _options(args: Arguments) -> dict[str, str]:
-    """The options of a query that name a snapshot."""
+    """Return the options of a query that select a snapshot."""
     if "snapshot" in args:
         return {"snapshot-id": str(args["snapshot"])}
     if "ref" in args:
@@ -31,14 +31,14 @@ def _options(args: Arguments) -> dict[str, str]:
 
 
 class Reader:
-    """Queries of tables."""
+    """Reads tables by queries."""
 
     def __init__(self, flink: Flink) -> None:
         self._flink = flink
         self._numbers = itertools.count()
 
     def read(self, args: Arguments) -> Json:
-        """``SELECT``, with the options of the connector that name a snapshot."""
+        """Run a ``SELECT``, with the connector's options that select a snapshot."""
         table_requests.without_metadata_columns(args, "Flink")
         if not os.path.isfile(table_requests.local_path(args["table"])):
             raise Invalid(f"{args['table']}: no such metadata file")

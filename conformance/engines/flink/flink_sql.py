@@ -1,4 +1,4 @@
-"""Flink in another process, and SQL for the values, types and filters of requests."""
+"""Flink in a separate process, and SQL for the values, types and filters of requests."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ OPENED = ("lang", "lang.reflect", "io", "net", "nio", "text", "time", "util", "u
           "util.concurrent.atomic", "util.concurrent.locks")  # fmt: skip
 OPTIONS = ("-Xmx1g", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto",
            *(f"--add-opens=java.base/java.{name}=ALL-UNNAMED" for name in OPENED))  # fmt: skip
-"""Options of a virtual machine that lives for minutes; Flink serializes by reflection, and its own
-scripts open the same packages."""
+"""Options of a virtual machine that lives for minutes. Flink serializes by reflection, so its own scripts open the same
+packages, too."""
 
 DATABASE = "`c`.`d`"
 
@@ -61,21 +61,21 @@ UNSUPPORTED = re.compile(
     r"UnsupportedOperationException|not supported|[Uu]nsupported|doesn't support|Cannot convert|null type is reserved"
     r"|NumberFormatException: Infinite or NaN"
 )
-"""What an exception or a cause of it says where Flink or the connector does not have something."""
+"""Patterns of messages of an exception or its causes that mean "not supported" by Flink or the connector."""
 
 BUGS = re.compile(
     r"^java\.lang\.(NullPointer|ClassCast|\w*IndexOutOfBounds|NegativeArraySize|ArrayStore)Exception|^java\.lang\.\w*Error|"
     r"^java\.util\.NoSuchElementException"
 )
-"""What the innermost cause says where a defect ended the statement and not a refusal."""
+"""Matches the innermost cause if the statement failed because of a defect and was not refused."""
 
 
 class Defect(Exception):
-    """A statement ended with an exception that nobody raised to refuse it."""
+    """A statement failed with an exception that does not mean a refusal."""
 
 
 class Flink:
-    """The compiled program, which is started by the first question.
+    """The compiled program, which starts at the first statement.
 
     Args:
         env: has ``JAVA_HOME`` and the program's folder, ``ICEBERG_CONFORMANCE_PROGRAM``.
@@ -83,7 +83,7 @@ class Flink:
 
     def __init__(self, env: Mapping[str, str]) -> None:
         self._env = env
-        self._starters = [str(os.getpid()), str(os.getppid())]  # before the tool that asks can have ended
+        self._starters = [str(os.getpid()), str(os.getppid())]  # before the tool can have exited
         self._process: subprocess.Popen[bytes] | None = None
 
     def run(
@@ -97,20 +97,20 @@ class Flink:
         """Run statements, one after the other.
 
         Args:
-            table: the name of the table that they are about.
-            statements: in SQL.
-            metadata: the metadata file that the table is to have first.
-            sink: what the connector's sink is to write: a ``query`` for rows with all columns, the ``columns`` that are
+            table: the name of the table that the statements use.
+            statements: the SQL statements.
+            metadata: the metadata file with which the table is registered first.
+            sink: the rows that the connector's sink writes: a ``query`` for rows with all columns, the ``columns`` of
                 the key, the ``branch``, and the ``kind``: UPSERT or DELETE.
-            forget: the catalog is not to have the table afterwards.
+            forget: whether to remove the table from the catalog afterwards.
 
         Returns:
-            ``rows`` of the last statement, in the program's form, and ``metadata``, the file that the table has now.
+            ``rows`` of the last statement, in the program's form, and ``metadata``, the current metadata file.
 
         Raises:
-            Unsupported: Flink does not have what a statement needs.
+            Unsupported: Flink does not support a statement.
             Invalid: it refused a statement.
-            Defect: it broke.
+            Defect: a statement failed because of a bug.
         """
         request: dict[str, Any] = {"table": table, "statements": statements, "forget": forget}
         if metadata is not None:
@@ -142,14 +142,14 @@ class Flink:
         return json.loads(line)
 
     def end(self) -> None:
-        """Let the program end, as it does with its input."""
+        """Close the program's input, so that it exits."""
         if self._process is not None and self._process.stdin is not None:
             self._process.stdin.close()
             self._process.wait()
 
 
 def judged(thrown: list[str]) -> Exception:
-    """What an exception with its causes means: the outermost is first."""
+    """Return the exception for a Java exception and its causes, the outermost first."""
     lines = list(dict.fromkeys(line.split("\n")[0] for line in thrown))
     said = " <- ".join([*lines[-2:][::-1], lines[0]] if len(lines) > 3 else lines)
     if any(UNSUPPORTED.search(line) for line in thrown):
@@ -158,18 +158,18 @@ def judged(thrown: list[str]) -> Exception:
 
 
 def full_name(table: str) -> str:
-    """A table in statements."""
+    """Return the full name of a table in statements."""
     return f"{DATABASE}.`{table}`"
 
 
 def hint(options: dict[str, str]) -> str:
-    """Options of one statement, behind the name of a table."""
+    """Return the SQL hint with options for one statement, which follows the name of a table."""
     listed = ", ".join(f"{text(key, DIALECT)}={text(value, DIALECT)}" for key, value in options.items())
     return f" /*+ OPTIONS({listed}) */" if options else ""
 
 
 def sql_type(type_: Json) -> str:
-    """A type in SQL.
+    """Return the SQL of a type.
 
     Raises:
         Unsupported: Flink has no such type.
@@ -200,7 +200,7 @@ def _null(required: bool) -> str:
 
 
 def literal(type_: Json, value: Json) -> str:
-    """A literal of a script in SQL.
+    """Return the SQL of a literal of a script.
 
     Raises:
         Unsupported: Flink has no literals of the type.
@@ -233,28 +233,28 @@ def literal(type_: Json, value: Json) -> str:
         case "float" | "double" if isinstance(value, str):
             raise Unsupported("a constant of Flink's planner is a number")
         case name if name in (DIALECT.literals or {}):
-            told = native.write(type_, native.read(type_, value))
-            if native.kind(type_) == "time" and not told.endswith("000"):
+            exact = native.write(type_, native.read(type_, value))
+            if native.kind(type_) == "time" and not exact.endswith("000"):
                 raise Unsupported("a time of Flink counts milliseconds")
             assert DIALECT.literals is not None
-            return DIALECT.literals[name].format(text=told, string=text(str(told), DIALECT), type=str(type_))
+            return DIALECT.literals[name].format(text=exact, string=text(str(exact), DIALECT), type=str(type_))
     return f"CAST('{value}' AS {kind})"
 
 
 def _no_items(type_: Json) -> str:
-    """An array without elements, for which SQL has no literal."""
+    """Return the SQL of an array without elements, for which there is no literal."""
     null = literal(type_, None)
     return f"ARRAY_EXCEPT(ARRAY[{null}], ARRAY[{null}])"
 
 
 def exchange(type_: Json, value: Any) -> Json:
-    """The exchange form of what the program gave for a value of a type."""
+    """Convert a value from the program's form to exchange form."""
     if value is None:
         return None
     match native.kind(type_):
         case "struct":
             fields = type_["fields"]
-            if len(fields) != len(value):  # the struct of another schema: it is given as it is, and compares so
+            if len(fields) != len(value):  # of a different schema: does not compare equal
                 return value
             return {str(field["id"]): exchange(field["type"], item) for field, item in zip(fields, value, strict=True)}
         case "list":
@@ -278,7 +278,7 @@ def exchange(type_: Json, value: Any) -> Json:
 
 
 def rows_of(answer: dict[str, Any], names: Sequence[str], types: dict[str, Json]) -> Json:
-    """The answer of ``table.read``."""
+    """Return the answer of ``table.read``."""
     return {
         "rows": [
             {name: exchange(types[name], value) for name, value in zip(names, row, strict=True)}

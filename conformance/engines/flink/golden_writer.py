@@ -1,4 +1,4 @@
-"""The tables that show how Flink writes; run by ``tools/golden/make_writers.py``."""
+"""Write golden tables with Flink; run by ``tools/golden/make_writers.py``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DELETE = "FlinkSink with equalityFieldColumns(id) and a row of the kind DELETE, 
 
 
 def write(kit: Any) -> None:
-    """Flink's SQL; it has no statement that deletes rows of Iceberg tables, so the sink of the connector does."""
+    """Write tables with Flink's SQL; the connector's sink deletes rows, as no statement for Iceberg tables does."""
     engine = find_engine("flink")
     made = kit.Tables("flink", engine.version)
     started = launch("flink")

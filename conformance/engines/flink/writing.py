@@ -1,7 +1,7 @@
-"""Scripts by Flink: its SQL, and the connector's sink for rows that are deleted or replaced by their keys.
+"""Run scripts with Flink: its SQL, and the connector's sink for rows that are deleted or replaced by key.
 
-A statement gives rows a key only where the table has one. The sink takes the columns from the program that uses it, as
-pipelines of changes do, so that every upsert and deletion by equality goes through it.
+In a statement, rows have a key only if the table has one. The sink's caller chooses the key columns, as change data
+capture pipelines do, so every upsert and deletion by equality uses the sink.
 """
 
 # ruff: noqa: S608 - every name and literal of a statement is quoted
@@ -29,8 +29,8 @@ class FlinkWriter:
 
     Args:
         flink: the program.
-        location: the folder of the table that ``create`` makes; None where a table is opened.
-        name: of the table in the catalog, as no other table has it.
+        location: the folder of the table that ``create`` makes; None to open a table.
+        name: the unique name of the table in the catalog.
     """
 
     def __init__(self, flink: Flink, location: str | None, name: str) -> None:
@@ -39,7 +39,7 @@ class FlinkWriter:
         self._metadata = ""
 
     def open(self, location: str) -> None:
-        # A statement about a table that Flink cannot have is to be refused before anything is written.
+        # A table that Flink cannot load must be refused before anything is written.
         self._metadata = self._flink.run(self._name, metadata=location)["metadata"]
 
     def close(self) -> None:
@@ -151,7 +151,7 @@ class FlinkWriter:
         self._run(f"INSERT INTO {self._target(operation)} ({names}) {rows}")
 
     def _given(self, fields: list[Json], rows: list[Json]) -> tuple[str, str]:
-        """The columns that rows give, and a query for the rows.
+        """Return the SQL of the columns that rows have, and a query for the rows.
 
         Raises:
             Invalid: the table has no such column.
@@ -160,11 +160,11 @@ class FlinkWriter:
         types = {field["name"]: field["type"] for field in fields}
         if unknown := [name for name in given if name not in types]:
             raise Invalid(f"no column {unknown[0]}")
-        told = (f"SELECT {', '.join(literal(types[name], row[name]) for name in given)}" for row in rows)
-        return _listed(given), " UNION ALL ".join(told)
+        selects = (f"SELECT {', '.join(literal(types[name], row[name]) for name in given)}" for row in rows)
+        return _listed(given), " UNION ALL ".join(selects)
 
     def overwrite(self, operation: Json) -> None:
-        """``INSERT OVERWRITE``: all of a table without partitions, or the partitions that have one of the rows."""
+        """Run ``INSERT OVERWRITE``, which replaces an unpartitioned table, or the partitions that contain new rows."""
         fields, rows = self._fields(), operation["rows"]
         if not rows or not self._is_whole(operation["filter"], rows):
             raise Unsupported("Flink overwrites a table without partitions, or the partitions of the new rows")
@@ -172,7 +172,7 @@ class FlinkWriter:
         self._run(f"INSERT OVERWRITE {self._target(operation)} ({names}) {query}")
 
     def _specs(self) -> tuple[dict[int, list[Json]], list[Json]]:
-        """The fields of all partition specs, and those of the default one."""
+        """Return the fields of all partition specs, and those of the default spec."""
         document = self._document()
         specs = {spec["spec-id"]: spec["fields"] for spec in document.get("partition-specs", ())}
         return specs, specs.get(document.get("default-spec-id"), document.get("partition-spec", []))
@@ -220,7 +220,7 @@ class FlinkWriter:
 
 
 def _or_zero(field: Json, value: Json, kind: str) -> str:
-    """A literal; for a column that a deletion does not give and that has to have a value, any value."""
+    """Return the SQL of a value; a dummy value for a required column that a deletion does not specify."""
     if value is None and field["required"] and kind == "DELETE":
         zero: Json = {"string": "", "boolean": False, "binary": "", "date": "1970-01-01"}.get(
             native.kind(field["type"]), "0"
@@ -246,7 +246,7 @@ def _pairs(properties: dict[str, str]) -> str:
 
 
 def operations(flink: Flink) -> dict[str, Callable[[Arguments], object]]:
-    """What can be asked of tables that are written, by name."""
+    """Return the operations by name."""
     numbers = itertools.count()
 
     @contextmanager

@@ -1,1 +1,1 @@
-"""All about iceberg-go."""
+"""Support for iceberg-go."""

@@ -1,1 +1,1 @@
-"""All about Iceberg-Java."""
+"""Support for Iceberg-Java."""

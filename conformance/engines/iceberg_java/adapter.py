@@ -1,7 +1,7 @@
-"""The adapter of Iceberg-Java: a compiled program, which asks the library, and Spark where a script needs SQL.
+"""The adapter of Iceberg-Java: a compiled program that calls the library, and Spark if a script needs SQL.
 
-Requests go to the program as they are; it is in ``java``, and is compiled when the engine is installed. Only scripts
-that write tables are answered here, by a Spark that the first of them starts.
+Requests are forwarded to the program unchanged; it is in ``java``, and is compiled when the engine is installed. Only
+scripts that write tables are answered here, by a Spark that starts with the first of them.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ OPTIONS = (
     "-Xshare:auto",
     "-Dorg.apache.logging.log4j.level=OFF",
 )
-"""Options of a virtual machine that lives for seconds: what takes long to warm up does not pay."""
+"""Options of a virtual machine that lives for seconds, without features that need long to pay off."""
 
 READ_HERE = tuple(f'"{name}"'.encode() for name in (*sorted(WRITING), "start"))
-"""What a request has in it that is not only passed on."""
+"""The names of the operations that are not only forwarded, as they occur in a request."""
 
 
 class Program:
@@ -46,7 +46,7 @@ class Program:
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def answer(self, line: bytes) -> bytes:
-        """The answer to a request; empty where the program has ended."""
+        """Return the answer to a request; empty if the program has exited."""
         asked, answered = self._process.stdin, self._process.stdout
         assert asked is not None
         assert answered is not None
@@ -55,21 +55,21 @@ class Program:
         return answered.readline()
 
     def end(self) -> None:
-        """Let the program end, as it does with its input."""
+        """Close the program's input, so that it exits."""
         assert self._process.stdin is not None
         self._process.stdin.close()
         self._process.wait()
 
 
 class Scripts:
-    """Scripts, whose Spark is started by the first of them."""
+    """Runs scripts with a Spark that starts with the first of them."""
 
     def __init__(self) -> None:
         self._operations: dict[str, Callable[[dict[str, Any]], object]] = {}
         self._ends: list[Callable[[], None]] = []
 
     def answer(self, request: dict[str, Any]) -> bytes:
-        """The answer to a request."""
+        """Return the answer to a request."""
         if not self._operations:
             machine = jvm.JVM(os.environ["ICEBERG_CONFORMANCE_CLASS_PATH"])
             session = spark.Spark(machine)
@@ -78,7 +78,7 @@ class Scripts:
         return encode_answer({"seq": request["seq"], **perform(self._operations, request["op"], request["args"])})
 
     def end(self) -> None:
-        """Stop Spark, where it runs."""
+        """Stop Spark if it runs."""
         for end in self._ends:
             end()
 
@@ -91,16 +91,16 @@ def main() -> None:
         for line in sys.stdin.buffer:
             request = json.loads(line) if any(word in line for word in READ_HERE) else {"op": None}
             if request["op"] in WRITING:
-                told = scripts.answer(request)
+                answer = scripts.answer(request)
             else:
-                told = program.answer(line)
+                answer = program.answer(line)
                 if request["op"] == "start":
-                    started = json.loads(told)
+                    started = json.loads(answer)
                     started["ok"]["operations"] = sorted([*started["ok"]["operations"], *WRITING])
-                    told = encode_answer(started)
-            if not told:  # the program has stopped, as it was asked to, or broke
+                    answer = encode_answer(started)
+            if not answer:  # the program has exited after ``stop``, or crashed
                 return
-            answers.write(told)
+            answers.write(answer)
             answers.flush()
     finally:
         program.end()

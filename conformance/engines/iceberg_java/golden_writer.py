@@ -1,4 +1,4 @@
-"""The tables that show how Iceberg-Java writes; run by ``tools/golden/make_writers.py``."""
+"""Write golden tables with Iceberg-Java; run by ``tools/golden/make_writers.py``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def write(kit: Any, jar: str) -> None:
-    """Spark's SQL; deletes merge on read where the format version has them."""
+    """Write tables with Spark's SQL; deletes are merge-on-read if the format version supports it."""
     from pyspark.sql import SparkSession
 
     made = kit.Tables("iceberg-java", Path(jar).stem.rpartition("-")[2])
@@ -33,7 +33,7 @@ def write(kit: Any, jar: str) -> None:
             f"TBLPROPERTIES ('format-version'='{version}', 'write.delete.mode'='{mode}', "
             "'write.distribution-mode'='none')"
         )
-        table = f"w.v{version}"  # in a hadoop catalog, a table is where its name says
+        table = f"w.v{version}"  # in a Hadoop catalog, the name of a table determines its location
         spark.sql(create.replace("TABLE t", f"TABLE {table}"))
         steps = kit.attempts((kit.INSERT, kit.DELETE), table, spark.sql)
         made.record(version, create, steps, delete)

@@ -1,4 +1,4 @@
-"""Spark in the virtual machine of the adapter of Iceberg-Java, and SQL for the values and filters of scripts."""
+"""Spark in the virtual machine of Iceberg-Java's adapter, and SQL for the values and filters of scripts."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ IN_MEMORY = "org.apache.iceberg.inmemory.InMemoryCatalog"
 
 
 class Spark:
-    """A session with a catalog in memory; both are started when they are first needed."""
+    """A session with an in-memory catalog; both start when they are first needed."""
 
     def __init__(self, jvm: JVM) -> None:
         self._jvm = jvm
@@ -82,18 +82,18 @@ class Spark:
             context = SparkContext(gateway=self._jvm.gateway, conf=conf)
             context.setLogLevel("OFF")
             self._session = SparkSession(context)
-            # PySpark replaces the exceptions of Py4J, whose class `JVM.judged` needs, by others.
+            # PySpark replaces Py4J's exceptions with its own, but `JVM.judged` needs Py4J's.
             java_gateway.get_return_value = protocol.get_return_value
         return self._session
 
     def stop(self) -> None:
-        """End the session."""
+        """Stop the session."""
         if self._session is not None:
             self._session.stop()
 
     @cached_property
     def catalog(self) -> Any:
-        """The Iceberg catalog behind `CATALOG`: it knows tables of local files by their metadata files."""
+        """The Iceberg catalog behind `CATALOG`, which registers tables in local files by their metadata files."""
         for key, value in {
             "": "org.apache.iceberg.spark.SparkCatalog",
             ".catalog-impl": IN_MEMORY,
@@ -102,7 +102,7 @@ class Spark:
             self.session.conf.set(f"spark.sql.catalog.{CATALOG}{key}", value)
         session: Any = self.session
         made = session._jsparkSession.sessionState().catalogManager().catalog(CATALOG).icebergCatalog()
-        # Releases before 1.12 keep the files in memory, too, whatever the catalog's properties say.
+        # Releases before 1.12 also keep the files in memory, regardless of the catalog's properties.
         files = self._jvm.class_(IN_MEMORY).getDeclaredField("io")
         files.setAccessible(True)
         hadoop = self._jvm.root.org.apache.hadoop.conf.Configuration()
@@ -113,7 +113,7 @@ class Spark:
         """Run a statement.
 
         Raises:
-            Refused: Spark or Iceberg refused it; the text says why.
+            Refused: Spark or Iceberg refused the statement; the message says why.
         """
         try:
             rows: list[Any] = self.session.sql(statement).collect()
@@ -127,17 +127,17 @@ class Refused(Exception):
 
 
 def _said(error: Exception) -> str:
-    """What an exception says, and what the innermost cause of it says."""
+    """Return the messages of an exception and of its innermost cause."""
     thrown = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
-    told = [str(error).split("\n")[0]]
+    messages = [str(error).split("\n")[0]]
     while thrown is not None:
-        told.append(str(thrown.toString()).split("\n")[0])
+        messages.append(str(thrown.toString()).split("\n")[0])
         thrown = thrown.getCause()
-    return " <- ".join(dict.fromkeys(os.fsdecode(text) for text in told if text))
+    return " <- ".join(dict.fromkeys(os.fsdecode(text) for text in messages if text))
 
 
 def sql_type(type_: Json) -> str:
-    """A type in SQL.
+    """Return the SQL of a type.
 
     Raises:
         Unsupported: Spark has no such type.
@@ -159,7 +159,7 @@ def sql_type(type_: Json) -> str:
 
 
 def literal(type_: Json, value: Json) -> str:
-    """A literal of a script in SQL."""
+    """Return the SQL of a literal of a script."""
     kind = sql_type(type_)
     if value is None:
         return f"CAST(NULL AS {kind})"
@@ -193,5 +193,5 @@ def literal(type_: Json, value: Json) -> str:
 
 
 def condition(filter_: Json, fields: list[Json]) -> str:
-    """A filter of a script in SQL."""
+    """Return the SQL of a filter of a script."""
     return sql_of(filter_, fields, DIALECT)

@@ -1,8 +1,8 @@
-"""Scripts by Iceberg-Java: rows through Spark's SQL, tables through the API, and its generic writers for the rest.
+"""Run scripts with Iceberg-Java: Spark's SQL for rows, the API for tables, and its generic writers for the rest.
 
-Tables are in a catalog in memory, which statements and the API share; they are dropped from it, without their files,
-when a request is done. Spark plans no equality deletes and has no type for some of the spec's: these rows go through
-the generic writers of the library.
+Tables are in an in-memory catalog, which statements and the API share; they are dropped from it, without their files,
+at the end of a request. Spark plans no equality deletes, and does not support some of the spec's types: the library's
+generic writers write such rows.
 """
 
 # ruff: noqa: S608 - every name and literal of a statement is quoted
@@ -29,14 +29,14 @@ ADDING = frozenset({"create", "append", "sort", "properties"})
 NEWEST = 3
 NAMESPACE = "tables"
 BUILDER_METHODS = {"void": "alwaysNull"}
-"""The methods of ``PartitionSpec.Builder`` that are not called as their transforms."""
+"""The methods of ``PartitionSpec.Builder`` whose names differ from their transforms."""
 
 NOT_THERE = re.compile(
     r"Cannot delete file where some, but not all, rows match filter|UnsupportedOperationException|not supported"
     r"|\[UNSUPPORTED_|Unsupported|cannot translate expression to source filter",
     re.DOTALL,
 )
-"""What Spark and Iceberg say where they do not have something."""
+"""Parts of messages of Spark and Iceberg that mean "not supported"."""
 
 
 class JavaWriter:
@@ -44,19 +44,19 @@ class JavaWriter:
 
     Args:
         jvm: the virtual machine.
-        spark: its Spark.
-        location: the folder of the table that ``create`` makes; None where a table is opened.
-        name: of the table in the catalog, as no other table has it.
-        kinds: the operations to come.
+        spark: the Spark session in that machine.
+        location: the folder of the table that ``create`` makes; None to open a table.
+        name: the unique name of the table in the catalog.
+        kinds: the operations of the script.
     """
 
     def __init__(self, jvm: JVM, spark: Spark, location: str | None, name: str, kinds: frozenset[str]) -> None:
         self._jvm, self._spark = jvm, spark
         self._iceberg = jvm.root.org.apache.iceberg
-        self._compiled = self._iceberg.Scripts  # ours, in Java
+        self._compiled = self._iceberg.Scripts  # our Java class
         self._location, self._name = location, name
-        # Statements take long, so rows that are only there to be changed go through the other writer, which knows no
-        # write defaults; not in version 3, where they are those whose ids have to be kept.
+        # Statements are slow, so rows that exist only to be changed go through the generic writer, which ignores write
+        # defaults; but not in version 3, where such rows have ids that must be kept.
         self._by_statements = kinds <= ADDING
         self._catalog = spark.catalog
         space = self._iceberg.catalog.Namespace.of(jvm.array("java.lang.String", NAMESPACE))
@@ -171,7 +171,7 @@ class JavaWriter:
             update.commit()
 
     def _mode(self, operation: Json) -> None:
-        """Let the table say how an operation changes rows."""
+        """Set the table property for the mode in which an operation changes rows."""
         name, mode = f"write.{operation['op']}.mode", operation.get("mode")
         if mode is not None and self._table.properties().get(name) != mode:
             self._set({name: mode})
@@ -212,14 +212,14 @@ class JavaWriter:
             update.commit()
 
     def _values(self, fields: list[Json], rows: list[Json]) -> tuple[str, str]:
-        """The columns that rows give, and the rows as VALUES. What has no write default is given as null."""
+        """Return the SQL of the rows' columns, and the rows as VALUES; columns without write default are null."""
         rows = [{**{f["name"]: None for f in fields if f.get("write-default") is None}, **row} for row in rows]
         names = same_columns(rows)
         types = {field["name"]: field["type"] for field in fields}
         if unknown := [name for name in names if name not in types]:
             raise Invalid(f"no column {unknown[0]}")
-        told = (f"({', '.join(literal(types[name], row[name]) for name in names)})" for row in rows)
-        return ", ".join(f"`{name}`" for name in names), ", ".join(told)
+        tuples = (f"({', '.join(literal(types[name], row[name]) for name in names)})" for row in rows)
+        return ", ".join(f"`{name}`" for name in names), ", ".join(tuples)
 
     def overwrite(self, operation: Json) -> None:
         fields = self._fields(self._table)
@@ -324,13 +324,13 @@ class JavaWriter:
 
 
 def _transform(text: str) -> tuple[str, tuple[int, ...]]:
-    """The name of a builder's method for a transform, and its parameter."""
+    """Return the name of the builder's method for a transform, and its parameters."""
     word, _, width = text.partition("[")
     return word, (int(width[:-1]),) if width else ()
 
 
 def operations(jvm: JVM, spark: Spark) -> dict[str, Callable[[Arguments], object]]:
-    """What can be asked of tables that are written, by name."""
+    """Return the operations by name."""
     numbers = itertools.count()
 
     @contextmanager

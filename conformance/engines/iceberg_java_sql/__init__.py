@@ -1,1 +1,1 @@
-"""All about Iceberg-Java's SQL functions."""
+"""Support for Iceberg-Java's SQL functions."""

@@ -1,4 +1,4 @@
-"""The adapter of the functions that Iceberg's Spark catalog offers to SQL, which have separate code."""
+"""The adapter of the SQL functions of Iceberg's Spark catalog, which have a separate implementation."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LITERALS: dict[str, Callable[[Any], str]] = {
     "string": lambda value: f"CAST(X'{value.encode().hex()}' AS STRING)",
     "binary": lambda value: f"X'{value.hex()}'",
 }
-"""SQL for the values of a type; the numbers behind dates and times, so that no text of a year has to be parsed."""
+"""SQL for the values of a type; dates and times are converted from numbers, so that no year has to be parsed."""
 
 SQL_TYPES = {
     "boolean": "BOOLEAN",
@@ -49,7 +49,7 @@ SQL_TYPES = {
 
 
 def literal(type_: Any, json: Any) -> str:
-    """SQL for a value.
+    """Return the SQL of a value.
 
     Raises:
         Unsupported: Spark has no such type, or no such value of it.
@@ -76,7 +76,7 @@ def _check_decimal(type_: str, value: Decimal) -> None:
 
 
 class Functions:
-    """The functions, in one Spark session."""
+    """Calls the functions in one Spark session."""
 
     def __init__(self, jars: str, warehouse: str) -> None:
         settings = {
@@ -107,7 +107,7 @@ class Functions:
         return self.spark.sql(f"SELECT {expression} AS answer").collect()[0]["answer"]
 
     def transform(self, args: Arguments) -> object:
-        """The function of the same name as the transform."""
+        """Call the function with the name of the transform."""
         found = TRANSFORM.fullmatch(args["transform"])
         if not found:
             raise Unsupported(f"there is no function for {args['transform']}")

@@ -1,1 +1,1 @@
-"""All about iceberg-rust."""
+"""Support for iceberg-rust."""

@@ -1,1 +1,1 @@
-"""All about Polars."""
+"""Support for Polars."""

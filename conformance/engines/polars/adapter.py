@@ -1,6 +1,6 @@
-"""The adapter of Polars: ``scan_iceberg``, whose planner is its own (polars-iceberg).
+"""The adapter of Polars: ``scan_iceberg``, which has a separate planner (polars-iceberg).
 
-PyIceberg reads the table metadata for it and knows the references of snapshots, as for any user of Polars.
+PyIceberg reads the table metadata for it and resolves references to snapshots, as for any user of Polars.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from conformance.engines.pyiceberg.expressions import PREDICATES
 from conformance.engines.pyiceberg.frames_writing import writing
 
 REFUSALS = (ValueError, ValidationError, ResolveError, polars.exceptions.PolarsError, OSError)
-"""What Polars and PyIceberg raise about a table that they do not take; pydantic's errors are ValueErrors."""
+"""Exceptions with which Polars and PyIceberg refuse a table; pydantic's errors are ValueErrors."""
 
 NOT_THERE = ("not yet support", "Unsupported field type", "Unsupported file format", "file format not supported")
 
@@ -47,7 +47,7 @@ def _snapshot_id(table: StaticTable, args: Arguments) -> int | None:
 
 @contextmanager
 def _judged() -> Iterator[None]:
-    """Separate what Polars does not support, what it refuses and where it panics."""
+    """Convert exceptions of the block to `Unsupported`, `Invalid`, or RuntimeError for panics."""
     try:
         yield
     except NotImplementedError as error:
@@ -59,7 +59,7 @@ def _judged() -> Iterator[None]:
 
 
 def _read(args: Arguments) -> object:
-    """``scan_iceberg``, filtered and with its columns chosen as a lazy frame."""
+    """Run ``scan_iceberg``, then filter and select columns on the lazy frame."""
     table_requests.without_metadata_columns(args, "scan_iceberg")
     names = args.get("select")
     with _judged():
@@ -72,16 +72,16 @@ def _read(args: Arguments) -> object:
 
 
 def _plan(args: Arguments) -> object:
-    """What the planner of ``scan_iceberg`` gives to the reader of Parquet files: the scan, as JSON."""
+    """Return the files that the planner of ``scan_iceberg`` passes to the Parquet reader."""
     with _judged():
         table = StaticTable.from_metadata(args["table"])
         if table.current_snapshot() is None and not args.keys() & set(table_requests.TIMES):
-            return {"files": []}  # scan_iceberg plans nothing then
+            return {"files": []}  # then scan_iceberg plans nothing
         row_filter = None
         if "filter" in args:
             made = normal(args["filter"], table_requests.columns(args))
             frame = polars.scan_iceberg(table, snapshot_id=_snapshot_id(table, args))
-            frame.filter(built(made, _leaf)).collect_schema()  # which refuses columns that are not there
+            frame.filter(built(made, _leaf)).collect_schema()  # it refuses columns that do not exist
             row_filter = built(made, _planned)
             if isinstance(row_filter, bool):
                 row_filter = expressions.AlwaysTrue() if row_filter else expressions.AlwaysFalse()
@@ -93,15 +93,15 @@ def _plan(args: Arguments) -> object:
             fast_deletion_count=False,
             **dict.fromkeys(NOT_GIVEN),
         )
-        told = json.loads(scan.serialize(format="json"))
-    if "Scan" not in told:  # nothing is left to be scanned
+        plan = json.loads(scan.serialize(format="json"))
+    if "Scan" not in plan:  # nothing is left to scan
         return {"files": []}
-    deletes = told["Scan"]["unified_scan_args"]["deletion_files"] or {}
+    deletes = plan["Scan"]["unified_scan_args"]["deletion_files"] or {}
     applied = deletes.get("Iceberg", {})
     return {
         "files": [
             {"data_file": path["inner"], "delete_files": _deletes(applied.get(str(index)))}
-            for index, path in enumerate(told["Scan"]["sources"]["Paths"])
+            for index, path in enumerate(plan["Scan"]["sources"]["Paths"])
         ]
     }
 
@@ -115,25 +115,25 @@ NOT_GIVEN = (
     "limit",
     "user_storage_options",
 )
-"""Arguments that the planner does not get here; it prunes files only by the filter."""
+"""Arguments that the adapter does not pass to the planner, which only prunes files by the filter."""
 
 
 def _planned(leaf: Leaf) -> Any:
-    """A leaf in PyIceberg's classes, which the planner takes."""
+    """Convert a leaf to PyIceberg's classes, which the planner accepts."""
     constants = [leaf.constants] if leaf.op in ("in", "not-in") else leaf.constants
     return PREDICATES[leaf.op](".".join(leaf.path), *constants)
 
 
-def _deletes(told: Any) -> list[dict[str, str]]:
-    """The deletes of one data file."""
-    match told:
+def _deletes(applied: Any) -> list[dict[str, str]]:
+    """Return the deletes of one data file."""
+    match applied:
         case None:
             return []
         case {"DeletionVector": {"path": {"inner": path}, "content_offset": offset}}:
             return [{"path": path, "content_offset": str(offset)}]
         case {"PositionDeletes": paths}:
             return [{"path": path["inner"]} for path in paths]
-    raise RuntimeError(f"a plan with deletes of another form: {told}")
+    raise RuntimeError(f"a plan with deletes of another form: {applied}")
 
 
 def _leaf(leaf: Leaf) -> polars.Expr:
@@ -190,15 +190,15 @@ COUNTED: dict[str, tuple[polars.DataType, polars.DataType]] = {
     "timestamp_ns": (polars.Int64(), polars.Datetime("ns")),
     "timestamptz_ns": (polars.Int64(), polars.Datetime("ns", "UTC")),
 }
-"""Types whose values are made of counts, as Python has no dates and times for all of them."""
+"""Types whose values are created from integers, because Python's dates and times cannot represent all of them."""
 
 
 def _constants(type_: Any, values: tuple[Any, ...]) -> polars.Series:
-    """The constants of a leaf, of the column's type."""
+    """Return the constants of a leaf in the column's type."""
     name = native.kind(type_)
     if name in COUNTED:
         count, made = COUNTED[name]
-        # Polars counts times in nanoseconds.
+        # Polars stores times in nanoseconds.
         return polars.Series([value * 1000 for value in values] if name == "time" else values, dtype=count).cast(made)
     if name == "decimal":
         precision, scale = type_[type_.index("(") + 1 : -1].split(",")
@@ -207,12 +207,12 @@ def _constants(type_: Any, values: tuple[Any, ...]) -> polars.Series:
 
 
 def operations() -> dict[str, Callable[[Arguments], object]]:
-    """What can be asked of Polars, by name."""
+    """Return the operations by name."""
     return {"table.read": _read, "scan.plan": _plan, **writing("Polars", _append)}
 
 
 def _append(table: Any, rows: Any) -> None:
-    """``LazyFrame.sink_iceberg``."""
+    """Append rows with ``LazyFrame.sink_iceberg``."""
     polars.LazyFrame(polars.from_arrow(rows)).sink_iceberg(table, mode="append")
 
 

@@ -1,4 +1,4 @@
-"""The tables that show how Polars writes; run by ``tools/golden/make_writers.py``."""
+"""Write golden tables with Polars; run by ``tools/golden/make_writers.py``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def write(kit: Any) -> None:
-    """Polars writes data files; PyIceberg commits them."""
+    """Write tables whose data files Polars writes and PyIceberg commits."""
     import polars as engine
 
     made = kit.Tables("polars", version_of("polars"))

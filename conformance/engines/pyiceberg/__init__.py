@@ -1,1 +1,1 @@
-"""All about PyIceberg."""
+"""Support for PyIceberg."""

@@ -1,4 +1,4 @@
-"""The adapter of PyIceberg: its transforms, conversions, bounds of files and types."""
+"""The adapter of PyIceberg: its transforms, conversions, bounds and types."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported, serve
 from conformance.engines.pyiceberg import commits, expressions, manifests, metadata, puffin, tables, writing
 
 REFUSALS = (ValueError, ValidationError, struct.error, OverflowError, DecimalException)
-"""What PyIceberg raises about input that it does not take; `UnicodeError` and pydantic's errors are ValueErrors."""
+"""Exceptions with which PyIceberg refuses input; `UnicodeError` and pydantic's errors are ValueErrors."""
 
 MISSING_TYPES = {"variant"}
 PHYSICAL = {"string": "BYTE_ARRAY", "binary": "BYTE_ARRAY"}
 
 
 def engine_type(type_: Any) -> Any:
-    """PyIceberg's type, read as it reads the type of a field in a schema.
+    """Parse a type as PyIceberg parses the type of a field in a schema.
 
     Raises:
         Unsupported: PyIceberg has no such type.
@@ -49,7 +49,7 @@ def _field_type(text: str) -> Any:
 
 
 def _value_type(type_: Any) -> Any:
-    """The type of a value that is converted."""
+    """Return the type of the value to convert."""
     if native.kind(type_) in ("geometry", "geography"):
         raise Unsupported("PyIceberg takes geometries as WKB only and passes it on")
     found = engine_type(type_)
@@ -59,7 +59,7 @@ def _value_type(type_: Any) -> Any:
 
 
 def _of_type(type_: Any, value: Any) -> Any:
-    """A value that `from_bytes` made, as the other functions take it: it makes bytes of a UUID."""
+    """Convert a result of `from_bytes` for other functions: it returns a UUID as bytes."""
     return uuid.UUID(bytes=value) if isinstance(type_, UUIDType) and isinstance(value, bytes) else value
 
 
@@ -160,7 +160,7 @@ def _known(type_: Any) -> Any:
 
 
 def operations() -> dict[str, Callable[[Arguments], object]]:
-    """What can be asked of PyIceberg, by name."""
+    """Return the operations by name."""
     return {
         "hash": _hash,
         "transform": _transform,

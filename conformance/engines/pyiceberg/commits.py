@@ -1,4 +1,4 @@
-"""Races of commits on PyIceberg: handles on one table of its SQL catalog, which is in SQLite."""
+"""Replay races of commits with PyIceberg: writers of one table in its SQL catalog with SQLite."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from conformance.adapter_sdk.serve import Arguments, Unsupported
 TYPES = {"long": LongType(), "string": StringType(), "double": DoubleType()}
 TABLE = "races.table"
 LOST = (CommitFailedException, ValidationException, ValueError)
-"""What a commit raises where others have made it impossible."""
+"""Exceptions of a commit that concurrent commits made impossible."""
 
 WRITTEN_VERSIONS = (1, 2)
 
@@ -55,7 +55,7 @@ def _partitioned(args: Arguments) -> PartitionSpec:
 
 
 def replay(args: Arguments) -> object:
-    """Follow a log."""
+    """Replay a log of commits."""
     version = args["format_version"]
     if version not in WRITTEN_VERSIONS:
         raise Unsupported(f"PyIceberg writes no tables of version {version}")
@@ -99,7 +99,7 @@ def replay(args: Arguments) -> object:
 
 
 class Writer:
-    """Load the table with a separate catalog."""
+    """A writer with a separate catalog."""
 
     def __init__(self, args: Arguments, catalog: SqlCatalog, snapshots: list[int]) -> None:
         self._args, self._catalog, self._snapshots = args, catalog, snapshots
@@ -114,13 +114,13 @@ class Writer:
         """Plan a change in a transaction.
 
         Raises:
-            Conflict: PyIceberg refuses it at once, as a snapshot on a tag.
-            Unsupported: PyIceberg does not have it.
+            Conflict: PyIceberg refuses it at once, such as a snapshot on a tag.
+            Unsupported: PyIceberg does not support the change.
         """
         name = "_" + change["op"].replace("-", "_")
         if not hasattr(self, name):
             raise Unsupported(f"PyIceberg has no {change['op']}")
-        # A retry refreshes the table of a transaction, so each transaction has a separate table object.
+        # A retry refreshes the table object of a transaction, so each transaction has a separate one.
         self._transaction = self._catalog.load_table(TABLE).transaction()
         self._transaction._table.metadata = self._table.metadata
         self._transaction._table.metadata_location = self._table.metadata_location
@@ -174,7 +174,7 @@ class Writer:
         return made
 
     def _metrics(self, file: Change) -> dict[str, Any]:
-        """The metrics of the column that filters name, without which PyIceberg deletes no file by a predicate."""
+        """Return the metrics of the filter's column, without which PyIceberg deletes no file by a predicate."""
         name = race_logs.filter_column(self._args)
         field = self._table.schema().find_field(name)
         number, rows, value = field.field_id, file["rows"], race_logs.partition_value(name, file)
@@ -230,7 +230,7 @@ class Writer:
         with self._transaction.update_snapshot(branch=change.get("branch", "main")).delete() as producer:
             producer.delete_by_predicate(self._filter(change))
 
-    # Changes of the metadata
+    # Changes of metadata
 
     def _schema(self, change: Change) -> None:
         with self._transaction.update_schema() as update:
@@ -325,5 +325,5 @@ def _told(table: Any, snapshots: list[int]) -> dict[str, Any]:
 
 
 def operations() -> dict[str, Callable[[Arguments], object]]:
-    """The operation, by name."""
+    """Return the operations by name."""
     return {"commit.replay": replay}

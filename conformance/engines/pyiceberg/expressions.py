@@ -1,7 +1,7 @@
-"""The operations of PyIceberg on predicates: its visitors that evaluate, project and prune.
+"""The operations of PyIceberg on predicates: its visitors for evaluation, projection and pruning.
 
-PyIceberg has its own classes of predicates. Constants are handed to them as users write them (a date is a text),
-and bound and converted by PyIceberg.
+PyIceberg has its own classes of predicates. Constants are passed to them as users write them (a date is a string), and
+PyIceberg binds and converts them.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _spec(args: Arguments) -> PartitionSpec:
 
 
 def _predicate(args: Arguments, schema: Schema) -> Any:
-    """The predicate in PyIceberg's classes, after a trial of its binding: a `TypeError` there is how it refuses."""
+    """Return the predicate in PyIceberg's classes once it can be bound; PyIceberg refuses it with a `TypeError`."""
     fields = args["schema"]["fields"]
     types = {field["name"]: native.kind(field["type"]) for field in fields}
     try:
@@ -75,7 +75,7 @@ def _predicate(args: Arguments, schema: Schema) -> Any:
 
 
 def predicate_of(predicate: Any, schema: Schema) -> Any:
-    """A predicate on a schema of PyIceberg, whose fields inside structs it may name too.
+    """Convert a predicate for a PyIceberg schema; it may refer to fields inside structs.
 
     Raises:
         Invalid: PyIceberg refuses it.
@@ -116,7 +116,7 @@ def _constant(kind: str, constant: Any) -> Any:
 
 
 def _record(fields: Iterable[Any], values: dict[str, Any]) -> Record:
-    """Values as the Avro reader leaves them in records."""
+    """Return a record with values as the Avro reader represents them."""
     return Record(*(native.read(str(field.field_type), values.get(str(field.field_id))) for field in fields))
 
 
@@ -174,7 +174,7 @@ def _evaluate_summaries(args: Arguments) -> bool:
 
 
 def operations() -> dict[str, Callable[[Arguments], object]]:
-    """What can be asked of PyIceberg about predicates, by name."""
+    """Return the operations by name."""
     return {
         "expression.evaluate": _evaluate,
         "metrics.evaluate": _evaluate_metrics,

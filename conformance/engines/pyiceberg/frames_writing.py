@@ -1,4 +1,4 @@
-"""Scripts by engines of data frames: they write data files, and PyIceberg keeps the table and commits them."""
+"""Run scripts with data frame engines, which write data files; PyIceberg manages the table and commits them."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from conformance.engines.pyiceberg.writing import PyTable, operations
 
 
 def writing(name: str, append: Callable[[Any, Any], object]) -> dict[str, Callable[[dict[str, Any]], object]]:
-    """What can be asked of an engine that adds rows to a table of PyIceberg.
+    """Return the operations of an engine that appends rows to PyIceberg's tables.
 
     Args:
-        name: of the engine.
-        append: is given the table, and rows in Arrow.
+        name: the name of the engine.
+        append: a function of the table and the rows in Arrow.
     """
 
     class FrameWriter(PyTable):
-        """A table whose rows the engine writes."""
+        """A table whose rows the data frame engine writes."""
 
         def append(self, operation: Json) -> None:
             if operation.get("branch", MAIN) != MAIN:

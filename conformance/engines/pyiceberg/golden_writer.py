@@ -1,4 +1,4 @@
-"""The tables that show how PyIceberg writes; run by ``tools/golden/make_writers.py``."""
+"""Write golden tables with PyIceberg; run by ``tools/golden/make_writers.py``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def write(kit: Any) -> None:
-    """Appends and deletes of PyIceberg."""
+    """Write tables with PyIceberg's appends and deletes."""
     made = kit.Tables("pyiceberg", version_of("pyiceberg"))
     for version in (1, 2):
         table, create = kit.pyiceberg_table(made, version)

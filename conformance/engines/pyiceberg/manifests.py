@@ -35,7 +35,7 @@ from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported
 from conformance.core.json_types import JsonObject
 
 REFUSALS = (ValueError, ResolveError, ValidationError, EOFError, zlib.error, zstandard.ZstdError, struct.error)
-"""What PyIceberg raises about files that it does not take; `UnicodeError` and pydantic's errors are ValueErrors."""
+"""Exceptions with which PyIceberg refuses files; `UnicodeError` and pydantic's errors are ValueErrors."""
 
 UNASSIGNED = -1
 FILE = (
@@ -56,7 +56,7 @@ FILE = (
     "equality_ids",
     "sort_order_id",
 )
-"""What PyIceberg has of a data file."""
+"""The fields of a data file that PyIceberg supports."""
 
 ROW_IDS = frozenset({"first_row_id", "referenced_data_file", "content_offset", "content_size_in_bytes"})
 LISTED = (
@@ -103,7 +103,7 @@ def _judged() -> Iterator[None]:
             raise Unsupported(str(error)) from None
         raise Invalid(f"{type(error).__name__}: {error}") from None
     except SystemError as error:
-        if "Negative size" not in str(error):  # so its decoder reports a negative length
+        if "Negative size" not in str(error):  # its decoder reports a negative length this way
             raise
         raise Invalid(f"SystemError: {error}") from None
 
@@ -126,7 +126,7 @@ class Memory(FileIO):  # type: ignore[misc]
 
 
 class MemoryInput(InputFile):  # type: ignore[misc]
-    """Bytes that are read."""
+    """An input file with given bytes."""
 
     def __init__(self, location: str, data: bytes) -> None:
         super().__init__(location)
@@ -143,7 +143,7 @@ class MemoryInput(InputFile):  # type: ignore[misc]
 
 
 class Kept(io.BytesIO):
-    """Bytes that stay when the stream is closed."""
+    """A stream whose bytes remain available after it is closed."""
 
     kept = b""
 
@@ -154,7 +154,7 @@ class Kept(io.BytesIO):
 
 
 class MemoryOutput(OutputFile):  # type: ignore[misc]
-    """Bytes that are written."""
+    """An output file that collects bytes."""
 
     def __init__(self, location: str) -> None:
         super().__init__(location)
@@ -181,14 +181,14 @@ def engine_table(args: Arguments) -> tuple[Schema, dict[int, PartitionSpec]]:
     return schema, {spec.spec_id: spec for spec in read}
 
 
-def _told(name: str, value: Any) -> Any:
-    """A value of a record, as it travels."""
+def _wire_value(name: str, value: Any) -> Any:
+    """Return the wire form of a value of a record."""
     if value is None:
         return None
     if isinstance(value, Mapping):
-        return {str(key): _told(name, item) for key, item in value.items()}
+        return {str(key): _wire_value(name, item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_told(name, item) for item in value]
+        return [_wire_value(name, item) for item in value]
     if name in BYTES:
         return bytes(value).hex().upper()
     if isinstance(value, bool) or name in INTS:
@@ -200,11 +200,11 @@ def _read(args: Arguments) -> object:
     names = args.get("select")
     if names is not None and "header" in names:
         raise Unsupported("PyIceberg does not report the header of a manifest")
-    told = args["manifest_file"]
-    if told.get("first_row_id") is not None or not ROW_IDS.isdisjoint(names or ()):
+    manifest = args["manifest_file"]
+    if manifest.get("first_row_id") is not None or not ROW_IDS.isdisjoint(names or ()):
         raise Unsupported("PyIceberg has nothing of row ids and deletion vectors in manifests")
     data = bytes.fromhex(args["bytes"])
-    listed = _listed({**told, "manifest_path": "memory:/m.avro", "manifest_length": str(len(data))})
+    listed = _listed({**manifest, "manifest_path": "memory:/m.avro", "manifest_length": str(len(data))})
     schema, specs = engine_table(args)
     with _judged():
         entries = listed.fetch_manifest_entry(Memory(data), discard_deleted=False)
@@ -216,16 +216,18 @@ def _read(args: Arguments) -> object:
 
 def _entry_form(entry: ManifestEntry, spec: PartitionSpec, schema: Schema) -> JsonObject:
     names = ("status", "snapshot_id", "sequence_number", "file_sequence_number")
-    form = {name: _told(name, getattr(entry, name)) for name in names}
+    form = {name: _wire_value(name, getattr(entry, name)) for name in names}
     file = entry.data_file
-    told = {name: _told(name, getattr(file, name)) for name in FILE if name not in ("partition", "file_format")}
-    told["file_format"] = str(file.file_format.value).lower()
-    told["partition"] = {}
+    data_file = {
+        name: _wire_value(name, getattr(file, name)) for name in FILE if name not in ("partition", "file_format")
+    }
+    data_file["file_format"] = str(file.file_format.value).lower()
+    data_file["partition"] = {}
     for place, field in enumerate(spec.partition_type(schema).fields):
         value = file.partition[place]
         if value is not None:
-            told["partition"][str(field.field_id)] = native.write(str(field.field_type), value)
-    return {**form, "data_file": told}
+            data_file["partition"][str(field.field_id)] = native.write(str(field.field_type), value)
+    return {**form, "data_file": data_file}
 
 
 def _list_read(args: Arguments) -> object:
@@ -238,10 +240,10 @@ def _list_read(args: Arguments) -> object:
 
 
 def _listed_form(manifest: ManifestFile) -> JsonObject:
-    form = {name: _told(name, getattr(manifest, name)) for name in LISTED if name != "partitions"}
+    form = {name: _wire_value(name, getattr(manifest, name)) for name in LISTED if name != "partitions"}
     if manifest.partitions is not None:
         form["partitions"] = [
-            {name: _told(name, getattr(one, name)) for name in SUMMARY} for one in manifest.partitions
+            {name: _wire_value(name, getattr(one, name)) for name in SUMMARY} for one in manifest.partitions
         ]
     return form
 
@@ -300,13 +302,13 @@ def _add(writer: Any, form: JsonObject, entry: ManifestEntry) -> None:
 
 
 def _entry(form: JsonObject, spec: PartitionSpec, schema: Schema) -> ManifestEntry:
-    told = form["data_file"]
-    if any(told.get(name) is not None for name in ROW_IDS):
+    data_file = form["data_file"]
+    if any(data_file.get(name) is not None for name in ROW_IDS):
         raise Unsupported("PyIceberg writes nothing of deletion vectors and row ids")
-    values = {name: _value(name, told.get(name)) for name in FILE if name not in ("partition", "file_format")}
-    values["content"] = DataFileContent(told.get("content", 0))
-    values["file_format"] = FileFormat(told["file_format"].upper())
-    partition = told.get("partition", {})
+    values = {name: _value(name, data_file.get(name)) for name in FILE if name not in ("partition", "file_format")}
+    values["content"] = DataFileContent(data_file.get("content", 0))
+    values["file_format"] = FileFormat(data_file["file_format"].upper())
+    partition = data_file.get("partition", {})
     fields = spec.partition_type(schema).fields
     values["partition"] = Record(
         *(native.read(str(one.field_type), partition.get(str(one.field_id))) for one in fields)
@@ -339,7 +341,7 @@ def _list_write(args: Arguments) -> object:
 
 
 def operations() -> dict[str, Callable[[Arguments], object]]:
-    """What can be asked of PyIceberg about manifests and manifest lists, by name."""
+    """Return the operations by name."""
     return {
         "manifest.read": _read,
         "manifest.write": _write,

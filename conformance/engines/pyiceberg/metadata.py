@@ -1,7 +1,7 @@
 """The operations of PyIceberg on tables: its models of metadata, its transactions, its name mappings.
 
-Answers are read from PyIceberg's own objects, in the JSON that their models dump: what a model drops, fills in or
-changes shows.
+Answers come from PyIceberg's objects, as the JSON that their models dump, so anything that a model drops, fills in or
+changes is visible.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ MISSING_TYPE = re.compile(r'"(?:type|element|key|value)": "variant"')
 
 
 def parsed(metadata: Any) -> Any:
-    """Table metadata as PyIceberg reads it from a file."""
+    """Parse table metadata as PyIceberg parses it from a file."""
     text = metadata if isinstance(metadata, str) else json.dumps(metadata)
     if MISSING_TYPE.search(text):
         raise Unsupported("PyIceberg has no type variant")
@@ -48,7 +48,7 @@ def _dump(model: Any) -> Any:
 
 
 def canonical(metadata: Any) -> JsonObject:
-    """What the objects hold; v1 dumps no sequence numbers, which the objects have."""
+    """Return the contents of the objects, with sequence numbers in v1, too, which their models do not dump."""
     form = {name: member for name, member in _dump(metadata).items() if name in TABLE_MEMBERS}
     form["last-sequence-number"] = str(getattr(metadata, "last_sequence_number", 0))
     for snapshot, dumped in zip(metadata.snapshots, form.get("snapshots", ()), strict=True):
@@ -188,10 +188,10 @@ def _expire(_args: Arguments) -> object:
 
 
 def operations(engine_type: Callable[[Any], Any]) -> dict[str, Callable[[Arguments], object]]:
-    """What can be asked of PyIceberg about tables, by name.
+    """Return the operations by name.
 
     Args:
-        engine_type: makes PyIceberg's type of its JSON, or raises `Unsupported`.
+        engine_type: converts a type in JSON to PyIceberg's type, or raises `Unsupported`.
     """
     return {
         "metadata.read": _read,

@@ -1,4 +1,4 @@
-"""The operations of PyIceberg on Puffin files and deletion vectors, which it reads and does not write."""
+"""The operations of PyIceberg on Puffin files and deletion vectors, which it can read but not write."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from conformance.adapter_sdk.positions import MAX_POSITIONS, ranges
 from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported
 
 MAX_MEMORY = 256 << 20
-"""Bytes that reading one vector may take: gaps between keys are filled, so that a few bytes can ask for 16 GiB."""
+"""The memory limit for one vector in bytes: gaps between keys are filled, so a few bytes can require 16 GiB."""
 
 
 @contextlib.contextmanager
 def _limited_memory() -> Iterator[None]:
-    """Let memory run out before that of the machine does."""
+    """Limit the memory of the process during the block."""
     before = resource.getrlimit(resource.RLIMIT_AS)
     pages = Path("/proc/self/statm")
     taken = int(pages.read_text().split()[0]) * resource.getpagesize() if pages.exists() else 0
@@ -48,7 +48,7 @@ def _read_file(data: bytes) -> PuffinFile:
     try:
         return PuffinFile(data)
     except ValueError as error:
-        if "compressed footer" in str(error) and data[-8] & 1:  # it says so of reserved flags too
+        if "compressed footer" in str(error) and data[-8] & 1:  # it reports reserved flags with the same message
             raise Unsupported(str(error)) from None
         raise
 
@@ -74,7 +74,7 @@ def _puffin_read(args: Arguments) -> object:
 
 
 def _around(blob: bytes) -> bytes:
-    """A Puffin file with a deletion vector, as PyIceberg reads vectors."""
+    """Wrap a deletion vector in a Puffin file, because PyIceberg reads vectors from files."""
     description = {
         "type": "deletion-vector-v1",
         "fields": [2147483645],
@@ -101,5 +101,5 @@ def _dv_decode(args: Arguments) -> object:
 
 
 def operations() -> dict[str, Callable[[Arguments], object]]:
-    """What can be asked of PyIceberg about Puffin files and deletion vectors, by name."""
+    """Return the operations by name."""
     return {"puffin.read": _puffin_read, "dv.decode": _dv_decode}

@@ -1,4 +1,4 @@
-"""The operations of PyIceberg on tables: ``StaticTable`` of a metadata file, its scans and the rows that they read."""
+"""The operations of PyIceberg on tables: scans of a ``StaticTable`` for a metadata file."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from conformance.engines.pyiceberg.expressions import predicate_of
 
 REFUSALS = (ArrowException, OSError, EOFError, ValueError, ValidationError, zlib.error)
 NOT_THERE = ("Unsupported file format", "Delete file format not supported", "PyIceberg does not yet support")
-"""Beginnings of what PyIceberg says of what it does not have."""
+"""The beginnings of PyIceberg's messages that mean "not supported"."""
 
 METADATA_COLUMNS = frozenset({"_row_id", "_last_updated_sequence_number", "_file", "_pos"})
 
 
 def _scan(args: Arguments, **more: Any) -> Any:
-    """A scan, and the schema that it reads with."""
+    """Return a scan, and the schema with which it reads."""
     table = StaticTable.from_metadata(args["table"])
     if "ref" in args:
         found = table.snapshot_by_name(args["ref"])
@@ -73,7 +73,7 @@ def _read(args: Arguments) -> object:
     def work() -> object:
         scan = _scan(args, selected_fields=tuple(names) if "select" in args else ("*",))
         read = scan.to_arrow()
-        found = [name for name in names if name in read.column_names]  # a branch has the schema of its snapshot here
+        found = [name for name in names if name in read.column_names]  # on a branch, the snapshot's
         return arrow_rows.answer(read.select(found), {name: args["types"][name] for name in found})
 
     return _judged(work)
@@ -89,12 +89,12 @@ def _plan(args: Arguments) -> object:
 def _planned(task: Any) -> Arguments:
     deletes = []
     for delete in task.delete_files:
-        told = {"path": delete.file_path}
+        described = {"path": delete.file_path}
         offset = getattr(delete, "content_offset", None)
-        deletes.append(told if offset is None else {**told, "content_offset": str(offset)})
+        deletes.append(described if offset is None else {**described, "content_offset": str(offset)})
     return {"data_file": task.file.file_path, "delete_files": deletes}
 
 
 def operations() -> dict[str, Callable[[Arguments], object]]:
-    """What can be asked of tables, by name."""
+    """Return the operations by name."""
     return {"table.read": _read, "scan.plan": _plan}

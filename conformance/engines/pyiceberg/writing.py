@@ -1,4 +1,4 @@
-"""Scripts by PyIceberg: Arrow tables through a SQL catalog in memory, made for each request."""
+"""Run scripts with PyIceberg: Arrow tables, and an in-memory SQL catalog that is created for each request."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ TABLE = "scripts.t"
 NOT_THERE = re.compile(
     r"No writer registered for|Unsupported file format: |^FeatureUnsupported => |does not yet support"
 )
-"""What PyIceberg says where it does not have something: file formats, equality deletes, and what its Rust library does
-not transform."""
+"""Parts of PyIceberg's messages that mean "not supported": file formats, equality deletes, and transforms that its Rust
+library does not implement."""
 
 
 class PyTable:
-    """A table in PyIceberg's catalog, and what a script does to it but for rows; see `script_steps.follow`.
+    """A table in PyIceberg's catalog, and a script's operations except on rows; see `script_steps.follow`.
 
     Args:
-        location: the folder of the table that ``create`` makes; None where a table is opened.
+        location: the folder of the table that ``create`` makes; None to open a table.
         engine_type: makes PyIceberg's type of its JSON.
     """
 
     def __init__(self, location: str | None, engine_type: Callable[[Any], Any]) -> None:
         self._location, self._engine_type = location, engine_type
-        # One database for all threads, as engines may commit in others than this one.
+        # One database for all threads, as engines may commit in threads other than this one.
         database = f"sqlite:///file:{uuid.uuid4()}?mode=memory&cache=shared&check_same_thread=false&uri=true"
         self.catalog = InMemoryCatalog("scripts", warehouse=f"file://{location}", uri=database)
         self.catalog.create_namespace("scripts")
@@ -57,11 +57,11 @@ class PyTable:
 
     @property
     def table(self) -> Any:
-        """The table, which ``create`` makes or which was opened."""
+        """The table that ``create`` made or ``open`` loaded."""
         return self._loaded
 
     def open(self, location: str) -> None:
-        # It has not the types of version 3, so that it cannot even load such tables.
+        # It lacks the types of version 3, so it cannot even load such tables.
         self._check_version(table_requests.metadata(location).get("format-version", 1))
         self._loaded = self.catalog.register_table(TABLE, location)
 
@@ -155,7 +155,7 @@ class PyTable:
                 transaction.remove_properties(*operation["remove"])
 
     def rows(self, rows: list[Json]) -> Any:
-        """Rows in Arrow; what has no write default is given as null."""
+        """Convert rows to Arrow; columns without write default are given as null."""
         fields = self._fields()
         blank = {name: None for name, field in fields.items() if field.get("write-default") is None}
         rows = [{**blank, **row} for row in rows]
@@ -190,7 +190,7 @@ class PyTable:
             manage.set_current_snapshot(snapshot_id=operation["snapshot"])
 
     def expire(self, _: Json) -> None:
-        time.sleep(0.002)  # snapshots expire that are older than now
+        time.sleep(0.002)  # snapshots must be older than now to expire
         self.table.maintenance.expire_snapshots().older_than(datetime.now() + timedelta(days=1)).commit()
 
 
@@ -211,7 +211,7 @@ class PyWriter(PyTable):
         if operation.get("mode", "copy-on-write") != "copy-on-write":
             raise Unsupported("PyIceberg deletes by copy-on-write, whatever the mode")
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # it warns where nothing is deleted
+            warnings.simplefilter("ignore")  # it warns if nothing is deleted
             self.table.delete(self._filter(operation), branch=operation.get("branch", MAIN))
 
     def merge(self, operation: Json) -> None:
@@ -228,12 +228,12 @@ class PyWriter(PyTable):
 def operations(
     engine_type: Callable[[Any], Any], make: type[PyTable] = PyWriter, name: str = NAME
 ) -> dict[str, Callable[[Arguments], object]]:
-    """What can be asked of tables that are written, by name.
+    """Return the operations by name.
 
     Args:
         engine_type: makes PyIceberg's type of its JSON.
-        make: the writer; that of another engine whose files PyIceberg commits.
-        name: of the engine.
+        make: returns the writer; by default PyIceberg's, else one whose files PyIceberg commits.
+        name: the name of the engine.
     """
 
     @contextmanager

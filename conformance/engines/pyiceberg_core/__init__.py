@@ -1,1 +1,1 @@
-"""All about pyiceberg-core."""
+"""Support for pyiceberg-core."""

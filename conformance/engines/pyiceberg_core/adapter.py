@@ -1,4 +1,4 @@
-"""The adapter of Iceberg's Rust library (iceberg-rust), as far as ``pyiceberg-core`` offers it."""
+"""The adapter of Iceberg's Rust library (iceberg-rust), as far as ``pyiceberg-core`` exposes it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _arrow_type(type_: Any) -> Any:
     if native.kind(type_) in ("geometry", "geography"):
         raise Unsupported("PyIceberg makes no Arrow type of geometries")
     if type_ == "binary":
-        return pa.binary()  # of the two layouts the one that the library takes
+        return pa.binary()  # the one of the two layouts that the library accepts
     return schema_to_pyarrow(engine_type(type_))
 
 

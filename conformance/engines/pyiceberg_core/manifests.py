@@ -1,6 +1,6 @@
-"""The operations of iceberg-rust on manifests and manifest lists, as far as ``pyiceberg-core`` offers them: it parses.
+"""The operations of iceberg-rust on manifests and manifest lists that ``pyiceberg-core`` exposes: parsing.
 
-Entries are returned as they are written. What they inherit, and the specs of the table, are left to its caller.
+Entries are returned as they are stored: its callers handle inheritance and the specs of the table.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _told(name: str, value: Any) -> Any:
 
 @contextmanager
 def _judged() -> Iterator[None]:
-    """The binding unwraps the results of the library, so that its refusals arrive as panics that contain them."""
+    """Convert panics of the block to exceptions, as the binding turns the library's refusals into panics."""
     try:
         yield
     except (Invalid, Unsupported):
@@ -87,12 +87,12 @@ def _judged() -> Iterator[None]:
     except BaseException as error:
         if type(error).__name__ != "PanicException":
             raise
-        told = str(error)
-        if "FeatureUnsupported" in told:
-            raise Unsupported(told) from error
-        if "`Err` value: DataInvalid" in told:
-            raise Invalid(told) from error
-        raise RuntimeError(f"panic: {told}") from error
+        message = str(error)
+        if "FeatureUnsupported" in message:
+            raise Unsupported(message) from error
+        if "`Err` value: DataInvalid" in message:
+            raise Invalid(message) from error
+        raise RuntimeError(f"panic: {message}") from error
 
 
 def _read(args: Arguments) -> object:
@@ -127,7 +127,7 @@ def _entry_form(entry: Any, asked: list[str], partition: Any) -> JsonObject:
 
 
 def _scaled(type_: Any, value: Any) -> Any:
-    """A decimal of its unscaled integer, as the binding gives it."""
+    """Return a decimal for the unscaled integer that the binding returns."""
     if not isinstance(type_, DecimalType) or type(value) is not int:
         return value
     with localcontext() as context:
@@ -150,7 +150,7 @@ def _listed_form(manifest: Any) -> JsonObject:
 
 
 def _summaries(manifest: Any) -> list[Any]:
-    """The summaries; the binding panics where the library has none."""
+    """Return the partition summaries; the binding panics if the library has none."""
     try:
         summaries: list[Any] = manifest.partitions
     except BaseException as error:
@@ -161,5 +161,5 @@ def _summaries(manifest: Any) -> list[Any]:
 
 
 def operations() -> dict[str, Callable[[Arguments], object]]:
-    """What can be asked of iceberg-rust about manifests and manifest lists, by name."""
+    """Return the operations by name."""
     return {"manifest.read": _read, "manifest-list.read": _list_read}

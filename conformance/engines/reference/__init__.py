@@ -1,1 +1,1 @@
-"""All about this reference."""
+"""Support for the reference."""

@@ -1,6 +1,6 @@
 """The adapters of the reference implementation, `spec_ref`: ``reference`` and ``reference:plain``.
 
-They differ in what `conformance.operations.forms` lists, and nowhere else. What is answered is ``reference.py`` of each
+They differ only in the functions that `conformance.operations.forms` lists. Answers come from ``reference.py`` of each
 family of operations.
 
 An operation raises `SpecError` for input that the spec refuses: pass `REFUSALS` to `serve` with the operations.
@@ -19,23 +19,23 @@ from conformance.version import tool_version
 from spec_ref.core.errors import SpecError
 
 REFUSALS = (SpecError,)
-"""What the operations raise where the spec refuses the input."""
+"""The exceptions of the operations for input that the spec forbids."""
 
 
 NAMES = {FAST: "reference", PLAIN: "reference:plain"}
-"""The adapters, by the form of the reference that each runs."""
+"""The adapter of each form of the reference."""
 
 
 def implementation(form: str = FAST) -> dict[str, Any]:
-    """Who answers."""
+    """Return the description of the implementation for ``start``."""
     return {"implementation": NAMES[form], "version": tool_version(), "format_versions": [1, 2, 3]}
 
 
 def operations(form: str = FAST) -> dict[str, Callable[[Arguments], object]]:
-    """What can be asked of the reference, by name.
+    """Return the operations by name.
 
     Args:
-        form: which of its two forms answers, `FAST` or `PLAIN` (`conformance.operations.forms`).
+        form: the form of the reference, `FAST` or `PLAIN` (`conformance.operations.forms`).
     """
     return {
         name: _when_asked(family, name, form)
@@ -46,7 +46,7 @@ def operations(form: str = FAST) -> dict[str, Callable[[Arguments], object]]:
 
 
 def _when_asked(family: Family, name: str, form: str) -> Callable[[Arguments], object]:
-    """An operation whose module is loaded with the first question, as some take longer to load than to answer."""
+    """Return an operation that imports its module on first use, as some imports take longer than the answer."""
 
     @cache
     def operation() -> Callable[[Arguments], object]:

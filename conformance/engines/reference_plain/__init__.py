@@ -1,1 +1,1 @@
-"""All about the plain form of this reference."""
+"""Support for the plain form of the reference."""

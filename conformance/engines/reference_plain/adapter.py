@@ -1,8 +1,7 @@
 """The adapter ``reference:plain``: the reference through its definitions alone, without a kernel.
 
-`conformance.operations.forms` lists the functions in which it differs from ``reference``; others are shared.
-So is the decoding and encoding of data files (`spec_ref.data_files`, through pyarrow), from and to the values of Python
-that a row has.
+`conformance.operations.forms` lists the functions in which it differs from ``reference``; all others are shared, as is
+the code that decodes and encodes data files (`spec_ref.data_files`, through pyarrow) from and to rows of Python values.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ operations = partial(reference.operations, PLAIN)
 
 
 def main() -> None:
-    """Serve it on standard input and output."""
+    """Serve the plain form of the reference on standard input and output."""
     serve(implementation(), operations(), REFUSALS)
 
 

@@ -1,1 +1,1 @@
-"""All about Sail."""
+"""Support for Sail."""

@@ -1,7 +1,7 @@
-"""The adapter of Sail: its own reader of Iceberg behind Spark Connect, with no JVM.
+"""The adapter of Sail: a separate implementation of an Iceberg reader behind Spark Connect, without a JVM.
 
-Sail takes the directory of a table and looks for the newest metadata in it. So that it reads the metadata that is asked
-about, it is given a directory with that one file: everything else is named by absolute location in there.
+Sail takes the directory of a table and looks for the newest metadata in it. To make it read a given metadata file, the
+adapter passes a directory with only that file, which names all other files by absolute location.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ DIALECT = Dialect(
 NOT_THERE = re.compile(
     r"not supported|not implemented|unsupported|\.(avro|orc): .*corrupt footer", re.IGNORECASE | re.DOTALL
 )
-"""What Sail says where it does not have something; it takes every data file for a Parquet file."""
+"""Parts of Sail's messages that mean "not supported"; it reads every data file as Parquet."""
 
 
 @contextmanager
 def _table(location: str) -> Iterator[str]:
-    """A table directory with one metadata file."""
+    """Create a table directory with one metadata file for the block."""
     path = table_requests.local_path(location)
     with tempfile.TemporaryDirectory(prefix="sail-") as folder:
         metadata = Path(folder) / "metadata"
@@ -63,7 +63,7 @@ def _table(location: str) -> Iterator[str]:
 
 
 def _options(args: Arguments) -> dict[str, str]:
-    """The options of the reader that name a snapshot."""
+    """Return the options of the reader that select a snapshot."""
     if "snapshot" in args:
         return {"snapshotId": args["snapshot"]}
     if "ref" in args:
@@ -75,7 +75,7 @@ def _options(args: Arguments) -> dict[str, str]:
 
 
 class Reader:
-    """A server, and a session with it."""
+    """A server, and a session that reads tables."""
 
     def __init__(self) -> None:
         self._server = SparkConnectServer(ip="127.0.0.1", port=0)
@@ -85,7 +85,7 @@ class Reader:
         self._session.conf.set("spark.sql.session.timeZone", "UTC")
 
     def read(self, args: Arguments) -> object:
-        """``spark.read.format("iceberg")``."""
+        """Read rows with ``spark.read.format("iceberg")``."""
         table_requests.without_metadata_columns(args, "Sail")
         names = args.get("select")
         condition = None
@@ -105,13 +105,13 @@ class Reader:
         return arrow_rows.answer(rows, args["types"], names)
 
     def close(self) -> None:
-        """End the session and the server."""
+        """Stop the session and the server."""
         self._session.stop()
         self._server.stop()
 
 
 def operations(reader: Reader) -> dict[str, Callable[[Arguments], object]]:
-    """What can be asked of Sail, by name."""
+    """Return the operations by name."""
     return {"table.read": reader.read}
 
 

@@ -1,4 +1,4 @@
-"""The tables that show how Sail writes; run by ``tools/golden/make_writers.py``."""
+"""Write golden tables with Sail; run by ``tools/golden/make_writers.py``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 @contextmanager
 def sail_session() -> Iterator[Any]:
-    """A session with a server of Sail."""
+    """Start a Sail server and a session for the block."""
     from pysail.spark import SparkConnectServer
     from pyspark.sql import SparkSession
 
@@ -24,7 +24,7 @@ def sail_session() -> Iterator[Any]:
 
 
 def write(kit: Any) -> None:
-    """Sail's SQL; deletes merge on read. In v2 these are equality deletes, which it writes without partitions only."""
+    """Write tables with Sail's SQL and merge-on-read deletes: in v2 equality deletes, only in unpartitioned tables."""
     made = kit.Tables("sail", version_of("pysail"))
     with sail_session() as session:
         for version, delete in ((1, "equality-deletes"), (2, "equality-deletes"), (3, "deletion-vector")):

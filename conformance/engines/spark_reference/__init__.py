@@ -1,1 +1,1 @@
-"""All about this reference on Spark."""
+"""Support for this reference on Spark."""

@@ -1,8 +1,8 @@
-"""The adapter of the reference inside PySpark: its columnar kernels answer in Spark's Python workers (`kernels`).
+"""The adapter of the reference inside PySpark: its columnar kernels run in Spark's Python workers (`kernels`).
 
-A Spark job takes its time whatever it does, so the questions that are waiting are asked in one job. To read a table,
-its scan is planned here, and the workers do its tasks, as those of `conformance.table_io.spark` do. A table is written
-by this process as the driver, whose executors write the files (`conformance.table_io.writing.spark`).
+Every Spark job has a large fixed cost, so one job answers all waiting requests. To read a table, its scan is planned
+here, and the workers run its tasks, like those of `conformance.table_io.spark`. This process writes tables as the
+driver, and its executors write the files (`conformance.table_io.writing.spark`).
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from spec_ref.expressions.predicates import TRUE
 
 MAX_BATCH = 4096
 PATIENCE = 0.005
-"""Seconds without a further question after which those that came are asked."""
+"""The seconds to wait for another request before the received ones are run."""
 
 Request = dict[str, Any]
 
 
 def waiting_requests() -> Iterator[list[Request]]:
-    """The requests on standard input, as many at once as are there, until its end."""
+    """Yield the requests on standard input, all available ones together, until its end."""
     rest = b""
     while chunk := os.read(0, 1 << 20):
         rest += chunk
@@ -53,7 +53,7 @@ def waiting_requests() -> Iterator[list[Request]]:
 
 
 def start_spark() -> SparkSession:
-    """A Spark in this process and its JVM, without a network or a user interface."""
+    """Start Spark in this process and its JVM, without network or user interface."""
     settings = {
         **LOCAL,
         "spark.app.name": "spark-reference",
@@ -70,7 +70,7 @@ def start_spark() -> SparkSession:
 
 
 def ask(spark: SparkSession, requests: list[Request]) -> list[dict[str, Any]]:
-    """Answer requests in one Spark job, in which the rows of a table are a question for each task of its scan."""
+    """Answer requests in one Spark job, to which reading a table adds one question for each task of its scan."""
     answers: list[dict[str, Any]] = []
     questions: list[Request] = []
     waiting: list[range] = []
@@ -94,14 +94,14 @@ def ask(spark: SparkSession, requests: list[Request]) -> list[dict[str, Any]]:
 
 
 def apart(waiting: Iterable[list[Request]]) -> Iterator[list[Request]]:
-    """Requests that are waiting, those that write a table each by itself, as their answers have to come in time."""
+    """Split waiting requests so that each one that writes a table runs by itself, so its answer is not delayed."""
     for requests in waiting:
         for _, group in groupby(enumerate(requests), lambda one: one[0] if one[1]["op"] in WRITING else -1):
             yield [request for _, request in group]
 
 
 def tasks_of(args: dict[str, Any]) -> list[Request]:
-    """The questions whose answers are the rows of a table: one for each task of the scan, planned here."""
+    """Plan a scan, and return one question for each of its tasks; the answers are the rows of the table."""
     snapshot = args.get("snapshot")
     try:
         reading, tasks = plan_reading(
@@ -119,7 +119,7 @@ def tasks_of(args: dict[str, Any]) -> list[Request]:
 
 
 def joined(answers: list[dict[str, Any]]) -> dict[str, Any]:
-    """The rows of all tasks, or what is wrong with one of them."""
+    """Combine the rows of all tasks; if one failed, return its answer."""
     failed = next((answer for answer in answers if "ok" not in answer), None)
     return failed or {"ok": {"rows": [row for answer in answers for row in answer["ok"]["rows"]]}}
 
@@ -137,7 +137,7 @@ def main() -> None:
     """Serve the reference inside Spark on standard input and output."""
     answers = take_standard_output()
     spark = start_spark()
-    told = {**SCALAR, **writing.operations(spark)}
+    declared = {**SCALAR, **writing.operations(spark)}
     implementation = {"implementation": "spark-reference", "version": spark_version, "format_versions": [1, 2, 3]}
     try:
         for requests in apart(waiting_requests()):
@@ -149,7 +149,7 @@ def main() -> None:
             for request in requests:
                 if request["op"] == "stop":
                     return
-                answer = {"ok": describe(implementation, told)} if request["op"] == "start" else next(found)
+                answer = {"ok": describe(implementation, declared)} if request["op"] == "start" else next(found)
                 answers.write(encode_answer({"seq": request["seq"], **answer}))
             answers.flush()
     finally:

@@ -1,8 +1,8 @@
-"""What `spark_reference` runs inside PySpark's Python workers: questions of the protocol, answered on Arrow columns.
+"""The code of `spark_reference` that runs in PySpark's Python workers: it answers requests on Arrow columns.
 
-Questions of one operation, type and transform become one column, and its kernel answers them all. Where a kernel
-refuses a column because of one of its values, the values are asked one by one. Operations and types without a kernel
-are answered by the scalar definition.
+Questions with the same operation, type and transform become one column, which one kernel call answers. If a kernel
+refuses a column because of one of its values, it is called for each value. Operations and types without a kernel
+use the scalar definition.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Question = dict[str, Any]
 Answer = dict[str, Any]
 
 ANSWERS = "row long, answer string"
-"""The Spark schema of what `answer_batches` yields."""
+"""The Spark schema of the results of `answer_batches`."""
 
 _STORAGE: dict[str, tuple[Any, Any]] = {
     "unknown": (pa.null(), pa.null()),
@@ -57,7 +57,7 @@ _STORAGE: dict[str, tuple[Any, Any]] = {
     "geometry": (pa.binary(), pa.binary()),
     "geography": (pa.binary(), pa.binary()),
 }
-"""By the name of a type: the Arrow type that its spec values are made to, and the one that these are then seen as."""
+"""For each type name: the Arrow type of arrays of its spec values, and the type to which they are then cast."""
 
 
 def _arrow(type_: Any) -> tuple[Any, Any] | None:
@@ -79,7 +79,7 @@ def _column(type_: Any, arrow: tuple[Any, Any], values: Sequence[Any]) -> Any:
 
 
 def _values(type_: Any, column: Any) -> list[Any]:
-    """The spec values in a result; a uuid stays bytes, for no transform but identity and void gives one."""
+    """Return the spec values in a result; UUIDs stay bytes, as only identity and void return them."""
     storage, seen = _arrow(type_) or (column.type, column.type)
     plain = column if storage == seen else column.cast(seen).view(storage)
     values: list[Any] = plain.to_pylist()
@@ -109,17 +109,17 @@ KERNELS: dict[str, Callable[[Any, Any, Question], list[Any]]] = {
     "transform": _transformed,
     "single-value.encode": _encoded,
 }
-"""The operations that have a columnar kernel: from type, column and arguments to exchange values."""
+"""The operations with a columnar kernel: functions of type, column and arguments that return exchange values."""
 
 SCALAR = {name: operation for name, operation in operations().items() if name not in WRITING}
-"""The operations that a worker can be asked for, by their scalar definitions; a table is not written by one worker."""
+"""The scalar definitions of the operations that workers run, which exclude those that write tables."""
 
 TASK = "scan-task"
-"""The question for the rows of one scan task; no request asks it."""
+"""The name of the internal question for the rows of one scan task, which is not an operation of the protocol."""
 
 
 def packed(value: Any) -> str:
-    """A value as JSON can carry it between the driver and its workers."""
+    """Encode a value as a string, to pass it in JSON between the driver and the workers."""
     return base64.b64encode(pickle.dumps(value)).decode()
 
 
@@ -128,7 +128,7 @@ def _unpacked(text: str) -> Any:
 
 
 def read_task_rows(args: Question) -> Any:
-    """The rows of one scan task, in the form of the answer of ``table.read``."""
+    """Return the rows of one scan task, in the form of the answer of ``table.read``."""
     reading = _unpacked(args["reading"])
     try:
         batches = read_task(_unpacked(args["task"]), reading)
@@ -141,7 +141,7 @@ _SCALAR = {**SCALAR, TASK: read_task_rows}
 
 
 def answer_questions(questions: Sequence[Question]) -> list[Answer]:
-    """The answers to questions (``op`` and ``args``), in their order."""
+    """Return the answers to questions (``op`` and ``args``) in order."""
     answers: list[Answer] = [{} for _ in questions]
     columns: dict[str, list[int]] = {}
     for index, question in enumerate(questions):
@@ -155,12 +155,12 @@ def answer_questions(questions: Sequence[Question]) -> list[Answer]:
 
 
 def _answer_alike(questions: list[Question]) -> list[Answer]:
-    """Answer questions that differ in their values only."""
+    """Answer questions that differ only in their values."""
     op, args = questions[0]["op"], questions[0]["args"]
     kernel = KERNELS.get(op)
     type_ = arrow = None
     if kernel is not None:
-        with contextlib.suppress(SpecError):  # the definition reports what is wrong with the type
+        with contextlib.suppress(SpecError):  # the scalar definition reports what is wrong with the type
             type_ = type_from_json(args["type"])
             arrow = _arrow(type_)
     if kernel is None or type_ is None or arrow is None:
@@ -178,7 +178,7 @@ def _answer_alike(questions: list[Question]) -> list[Answer]:
 
 
 def answer_batches(batches: Iterator[Any]) -> Iterator[Any]:
-    """The function for ``mapInArrow``: makes of batches of row and question one batch of row and answer, in JSON."""
+    """Convert batches of row and question to one batch of row and answer, in JSON; for ``mapInArrow``."""
     rows = [row for batch in batches for row in batch.to_pylist()]
     answers = answer_questions([json.loads(row["question"]) for row in rows])
     yield pa.RecordBatch.from_arrays(

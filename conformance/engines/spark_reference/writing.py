@@ -1,4 +1,4 @@
-"""Scripts by the reference inside Spark: `conformance.table_io.writing.spark`, whose executors write the files."""
+"""Run scripts with the reference inside Spark: `conformance.table_io.writing.spark`, whose executors write files."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class SparkWriter(ReferenceWriter):
 
 
 def frame_of(spark: SparkSession, rows: pa.Table) -> DataFrame:
-    """Rows as a DataFrame, in the types that Spark has for those of a table.
+    """Convert rows to a DataFrame with Spark's types for those of the table.
 
     Raises:
         Unsupported: Spark has no type for a column.
@@ -81,5 +81,5 @@ def frame_of(spark: SparkSession, rows: pa.Table) -> DataFrame:
 
 
 def operations(spark: SparkSession) -> dict[str, Callable[[dict[str, Any]], object]]:
-    """What the driver is asked for, by name."""
+    """Return the operations by name."""
     return operations_of(lambda location: SparkWriter(location, spark), NAME)

@@ -1,1 +1,1 @@
-"""All about Trino."""
+"""Support for Trino."""

@@ -1,6 +1,6 @@
-"""The adapter of Trino: SQL over HTTP, to a server that it starts on the loopback interface.
+"""The adapter of Trino: SQL over HTTP to a server that the adapter starts on the loopback interface.
 
-Tables are registered by their metadata files, as people do with ``register_table``, under new names.
+Tables are registered by their metadata files under new names, as with ``register_table``.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ FORMAT_VERSIONS = {"476": [1, 2], "483": [1, 2, 3]}
 
 
 class Reader:
-    """A server, and what is asked of its tables."""
+    """Answers requests with the tables of a server."""
 
     def __init__(self, server: Server, registry: Registry) -> None:
         self._server = server
         self._registry = registry
 
     def read(self, args: Arguments) -> object:
-        """``SELECT`` from a table that is registered."""
+        """Run a ``SELECT`` from a registered table."""
         table_requests.without_metadata_columns(args, "Trino", tuple(METADATA_COLUMNS))
         source = f'"{self._registry.name(args["table"])}"{_time(args)}'
         query = select_of(args, source, DIALECT, lambda: table_requests.columns(args), METADATA_COLUMNS)
         found, rows = self._server.run(query)
         types: dict[str, Json] = args["types"]
-        lowered = {name.lower(): name for name in types}  # Trino has all names of columns in lower case
+        lowered = {name.lower(): name for name in types}  # Trino converts all column names to lower case
         names = args.get("select") or [lowered.get(name, name) for name in found]
         return {
             "rows": [
@@ -57,7 +57,7 @@ class Reader:
         }
 
     def transform(self, args: Arguments) -> object:
-        """The one transform that is a function of SQL, ``bucket``."""
+        """Run ``bucket``, the only transform that is a SQL function."""
         found = BUCKET.fullmatch(args["transform"])
         if not found:
             raise Unsupported(f"there is no function for {args['transform']}")
@@ -69,7 +69,7 @@ class Reader:
 
 
 def _time(args: Arguments) -> str:
-    """The clause that names a snapshot."""
+    """Return the SQL clause that selects a snapshot."""
     if "snapshot" in args:
         return f" FOR VERSION AS OF BIGINT '{int(args['snapshot'])}'"
     if "ref" in args:
@@ -81,7 +81,7 @@ def _time(args: Arguments) -> str:
 
 
 def operations(server: Server) -> dict[str, Callable[[Arguments], object]]:
-    """What can be asked of Trino, by name."""
+    """Return the operations by name."""
     registry = Registry(server)
     reader = Reader(server, registry)
 

@@ -1,4 +1,4 @@
-"""Trino's statement protocol over HTTP, with nothing but the standard library."""
+"""A client of Trino's statement protocol over HTTP, with only the standard library."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ TIMEOUT_S = 600.0
 HEADERS = {
     "X-Trino-User": "conformance",
     "X-Trino-Time-Zone": "UTC",
-    # Without it, times come in milliseconds, whatever the type says.
+    # Without it, times are returned in milliseconds, regardless of the type.
     "X-Trino-Client-Capabilities": "PARAMETRIC_DATETIME",
 }
 
@@ -26,7 +26,7 @@ class QueryError(Exception):
         """``USER_ERROR``, ``EXTERNAL``, ``INTERNAL_ERROR`` or ``INSUFFICIENT_RESOURCES``."""
 
         self.causes: list[tuple[str, str]] = []
-        """The class and the message of each exception, from the one that was thrown to the innermost."""
+        """The class and message of each exception, from the outermost to the innermost."""
 
         info = error.get("failureInfo")
         while info:
@@ -38,10 +38,10 @@ class Client:
     """One connection to a server.
 
     Args:
-        host: its address.
-        port: its port.
-        catalog: where names without a catalog are looked up.
-        schema: where names without a schema are.
+        host: the address of the server.
+        port: the port of the server.
+        catalog: the default catalog.
+        schema: the default schema.
     """
 
     def __init__(self, host: str, port: int, catalog: str, schema: str) -> None:
@@ -50,7 +50,7 @@ class Client:
         self._connection = HTTPConnection(host, port, timeout=TIMEOUT_S)
 
     def is_ready(self) -> bool:
-        """Whether it has started."""
+        """Return whether the server has started."""
         try:
             answer = self._ask("GET", "/v1/info")
         except (OSError, HTTPException, ValueError):
@@ -59,14 +59,14 @@ class Client:
         return answer.get("starting") is False
 
     def run(self, statement: str, properties: dict[str, str]) -> tuple[list[str], list[list[Any]]]:
-        """The names of the columns and the rows that a statement answers.
+        """Run a statement; return the names of its columns, and its rows.
 
         Args:
-            statement: in SQL.
-            properties: of the session.
+            statement: the SQL statement.
+            properties: the session properties.
 
         Raises:
-            QueryError: it failed.
+            QueryError: the statement failed.
             OSError: the server does not answer.
         """
         session = {"X-Trino-Session": ",".join(f"{name}={quote(value)}" for name, value in properties.items())}

@@ -1,4 +1,4 @@
-"""The tables that show how Trino writes; run by ``tools/golden/make_writers.py``, with the Python of the tool."""
+"""Write golden tables with Trino; run by ``tools/golden/make_writers.py``, with the Python of the tool."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ COLUMNS = "id BIGINT NOT NULL, name VARCHAR, amount DECIMAL(9, 2), at TIMESTAMP(
 
 
 def write(kit: Any) -> None:
-    """Trino's SQL, which makes tables of v1 only to read them and deletes no rows of a file in them."""
+    """Write tables with Trino's SQL, which cannot delete single rows of a file in v1."""
     engine = find_engine("trino")
     made = kit.Tables("trino", engine.version)
     env = launch("trino").env

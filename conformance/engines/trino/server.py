@@ -1,4 +1,4 @@
-"""A Trino server on the loopback interface, with a port, a metastore of files and a separate folder."""
+"""A Trino server on the loopback interface, with a free port, a file metastore and a temporary folder."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from conformance.table_io.catalogs import guardian
 
 LOOPBACK = "127.0.0.1"
 STARTS_IN_S = 300.0
-"""On a machine that is busy with other work; on a quiet one it takes 10 to 30 seconds."""
+"""The timeout of the start, for a busy machine; on an idle one it takes 10 to 30 seconds."""
 
 CATALOG = "iceberg"
 SCHEMA = "tables"
 
 MAIN = "public class Start { public static void main(String[] a) { new io.trino.server.Server().start(a[0]); } }\n"
-"""The main class of Trino's distribution is not among the artifacts; this does the same."""
+"""A replacement for the main class of Trino's distribution, which is not among the Maven artifacts."""
 
 OPTIONS = (
-    # The second compiler and a parallel collector never earn back what they cost with tables of a few rows.
+    # The optimizing compiler and a parallel collector do not pay off with tables of a few rows.
     "-Xmx2g", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto",
     "--add-modules=jdk.incubator.vector", "-Djdk.attach.allowAttachSelf=true", "-XX:+EnableDynamicAgentLoading",
     "--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow", "-Duser.timezone=UTC",
@@ -50,11 +50,11 @@ CONNECTOR = {
     "connector.name": "iceberg",
     "iceberg.catalog.type": "TESTING_FILE_METASTORE",
     "iceberg.register-table-procedure.enabled": "true",
-    # Files are read each time: another program may have rewritten them.
+    # Files are not cached, because another program may have rewritten them.
     "iceberg.metadata-cache.enabled": "false",
     "iceberg.expire-snapshots.min-retention": "0s",
     "iceberg.allowed-extra-properties": "*",
-    # The other local file system takes no locations without a scheme, which the tables of vectors have.
+    # The other local file system does not accept locations without a scheme, as in the tables of vectors.
     "fs.hadoop.enabled": "true",
 }
 
@@ -63,18 +63,18 @@ REFUSALS = (
     "java.time.DateTimeException", "java.io.UncheckedIOException", "org.apache.iceberg.exceptions.ValidationException",
     "org.apache.iceberg.exceptions.RuntimeIOException",
 )  # fmt: skip
-"""What the library throws where it refuses its input, which Trino does not distinguish from its errors."""
+"""Exceptions with which the Iceberg library refuses input, which Trino reports as internal errors."""
 
 NOT_THERE = ("java.lang.UnsupportedOperationException",)
 
 
 class Server:
-    """The server below a guardian, which ends it when this process ends, however it does.
+    """The server, whose parent is a guardian process that stops it when this process exits for any reason.
 
     Args:
         program: the folder with the jars.
-        java_home: the JDK that it runs on.
-        version: of Trino.
+        java_home: the JDK on which it runs.
+        version: the version of Trino.
     """
 
     def __init__(self, program: Path, java_home: Path, version: str) -> None:
@@ -100,7 +100,7 @@ class Server:
         for name, folder in (("iceberg", plugin), ("hdfs", plugin / "hdfs")):
             folder.mkdir(parents=True, exist_ok=True)
             for jar in (jars / name).glob("*.jar"):
-                if name != "iceberg" or not jar.name.startswith("trino-spi-"):  # a plugin has the SPI of the server
+                if name != "iceberg" or not jar.name.startswith("trino-spi-"):  # plugins use the SPI of the server
                     (folder / jar.name).symlink_to(jar)
         with zipfile.ZipFile(plugin / "services.jar", "w") as services:
             services.writestr("META-INF/services/io.trino.spi.Plugin", "io.trino.plugin.iceberg.IcebergPlugin\n")
@@ -124,16 +124,16 @@ class Server:
         (self._place / "Start.java").write_text(MAIN, encoding="utf-8")
 
     def run(self, statement: str, **properties: str) -> tuple[list[str], list[list[Any]]]:
-        """The names of the columns and the rows that a statement answers.
+        """Run a statement; return the names of its columns, and its rows.
 
         Args:
-            statement: in SQL.
-            properties: of the session.
+            statement: the SQL statement.
+            properties: the session properties.
 
         Raises:
-            Invalid: Trino refused it.
-            Unsupported: Trino has nothing like it.
-            RuntimeError: it failed in another way.
+            Invalid: Trino refused the statement.
+            Unsupported: Trino does not support the statement.
+            RuntimeError: the statement failed for another reason.
         """
         client = self._ready()
         try:
@@ -142,7 +142,7 @@ class Server:
             raise judged(error) from None
         except OSError as error:
             self.stop()
-            sys.exit(f"the Trino server does not answer: {error}")  # a new adapter starts another one
+            sys.exit(f"the Trino server does not answer: {error}")  # a new adapter starts a new server
 
     def _ready(self) -> Client:
         if self._client is not None:
@@ -169,7 +169,7 @@ class Server:
 
     @property
     def metastore(self) -> Path:
-        """The folder of the metastore."""
+        """The directory of the metastore."""
         return self._place / "metastore"
 
     def _tell(self, what: str) -> str:
@@ -180,7 +180,7 @@ class Server:
         return self._guardian.stdout.readline().strip()
 
     def stop(self) -> None:
-        """End it, and remove its folder."""
+        """Stop the server, and remove its folder."""
         assert self._guardian.stdin is not None
         self._guardian.stdin.close()
         self._guardian.wait()
@@ -188,7 +188,7 @@ class Server:
 
 
 def judged(error: QueryError) -> Exception:
-    """What an adapter raises for an error of Trino."""
+    """Return the exception that an adapter raises for a Trino error."""
     said = " <- ".join(dict.fromkeys((f"{error.name}: {error}", *(text for _, text in error.causes if text))))
     classes = {class_ for class_, _ in error.causes}
     if error.name == "NOT_SUPPORTED" or classes & {*NOT_THERE}:
@@ -210,7 +210,7 @@ def _free_port() -> int:
 
 
 def started() -> Server:
-    """The server of the version that the tool asks for."""
+    """Start a server of the version that the tool selected."""
     environ = os.environ
     return Server(
         Path(environ["ICEBERG_CONFORMANCE_PROGRAM"]),

@@ -31,7 +31,7 @@ TYPED = {
     "long": "BIGINT '{text}'",
     "string": "{string}",
 }
-"""Literals that have the type of their column by themselves."""
+"""SQL literals by type, for types that need no cast."""
 
 TYPES = {
     "boolean": "BOOLEAN",
@@ -52,10 +52,10 @@ TYPES = {
 
 
 def quoted(name: str) -> str:
-    """The name of a column or table.
+    """Return the quoted name of a column or table.
 
     Raises:
-        Unsupported: it has letters in upper case, which Trino makes lower case in all names.
+        Unsupported: the name has upper-case letters, which Trino converts to lower case.
     """
     if name != name.lower():
         raise Unsupported("Trino has the names of all columns in lower case")
@@ -63,7 +63,7 @@ def quoted(name: str) -> str:
 
 
 def sql_type(type_: Json) -> str:
-    """A type in SQL.
+    """Return the SQL of a type.
 
     Raises:
         Unsupported: Trino has no such type.
@@ -91,7 +91,7 @@ def sql_type(type_: Json) -> str:
 
 
 def literal(type_: Json, value: Json) -> str:
-    """A literal of a script: structs are by the names of their fields."""
+    """Return the SQL of a literal of a script, in which structs are keyed by field name."""
     kind = sql_type(type_)
     if value is None:
         return f"CAST(NULL AS {kind})"
@@ -108,14 +108,14 @@ def literal(type_: Json, value: Json) -> str:
 
 
 def constant(type_: Json, value: Json) -> str:
-    """A literal of a type without parts.
+    """Return the SQL of a value of a primitive type.
 
     Raises:
-        Unsupported: Trino has no constants of the type, or none of the value.
+        Unsupported: Trino has no constants of the type, or none for the value.
     """
     name = native.kind(type_)
     if name not in TYPED:
         raise Unsupported(f"Trino has no constants of {name}")
     read = native.read(type_, value)
-    told = str(read).upper() if isinstance(read, bool) else str(native.write(type_, read))
-    return TYPED[name].format(text=told, type=type_, string=text(told, DIALECT))
+    exchange_form = str(read).upper() if isinstance(read, bool) else str(native.write(type_, read))
+    return TYPED[name].format(text=exchange_form, type=type_, string=text(exchange_form, DIALECT))

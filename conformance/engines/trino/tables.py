@@ -1,4 +1,4 @@
-"""The tables that the metastore knows, which are registered by their metadata files."""
+"""The tables in the metastore, which are registered by their metadata files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from conformance.engines.trino.sql import DIALECT
 
 
 class Registry:
-    """The tables that were registered, by their metadata files."""
+    """The registered tables, by their metadata files."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
@@ -22,14 +22,14 @@ class Registry:
         self._count = 0
 
     def name(self, location: str) -> str:
-        """The name of the table of a metadata file, which is registered when it is first asked for.
+        """Return the name of the table for a metadata file, and register it on first use.
 
         Raises:
             Invalid: Trino refuses the table.
-            Unsupported: the metadata file is not where Trino looks for it.
+            Unsupported: the metadata file is not in the folder where Trino expects it.
         """
         path = table_requests.local_path(location)
-        table_requests.metadata(location)  # that it is there; Trino judges what it says
+        table_requests.metadata(location)  # check that it exists; Trino checks its content
         state = os.stat(path)
         key = (path, state.st_mtime_ns, state.st_ino)
         if key not in self._names:
@@ -37,7 +37,7 @@ class Registry:
         return self._names[key]
 
     def register(self, location: str) -> str:
-        """Register a table under a name that no table has."""
+        """Register a table under a new name, and return the name."""
         given = PurePosixPath(table_requests.local_path(location))
         document = table_requests.metadata(location)
         place = str(document.get("location", given.parent.parent)).rstrip("/")
@@ -51,15 +51,15 @@ class Registry:
         return name
 
     def new_name(self) -> str:
-        """A name that no table has."""
+        """Return a name that no table has."""
         self._count += 1
         return f"t{self._count}"
 
     def location(self, name: str) -> str:
-        """The metadata file of a table, as the metastore has it."""
+        """Return the current metadata file of a table from the metastore."""
         known = json.loads((self._server.metastore / SCHEMA / name / ".trinoSchema").read_text(encoding="utf-8"))
         return str(known["parameters"]["metadata_location"])
 
     def forget(self, name: str) -> None:
-        """Take a table out of the metastore; its files stay."""
+        """Remove a table from the metastore; its files stay."""
         self._server.run(f"CALL system.unregister_table(schema_name => '{SCHEMA}', table_name => '{name}')")

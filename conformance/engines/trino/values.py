@@ -1,4 +1,4 @@
-"""Values as Trino's protocol has them in JSON, in exchange form, and the types and literals of its SQL."""
+"""Convert values from the JSON of Trino's protocol to exchange form."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ GEOSPATIAL = ("geometry", "geography")
 
 
 def value(type_: Json, found: Any) -> Json:
-    """The exchange form of a value.
+    """Return the exchange form of a value.
 
     Args:
-        type_: the Iceberg type; None where nothing is known of it.
-        found: what the protocol has.
+        type_: the Iceberg type; None if it is unknown.
+        found: the value in the protocol's JSON.
 
     Raises:
         Unsupported: Trino has no exact form for values of the type.
@@ -33,7 +33,7 @@ def value(type_: Json, found: Any) -> Json:
 
 
 def _struct(type_: Json, found: Any) -> Json:
-    """An object of values by field id, which Trino has in the order of the fields."""
+    """Convert a struct, which Trino returns as a list in field order, to an object of values by field id."""
     fields = type_["fields"]
     if not isinstance(found, list) or len(found) != len(fields):
         return found
@@ -45,7 +45,7 @@ def _list(type_: Json, found: Any) -> Json:
 
 
 def _map(type_: Json, found: Any) -> Json:
-    """Keys and values; the keys of a JSON object are texts, whatever the type."""
+    """Convert a map to keys and values; the keys of a JSON object are strings, whatever their type."""
     if not isinstance(found, dict):
         return found
     return {
@@ -68,7 +68,7 @@ def _key(type_: Json, text: str) -> Json:
 
 
 def _float(type_: Json, found: Any) -> Json:
-    """A number of 32 bits, which has the fewest digits that name it."""
+    """Convert a 32-bit float, which Trino writes with the fewest digits that identify it."""
     return struct.unpack("f", struct.pack("f", found))[0] if isinstance(found, int | float) else found
 
 

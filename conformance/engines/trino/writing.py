@@ -1,4 +1,4 @@
-"""Scripts by Trino's SQL; a metastore of files has the tables, under names that no others have."""
+"""Run scripts with Trino's SQL; the tables have unique names in a file metastore."""
 
 # ruff: noqa: S608 - every name and literal of a statement is quoted
 
@@ -19,29 +19,29 @@ NAME = "Trino"
 FORMATS = {"parquet": "PARQUET", "orc": "ORC", "avro": "AVRO"}
 PARTITION_NAMES = {"year": "year", "month": "month", "day": "day", "hour": "hour"}
 RESERVED = frozenset({"write.format.default", "format-version"})
-"""Properties of tables that are properties of another name in Trino."""
+"""Table properties that have different names in Trino."""
 
 
 class TrinoWriter:
     """A table that a script writes; see `script_steps.follow`.
 
     Args:
-        server: where statements run.
-        registry: where tables get their names.
-        location: the folder of the table that ``create`` makes; None where a table is opened.
+        server: the server that runs statements.
+        registry: the registry that names tables.
+        location: the folder of the table that ``create`` makes; None to open a table.
     """
 
     def __init__(self, server: Server, registry: Registry, location: str | None) -> None:
         self._server, self._registry, self._location = server, registry, location
         self._name = ""
         self._partition_names: dict[str, tuple[str, str]] = {}
-        """Fields of the partition spec by the names that the script gives, which Trino chooses by itself."""
+        """Partition fields by their names in the script; Trino chooses its own names."""
 
     def open(self, location: str) -> None:
         self._name = self._registry.register(location)
 
     def close(self) -> None:
-        """Take the table out of the metastore; its files stay."""
+        """Remove the table from the metastore; its files stay."""
         if self._name:
             self._registry.forget(self._name)
 
@@ -121,7 +121,7 @@ class TrinoWriter:
             self._set("partitioning", _texts(_partition(source, transform) for _, source, transform in parts))
 
     def _partition(self) -> list[tuple[str, str, str]]:
-        """Name, source and transform of each field of the default partition spec."""
+        """Return the name, source and transform of each field of the default partition spec."""
         document = self._document()
         names = {field["id"]: field["name"] for field in self._fields()}
         specs = {one["spec-id"]: one["fields"] for one in document.get("partition-specs", [])}
@@ -211,7 +211,7 @@ def _column(field: Json) -> str:
 
 
 def _format(properties: dict[str, str]) -> str:
-    """The file format, taken out of the properties, because Trino has a separate property for it."""
+    """Remove the file format from the properties and return it, as Trino has a separate property for it."""
     wanted = properties.pop("write.format.default", "parquet").lower()
     if wanted not in FORMATS:
         raise Unsupported(f"Trino writes no files in {wanted}")
@@ -279,5 +279,5 @@ def _names(names: Sequence[str]) -> str:
 
 
 def _values(rows: list[Json], names: list[str], fields: dict[str, Json]) -> str:
-    told = (", ".join(literal(fields[name]["type"], row[name]) for name in names) for row in rows)
-    return ", ".join(f"({row})" for row in told)
+    tuples = (", ".join(literal(fields[name]["type"], row[name]) for name in names) for row in rows)
+    return ", ".join(f"({row})" for row in tuples)

@@ -111,8 +111,8 @@ def _entries(args: Form, form: Form) -> Form:
         data_file = dict(_selected(entry.get("data_file", {}), names))
         if "partition" in data_file:
             data_file["partition"] = _typed(types, data_file["partition"] or {})
-        told = {name: member for name, member in entry.items() if name != "data_file"}
-        entries.append({**_plain(_selected(told, names)), "data_file": _plain(data_file)})
+        members = {name: member for name, member in entry.items() if name != "data_file"}
+        entries.append({**_plain(_selected(members, names)), "data_file": _plain(data_file)})
     header = form.get("header", {}) if names is not None and "header" in names else {}
     return {"header": header, "entries": entries}
 
@@ -182,9 +182,9 @@ def _manifest(args: Form, data: bytes) -> Form:
     schema, specs = wire.table_of(args["schema"], [args["spec"]])
     (spec,) = specs.values()
     _keeps_rules(manifests.check_manifest(data, specs=specs, schema=schema), columns=args.get("check_columns", False))
-    told = {name: args.get(name) for name in ("content", "sequence_number", "first_row_id")}
+    members = {name: args.get(name) for name in ("content", "sequence_number", "first_row_id")}
     listed = wire.listed_from_form(
-        {**told, "added_snapshot_id": args["snapshot_id"], "partition_spec_id": spec.spec_id},
+        {**members, "added_snapshot_id": args["snapshot_id"], "partition_spec_id": spec.spec_id},
         manifest_path="m.avro",
         manifest_length=len(data),
     )

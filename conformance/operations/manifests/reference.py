@@ -45,8 +45,8 @@ def _write(args: Arguments) -> object:
 def _check(args: Arguments) -> list[str]:
     data = bytes.fromhex(args["bytes"])
     schema, specs = wire.table_of(args["schema"], args["specs"])
-    told = args.get("manifest_file")
-    listed = told and wire.listed_from_form(told, manifest_path="m.avro", manifest_length=len(data))
+    given = args.get("manifest_file")
+    listed = given and wire.listed_from_form(given, manifest_path="m.avro", manifest_length=len(data))
     found = manifest_files.check_manifest(data, manifest_file=listed, specs=specs, schema=schema)
     return sorted({finding.requirement for finding in found})
 
@@ -59,8 +59,8 @@ def _list_write(args: Arguments) -> object:
     number = int(args["sequence_number"])
     new = {"sequence_number": number, "min_sequence_number": number}
     manifests = tuple(wire.listed_from_form(form, **new) for form in args["manifests"])
-    told = {name: args.get(name) for name in ("snapshot_id", "parent_snapshot_id", "first_row_id")}
-    ids = {name: None if value is None else int(value) for name, value in told.items()}
+    given = {name: args.get(name) for name in ("snapshot_id", "parent_snapshot_id", "first_row_id")}
+    ids = {name: None if value is None else int(value) for name, value in given.items()}
     if ids["first_row_id"] is not None:
         manifests, _ = assignment.assign_first_row_ids(manifests, ids["first_row_id"])
     version = versions.FormatVersion(args["format_version"])

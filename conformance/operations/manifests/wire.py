@@ -128,12 +128,12 @@ def entry_from_form(form: Form, partition: StructType) -> ManifestEntry:
     Raises:
         SpecError: a partition value is not of its field's type, or a field that every version requires is missing.
     """
-    told = form["data_file"]
+    data_file = form["data_file"]
     types = {str(field.id): field.type for field in partition.fields}
-    given = told.get("partition", {})
-    values = _values(DataFile, {name: value for name, value in told.items() if name != "partition"})
-    values["content"] = FileContent(told.get("content", 0))
-    values["file_format"] = FileFormat(told["file_format"])
+    given = data_file.get("partition", {})
+    values = _values(DataFile, {name: value for name, value in data_file.items() if name != "partition"})
+    values["content"] = FileContent(data_file.get("content", 0))
+    values["file_format"] = FileFormat(data_file["file_format"])
     values["partition"] = {int(key): from_exchange(type_, given.get(key)) for key, type_ in types.items()}
     rest = {name: value for name, value in form.items() if name != "data_file"}
     entry = {**_values(ManifestEntry, rest), "status": EntryStatus(form["status"])}

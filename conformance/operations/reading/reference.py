@@ -63,8 +63,8 @@ def _planned(task: FileScanTask) -> dict[str, Any]:
     deletes = []
     for delete in task.deletes:
         offset = delete.data_file.content_offset
-        told = {"path": delete.data_file.file_path}
-        deletes.append(told if offset is None else {**told, "content_offset": str(offset)})
+        described = {"path": delete.data_file.file_path}
+        deletes.append(described if offset is None else {**described, "content_offset": str(offset)})
     return {"data_file": task.data_file.file_path, "delete_files": deletes}
 
 

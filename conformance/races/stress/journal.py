@@ -78,6 +78,6 @@ def _read(path: Path) -> list[Operation]:
                 contradictions=tuple(entry.get("contradictions", ())),
             )
         else:
-            told = {name: entry[name] for name in ("writer", "number", "kind", "op", "old", "ref") if name in entry}
-            operations[number] = Operation(**told, started=entry["t"])
+            members = {name: entry[name] for name in ("writer", "number", "kind", "op", "old", "ref") if name in entry}
+            operations[number] = Operation(**members, started=entry["t"])
     return list(operations.values())

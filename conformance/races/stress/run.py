@@ -252,8 +252,8 @@ class _Herd:
         except queue.Empty:
             raise Stopped(f"the writers' process did not answer in {seconds:g} s") from None
         if line is None:
-            told = self._log.read_text(errors="replace").strip().splitlines()
-            raise Stopped(f"the writers' process died: {'; '.join(told[-2:])}")
+            log_lines = self._log.read_text(errors="replace").strip().splitlines()
+            raise Stopped(f"the writers' process died: {'; '.join(log_lines[-2:])}")
         answer: dict[str, Any] = json.loads(line)
         return answer
 
