@@ -1,4 +1,4 @@
-"""The tables that writers race on: each has something that a commit may treat wrongly."""
+"""The initial tables of races: each has a feature that a commit may handle incorrectly."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ SCORE = 3
 
 @frozen
 class Place:
-    """Where files are: a partition spec, and the values of its fields."""
+    """A partition of files: a partition spec, and the values of its fields."""
 
     spec_id: int
     partition: Mapping[int, Any]
@@ -74,75 +74,75 @@ class Place:
         return {one: float("nan") if value != value else value for one, value in self.partition.items()}
 
     def data(self, name: str, rows: int = 10, *, by_default: bool = False, number: int | None = None) -> NewFile:
-        """A data file there.
+        """Return a data file in this partition.
 
         Args:
-            name: its name.
-            rows: how many rows it has.
-            by_default: whether it does not name its spec, which is the default one of the table.
+            name: the name of the file.
+            rows: the number of rows.
+            by_default: whether to leave out the spec, so that the table's default spec applies.
             number: a data sequence number to write explicitly.
         """
         spec_id = None if by_default else self.spec_id
         return data(name, rows=rows, spec_id=spec_id, partition=self.values, sequence_number=number)
 
     def equality_deletes(self, name: str) -> NewFile:
-        """Deletes of the rows there whose id is 0 or 1."""
+        """Return equality deletes of the rows in this partition whose id is 0 or 1."""
         return equality_deletes(name, rows=2, spec_id=self.spec_id, partition=self.values)
 
     def position_deletes(
         self, name: str, of: str | None = None, names: tuple[str, str] | None = None, rows: int = 1
     ) -> NewFile:
-        """Deletes of the first rows of one data file there, or of several."""
+        """Return position deletes of the first rows of one or several data files in this partition."""
         return position_deletes(name, of, rows=rows, spec_id=self.spec_id, partition=self.values, names=names)
 
     def vector(self, name: str, of: str, rows: int = 1) -> NewFile:
-        """A deletion vector of the first rows of a data file there."""
+        """Return a deletion vector of the first rows of a data file in this partition."""
         return vector(name, of, rows=rows, spec_id=self.spec_id, partition=self.values)
 
 
 @frozen(kw_only=True)
 class TableFixture:
-    """A table to race on, for each format version that it can have."""
+    """An initial table of races, for each format version that it can have."""
 
     name: str
     about: str
     versions: tuple[int, ...] = (1, 2, 3)
     make: Callable[[int], tuple[Change, ...]]
-    """The changes that make it."""
+    """Returns the changes that create the table."""
 
     place: Place
-    """Where f1 and f2 are."""
+    """The partition of f1 and f2."""
 
     other: Place
-    """Where f3 is."""
+    """The partition of f3."""
 
     new: Place
-    """Where new files go."""
+    """The partition of new files."""
 
     everywhere: Place | None = None
-    """A place without partitions, where equality deletes are of all data files."""
+    """An unpartitioned spec, with which equality deletes apply to all data files."""
 
     where: Any = None
-    """A predicate that all rows at `place` match, and none elsewhere; None where there is none."""
+    """A predicate that all rows in `place` match, and no others; None if there is none."""
 
     operations: tuple[str, ...]
     """The changes that race on it."""
 
     rewritten_by: Callable[[SharedState], SharedState] = field(default=lambda shared: shared)
-    """What makes of the table one that other writers have left."""
+    """Converts the table to one that other writers could have written."""
 
     def state(self, version: int, table: Table) -> SharedState:
-        """The table as writers find it.
+        """Return the initial state of the table.
 
         Args:
             version: its format version.
-            table: the kind of its pointer.
+            table: the kind of table, which determines the pointer.
         """
         return self.rewritten_by(build_state(self.make(version), table, DATA_FILES))
 
 
 def with_specs(version: int, specs: Sequence[PartitionSpec], schema: Schema = SCHEMA) -> TableMetadata:
-    """An empty table of some partition specs, the last of which is the default one."""
+    """Return an empty table with some partition specs, the last of which is the default."""
     ids = [one.field_id for spec in specs for one in spec.fields]
     return evolve(
         empty_table(version, LOCATION, PROPERTIES),
@@ -161,9 +161,9 @@ def _field(source: int, number: int, name: str, transform: Transform) -> Partiti
 def _two_snapshots(
     version: int, metadata: TableMetadata, place: Place, other: Place, *, deletes_own: bool = False
 ) -> tuple[Change, ...]:
-    """A table of f1 and f2 at one place and f3 at another, with deletes of f2, and a branch at the first snapshot.
+    """Return a table with f1 and f2 in one partition, f3 in another, deletes of f2, and a branch at the first snapshot.
 
-    With ``deletes_own`` the commit that adds f3 deletes rows of it too.
+    With ``deletes_own``, the commit that adds f3 also deletes rows of it.
     """
     deletes = {1: (), 2: (place.position_deletes("p2", "f2"),), 3: (place.vector("v2", "f2"),)}[version]
     own = {1: (), 2: (other.position_deletes("p3", "f3"),), 3: (other.vector("v3", "f3"),)}[version]
@@ -194,7 +194,7 @@ ROW_OPERATIONS = (
     "merge-vector",
     "rewrite-manifests",
 )
-"""What races on the tables that are about partitions."""
+"""The changes that race on the tables that test partitions."""
 
 PARTITIONED = TableFixture(
     name="partitioned",
@@ -342,7 +342,7 @@ DROPPED_SOURCE = TableFixture(
 
 
 def _unknown(shared: SharedState) -> SharedState:
-    """The table as a later version of the spec has left it: the first partition spec has a transform not known here."""
+    """Return the table as a later version of the spec could leave it: the first spec has an unknown transform."""
     old = PartitionSpec(0, (_field(PART, PART_FIELD, "part", Identity()),))
     new = PartitionSpec(0, (_field(PART, PART_FIELD, "part", parse_transform("mangle[3]")),))
 
@@ -393,7 +393,7 @@ UNKNOWN_TRANSFORM = TableFixture(
 
 
 def _bare_lists(shared: SharedState) -> SharedState:
-    """The table as old writers of v1 have left it: lists without counts and partition summaries."""
+    """Return the table as old v1 writers left it: manifest lists without counts and partition summaries."""
 
     def bare(content: Any) -> Any:
         if not isinstance(content, ManifestListPayload) or content.format_version > 1:
@@ -407,7 +407,7 @@ def _bare_lists(shared: SharedState) -> SharedState:
 
 
 def _upgraded(version: int) -> tuple[Change, ...]:
-    """A table whose files are of every version up to its own."""
+    """Return a table with files of every format version up to its own."""
     made: tuple[Change, ...] = (
         CreateTable(with_specs(1, [PartitionSpec(0, (BY_PART,))])),
         fast_append([IN_A.data("f1"), IN_A.data("f2")]),
@@ -458,7 +458,7 @@ OLD_LISTS = TableFixture(
 
 
 def _without_lists(shared: SharedState) -> SharedState:
-    """The table as the first writers of v1 have left it: snapshots name their manifests."""
+    """Return the table as the first v1 writers left it: snapshots list their manifests."""
     lists = {path: content.files for path, content in shared.files.items() if isinstance(content, ManifestListPayload)}
 
     def inline(content: Any) -> Any:
@@ -617,7 +617,7 @@ NEW_NAMES = (
     "partition-stats",
     "replaced",
 )
-"""What the names of new files begin with; the number of the writer follows."""
+"""The prefixes of the names of new files, which the number of the writer follows."""
 
 DATA_FILES = tuple(
     data_path(name)
@@ -639,4 +639,4 @@ DATA_FILES = tuple(
         *(f"{kind}-{writer}" for writer in range(4) for kind in NEW_NAMES),
     )
 )
-"""Every data and delete file of the races: they are there from the beginning."""
+"""Every data and delete file of the races, which exist from the beginning."""

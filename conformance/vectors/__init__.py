@@ -1,7 +1,7 @@
-"""Golden vectors: loading them, and choosing among them.
+"""Golden vectors: load and select them.
 
-Vectors are JSON files ``<suite>/<topic>.json`` of the form ``vectors.schema.json``. Everything that is wrong with a
-file is reported here with its place, so that later steps can rely on each vector.
+Vectors are in JSON files ``<suite>/<topic>.json`` with the schema ``vectors.schema.json``. Every problem in a
+file is reported here with its place, so that later steps can rely on the form of each vector.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ SCHEMA = "vectors.schema.json"
 Alternative: TypeAlias = Ok | Refused
 
 FORMER_SUITES = {"writing-more": ("writing", "thorough")}
-"""Suites that became part of another one, where a tag marks them; their names can be selected for one release."""
+"""Suites that were merged into another suite under a tag; their names remain selectable for one release."""
 
 
 @frozen
 class Vector:
-    """One golden case."""
+    """A golden vector: one request with its permitted outcomes."""
 
     id: str
     suite: str
@@ -47,7 +47,7 @@ class Vector:
     versions: tuple[int, ...]
     args: dict[str, Any] = field(hash=False)
     permitted: tuple[Alternative, ...] = field(hash=False)
-    """The permitted outcomes; more than one where the spec leaves it open."""
+    """The permitted outcomes; more than one if the spec leaves the outcome open."""
 
     expect: dict[str, Any] = field(hash=False)
     """The permitted outcomes as the file states them."""
@@ -55,22 +55,22 @@ class Vector:
     origin: str = ""
     note: str = ""
     contradiction: tuple[str, ...] = ()
-    """Ids of the contradictions and gaps of the texts that the outcome depends on."""
+    """The ids of the contradictions and gaps in the spec that affect the outcome."""
 
     tags: tuple[str, ...] = ()
-    """What else it can be selected by: ``thorough`` for a further case that takes long."""
+    """Further names for selecting it: ``thorough`` marks additional, slow vectors."""
 
     file: str = ""
 
 
 def shipped() -> Path:
-    """The folder of the vectors that come with this version of the tool."""
+    """Return the folder of the vectors that come with this version of the tool."""
     packaged = Path(str(files("conformance"))) / "_vectors"
     return packaged if packaged.is_dir() else Path(str(files("conformance"))).parent / "vectors"
 
 
 def vector_files(folder: Path) -> list[Path]:
-    """The vector files of a folder, in order: golden files and schemas that lie among them are not."""
+    """Return the sorted vector files of a folder, without golden files and schemas."""
     return sorted(path for path in folder.glob("*/*.json") if not path.name.endswith(".schema.json"))
 
 
@@ -80,10 +80,10 @@ def _schema(path: Path | None) -> jsonschema_rs.Validator:
 
 
 def load(folder: Path) -> tuple[Vector, ...]:
-    """All vectors of a folder, in the order of files and of each file.
+    """Load all vectors of a folder, in file order.
 
     Raises:
-        UsageError: the folder has no vectors, or a file is broken; says where.
+        UsageError: the folder has no vectors, or a file is malformed; the message names the place.
     """
     if not folder.is_dir():
         raise UsageError(f"{folder}: no such folder of vectors")
@@ -101,7 +101,7 @@ def load(folder: Path) -> tuple[Vector, ...]:
 
 
 def count_on_disk(folder: Path) -> int:
-    """The cases in a folder, counted from the files alone; what a run's results have to add up to."""
+    """Count the vectors in a folder from the files alone; the results of a run must add up to this number."""
     return sum(len(parse_json(path.read_bytes())["vectors"]) for path in vector_files(folder))
 
 
@@ -150,7 +150,7 @@ def _alternative(expect: dict[str, Any]) -> Alternative:
 
 
 def _form_complaint(vector: Vector) -> str | None:
-    """What of a vector is not of the form of its operation: the place and the complaint."""
+    """Describe where and how a vector violates the schema of its operation; None if it does not."""
     wrong = vector.operation.args_complaint(vector.args)
     if wrong is not None:
         return f"/args: {wrong}"
@@ -168,26 +168,26 @@ def _form_complaint(vector: Vector) -> str | None:
 
 @frozen
 class Selection:
-    """Which vectors to take; an empty tuple or None takes all. Every condition has to hold."""
+    """A selection of vectors that meet every condition; an empty tuple or None selects all."""
 
     suites: tuple[str, ...] = ()
     sections: tuple[str, ...] = ()
-    """Parts of section headings, in any case."""
+    """Substrings of section headings, ignoring case."""
 
     requirements: tuple[str, ...] = ()
-    """Codes, or the letters that several codes begin with."""
+    """Requirement codes, or their letters as a prefix of several codes."""
 
     format_version: int | None = None
     names: str | None = None
-    """An expression over parts of ids, suites, operations and codes, as ``bucket and not uuid``."""
+    """An expression over substrings of ids, suites, operations and codes, such as ``bucket and not uuid``."""
 
     ids: frozenset[str] | None = None
 
     def choose(self, vectors: Iterable[Vector]) -> tuple[Vector, ...]:
-        """The vectors that are taken.
+        """Return the selected vectors.
 
         Raises:
-            UsageError: a suite, a section or a requirement that no vector and no text knows, or a broken expression.
+            UsageError: a suite, section or requirement does not exist, or the expression is malformed.
         """
         everything = tuple(vectors)
         self._check_names(everything)
@@ -221,10 +221,10 @@ class Selection:
 
 
 def suite_deprecations(suites: Iterable[str]) -> Iterator[str]:
-    """What to say about names of suites that are selected and that the next release will not know.
+    """Yield a warning for each selected suite name that the next release will not accept.
 
     Args:
-        suites: the names that were given.
+        suites: the selected names.
     """
     for suite in suites:
         if suite in FORMER_SUITES:
@@ -233,7 +233,7 @@ def suite_deprecations(suites: Iterable[str]) -> Iterator[str]:
 
 
 def _is_in(vector: Vector, suite: str) -> bool:
-    """Whether a vector is selected by the name of a suite."""
+    """Return whether the name of a suite selects a vector."""
     now, tag = FORMER_SUITES.get(suite, (suite, None))
     return vector.suite == now and (tag is None or tag in vector.tags)
 
@@ -246,13 +246,13 @@ Predicate: TypeAlias = Callable[[Vector], bool]
 
 
 def name_expression(text: str) -> Predicate:
-    """The predicate of a ``-k`` expression: words joined by ``and``, ``or``, ``not`` and parentheses.
+    """Parse a ``-k`` expression: words combined with ``and``, ``or``, ``not`` and parentheses.
 
     A word holds for a vector when its id, suite, operation, or one of its requirement codes or tags contains it, in any
     case.
 
     Raises:
-        UsageError: the expression is broken.
+        UsageError: the expression is malformed.
     """
     tokens = text.replace("(", " ( ").replace(")", " ) ").split()
     predicate, rest = _either(tokens, text)

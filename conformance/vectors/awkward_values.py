@@ -1,6 +1,6 @@
-"""Which awkward values the vectors show to which operation, and which they do not.
+"""Coverage of awkward values: which operation gets which values in the vectors.
 
-A cell is an operation, a type and a class of values, each as ``awkward_values.toml`` lists them. It is covered where a
+A cell is an operation, a type and a class of values, as listed in ``awkward_values.toml``. It is covered if a
 vector's request or one of its permitted answers contains a value of the class.
 """
 
@@ -30,7 +30,7 @@ TypedValue = tuple[str, Any]
 
 @frozen(order=True)
 class Cell:
-    """A class of values of a type that an operation has to see."""
+    """A class of values of a type that an operation must get in some vector."""
 
     operation: str
     type: str
@@ -42,7 +42,7 @@ class Cell:
 
 @frozen
 class Explanation:
-    """Why no vector can cover some cells."""
+    """The reason why no vector can cover some cells."""
 
     cells: re.Pattern[str]
     reason: str
@@ -57,7 +57,7 @@ class AwkwardValues:
     explained: tuple[Explanation, ...]
 
     def cells(self) -> Iterator[Cell]:
-        """Every operation with every class of each of its types."""
+        """Yield every operation with every class of each of its types."""
         for operation, types in self.operations.items():
             for type_ in types:
                 for value_class in self.classes[type_]:
@@ -66,7 +66,7 @@ class AwkwardValues:
 
 @cache
 def awkward_values(path: Path = TABLE) -> AwkwardValues:
-    """The table of a file."""
+    """Load the table from a file."""
     document = tomllib.loads(path.read_text(encoding="utf-8"))
     return AwkwardValues(
         {
@@ -79,12 +79,12 @@ def awkward_values(path: Path = TABLE) -> AwkwardValues:
 
 
 def covered_cells(table: AwkwardValues, operation: str, vector: Mapping[str, Any]) -> set[Cell]:
-    """The cells that one vector covers.
+    """Return the cells that one vector covers.
 
     Args:
         table: classes and operations.
         operation: the operation of the vector.
-        vector: the vector as its file has it.
+        vector: the vector in JSON.
     """
     extract = EXTRACTORS.get(operation)
     if extract is None:
@@ -102,7 +102,7 @@ def covered_cells(table: AwkwardValues, operation: str, vector: Mapping[str, Any
 
 
 def complaints(vectors: Iterable[tuple[str, Mapping[str, Any]]], table: AwkwardValues) -> list[str]:
-    """Cells that no vector covers and none of the reasons explains, and reasons that explain nothing.
+    """Return a message for each cell that no vector covers and no reason explains, and for each unneeded reason.
 
     Args:
         vectors: all vectors, each with the name of its operation.
@@ -142,7 +142,7 @@ def _base(type_: str) -> str:
 
 
 def _typed(type_: Any, value: Any, path: str = "column") -> Iterator[TypedValue]:
-    """The primitive values in a value, and what is null or empty in it."""
+    """Yield the primitive values in a value, and its nulls and empty collections."""
     if value is None:
         yield "nested", f"{path}: null"
         return
@@ -175,7 +175,7 @@ def _named(operation: str, values: Iterable[TypedValue]) -> Extracted:
 
 
 def _of_type(operation: str) -> Callable[[Any, list[Any]], Extracted]:
-    """Of operations whose request has a type: its values, or those of the answers where it has bytes."""
+    """Extract values of operations whose request has a type: from the request, or from the answers if it has bytes."""
 
     def extract(args: Any, answers: list[Any]) -> Extracted:
         type_ = args["type"]
@@ -197,7 +197,7 @@ def _transform(args: Any, answers: list[Any]) -> Extracted:
 
 
 def _literals(predicate: Any, types: Mapping[str, Any]) -> Iterator[TypedValue]:
-    """The constants of a predicate, each with the type of the column it is compared with."""
+    """Yield the constants of a predicate, each with the type of the column with which it is compared."""
     if not isinstance(predicate, dict):
         return
     for name in ("left", "right", "child"):
@@ -216,7 +216,7 @@ def _column_types(schema: Any) -> dict[str, Any]:
 
 
 def _bound(type_: str, digits: str) -> Iterator[TypedValue]:
-    """The value of a bound in hexadecimal; nothing where it has none, as a bound from before a promotion."""
+    """Yield the value of a bound in hexadecimal; nothing if it has none, like one from before a promotion."""
     try:
         type_of_bound = type_from_json(type_)
         value = from_binary(type_of_bound, bytes.fromhex(digits))
@@ -233,7 +233,7 @@ def _partition_type(source: str, transform: str) -> str:
 
 
 def _predicate(operation: str) -> Callable[[Any, list[Any]], Extracted]:
-    """Of operations that judge a predicate: its constants, and the rows, bounds and partitions that it is judged by.
+    """Extract values of operations that evaluate a predicate: its constants, and the rows, bounds and partitions.
 
     ``projection.evaluate`` has a part for each transform.
     """
@@ -264,7 +264,7 @@ def _predicate(operation: str) -> Callable[[Any, list[Any]], Extracted]:
 
 
 def _manifest(operation: str) -> Callable[[Any, list[Any]], Extracted]:
-    """Of manifests: the partition values and the paths of entries."""
+    """Extract values of manifests: the partition values and the paths of entries."""
 
     def extract(args: Any, answers: list[Any]) -> Extracted:
         types = {member["id"]: member["type"] for member in args["schema"]["fields"]}
@@ -297,14 +297,14 @@ def _table_read(args: Any, answers: list[Any]) -> Extracted:
 
 @cache
 def _golden_types(table: str) -> Mapping[str, Any]:
-    """The types of the columns of a golden table, by its name; none where its index does not list rows."""
+    """Return the column types of a golden table; empty if its index does not list rows."""
     index = json.loads((shipped() / "golden" / "tables" / table / "index.json").read_text(encoding="utf-8"))
     types: Mapping[str, Any] = index["states"][-1]["types"] if "states" in index else {}
     return types
 
 
 def _plan(args: Any, answers: list[Any]) -> Extracted:
-    """Of plans: the constants of the filter, whose types are those of the golden table."""
+    """Extract values of scan plans: the constants of the filter, with the types of the golden table."""
     del answers
     if "filter" in args:
         name = args["table"].partition("/tables/")[2].partition("/")[0]
@@ -312,7 +312,7 @@ def _plan(args: Any, answers: list[Any]) -> Extracted:
 
 
 def _script(operation_name: str) -> Callable[[Any, list[Any]], Extracted]:
-    """Of scripts: the rows that they write."""
+    """Extract values of scripts: the rows that they write."""
 
     def extract(args: Any, answers: list[Any]) -> Extracted:
         del answers
@@ -332,7 +332,7 @@ def _script(operation_name: str) -> Callable[[Any, list[Any]], Extracted]:
 
 
 def _names(operation: str, *members: str) -> Callable[[Any, list[Any]], Extracted]:
-    """Of operations that go by names: the texts of some members, at any depth, of the request and the answers."""
+    """Extract values of operations on names: strings in some members, at any depth, of requests and answers."""
 
     def texts(document: Any, wanted: bool) -> Iterator[str]:
         if isinstance(document, dict):
@@ -356,13 +356,13 @@ def _names(operation: str, *members: str) -> Callable[[Any, list[Any]], Extracte
 
 
 def _members(document: Any, name: str) -> list[Any]:
-    """A list in a document that may be broken; an empty one where it has none."""
+    """Return a list member of a possibly invalid document; an empty list if there is none."""
     found = document.get(name) if isinstance(document, dict) else None
     return found if isinstance(found, list) else []
 
 
 def _metadata(operation: str) -> Callable[[Any, list[Any]], Extracted]:
-    """Of table metadata: names, and the default values of columns."""
+    """Extract values of table metadata: names, and the default values of columns."""
     named = _names(operation, "name", "location", "properties", "refs")
 
     def extract(args: Any, answers: list[Any]) -> Extracted:
@@ -380,7 +380,7 @@ _LISTED_LONGS = ("manifest_length", "added_snapshot_id", "sequence_number", "add
 
 
 def _listed(operation: str) -> Callable[[Any, list[Any]], Extracted]:
-    """Of manifest lists: paths, numbers, bounds and key metadata."""
+    """Extract values of manifest lists: paths, numbers, bounds and key metadata."""
 
     def extract(args: Any, answers: list[Any]) -> Extracted:
         read = [answer for answer in answers if isinstance(answer, dict)]
@@ -438,4 +438,4 @@ EXTRACTORS: dict[str, Callable[[Any, list[Any]], Extracted]] = {
     "manifest-list.read": _listed("manifest-list.read"),
     "manifest-list.write": _listed("manifest-list.write"),
 }
-"""By operation, what its vectors contain."""
+"""For each operation, the function that extracts the values in its vectors."""

@@ -1,4 +1,4 @@
-"""Vectors in a separate folder, with golden tables at the locations that they name, for tools that are not this one."""
+"""Extract vectors to a folder, with golden tables at the locations that they name, for use by other tools."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ from conformance.vectors.relocation.paths import Paths
 from conformance.vectors.relocation.tables import relocate
 
 COMPLAINTS = 5
-"""The differences that are shown of a table that was not moved as it should be."""
+"""The maximum number of differences in the message about an incorrectly relocated table."""
 
 
 @frozen
 class Extracted:
-    """What was written."""
+    """The counts of what was extracted."""
 
     location: str
     vectors: int
     tables: int
     files: int
-    """The files of tables."""
+    """The number of files of tables."""
 
     rewritten: int
-    """Those of them that name locations."""
+    """The number of these files that contain locations."""
 
 
 def extract(source: Path, folder: Path, location: str | None = None) -> Extracted:
-    """Write the vectors of a folder and their golden tables into another one.
+    """Write the vectors of a folder and their golden tables to another folder.
 
     Args:
         source: the folder of vectors.
-        folder: where to; it has to be empty or not to be there.
-        location: what the tables are called in their files, where that is not their place in the folder.
+        folder: the target, which must be empty or not exist.
+        location: the location of the tables in their files; by default, their path in the folder.
 
     Raises:
         UsageError: the folder has files, or its name cannot be a location.
@@ -80,12 +80,12 @@ def extract(source: Path, folder: Path, location: str | None = None) -> Extracte
 
 
 def _others(source: Path, at: Path) -> list[str]:
-    """What is not copied from a folder: the tables, which are rewritten."""
+    """Return the entries that are not copied from a folder: the tables, which are rewritten."""
     return ["tables"] if at == source / FOLDER.parent else []
 
 
 def _moved(before: dict[str, bytes], name: str, paths: Paths) -> dict[str, bytes]:
-    """The files of a table at another place, compared with those it is made of."""
+    """Return the files of a table for a new location, after comparing them with the original files."""
     after = relocate(before, name, paths).files
     wrong = list(complaints(before, after, name, paths))
     if wrong:

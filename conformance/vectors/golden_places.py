@@ -1,4 +1,4 @@
-"""Where golden tables are, in the files of the tables and in a folder of vectors."""
+"""The locations of golden tables, in the files of the tables and in a folder of vectors."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from conformance.core.failures import UsageError
 from conformance.core.json_text import parse_json
 
 PLACE = Path("/tmp/iceberg-conformance/tables")  # noqa: S108 - the location in the files of the tables
-"""Where golden tables were written, by which vectors name them."""
+"""The folder to which golden tables were written, and by which vectors name them."""
 
 LOCATION = "location.json"
-"""Beside the tables of extracted vectors: where they are."""
+"""The file beside the tables of extracted vectors that states their location."""
 
 FOLDER = PurePosixPath("golden/tables")
-"""Where they are kept, in a folder of vectors."""
+"""The path of golden tables in a folder of vectors."""
 
 
 def named_place(folder: Path) -> str:
-    """The folder below which the vectors of a folder name golden tables, with slashes.
+    """Return the location, with slashes, below which the vectors of a folder name golden tables.
 
     Raises:
-        UsageError: the vectors were extracted to another folder than the one where they are.
+        UsageError: the vectors were extracted to a different folder than the one where they are.
     """
     path = folder / FOLDER / LOCATION
     if not path.is_file():
@@ -31,16 +31,16 @@ def named_place(folder: Path) -> str:
     except (OSError, ValueError, KeyError, TypeError):
         raise UsageError(f"{path}: it has to be an object with a location") from None
     here = location_of(path.parent)
-    if stated != here:  # what is read for vectors is below their own folder, whatever they say
+    if stated != here:  # vectors may only cause reads below their own folder, whatever they name
         raise UsageError(f"{path}: the vectors were extracted to {stated!r}; extract them again to read them in {here}")
     return here
 
 
 def location_of(folder: Path) -> str:
-    """A folder as locations in tables have it: absolute, with slashes, without links.
+    """Return a folder in the form of locations in tables: absolute, with slashes, without symbolic links.
 
     Raises:
-        UsageError: its name has a character that locations in JSON would have to escape.
+        UsageError: its name has a character that must be escaped in JSON.
     """
     text = folder.resolve().as_posix()
     if any(letter in '"\\' or ord(letter) < 32 for letter in text):
@@ -49,7 +49,7 @@ def location_of(folder: Path) -> str:
 
 
 def location_complaint(location: str, folder: Path) -> str | None:
-    """Why a vector may not ask about the table at a location: only files of golden tables are read for vectors."""
+    """Describe why a vector may not use the table at a location, as only files of golden tables are read; else None."""
     path, place = PurePosixPath(location), PurePosixPath(named_place(folder))
     below = path.parts[len(place.parts) :] if path.is_relative_to(place) else ()
     if len(below) > 1 and ".." not in below and "\0" not in location:

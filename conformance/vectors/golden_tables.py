@@ -1,14 +1,14 @@
-"""Golden tables: tables that engines wrote, copied to where they can be read.
+"""Golden tables: tables that engines wrote, copied to a place where they can be read.
 
 The files of an Iceberg table name each other by absolute location, and golden tables were written below `PLACE`. Their
-bytes are kept in ``vectors/golden/tables/NAME/`` beside an ``index.json`` with the engine, its statements, the rows
-that they lead to, and the sha256 of each file. `materialize` puts them into a folder, with the locations inside
-rewritten (`conformance.vectors.relocation`); a run uses one of its user (`own_place`), which no other user and no
-engine's setup shares.
+bytes are in ``vectors/golden/tables/NAME/`` beside an ``index.json`` with the engine, its statements, the resulting
+rows, and the sha256 of each file. `materialize` copies them to a folder and rewrites the locations inside
+(`conformance.vectors.relocation`). A run uses a folder of the current user (`own_place`), which other users do not
+share.
 
-Vectors name the tables by their location below `PLACE`. `Located` puts the true location into what is asked, and the
-one below `PLACE` into answers, so that results do not depend on the machine. Vectors that ``vectors extract`` made name
-the true locations themselves: a file `LOCATION` beside their tables says so.
+Vectors name the tables by their location below `PLACE`. `Located` replaces it with the actual location in requests, and
+back in answers, so that results do not depend on the machine. Vectors from ``vectors extract`` name the actual
+locations, as stated in a file `LOCATION` beside their tables.
 """
 
 from __future__ import annotations
@@ -41,20 +41,20 @@ with lazy_imports():
 INDEX = "index.json"
 
 MADE_BY = 1
-"""Counts the ways of rewriting locations, so that tables of an older one are written again."""
+"""The version of the relocation code: tables that an older version relocated are written again."""
 
 
 def names(source: Path | None = None) -> list[str]:
-    """The golden tables of a folder of vectors; of the one that comes with the tool where none is given."""
+    """Return the names of the golden tables of a folder of vectors; by default, of the tool's."""
     folder = (source or shipped()) / FOLDER
     return sorted(path.parent.name for path in folder.glob(f"*/{INDEX}"))
 
 
 def index(name: str, source: Path | None = None) -> dict[str, Any]:
-    """What is known about a golden table: the engine, its statements, the rows they make, the sha256 of each file.
+    """Load the index of a golden table: the engine, its statements, the resulting rows, the sha256 of each file.
 
     Raises:
-        UsageError: there is no such table, or its index is broken.
+        UsageError: there is no such table, or its index is malformed.
     """
     if name in ("", ".", "..") or "/" in name:
         raise UsageError(f"{name!r} is not the name of a golden table")
@@ -67,10 +67,10 @@ def index(name: str, source: Path | None = None) -> dict[str, Any]:
 
 
 def checked_index(data: bytes, path: object) -> dict[str, Any]:
-    """The index that a file holds; its files are below the folder that it lies in.
+    """Parse an index; the files that it lists must be below its folder.
 
     Raises:
-        UsageError: it is not an index, or names a file elsewhere.
+        UsageError: it is not an index, or lists a file outside its folder.
     """
     try:
         read = parse_json(data)
@@ -86,7 +86,7 @@ def checked_index(data: bytes, path: object) -> dict[str, Any]:
 
 
 def own_place() -> Path:
-    """Where a run reads golden tables: ``$ICEBERG_CONFORMANCE_TABLES``, or a folder of this user for these tables."""
+    """Return the folder from which a run reads golden tables: ``$ICEBERG_CONFORMANCE_TABLES``, or one of this user."""
     if given := os.environ.get("ICEBERG_CONFORMANCE_TABLES"):
         return Path(given).expanduser().absolute()
     return home() / "golden-tables"
@@ -94,17 +94,17 @@ def own_place() -> Path:
 
 @frozen
 class Located:
-    """Where golden tables are, for what is asked and answered."""
+    """The mapping of golden tables' locations in requests and answers."""
 
     paths: Paths | None = None
-    """From the place that vectors name to the true one; None where these are the same."""
+    """From the location that vectors name to the actual one; None if they are the same."""
 
     def request(self, args: dict[str, Any]) -> dict[str, Any]:
-        """The arguments of a vector with true locations."""
+        """Return the arguments of a vector with actual locations."""
         return args if self.paths is None else self.paths.replace_all(args)
 
     def answer(self, answer: Answer) -> Answer:
-        """An answer with the locations that vectors name."""
+        """Return an answer with the locations that vectors name."""
         if self.paths is None:
             return answer
         back = self.paths.reversed()
@@ -120,7 +120,7 @@ class Located:
 
 
 def named_in(vectors: Iterable[Vector]) -> Iterator[tuple[Path, str]]:
-    """The golden tables that vectors ask about: the folder of the vectors, and the name."""
+    """Yield the golden tables that vectors use: the folder of the vectors, and the name."""
     seen = set()
     for vector in vectors:
         location = vector.args.get("table")
@@ -136,14 +136,14 @@ def named_in(vectors: Iterable[Vector]) -> Iterator[tuple[Path, str]]:
 
 
 def materialize_for(vectors: Iterable[Vector], place: Path = PLACE) -> Located:
-    """Put the golden tables that vectors ask about into a folder; see `materialize`.
+    """Copy the golden tables that vectors use to a folder; see `materialize`.
 
     Args:
-        vectors: of one folder or of several.
-        place: where to. Tables of vectors that were extracted stay where they are.
+        vectors: vectors of one or several folders.
+        place: the target folder. Tables of extracted vectors stay where they are.
 
     Returns:
-        Where they are.
+        The mapping of their locations.
     """
     folders: dict[Path, list[str]] = {}
     for folder, name in named_in(vectors):
@@ -159,23 +159,23 @@ def materialize_for(vectors: Iterable[Vector], place: Path = PLACE) -> Located:
 
 
 def located(place: Path) -> Located:
-    """The way from the place that vectors name to another one."""
+    """Return the mapping from the location that vectors name to a folder."""
     return Located() if place == PLACE else Located(Paths(PLACE.as_posix(), location_of(place)))
 
 
 def materialize(wanted: Iterable[str] | None = None, source: Path | None = None, place: Path = PLACE) -> None:
-    """Put golden tables into a folder, with the locations inside rewritten to it.
+    """Copy golden tables to a folder, and rewrite the locations inside.
 
-    A table that is there with exactly its files is left alone, any other is replaced as a whole. Several processes may
-    do this at a time.
+    A table that is already there with exactly its files is kept, any other is replaced completely. Several processes
+    may do this at the same time.
 
     Args:
-        wanted: names of tables; all where it is left out.
-        source: a folder of vectors; the one that comes with the tool where it is left out.
-        place: where to; at the default they stay as they are.
+        wanted: the names of tables; all by default.
+        source: a folder of vectors; by default, the one that comes with the tool.
+        place: the target folder; with the default, locations stay unchanged.
 
     Raises:
-        UsageError: there is no such table, a file is not what the index says, or the place belongs to someone else.
+        UsageError: a table does not exist, a file differs from the index, or a different user owns the folder.
     """
     folder = source or shipped()
     tables = list(dict.fromkeys(names(folder) if wanted is None else wanted))
@@ -200,7 +200,7 @@ def _check_extracted(folder: Path, wanted: Iterable[str]) -> None:
 
 
 def _own(place: Path) -> None:
-    """Make a folder that only this user writes to, or make sure that it is one: others write to /tmp too."""
+    """Create a folder to which only this user can write, or check that it is one, as others can write to /tmp."""
     if os.name != "posix" and place.is_relative_to(PLACE.parent):
         raise UsageError(f"golden tables cannot be at {place}, which this system does not have")
     try:
@@ -221,7 +221,7 @@ def _sha256(path: Path) -> str:
 
 
 def _is_there(place: Path, name: str, files: dict[str, str]) -> bool:
-    """Whether a table is there with its files, as they are or as they were made for this place."""
+    """Return whether a table is there with its files, unchanged or as relocated to this place."""
     if place != PLACE:
         try:
             made = parse_json(_made_file(place, name).read_bytes())
@@ -234,12 +234,12 @@ def _is_there(place: Path, name: str, files: dict[str, str]) -> bool:
 
 
 def _made_file(place: Path, name: str) -> Path:
-    """The file that says what the files of a table at a place are."""
+    """Return the path of the file with the digest of a relocated table."""
     return place.parent / f"{place.name}.made" / f"{name}.json"
 
 
 def _digest(place: Path, files: dict[str, str]) -> str:
-    """What the files of a table at a place are made of."""
+    """Return a digest of the inputs from which a relocated table is made."""
     return hashlib.sha256(json.dumps([MADE_BY, location_of(place), files], sort_keys=True).encode()).hexdigest()
 
 
@@ -256,10 +256,10 @@ def _has(table: Path, files: Mapping[str, str | None]) -> bool:
 
 
 def table_files(kept: Path, files: dict[str, str]) -> dict[str, bytes]:
-    """The files of a golden table as the engine wrote them.
+    """Return the files of a golden table as the engine wrote them.
 
     Raises:
-        UsageError: one is missing, or is not what the index says.
+        UsageError: a file is missing, or differs from the index.
     """
     found = {}
     for name, sha256 in files.items():
@@ -274,7 +274,7 @@ def table_files(kept: Path, files: dict[str, str]) -> dict[str, bytes]:
 
 
 def moved_files(kept: Path, files: dict[str, str], place: Path) -> dict[str, bytes]:
-    """The files of a golden table for a place.
+    """Return the files of a golden table, relocated to a folder.
 
     Raises:
         UsageError: as `table_files`.

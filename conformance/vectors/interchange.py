@@ -1,16 +1,16 @@
-"""Exchanging cases with apache/iceberg-verification: its surfaces `types` and `schema`, and our vectors of types.
+"""Exchange cases with apache/iceberg-verification: its surfaces `types` and `schema`, and our vectors of types.
 
-Its cases become vectors of the operations `type.parse` and `metadata.read`, with ids that begin with ``iv/``; the form
-of its files is `schemas/cases.json`. What is normalised on the way in:
+Its cases become vectors of the operations `type.parse` and `metadata.read`, with ids that begin with ``iv/``; the
+schema of its files is `schemas/cases.json`. The import converts cases as follows:
 
-- A type is *decoded* there, and spelled here. With `canonical` the answer is that spelling alone; without it any
-  spelling of the same type is permitted.
-- A case that is a *should* permits the refusal, too, and where it is about writing any spelling.
-- A schema's rows become its JSON again, in table metadata around it, of version 3 where a type needs it, else of 2.
-- Underscores of ids become hyphens, and surface and directory are part of an id.
+- That project describes a type in *decoded* form, this one by its spelling. With `canonical`, only that spelling is
+  permitted; without it, any spelling of the same type.
+- A case with the level *should* also permits a refusal and, if it is about writing, any spelling.
+- The rows of a schema become its JSON inside table metadata, of version 3 if a type needs it, else of version 2.
+- Underscores in ids become hyphens, and the surface and the directory become part of an id.
 
-On the way out, vectors with one outcome become cases, and decimals, whose spelling the texts leave open, cases without
-`canonical`. Defaults of fields, which that project keeps apart, are left out.
+The export converts vectors with one outcome to cases; decimals, whose spelling the spec leaves open, become cases
+without `canonical`. Defaults of fields, which that project keeps separately, are left out.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ from spec_ref.requirements import register
 
 PROJECT = "apache/iceberg-verification"
 THEIRS = "iv/"
-"""How the ids of that project's cases begin here."""
+"""The prefix of the ids of that project's cases."""
 
 SURFACES = {"types": "type.parse", "schema": "metadata.read"}
-"""The surfaces that are exchanged, and the operation that each becomes."""
+"""The exchanged surfaces, and the operation that corresponds to each."""
 
 SECTIONS = {"types": "Schemas", "schema": "Schemas"}
 DEFAULT_CRS = "OGC:CRS84"
@@ -54,7 +54,7 @@ def _validator(definition: str) -> jsonschema_rs.Validator:
 
 
 def complaint(surface: str, case: Any) -> str | None:
-    """What of a case is not of the form of its surface; None when nothing is."""
+    """Describe how a case violates the schema of its surface; None if it does not."""
     wrong = next(iter(_validator(surface).iter_errors(case)), None)
     return None if wrong is None else f"{place(wrong.instance_path)}{shorten(wrong.message)}"
 
@@ -63,7 +63,7 @@ def complaint(surface: str, case: Any) -> str | None:
 
 
 def spelled(decoded: JsonObject) -> JsonObject | str:
-    """The JSON form of a decoded type, in its full spelling."""
+    """Return the JSON form of a decoded type, in its full spelling."""
     match decoded["type"]:
         case "decimal":
             return f"decimal({decoded['precision']}, {decoded['scale']})"
@@ -85,7 +85,7 @@ def spelled(decoded: JsonObject) -> JsonObject | str:
 
 
 def spellings(decoded: JsonObject) -> list[JsonObject | str]:
-    """All ways to write a type, the full one first."""
+    """Return all spellings of a type, the full one first."""
     full = spelled(decoded)
     found = [full]
     if decoded["type"] == "decimal":
@@ -98,7 +98,7 @@ def spellings(decoded: JsonObject) -> list[JsonObject | str]:
 
 
 def decoded_type(type_: JsonObject | str) -> JsonObject:
-    """The decoded form of a type in JSON."""
+    """Return the decoded form of a type in JSON."""
     if isinstance(type_, str):
         return _decoded_primitive(type_)
     match type_["type"]:
@@ -133,7 +133,7 @@ def _decoded_primitive(text: str) -> JsonObject:
 
 
 def _names(decoded: JsonObject) -> Iterator[str]:
-    """The names of all types in a decoded type."""
+    """Yield the names of all types in a decoded type."""
     yield decoded["type"]
     children = [one["type"] for one in decoded.get("fields", ())]
     children += [decoded[key] for key in ("element", "key", "value") if key in decoded]
@@ -145,7 +145,7 @@ def _names(decoded: JsonObject) -> Iterator[str]:
 
 
 def schema_of(decoded: JsonObject) -> JsonObject:
-    """The JSON of a schema from its rows."""
+    """Return the JSON of a schema from its rows."""
     below: dict[int | None, list[JsonObject]] = {}
     for row in decoded["fields"]:
         below.setdefault(row["parent"], []).append(row)
@@ -181,7 +181,7 @@ def schema_of(decoded: JsonObject) -> JsonObject:
 
 
 def rows_of(schema: JsonObject) -> JsonObject:
-    """The rows of a schema."""
+    """Return the rows of a schema."""
 
     def walk(
         field_id: int, name: str, parent: int | None, required: bool, type_: Any, doc: str | None
@@ -209,7 +209,7 @@ def rows_of(schema: JsonObject) -> JsonObject:
 
 
 def metadata_of(schema: JsonObject, version: int) -> JsonObject:
-    """The metadata of an empty table with a schema."""
+    """Return the metadata of an empty table with a schema."""
     ids = [int(one) for one in re.findall(r'"(?:id|element-id|key-id|value-id)": (-?\d+)', json.dumps(schema))]
     return {
         "format-version": version,
@@ -229,18 +229,18 @@ def metadata_of(schema: JsonObject, version: int) -> JsonObject:
     }
 
 
-# From there to here
+# Import
 
 
 def imported(checkout: Path, commit: str) -> dict[str, JsonObject]:
-    """The cases of a checkout as vector files, by their path below a folder of vectors.
+    """Convert the cases of a checkout to vector files, by their path below a folder of vectors.
 
     Args:
         checkout: the root of the other project.
-        commit: what it is at, for the origins.
+        commit: its commit, for the origins of vectors.
 
     Raises:
-        UsageError: there are no cases, or a file is not of the form; says where.
+        UsageError: there are no cases, or a file is malformed; the message names the place.
     """
     found: dict[str, JsonObject] = {}
     for surface in SURFACES:
@@ -269,7 +269,7 @@ def _cases(path: Path, surface: str) -> list[JsonObject]:
 
 
 def vector_file(surface: str, directory: str, commit: str, cases: Iterable[JsonObject]) -> dict[str, JsonObject]:
-    """Cases of one directory as a vector file, by its path below a folder of vectors."""
+    """Convert the cases of one directory to a vector file, by its path below a folder of vectors."""
     origin = f"{commit[:12]} table-spec/{surface}/{directory}"
     rows = [_vector(surface, directory, case, origin) for case in cases]
     suite = f"iv-{surface}"
@@ -327,11 +327,11 @@ def write_vectors(folder: Path, documents: dict[str, JsonObject]) -> None:
         path.write_text(canonical(document), encoding="utf-8")
 
 
-# From here to there
+# Export
 
 
 def exported(vectors: Sequence[Vector]) -> dict[str, JsonObject]:
-    """Our vectors of types as files of cases, by their path; structs are also among the schemas."""
+    """Convert our vectors of types to files of cases, by their path; structs become schemas, too."""
     found: dict[str, list[JsonObject]] = {}
     for vector in vectors:
         if vector.operation.name != "type.parse" or "-default" in json.dumps(vector.args):
@@ -347,12 +347,12 @@ def _type_case(vector: Vector) -> Iterator[tuple[str, JsonObject]]:
     outcomes = vector.expect.get("any_of", [vector.expect])
     type_ = vector.args["type"]
     if '"doc"' in json.dumps(type_):
-        return  # a decoded type has no doc there; the rows of a schema do
+        return  # a decoded type has no doc, but the rows of a schema do
     about = {"clause": vector.note or register()[vector.requirements[0]].text, "spec_ref": _reference(vector)}
     accepted = [one["ok"] for one in outcomes if "ok" in one]
     case: JsonObject = {"id": vector.id, "valid": bool(accepted), "input": type_}
     if accepted and len(accepted) < len(outcomes):
-        return  # whether it is to be accepted is open; there is no such case there
+        return  # the spec leaves open whether it is accepted, which cases cannot express
     if accepted:
         meanings = [decoded_type(one) for one in accepted]
         if any(one != meanings[0] for one in meanings):
@@ -388,7 +388,7 @@ def _reference(vector: Vector) -> str:
 
 
 def write_cases(folder: Path, documents: dict[str, JsonObject]) -> None:
-    """Write files of cases below a folder, a line for each case."""
+    """Write files of cases below a folder, with one line for each case."""
     for name, document in documents.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -397,5 +397,5 @@ def write_cases(folder: Path, documents: dict[str, JsonObject]) -> None:
 
 
 def counted(documents: Iterable[JsonObject], key: str) -> int:
-    """How many cases or vectors some files have."""
+    """Count the cases or vectors in some files."""
     return sum(len(document[key]) for document in documents)

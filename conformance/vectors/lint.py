@@ -1,6 +1,6 @@
 """The linter of the golden vectors: ``python -m conformance.vectors.lint [FILE or FOLDER]...``.
 
-A finding is one line ``file:line:column: message``. The exit status is 0 without findings, 1 with findings, 2 where a
+A finding is one line ``file:line:column: message``. The exit status is 0 without findings, 1 with findings, and 2 if a
 file cannot be read as JSON at all.
 """
 
@@ -40,7 +40,7 @@ NOTHING_TO_ANSWER = {
     "TMD007": "a table without any schema has no columns",
     "VER003": "a lower version has no place for what the table has",
 }
-"""Requirements for which no sentence asks whoever does the operation to refuse input that breaks them, and why no
+"""Requirements whose violation no sentence of the spec asks an implementation to refuse, and why no
 answer is right either. Accepting such input is leniency, and no deviation (`tools.check_deviations`)."""
 
 _OUR_OWN = re.compile(r"spec_ref|conformance|reference implementation|own code", re.IGNORECASE)
@@ -50,7 +50,7 @@ _PLACE = re.compile(r"(.*) at line (\d+) column (\d+)", re.DOTALL)
 
 @frozen(order=True)
 class Finding:
-    """Something that is wrong with a vector file."""
+    """A problem in a vector file."""
 
     file: str
     line: int
@@ -60,7 +60,7 @@ class Finding:
     """Whether the file cannot be read at all."""
 
     of_usage: bool = field(default=False, order=False)
-    """Whether it is about what was asked for, and not about a file."""
+    """Whether it concerns the command line and not a file."""
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}: {self.message}"
@@ -68,21 +68,21 @@ class Finding:
 
 @frozen
 class VectorFile:
-    """A vector file that was read."""
+    """A parsed vector file."""
 
     path: Path
     text: str
     document: dict[str, Any]
 
     def finding(self, path: JsonPath, message: str) -> Finding:
-        """A finding at a place of the document."""
+        """Return a finding at a place in the document."""
         at = offset(self.text, path)
         line_start = self.text.rfind("\n", 0, at) + 1
         return Finding(str(self.path), self.text.count("\n", 0, at) + 1, at - line_start + 1, message)
 
 
 def canonical(document: dict[str, Any]) -> str:
-    """The one way a vector file is written: a line for each vector, members in order, ASCII only."""
+    """Return the canonical form of a vector file: one line for each vector, members in order, ASCII only."""
     lines = ["{", *(f"  {json.dumps(name)}: {json.dumps(document[name])}," for name in HEAD), '  "vectors": [']
     rows = [
         "    " + json.dumps({name: vector[name] for name in MEMBERS if name in vector})
@@ -92,10 +92,10 @@ def canonical(document: dict[str, Any]) -> str:
 
 
 def lint(paths: Iterable[Path], schema: Path) -> list[Finding]:
-    """All findings of some files, in the order of the files and of their lines.
+    """Return all findings of some files, in the order of files and lines.
 
     Args:
-        paths: the files; rules across files hold among them.
+        paths: the files; rules across files apply among them.
         schema: the JSON Schema of vector files.
     """
     check = jsonschema_rs.validator_for(parse_json(schema.read_bytes()))
@@ -132,7 +132,7 @@ def _read(path: Path) -> VectorFile | Finding:
 
 
 def _file_findings(file: VectorFile) -> Iterator[Finding]:
-    """The findings of one file that is of the form of the schema."""
+    """Yield the findings of one file that conforms to the schema."""
     document = file.document
     if document["suite"] != file.path.parent.name:
         yield file.finding(("suite",), f"the suite is the folder's name, {file.path.parent.name!r}")
@@ -185,7 +185,7 @@ def _vector_findings(section: str, operation: str, vector: dict[str, Any]) -> It
 
 
 def _misformatted(file: VectorFile, expected: str) -> Finding:
-    """Where the text begins to differ from the canonical one."""
+    """Return a finding where the text first differs from the canonical form."""
     lines, wanted = list(io.StringIO(file.text, newline="\n")), list(io.StringIO(expected, newline="\n"))
     same = 0
     while same < min(len(lines), len(wanted)) and lines[same] == wanted[same]:
@@ -197,7 +197,7 @@ def _misformatted(file: VectorFile, expected: str) -> Finding:
 
 
 def _twice(files: list[VectorFile]) -> Iterator[Finding]:
-    """Ids and questions that occur a second time; what another project asks, ours may ask as well."""
+    """Yield repeated ids and requests; requests of another project's cases may be repeated."""
     ids: dict[str, Path] = {}
     questions: dict[str, str] = {}
     for file in files:
@@ -217,10 +217,10 @@ def _twice(files: list[VectorFile]) -> Iterator[Finding]:
 
 
 def uncovered_values(paths: Iterable[Path]) -> list[Finding]:
-    """Awkward values that some operation sees in no vector, and reasons that explain none.
+    """Return findings for awkward values that an operation gets in no vector, and for unneeded reasons.
 
     Args:
-        paths: all vector files, of the form of the schema.
+        paths: all vector files, which conform to the schema.
     """
     documents = [parse_json(path.read_bytes()) for path in paths]
     vectors = [(document["operation"], vector) for document in documents for vector in document["vectors"]]
@@ -233,7 +233,7 @@ def _vector_files(targets: list[Path]) -> Iterator[Path]:
 
 
 def _schema_of(files: list[Path]) -> Path:
-    """The schema beside the suites of the files, else that of the vectors that come with this version of the tool."""
+    """Return the schema beside the suites of the files, else the one of the tool's vectors."""
     for path in files:
         beside = path.resolve().parent.parent / SCHEMA
         if beside.is_file():
@@ -245,7 +245,7 @@ NO_FILES = "no vector files in it"
 
 
 def findings_of(targets: list[Path]) -> list[Finding]:
-    """The findings of vector files and folders of them."""
+    """Return the findings of vector files and folders of them."""
     files = list(_vector_files(targets))
     if not files:
         return [Finding(str(targets[0]), 1, 1, NO_FILES, fatal=True, of_usage=True)]

@@ -1,7 +1,7 @@
 """A process that forks writers and kills them: ``python -m conformance.races.stress.herd PLAN``, with a plan as JSON.
 
-It has the client loaded, so that a writer begins at once. Commands come as lines on standard input, and each is
-answered with a line of JSON. When the input ends, as it does when the tool is killed, all writers are killed.
+The client is already imported, so a writer starts at once. Commands are lines on standard input, and each is
+answered with a line of JSON. When the input ends, as it does if the tool is killed, all writers are killed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PR_SET_PDEATHSIG = 1
 
 
 class Herd:
-    """The writers that run, by number."""
+    """The running writers, by number."""
 
     def __init__(self, plan: Work, make: Callable[[Work], Client]) -> None:
         self.plan = plan
@@ -34,12 +34,12 @@ class Herd:
         self._pids: dict[int, int] = {}
 
     def start(self, writer: int, until: float) -> dict[str, Any]:
-        """Fork a writer, which ends at a time by the monotonic clock."""
+        """Fork a writer, which ends at a given time of the monotonic clock."""
         self._pids[writer] = self._fork(lambda: work(self._make(self.plan), writer, self.plan, until))
         return {"pid": self._pids[writer]}
 
     def kill(self, writer: int) -> dict[str, Any]:
-        """Kill a writer, as a machine that fails does; False where it had ended before."""
+        """Kill a writer, as if its machine failed; False if it had already ended."""
         pid = self._pids.pop(writer)
         ended, _ = os.waitpid(pid, os.WNOHANG)
         if ended == 0:
@@ -48,17 +48,17 @@ class Herd:
         return {"killed": ended == 0}
 
     def signal(self, writer: int, number: int) -> dict[str, Any]:
-        """Send a signal to a writer, such as those that pause it and let it go on."""
-        os.kill(self._pids[writer], number)  # one that has ended keeps its id until it is waited for
+        """Send a signal to a writer, such as to pause or continue it."""
+        os.kill(self._pids[writer], number)  # the id of an ended process stays valid until it is waited for
         return {}
 
     def running(self) -> dict[str, Any]:
-        """How many writers have not ended."""
+        """Count the writers that have not ended."""
         ended = os.WEXITED | os.WNOHANG | os.WNOWAIT
         return {"running": sum(os.waitid(os.P_PID, pid, ended) is None for pid in self._pids.values())}
 
     def join(self, seconds: float) -> dict[str, Any]:
-        """Wait for all writers to end by themselves; how each that did not end well did."""
+        """Wait for all writers to end by themselves; report those that failed."""
         until = time.monotonic() + seconds
         wrong = {}
         for writer, pid in list(self._pids.items()):
@@ -132,7 +132,7 @@ def _client(name: str) -> Callable[[Work], Client]:
 
 
 def main() -> None:
-    """Follow the commands on standard input until it ends."""
+    """Run the commands on standard input until it ends."""
     plan = Work(**json.loads(sys.argv[1]))
     herd = Herd(plan, _client(plan.client))
     print(json.dumps({"ready": True}), flush=True)

@@ -1,7 +1,7 @@
-"""What writers note: each commit before it is begun, and what came of it.
+"""The journals of writers: each commit before it starts, and its outcome.
 
-A journal is a file of JSON objects, a line each. A writer that is killed leaves an entry without an end, or half a
-line; everything else is known.
+A journal is a file with one JSON object per line. A killed writer leaves an entry without an outcome, or an incomplete
+line; everything else is complete.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import attrs
 Entry = dict[str, Any]
 
 DONE, REFUSED, MAYBE = "done", "refused", "maybe"
-"""What came of a commit: acknowledged; answered as not done; may have been done or not."""
+"""The outcomes of a commit: acknowledged; refused; unknown."""
 
 
 @attrs.frozen(kw_only=True)
@@ -25,38 +25,38 @@ class Operation:
     writer: int
     number: int
     kind: str
-    """append, delete, overwrite, property, column, expire, or observe, which commits nothing."""
+    """append, delete, overwrite, property, column, expire, or observe, which does not commit."""
 
     op: int | None = None
-    """The number that the rows have which it adds, in the column ``op``."""
+    """The number in the column ``op`` of the rows that it adds."""
 
     old: int | None = None
-    """The number of the rows that it deletes."""
+    """The number in the column ``op`` of the rows that it deletes."""
 
     ref: str = "main"
     started: float
-    """By the monotonic clock of the machine, which all processes share."""
+    """The start time by the machine's monotonic clock, which all processes share."""
 
     ended: float = float("inf")
     outcome: str = MAYBE
     error: str = ""
-    """What the client raised, where it did."""
+    """The error that the client raised, if any."""
 
     seen: Entry = attrs.field(factory=dict)
     """What an observation saw."""
 
     contradictions: tuple[str, ...] = ()
-    """Where the client noticed that the catalog contradicts itself."""
+    """Contradictions between answers of the catalog that the client noticed."""
 
 
 def note(file: TextIO, entry: Entry) -> None:
-    """Write an entry, at once."""
+    """Write an entry and flush it."""
     file.write(json.dumps(entry) + "\n")
     file.flush()
 
 
 def read_journals(directory: Path) -> list[Operation]:
-    """All operations that writers noted."""
+    """Read all operations in the writers' journals."""
     return [one for path in sorted(directory.glob("*.jsonl")) for one in _read(path)]
 
 
@@ -65,7 +65,7 @@ def _read(path: Path) -> list[Operation]:
     for line in path.read_text().splitlines():
         try:
             entry = json.loads(line)
-        except ValueError:  # the writer was killed while it wrote
+        except ValueError:  # the writer was killed while it wrote the line
             continue
         number = entry["number"]
         if number in operations:

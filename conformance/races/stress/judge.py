@@ -1,4 +1,4 @@
-"""What writers noted, compared with what is in the table: what was lost, doubled, reordered, or half done."""
+"""Compare the writers' journals with the table: find lost, duplicated, reordered, and partial commits."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ QUESTIONS = {
     INVALID: "errors of the validator",
     PROCESS: "writers that failed",
 }
-"""What is counted, in the words of a report."""
+"""The kinds of problems, with their descriptions in a report."""
 
 
 @attrs.frozen
 class Problem:
-    """Something that is wrong."""
+    """A problem that was found."""
 
     kind: str
     message: str
@@ -53,29 +53,29 @@ class Problem:
 
 @attrs.frozen(kw_only=True)
 class Found:
-    """A table, as it is after the writers ended."""
+    """The table after the writers ended."""
 
     rows: Mapping[str, Mapping[int, Counter[int]]]
-    """By reference, by the number of the operation: how often there is each of its rows."""
+    """For each reference and operation number, the number of occurrences of each of its rows."""
 
     sequence_numbers: Mapping[str, Mapping[int, int]]
-    """By reference, by operation: the data sequence number of its rows."""
+    """For each reference and operation, the data sequence number of its rows."""
 
     properties: Mapping[str, str]
     columns: tuple[str, ...]
     snapshots: tuple[tuple[int, int | None, int], ...]
-    """Of the table now: id, parent and sequence number, in the table's order."""
+    """The table's snapshots: id, parent and sequence number, in the table's order."""
 
     versions: int | None = None
-    """How many versions of the metadata there were; None where the catalog does not show all."""
+    """The number of metadata versions; None if the catalog does not show all."""
 
     heads: tuple[int, ...] = ()
     setup: int = 1
-    """Commits before the first of a writer."""
+    """The number of commits before the first one of a writer."""
 
 
 def judge(operations: list[Operation], found: Found) -> list[Problem]:
-    """Compare what was noted with what is there.
+    """Compare the journals with the table.
 
     Args:
         operations: all operations of all writers.
@@ -130,7 +130,7 @@ def _rows(operations: list[Operation], found: Found) -> Iterator[Problem]:
 
 
 def _of_rows(one: Operation, state: str, remover: Operation | None) -> Iterator[Problem]:
-    """What is wrong with the rows that an operation adds."""
+    """Yield the problems with the rows that an operation adds."""
     if state == TWICE:
         yield Problem(DOUBLED, f"the rows of {_name(one)} are there more than once")
     elif state == PART:
@@ -148,7 +148,7 @@ def _name(one: Operation) -> str:
 
 
 def _order(operations: list[Operation], found: Found) -> Iterator[Problem]:
-    """What was acknowledged before another began has a lower sequence number."""
+    """Check that a commit that was acknowledged before another started has a lower sequence number."""
     numbered = [
         (one, found.sequence_numbers[one.ref][one.op])
         for one in operations
@@ -166,7 +166,7 @@ def _order(operations: list[Operation], found: Found) -> Iterator[Problem]:
 def _with_latest_before(
     numbered: list[tuple[Operation, int]],
 ) -> Iterator[tuple[Operation, int, Operation, int]]:
-    """Each operation with its number, and the one with the highest number of those that ended before it began."""
+    """Yield each operation with its number, and the earlier-ended operation with the highest number."""
     ended = iter(sorted(numbered, key=lambda pair: pair[0].ended))
     waiting = next(ended, None)
     latest: tuple[Operation, int] | None = None
@@ -210,7 +210,7 @@ def _columns(operations: list[Operation], found: Found) -> Iterator[Problem]:
 
 
 def _observations(operations: list[Operation]) -> Iterator[Problem]:
-    """What was acknowledged before a read began is seen by it."""
+    """Check that reads see the commits that were acknowledged before the reads started."""
     committed = [one for one in operations if one.outcome == DONE and one.kind in ("property", "column")]
     observed = [one for one in operations if one.kind == "observe" and one.seen]
     for one in observed:
@@ -245,7 +245,7 @@ def _history(operations: list[Operation], found: Found) -> Iterator[Problem]:
     if found.versions is None:
         return
     commits = [one for one in operations if one.kind != "observe"]
-    # An expiry may find nothing to do, and then a catalog may make no version of it.
+    # An expiry may have nothing to do, and then a catalog may not create a version for it.
     done = sum(one.outcome == DONE and one.kind != "expire" for one in commits) + found.setup
     maybe = sum(one.outcome == MAYBE or (one.outcome == DONE and one.kind == "expire") for one in commits)
     if not done <= found.versions <= done + maybe:
@@ -262,9 +262,9 @@ def _shown(numbers: Iterable[int]) -> str:
 
 
 def landed(operations: list[Operation], found: Found) -> dict[str, tuple[int, int]]:
-    """By error that leaves open what became of a commit: how many there were, and how many commits are there.
+    """For each error with unknown outcome, count its occurrences and the commits that are in the table.
 
-    Only commits that add rows can be recognised.
+    Only commits that add rows can be found in the table.
     """
     counted: dict[str, tuple[int, int]] = {}
     removed = {one.old for one in operations if one.old is not None and one.outcome != REFUSED}

@@ -1,18 +1,18 @@
-"""What is known of clients and servers under stress.
+"""Known behaviour of clients and servers under stress.
 
 Sections of ``deviations.toml`` of an engine, or of `conformance.table_io.catalogs.servers`::
 
     [[catalog]]
-    id = "pyiceberg-hive-late-writer"              # unique; begins with the name of whose it is
-    tested = ["PyIceberg 0.12.0", "HiveCatalog"]   # what the lines of client and server say, all of them
-    kinds = ["lost", "history"]                    # the kinds of problems that come of it; none where commits only fail
+    id = "pyiceberg-hive-late-writer"              # unique; begins with the name of the client or server
+    tested = ["PyIceberg 0.12.0", "HiveCatalog"]   # texts that must all occur in the descriptions of client and server
+    kinds = ["lost", "history"]                    # the kinds of resulting problems; none if commits only fail
     kind = "deviation"                             # one of `conformance.runner.expectations.Kind`
-    requirements = ["OCC001"]                      # what is broken, or what it is about
+    requirements = ["OCC001"]                      # the requirements that it breaks or concerns
     does = "what it does"
     reason = "why it is wrong, by the text"
-    counter = "what speaks for it"                 # optional: the best argument that it is right
+    counter = "what speaks for it"                 # optional: the best argument for the behaviour
     evidence = "how it was seen, and the piece of code that shows it"
-    command = "iceberg-conformance race stress ..."  # the command that shows it
+    command = "iceberg-conformance race stress ..."  # the command that reproduces it
     upstream = ["https://..."]                     # optional: reports of it to its project
 """
 
@@ -51,7 +51,7 @@ class KnownCatalog:
     upstream: tuple[str, ...] = ()
 
     def explains(self, client: str, server: str, kinds: set[str]) -> bool:
-        """Whether problems of some kinds, of a client and a server, may come of it."""
+        """Return whether this behaviour can cause problems of some kinds with a client and a server."""
         return bool(kinds & set(self.kinds)) and all(part in f"{client}\n{server}" for part in self.tested)
 
 
@@ -59,10 +59,10 @@ _LISTS = ("tested", "kinds", "requirements", "upstream")
 
 
 def load_known(path: Path | None = None) -> tuple[KnownCatalog, ...]:
-    """What is known, of a file; of those that come with the tool where none is given.
+    """Load the known behaviour from a file; by default, from the files that come with the tool.
 
     Raises:
-        UsageError: the file is not of the form; says where.
+        UsageError: the file is malformed; the message names the place.
     """
     if path is None:
         files = shipped_entries("catalog")

@@ -1,4 +1,4 @@
-"""The client of PyIceberg: its own commits to a catalog that its configuration names. Runs in its environment."""
+"""The PyIceberg client: commits by PyIceberg to a catalog from its configuration. Runs in PyIceberg's environment."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from conformance.races.stress.journal import MAYBE, REFUSED, Entry
 from conformance.races.stress.writers import ROWS, Work, column_of, property_of
 
 for _name in ("rest", "sql", "hive", "glue"):
-    with suppress(ImportError):  # loaded once, before writers are forked; a missing module is reported on use
+    with suppress(ImportError):  # imported once, before writers are forked; a missing module is reported on use
         importlib.import_module(f"pyiceberg.catalog.{_name}")
 importlib.import_module("pyiceberg.io.pyarrow")
 
@@ -47,13 +47,13 @@ class PyIcebergClient:
 
     @property
     def catalog(self) -> Catalog:
-        """The catalog, connected to at its first use."""
+        """The catalog; connects on first use."""
         if self._catalog is None:
             self._catalog = load_catalog(self.plan.catalog, **self.plan.properties)
         return self._catalog
 
     def create(self) -> Entry:
-        """Make the table, and its namespace where it is not there."""
+        """Create the table, and its namespace if it does not exist."""
         if not self.plan.allow_remote and (host := remote_host(self.catalog.properties)):
             raise ValueError(f"it is on another machine, {host}; --allow-remote commits to it nevertheless")
         namespace = self.plan.table.rpartition(".")[0]
@@ -72,7 +72,7 @@ class PyIcebergClient:
         }
 
     def locate(self) -> str | None:
-        """Where the metadata is now."""
+        """Return the location of the current metadata file."""
         try:
             return str(self.catalog.load_table(self.plan.table).metadata_location)
         except NoSuchTableError:
@@ -83,7 +83,7 @@ class PyIcebergClient:
         self.catalog.drop_table(self.plan.table)
 
     def commit(self, entry: Entry) -> None:
-        """Do an operation."""
+        """Run an operation."""
         table = self.catalog.load_table(self.plan.table)
         match entry["kind"]:
             case "append":
@@ -100,12 +100,12 @@ class PyIcebergClient:
                     update.add_column(column_of(entry["writer"], entry["number"]), IntegerType())
 
     def outcome(self, error: Exception) -> str:
-        """What an error means."""
+        """Return the outcome that an error means."""
         known = isinstance(error, CommitFailedException) and not isinstance(error, CommitStateUnknownException)
         return REFUSED if known else MAYBE
 
     def observe(self) -> Entry:
-        """What the table shows."""
+        """Observe the table."""
         metadata = self.catalog.load_table(self.plan.table).metadata
         return {
             "sequence": getattr(metadata, "last_sequence_number", 0),
@@ -114,18 +114,18 @@ class PyIcebergClient:
         }
 
     def contradictions(self) -> list[str]:
-        """PyIceberg notices none."""
+        """Return nothing, as PyIceberg does not notice contradictions."""
         return []
 
 
 def remote_host(properties: dict[str, str]) -> str | None:
-    """The host of a catalog that is not on this machine.
+    """Return the host of a catalog that is not on this machine.
 
     Args:
-        properties: of the catalog, with the configuration.
+        properties: the properties of the catalog, including the configuration.
 
     Returns:
-        The host, or AWS for Glue without an endpoint; None for a catalog of this machine.
+        The host, or AWS for Glue without an endpoint; None for a catalog on this machine.
     """
     if properties.get("type") == "glue" and "glue.endpoint" not in properties:
         return "AWS"
@@ -137,5 +137,5 @@ def remote_host(properties: dict[str, str]) -> str | None:
 
 
 def rows(op: int) -> Any:
-    """The rows of an operation."""
+    """Return the rows of an operation."""
     return pa.table({"op": pa.array([op] * ROWS, pa.int64()), "n": pa.array(range(ROWS), pa.int32())})

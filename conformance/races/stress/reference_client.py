@@ -1,4 +1,4 @@
-"""The client of this project: its commit protocol on any store of `conformance.table_io.stores`."""
+"""The reference client: this project's commit protocol on any store of `conformance.table_io.stores`."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ class ReferenceClient:
 
     @cached_property
     def kinds(self) -> tuple[str, ...]:
-        """Branches only where the catalog has kept the one that was made."""
+        """The kinds of operations; those on branches only if the catalog kept the branch that was created."""
         base = load(self.store)
         assert base is not None
         return ("branch", "expire") if BRANCH in base.metadata.references else ("expire",)
 
     def create(self) -> Entry:
-        """Make the table, and a branch."""
+        """Create the table and a branch."""
         fields = [
             NestedField(1, "op", False, LONG, None, None, None),  # noqa: FBT003
             NestedField(2, "n", False, INT, None, None, None),  # noqa: FBT003
@@ -62,19 +62,19 @@ class ReferenceClient:
         operations.append(made, rows(0))
         snapshot = made.metadata.current_snapshot_id
         assert snapshot is not None
-        with suppress(CommitStateUnknown):  # some catalogs have main alone
+        with suppress(CommitStateUnknown):  # some catalogs only have main
             made.commit(SetReference(BRANCH, SnapshotRef(snapshot_id=snapshot, type=RefType.BRANCH)))
         return {"client": f"iceberg-conformance {tool_version()} (its own commit protocol)", "commits": 3}
 
     def locate(self) -> str | None:
-        """Where the metadata is now."""
+        """Return the location of the current metadata file."""
         return self.store.read_pointer()
 
     def drop(self) -> None:
-        """Tables of stores are left where they are."""
+        """Do nothing, as tables in stores are not removed."""
 
     def commit(self, entry: Entry) -> None:
-        """Do an operation."""
+        """Run an operation."""
         table = open_stored(self.store)
         match entry["kind"]:
             case "append":
@@ -92,11 +92,11 @@ class ReferenceClient:
                 table.commit(Expire(time.time_ns() // 1_000_000 - 1000, clean_files=True))
 
     def outcome(self, error: Exception) -> str:
-        """What an error means."""
+        """Return the outcome that an error means."""
         return MAYBE if isinstance(error, CommitStateUnknown) else REFUSED
 
     def observe(self) -> Entry:
-        """What the table shows."""
+        """Observe the table."""
         base = load(self.store)
         assert base is not None
         return {
@@ -106,7 +106,7 @@ class ReferenceClient:
         }
 
     def contradictions(self) -> list[str]:
-        """What the store noticed."""
+        """Return the contradictions that the store noticed."""
         if not isinstance(self.store, RestStore):
             return []
         found, self.store.contradictions = self.store.contradictions, []
@@ -114,10 +114,10 @@ class ReferenceClient:
 
 
 def rows(op: int) -> Any:
-    """The rows of an operation."""
+    """Return the rows of an operation."""
     return pa.table({"op": pa.array([op] * ROWS, pa.int64()), "n": pa.array(range(ROWS), pa.int32())})
 
 
 def of_op(op: int) -> Predicate:
-    """The rows of an operation, as a filter."""
+    """Return a filter for the rows of an operation."""
     return Comparison(Operation.EQ, NamedReference("op"), Literal(op))

@@ -1,4 +1,4 @@
-"""A run of the stress: its server, its writers, its kills, and its report."""
+"""Run a stress test: start the server and the writers, kill some, and report."""
 
 from __future__ import annotations
 
@@ -41,30 +41,30 @@ from spec_ref.core.errors import SpecError
 ANSWERS_IN_S = 180.0
 JOINS_IN_S = 120.0
 MOST_VALIDATED = 300
-"""Snapshots of a table that are all validated; of more, only the heads."""
+"""The maximum number of snapshots of which all are validated; with more, only the heads are."""
 
 MOST_TOLD = 20
 LOOKS_EVERY_S = 0.5
 
 LISTED_TWICE = "SCN007"
-"""The requirement that a table breaks whose files a commit added twice."""
+"""The requirement that a table breaks if a commit added its files twice."""
 
 REFERENCE, PYICEBERG = "reference", "pyiceberg"
 
 
 class Stopped(NotExamined):
-    """The stress could not be run to its end, so that nothing is known."""
+    """The stress test could not be completed, so that nothing is known."""
 
 
 @attrs.frozen(kw_only=True)
 class Settings:
-    """What a run does."""
+    """The settings of a run."""
 
     catalog: str | None = None
-    """The URL of a store of ours, or ``catalog:NAME`` of PyIceberg's configuration; None for a server."""
+    """The URL of one of our stores, or ``catalog:NAME`` from PyIceberg's configuration; None for a server."""
 
     server: str | None = None
-    """The server to start, as `conformance.table_io.catalogs.servers` names them."""
+    """The server to start, by its name in `conformance.table_io.catalogs.servers`."""
 
     client: str = REFERENCE
     location: str | None = None
@@ -73,32 +73,32 @@ class Settings:
     kills_per_s: float = 1.0
     server_kills: int = 0
     pauses: int = 0
-    """How often a writer is stopped for `pause_s` and continues then, like a machine that hangs for a while."""
+    """How often a writer is paused for `pause_s`, like a machine that hangs for a while."""
 
     pause_s: float = 5.0
     most_commits: int = 1000
-    """Of each writer."""
+    """The maximum number of commits of each writer."""
 
     version: int = 2
     seed: int = 0
     allow_remote: bool = False
-    """Whether a catalog of another machine may be used."""
+    """Whether the catalog may be on another machine."""
 
 
 @attrs.define
 class Report:
-    """What came of a run."""
+    """The result of a run."""
 
     client: str = ""
     server: str = ""
     catalog: str = ""
     commits: int | None = None
-    """Versions in the table's history; None where the catalog does not show all of them."""
+    """The number of versions in the table's history; None if the catalog does not show all of them."""
 
     acknowledged: int = 0
     refused: int = 0
     unknown: int = 0
-    """Commits that were under way when their writer was killed, or whose end was an error that leaves it open."""
+    """The number of commits with unknown outcome: their writer was killed, or got an ambiguous error."""
 
     observations: int = 0
     kills: int = 0
@@ -106,21 +106,21 @@ class Report:
     pauses: int = 0
     seconds: float = 0.0
     kinds: dict[str, int] = attrs.field(factory=dict)
-    """Acknowledged commits by what they do."""
+    """The number of acknowledged commits of each kind."""
 
     errors: dict[str, list[int]] = attrs.field(factory=dict)
-    """Errors that leave open what became of a commit: how many, and how many of those that add rows are there."""
+    """For each ambiguous error, its number, and how many of these commits that add rows are in the table."""
 
     validated: str = ""
     problems: list[Problem] = attrs.field(factory=list)
 
     @property
     def commits_per_s(self) -> float:
-        """Acknowledged commits in a second."""
+        """The number of acknowledged commits per second."""
         return self.acknowledged / self.seconds if self.seconds else 0.0
 
 
-# Where the table is
+# The location of the table
 
 
 @attrs.frozen(kw_only=True)
@@ -133,7 +133,7 @@ class _Target:
 
 @contextmanager
 def _target(settings: Settings, directory: Path) -> Iterator[_Target]:
-    """Start the server, if there is one; what writers need to reach it."""
+    """Start the server, if there is one, and yield the information that writers need to connect."""
     name = f"t{uuid.uuid4().hex[:10]}"
     if settings.server is None:
         yield _named(settings, directory, name)
@@ -170,7 +170,7 @@ def _target(settings: Settings, directory: Path) -> Iterator[_Target]:
 
 
 def _named(settings: Settings, directory: Path, name: str) -> _Target:
-    """The table of a catalog that the caller names."""
+    """Return the target for a catalog that the caller names."""
     catalog = settings.catalog or f"sqlite://{directory}/catalog.db?table={name}"
     if catalog.startswith(PREFIX):
         own, _, namespace = catalog.removeprefix(PREFIX).partition(".")
@@ -209,7 +209,7 @@ def _environment(variables: dict[str, str]) -> Iterator[None]:
 
 
 class _Herd:
-    """The process that forks the writers; when this process ends, it ends them and itself."""
+    """The process that forks the writers; when this process exits, it kills them and exits."""
 
     def __init__(self, plan: Work, log: Path) -> None:
         self._log = log
@@ -258,7 +258,7 @@ class _Herd:
         return answer
 
     def ask(self, do: str, *given: Any, seconds: float = ANSWERS_IN_S) -> dict[str, Any]:
-        """Send a command; its answer."""
+        """Send a command, and return its answer."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(json.dumps({"do": do, "with": given}) + "\n")
@@ -268,7 +268,7 @@ class _Herd:
         return self._answer(seconds)
 
     def end(self) -> None:
-        """Kill all writers, and end it."""
+        """Kill all writers, and stop the process."""
         assert self._process.stdin is not None
         with suppress(OSError):
             self._process.stdin.close()
@@ -283,19 +283,19 @@ class _Herd:
 
 
 def stress(settings: Settings, directory: Path, progress: Callable[[str], None] = lambda _: None) -> Report:
-    """Let writers commit to one new table, kill some, and compare what they noted with what is there.
+    """Run writers that commit to one new table, kill some, and compare their journals with the table.
 
     Args:
-        settings: what to do.
-        directory: for the journals and what a server keeps; it is empty.
+        settings: the settings of the run.
+        directory: an empty directory for the journals and the files of a server.
         progress: called with each event.
 
     Returns:
-        What was done, and everything that is wrong.
+        The report, with every problem that was found.
 
     Raises:
-        UsageError: the settings do not go together.
-        Stopped: the catalog cannot be reached, or the like; nothing is known then.
+        UsageError: the settings contradict each other.
+        Stopped: the run could not be completed, for example because the catalog cannot be reached.
     """
     journals = directory / "journals"
     journals.mkdir()
@@ -347,7 +347,7 @@ def _asked(herd: _Herd, what: str, plan: Work) -> Any:
 
 
 def _fire(settings: Settings, target: _Target, herd: _Herd, report: Report) -> None:
-    """Start writers; kill and pause some of them, and kill the server, until the time is over."""
+    """Start writers; kill and pause some of them, and kill the server, until the time is up."""
     chance = random.Random(settings.seed)
     until = time.monotonic() + settings.seconds
     writers = list(range(settings.processes))
@@ -363,7 +363,7 @@ def _fire(settings: Settings, target: _Target, herd: _Herd, report: Report) -> N
         now = time.monotonic()
         if now > look_at:
             look_at = now + LOOKS_EVERY_S
-            if not herd.ask("running")["running"]:  # each has made its most commits
+            if not herd.ask("running")["running"]:  # each writer has made its maximum number of commits
                 break
         if server_kills and now > server_kills[0]:
             server_kills.pop(0)
@@ -394,7 +394,7 @@ def _fire(settings: Settings, target: _Target, herd: _Herd, report: Report) -> N
 
 
 def _spread(times: int, seconds: float) -> list[float]:
-    """Moments at equal distances."""
+    """Return equally spaced times."""
     now = time.monotonic()
     return [now + seconds * (number + 1) / (times + 1) for number in range(times)]
 
@@ -419,7 +419,7 @@ def _check(location: str, setup: int, operations: list[Any], report: Report) -> 
 
 
 def _validate(location: str, report: Report) -> None:
-    """Check the table with the validator, its rows and all."""
+    """Check the table with the validator at all levels, including rows."""
     snapshots = Snapshots("refs" if len(load_table(location).metadata.snapshots) > MOST_VALIDATED else "all")
     try:
         checked = validate_table(location, Level.ROWS, Local(), snapshots)

@@ -1,4 +1,4 @@
-"""Reading a table after the writers ended, by this project's own reader."""
+"""Read the table after the writers ended, with this project's reader."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def read_found(location: str, setup: int) -> Found:
     """Read a table.
 
     Args:
-        location: its metadata file.
-        setup: how many commits there were before those of the writers.
+        location: the metadata file.
+        setup: the number of commits before those of the writers.
 
     Raises:
         SpecError: it breaks a rule that a reader relies on.
@@ -60,7 +60,7 @@ def _sequence_numbers(table: Table, ref: str) -> dict[str, int]:
 
 
 def _versions(table: Table) -> int | None:
-    """How many versions of the metadata there were, where the log goes back to the first."""
+    """Return the number of metadata versions if the log goes back to the first; else None."""
     log = table.metadata.metadata_log
     if not log:
         return 1 if not table.metadata.snapshots else None

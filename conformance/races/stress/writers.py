@@ -1,6 +1,6 @@
 """The work of one writer: random changes of the rows that it wrote, each logged before and after.
 
-Runs in the environment of the client, so it imports what every such environment has.
+This module runs in the environment of the client, so it imports only what every such environment has.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import attrs
 from conformance.races.stress.journal import DONE, MAYBE, Entry, note
 
 ROWS = 3
-"""How many rows each append adds."""
+"""The number of rows that each append adds."""
 
 PER_WRITER = 1_000_000
-"""Operations of a writer have the numbers from its own times this on."""
+"""The first operation number of each writer is its number times this."""
 
 BRANCH = "audit"
 PAUSE_AFTER_ERROR_S = 0.2
@@ -29,23 +29,23 @@ OBSERVE_EVERY = 4
 
 @attrs.frozen(kw_only=True)
 class Work:
-    """What writers are to do; travels as JSON."""
+    """The settings of writers, which are passed as JSON."""
 
     client: str
-    """reference or pyiceberg."""
+    """The client: reference or pyiceberg."""
 
     catalog: str
-    """The URL of a store of ours, or the name of a catalog in PyIceberg's configuration."""
+    """The URL of one of our stores, or the name of a catalog in PyIceberg's configuration."""
 
     table: str = ""
     """The table's identifier, in PyIceberg's catalog."""
 
     location: str = ""
-    """Where the table's files are; the catalog decides where not given."""
+    """The location of the table's files; by default, the catalog chooses it."""
 
     journals: str
     most_commits: int
-    """Of each writer."""
+    """The maximum number of commits of each writer."""
 
     version: int = 2
     seed: int = 0
@@ -53,7 +53,7 @@ class Work:
     """Whether the catalog may be on another machine."""
 
     properties: dict[str, str] = attrs.field(factory=dict)
-    """Of the catalog, in place of a configuration of PyIceberg's."""
+    """The properties of the catalog, instead of PyIceberg's configuration."""
 
 
 class Client(Protocol):
@@ -61,39 +61,39 @@ class Client(Protocol):
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The kinds of operations that it can do besides appends, on the table that was made."""
+        """The kinds of operations besides appends that the client can run on the created table."""
 
     def create(self) -> Entry:
-        """Make the table; return the description of the client and the catalog."""
+        """Create the table; return the description of the client and the catalog."""
 
     def locate(self) -> str | None:
-        """Where the table's metadata is now; None where there is no table."""
+        """Return the location of the current metadata file; None if there is no table."""
 
     def drop(self) -> None:
         """Remove the table from the catalog."""
 
     def commit(self, entry: Entry) -> None:
-        """Do an operation; whatever is raised, `outcome` says what it means."""
+        """Run an operation; `outcome` interprets any exception."""
 
     def outcome(self, error: Exception) -> str:
-        """``refused`` where an error says that nothing was committed, else ``maybe``."""
+        """Return ``refused`` if an error means that nothing was committed, else ``maybe``."""
 
     def observe(self) -> Entry:
-        """What the table shows: the last sequence number, the properties and the columns."""
+        """Observe the table: the last sequence number, the properties and the columns."""
 
     def contradictions(self) -> list[str]:
-        """Where the catalog has contradicted itself since the last call."""
+        """Return the contradictions between the catalog's answers since the last call."""
 
 
 def work(client: Client, writer: int, plan: Work, until: float) -> None:
-    """Commit changes until a time by the monotonic clock, and note them."""
+    """Commit changes until a time of the monotonic clock, and log them in the journal."""
     chance = random.Random(f"{plan.seed} {writer}")
     mine: list[int] = []
     kinds = _kinds(client, until)
     expired = time.monotonic()
     with (Path(plan.journals) / f"{writer}.jsonl").open("a", encoding="utf-8") as journal:
         for number in range(1, plan.most_commits + 1):
-            if number > 1 and time.monotonic() > until:  # each commits, however slow the machine
+            if number > 1 and time.monotonic() > until:  # each writer commits at least once, however slow the machine
                 return
             entry = {"writer": writer, "number": number, **_chosen(kinds, chance, writer, number, mine)}
             if entry["kind"] == "property" and writer == 0 and time.monotonic() - expired > EXPIRE_EVERY_S:
@@ -114,7 +114,7 @@ def work(client: Client, writer: int, plan: Work, until: float) -> None:
 
 
 def _kinds(client: Client, until: float) -> tuple[str, ...]:
-    """The further kinds of operations, asked for again while the server is away; none where it stays away."""
+    """Return the further kinds of operations, with retries while the server is down; none if it stays down."""
     while True:
         try:
             return client.kinds
@@ -156,12 +156,12 @@ def _chosen(kinds: tuple[str, ...], chance: random.Random, writer: int, number: 
 
 
 def property_of(writer: int) -> str:
-    """The property that a writer sets, to the number of its operation."""
+    """Return the property that a writer sets to the number of its operation."""
     return f"stress.{writer}"
 
 
 def column_of(writer: int, number: int) -> str:
-    """The column that an operation adds."""
+    """Return the name of the column that an operation adds."""
     return f"c_{writer}_{number}"
 
 

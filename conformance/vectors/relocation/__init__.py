@@ -1,6 +1,6 @@
-"""Moving tables: the paths inside their files are rewritten, and everything else stays byte for byte.
+"""Move tables: rewrite the locations inside their files, and keep everything else byte for byte.
 
-The files of a table name each other by absolute location. `tables.relocate` gives the files of a table at another
-place, with the lengths, offsets and checksums that follow; `check.complaints` compares them with the files that they
-were made of by other readers.
+The files of a table name each other by absolute location. `tables.relocate` returns the files of a table for a new
+location, with adapted lengths, offsets and checksums; `check.complaints` compares them with the original files, with
+independent readers.
 """

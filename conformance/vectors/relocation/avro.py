@@ -1,4 +1,4 @@
-"""Avro containers as trees that are written back to the same bytes where nothing changes."""
+"""Avro containers as trees; unchanged trees are written back to the same bytes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WIDTHS = {"null": 0, "boolean": 1, "float": 4, "double": 8}
 
 
 class Unreadable(Exception):
-    """The bytes are not a whole file of the format; the message says why."""
+    """The bytes are not a complete file of the format; the message says why."""
 
 
 @define
@@ -37,14 +37,14 @@ class Text:
 
 @define
 class Raw:
-    """What is never changed: a fixed, a boolean, a float, a double or a null."""
+    """A value that never changes: a fixed, a boolean, a float, a double or a null."""
 
     value: bytes
 
 
 @define
 class Union:
-    """A value of one branch."""
+    """A value of one branch of a union."""
 
     branch: int
     value: Node
@@ -52,14 +52,14 @@ class Union:
 
 @define
 class Record:
-    """The fields in order."""
+    """The values of a record's fields in order."""
 
     fields: dict[str, Node]
 
 
 @define
 class Blocks:
-    """An array, or a map as its keys and values in turn; each block says whether its size in bytes is written."""
+    """An array, or a map as alternating keys and values; each block records whether its byte size is written."""
 
     blocks: list[tuple[bool, int, list[Node]]]
 
@@ -68,7 +68,7 @@ Node = Number | Text | Raw | Union | Record | Blocks
 
 
 def unsigned(value: int) -> bytes:
-    """A number in groups of seven bits."""
+    """Encode a number in groups of seven bits."""
     made = bytearray()
     while value > 0x7F:
         made.append(value & 0x7F | 0x80)
@@ -77,7 +77,7 @@ def unsigned(value: int) -> bytes:
 
 
 def long(value: int) -> bytes:
-    """A signed number as Avro has it."""
+    """Encode a signed number in Avro's zigzag form."""
     return unsigned(value << 1 if value >= 0 else (-value << 1) - 1)
 
 
@@ -91,10 +91,10 @@ class Reader:
         self.names: dict[str, Any] = {}
 
     def take(self, count: int) -> bytes:
-        """The next bytes.
+        """Read the next bytes.
 
         Raises:
-            Unreadable: there are not as many.
+            Unreadable: there are fewer.
         """
         if count < 0 or count > len(self.data) - self.at:
             raise Unreadable("the file is cut")
@@ -102,7 +102,7 @@ class Reader:
         return self.data[self.at - count : self.at]
 
     def long(self) -> int:
-        """The next signed number."""
+        """Read the next signed number."""
         value = shift = 0
         while True:
             (octet,) = self.take(1)
@@ -112,7 +112,7 @@ class Reader:
                 return value >> 1 ^ -(value & 1)
 
     def value(self, schema: Any) -> Node:
-        """The next value of a schema."""
+        """Read the next value of a schema."""
         if isinstance(schema, list):
             branch = self.long()
             return Union(branch, self.value(schema[branch]))
@@ -149,13 +149,13 @@ class Reader:
         blocks = []
         while count := self.long():
             if count < 0:
-                self.long()  # the size in bytes, which is recomputed
+                self.long()  # skip the size in bytes, which is recomputed
             blocks.append((count < 0, abs(count), [node for _ in range(abs(count)) for node in items()]))
         return blocks
 
 
 def encode(node: Node) -> bytes:
-    """The bytes of a value."""
+    """Encode a value."""
     match node:
         case Number(value):
             return long(value)
@@ -192,7 +192,7 @@ def replace(node: Node, paths: Paths) -> None:
 
 
 def plain(node: Node) -> Any:
-    """What a value is: the number, the bytes, the inner value of a union; None for null."""
+    """Return the plain value: the number, the bytes, the inner value of a union; None for null."""
     if isinstance(node, Union):
         return plain(node.value)
     return None if isinstance(node, Raw) and not node.value else getattr(node, "value", node)
@@ -208,16 +208,16 @@ CODECS: dict[bytes, tuple[Callable[[bytes], bytes], Callable[[bytes], bytes]]] =
 
 @define
 class Container:
-    """A container that was read."""
+    """A parsed container file."""
 
     header: bytes
-    """All before the first block."""
+    """All bytes before the first block."""
 
     codec: bytes
     sync: bytes
     schema: Any
     blocks: list[tuple[bytes, list[Node]]]
-    """The bytes of each block in the file, and its objects."""
+    """The original bytes of each block, and its objects."""
 
 
 def read(data: bytes) -> Container:
@@ -261,7 +261,7 @@ def read(data: bytes) -> Container:
 
 
 def write(container: Container) -> bytes:
-    """The bytes of a container; blocks whose objects did not change are those that were read."""
+    """Encode a container; blocks with unchanged objects keep their original bytes."""
     parts = [container.header]
     for raw, objects in container.blocks:
         reader = Reader(raw)

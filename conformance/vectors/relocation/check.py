@@ -1,4 +1,4 @@
-"""Comparing a table at another place with the one that it was made of, by other readers than those that moved it."""
+"""Compare a relocated table with the original, with readers that do not share code with the relocation."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ with lazy_imports():
 
 
 LENGTHS = {"file_size_in_bytes", "manifest_length", "added-files-size", "removed-files-size", "total-files-size"}
-"""What states how long other files are."""
+"""Fields and members that state the length of other files."""
 
 PATH_COLUMN = 2147483546
 
 
 def complaints(before: Mapping[str, bytes], after: Mapping[str, bytes], name: str, paths: Paths) -> Iterator[str]:
-    """What differs in a table at another place, besides locations and the lengths that follow.
+    """Yield the differences in a relocated table, except for locations and adapted lengths.
 
     Args:
         before: the files, by path below the table's folder.
-        after: the files at the other place.
+        after: the files at the new location.
         name: the path of the table's folder below the folder that was replaced.
         paths: from where to where.
 
     Yields:
-        For each file with a difference, what it is.
+        A description of the difference for each file with one.
     """
     if before.keys() != after.keys():
         yield f"{name}: has other files"
@@ -48,7 +48,7 @@ def complaints(before: Mapping[str, bytes], after: Mapping[str, bytes], name: st
             continue
         try:
             old, new = _content(path, data), _content(path, made)
-        except Exception as error:  # libraries raise what they like
+        except Exception as error:  # libraries may raise any exception
             yield f"{name}/{path}: changed, and cannot be read: {type(error).__name__}"
             continue
         yield from (f"{name}/{path}: {what}" for what in _differences(paths.replace_all(old), new, (), paths))
@@ -56,18 +56,18 @@ def complaints(before: Mapping[str, bytes], after: Mapping[str, bytes], name: st
 
 
 def _content_or_none(path: str, data: bytes, paths: Paths) -> Any:
-    """The content of a file that has a location in it; None where it has none, or cannot be read."""
+    """Return the content of a file that contains a location; None if it contains none or cannot be read."""
     try:
         content = _content(path, data)
-    except Exception:  # as above; it was so before
+    except Exception:  # as above; the original could not be read either
         return None
     return content if paths.replace_all(content) != content else None
 
 
 def _content(path: str, data: bytes) -> Any:
-    """The content of a file as values: of data files the rows of delete files, their columns, and who wrote them."""
+    """Return the content of a file as values; for delete files, the rows, the columns, and the writer."""
     if data[:4] == b"Obj\x01":
-        # Python has no days before the year 1, so values are read as they are stored.
+        # Python has no dates before the year 1, so values are read in their stored form.
         reader = fastavro.reader(io.BytesIO(data.replace(b'"logicalType"', b'"storedType_"')))
         return {"rows": list(reader), "metadata": dict(reader.metadata), "codec": reader.codec}
     if data[:4] == b"PAR1":
@@ -82,7 +82,7 @@ def _content(path: str, data: bytes) -> Any:
         ]
         return {
             "rows": file.read().to_pylist(),
-            "schema": str(file.schema).partition("\n")[2],  # the first line has an address
+            "schema": str(file.schema).partition("\n")[2],  # the first line contains a memory address
             "metadata": dict(metadata.metadata or {}),
             "written by": metadata.created_by,
             "columns": [
@@ -140,7 +140,7 @@ def _differences(expected: Any, found: Any, place: tuple[object, ...], paths: Pa
 
 
 def _is_cut(expected: Any, found: Any, place: tuple[object, ...], paths: Paths) -> bool:
-    """Whether a bound was cut within the former folder, and is a bound of the locations in the new one."""
+    """Return whether a bound was truncated within the old folder's path, and is a valid bound in the new one."""
     before = expected["value"]
     if not isinstance(before, bytes) or len(before) > len(paths.old) or found["key"] != PATH_COLUMN:
         return False
@@ -152,7 +152,7 @@ def _is_cut(expected: Any, found: Any, place: tuple[object, ...], paths: Paths) 
 def _wrong_lengths(
     old: Any, new: Any, before: Mapping[str, bytes], after: Mapping[str, bytes], name: str, paths: Paths
 ) -> Iterator[str]:
-    """The lengths of files that were right before and are not any more."""
+    """Yield the lengths of files that were right before and no longer are."""
     if not isinstance(old, dict) or "rows" not in old:
         return
     for one, other in zip(old["rows"], new["rows"], strict=True):

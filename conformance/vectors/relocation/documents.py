@@ -1,4 +1,4 @@
-"""Locations in table metadata, which is JSON, and in the footers of Puffin files."""
+"""Rewrite locations in the JSON of table metadata and in the footers of Puffin files."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ PUFFIN = b"PFA1"
 
 
 def metadata(data: bytes, paths: Paths, sizes: Mapping[int, Mapping[str, int]]) -> bytes:
-    """Table metadata with other locations.
+    """Return table metadata with new locations.
 
     Args:
-        data: the file, which may be compressed.
-        paths: from where to where.
-        sizes: by snapshot id, by how many bytes the files are longer that parts of its summary count.
+        data: the file, compressed or not.
+        paths: the old and the new folder.
+        sizes: for each snapshot id, the growth in bytes of the sizes in its summary.
 
     Raises:
-        Unreadable: it is compressed and damaged.
+        Unreadable: the compressed file is damaged.
     """
     try:
         text = gzip.decompress(data) if data[:2] == GZIP else data
@@ -58,10 +58,10 @@ def _summaries(text: bytes, sizes: Mapping[int, Mapping[str, int]]) -> bytes:
 
 
 def puffin(data: bytes, paths: Paths) -> bytes:
-    """A Puffin file with other locations in its footer, whose blobs stay where they are.
+    """Return a Puffin file with new locations in its footer and unchanged blobs.
 
     Raises:
-        Unreadable: it is damaged, or its footer is compressed.
+        Unreadable: the file is damaged, or its footer is compressed.
     """
     if len(data) < 16 or data[-4:] != PUFFIN:
         raise Unreadable("not a Puffin file")

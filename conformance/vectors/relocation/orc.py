@@ -1,7 +1,7 @@
-"""Locations in the column ``file_path`` of ORC files (Apache ORC, version 1).
+"""Rewrite locations in the column ``file_path`` of ORC files (Apache ORC, version 1).
 
-The streams of its texts and their lengths are rewritten, as are statistics, indexes and footers. The streams of
-other columns are copied; files without such a column are left alone.
+The streams of the column's strings and their lengths are rewritten, as are statistics, indexes and footers. The streams
+of other columns are copied; files without such a column are returned unchanged.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Field = list[Any]
 
 
 def fields(message: bytes) -> list[Field]:
-    """The fields of a message in order.
+    """Parse the fields of a message in order.
 
     Raises:
         Unreadable: it is damaged, or would not be written back to the same bytes.
@@ -51,7 +51,7 @@ def fields(message: bytes) -> list[Field]:
 
 
 def varint(reader: Bytes) -> int:
-    """The next number in groups of seven bits."""
+    """Read the next number in groups of seven bits."""
     value = shift = 0
     while True:
         (octet,) = reader.take(1)
@@ -62,7 +62,7 @@ def varint(reader: Bytes) -> int:
 
 
 def encode(message: list[Field]) -> bytes:
-    """The bytes of a message."""
+    """Encode a message."""
     return b"".join(
         unsigned(number << 3 | kind)
         + (unsigned(value) if kind == 0 else (unsigned(len(value)) if kind == 2 else b"") + value)
@@ -106,7 +106,7 @@ def _packed(data: bytes, codec: int) -> bytes:
 
 
 def _lengths(values: list[int]) -> bytes:
-    """Integers in direct runs of the second version of run-length encoding, in 32 bits each."""
+    """Encode integers in direct runs of run-length encoding version 2, with 32 bits each."""
     made = []
     for start in range(0, len(values), 512):
         run = values[start : start + 512]
@@ -117,10 +117,10 @@ def _lengths(values: list[int]) -> bytes:
 
 
 def relocate(data: bytes, paths: Paths) -> tuple[bytes, dict[int, int]]:
-    """The file with other locations, and of the column's parts of a stripe their former sizes with the new ones.
+    """Return the file with new locations, and the old and new size of the column's part of each stripe.
 
     Raises:
-        Unreadable: it is damaged, or has a form in which locations are not found.
+        Unreadable: the file is damaged, or has a form in which locations cannot be found.
     """
     try:
         return _File(data, paths).relocated()
@@ -129,7 +129,7 @@ def relocate(data: bytes, paths: Paths) -> tuple[bytes, dict[int, int]]:
 
 
 class _File:
-    """A file whose stripes are rewritten."""
+    """A file whose stripes are being rewritten."""
 
     def __init__(self, data: bytes, paths: Paths) -> None:
         self.paths = paths
@@ -147,7 +147,7 @@ class _File:
         self.metadata = fields(_unpacked(data[metadata:footer], self.codec))
         self.sizes: dict[int, int] = {}
         self.grown = 0
-        """By how many bytes the column is longer on disk."""
+        """The growth in bytes of the column on disk."""
 
     def relocated(self) -> tuple[bytes, dict[int, int]]:
         types = [fields(field[2]) for field in _all(self.footer, 4)]
@@ -250,7 +250,7 @@ class _File:
         return encode(index)
 
     def _statistics(self, field: Field, *, on_disk: bool) -> None:
-        """Rewrite the statistics of the column: least and greatest text, and the sum of their lengths."""
+        """Rewrite the statistics of the column: minimum, maximum, and the sum of lengths."""
         statistics = fields(field[2])
         count = _number(statistics, 1)
         for strings in _all(statistics, 4):

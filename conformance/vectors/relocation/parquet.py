@@ -1,7 +1,7 @@
-"""Locations in the column ``file_path`` of Parquet files (Apache Parquet, File Format).
+"""Rewrite locations in the column ``file_path`` of Parquet files (Apache Parquet, File Format).
 
-The pages of the column are rewritten with their codec, as are the statistics; other pages are copied, and offsets
-follow. Files of other columns are left alone.
+The pages of the column are rewritten with their codec, as are the statistics; other pages are copied, and offsets are
+adapted. Files without such a column are returned unchanged.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ COLUMN = [b"file_path"]
 FIELD_ID = 2147483546
 PLAIN = 0
 INDEXED = (2, 8)
-"""The encodings of data pages that have places in the dictionary: nothing of them changes."""
+"""The encodings of data pages with dictionary indexes, which stay unchanged."""
 
 CODECS: dict[int, tuple[Callable[[bytes], bytes], Callable[[bytes], bytes]]] = {
     0: (bytes, bytes),
@@ -32,10 +32,10 @@ CODECS: dict[int, tuple[Callable[[bytes], bytes], Callable[[bytes], bytes]]] = {
 
 
 def relocate(data: bytes, paths: Paths) -> tuple[bytes, dict[int, int]]:
-    """The file with other locations, and of the chunks of the column their former sizes with the new ones.
+    """Return the file with new locations, and the old and new sizes of the column's chunks.
 
     Raises:
-        Unreadable: it is damaged, or has a form in which locations are not found.
+        Unreadable: the file is damaged, or has a form in which locations cannot be found.
     """
     if data[:4] != b"PAR1" or data[-4:] != b"PAR1":
         raise Unreadable("not a Parquet file")
@@ -77,13 +77,13 @@ class _Rewriting:
         self.paths = paths
         self.optional = optional
         self.parts: dict[int, tuple[int, bytes]] = {}
-        """From the offset of a part to its length and its new bytes."""
+        """For the offset of each part, its length and its new bytes."""
 
         self.uncompressed: dict[int, int] = {}
-        """By chunk, how many bytes more it has before compression."""
+        """For each chunk, its growth in bytes before compression."""
 
         self.pages: dict[int, int] = {}
-        """From the offset of a page to its new length, with its header."""
+        """For the offset of each page, its new length including its header."""
 
     def chunk(self, chunk: Struct) -> None:
         """Rewrite the pages of a column."""
@@ -120,8 +120,8 @@ class _Rewriting:
             self._statistics(metadata[12])
 
     def _page(self, header: Struct, data: bytes) -> bytes:
-        """The content of a page with other locations."""
-        if header[1] == 2:  # a dictionary
+        """Return the content of a page with new locations."""
+        if header[1] == 2:  # a dictionary page
             return self._texts(data)
         if header[1] != 0:
             raise Unreadable(f"a page of kind {header[1]}")
@@ -150,7 +150,7 @@ class _Rewriting:
                 statistics[field] = self.paths.replace(statistics[field])
 
     def indexes(self, chunk: Struct) -> None:
-        """Rewrite the page indexes of a chunk: the least and greatest value of each page, and its place."""
+        """Rewrite the page indexes of a chunk: the minimum and maximum of each page, and its offset."""
         if 6 in chunk:
             index, length = thrift.read(self.data[chunk[6] : chunk[6] + chunk[7]])
             for field in (2, 3):
@@ -161,7 +161,7 @@ class _Rewriting:
             chunk[7] = len(made)
 
     def offsets(self, footer: Struct, chunks: list[Struct]) -> None:
-        """Let all offsets follow: those in the indexes of pages first, as the indexes come before the footer."""
+        """Adapt all offsets, those in the page indexes first, as the indexes precede the footer."""
         for chunk in chunks:
             if 4 in chunk:
                 index, length = thrift.read(self.data[chunk[4] : chunk[4] + chunk[5]])
@@ -182,11 +182,11 @@ class _Rewriting:
                 group[5] = self.moved(group[5])
 
     def moved(self, offset: int) -> int:
-        """The new place of an offset."""
+        """Return the new value of an offset."""
         return offset + sum(len(made) - length for start, (length, made) in self.parts.items() if start < offset)
 
     def body(self, end: int) -> bytes:
-        """All before the footer."""
+        """Return all bytes before the footer."""
         made, at = [], 0
         for start, (length, part) in sorted(self.parts.items()):
             made += [self.data[at:start], part]

@@ -1,4 +1,4 @@
-"""Replacing the folder at the beginning of locations."""
+"""Replace the folder at the beginning of locations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from attrs import frozen
 
 @frozen(slots=False)
 class Paths:
-    """From the folder that locations begin with to another one; both are absolute and written with slashes."""
+    """The old and the new folder at the beginning of locations; both are absolute and written with slashes."""
 
     old: str
     new: str
@@ -22,7 +22,7 @@ class Paths:
         return re.compile(uri + re.escape(self.old.encode()) + rb"(?![\w.-])")
 
     def __contains__(self, data: bytes) -> bool:
-        """Whether bytes have a location in them."""
+        """Return whether bytes contain a location."""
         return self._pattern.search(data) is not None
 
     def replace(self, data: bytes) -> bytes:
@@ -35,7 +35,7 @@ class Paths:
         return self._pattern.sub(lambda found: found[1] + in_uri if found[1] else new, data)
 
     def replace_cut(self, bound: bytes) -> bytes:
-        """Rewrite the bound of a location that was cut within the folder; an upper bound ends one higher."""
+        """Rewrite the bound of a location that was truncated within the folder; an upper bound ends one higher."""
         old, new = self.old.encode(), self.new.encode()
         if 1 < len(bound) <= len(old) and bound[:-1] == old[: len(bound) - 1]:
             more = bound[-1] - old[len(bound) - 1]
@@ -45,13 +45,13 @@ class Paths:
         return bound
 
     def replace_text(self, text: str) -> str:
-        """Rewrite every location in a text."""
+        """Rewrite every location in a string."""
         if self.old not in text:
             return text
         return self.replace(text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
 
     def replace_all(self, value: Any) -> Any:
-        """Rewrite the locations in all texts and bytes of a value of lists and dicts."""
+        """Rewrite the locations in all strings and bytes of nested lists and dicts."""
         match value:
             case str():
                 return self.replace_text(value)
@@ -66,10 +66,10 @@ class Paths:
         return value
 
     def relative(self, location: bytes) -> str | None:
-        """The path below the folder of a location, or None where it is elsewhere."""
+        """Return the path of a location below the folder; None if it is elsewhere."""
         found = self._pattern.match(location)
         return None if found is None else location[found.end() :].decode().lstrip("/")
 
     def reversed(self) -> Paths:
-        """The way back."""
+        """Return the reverse replacement."""
         return Paths(self.new, self.old)

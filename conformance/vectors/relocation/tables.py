@@ -1,7 +1,7 @@
-"""The files of a table at another place, with the lengths that follow.
+"""Relocate the files of a table, and adapt the lengths that they state.
 
-Files are rewritten after those that they name, so that each states the new lengths: delete files, manifests, manifest
-lists, table metadata.
+Files are rewritten after the files that they name, so that each states the new lengths: delete files, manifests,
+manifest lists, table metadata.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ ADDED, DELETED = 1, 2
 
 @frozen
 class Resized:
-    """A file that has another length."""
+    """A file whose length changed."""
 
     old: int
     new: int
     columns: Mapping[int, int] = field(factory=dict)
-    """The former sizes of parts of the column ``file_path``, with the new ones."""
+    """The old and new sizes of parts of the column ``file_path``."""
 
 
 @frozen
 class Entry:
-    """How an entry of a manifest adds to the sizes in summaries: files that became longer."""
+    """The contribution of a manifest entry to the sizes in summaries, for a file that grew."""
 
     status: int
     snapshot: int | None
@@ -43,23 +43,23 @@ class Entry:
 
 @define
 class Relocated:
-    """The files of a table at another place."""
+    """The relocated files of a table."""
 
     files: dict[str, bytes]
     unreadable: dict[str, str] = field(factory=dict)
-    """Files that were left as they are, because they are damaged, and why."""
+    """Damaged files that were left unchanged, and the reason for each."""
 
 
 def relocate(files: Mapping[str, bytes], name: str, paths: Paths) -> Relocated:
     """Rewrite the locations in the files of a table.
 
     Args:
-        files: by path below the table's folder.
+        files: the files by path below the table's folder.
         name: the path of the table's folder below the folder that is replaced.
-        paths: from where to where.
+        paths: the old and the new folder.
 
     Returns:
-        The files; those that name no location have the same bytes.
+        The files; those that contain no location are unchanged.
     """
     return _Table(dict(files), name, paths).relocated()
 
@@ -150,12 +150,12 @@ class _Table:
         if isinstance(inner, Blocks):
             _follow_columns(inner, resized)
         is_vector = plain(data_file.fields.get("content_offset", avro.Raw(b""))) is not None
-        more = 0 if is_vector else resized.new - resized.old  # of a vector, summaries count the blob
+        more = 0 if is_vector else resized.new - resized.old  # for a deletion vector, summaries count the blob
         status, snapshot = plain(entry.fields["status"]), plain(entry.fields["snapshot_id"])
         self.entries.setdefault(manifest, []).append(Entry(status, snapshot, more))
 
     def _cut_bounds(self, bounds: avro.Node | None) -> None:
-        """Rewrite bounds of ``file_path`` that were cut within the folder; `avro.replace` does the others."""
+        """Rewrite bounds of ``file_path`` that were truncated within the folder; `avro.replace` rewrites the others."""
         inner = bounds.value if isinstance(bounds, avro.Union) else bounds
         if not isinstance(inner, Blocks):
             return
@@ -175,7 +175,7 @@ class _Table:
             self.lists.setdefault(list_, []).append((path, added))
 
     def _summary_sizes(self) -> dict[int, dict[str, int]]:
-        """By how many bytes more the summary of each snapshot has to count."""
+        """Return the growth in bytes of the sizes in each snapshot's summary."""
         lists = self._lists_of_snapshots()
         made: dict[int, dict[str, int]] = {}
         for snapshot, list_ in lists.items():
@@ -204,7 +204,7 @@ class _Table:
 
 
 def _follow(record: Record, member: str, resized: Resized) -> None:
-    """State the new length, where the former one was stated."""
+    """Replace the old length with the new one if it is stated."""
     size = record.fields.get(member)
     inner = size.value if isinstance(size, avro.Union) else size
     if isinstance(inner, Number) and inner.value == resized.old:

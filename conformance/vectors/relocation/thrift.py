@@ -1,4 +1,4 @@
-"""Structs of the Thrift compact protocol as trees that are written back to the same bytes."""
+"""Structs of the Thrift compact protocol as trees; unchanged trees are written back to the same bytes."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ class Struct:
     """The fields of a struct in order, by id: kind and value."""
 
     def __init__(self, fields: dict[int, list[Any]]) -> None:
-        """Make it of [kind, value] by field id."""
+        """Initialize from [kind, value] by field id."""
         self.fields = fields
 
     def __getitem__(self, field: int) -> Any:
-        """The value of a field."""
+        """Return the value of a field."""
         return self.fields[field][1]
 
     def __setitem__(self, field: int, value: Any) -> None:
-        """Change the value of a field that is there."""
+        """Change the value of an existing field."""
         self.fields[field][1] = value
 
     def __contains__(self, field: int) -> bool:
-        """Whether a field is there."""
+        """Return whether a field exists."""
         return field in self.fields
 
     def get(self, field: int, default: Any = None) -> Any:
-        """The value of a field, or a default."""
+        """Return the value of a field, or a default."""
         return self.fields[field][1] if field in self.fields else default
 
 
@@ -96,7 +96,7 @@ def _encode(kind: int, value: Any) -> bytes:
 
 
 def encode(struct: Struct) -> bytes:
-    """The bytes of a struct."""
+    """Encode a struct."""
     made, last = [], 0
     for field, (kind, value) in struct.fields.items():
         step = field - last
@@ -108,7 +108,7 @@ def encode(struct: Struct) -> bytes:
 
 
 def read(data: bytes) -> tuple[Struct, int]:
-    """The struct that bytes begin with, and its length.
+    """Decode the struct at the beginning of bytes; return it and its length.
 
     Raises:
         Unreadable: it is damaged, or would not be written back to the same bytes.
