@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 from conformance.cli import command_group
+from conformance.core.counts import plural
 from conformance.core.failures import ExitStatus, UsageError
 from conformance.core.lazy_imports import lazy_imports
 
@@ -94,8 +95,8 @@ def extract_(
     if format == "json":
         sys.stdout.write(json.dumps(attrs.asdict(found), indent=2) + "\n")
     else:
-        print(f"{found.vectors} vectors in {folder}, {found.tables} tables at {found.location}")
-        print(f"{found.rewritten} of their {found.files} files were rewritten, and differ only in locations")
+        print(f"{plural(found.vectors, 'vector')} in {folder}, {plural(found.tables, 'table')} at {found.location}")
+        print(f"{found.rewritten:,} of {plural(found.files, 'table file')} rewritten, with changes only in locations")
     return ExitStatus.CONFORMANT
 
 
@@ -109,5 +110,5 @@ def _written(
     if format == "json":
         sys.stdout.write(json.dumps({"files": sorted(documents), "cases": cases}, indent=2) + "\n")
     else:
-        print(f"{cases} cases in {len(documents)} files below {folder}")
+        print(f"{plural(cases, 'case')} in {plural(len(documents), 'file')} below {folder}")
     return ExitStatus.CONFORMANT

@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 import attrs
 
+from conformance.core.counts import plural
 from conformance.core.failures import UsageError
 from conformance.engine_setup.folders import FILE, EngineFolder, engine_folders
 
@@ -51,7 +52,7 @@ class Large:
     """The duration of the installation on two processors with empty caches."""
 
     def __str__(self) -> str:
-        return f"about {self.disk_mb} MB of disk and {self.minutes} minutes"
+        return f"about {self.disk_mb} MB of disk and {plural(self.minutes, 'minute')}"
 
 
 def _names(names: Iterable[str]) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from typing import Any
 
 from conformance.adapter_sdk.script_steps import WRITING
 from conformance.adapter_sdk.table_requests import local_path
+from conformance.core.counts import plural
 from conformance.core.failures import NotExamined
 from conformance.operations.protocol import Answer, Ok, Started, Unsupported
 from conformance.properties.scenario_tables import OtherSchema, ScriptedTable, readings, vector_of
@@ -99,7 +100,7 @@ def summary(reader: str, found: Sequence[SecondReading]) -> Iterator[str]:
     counts = Counter(one.outcome for one in found)
     written = len({(one.writer, one.id) for one in found})
     summary = ", ".join(f"{counts[outcome]} {outcome.value}" for outcome in Outcome if counts[outcome])
-    yield f"second reader {reader}: {written} written, {len(found)} readings: {summary or 'none'}"
+    yield f"second reader {reader}: {plural(written, 'table')}, {plural(len(found), 'reading')}: {summary or 'none'}"
     for one in found:
         if one.is_difference:
             yield f"  {one.id} by {one.writer}, {one.label}: {one.outcome.value}: {one.reason[:300]}"

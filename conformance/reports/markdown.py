@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
+from conformance.core.counts import plural
 from conformance.core.json_text import shorten
 from conformance.core.terminal_sanitizer import in_document
 from conformance.reports.evidence import reproduce, short_evidence
@@ -51,7 +52,12 @@ def _second_readings(readings: list[SecondReading]) -> list[str]:
     counts = Counter(one.outcome for one in readings)
     summed = ", ".join(f"{counts[outcome]} {outcome.value}" for outcome in Outcome if counts[outcome])
     found = [one for one in readings if one.is_difference]
-    lines = ["", f"### Second reader: {plain(readings[0].reader)}", "", f"- {len(readings)} readings: {summed}"]
+    lines = [
+        "",
+        f"### Second reader: {plain(readings[0].reader)}",
+        "",
+        f"- {plural(len(readings), 'reading')}: {summed}",
+    ]
     lines += [
         f"- {code(f'{one.id} by {one.writer}, {one.label}')}: {code(shorten(one.reason))}"
         for one in found[:MOST_GROUPS]

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from typing import TextIO
 
+from conformance.core.counts import plural
 from conformance.core.terminal_sanitizer import in_document, one_line
 from conformance.interop.cells import Cell, MadeTable, Matrix, Writing
 from conformance.interop.summary import Counted, by_feature, by_producer, reproduce, reproduce_table, status, verdict
@@ -156,5 +157,5 @@ def _notes(matrix: Matrix, paint: Paint) -> Iterator[str]:
 def summary(matrix: Matrix) -> str:
     """Return the summary in one line."""
     counts = Counter(status(cell) for cell in matrix.cells)
-    told = ", ".join(f"{counts[name]} {name}" for name in SIGNS if counts[name]) or "no cells"
-    return f"{len(matrix.tables)} tables, {told}; {verdict(matrix)}"
+    summed = ", ".join(f"{counts[name]} {name}" for name in SIGNS if counts[name]) or "no cells"
+    return f"{plural(len(matrix.tables), 'table')}, {summed}; {verdict(matrix)}"

@@ -6,6 +6,7 @@ import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from conformance.core.counts import plural
 from conformance.core.json_text import dump_json
 from conformance.properties.relay import Findings, matrix
 from conformance.properties.relay_known import KnownRelay
@@ -36,7 +37,7 @@ def render(
     failed = found.counterexamples or found.gone
     return render_page(
         "relay_page.html.j2",
-        verdict=("bad" if failed else "good", f"{len(found.counterexamples)} failures that are not known"),
+        verdict=("bad" if failed else "good", plural(len(found.counterexamples), "unknown failure")),
         found=found,
         engines=engines,
         identities=identities,

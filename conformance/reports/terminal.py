@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TextIO
 
+from conformance.core.counts import plural
 from conformance.core.json_text import dump_json
 from conformance.core.terminal_sanitizer import in_document, one_line
 from conformance.reports.evidence import evidence, reproduce, requirement_line, short_evidence
@@ -90,7 +91,7 @@ def lines(run: Run, vectors: Path | None, paint: Paint, detail: Detail) -> Itera
         for group in groups:
             yield from _examples(group, vectors, paint)
         yield ""
-        yield f"examples of {len(run.failures)} failures; --verbose shows the evidence of all"
+        yield f"examples of {plural(len(run.failures), 'failure')}; --verbose shows the evidence of all"
     else:
         for group in groups:
             for result in group.results:
@@ -196,8 +197,9 @@ def _choices(run: Run) -> Iterator[str]:
     differing = {id_: answers for id_, answers in chosen.items() if len(answers) > 1}
     if chosen:
         yield ""
-        yield f"{len(chosen)} cases permit several outcomes; in {len(differing)} of them the choices differ" + (
-            ":" if differing else ""
+        yield (
+            f"{plural(len(chosen), 'case')} with several permitted outcomes; the choices differ in {len(differing):,}"
+            + (":" if differing else "")
         )
         for id_, answers in differing.items():
             yield f"    {id_}: " + "; ".join(f"{answer} by {', '.join(who)}" for answer, who in answers.items())

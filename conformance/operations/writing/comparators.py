@@ -16,6 +16,7 @@ from attrs import frozen
 
 from conformance.adapter_sdk.serve import Unsupported
 from conformance.adapter_sdk.table_requests import local_path, metadata
+from conformance.core.counts import plural
 from conformance.core.json_types import JsonObject
 from conformance.core.lazy_imports import lazy_imports
 from conformance.operations.comparison import ABSENT, MAX_DIFFERENCES, Comparator, Difference, Differences
@@ -191,7 +192,9 @@ class Lineage:
             return
         ids = [row_id for row_id in found.row_ids if row_id is not None]
         if found.assigns_row_ids and len(ids) < len(found.keys):
-            yield Difference(f"{path}/_row_id", "an id for each row", f"{len(found.keys) - len(ids)} rows have none")
+            yield Difference(
+                f"{path}/_row_id", "an id for each row", f"{plural(len(found.keys) - len(ids), 'row')} without an id"
+            )
             return
         twice = [row_id for row_id, count in Counter(ids).items() if count > 1]
         if twice:

@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 
 import attrs
 
+from conformance.core.counts import plural
 from conformance.core.failures import NotExamined, UsageError
 from conformance.engine_setup import EngineError, launch
 from conformance.races.stress.journal import DONE, MAYBE, REFUSED, read_journals
@@ -427,5 +428,5 @@ def _validate(location: str, report: Report) -> None:
         report.problems.append(Problem(INVALID, str(error)))
         return
     errors = [str(one) for one in checked.findings if one.severity is Severity.ERROR]
-    report.validated = f"{len(errors)} errors at level rows, snapshots {snapshots.kind}"
+    report.validated = f"{plural(len(errors), 'error')} at level rows, snapshots {snapshots.kind}"
     report.problems += [Problem(INVALID, text) for text in errors[:MOST_TOLD]]

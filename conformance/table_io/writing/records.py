@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 import attrs
 
+from conformance.core.counts import plural
 from conformance.table_io.file_access import read_bytes
 from conformance.table_io.reading import Reading, in_file, reading_of
 from conformance.table_io.records import row_reader
@@ -103,7 +104,7 @@ def write_rows(files: NewFiles, plan: WritePlan, rows: Iterable[Named], task: st
         with error_path(f"/{number}"):
             made.append(written_row(plan.schema.fields, row))
     if made and not plan.schema.fields:
-        raise spec_error("TYP002", "rows without columns cannot be written", found=f"{len(made)} rows")
+        raise spec_error("TYP002", "rows without columns cannot be written", found=plural(len(made), "row"))
     names = (f"{task}-{plan.write_id}-{number:05d}" for number in itertools.count())
     added: list[NewFile] = []
     for partition, own in split_by_partition(plan.spec, plan.schema, made):

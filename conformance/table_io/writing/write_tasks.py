@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 
+from conformance.core.counts import plural
 from conformance.core.failures import UsageError
 from conformance.table_io.writing.files import NewFiles, settle, taken_back
 from conformance.table_io.writing.metrics import Collected, CollectedRows
@@ -235,7 +236,7 @@ class RowSink:
         if not made.num_rows:
             return
         if not made.num_columns:
-            raise spec_error("TYP002", "rows without columns cannot be written", found=f"{made.num_rows} rows")
+            raise spec_error("TYP002", "rows without columns cannot be written", found=plural(made.num_rows, "row"))
         self._waiting.append(made)
         self._waiting_rows += made.num_rows
         self._waiting_bytes += made.nbytes
