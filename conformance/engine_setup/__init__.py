@@ -139,21 +139,21 @@ def engine_status(engine: Engine) -> EngineStatus:
     if made is None:
         program = engine.command and shutil.which(_in_folder(engine, engine.command[0]))
         if program is None:
-            reason = f"there is no program {engine.command[0]}"
+            reason = f"the program {engine.command[0]} does not exist"
     elif outdated:
-        reason = f"its sources changed since it was built; `iceberg-conformance engines install {engine.label}` does it"
+        reason = f"its sources changed since it was built; run `iceberg-conformance engines install {engine.label}`"
     elif not made.is_installed():
-        reason = f"not installed; `iceberg-conformance engines install {engine.label}` does it"
+        reason = f"not installed; run `iceberg-conformance engines install {engine.label}`"
     elif engine.jdk and full_jdk(engine.jdk) is None:
         reason = no_jdk(engine.jdk)
     elif engine.java and not (system_java() or packaged_java()):
-        reason = "no Java runtime; installing the engine again brings one"
+        reason = "no Java runtime; install the engine again"
     else:
         missing = [jar for jar in jars(engine) if not jar.is_file()]
         if missing:
-            reason = f"{missing[0].name} is missing; installing the engine again brings it"
+            reason = f"{missing[0].name} is missing; install the engine again"
         elif engine.classes and not (classes_path(engine) / MARKER).is_file():
-            reason = f"its adapter is not compiled; `iceberg-conformance engines install {engine.label}` does it"
+            reason = f"its adapter is not compiled; run `iceberg-conformance engines install {engine.label}`"
     return EngineStatus(
         name=engine.name,
         version=engine.version,

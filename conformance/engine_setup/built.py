@@ -168,7 +168,7 @@ def install_build(engine: Installed, progress: Progress) -> Build:
     with exclusive(made.path.with_suffix(".lock")):
         if made.is_installed():  # another process has just built it
             return made
-        progress(f"{engine}: building it with {toolchain.program}, which takes minutes where nothing of it is cached")
+        progress(f"{engine}: building it with {toolchain.program}, which takes minutes with empty caches")
         shutil.rmtree(made.path, ignore_errors=True)
         copied, scratch = made.path / "sources", made.path / "made"
         shutil.copytree(sources(engine), copied)

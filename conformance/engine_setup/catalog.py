@@ -239,7 +239,7 @@ def _catalog(folders: tuple[EngineFolder, ...]) -> Catalog:
     for folder in folders:
         for name, wanted in folder.lock_packages.items():
             if name in locks:
-                what = f"expected a unique name, found that of the lock in {places[name]}"
+                what = f"expected a unique name, but {places[name]} has this lock, too"
                 raise UsageError(f"{folder.path / FILE}: /lock_packages/{name}: {what}")
             locks[name], places[name] = wanted, folder.path
     engines = [
@@ -276,13 +276,13 @@ def find_engine(name: str) -> Engine:
     named = [engine for engine in catalog().engines if engine.name == plain]
     if not named:
         known = ", ".join(dict.fromkeys(engine.name for engine in catalog().engines))
-        raise EngineError(name, f"no such engine; there are {known}")
+        raise EngineError(name, f"no such engine; the engines are {known}")
     if not version:
         return next(engine for engine in named if engine.default)
     for engine in named:
         if engine.version == version or engine.version.startswith(version + "."):
             return engine
-    raise EngineError(name, f"no such version; there are {', '.join(engine.version for engine in named)}")
+    raise EngineError(name, f"no such version; the versions are {', '.join(engine.version for engine in named)}")
 
 
 def find_server(name: str) -> CatalogServer:
@@ -295,7 +295,7 @@ def find_server(name: str) -> CatalogServer:
         if server.name == name:
             return server
     known = ", ".join(server.name for server in catalog().servers)
-    raise EngineError(name, f"there is no such server of a catalog; there are {known}")
+    raise EngineError(name, f"no such catalog server; the servers are {known}")
 
 
 def lock_text(name: str) -> str:
@@ -309,7 +309,7 @@ def lock_text(name: str) -> str:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
         command = f"python -m conformance.engine_setup lock {name}"
-        raise EngineError(name, f"there is no lock file {path}; `{command}` writes it") from None
+        raise EngineError(name, f"the lock file {path} does not exist; run `{command}`") from None
 
 
 def lock_names() -> list[str]:

@@ -144,7 +144,7 @@ def _folders(root: Path) -> list[Path]:
     try:
         paths = sorted(path for path in root.iterdir() if path.is_dir() and not path.name.startswith((".", "_")))
     except OSError as error:
-        raise UsageError(f"{VARIABLE}: {root}: expected a folder of folders of engines: {error.strerror}") from None
+        raise UsageError(f"{VARIABLE}: {root}: expected a directory of engine folders: {error.strerror}") from None
     return paths
 
 
@@ -155,9 +155,9 @@ def _read(path: Path) -> EngineFolder:
     except FileNotFoundError:
         raise UsageError(f"{path}: expected the folder of an engine, with a file {FILE}; found none") from None
     except OSError as error:
-        raise UsageError(f"{file}: it cannot be read: {error.strerror}") from None
+        raise UsageError(f"{file}: cannot be read: {error.strerror}") from None
     except ValueError as error:
-        raise UsageError(f"{file}: it is not TOML: {error}") from None
+        raise UsageError(f"{file}: not TOML: {error}") from None
     _check(file, "", document, _ENGINE)
     for key in ("name", "language"):
         if key not in document:

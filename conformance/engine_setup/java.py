@@ -199,7 +199,7 @@ def _resolve(engine: Engine, jar: Jar, spark: Environment, java_home: Path, scra
     fetched = scratch / jar.file_name
     if not fetched.is_file():  # Ivy exits with 0 even if it finds nothing
         raise EngineError(
-            str(engine), f"the Maven repository gave no {jar.organization}:{jar.name}:{jar.revision} (no network?)"
+            str(engine), f"the Maven repository has no {jar.organization}:{jar.name}:{jar.revision} (no network?)"
         )
     return fetched
 
@@ -279,13 +279,13 @@ def _compiler(engine: Engine, java_home: Path) -> Path:
     on_path = shutil.which("javac")
     found = [path for path in (java_home / "bin" / name, Path(on_path or name)) if path.is_file()]
     if not found:
-        reason = f"{COMPILER[1]}, and there is no javac in {java_home / 'bin'} nor on the path: there is a runtime only"
+        reason = f"{COMPILER[1]}, and there is no javac in {java_home / 'bin'} nor on the path: it is only a runtime"
         raise EngineError(str(engine), reason)
     releases = {path: _compiler_release(path) for path in found}
     for path, release in releases.items():
         if release is not None and release >= COMPILER[0]:
             return path
-    releases_found = ", ".join(f"{path} is of release {release or 'unknown'}" for path, release in releases.items())
+    releases_found = ", ".join(f"{path} has release {release or 'unknown'}" for path, release in releases.items())
     raise EngineError(str(engine), f"{COMPILER[1]}, and {releases_found}")
 
 

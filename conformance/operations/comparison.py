@@ -142,7 +142,7 @@ def typed(type_of: Callable[[dict[str, Any]], Type], form: Form = VALUE) -> Comp
         try:
             value = form.read(type_, got)
         except SpecError as error:
-            raise Undecodable(f"the answer is no {type_}: {error}") from None
+            raise Undecodable(f"the answer is not of type {type_}: {error}") from None
         if form.equal(type_, wanted, value):
             return ()
         canonical = json_differences(form.write(type_, wanted), form.write(type_, value))

@@ -64,7 +64,7 @@ def _refuse_twice(names: Iterator[tuple[str, Path]]) -> None:
     first: dict[str, Path] = {}
     for name, path in names:
         if name in first:
-            raise UsageError(f"{path}: {name} is already in {first[name]}; expected another name")
+            raise UsageError(f"{path}: {name} is already defined in {first[name]}; expected a unique name")
         first[name] = path
 
 
@@ -72,7 +72,7 @@ def _folders(root: Path) -> list[Path]:
     try:
         return sorted(path for path in root.iterdir() if path.is_dir() and not path.name.startswith((".", "_")))
     except OSError as error:
-        what = f"expected a folder of folders of operations: {error.strerror}"
+        what = f"expected a directory with one folder for each family of operations: {error.strerror}"
         raise UsageError(f"{operations.VARIABLE}: {root}: {what}") from None
 
 

@@ -112,7 +112,7 @@ def _most_telling(errors: Iterable[jsonschema_rs.ValidationError]) -> str:
     if forms and not meant:
         first = marks[0][0]
         values = sorted({str(one.kind.as_dict()["expected_value"]) for wrong in marks for one in wrong})
-        return f"{place(first.instance_path)}{shorten(repr(first.instance))} is none of {', '.join(values)}"
+        return f"{place(first.instance_path)}{shorten(repr(first.instance))} is not one of {', '.join(values)}"
     return f"{place(error.instance_path)}{shorten(error.message)}"
 
 
@@ -141,7 +141,7 @@ def stop_line(seq: int) -> bytes:
 def _line(message: dict[str, Any], definition: str) -> bytes:
     wrong = complaint(definition, message)
     if wrong is not None:
-        raise HarnessFault(f"this tool made a request that is not of the protocol: {wrong}")
+        raise HarnessFault(f"this tool made an invalid request: {wrong}")
     line = dump_json(message).encode() + b"\n"
     if len(line) > MAX_LINE:
         raise HarnessFault(f"the request is {len(line)} bytes, more than the protocol's {MAX_LINE}")
@@ -159,9 +159,9 @@ def read_answer(line: bytes) -> tuple[int, Ok | Refused | Unsupported]:
     except ValueError as error:
         raise Breach(f"the line is not JSON ({error}): {abbreviated_repr(line[:200])}") from None
     if _MAY_OVERFLOW.search(line) and not _is_finite(message):
-        raise Breach(f"the answer has a number that no double holds: {abbreviated_repr(line[:200])}")
+        raise Breach(f"the answer has a number beyond the range of doubles: {abbreviated_repr(line[:200])}")
     if not validator("answer").is_valid(message):
-        raise Breach(f"the answer is not of the protocol: {_answer_complaint(message)}")
+        raise Breach(f"the answer is invalid: {_answer_complaint(message)}")
     seq = int(message["seq"])
     match message:
         case {"ok": value}:
@@ -211,7 +211,7 @@ def read_started(answer: Ok | Refused | Unsupported) -> Started:
         raise Breach(f"it speaks protocol {value['protocol']}, this tool speaks {PROTOCOL}")
     wrong = complaint("started", value)
     if wrong is not None:
-        raise Breach(f"the answer to start is not of the protocol: {wrong}")
+        raise Breach(f"the answer to start is invalid: {wrong}")
     return Started(
         implementation=value["implementation"],
         version=value["version"],

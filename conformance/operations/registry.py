@@ -73,7 +73,7 @@ def _operations(family: Family) -> Iterator[Operation]:
     found: dict[str, Comparator] = family.load("comparators").COMPARATORS if family.has("comparators") else {}
     for name in sorted(found.keys() ^ family.operations.keys()):
         missing = "schema.json" if name in found else "COMPARATORS of comparators.py"
-        raise UsageError(f"{family.path}: {name}: not in {missing}; expected what compares each operation")
+        raise UsageError(f"{family.path}: {name}: not in {missing}; expected a comparator for each operation")
     for name, operation in family.operations.items():
         yield Operation(name, found[name], frozenset(operation["roles"]), operation["description"])
 

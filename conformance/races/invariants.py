@@ -182,14 +182,14 @@ def _members(transition: Transition) -> Iterator[str]:
             yield f"lost update: {name} was {before!r:.200} and became {after!r:.200}"
     relies_on = transition.planned.relies_on
     if relies_on(transition.based_on) != relies_on(transition.before):
-        yield f"isolation: what {transition.planned.name} relies on was changed by others"
+        yield f"isolation: a concurrent commit changed what {transition.planned.name} relies on"
     ids = {snapshot.snapshot_id for snapshot in transition.after.snapshots}
     for name, ref in transition.after.references.items():
         if ref.snapshot_id not in ids:
-            yield f"missing snapshot: the reference {name} leads to {ref.snapshot_id}"
+            yield f"missing snapshot: the reference {name} points to {ref.snapshot_id}"
     for one in transition.after.statistics:
         if one.snapshot_id not in ids:
-            yield f"missing snapshot: the statistics {one.statistics_path} are of {one.snapshot_id}"
+            yield f"missing snapshot: the statistics {one.statistics_path} are for {one.snapshot_id}"
     problem = transition.planned.missing(transition.before, transition.after)
     if problem:
         yield f"lost update: {problem}"
@@ -271,13 +271,13 @@ def _snapshot(transition: Transition, observed: Observations) -> Iterator[str]:
         yield "linear history: the branch does not lead to the snapshot"
     moved = before.references.get(change.branch)
     if moved is not None and evolve(moved, snapshot_id=snapshot.snapshot_id) != after.references.get(change.branch):
-        yield f"linear history: {change.branch} does not lead to the snapshot with the retention that it had"
+        yield f"linear history: {change.branch} does not point to the snapshot with its previous retention"
     others = {name: one for name, one in before.references.items() if name != change.branch}
     if others != {name: one for name, one in after.references.items() if name != change.branch}:
         yield "lost update: another reference was moved"
     yield from _numbers(transition, snapshot)
     if snapshot.schema_id != before.current_schema_id:
-        yield f"schema: the snapshot is of schema {snapshot.schema_id} instead of {before.current_schema_id}"
+        yield f"schema: the snapshot has schema {snapshot.schema_id} instead of {before.current_schema_id}"
     if (snapshot.summary or {}).get("operation") != transition.planned.operation:
         yield f"operation: {transition.planned.name} is recorded as {(snapshot.summary or {}).get('operation')}"
     try:
@@ -331,9 +331,9 @@ def _contents(transition: Transition, snapshot: Any, had: Live, made: ObservedSn
             planned = added[key].spec_id
             spec_id = transition.based_on.default_spec_id if planned is None else planned
             if one.spec_id != spec_id:
-                yield f"partition spec: {one.path} is of spec {one.spec_id} instead of {spec_id}"
+                yield f"partition spec: {one.path} has spec {one.spec_id} instead of {spec_id}"
             if dict(one.partition[1]) != dict(ObservedFile(key, added[key].data_file, 0, 0, 0, None, 0).partition[1]):
-                yield f"partition: {one.path} is in another partition than it was written for"
+                yield f"partition: {one.path} is not in the partition for which it was written"
             number = added[key].data_sequence_number
             number = snapshot.sequence_number if number is None else number
             if (one.sequence_number, one.file_sequence_number) != (number, snapshot.sequence_number):
@@ -349,7 +349,7 @@ def _contents(transition: Transition, snapshot: Any, had: Live, made: ObservedSn
             if one.spec_id != was.spec_id or one.partition != was.partition:
                 yield f"partition: {one.path} was in {was.partition} and is in {one.partition}"
             elif one.data_file is not was.data_file and _described(one) != _described(was):
-                yield f"file: what the table says of {one.path} has changed"
+                yield f"file: the metadata of {one.path} changed"
 
 
 def _isolation(transition: Transition, had: Live, made: ObservedSnapshot, observed: Observations) -> Iterator[str]:
@@ -363,7 +363,7 @@ def _isolation(transition: Transition, had: Live, made: ObservedSnapshot, observ
         yield "isolation: a data file has two deletion vectors"
     for path in change.validation.files_exist:
         if path not in data:
-            yield f"isolation: {path}, whose rows are deleted, is not there"
+            yield f"isolation: {path}, whose rows are deleted, does not exist"
     for key in had.keys() - knew.keys():
         one = had[key]
         replaced = transition.before.snapshot_by_id(one.added_by or 0).summary["operation"] == "replace"  # type: ignore[index]
@@ -430,14 +430,14 @@ def _row_ids(transition: Transition, observed: Observations) -> Iterator[str]:
             if one.content is not FileContent.DATA:
                 continue
             if one.first_row_id is None:
-                yield f"row ids: {one.path} has none"
+                yield f"row ids: {one.path} has no row ids"
                 continue
             end = one.first_row_id + one.rows
             if end > after.next_row_id:
                 yield f"row ids: those of {one.path} are beyond next-row-id {after.next_row_id}"
             other = ranges.setdefault((one.first_row_id, end), one.path)
             if other != one.path:
-                yield f"row ids: {one.path} and {other} have the same"
+                yield f"row ids: {one.path} and {other} have the same ones"
     ordered = sorted(ranges)
     for (_, end), (first, last) in pairwise(ordered):
         if first < end:

@@ -149,7 +149,7 @@ def _read(snapshot: Snapshot, source: Any, files: Mapping[str, Any]) -> Observed
             one = entry.data_file
             counts[entry.status] += 1
             if entry.status is EntryStatus.ADDED and entry.snapshot_id not in (None, manifest.added_snapshot_id):
-                problems.append(f"{manifest.manifest_path} adds a file of another snapshot, {one.file_path}")
+                problems.append(f"{manifest.manifest_path} adds a file of a different snapshot, {one.file_path}")
             key = (one.file_path, one.content_offset)
             if entry.status is EntryStatus.DELETED:
                 if entry.snapshot_id == snapshot.snapshot_id:
@@ -164,7 +164,7 @@ def _read(snapshot: Snapshot, source: Any, files: Mapping[str, Any]) -> Observed
                 number = inherited if number is None else number
                 file_number = inherited if file_number is None else file_number
             if number is None or file_number is None:
-                problems.append(f"{one.file_path} has no sequence number and inherits none")
+                problems.append(f"{one.file_path} neither has nor inherits a sequence number")
                 number, file_number = -1, -1
             least = number if least is None else min(least, number)
             if key in live:
@@ -193,7 +193,7 @@ def _against_list(
     listed = _counts(manifest)
     counted = (counts[EntryStatus.ADDED], counts[EntryStatus.EXISTING], counts[EntryStatus.DELETED])
     if any(one is not None and one != other for one, other in zip(listed, counted, strict=True)):
-        problems.append(f"{name} is listed with {listed} files and has {counted}")
+        problems.append(f"{name} is listed with {listed} files but has {counted}")
     if least is not None and snapshot.sequence_number and manifest.min_sequence_number > least:
         problems.append(f"{name} has a file older than its min_sequence_number")
     elif own and least is not None and manifest.min_sequence_number != least:
@@ -201,5 +201,5 @@ def _against_list(
     if manifest.sequence_number > snapshot.sequence_number:
         problems.append(f"{name} is newer than the snapshot")
     if own and manifest.sequence_number != snapshot.sequence_number:
-        problems.append(f"{name} has not the sequence number of the snapshot that adds it")
+        problems.append(f"{name} does not have the sequence number of the snapshot that adds it")
     return problems

@@ -393,10 +393,10 @@ class Simulator:
             match node.error:
                 case None:
                     if times == 0:
-                        self._report(f"lost update: {name} of writer {writer} was acknowledged and is not there", way)
+                        self._report(f"lost update: {name} of writer {writer} was acknowledged but is missing", way)
                 case CommitConflict() | CommitFailed():
                     if times:
-                        self._report(f"false alarm: {name} of writer {writer} is there and was reported as failed", way)
+                        self._report(f"false alarm: {name} of writer {writer} exists but was reported as failed", way)
                     if planned.never or (replaced and isinstance(node.error, CommitConflict)):
                         continue
                     if isinstance(node.error, CommitConflict) and (not planned.may_conflict or not others):
@@ -434,7 +434,7 @@ class Simulator:
             return
         snapshot = files[seen.location].snapshot_by_id(seen.snapshot_id)
         if seen.live != self.observed.snapshot(snapshot, files).live.keys():
-            self._report(f"a reader saw a part of snapshot {seen.snapshot_id}", way)
+            self._report(f"a reader saw only part of snapshot {seen.snapshot_id}", way)
 
     @staticmethod
     def outcome(state: State) -> tuple[str, ...]:
@@ -478,7 +478,7 @@ class Simulator:
         way: tuple[Step, ...] = ()
         for number, step in enumerate(schedule, 1):
             if not self.can(state, step):
-                raise ValueError(f"the step {number} of the schedule, {step[0]}:{step[1]}, cannot come there")
+                raise ValueError(f"the step {number} of the schedule, {step[0]}:{step[1]}, is not possible there")
             state = self.take(state, step, way)
             way = (*way, step)
         if not any(True for _ in self.choices(state._replace(faults=self.most_faults))):

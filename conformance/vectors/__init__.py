@@ -96,7 +96,7 @@ def load(folder: Path) -> tuple[Vector, ...]:
     twice = [id_ for id_, count in Counter(vector.id for vector in vectors).items() if count > 1]
     if twice:
         first, second = (vector.file for vector in vectors if vector.id == twice[0])
-        raise UsageError(f"{second}: the id {twice[0]} is already that of a vector in {first}")
+        raise UsageError(f"{second}: a vector in {first} already has the id {twice[0]}")
     return vectors
 
 
@@ -214,7 +214,7 @@ class Selection:
             headings = {vector.section for vector in vectors} | {rule.section for rule in rules}
             for part in self.sections:
                 if not any(part.lower() in heading.lower() for heading in headings):
-                    raise UsageError(f"unknown section {part!r}: no heading of the spec has it")
+                    raise UsageError(f"unknown section {part!r}: no heading of the spec contains it")
             for code in self.requirements:
                 if not any(rule.code.startswith(code) for rule in rules):
                     raise UsageError(f"unknown requirement {code!r}; see: iceberg-conformance list requirements")
@@ -257,7 +257,7 @@ def name_expression(text: str) -> Predicate:
     tokens = text.replace("(", " ( ").replace(")", " ) ").split()
     predicate, rest = _either(tokens, text)
     if rest:
-        raise UsageError(f"-k {text!r}: {rest[0]!r} is not expected")
+        raise UsageError(f"-k {text!r}: unexpected {rest[0]!r}")
     return predicate
 
 

@@ -119,7 +119,7 @@ def complaints(vectors: Iterable[tuple[str, Mapping[str, Any]]], table: AwkwardV
         if not reasons:
             found.append(f"no vector covers {cell}")
     found += [
-        f"the reason for {one.cells.pattern!r} explains no cell that is not covered"
+        f"the reason for {one.cells.pattern!r} is not needed: every cell is covered"
         for one in table.explained
         if one not in used
     ]

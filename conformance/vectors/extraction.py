@@ -49,10 +49,10 @@ def extract(source: Path, folder: Path, location: str | None = None) -> Extracte
         HarnessFault: a table differs in more than locations and the lengths that follow.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"{folder}: it has to be an empty folder, or none")
+        raise UsageError(f"{folder}: must be empty or not exist")
     place = location if location is not None else f"{location_of(folder)}/{FOLDER}"
     if any(letter in '"\\' or ord(letter) < 32 for letter in place) or place.endswith("/"):
-        raise UsageError(f"{place!r}: tables cannot be in a folder of this name")
+        raise UsageError(f"{place!r}: the name has characters that locations cannot contain")
     tables = folder / FOLDER
     shutil.copytree(source, folder, dirs_exist_ok=True, ignore=lambda at, _: _others(source, Path(at)))
     in_json = Paths(PLACE.as_posix(), json.dumps(place)[1:-1])

@@ -29,7 +29,7 @@ def named_place(folder: Path) -> str:
     try:
         stated = parse_json(path.read_bytes())["location"]
     except (OSError, ValueError, KeyError, TypeError):
-        raise UsageError(f"{path}: it has to be an object with a location") from None
+        raise UsageError(f"{path}: must be an object with a location") from None
     here = location_of(path.parent)
     if stated != here:  # vectors may only cause reads below their own folder, whatever they name
         raise UsageError(f"{path}: the vectors were extracted to {stated!r}; extract them again to read them in {here}")
@@ -44,7 +44,7 @@ def location_of(folder: Path) -> str:
     """
     text = folder.resolve().as_posix()
     if any(letter in '"\\' or ord(letter) < 32 for letter in text):
-        raise UsageError(f"{text!r}: tables cannot be in a folder of this name")
+        raise UsageError(f"{text!r}: the name has characters that locations cannot contain")
     return text
 
 

@@ -77,7 +77,7 @@ def checked_index(data: bytes, path: object) -> dict[str, Any]:
     except ValueError as error:
         raise UsageError(f"{path}: broken index: {error}") from None
     if not isinstance(read, dict) or not isinstance(read.get("files"), dict):
-        raise UsageError(f"{path}: broken index: it has no files")
+        raise UsageError(f"{path}: broken index: files is missing")
     for name, sha256 in read["files"].items():
         parts = PurePosixPath(name).parts
         if not parts or PurePosixPath(name).is_absolute() or ".." in parts or "\0" in name or type(sha256) is not str:
@@ -196,19 +196,19 @@ def _check_extracted(folder: Path, wanted: Iterable[str]) -> None:
     for name in wanted:
         known = index(name, folder)["files"]
         if not _has(folder / FOLDER / name, {**known, INDEX: None}):
-            raise UsageError(f"{folder / FOLDER / name}: not the files that the index names; extract the vectors again")
+            raise UsageError(f"{folder / FOLDER / name}: the files differ from the index; extract the vectors again")
 
 
 def _own(place: Path) -> None:
     """Create a folder to which only this user can write, or check that it is one, as others can write to /tmp."""
     if os.name != "posix" and place.is_relative_to(PLACE.parent):
-        raise UsageError(f"golden tables cannot be at {place}, which this system does not have")
+        raise UsageError(f"golden tables cannot be at {place}, which does not exist on this system")
     try:
         place.mkdir(mode=0o700, parents=False)
     except FileExistsError:
         pass
     except OSError as error:
-        raise UsageError(f"golden tables cannot be at {place}, which cannot be made: {error.strerror}") from None
+        raise UsageError(f"golden tables cannot be at {place}, which cannot be created: {error.strerror}") from None
     found = place.lstat()
     if not stat.S_ISDIR(found.st_mode) or (
         os.name == "posix" and (found.st_uid != os.getuid() or found.st_mode & 0o022)
@@ -269,7 +269,7 @@ def table_files(kept: Path, files: dict[str, str]) -> dict[str, bytes]:
         except OSError as error:
             raise UsageError(f"{path}: a file of a golden table: {error.strerror}") from None
         if hashlib.sha256(found[name]).hexdigest() != sha256:
-            raise UsageError(f"{path}: not the bytes that the engine wrote, by the sha256 in {INDEX}")
+            raise UsageError(f"{path}: the sha256 differs from {INDEX}")
     return found
 
 

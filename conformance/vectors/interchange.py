@@ -259,11 +259,11 @@ def _cases(path: Path, surface: str) -> list[JsonObject]:
     except (OSError, ValueError) as error:
         raise UsageError(f"{path}: cannot be read: {error}") from None
     if not isinstance(content, dict) or not isinstance(content.get("cases"), list):
-        raise UsageError(f"{path}: not a file of cases: /cases has to be a list")
+        raise UsageError(f"{path}: not a file of cases: /cases must be a list")
     for index, case in enumerate(content["cases"]):
         wrong = complaint(surface, case)
         if wrong is not None:
-            raise UsageError(f"{path}: not of the form of {surface}: /cases/{index}{wrong}")
+            raise UsageError(f"{path}: not a case of {surface}: /cases/{index}{wrong}")
     cases: list[JsonObject] = content["cases"]
     return cases
 

@@ -135,7 +135,7 @@ def _file_findings(file: VectorFile) -> Iterator[Finding]:
     """Yield the findings of one file that conforms to the schema."""
     document = file.document
     if document["suite"] != file.path.parent.name:
-        yield file.finding(("suite",), f"the suite is the folder's name, {file.path.parent.name!r}")
+        yield file.finding(("suite",), f"the suite must be the folder's name, {file.path.parent.name!r}")
     if not _TOPIC.fullmatch(file.path.stem):
         yield file.finding((), "a topic is named in lower-case words joined by hyphens")
     headings = {requirement.section for requirement in register().values()}
@@ -205,14 +205,14 @@ def _twice(files: list[VectorFile]) -> Iterator[Finding]:
             path = ("vectors", index)
             if vector["id"] in ids:
                 yield file.finding(
-                    (*path, "id"), f"{vector['id']}: the id is already that of a vector in {ids[vector['id']]}"
+                    (*path, "id"), f"{vector['id']}: a vector in {ids[vector['id']]} already has this id"
                 )
             ids.setdefault(vector["id"], file.path)
             if vector["id"].startswith("iv/"):
                 continue
             question = json.dumps([file.document["operation"], vector["args"]])
             if question in questions:
-                yield file.finding((*path, "args"), f"{vector['id']}: asks the same as {questions[question]}")
+                yield file.finding((*path, "args"), f"{vector['id']}: the same request as {questions[question]}")
             questions.setdefault(question, vector["id"])
 
 

@@ -121,7 +121,7 @@ def test_every_command_has_a_json_form_alone_on_standard_output(
 @pytest.mark.parametrize("schedule", ["0 0 0 0 0 0 0 0 0", "0:arrives", "0:lost-reply", "0:crash 0"])
 def test_a_schedule_that_cannot_be_is_wrong_usage(capsys: pytest.CaptureFixture[str], schedule: str) -> None:
     assert main([*RACE, "--schedule", schedule]) == 2
-    assert "cannot come there" in capsys.readouterr().err
+    assert "is not possible there" in capsys.readouterr().err
 
 
 def test_no_command_is_left_without_a_json_form() -> None:

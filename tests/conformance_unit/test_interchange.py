@@ -243,7 +243,7 @@ def test_a_schema_survives_its_rows() -> None:
 def test_what_is_not_of_the_form_is_told_with_its_place(
     tmp_path: Path, surface: str, one: dict[str, Any], told: str
 ) -> None:
-    with pytest.raises(UsageError, match=rf"cases.json: not of the form of {surface}: /cases/0") as caught:
+    with pytest.raises(UsageError, match=rf"cases.json: not a case of {surface}: /cases/0") as caught:
         imported(checkout(tmp_path, **{surface: {"core": [one]}}), COMMIT)
     assert told in str(caught.value)
 
@@ -257,7 +257,7 @@ def test_what_cannot_be_imported_is_wrong_usage(tmp_path: Path, capsys: pytest.C
     assert main(["vectors", "import", str(tmp_path), str(tmp_path / "out"), "--commit", COMMIT]) == 2
     path.write_text("[]")
     assert main(["vectors", "import", str(tmp_path), str(tmp_path / "out"), "--commit", COMMIT]) == 2
-    assert "/cases has to be a list" in capsys.readouterr().err
+    assert "/cases must be a list" in capsys.readouterr().err
 
 
 def test_the_suites_of_the_other_project_are_what_is_made_of_its_cases() -> None:

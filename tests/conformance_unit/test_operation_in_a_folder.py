@@ -144,8 +144,8 @@ WRONG = {
         "/operations/double/roles/0: ",
     ),
     "name": ({"title": "x", "operations": {"Double": OPERATION}}, "schema.json: /operations: "),
-    "an-operation-of-ours": ({"title": "x", "operations": {"hash": OPERATION}}, "hash is already in .*hashing"),
-    "a-definition-of-ours": ({**SCHEMA, "$defs": {"delete-file": {}}}, "delete-file is already in .*reading"),
+    "an-operation-of-ours": ({"title": "x", "operations": {"hash": OPERATION}}, "hash is already defined in .*hashing"),
+    "a-definition-of-ours": ({**SCHEMA, "$defs": {"delete-file": {}}}, "delete-file is already defined in .*reading"),
 }
 
 
@@ -167,7 +167,7 @@ def test_a_wrong_schema_is_refused_with_its_place(case: str, more: Path) -> None
 
 
 def test_a_folder_without_a_schema_or_with_a_name_of_no_module_is_refused(more: Path) -> None:
-    with pytest.raises(UsageError, match=f"{VARIABLE}: {more}: expected a folder"):
+    with pytest.raises(UsageError, match=f"{VARIABLE}: {more}: expected a directory"):
         families.__wrapped__()
     more.mkdir()
     (more / "doubles").mkdir()

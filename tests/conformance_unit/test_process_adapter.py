@@ -51,7 +51,7 @@ def test_answers_come_in_the_order_of_the_requests(miniature: Miniature) -> None
         ("duplicate-key", 'duplicate key "ok"'),
         ("not-a-number", "the line is not JSON"),
         ("surrogate", "the line is not JSON"),
-        ("infinite", "the answer has a number that no double holds"),
+        ("infinite", "the answer has a number beyond the range of doubles"),
         ("no-answer-key", "an answer has one of ok, error and unsupported"),
     ],
 )
@@ -173,7 +173,7 @@ def _is_running(pid: int) -> bool:
     [
         ("refuses-start", "it refused to start: no licence"),
         ("wrong-protocol", "it speaks protocol 2, this tool speaks 1"),
-        ("malformed-start", 'the answer to start is not of the protocol: "version" is a required property'),
+        ("malformed-start", 'the answer to start is invalid: "version" is a required property'),
         ("silent-start", "no answer to start within 0.5 s"),
         ("dies-at-start", "exited with status 1; it wrote: no module named engine"),
     ],

@@ -78,7 +78,7 @@ def test_an_unknown_operation_is_told(vector_file: WriteFile) -> None:
 
 def test_an_id_that_is_given_twice_names_both_files(vector_file: WriteFile) -> None:
     first, second = vector_file([GOOD], name="a"), vector_file([GOOD], name="b")
-    assert complaint(first.parent.parent) == f"{second}: the id good is already that of a vector in {first}"
+    assert complaint(first.parent.parent) == f"{second}: a vector in {first} already has the id good"
 
 
 def test_a_folder_without_vectors_is_told(tmp_path: Path) -> None:
@@ -125,11 +125,11 @@ def test_the_former_suite_of_tagged_vectors_selects_them() -> None:
         (Selection(sections=("Appendix Z",)), "unknown section 'Appendix Z'"),
         (Selection(requirements=("XYZ001",)), "unknown requirement 'XYZ001'"),
         (Selection(names=""), "a word is missing at the end"),
-        (Selection(names="a b"), "'b' is not expected"),
+        (Selection(names="a b"), "unexpected 'b'"),
         (Selection(names="a and"), "a word is missing at the end"),
         (Selection(names="or a"), "a word is missing before 'or'"),
         (Selection(names="(a"), "a parenthesis is not closed"),
-        (Selection(names="a)"), "')' is not expected"),
+        (Selection(names="a)"), "unexpected ')'"),
     ],
 )
 def test_a_selection_of_unknown_names_is_told(mini_vectors: Path, selection: Selection, reason: str) -> None:

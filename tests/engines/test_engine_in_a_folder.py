@@ -155,7 +155,7 @@ def test_the_validator_knows_what_it_cannot_read_and_how_its_files_look(toy: Pat
 ENGINE = 'name = "toy"\nlanguage = "c"\nversion = "1"\ncommand = ["./toy"]\n'
 
 WRONG = {
-    "[[": "engine.toml: it is not TOML",
+    "[[": "engine.toml: not TOML",
     "": "engine.toml: /name: expected a text that is not empty, found nothing",
     ENGINE.replace('"c"', "7"): "engine.toml: /language: expected a text that is not empty, found 7",
     ENGINE.replace("toy", "To y", 1): "/name: expected small letters and digits, .* found 'To y'",

@@ -212,8 +212,8 @@ def in_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
     ("told", "said"),
     [
         (None, "a JDK of release 17 or newer is needed to compile its adapter, and there is no javac in "),
-        ("javac 11.0.2", "is of release 11"),
-        ("gibberish", "is of release unknown"),
+        ("javac 11.0.2", "has release 11"),
+        ("gibberish", "has release unknown"),
     ],
 )
 def test_a_machine_with_a_runtime_only_is_told_what_is_missing(
@@ -252,6 +252,6 @@ def test_an_engine_whose_classes_are_missing_is_not_ready(
     place.mkdir(parents=True)
     (place / environments.MARKER).touch()
     reason = engine_setup.engine_status(in_java).reason
-    assert reason == "its adapter is not compiled; `iceberg-conformance engines install iceberg-java` does it"
+    assert reason == "its adapter is not compiled; run `iceberg-conformance engines install iceberg-java`"
     java.install_classes(in_java, jdk(tmp_path / "jdk", "javac 17.0.2", "true"), quiet)
     assert engine_setup.engine_status(in_java).installed

@@ -189,7 +189,7 @@ def test_versions_without_delete_files_have_no_equality_deletes() -> None:
         (script(version=4), "/operations/0/format_version"),
         (
             script({"op": "alter-schema", "changes": [{"op": "delete", "name": "id"}]}),
-            "/operations/1/changes/0/op: 'delete' is none of add, default, drop, ",
+            "/operations/1/changes/0/op: 'delete' is not one of add, default, drop, ",
         ),
         (
             script({"op": "alter-schema", "changes": [{"op": "rename", "name": "id", "new_name": "x"}]}),

@@ -171,7 +171,7 @@ def test_an_unknown_member_of_the_file_is_refused(write: Callable[..., Path]) ->
 
 
 def test_the_suite_is_the_name_of_the_folder(write: Callable[..., Path]) -> None:
-    assert findings(write(document(), "other/integers.json")) == ["2:12: the suite is the folder's name, 'other'"]
+    assert findings(write(document(), "other/integers.json")) == ["2:12: the suite must be the folder's name, 'other'"]
 
 
 def test_a_topic_has_a_name_in_lower_case(write: Callable[..., Path]) -> None:
@@ -199,12 +199,12 @@ def test_an_id_is_unique_among_all_files(write: Callable[..., Path]) -> None:
     other = vector(args={"type": "int", "value": 35}, expect={"ok": 1})
     found = findings(write(document()), write(document(other), "hashing/others.json"))
     assert len(found) == 1
-    assert "the id is already that of a vector in" in found[0]
+    assert "already has this id" in found[0]
 
 
 def test_a_question_is_asked_once(write: Callable[..., Path]) -> None:
     found = findings(write(document(vector(), vector(id="hash-int-34-again"))))
-    assert ["hash-int-34-again: asks the same as hash-int-34" in line for line in found] == [True]
+    assert ["hash-int-34-again: the same request as hash-int-34" in line for line in found] == [True]
 
 
 def test_the_order_of_members_in_the_arguments_is_part_of_the_question(write: Callable[..., Path]) -> None:

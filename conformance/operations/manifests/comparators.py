@@ -151,7 +151,7 @@ def _written(read: Any, args: Form, data: str, *, ours: bool = False) -> Form:
     except SpecError as error:
         if ours:
             raise
-        raise Undecodable(f"what was written breaks a rule: {error}") from None
+        raise Undecodable(f"the written file breaks a rule: {error}") from None
     return form
 
 

@@ -91,7 +91,7 @@ def _both(read: Callable[[bytes], Form], expected: str, got: str) -> tuple[Form,
     try:
         return wanted, read(bytes.fromhex(got))
     except SpecError as error:
-        raise Undecodable(f"what was written breaks a rule: {error}") from None
+        raise Undecodable(f"the written file breaks a rule: {error}") from None
 
 
 COMPARATORS: dict[str, Comparator] = {

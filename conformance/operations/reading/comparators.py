@@ -45,13 +45,13 @@ def table_rows(args: JsonObject, expected: JsonObject, got: JsonObject) -> Diffe
 
 def _read(types: dict[str, Type], row: JsonObject, whose: str) -> JsonObject:
     if row.keys() != types.keys():
-        raise Undecodable(f"{whose} row has the columns {sorted(row)}, asked for were {sorted(types)}")
+        raise Undecodable(f"{whose} row has the columns {sorted(row)} instead of {sorted(types)}")
     values = {}
     for name, type_ in types.items():
         try:
             values[name] = _in_one_encoding(type_, from_exchange(type_, row[name]))
         except SpecError as error:
-            raise Undecodable(f"{whose} column {name} has no {type_}: {error}") from None
+            raise Undecodable(f"{whose} column {name} is not of type {type_}: {error}") from None
     return values
 
 

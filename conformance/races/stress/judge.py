@@ -126,21 +126,21 @@ def _rows(operations: list[Operation], found: Found) -> Iterator[Problem]:
     for ref, rows in found.rows.items():
         for op in sorted(rows.keys() - known[ref]):
             if op and not (ref != "main" and op in known["main"]):
-                yield Problem(REFUSED_DONE, f"nobody noted the rows {op} in {ref}")
+                yield Problem(REFUSED_DONE, f"no journal has the rows {op} in {ref}")
 
 
 def _of_rows(one: Operation, state: str, remover: Operation | None) -> Iterator[Problem]:
     """Yield the problems with the rows that an operation adds."""
     if state == TWICE:
-        yield Problem(DOUBLED, f"the rows of {_name(one)} are there more than once")
+        yield Problem(DOUBLED, f"the rows of {_name(one)} occur more than once")
     elif state == PART:
-        yield Problem(HALF, f"some of the rows of {_name(one)} are there, and some are not")
+        yield Problem(HALF, f"only some of the rows of {_name(one)} are in the table")
     elif one.outcome == REFUSED and state == WHOLE:
-        yield Problem(REFUSED_DONE, f"{_name(one)} was refused ({one.error}), and its rows are there")
+        yield Problem(REFUSED_DONE, f"{_name(one)} was refused ({one.error}), but its rows exist")
     elif remover is not None and remover.outcome == DONE and state == WHOLE:
-        yield Problem(LOST, f"{_name(remover)} was acknowledged, and the rows {one.op} that it deleted are there")
+        yield Problem(LOST, f"{_name(remover)} was acknowledged, but the rows {one.op} that it deleted still exist")
     elif one.outcome == DONE and remover is None and state == ABSENT:
-        yield Problem(LOST, f"{_name(one)} was acknowledged, and its rows are not there")
+        yield Problem(LOST, f"{_name(one)} was acknowledged, but its rows are missing")
 
 
 def _name(one: Operation) -> str:
@@ -202,11 +202,11 @@ def _columns(operations: list[Operation], found: Found) -> Iterator[Problem]:
             continue
         count = there[column_of(one.writer, one.number)]
         if one.outcome == DONE and count == 0:
-            yield Problem(LOST, f"{_name(one)} was acknowledged, and its column is not there")
+            yield Problem(LOST, f"{_name(one)} was acknowledged, but its column is missing")
         if one.outcome == REFUSED and count:
-            yield Problem(REFUSED_DONE, f"{_name(one)} was refused ({one.error}), and its column is there")
+            yield Problem(REFUSED_DONE, f"{_name(one)} was refused ({one.error}), but its column exists")
         if count > 1:
-            yield Problem(DOUBLED, f"the column of {_name(one)} is there {count} times")
+            yield Problem(DOUBLED, f"the column of {_name(one)} exists {count} times")
 
 
 def _observations(operations: list[Operation]) -> Iterator[Problem]:
@@ -222,7 +222,7 @@ def _observations(operations: list[Operation]) -> Iterator[Problem]:
             else:
                 missing = int(one.seen["properties"].get(property_of(before.writer), 0)) < before.number
             if missing:
-                yield Problem(STALE, f"writer {one.writer} did not see {_name(before)}, acknowledged before it looked")
+                yield Problem(STALE, f"writer {one.writer} did not see {_name(before)}, which was acknowledged earlier")
                 break
     for one, number, _, latest in _with_latest_before([(one, one.seen["sequence"]) for one in observed]):
         if number < latest:
@@ -238,10 +238,10 @@ def _history(operations: list[Operation], found: Found) -> Iterator[Problem]:
             reached.add(at)
             at = parents[at]
     if stray := sorted(parents.keys() - reached):
-        yield Problem(HISTORY, f"snapshots that no branch leads to: {_shown(stray)}")
+        yield Problem(HISTORY, f"snapshots that are not reachable from a branch: {_shown(stray)}")
     numbers = [number for _, _, number in found.snapshots]
     if any(numbers) and any(later <= earlier for earlier, later in pairwise(numbers)):
-        yield Problem(HISTORY, f"the sequence numbers of the snapshots do not grow: {_shown(numbers)}")
+        yield Problem(HISTORY, f"the sequence numbers of the snapshots do not increase: {_shown(numbers)}")
     if found.versions is None:
         return
     commits = [one for one in operations if one.kind != "observe"]

@@ -73,7 +73,7 @@ def load_known(path: Path | None = None) -> tuple[KnownCatalog, ...]:
             raise UsageError(f"{path}: it cannot be read: {error}") from None
     known = [one for file, content in files for one in _of_rows(file, content.get("catalog", []))]
     if len({one.id for one in known}) != len(known):
-        raise UsageError(f"{path or 'known deviations'}: an id is there twice")
+        raise UsageError(f"{path or 'known deviations'}: an id occurs twice")
     return tuple(known)
 
 

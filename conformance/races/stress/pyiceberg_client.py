@@ -55,7 +55,7 @@ class PyIcebergClient:
     def create(self) -> Entry:
         """Create the table, and its namespace if it does not exist."""
         if not self.plan.allow_remote and (host := remote_host(self.catalog.properties)):
-            raise ValueError(f"it is on another machine, {host}; --allow-remote commits to it nevertheless")
+            raise ValueError(f"the catalog is on a different machine, {host}; use --allow-remote to allow it")
         namespace = self.plan.table.rpartition(".")[0]
         with suppress(NamespaceAlreadyExistsError):
             self.catalog.create_namespace(namespace)

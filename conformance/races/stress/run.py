@@ -143,9 +143,9 @@ def _target(settings: Settings, directory: Path) -> Iterator[_Target]:
     if kind is None:
         raise UsageError(f"there is no server {settings.server}; there are {', '.join(KINDS)}")
     if settings.client == REFERENCE and kind.store is None:
-        raise UsageError(f"--server {settings.server}: the reference has no client for it; use --client pyiceberg")
+        raise UsageError(f"--server {settings.server}: the reference does not support it; use --client pyiceberg")
     if settings.server_kills and not (kind.survives and kind.command):
-        raise UsageError(f"--server {settings.server}: it keeps nothing when it is killed, so --server-kills is 0")
+        raise UsageError(f"--server {settings.server}: it loses its data when killed; use --server-kills 0")
     try:
         with ExitStack() as stack:
             s3 = ""
@@ -187,7 +187,7 @@ def _named(settings: Settings, directory: Path, name: str) -> _Target:
         and parts.hostname not in (None, LOOPBACK, "localhost", "::1")
         and (parts.scheme != "s3")
     ):
-        raise UsageError(f"{catalog}: it is on another machine; --allow-remote commits to it nevertheless")
+        raise UsageError(f"{catalog}: the catalog is on a different machine; use --allow-remote to allow it")
     location = settings.location or (catalog if parts.scheme in ("file", "") else (directory / "table").as_uri())
     return _Target(plan={"catalog": catalog, "location": location}, server=f"{parts.scheme or 'file'} store")
 

@@ -66,7 +66,7 @@ def server_status(server: CatalogServer) -> ServerStatus:
     made = build_of(server) if server.toolchain else environment(server.lock)
     reason = None
     if not made.is_installed():
-        reason = f"not installed; `iceberg-conformance engines install {server.name}` installs it"
+        reason = f"not installed; run `iceberg-conformance engines install {server.name}`"
     elif server.java and java_for(server) is None:
         reason = f"there is no Java {server.java} or newer in JAVA_HOME, on the path or in /usr/lib/jvm"
     return ServerStatus(server.name, server.version, server.title, made.path, reason)

@@ -36,7 +36,7 @@ def complaints(before: Mapping[str, bytes], after: Mapping[str, bytes], name: st
         A description of the difference for each file with one.
     """
     if before.keys() != after.keys():
-        yield f"{name}: has other files"
+        yield f"{name}: has different files"
         return
     for path, data in before.items():
         made = after[path]
@@ -44,12 +44,12 @@ def complaints(before: Mapping[str, bytes], after: Mapping[str, bytes], name: st
             yield f"{name}/{path}: has a location in {paths.old}"
         if made == data:
             if _content_or_none(path, data, paths) is not None:
-                yield f"{name}/{path}: names locations in {paths.old}, and did not change"
+                yield f"{name}/{path}: contains locations in {paths.old}, but did not change"
             continue
         try:
             old, new = _content(path, data), _content(path, made)
         except Exception as error:  # libraries may raise any exception
-            yield f"{name}/{path}: changed, and cannot be read: {type(error).__name__}"
+            yield f"{name}/{path}: changed, but cannot be read: {type(error).__name__}"
             continue
         yield from (f"{name}/{path}: {what}" for what in _differences(paths.replace_all(old), new, (), paths))
         yield from (f"{name}/{path}: {what}" for what in _wrong_lengths(old, new, before, after, name, paths))
@@ -123,7 +123,7 @@ def _differences(expected: Any, found: Any, place: tuple[object, ...], paths: Pa
         yield f"{where}: {found!r:.80} instead of {expected!r:.80}"
     elif isinstance(expected, dict):
         if list(expected) != list(found):
-            yield f"{where}: has other members"
+            yield f"{where}: has different members"
             return
         if expected.get("key") == PATH_COLUMN and ("column_sizes" in place or _is_cut(expected, found, place, paths)):
             return
