@@ -182,7 +182,7 @@ WRONG = {
     ENGINE + "java = 1\n": "/java: expected a boolean, found 1",
     ENGINE + 'jars = [{name = "x"}]\n': "/jars/0: expected a table of organization, name, revision, sha256",
     ENGINE + "[[release]]\nversion = 1\n": "/release/0/version: expected a text that is not empty, found 1",
-    ENGINE + "lock_packages = {readers = []}\n": "/lock_packages/readers: expected a unique name, found that of",
+    ENGINE + "lock_packages = {readers = []}\n": "/lock_packages/readers: expected a unique name, but .* has this lock",
     ENGINE.replace('"toy"', '"pyiceberg"', 1): "/name: found 'pyiceberg', .*; expected a unique name",
 }
 
