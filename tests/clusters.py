@@ -19,27 +19,27 @@ HOST = "127.0.0.1"
 
 @frozen
 class Installed:
-    """The Spark that the engine ``spark-reference`` is installed with."""
+    """The Spark of the installed engine ``spark-reference``."""
 
     python: str
     home: str
     env: Mapping[str, str]
-    """For its processes: where Spark is, where the tool is, and that the machine is all there is."""
+    """The environment of its processes: the paths of Spark and of the tool, and local addresses only."""
 
     @property
     def kit(self) -> str:
-        """Where executors import the tool from."""
+        """The path from which executors import the tool."""
         return self.env["PYTHONPATH"]
 
     @property
     def settings(self) -> dict[str, str]:
-        """What every driver is started with."""
+        """The settings of every driver."""
         return {"spark.driver.host": HOST, "spark.executorEnv.PYTHONPATH": self.kit}
 
 
 @functools.cache
 def installed() -> Installed:
-    """Find it; it fails where it is not installed."""
+    """Find the installed Spark; fails if there is none."""
     launched = launch("spark-reference")
     python, env = launched.command[0], dict(launched.env)
     home = subprocess.run(
@@ -54,7 +54,7 @@ def installed() -> Installed:
 
 @contextlib.contextmanager
 def running(command: list[str], env: Mapping[str, str], log: Path) -> Iterator[None]:
-    """A process that is ended at the end."""
+    """Run a process for the block."""
     with log.open("wb") as out:
         process = subprocess.Popen(command, env=dict(env), stdout=out, stderr=subprocess.STDOUT)
         try:
@@ -65,7 +65,7 @@ def running(command: list[str], env: Mapping[str, str], log: Path) -> Iterator[N
 
 
 def address_in(log: Path, seconds: float = 300) -> str:
-    """The address that a master tells once it listens there."""
+    """Return the address that a master prints once it listens."""
     until = time.monotonic() + seconds
     while not (told := re.search(rf"Starting Spark master at (spark://{HOST}:[1-9]\d*)\s", log.read_text())):
         assert time.monotonic() < until, log.read_text()[-2000:]
@@ -75,7 +75,7 @@ def address_in(log: Path, seconds: float = 300) -> str:
 
 @contextlib.contextmanager
 def standalone(spark: Installed, folder: Path) -> Iterator[str]:
-    """A master and a worker with one core, which works in the folder ``work``; the address of the master."""
+    """Run a master and a worker with one core, which uses the folder ``work``; yield the master's address."""
     env = {**spark.env, "SPARK_DAEMON_MEMORY": "256m"}
     deploy = "org.apache.spark.deploy"
     of_master = [

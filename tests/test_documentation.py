@@ -1,4 +1,4 @@
-"""The documentation: what is made of data, and links between pages; ``make docs`` builds it with warnings as errors."""
+"""The documentation: generated pages, and links between pages; ``make docs`` builds it with warnings as errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The vectors catch every adapter of the kit of faulty adapters: those that are wrong in exactly one way."""
+"""The vectors catch every adapter in the kit of faulty adapters, each of which is wrong in exactly one way."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The site: what it shows comes from results files, and people find their way in it, in a real browser."""
+"""The site: its contents come from results files, and its navigation works in a real browser."""
 
 from __future__ import annotations
 

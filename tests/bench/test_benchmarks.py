@@ -1,4 +1,4 @@
-"""The benchmarks: what is compared, what is told, and peers that end."""
+"""The benchmarks: comparisons, reports, and peers whose process ends."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_stored_figures_come_back_and_a_change_is_shown(tmp_path: Path) -> None:
     assert not (tmp_path / "benchmarks.md").exists()
     stored = report.load(tmp_path / report.file_name(quick=True))
     now = claim(peer="peer 1.1", ours=(4.0,), theirs=(1.0,))
-    assert stored == {now.key: before}  # whatever the peer's version
+    assert stored == {now.key: before}  # for any version of the peer
     assert report.line(now, stored[now.key]).endswith("was 3")
 
 

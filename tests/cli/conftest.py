@@ -27,7 +27,7 @@ def cli(tmp_path: Path) -> Cli:
             env={**os.environ, "MINIATURE_MARKER": str(tmp_path / "marker"), **environment},
             capture_output=True,
             text=True,
-            timeout=600,  # all vectors take half a minute of a processor, which others may be using
+            timeout=600,  # all vectors take half a minute of processor time, more on a busy machine
         )
 
     return run
@@ -35,7 +35,7 @@ def cli(tmp_path: Path) -> Cli:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder of ten vectors, ``mini-1`` to ``mini-10``, that ask for the types fixed[1] to fixed[10]."""
+    """A folder of ten vectors, ``mini-1`` to ``mini-10``, for the types fixed[1] to fixed[10]."""
     rows = [
         {
             "id": f"mini-{n}",
@@ -54,11 +54,11 @@ def folder(tmp_path: Path) -> Path:
 
 
 def miniature(name: str) -> str:
-    """What ``--adapter`` takes for a miniature."""
+    """Return the value of ``--adapter`` for a miniature."""
     return f"{sys.executable} {MINIATURE} {name}"
 
 
 @pytest.fixture
 def adapter() -> Callable[[str], str]:
-    """Names a miniature on the command line."""
+    """Returns the option that selects a miniature on the command line."""
     return miniature

@@ -22,7 +22,7 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 @pytest.fixture
 def action(tmp_path: Path) -> Run:
-    """Runs the script with the inputs as the action gives them, in an environment that stands already."""
+    """Runs the script with inputs like those of the action, in an existing environment."""
     (tmp_path / "mine.py").write_text((ROOT / "tests" / "conformance_unit" / "miniature.py").read_text())
 
     def run(adapter: str, **inputs: str) -> subprocess.CompletedProcess[str]:
@@ -61,7 +61,7 @@ def test_the_documentation_names_all_inputs_and_outputs() -> None:
 
 def test_a_run_leaves_a_summary_outputs_and_reports(action: Run, tmp_path: Path) -> None:
     done = action(f"{sys.executable} mine.py good", ARGUMENTS="--suite types -k 'struct or map'", REPORTS="my reports")
-    assert done.returncode == 1, done.stdout + done.stderr  # a miniature answers whatever it was given
+    assert done.returncode == 1, done.stdout + done.stderr  # a miniature answers with its argument
     summary = (tmp_path / "summary").read_text()
     assert summary.startswith("## Iceberg conformance\n")
     assert "| types |" in summary

@@ -25,7 +25,7 @@ Adapter = Callable[[str], str]
 
 
 def one_line(text: str) -> str:
-    """The text, which has to be one line that names the tool and shows no trace."""
+    """Check that the text is one line that names the tool, without a traceback, and return it."""
     assert text.startswith("iceberg-conformance: ")
     assert text.count("\n") == 1
     assert "Traceback" not in text
@@ -216,7 +216,7 @@ def test_a_run_stops_after_so_many_failures_as_are_asked_for(cli: Cli, folder: P
 
 @pytest.fixture
 def many(folder: Path) -> Path:
-    """Thirty vectors, which a liar fails: 25 about TYP023, and five that are about TYP021 as well."""
+    """Write thirty vectors that a lying adapter fails: 25 of TYP023, and five of TYP021, too."""
     path = folder / "mini" / "types.json"
     content = json.loads(path.read_text())
     row = content["vectors"][0]
@@ -334,7 +334,7 @@ def test_known_deviations_make_a_run_conformant(cli: Cli, folder: Path, adapter:
 
 
 def children_of(process: subprocess.Popen[str]) -> list[int]:
-    """The processes that the threads of a process have started, and that run."""
+    """Return the running processes that the threads of a process started."""
     found: list[int] = []
     for task in Path(f"/proc/{process.pid}/task").glob("*/children"):
         with contextlib.suppress(OSError):  # the thread has ended
@@ -343,7 +343,7 @@ def children_of(process: subprocess.Popen[str]) -> list[int]:
 
 
 def answered(results: Path) -> int:
-    """How many results a file has until now."""
+    """Count the results in a file so far."""
     return results.read_text().count('"kind":"result"') if results.exists() else 0
 
 

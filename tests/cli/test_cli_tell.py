@@ -1,4 +1,4 @@
-"""The commands that tell: list, explain, report, engines, doctor, check, and the help."""
+"""The commands that print information: list, explain, report, engines, doctor, check, and the help."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_the_help_of_a_command_has_two_examples_that_are_commands(command: str, 
     for example in examples:
         assert example in shown
         arguments = shlex.split(example)
-        if "--help" not in arguments:  # raises, where one does not fit
+        if "--help" not in arguments:  # raises if one does not fit
             command_line.make_app().parse_args(arguments, exit_on_error=False, print_error=False)
 
 
@@ -57,13 +57,13 @@ def test_help_loads_no_heavy_library() -> None:
 
 def test_help_is_quick() -> None:
     def seconds(*arguments: str) -> float:
-        """Processor time, which other work on the machine takes little of."""
+        """Return the processor time of a command, which other load on the machine hardly affects."""
         began = resource.getrusage(resource.RUSAGE_CHILDREN)
         subprocess.run([sys.executable, *arguments], capture_output=True, check=True, timeout=300)
         ended = resource.getrusage(resource.RUSAGE_CHILDREN)
         return ended.ru_utime + ended.ru_stime - began.ru_utime - began.ru_stime
 
-    # The library of the command line takes most of it; PyArrow, say, would take as long again.
+    # The command line library takes most of it; importing PyArrow, for example, would double it.
     library, help_ = (
         min(taken)
         for taken in zip(

@@ -15,7 +15,7 @@ TABLE = Path(__file__).parents[2] / "vectors" / "golden" / "writers" / "chdb-4.4
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a subfolder that is the current directory."""
+    """Create a folder with a subfolder, which becomes the current directory."""
     (tmp_path / "sub").mkdir()
     monkeypatch.chdir(tmp_path / "sub")
     return tmp_path

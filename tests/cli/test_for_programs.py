@@ -1,4 +1,4 @@
-"""What other programs read, and what they complete: JSON of every command, SARIF, completion, a new adapter."""
+"""Output for other programs: JSON of every command, SARIF, completion, a new adapter."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Cli = Callable[..., "Done"]
 
 @frozen
 class Done:
-    """What a command did."""
+    """The result of a command."""
 
     returncode: int
     stdout: str
@@ -51,7 +51,7 @@ RACE = ("race", "play", "append", "append")
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Ten vectors, and two results files: of an adapter that is right, and of the same adapter when it is wrong."""
+    """Write ten vectors, and two results files of one adapter: with right and with wrong answers."""
     place = tmp_path_factory.mktemp("programs")
     rows = [{"id": f"mini-{n}", "args": {"type": f"fixed[{n}]"}, "expect": {"ok": f"fixed[{n}]"}} for n in range(1, 11)]
     base = {"requirements": ["TYP023"], "versions": [1, 2, 3], "origin": "spec: Appendix C"}
@@ -125,7 +125,7 @@ def test_a_schedule_that_cannot_be_is_wrong_usage(capsys: pytest.CaptureFixture[
 
 
 def test_no_command_is_left_without_a_json_form() -> None:
-    """Commands that make something, and one that talks to a shell, have nothing to tell."""
+    """Commands that create files, and the one for shells, have no information to print."""
     app = make_app()
     without = set()
     for name in app:

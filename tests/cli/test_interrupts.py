@@ -1,4 +1,4 @@
-"""Long work at a terminal tells how far it is; an interrupt, which goes to all its processes, ends it in one line."""
+"""Long work at a terminal reports its progress; an interrupt, sent to all its processes, ends it with one line."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ LONG = {
 
 
 def ended(process: subprocess.Popen[bytes], terminal: int) -> str:
-    """Interrupts a command and all its processes, waits for its end, and gives what it wrote to its terminal since."""
+    """Interrupt a command and all its processes, wait for its end, and return its terminal output since then."""
     os.killpg(process.pid, signal.SIGINT)
     written = b""
     while True:
         try:
             piece = os.read(terminal, 65536)
-        except OSError:  # the last process that had it has ended
+        except OSError:  # the last process that had it open has ended
             break
         written += piece
     process.wait(timeout=300)

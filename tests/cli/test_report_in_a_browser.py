@@ -24,7 +24,7 @@ from conformance.runner.results import AdapterRun, Case, Result, Run
 
 CASES = 60
 DIVIDING = 2
-"""The case in which two outcomes are permitted."""
+"""The number of the case with two permitted outcomes."""
 
 SCREENS = Path(__file__).parents[2] / "results" / "screens"
 OPTIONS = (
@@ -40,7 +40,7 @@ OPTIONS = (
 
 
 def tables() -> Matrix:
-    """A matrix of one producer, of whose two tables one consumer reads one wrongly."""
+    """Build a matrix of one producer with two tables, one of which a consumer reads wrongly."""
     matrix = Matrix({"started": "2026-01-01", "tool": "0"}, complete=True, exit_status=1)
     matrix.participants += [Participant("writer", writes=True), Participant("reader", reads=True)]
     matrix.tables += [MadeTable("writer", name, ("appends",), 2, "parquet") for name in ("plain", "deletes")]
@@ -53,7 +53,7 @@ def tables() -> Matrix:
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A report of one engine that fails every tenth case, and of one that is right."""
+    """Write a report of one engine that fails every tenth case, and one that passes all."""
     cases = {}
     results = []
     for number in range(CASES):

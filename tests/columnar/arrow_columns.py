@@ -98,7 +98,7 @@ def values_of(type_: Type) -> st.SearchStrategy[Any]:
 
 
 def arrow_types(type_: Any) -> list[Any]:
-    """The Arrow types that hold the values of the type."""
+    """Return the Arrow types that can hold the values of the type."""
     width = 16 if kind(type_) == "uuid" else getattr(type_, "length", 0)
     binary = [pa.binary(), pa.large_binary(), pa.binary_view()]
     table: dict[str, list[Any]] = {
@@ -127,7 +127,7 @@ def arrow_types(type_: Any) -> list[Any]:
 
 
 def arrow_array(type_: Type, values: Sequence[Any], arrow_type: Any) -> Any:
-    """The values as an array of an Arrow type."""
+    """Convert values to an array of an Arrow type."""
     if kind(type_) == "uuid":
         storage = pa.array([None if value is None else value.bytes for value in values], pa.binary(16))
         return pa.ExtensionArray.from_storage(arrow_type, storage) if arrow_type == pa.uuid() else storage
@@ -144,7 +144,7 @@ def decoded_values(type_: Type, array: Any) -> list[Any]:
 
 
 def spec_values(type_: Type, column: Any) -> list[Any]:
-    """The values of a column back from Arrow."""
+    """Convert a column back to spec values."""
     if pa.types.is_dictionary(column.type):
         chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
         return [value for chunk in chunks for value in decoded_values(type_, chunk)]
@@ -158,7 +158,7 @@ def spec_values(type_: Type, column: Any) -> list[Any]:
 
 
 def dictionary_encoded(array: Any) -> Any:
-    """The array with a dictionary: of all values where Arrow cannot tell the different ones."""
+    """Return the array dictionary-encoded; the dictionary has all values if Arrow cannot find the distinct ones."""
     try:
         return array.dictionary_encode()
     except pa.ArrowNotImplementedError:
@@ -169,7 +169,7 @@ def dictionary_encoded(array: Any) -> Any:
 def columns(draw: st.DrawFn, type_: Type) -> tuple[Any, list[Any]]:
     """A column and its values: empty or all null too, sliced, chunked, dictionary-encoded, in every Arrow type."""
     few = draw(st.lists(st.none() | values_of(type_), max_size=12) | st.lists(st.none(), max_size=5))
-    values = few * draw(st.sampled_from([1, 1, 30]))  # enough for lockstep, too
+    values = few * draw(st.sampled_from([1, 1, 30]))  # enough for vectorized decoding, too
     arrow_type = draw(st.sampled_from(arrow_types(type_)))
     around = draw(st.lists(st.none() | values_of(type_), min_size=1, max_size=3))
     array = arrow_array(type_, around + values + around, arrow_type)

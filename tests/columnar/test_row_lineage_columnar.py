@@ -1,4 +1,4 @@
-"""The columns of row lineage are what `spec_ref.row_lineage.reading` says of every row."""
+"""The columns of row lineage have the values of `spec_ref.row_lineage.reading` for every row."""
 
 from __future__ import annotations
 

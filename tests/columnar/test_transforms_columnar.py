@@ -65,7 +65,7 @@ def check_like_scalar(transform, type_, column, values):
     result.validate(full=True)
     assert chunk_lengths(result) == chunk_lengths(column)
     found = spec_values(transform.result_type(type_), result)
-    # NaN is not equal to itself; its text is.
+    # NaN is not equal to itself, but its text is.
     assert list(map(repr, found)) == list(map(repr, expected))
 
 

@@ -17,21 +17,21 @@ _NUMBERS = itertools.count()
 
 @pytest.fixture(scope="session")
 def postgres_url() -> Iterator[str]:
-    """A server of PostgreSQL that runs."""
+    """Run a PostgreSQL server."""
     with postgres() as url:
         yield url
 
 
 @pytest.fixture
 def rest_catalog() -> Iterator[FakeCatalog]:
-    """A REST catalog in this process."""
+    """Run a REST catalog in this process."""
     with fake_catalog() as made:
         yield made
 
 
 @pytest.fixture(autouse=True)
 def short_turns(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Writers of one process, of which one commits in the middle of the other, do not wait for each other."""
+    """Do not let two writers of one process wait for each other if one commits during the other's commit."""
     monkeypatch.setattr(turns, "LONGEST_S", 0.005)
 
 
@@ -40,7 +40,7 @@ STORES = ("file-system", "sqlite", "postgresql", "rest")
 
 @pytest.fixture(params=STORES)
 def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The URL of a table that is not there yet, on each kind of store."""
+    """Return the URL of a table that does not exist yet, on each kind of store."""
     match request.param:
         case "file-system":
             return (tmp_path / "table").as_uri()
@@ -74,11 +74,11 @@ def opened() -> Iterator[Callable[[str], Store]]:
 
 @pytest.fixture
 def store(store_url: str, opened: Callable[[str], Store]) -> Store:
-    """A store without a table."""
+    """Open a store without a table."""
     return opened(store_url)
 
 
 @pytest.fixture
 def another(store_url: str, opened: Callable[[str], Store]) -> Callable[[], Store]:
-    """Opens the same store once more, as another process would."""
+    """Opens the same store again, as a different process would."""
     return lambda: opened(store_url)

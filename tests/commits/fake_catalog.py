@@ -1,4 +1,4 @@
-"""A REST catalog in this process that can be told to do wrong: it loses replies, refuses what it did, or loses commits.
+"""A REST catalog in this process with faults on demand: lost replies, refusals of completed commits, lost commits.
 
 It shares nothing with the client under test but the protocol's text: requirements and updates are applied to JSON.
 """
@@ -23,11 +23,11 @@ from spec_ref.manifest_lists.reader import read_manifest_list
 from spec_ref.manifest_lists.writer import write_manifest_list
 
 LATER = 12
-"""After how many further versions a commit is done that was acknowledged before."""
+"""The number of further versions after which an acknowledged commit is applied late."""
 
 
 class Refused(Exception):
-    """A request that is answered with a status other than 200."""
+    """A request whose answer has a status other than 200."""
 
     def __init__(self, status: int, kind: str, message: str) -> None:
         super().__init__(message)
@@ -55,7 +55,7 @@ ASSERTED = {
 
 
 def require(requirement: JsonObject, table: JsonObject | None) -> None:
-    """Refuse with 409 what is not as required."""
+    """Check a requirement of a commit; refuse with 409 if the table does not meet it."""
     kind = requirement["type"]
     if kind == "assert-create":
         holds = table is None
@@ -71,7 +71,7 @@ def require(requirement: JsonObject, table: JsonObject | None) -> None:
 
 
 def field_ids(node: Any) -> Iterator[int]:
-    """All field ids in the JSON of a schema."""
+    """Yield all field ids in the JSON of a schema."""
     if isinstance(node, dict):
         yield from (node[name] for name in ("id", "element-id", "key-id", "value-id") if name in node)
         for child in node.values():
@@ -137,7 +137,7 @@ def update(change: JsonObject, table: JsonObject) -> None:
 
 
 def empty() -> JsonObject:
-    """What a table is made from."""
+    """Return the metadata from which a table is created."""
     return {
         "format-version": 2,
         "last-sequence-number": 0,
@@ -179,7 +179,7 @@ class FakeCatalog:
         self.url = ""
 
     def load(self, name: str) -> JsonObject:
-        """The answer to loading a table."""
+        """Return the answer to loading a table."""
         if not self.tables.get(name):
             raise Refused(404, "NoSuchTableException", f"there is no table {name}")
         versions = self.tables[name]
@@ -187,7 +187,7 @@ class FakeCatalog:
         return {"metadata-location": location, "metadata": metadata, "config": {}}
 
     def made(self, name: str, request: JsonObject) -> JsonObject:
-        """The table with the changes of a request; nothing is stored."""
+        """Return the table with the changes of a request, without storing it."""
         versions = self.tables.get(name, [])
         before = versions[-1] if versions else None
         for requirement in request["requirements"]:
@@ -213,7 +213,7 @@ class FakeCatalog:
         versions.append((location, table))
 
     def again(self, name: str, snapshot: JsonObject, ref: str) -> None:
-        """Commit the files of a snapshot once more, or later than they were sent, on the table as it is now."""
+        """Commit the files of a snapshot again, or late, on the current table."""
         table = json.loads(json.dumps(self.tables[name][-1][1]))
         head_id = table["refs"].get(ref, {}).get("snapshot-id")
         head = next((one for one in table["snapshots"] if one["snapshot-id"] == head_id), None)
@@ -247,11 +247,11 @@ class FakeCatalog:
         self.store(name, table)
 
     def manifests(self, snapshot: JsonObject) -> list[Any]:
-        """The manifests of a snapshot."""
+        """Return the manifests of a snapshot."""
         return list(read_manifest_list(self.files.read(snapshot["manifest-list"]) or b""))
 
     def commit(self, name: str, request: JsonObject) -> JsonObject | None:
-        """Do what a request and the fault of this commit say; None for a reply that does not come."""
+        """Run a commit with its fault; return None if the reply is lost."""
         fault = self.faults.pop(0) if self.faults else self.choose(request)
         if fault.isdigit():
             raise Refused(int(fault), "FaultException", "a fault")
@@ -325,12 +325,12 @@ class _Handler(BaseHTTPRequestHandler):
         return self.fake.commit(path, request)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nothing is logged."""
+        """Log nothing."""
 
 
 @contextmanager
 def fake_catalog(prefix: str = "") -> Iterator[FakeCatalog]:
-    """A catalog that runs in a thread of this process."""
+    """Run a catalog in a thread of this process."""
     fake = FakeCatalog(prefix)
     handler = type("Handler", (_Handler,), {"fake": fake})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)

@@ -1,4 +1,4 @@
-"""A small object store that speaks enough of the S3 protocol: one bucket in memory, with conditional puts."""
+"""A small object store that implements enough of the S3 protocol: one bucket in memory, with conditional puts."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from xml.sax.saxutils import escape
 
 
 class Objects:
-    """The objects, and what is to go wrong."""
+    """The objects, and the faults to inject."""
 
     def __init__(self) -> None:
         self.objects: dict[str, tuple[bytes, str | None]] = {}
         self.lock = threading.Lock()
         self.url = ""
         self.faults: list[str] = []
-        """What happens to the next conditional puts: ``drop`` (done, no answer), ``lose`` (not done, no answer),
+        """The faults of the next conditional puts: ``drop`` (done, no answer), ``lose`` (not done, no answer),
         ``conflict`` (done, and answered 409), ``broken`` (not done, and answered 503), ``twice`` (sent twice)."""
 
         self.refuses = False
-        """Whether reading is not allowed."""
+        """Whether reads are refused."""
 
         self.page = 1000
         self.authorizations: list[str | None] = []
@@ -34,7 +34,7 @@ def _handler(store: Objects) -> type[BaseHTTPRequestHandler]:
         protocol_version = "HTTP/1.1"
 
         def log_message(self, *_: Any) -> None:
-            """Say nothing."""
+            """Log nothing."""
 
         def _key(self) -> str:
             return unquote(urlsplit(self.path).path).removeprefix("/bucket").removeprefix("/")

@@ -1,4 +1,4 @@
-"""A private PostgreSQL server on the loopback interface, from Debian's packages, for the time of a test run."""
+"""A private PostgreSQL server on the loopback interface, from Debian's packages, for the duration of a test run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ USER = "postgres"
 
 
 def programs() -> Path:
-    """The directory of the server's programs; its package is installed where it is missing and may be installed.
+    """Return the directory of the server's programs; install its package if it is missing and that is allowed.
 
     Raises:
         RuntimeError: there is no server, and none could be installed.
@@ -36,7 +36,7 @@ def programs() -> Path:
 
 
 def _as_user(command: list[str]) -> list[str]:
-    """A command as another user: the server does not run as root."""
+    """Return a command that runs as a different user, as the server does not run as root."""
     return (
         ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", *command] if os.geteuid() == 0 else command
     )
@@ -50,7 +50,7 @@ def _run(command: list[str]) -> None:
 
 
 def _start(control: list[str], directory: Path) -> int:
-    """Start the server on a port that nobody else takes before it does; the port."""
+    """Start the server on a free port, and return the port; tries again if the port is taken meanwhile."""
     for attempts_left in reversed(range(5)):
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
@@ -68,7 +68,7 @@ def _start(control: list[str], directory: Path) -> int:
 
 @contextmanager
 def postgres() -> Iterator[str]:
-    """Start a server; its URL without a database's query. It is stopped and its data removed at the end.
+    """Start a server, and yield its URL without a database's query. The server and its data are removed at the end.
 
     Raises:
         RuntimeError: it could not be started.

@@ -1,4 +1,4 @@
-"""The rules of the commit protocol, each by an input that it alone decides."""
+"""The rules of the commit protocol, each with an input whose outcome depends only on that rule."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def less(column: str, value: Any) -> Comparison:
 
 
 class Table:
-    """A table in memory, and what is in it."""
+    """A table in memory, and its contents."""
 
     def __init__(self, version: int = 2, properties: dict[str, str] | None = None) -> None:
         self.store = MemoryStore()
@@ -127,7 +127,7 @@ def refused(code: str, commit: Callable[[], Any]) -> CommitConflict:
     return raised.value
 
 
-# What stands in the snapshot
+# The contents of the snapshot
 
 
 @pytest.mark.parametrize(
@@ -307,7 +307,7 @@ def test_a_fast_append_merges_nothing() -> None:
     assert len(table.manifests()) == 3
 
 
-# What is checked
+# Checks
 
 
 @pytest.mark.parametrize(
@@ -522,7 +522,7 @@ def test_what_happened_on_a_branch_that_was_rolled_back_is_not_known() -> None:
     assert sorted(table.live()) == ["a", "c"]
 
 
-# Changes of the metadata
+# Changes of metadata
 
 
 SCHEMA_CHANGE = ChangeSchema((AddColumn("new", INT),))
@@ -669,7 +669,7 @@ def test_expired_snapshots_go_with_what_tells_of_them() -> None:
     assert sorted(table.live()) == ["a", "b", "c"]
 
 
-# Old snapshots, and bad tables
+# Old snapshots, and invalid tables
 
 
 def test_a_snapshot_of_v1_without_a_manifest_list_is_built_on() -> None:
@@ -706,7 +706,7 @@ def test_counts_that_lists_of_v1_left_out_are_counted(version: int, unknown: tup
             files = tuple(evolve(one, **dict.fromkeys(unknown)) for one in content.files)
             table.store.files[path] = evolve(content, files=files)
             assert encode(table.store.files[path], path)[:3] == b"Obj"
-    table.commit(fast_append([data("d", rows=6)]))  # v1 may go on without them
+    table.commit(fast_append([data("d", rows=6)]))  # optional in v1
     table.commit(Upgrade(FormatVersion(version), "9c12d441-03fe-4693-9a96-a0705ddf69c1"))
     table.commit(fast_append([data("e", rows=7)]))
     table.commit(rewrite([data("f", rows=4)], [data_path("b")]))
@@ -779,7 +779,7 @@ def test_a_number_of_retries_that_is_none_is_refused(text: str) -> None:
         read_retry_policy({"commit.retry.num-retries": text})
 
 
-# References, and what no version allows
+# References, and changes that no version allows
 
 
 @pytest.mark.parametrize("version", [1, 2, 3])
@@ -852,14 +852,14 @@ def test_references_have_the_retention_that_their_type_has(
     assert table.base == before
 
 
-# Another table under the name
+# A different table under the same name
 
 
 OTHER_UUID = "0d3a39a8-0c36-4d8a-a7f5-4a6e0a2b5c1e"
 
 
 def replaced(table: Table, uuid: str | None) -> None:
-    """Put another table in the place of a table, as dropping it and making one of the same name does."""
+    """Replace a table with a different one, as dropping it and creating one of the same name does."""
     location = table.base.location + ".other"
     table.store.files[location] = evolve(empty_table(int(table.metadata.format_version)), table_uuid=uuid)
     table.store.pointer = location
@@ -888,7 +888,7 @@ def test_nothing_is_committed_to_another_table(uuid: str | None) -> None:
 
 
 def test_a_table_that_replaces_the_planned_one_before_the_swap_is_left_alone() -> None:
-    """Its history does not say whether the swap was done before the table was replaced."""
+    """Its history does not show whether the swap happened before the table was replaced."""
     table = Table()
     swap = table.store.swap_pointer
 

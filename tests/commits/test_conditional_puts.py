@@ -1,4 +1,4 @@
-"""File-system tables on an object store that puts conditionally."""
+"""File-system tables on an object store with conditional puts."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_the_same_metadata_of_another_writer_is_not_taken_for_ones_own(objects: 
     other.write(theirs, text)
     assert other.swap_pointer(base.location, theirs) is Swap.DONE
     assert store.swap_pointer(base.location, mine) is Swap.REFUSED
-    assert store.read(mine) == text  # it is still there, so that it was not the one that became the version
+    assert store.read(mine) == text  # the file still exists, so it did not become the version
     assert other.read(theirs) is None
 
 

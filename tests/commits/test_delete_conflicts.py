@@ -1,4 +1,4 @@
-"""Conflicts between a rewrite and the deletes that others commit in the meantime (OCC007; Scan Planning)."""
+"""Conflicts between a rewrite and concurrently committed deletes (OCC007; Scan Planning)."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ NAN, OTHER_NAN = math.nan, struct.unpack(">d", b"\xff\xf8\x00\x00\x00\x00\x00\x0
 def is_conflict(
     table: Table, delete: NewFile, spec: PartitionSpec, partition: dict[int, Any], replacement: NewFile | None = None
 ) -> bool:
-    """Whether the rewrite of a data file is refused when another writer has added a delete since then."""
+    """Return whether the rewrite of a data file is refused after another writer added a delete."""
     table.runner.commit(fast_append([new_file(DATA, "old", spec, partition)]))
     base = table.base()
     table.runner.commit(row_delta([delete]))
@@ -134,8 +134,8 @@ def test_position_deletes_of_a_spec_of_void_fields_are_for_its_files() -> None:
         ("old", "old", True),
         ("old", None, True),
         (None, "older", True),
-        ("ol", "ol", True),  # truncated, and not raised
-        ("z", "a", True),  # bounds that cannot be say nothing
+        ("ol", "ol", True),  # truncated, but not incremented
+        ("z", "a", True),  # impossible bounds are ignored
         ("old2", "z", False),
     ],
 )
@@ -151,7 +151,7 @@ def test_bounds_of_paths_exclude_files(lower: str | None, upper: str | None, *, 
         (BY_VALUE, BY_VALUE, 1, False),
         (BY_VALUE, BY_VALUE, None, True),
         (BY_VALUE, BY_VALUE, 2, True),  # not older than the delete
-        (BY_VALUE, OTHER_FIELD, 1, True),  # the new file is in no partition of the delete's spec
+        (BY_VALUE, OTHER_FIELD, 1, True),  # the new file is not in a partition of the delete's spec
         (UNPARTITIONED, OTHER_FIELD, 1, False),
         (ONLY_VOID, BY_VALUE, 1, False),
     ],
@@ -166,7 +166,7 @@ def test_equality_deletes_have_to_apply_to_the_new_files(
 
 
 def test_deletes_older_than_the_file_are_no_conflict() -> None:
-    """A delete file that others rewrote keeps its number, and newer data is not deleted by it."""
+    """A delete file that another writer rewrote keeps its number, and does not delete newer data."""
     table = Table()
     table.runner.commit(fast_append([new_file(DATA, "first", BY_VALUE, {1000: 2.0})]))
     delete = new_file(EQUALITY, "delete", BY_VALUE, {1000: 1.0}, sequence_number=1)
@@ -194,7 +194,7 @@ RULE_FAULTS: list[tuple[faults.Plant, NewFile, PartitionSpec, dict[int, Any], Ne
         None,
     ),
 ]
-"""Faults of the rule, each with a delete, a data file that is rewritten, and the file that replaces it."""
+"""Faults of the rule, each with a delete, a rewritten data file, and the file that replaces it."""
 
 
 @pytest.mark.parametrize(("fault", "delete", "spec", "partition", "replacement"), RULE_FAULTS)

@@ -1,4 +1,4 @@
-"""What a commit acknowledged is on the disk: files and their names, before anything points to them."""
+"""Acknowledged commits are on the disk: files and their names, before anything points to them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from conformance.table_io.stores.local_files import LocalFiles
 
 @pytest.fixture
 def synced(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The names of what is brought to the disk, in order."""
+    """Record the names of the synced files and directories, in order."""
     names: list[str] = []
     real = os.fsync
 

@@ -1,4 +1,4 @@
-"""Our writers and those of real engines on one table at once: nobody loses anybody's commit."""
+"""Our writers and those of real engines on one table at the same time: no commit is lost."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PATIENT = {"commit.retry.num-retries": "50", "commit.retry.min-wait-ms": "5", "c
 
 
 def started(engine: str, program: str, *arguments: str) -> subprocess.Popen[str]:
-    """A program in the environment of an engine."""
+    """Start a program in the environment of an engine."""
     how = launch(engine)
     command = [how.command[0], str(HERE / program), *arguments]
     return subprocess.Popen(
@@ -34,7 +34,7 @@ def started(engine: str, program: str, *arguments: str) -> subprocess.Popen[str]
 
 
 def lines_of(processes: Sequence[subprocess.Popen[str]]) -> Iterator[str]:
-    """What processes write, as it comes."""
+    """Yield the lines that processes write, as they arrive."""
     lines: queue.Queue[str | None] = queue.Queue()
 
     def read(process: subprocess.Popen[str]) -> None:
@@ -53,7 +53,7 @@ def lines_of(processes: Sequence[subprocess.Popen[str]]) -> Iterator[str]:
 
 
 def check(store: Store) -> None:
-    """The table is valid, and its history is one line with a sequence number for each snapshot."""
+    """Check that the table is valid, and its history is linear with a sequence number for each snapshot."""
     base = load(store)
     assert base is not None
     assert [one for one in check_metadata(write_metadata(base.metadata)) if one.severity is Severity.ERROR] == []
@@ -72,7 +72,7 @@ def test_ours_and_pyiceberg_share_a_sql_catalog(tmp_path: Path, opened: Callable
     runner, ours, told = Runner(store), list[str](), list[list[str]]()
     for line in lines_of(others):
         told.append(line.split())
-        if len(told) <= 6:  # while they are at their next ones; they would starve if we always were
+        if len(told) <= 6:  # during their next commits; they would starve if we always committed
             runner.commit(fast_append([data(f"ours-{len(ours)}", location=location)]))
             ours.append(f"ours-{len(ours)}")
     done = [name for outcome, name, *_ in told if outcome == "done"]
@@ -86,7 +86,7 @@ def test_ours_and_pyiceberg_share_a_sql_catalog(tmp_path: Path, opened: Callable
 
 @pytest.fixture
 def java(tmp_path: Path, opened: Callable[[str], Store]) -> Iterator[tuple[Store, str, subprocess.Popen[str]]]:
-    """A file-system table, and Iceberg-Java that has loaded it."""
+    """Create a file-system table, and start an Iceberg-Java that has loaded it."""
     location = (tmp_path / "table").as_uri()
     store = opened(location)
     commit(CreateTable(empty_table(2, location, dict(PATIENT))), store)
@@ -101,7 +101,7 @@ def java(tmp_path: Path, opened: Callable[[str], Store]) -> Iterator[tuple[Store
 
 
 def ask(process: subprocess.Popen[str], line: str) -> str:
-    """The answer to one line."""
+    """Send one line, and return the answer."""
     assert process.stdin is not None
     assert process.stdout is not None
     process.stdin.write(line + "\n")
@@ -152,5 +152,5 @@ def test_iceberg_java_tries_again_where_we_were_faster(java: tuple[Store, str, s
 
 
 def current_of(store: Store, path: str) -> int | None:
-    """The current snapshot that a metadata file has now."""
+    """Return the current snapshot in a metadata file."""
     return read_metadata(store.read(path) or b"").current_snapshot_id

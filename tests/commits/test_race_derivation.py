@@ -1,4 +1,4 @@
-"""The model that race vectors are derived from, against outcomes worked out by hand."""
+"""The model from which race vectors are derived, compared with outcomes worked out by hand."""
 
 from __future__ import annotations
 

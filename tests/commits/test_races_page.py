@@ -1,4 +1,4 @@
-"""The page on races says what is so."""
+"""The statements of the page on races are true."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Our client of the REST catalog protocol, on a catalog that loses replies, refuses what it did, and so on."""
+"""Our client of the REST catalog protocol, with a catalog that loses replies, refuses completed commits, and so on."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def opened(fake: FakeCatalog, query: str = "namespace=db&table=t") -> RestStore:
 
 @pytest.fixture
 def store(fake: FakeCatalog, location: str) -> RestStore:
-    """A table of version 2 with one file in main and one in a branch."""
+    """Create a table of version 2 with one file in main and one in a branch."""
     made = opened(fake)
     commit(CreateTable(empty_table(2, location)), made)
     commit(fast_append([data("a", location=location)]), made)
@@ -218,7 +218,7 @@ def test_a_commit_that_was_not_done_before_others_committed_is_made_again(
 def test_a_catalog_that_sets_main_for_every_reference_is_noticed(
     fake: FakeCatalog, location: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As Nessie 0.99.0 does, which acknowledges a commit to another branch of Iceberg, and puts it on main."""
+    """Nessie 0.99.0 acknowledges a commit to a different Iceberg branch, but puts it on main."""
     store = opened(fake)
     commit(CreateTable(empty_table(2, location)), store)
     commit(fast_append([data("a", location=location)]), store)

@@ -43,13 +43,13 @@ from spec_ref.table_metadata.rules import Severity
 from spec_ref.table_metadata.writer import to_bytes
 
 WRITERS_METADATA = pytest.mark.parametrize("store_url", ["file-system", "sqlite", "postgresql"], indirect=True)
-"""The stores whose metadata files are written by the writer, and not by a catalog."""
+"""The stores whose metadata files the writer writes, not a catalog."""
 
 QUICK = RetryPolicy(num_retries=3, min_wait_ms=0, max_wait_ms=1)
 
 
 def live(store: Store, branch: str = "main") -> dict[str, tuple[int | None, int | None]]:
-    """The live files of a branch by name, read from the bytes: data sequence number and first row id."""
+    """Return the live files of a branch by name, read from bytes: data sequence number and first row id."""
     base = load(store)
     assert base is not None
     ref = base.metadata.references.get(branch)
@@ -140,7 +140,7 @@ def test_nothing_is_committed_where_the_name_leads_to_another_table(
 
 
 def test_a_table_that_was_made_anew_in_one_directory_is_another(tmp_path: Path) -> None:
-    """Its metadata files have the names of those of the table before."""
+    """Its metadata files have the same names as those of the earlier table."""
     runner = Runner(FileSystemStore(tmp_path.as_uri()))
     runner.commit(CreateTable(empty_table(2, tmp_path.as_uri())))
     base = runner.run(load_steps())
@@ -160,7 +160,7 @@ def test_creating_a_table_that_is_there_is_a_conflict(
 
 
 class _Meddling:
-    """A store in which another writer commits right before each swap, as often as it is told."""
+    """A store in which another writer commits right before each swap, a given number of times."""
 
     def __init__(self, store: Store, meddle: Callable[[], None], times: int) -> None:
         self._store, self._meddle, self.times = store, meddle, times
@@ -194,7 +194,7 @@ def test_a_retry_takes_new_numbers_and_uses_its_manifest_again(
     directory = local_path(f"{location}/metadata")
     manifests = list(directory.glob("*-m*.avro"))
     lists = list(directory.glob("snap-*.avro"))
-    assert (len(manifests), len(lists)) == (3, 3)  # the lists of lost attempts are gone, and no manifest came twice
+    assert (len(manifests), len(lists)) == (3, 3)  # no manifest lists of lost attempts, and no manifest twice
     assert not [path for path in directory.iterdir() if path.name.endswith(".part")]
 
 
@@ -215,7 +215,7 @@ def test_who_loses_every_time_gives_up_and_leaves_nothing(
 
 
 class _Mute:
-    """A store whose swap is done, or not, and never answers."""
+    """A store whose swap succeeds or fails but never answers."""
 
     def __init__(self, store: Store, *, done: bool) -> None:
         self._store, self.done, self.asked = store, done, 0

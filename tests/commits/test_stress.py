@@ -1,4 +1,4 @@
-"""The stress: on each store nothing is lost, and a catalog that loses, doubles or reorders commits is found."""
+"""Stress tests: no store loses commits, and catalogs that lose, duplicate or reorder commits are detected."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_nothing_is_lost_on_a_store(store_url: str, tmp_path: Path) -> None:
 
 
 def every(times: int, fault: str) -> Callable[[JsonObject], str]:
-    """A fault that happens to each of so many appends to the main branch."""
+    """Return a function that injects a fault into each of some number of appends to main."""
     numbers = count(1)
 
     def choose(request: JsonObject) -> str:
@@ -54,7 +54,7 @@ def every(times: int, fault: str) -> Callable[[JsonObject], str]:
 
 
 def each_to_the_branch(fault: str) -> Callable[[JsonObject], str]:
-    """A fault of every append to the branch, whose rows no writer deletes, so that the end shows each."""
+    """Return a function that injects a fault into every append to the branch, whose rows no writer deletes."""
 
     def choose(request: JsonObject) -> str:
         return fault if any(one.get("ref-name") == BRANCH for one in request["updates"]) else ""
@@ -74,7 +74,7 @@ FAULTS = {
 def test_a_faulty_catalog_is_found(fault: str, rest_catalog: FakeCatalog, tmp_path: Path) -> None:
     found, rest_catalog.choose = FAULTS[fault]
     report = run(tmp_path, f"rest+{rest_catalog.url}?namespace=db&table=t", seconds=90.0, most_commits=30)
-    assert report.seconds < 80  # it ends when each has made its most commits
+    assert report.seconds < 80  # it ends when each writer has made its maximum number of commits
     assert found in {one.kind for one in report.problems}
 
 
@@ -125,7 +125,7 @@ def test_wrong_usage_is_told(arguments: list[str], message: str, capsys: pytest.
 
 
 def children(pid: int) -> list[int]:
-    """All processes below one."""
+    """Return all descendants of a process."""
     found = []
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -139,7 +139,7 @@ def children(pid: int) -> list[int]:
 
 
 def alive(pids: list[int]) -> list[int]:
-    """Those that run."""
+    """Return the processes that are running."""
     found = []
     for pid in pids:
         try:
@@ -191,7 +191,7 @@ def test_the_old_name_is_told_and_works(tmp_path: Path, capsys: pytest.CaptureFi
 
 
 class AwayAtFirst:
-    """A client whose server is away when a writer begins, and for so many questions."""
+    """A client whose server is down when a writer starts, and for some number of requests."""
 
     def __init__(self, questions: float) -> None:
         self.questions = questions

@@ -1,4 +1,4 @@
-"""The judge of the stress, on tables and journals made up here: every kind of wrong is found, and nothing else."""
+"""The judge of stress tests, on synthetic tables and journals: it finds every kind of problem, and nothing else."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def test_the_history_is_one_line_and_has_every_commit() -> None:
     assert kinds(TWO, changed(versions=None)) == []
     assert kinds(TWO, changed(snapshots=((10, None, 1), (11, 10, 2), (12, 10, 3)))) == ["history"]
     assert kinds(TWO, changed(snapshots=((10, None, 1), (11, 10, 2), (12, 11, 2)))) == ["history"]
-    assert kinds(TWO, changed(snapshots=((11, 10, 2), (12, 11, 3)))) == []  # the first has expired
+    assert kinds(TWO, changed(snapshots=((11, 10, 2), (12, 11, 3)))) == []  # the first snapshot has expired
 
 
 def test_contradictions_are_told() -> None:

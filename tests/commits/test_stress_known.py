@@ -1,4 +1,4 @@
-"""What is known of clients and servers under stress: the list is of its form, and explains what it is of."""
+"""Known behaviour of clients and servers under stress: the list is valid, and explains the right problems."""
 
 from __future__ import annotations
 

@@ -14,12 +14,12 @@ from conformance.runner.process import Limits, Process
 
 MINIATURE = Path(__file__).parent / "miniature.py"
 GENEROUS = {"start": 120.0, "request": 120.0}
-"""Seconds that no miniature needs, on no machine; what is to pass in time is given less by its test."""
+"""Timeouts in seconds that no miniature reaches on any machine; tests of timeouts use smaller ones."""
 
 
 @pytest.fixture
 def marker(tmp_path: Path) -> Path:
-    """A file that a miniature leaves behind."""
+    """Return the path of a file that a miniature leaves behind."""
     return tmp_path / "marker"
 
 
@@ -40,7 +40,7 @@ def miniature(marker: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
 
 
 def write_vectors(folder: Path, rows: list[dict[str, Any]], suite: str = "mini", name: str = "types") -> Path:
-    """A vector file of `type.parse` with these rows; what a row leaves out is filled in."""
+    """Write a vector file of `type.parse` with these rows; missing members are filled in."""
     (folder / suite).mkdir(parents=True, exist_ok=True)
     base = {"requirements": ["TYP023"], "versions": [1, 2, 3], "origin": "spec: Appendix C"}
     content = {
@@ -56,7 +56,7 @@ def write_vectors(folder: Path, rows: list[dict[str, Any]], suite: str = "mini",
 
 @pytest.fixture
 def mini_vectors(tmp_path: Path) -> Path:
-    """Ten vectors, ``mini-1`` to ``mini-10``, that ask for the types fixed[1] to fixed[10]."""
+    """Ten vectors, ``mini-1`` to ``mini-10``, for the types fixed[1] to fixed[10]."""
     rows = [{"id": f"mini-{n}", "args": {"type": f"fixed[{n}]"}, "expect": {"ok": f"fixed[{n}]"}} for n in range(1, 11)]
     write_vectors(tmp_path / "vectors", rows)
     return tmp_path / "vectors"

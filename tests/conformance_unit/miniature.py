@@ -1,4 +1,4 @@
-"""Miniature adapters: each keeps to the protocol but for one thing. Run as ``python miniature.py NAME``.
+"""Miniature adapters: each follows the protocol except in one respect. Run as ``python miniature.py NAME``.
 
 They answer `type.parse` with what they were given, which is right. What they do otherwise, they do when asked for
 ``fixed[7]``, or at the start.
@@ -16,10 +16,10 @@ from typing import Any
 
 TRIGGER = "fixed[7]"
 HANGS = 600
-"""Seconds: more than anything waits for."""
+"""A time in seconds that exceeds every timeout."""
 
 SLOW = 0.4
-"""Seconds that a slow miniature takes for an answer; five times as many to start."""
+"""The seconds that a slow miniature takes for an answer; it takes five times as long to start."""
 
 MARKER = os.environ.get("MINIATURE_MARKER", "")
 INFO = {"implementation": "miniature", "version": "1.2.3", "protocol": 1, "operations": ["type.parse"]}

@@ -1,4 +1,4 @@
-"""What adapters tell engines of predicates in the current JSON form (Expressions, Appendix B)."""
+"""The conversion of predicates in the current JSON form for engines (Expressions, Appendix B)."""
 
 from __future__ import annotations
 

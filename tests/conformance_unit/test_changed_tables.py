@@ -1,4 +1,4 @@
-"""Tables that are there are changed: by numbers that go on, in their own folder, and not at all where it is refused."""
+"""Changes of existing tables: numbers continue, files stay in the table's folder, and refusals change nothing."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ SOME = next(one for one in vectors.load(vectors.shipped()) if one.operation.name
 
 
 def change(**args: Json) -> dict[str, Any]:
-    """The answer of the reference."""
+    """Return the answer of the reference."""
     return perform(reference.operations(), "table.change", args, reference.REFUSALS)
 
 
 def files_below(folder: Path) -> dict[str, str]:
-    """The sha256 of every file."""
+    """Return the sha256 of every file."""
     return {
         str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in folder.rglob("*")
@@ -43,14 +43,14 @@ def files_below(folder: Path) -> dict[str, str]:
 
 
 def vector(before: list[Json], operations: list[Json]) -> vectors.Vector:
-    """A vector of operations on the table that others make; the model says what comes of it."""
+    """Return a vector of operations on an existing table; the model gives the expected result."""
     states = run_model({"operations": [*before, *operations]})
     args = {"base": {"operations": before}, "operations": operations}
     return evolve(SOME, id="v", args=args, permitted=(Ok(expected_of(states)),))
 
 
 def verdict(asked: vectors.Vector, **changed: Any) -> Verdict:
-    """The verdict on what the reference makes of the table, its answer changed."""
+    """Return the verdict on the reference's answer after changing it."""
     with places([asked]) as (placed,):
         answer = change(**placed.args)["ok"]
         found = judge(placed, Ok({**answer, **changed}))
@@ -60,7 +60,7 @@ def verdict(asked: vectors.Vector, **changed: Any) -> Verdict:
 
 
 ON_A_BRANCH = [CREATE, FIRST, {"op": "branch", "name": "b"}, {**SECOND, "branch": "b"}]
-"""After the last of them main has the snapshot of before, and the branch another one."""
+"""After the last operation, main has the earlier snapshot, and the branch a different one."""
 
 
 def test_what_comes_of_the_whole_script_is_what_is_expected() -> None:
@@ -85,7 +85,7 @@ def test_one_script_and_its_parts_have_the_same_numbers(tmp_path: Path) -> None:
 
 
 def test_rows_that_get_other_ids_are_found() -> None:
-    """What was done to the table before counts: its rows keep the ids that they had then."""
+    """Earlier operations count: rows keep the ids that they got then."""
     asked = vector([CREATE, FIRST], [{"op": "compact"}])
     with places([asked]) as (placed,):
         table, history = base_table({"operations": [CREATE, SECOND, FIRST]}, str(Path(placed.args["table"]).parents[1]))
@@ -121,7 +121,7 @@ def test_no_file_that_was_there_is_changed(tmp_path: Path) -> None:
 
 
 def test_the_metadata_file_of_the_request_is_the_table(tmp_path: Path) -> None:
-    """A newer one beside it, which somebody else may have made, is none of its business."""
+    """A newer file beside it, which someone else may have written, is ignored."""
     table, history = base_table({"operations": [CREATE, FIRST]}, str(tmp_path / "t"))
     (one, other) = (change(table=table, operations=[SECOND], history=history)["ok"]["metadata"] for _ in range(2))
     assert one != other

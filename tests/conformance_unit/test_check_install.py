@@ -1,4 +1,4 @@
-"""What checks an installation notices what a new user would stumble over; the Containerfile installs the same."""
+"""The check of an installation notices problems that a new user would meet; the Containerfile installs the same."""
 
 from __future__ import annotations
 

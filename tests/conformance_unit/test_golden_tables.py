@@ -1,4 +1,4 @@
-"""Putting golden tables where they have to be: verified, whole, and only where no one else writes."""
+"""Copying golden tables: verified, complete, and only to places where no other user can write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The HTML report: complete, one file, and nothing of an answer becomes markup."""
+"""The HTML report: complete, in one file, and without markup from answers."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def unpacked(page: str) -> dict[str, Any]:
 
 
 class Elements(HTMLParser):
-    """Counts the elements of a page, and collects what they fetch."""
+    """Counts the elements of a page, and collects the URLs that they fetch."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -66,7 +66,7 @@ class Elements(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.scripts += tag == "script"
         found = {name: value or "" for name, value in attrs}
-        if tag == "a":  # a link fetches nothing until somebody follows it
+        if tag == "a":  # a link fetches nothing until it is followed
             self.links.append(found.get("href", ""))
         else:
             self.fetched += [found[name] for name in ("src", "href") if name in found]

@@ -1,4 +1,4 @@
-"""Exchanging cases with apache/iceberg-verification: both ways, and what is lost or normalised on the way."""
+"""Exchanging cases with apache/iceberg-verification: import, export, and the normalizations of each."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def case(id_: str, input_: Any, decoded: Any = None, **more: Any) -> dict[str, A
 
 
 def outcomes(folder: Path) -> dict[str, Outcome]:
-    """What the reference makes of the vectors of a folder."""
+    """Return the outcomes of the reference for the vectors of a folder."""
     found = {}
     for vector in vectors.load(folder):
         answer = perform(reference.operations(), vector.operation.name, vector.args, reference.REFUSALS)
@@ -89,7 +89,7 @@ def test_each_exported_case_is_of_the_form_of_its_surface_and_none_is_there_twic
     assert cases["type-string"]["canonical"] == "string"
     assert cases["type-string"]["spec_ref"].startswith("format/spec.md#")
     assert cases["type-refuse-decimal-39"]["valid"] is False
-    assert "type-decimal-5-10" not in cases  # open whether it is valid
+    assert "type-decimal-5-10" not in cases  # the spec leaves open whether it is valid
     assert not [one for one in cases.values() if "-default" in json.dumps(one.get("input"))]
 
 

@@ -1,4 +1,4 @@
-"""Verdicts: an answer is compared as what it means in its type, and a failure says where it differs."""
+"""Verdicts: answers are compared by meaning in their type, and failures name the place of the difference."""
 
 from __future__ import annotations
 

@@ -76,5 +76,5 @@ def lazily_imported() -> Iterator[tuple[str, str]]:
 
 @pytest.mark.parametrize("path_and_name", list(lazily_imported()), ids=" ".join)
 def test_what_is_imported_lazily_is_a_module(path_and_name: tuple[str, str]) -> None:
-    """Something inside a module would be looked for as a module when it is used, and not be found."""
+    """A name inside a module would be imported like a module on first use, which fails."""
     assert find_spec(path_and_name[1]) is not None

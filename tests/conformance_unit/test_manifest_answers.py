@@ -1,4 +1,4 @@
-"""Answers about manifests and manifest lists are compared by what they say."""
+"""Answers about manifests and manifest lists are compared by content."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BY_ID = {one.id: (name, one) for name, one in VECTORS}
 
 
 def differences(name: str, answer: object) -> list[str]:
-    """The places where the answer to a vector is not the expected one."""
+    """Return the places where the answer to a vector differs from the expected one."""
     operation, one = BY_ID[name]
     return [difference.path for difference in OPERATIONS[operation].compare(one.args, one.expect["ok"], answer)]
 

@@ -1,4 +1,4 @@
-"""The operations on tables: their arguments, what their comparisons leave open, and what they do not."""
+"""The operations on tables: their arguments, and the differences that comparisons ignore or report."""
 
 from typing import Any
 
@@ -38,7 +38,7 @@ MINIMAL: dict[str, Any] = {
 
 
 def ask(operation: str, **args: Any) -> Any:
-    """The answer of the reference, after the arguments were held to the published schema."""
+    """Return the answer of the reference, after checking the arguments against the published schema."""
     assert OPERATIONS[operation].args_complaint(args) is None
     answer = perform(operations(), operation, args, REFUSALS)
     if "ok" in answer:
@@ -61,7 +61,7 @@ def test_arguments_of_another_form_are_told(operation: str) -> None:
     assert OPERATIONS[operation].args_complaint({"metadata": 1}) is not None
 
 
-# What the reference answers
+# Answers of the reference
 
 
 def test_longs_are_decimal_strings() -> None:
@@ -117,7 +117,7 @@ def test_mapped_ids_are_given_at_every_level() -> None:
     ]
 
 
-# What comparisons leave open
+# Differences that comparisons ignore
 
 
 def test_absent_null_and_empty_members_are_the_same() -> None:

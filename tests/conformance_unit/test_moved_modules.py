@@ -1,4 +1,4 @@
-"""Modules that the documentation told to import are found by the names that they had, with a warning."""
+"""Documented modules that moved can be imported by their old names, with a warning."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TOLD = {
 
 @pytest.fixture
 def anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Forgets what was imported by an old name."""
+    """Remove modules that were imported by an old name."""
     for name in [name for name in sys.modules if new_name(name)]:
         monkeypatch.delitem(sys.modules, name)
 

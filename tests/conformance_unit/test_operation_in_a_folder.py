@@ -1,4 +1,4 @@
-"""A family of operations is a folder: commands, schemas and the page of the protocol have one that is anywhere."""
+"""A family of operations is a folder: commands, schemas and the protocol's page include one at any path."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ Nobody needs them.
 
 
 def write(folder: Path, schema: Any = SCHEMA, **files: str) -> Path:
-    """The folder of a family."""
+    """Write the folder of a family."""
     folder.mkdir(parents=True)
     (folder / "schema.json").write_text(schema if isinstance(schema, str) else json.dumps(schema), encoding="utf-8")
     for name, text in {**MODULES, **files}.items():
@@ -82,7 +82,7 @@ def run(tmp_path: Path) -> Run:
 
 
 def vectors(folder: Path, expected: Any, number: Any = 4) -> Path:
-    """A folder with one vector of the operation."""
+    """Write a folder with one vector of the operation."""
     case = {
         "id": "double-four",
         "requirements": ["HSH001"],
@@ -151,7 +151,7 @@ WRONG = {
 
 @pytest.fixture
 def more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of families that this process has, too."""
+    """Create a folder of families that this process uses, too."""
     root = tmp_path / "operations"
     monkeypatch.setattr(operations, "__path__", [*operations.__path__, str(root)])
     return root

@@ -20,7 +20,7 @@ from conformance.vectors import Vector
 from conformance.vectors.golden_tables import materialize_for
 
 OF_DATA_FILES = {"table.read", "table.write", "table.change"}
-"""The operations that read or write data files, which only pyarrow does here; see also `test_plain_writing`."""
+"""The operations on data files, which are always read and written by pyarrow; see also `test_plain_writing`."""
 
 REFUSING = """
 import sys
@@ -34,7 +34,7 @@ class Refusing(MetaPathFinder):
 sys.meta_path.insert(0, Refusing())
 __import__(sys.argv[1], fromlist=["main"]).main()
 """
-"""An adapter that fails where anything but definitions is loaded."""
+"""An adapter that fails if anything except definitions is imported."""
 
 LIMITS = Limits(start=60, request=60, window=64)
 

@@ -1,4 +1,4 @@
-"""Processes behind the protocol: whatever one of them does, each request gets one answer, and the run goes on."""
+"""Adapter processes: whatever a process does, each request gets one answer, and the run continues."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Miniature = Callable[..., Process]
 
 
 ENOUGH = 1.5
-"""Seconds within which a miniature that answers at all does so, on a machine that is busy too."""
+"""The seconds within which a miniature answers if it answers at all, even on a busy machine."""
 
 
 def types(count: int) -> list[str]:
@@ -75,12 +75,12 @@ def test_a_hung_process_is_killed_when_its_time_is_over(miniature: Miniature) ->
 
 def test_the_time_limit_of_a_request_starts_when_it_is_the_oldest(miniature: Miniature) -> None:
     began = time.monotonic()
-    assert ask(miniature("slow", request=ENOUGH), 5) == right(5)  # the last is under way longer than its limit
+    assert ask(miniature("slow", request=ENOUGH), 5) == right(5)  # the last one takes longer than its limit
     assert time.monotonic() - began >= 5 * SLOW > ENOUGH
 
 
 def test_whoever_takes_the_answers_slowly_takes_none_of_the_adapters_time(miniature: Miniature) -> None:
-    process = miniature("good", request=ENOUGH, window=1)  # the second is asked when the first has been taken
+    process = miniature("good", request=ENOUGH, window=1)  # the second request is sent when the first has been read
     process.start()
     answers = process.ask(Request("type.parse", {"type": text}) for text in types(2))
     assert next(answers) == right()[0]

@@ -1,4 +1,4 @@
-"""The protocol: its messages are of the published schema, and what is not is blamed on whoever wrote it."""
+"""The protocol: messages conform to the published schema, and invalid ones are attributed to their sender."""
 
 from __future__ import annotations
 

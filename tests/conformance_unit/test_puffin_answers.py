@@ -1,4 +1,4 @@
-"""Answers about Puffin files and deletion vectors are compared by what they say."""
+"""Answers about Puffin files and deletion vectors are compared by content."""
 
 import pytest
 

@@ -20,7 +20,7 @@ reason = "dies of sevens"
 
 @pytest.fixture
 def pytest_run(tmp_path: Path, mini_vectors: Path) -> Callable[..., tuple[int, str]]:
-    """Runs pytest in an empty folder against a miniature adapter; its exit status and what it prints."""
+    """Runs pytest in an empty folder with a miniature adapter; returns its exit status and output."""
 
     def run(name: str, *options: str) -> tuple[int, str]:
         (tmp_path / "own").mkdir(exist_ok=True)
@@ -68,7 +68,7 @@ def test_the_reason_is_in_the_summary(pytest_run: PytestRun) -> None:
 
 
 def test_questions_are_asked_ahead(pytest_run: PytestRun) -> None:
-    """One that waits for the second question before it answers the first gets it in time."""
+    """An adapter that waits for the second request before it answers the first gets it in time."""
     status, text = pytest_run("waits-for-two", "--iceberg-timeout=10")
     assert (status, "10 passed" in text) == (0, True), text
 

@@ -1,4 +1,4 @@
-"""The archive of vectors: the same bytes each time, and enough for a tool that has nothing of this project."""
+"""The archive of vectors: reproducible, and sufficient for a tool that does not have this project."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Golden tables at other places: only locations differ, other readers read them, and a wrong move is seen."""
+"""Relocated golden tables: only locations differ, independent readers read them, and wrong relocations are found."""
 
 from __future__ import annotations
 

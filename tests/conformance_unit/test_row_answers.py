@@ -1,4 +1,4 @@
-"""Answers about rows and plans: what counts as the same, and what does not."""
+"""Answers about rows and plans: which answers are equal."""
 
 from __future__ import annotations
 

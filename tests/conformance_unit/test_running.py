@@ -1,4 +1,4 @@
-"""Runs: each case has one outcome, expectations are held to, results can be read again and are of their schema."""
+"""Runs: each case has one outcome, expectations are checked, and results can be read again and match their schema."""
 
 from __future__ import annotations
 

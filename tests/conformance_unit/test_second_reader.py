@@ -1,4 +1,4 @@
-"""A second engine reads what was written, and what it reads otherwise is reported apart from the vectors."""
+"""A second engine reads written tables, and its differences are reported separately from the vectors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The adapter's side in Python: standard output belongs to answers, and every exception has its answer."""
+"""The adapter's side of the protocol in Python: standard output is for answers, and every exception has an answer."""
 
 from __future__ import annotations
 

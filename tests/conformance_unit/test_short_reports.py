@@ -1,4 +1,4 @@
-"""The Markdown report, the badge, and what changed from one run to another."""
+"""The Markdown report, the badge, and the changes between two runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loading vectors: a broken file is reported with its place before anything is asked; selections take what they say."""
+"""Loading vectors: malformed files are reported with their place before any request; selections are exact."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of fields and `FEATURES` say what a version has; `spec_ref.core.versions` alone compares versions."""
+"""Field tables and `FEATURES` define the contents of each version; only `spec_ref.core.versions` compares versions."""
 
 import ast
 from collections.abc import Iterator

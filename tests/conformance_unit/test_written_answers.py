@@ -1,4 +1,4 @@
-"""Answers of writers: where their tables are, what is found in them, and that nothing is left."""
+"""Answers of writers: the locations of tables, the differences in them, and the removal of files."""
 
 from __future__ import annotations
 

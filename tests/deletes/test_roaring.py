@@ -1,4 +1,4 @@
-"""PUF019, PUF020: the vector of a deletion vector is checked in every container before it is a set."""
+"""PUF019, PUF020: every container of a deletion vector's bitmap is checked before it becomes a set."""
 
 import random
 import struct

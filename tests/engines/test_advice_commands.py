@@ -1,4 +1,4 @@
-"""The commands that advice names do what it says: each runs in its engine, on a small table, some of them broken."""
+"""The commands in advice have the stated effect: each runs in its engine on a small table, some of them broken."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Engines that are built here: what is pinned, what is said without a compiler, and what counts as built."""
+"""Engines that are built locally: pinned versions, messages without a compiler, and the detection of builds."""
 
 from __future__ import annotations
 

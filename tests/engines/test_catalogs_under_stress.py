@@ -1,4 +1,4 @@
-"""Short stress of real catalogs: on a server that is killed too, and on a mock that is known to lose commits."""
+"""Short stress tests of real catalogs: on a server that is killed, and on a mock that is known to lose commits."""
 
 from __future__ import annotations
 

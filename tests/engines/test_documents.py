@@ -1,4 +1,4 @@
-"""The documents that adapters hand to engines say what a request says, and are valid where it is."""
+"""The documents that adapters pass to engines have the content of the request, and are valid if it is."""
 
 from __future__ import annotations
 

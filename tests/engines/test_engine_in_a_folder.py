@@ -1,4 +1,4 @@
-"""An engine is a folder: every command sees one that is anywhere, and a wrong one is refused with its place."""
+"""An engine is a folder: every command finds one at any path, and a malformed one is refused with the place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Engines follow scripts: what they write is judged as the vectors of writing are, each asked for a few."""
+"""Engines run scripts: their tables are judged like those of the writing vectors, with a few scripts for each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The engines read tables that were written here: every type, partitions, and every kind of deletes."""
+"""Engines read the reference's tables: every type, partitions, and every kind of deletes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What adapters of engines tell an engine is what the exchange form means."""
+"""Adapters pass values to engines with the meaning of the exchange form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Positions become ranges with a gap between any two; what an engine lists out of order stays visible."""
+"""Positions become ranges with gaps between them; unsorted positions of an engine stay visible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``engines prune``: what is removed, and what stays."""
+"""``engines prune``: the files that it removes and those that it keeps."""
 
 from __future__ import annotations
 

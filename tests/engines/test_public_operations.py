@@ -1,4 +1,4 @@
-"""The page that tells what the adapters in Go and Rust ask of their libraries, and what is known of these."""
+"""The page on the library functions that the adapters in Go and Rust call, and their known deviations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The engines that only read: each is asked for the rows of golden tables, and for what it does not have."""
+"""Engines that only read: each gets requests for rows of golden tables, and for unsupported features."""
 
 from __future__ import annotations
 

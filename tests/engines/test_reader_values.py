@@ -1,4 +1,4 @@
-"""What adapters of readers make of Arrow tables and of filters, without an engine."""
+"""The conversion of Arrow tables and filters by adapters of readers, without an engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The engines themselves: each is started, asked the published examples of the spec, and held to known deviations."""
+"""The real engines: each is started, runs the spec's published examples, and is compared with its known deviations."""
 
 from __future__ import annotations
 

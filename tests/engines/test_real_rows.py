@@ -1,4 +1,4 @@
-"""The engines on golden tables: rows, plans and refusals, each asked once."""
+"""The engines on golden tables: rows, plans and refusals, with one request for each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The engines on tables: metadata, upgrades, evolution, retention and name mappings, each asked once."""
+"""The engines on tables: metadata, upgrades, evolution, retention and name mappings, with one request for each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reference and PyIceberg change tables in turn; more engines and scripts are `make relay`."""
+"""The reference and PyIceberg change tables in turn; `make relay` runs more engines and scripts."""
 
 from __future__ import annotations
 

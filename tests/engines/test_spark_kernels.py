@@ -1,4 +1,4 @@
-"""The kernels answer as the definitions do: here without Spark, in `test_real_engines` within it."""
+"""Kernels and definitions give equal answers: here without Spark, in `test_real_engines` inside it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables read in Spark have the rows that are read here, with columns and filters pushed into the planning."""
+"""Tables read in Spark have the same rows as those read locally, with columns and filters pushed into planning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables written in Spark have the rows that the same operations make here, and nothing is left of writes that fail."""
+"""Tables written in Spark have the same rows as those written locally, and failed writes leave no files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the engines write of table metadata fits the JSON Schemas, and no check finds an error in it."""
+"""The engines' table metadata conforms to the JSON Schemas, and no check finds an error in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The columnar kernel gives what the scalar definition gives (Iceberg Expressions, Predicates)."""
+"""The columnar kernel and the scalar definition give equal results (Iceberg Expressions, Predicates)."""
 
 from __future__ import annotations
 

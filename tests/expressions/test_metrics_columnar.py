@@ -1,4 +1,4 @@
-"""The metrics of many files at once give what those of each file give."""
+"""Evaluating the metrics of many files at once equals evaluating each file."""
 
 from __future__ import annotations
 

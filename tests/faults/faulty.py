@@ -1,4 +1,4 @@
-"""What the tests of faults share: a table with files of every kind, and commands in separate processes."""
+"""Helpers for tests of faults: a table with files of every kind, and commands in separate processes."""
 
 from __future__ import annotations
 

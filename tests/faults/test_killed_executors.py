@@ -1,4 +1,4 @@
-"""Executors of Spark that are killed while they work: Spark does their tasks again."""
+"""Spark executors that are killed while they work: Spark repeats their tasks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Processes that are killed while they work, as the kernel does where memory is short."""
+"""Processes that are killed while they work, as the kernel does when memory is short."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads that give fewer bytes than were asked for: no row and no check goes on as if all of them had come."""
+"""Reads that return fewer bytes than requested: neither reads nor checks treat them as complete."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Faults of commits, as writers had them: the protocol changed in one place while it answers."""
+"""Faults of commits that real writers had: the commit protocol with one change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Faults of manifests and manifest lists, as engines had them."""
+"""Faults of manifests and manifest lists that engines had."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Faults of scan planning, as engines had them: the reference with one of its rules replaced."""
+"""Faults of scan planning that engines had: the reference with one rule replaced."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Faults of Puffin files and deletion vectors, as engines had them."""
+"""Faults of Puffin files and deletion vectors that engines had."""
 
 from __future__ import annotations
 

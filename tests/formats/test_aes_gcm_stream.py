@@ -1,4 +1,4 @@
-"""AES GCM streams: their layout byte by byte, and the refusal of every stream that is not what was written."""
+"""AES GCM streams: their layout byte by byte, and the refusal of every modified stream."""
 
 from __future__ import annotations
 

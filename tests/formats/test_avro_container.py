@@ -1,4 +1,4 @@
-"""Avro containers: what they hold comes back, and no length, count or codec is believed."""
+"""Avro containers: contents are read back, and no length, count or codec is trusted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Iceberg types as Avro schemas (Appendix A, Avro): they come back, their values do, and fastavro agrees."""
+"""Iceberg types as Avro schemas (Appendix A, Avro): types and values round-trip, and fastavro agrees."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PUF006, PUF027: frames of LZ4 and Zstandard, none of which is believed."""
+"""PUF006, PUF027: frames of LZ4 and Zstandard, which are not trusted."""
 
 import time
 import tracemalloc

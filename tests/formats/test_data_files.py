@@ -1,4 +1,4 @@
-"""Data files that are damaged anywhere are refused with a code, or read as what they say; nothing else happens."""
+"""Damaged data files are either refused with a code or read according to their bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns that come as dictionary arrays have the rows that they have as plain ones."""
+"""Columns that are read as dictionary arrays have the same rows as plain ones."""
 
 from __future__ import annotations
 

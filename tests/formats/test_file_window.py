@@ -1,4 +1,4 @@
-"""A file that is not held is sliced as its bytes are."""
+"""A file that is not in memory can be sliced like its bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ORC001, PQT005: maps and variants in the files that are written, and what pyarrow leaves out of footers put in."""
+"""ORC001, PQT005: maps and variants in written files, and the addition of what pyarrow leaves out of footers."""
 
 import io
 import struct

@@ -1,4 +1,4 @@
-"""Puffin files that Iceberg-Java wrote: deletion vectors of deletes, and the sketches of a table's columns."""
+"""Puffin files that Iceberg-Java wrote: deletion vectors, and sketches of a table's columns."""
 
 import datetime
 import json

@@ -1,4 +1,4 @@
-"""PQT005: variants that are shredded in Parquet files, read as the variants that were shredded."""
+"""PQT005: shredded variants in Parquet files are read as the original variants."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random questions find a planted disagreement and make it small; those about manifests are sound."""
+"""Random requests find a planted disagreement and shrink it; requests about manifests are valid."""
 
 from __future__ import annotations
 

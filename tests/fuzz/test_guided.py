@@ -1,4 +1,4 @@
-"""Fuzzing that coverage guides, but for the engine, for which a stand-in breaks inputs; what is kept of a run."""
+"""Coverage-guided fuzzing, with a substitute for the fuzzing engine; the files that a run keeps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Manifests and lists as real writers make them: other names, order and optionality, columns left out, old headers."""
+"""Manifests and lists as in real writers: different names, order and optionality, missing columns, old headers."""
 
 from __future__ import annotations
 

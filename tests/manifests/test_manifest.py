@@ -1,4 +1,4 @@
-"""Manifests: what is written is read, by fastavro too; entries inherit; columns are the entries."""
+"""Manifests: written files are read back, by fastavro, too; entries inherit; columns equal the entries."""
 
 from __future__ import annotations
 

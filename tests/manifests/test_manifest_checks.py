@@ -1,4 +1,4 @@
-"""The check of a manifest goes on after a finding, numbers entries as they are, and holds no more than a batch."""
+"""The check of a manifest continues after a finding, numbers entries correctly, and keeps only one batch in memory."""
 
 from __future__ import annotations
 

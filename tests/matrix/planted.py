@@ -1,4 +1,4 @@
-"""Producers and consumers that are each wrong in one way, for tests of the matrix and of the laws."""
+"""Producers and consumers with one fault each, for tests of the matrix and of the properties."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Real engines in the matrix: what is known of them is distinguished from what is new, and laws are tried with one."""
+"""Real engines in the matrix: known outcomes are distinguished from new ones, and properties run with one engine."""
 
 from __future__ import annotations
 

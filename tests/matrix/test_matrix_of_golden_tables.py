@@ -1,4 +1,4 @@
-"""The matrix over golden tables: planted consumers are caught, and what is known is distinguished."""
+"""The matrix over golden tables: faulty consumers are caught, and known outcomes are distinguished."""
 
 from __future__ import annotations
 

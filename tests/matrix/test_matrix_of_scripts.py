@@ -1,4 +1,4 @@
-"""The matrix over scripts: what the reference writes is read right, and planted producers and consumers are caught."""
+"""The matrix over scripts: the reference's tables are read correctly, and faulty producers and consumers are caught."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Faults of composition: each fits the code that it changes, and the script that killed it kills some of them again."""
+"""Faults of composition: each applies to its code, and the recorded scripts kill some of them again."""
 
 from __future__ import annotations
 

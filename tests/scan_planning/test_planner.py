@@ -1,4 +1,4 @@
-"""Planning: what tasks hold, what inherits, and what cannot be planned."""
+"""Planning: the contents of tasks, inheritance, and tables that cannot be planned."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which snapshot is read, and with which schema."""
+"""Time travel: which snapshot is read, and with which schema."""
 
 from __future__ import annotations
 

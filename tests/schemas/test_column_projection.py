@@ -1,4 +1,4 @@
-"""Column Projection: each rule by an input that it alone decides, and rows of batches as those of the definition."""
+"""Column Projection: each rule with an input that depends only on it, and rows of batches equal to the definition's."""
 
 from __future__ import annotations
 

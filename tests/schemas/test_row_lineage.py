@@ -1,4 +1,4 @@
-"""Row lineage: what rows inherit from their file, and what stands (LIN007, LIN008, LIN014)."""
+"""Row lineage: the values that rows inherit from their file or keep (LIN007, LIN008, LIN014)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schema evolution: what may change, in which version, and what stays."""
+"""Schema evolution: the allowed changes in each version, and what they keep."""
 
 from typing import Any
 

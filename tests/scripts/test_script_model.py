@@ -1,4 +1,4 @@
-"""The model tells from the statements alone what a table holds."""
+"""The model derives the contents of a table from the statements alone."""
 
 from __future__ import annotations
 

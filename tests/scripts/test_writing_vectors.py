@@ -1,4 +1,4 @@
-"""What vectors of writing expect is what the model of tables says, which shares no code with the reference."""
+"""The expectations of writing vectors equal those of the model, which shares no code with the reference."""
 
 from __future__ import annotations
 

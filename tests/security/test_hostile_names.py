@@ -1,4 +1,4 @@
-"""What others write - names, values, messages, standard error - stays text in every report and on the terminal."""
+"""Untrusted text - names, values, messages, standard error - stays text in every report and on the terminal."""
 
 from __future__ import annotations
 

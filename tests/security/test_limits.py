@@ -1,4 +1,4 @@
-"""How much of a file is believed: sizes, depths and numbers, and that no file is code (SECURITY.md)."""
+"""Limits on untrusted files: sizes, depths and numbers; no file is executed as code (SECURITY.md)."""
 
 from __future__ import annotations
 

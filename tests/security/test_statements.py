@@ -1,4 +1,4 @@
-"""SECURITY.md has a test for each of its statements, and nothing is written or run that it does not tell of."""
+"""Each statement of SECURITY.md has a test, and the tool writes and runs nothing that it does not list."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changing a table adds to its lists and keeps what is there."""
+"""Changing a table adds to its lists and keeps their items."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""`check_metadata` tells everything; what it tells and reading bears are duties of writers and advice."""
+"""`check_metadata` reports everything; its findings that reading tolerates are duties of writers and advice."""
 
 from typing import Any
 

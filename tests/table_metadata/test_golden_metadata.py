@@ -1,4 +1,4 @@
-"""What engines wrote: it fits the JSON Schemas, is read, has no error, and comes back as it was."""
+"""Metadata of engines: it conforms to the JSON Schemas, can be read without error, and round-trips."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Texts of JSON: names that are repeated are found at any place and size, and errors tell where they are."""
+"""JSON texts: repeated names are found at any place and size, and errors state the place."""
 
 import json
 from typing import Any

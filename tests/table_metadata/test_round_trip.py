@@ -1,4 +1,4 @@
-"""Table metadata survives reading and writing, whatever its version and whoever added fields to it."""
+"""Table metadata round-trips in every version, including unknown fields."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""The converters of cattrs make what the plain reader makes, and refuse what it refuses."""
+"""The converters of cattrs give the same results and refusals as the plain reader."""
 
 import copy
 import random

@@ -1,4 +1,4 @@
-"""What each format version writes, requires, fills in, ignores and keeps; and upgrades."""
+"""The fields that each format version writes, requires, fills in, ignores and keeps; and upgrades."""
 
 import json
 from typing import Any

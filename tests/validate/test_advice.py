@@ -1,4 +1,4 @@
-"""Advice on findings: every check has some, its commands exist, and a broken table gets the kind that helps."""
+"""Advice on findings: every check has advice, its commands exist, and a broken table gets the right kind."""
 
 from __future__ import annotations
 

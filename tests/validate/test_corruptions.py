@@ -1,4 +1,4 @@
-"""Each corruption of the kit is found, with its code, and nothing else is taken for an error."""
+"""Each corruption of the kit is found with its code, and nothing else is reported as an error."""
 
 from __future__ import annotations
 

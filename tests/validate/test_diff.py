@@ -1,4 +1,4 @@
-"""What may not vanish or change between two versions of a table."""
+"""Facts that must not vanish or change between two versions of a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every check has a table that shows it, so that there is none that nothing finds, and a row on the page of checks."""
+"""Every check has a table that triggers it, and a row on the page of checks."""
 
 from __future__ import annotations
 

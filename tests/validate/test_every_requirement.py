@@ -1,4 +1,4 @@
-"""Every requirement that a table can show is broken in the kit, or there is a reason why it is reported otherwise."""
+"""Every requirement on tables is broken in the kit, or there is a reason why it is reported differently."""
 
 from __future__ import annotations
 

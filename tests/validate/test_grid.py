@@ -1,4 +1,4 @@
-"""The grid of corruptions: a part of it is run again, and what was found last has no cell that nothing explains."""
+"""The grid of corruptions: part of it is run again, and the last recorded results have no unexplained cell."""
 
 from __future__ import annotations
 

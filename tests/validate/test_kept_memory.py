@@ -1,4 +1,4 @@
-"""Memory that is freed is taken again without asking the system."""
+"""Freed memory is reused without requests to the system."""
 
 from __future__ import annotations
 

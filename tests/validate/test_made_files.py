@@ -1,4 +1,4 @@
-"""What the kit makes to break it is valid before it is broken."""
+"""The tables that the kit breaks are valid before."""
 
 from __future__ import annotations
 

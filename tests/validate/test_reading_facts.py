@@ -1,4 +1,4 @@
-"""Readability, advice, tolerated errors, fingerprints and baselines: data that points to what there is."""
+"""Readability, advice, tolerated errors, fingerprints and baselines: data that refers to existing things."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The registry of checks, and that nothing depends on what a message says."""
+"""The registry of checks; nothing depends on the text of a message."""
 
 from __future__ import annotations
 

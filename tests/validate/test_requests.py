@@ -1,4 +1,4 @@
-"""How often a store is asked: each file is opened once, and what is looked at again is not asked for again."""
+"""The number of requests to a store: each file is opened once, and its bytes are requested once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Row ids over several files: what is found is what a look at every row finds, however facts are split."""
+"""Row ids over several files: the findings equal those of a check of every row, however facts are split."""
 
 from __future__ import annotations
 

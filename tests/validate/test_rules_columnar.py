@@ -1,4 +1,4 @@
-"""The kernel that clears manifest entries clears none that a rule finds fault with."""
+"""The kernel that passes manifest entries passes none that violates a rule."""
 
 from __future__ import annotations
 

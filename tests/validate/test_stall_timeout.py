@@ -1,4 +1,4 @@
-"""A store that stops answering holds up one file, and an interrupt ends the check with what was found."""
+"""A store that stops answering delays only one file, and an interrupted check reports its findings so far."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is suspected of a finding: the writer of the file that says what is wrong."""
+"""The suspected writer of a finding: the writer of the file with the wrong statement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever the reference writes is valid, at every level and in every snapshot: tables of scripts made at random."""
+"""The reference's tables are valid at every level and in every snapshot, for random scripts."""
 
 from __future__ import annotations
 

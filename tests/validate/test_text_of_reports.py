@@ -1,4 +1,4 @@
-"""What people read of validated tables: one line for each that claims no more than was looked at."""
+"""The text report of validated tables: one line for each, which claims no more than was checked."""
 
 from __future__ import annotations
 

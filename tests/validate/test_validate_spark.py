@@ -1,4 +1,4 @@
-"""Spark finds what this machine finds, finding by finding."""
+"""A check in Spark has the same findings as a local one."""
 
 from __future__ import annotations
 

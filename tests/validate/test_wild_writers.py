@@ -1,4 +1,4 @@
-"""Tables of many writers: each is recognised, and what it is known to break is found."""
+"""Tables of many writers: each writer is recognised, and the requirements that it is known to break are found."""
 
 from __future__ import annotations
 

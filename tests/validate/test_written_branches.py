@@ -1,4 +1,4 @@
-"""What the validator says of tables with several branches, and with vectors that delete nothing."""
+"""The validator on tables with several branches, and with deletion vectors that delete nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The vectors show every operation every class of awkward values, and the linter lists what they do not show."""
+"""Every operation gets every class of awkward values in some vector, and the linter lists missing ones."""
 
 import re
 import tomllib

@@ -1,4 +1,4 @@
-"""The golden tables: what their indexes say is whole, small, and asked about."""
+"""The golden tables: complete, small, and used by vectors, as their indexes state."""
 
 from __future__ import annotations
 

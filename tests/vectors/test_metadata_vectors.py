@@ -1,4 +1,4 @@
-"""The corpus of broken metadata is complete, every document breaks one rule, and the derivations hold by other ways."""
+"""The corpus of invalid metadata is complete, every document breaks one rule, and independent derivations agree."""
 
 import importlib
 import json

@@ -1,4 +1,4 @@
-"""The tables of scan planning and of races are what their derivation gives."""
+"""The tables of scan planning and of races equal the results of their derivation."""
 
 from __future__ import annotations
 

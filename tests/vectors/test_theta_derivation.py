@@ -1,4 +1,4 @@
-"""The hash behind the vectors of Theta sketches is that of another implementation."""
+"""The hash in the derivation of Theta sketch vectors equals that of an independent implementation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The derivations of the vectors are right by other ways, and the files are what they give."""
+"""The derivations of vectors agree with independent ones, and the files equal their results."""
 
 import ast
 import importlib

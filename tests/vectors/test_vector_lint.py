@@ -1,4 +1,4 @@
-"""The linter finds each thing that may be wrong with a vector file, and where."""
+"""The linter finds each kind of problem in a vector file, and its place."""
 
 import json
 import shutil

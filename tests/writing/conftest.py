@@ -1,4 +1,4 @@
-"""What holds for the tests of writing."""
+"""Fixtures for the tests of writing."""
 
 from __future__ import annotations
 

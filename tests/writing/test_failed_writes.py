@@ -1,4 +1,4 @@
-"""A write that fails leaves the table and its folder as they were, or says what it could not take away."""
+"""A failed write leaves the table and its folder unchanged, or reports the files that it could not remove."""
 
 from __future__ import annotations
 

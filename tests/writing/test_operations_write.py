@@ -1,4 +1,4 @@
-"""Operations: which rows are left, by which files, and what becomes of row ids, deletes, specs and branches."""
+"""Operations on tables: the resulting rows and files, row ids, deletes, specs and branches."""
 
 from __future__ import annotations
 

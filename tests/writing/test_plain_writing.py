@@ -1,4 +1,4 @@
-"""Tables that are written one row at a time are those that kernels write, and no kernel is run."""
+"""Tables that are written row by row equal those that kernels write, and no kernel runs."""
 
 from __future__ import annotations
 

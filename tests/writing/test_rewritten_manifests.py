@@ -1,4 +1,4 @@
-"""Manifests that are rewritten: fewer of them, whose entries keep all that files inherited from those before."""
+"""Rewritten manifests: there are fewer, and their entries keep all values that files inherited before."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Any rows of any schema, by any spec and order, in any format, are read as they were written."""
+"""Rows of any schema, with any spec, order and format, are read back unchanged."""
 
 from __future__ import annotations
 

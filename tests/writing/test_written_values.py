@@ -1,4 +1,4 @@
-"""What an input may hold: each type from wider Arrow types, defaults for what is missing, and refusals by row."""
+"""Accepted inputs: each type from wider Arrow types, defaults for missing values, and refusals by row."""
 
 from __future__ import annotations
 

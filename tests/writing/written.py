@@ -1,4 +1,4 @@
-"""What the tests of writing share: rows as Arrow tables and back, and the check of everything that was written."""
+"""Helpers for tests of writing: rows as Arrow tables and back, and the check of all written files."""
 
 from __future__ import annotations
 

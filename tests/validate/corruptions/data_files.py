@@ -1,4 +1,4 @@
-"""Corruptions of data files in Parquet, ORC and Avro, and of what entries say of them (Appendix A)."""
+"""Corruptions of data files in Parquet, ORC and Avro, and of entries' facts about them (Appendix A)."""
 
 from __future__ import annotations
 

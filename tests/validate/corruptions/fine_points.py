@@ -1,4 +1,4 @@
-"""Corruptions that differ from what is valid in one small point: a sign, a bit, a name."""
+"""Corruptions that differ from a valid table in one small point: a sign, a bit, a name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Corruptions of the forms of table metadata: members of other types, missing ones, and values that no type has."""
+"""Corruptions of the forms of table metadata: wrong types, missing members, and values outside every type."""
 
 from __future__ import annotations
 

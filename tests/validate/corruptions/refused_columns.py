@@ -1,4 +1,4 @@
-"""Corruptions that a reader refuses a column or a blob for, before its rows are read (Appendix A; Puffin)."""
+"""Corruptions for which a reader refuses a column or a blob before reading its rows (Appendix A; Puffin)."""
 
 from __future__ import annotations
 

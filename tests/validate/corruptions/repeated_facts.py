@@ -1,4 +1,4 @@
-"""Corruptions of facts that a table states in two places, and of what an operation or a list may not say."""
+"""Corruptions of facts that a table states in two places, and of forbidden statements in operations and lists."""
 
 from __future__ import annotations
 

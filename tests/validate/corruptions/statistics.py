@@ -1,4 +1,4 @@
-"""Corruptions of statistics files and of what table metadata says of them (Table Statistics; Partition Statistics)."""
+"""Corruptions of statistics files and of their table metadata (Table Statistics; Partition Statistics)."""
 
 from __future__ import annotations
 
