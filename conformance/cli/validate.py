@@ -197,10 +197,10 @@ def _outcome(
         return Outcome(names[-1], unreadable=str(error))
     interrupted = not report.complete and report.reason is None
     reason = last if interrupted and budget.is_over else report.reason
-    told, known = accepted.applied(attrs.evolve(report, location=names[-1], reason=reason))
-    unselected = len(report.findings) - len(told.findings) - len(known)
+    remaining, known = accepted.applied(attrs.evolve(report, location=names[-1], reason=reason))
+    unselected = len(report.findings) - len(remaining.findings) - len(known)
     seconds = time.monotonic() - started
-    return Outcome(names[-1], told, None, known, unselected, seconds, accepted.fail_on, interrupted)
+    return Outcome(names[-1], remaining, None, known, unselected, seconds, accepted.fail_on, interrupted)
 
 
 def _status(*, failed: bool, unreadable: bool, interrupted: bool) -> ExitStatus:

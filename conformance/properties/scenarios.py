@@ -105,9 +105,9 @@ class ReferenceSubject:
 
     def do(self, operation: Op) -> str:
         at = operation.get("to") if operation["op"] == "rollback" else operation.get("at")
-        told = operation if at is None else {**operation, "snapshot": self._mains[at]}
+        resolved = operation if at is None else {**operation, "snapshot": self._mains[at]}
         try:
-            getattr(self._writer, operation["op"].replace("-", "_"))(told)
+            getattr(self._writer, operation["op"].replace("-", "_"))(resolved)
         except SpecError as error:
             raise Refusal(error.violation.requirement, str(error)) from None
         except (CommitConflict, CommitFailed, NotExamined, Invalid) as error:

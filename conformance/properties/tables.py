@@ -175,7 +175,7 @@ def write_table(case: TableCase, folder: Path) -> Path:
     manifest = folder / "metadata" / "manifest.avro"
     manifest.write_bytes(write_manifest(entries, spec, schema, version))
     first_row_id = 0 if has_default else None
-    told = manifest_file(
+    listed_manifest = manifest_file(
         entries,
         spec,
         schema,
@@ -187,7 +187,7 @@ def write_table(case: TableCase, folder: Path) -> Path:
     )
     listed = folder / "metadata" / "list.avro"
     listed.write_bytes(
-        write_manifest_list([told], version, snapshot_id=1, sequence_number=1, first_row_id=first_row_id)
+        write_manifest_list([listed_manifest], version, snapshot_id=1, sequence_number=1, first_row_id=first_row_id)
     )
     count = sum(map(len, case.files))
     snapshot = {

@@ -62,8 +62,8 @@ def _version(table: dict[str, Any], facts: dict[str, Any]) -> WrittenVersion:
 
 def _findings(facts: dict[str, Any], *, wanted: bool) -> Iterator[tuple[str, str]]:
     """Yield the codes of findings that are errors, or of the others, each once."""
-    told: dict[str, str] = {}
+    shown: dict[str, str] = {}
     for finding in facts["findings"]:
         if (finding["severity"] == "error") is wanted:
-            told.setdefault(finding["requirement"], f"{finding['in']}: {finding['check']}, at {finding['at']}")
-    yield from sorted(told.items())
+            shown.setdefault(finding["requirement"], f"{finding['in']}: {finding['check']}, at {finding['at']}")
+    yield from sorted(shown.items())

@@ -56,8 +56,8 @@ def lines(matrix: Matrix, paint: Paint) -> Iterator[str]:
         yield from _others(one.name for one in like[1:])
     cells: dict[tuple[str, ...], list[Cell]] = defaultdict(list)
     for cell in matrix.new_cells:
-        told = "" if cell.differences else cell.reason  # differences are of their table
-        cells[cell.consumer, cell.state.value, told or f"{cell.producer} {cell.table}"].append(cell)
+        reason = "" if cell.differences else cell.reason  # differences are of their table
+        cells[cell.consumer, cell.state.value, reason or f"{cell.producer} {cell.table}"].append(cell)
     for same in cells.values():
         yield ""
         yield from cell_evidence(same[0], paint)
@@ -77,8 +77,10 @@ def _producers(matrix: Matrix) -> Iterator[str]:
     names = {one.name: str(one) for one in matrix.participants}
     width = max((len(names.get(name, name)) for name in counts), default=0)
     for name, count in counts.items():
-        told = ", ".join(f"{count[word]} {word}" for word in (*(one.value for one in Writing), "known") if count[word])
-        yield f"{names.get(name, name).ljust(width)}  {told}"
+        summed = ", ".join(
+            f"{count[word]} {word}" for word in (*(one.value for one in Writing), "known") if count[word]
+        )
+        yield f"{names.get(name, name).ljust(width)}  {summed}"
 
 
 def _table(title: str, counted: Counted, paint: Paint) -> Iterator[str]:
@@ -124,9 +126,9 @@ def table_evidence(table: MadeTable, paint: Paint = plain) -> Iterator[str]:
 
 def _others(names: Iterable[str]) -> Iterator[str]:
     """Group the tables with the same details."""
-    told = ", ".join(names)
-    if told:
-        yield f"    likewise     {told}"
+    likewise = ", ".join(names)
+    if likewise:
+        yield f"    likewise     {likewise}"
 
 
 def _known(matrix: Matrix) -> Iterator[str]:
@@ -142,8 +144,8 @@ def _known(matrix: Matrix) -> Iterator[str]:
         yield ""
         yield "known:"
     for (who, reason), states in reasons.items():
-        told = ", ".join(f"{count} {state}" for state, count in Counter(states).items())
-        yield f"    {who}: {told}: {reason}"
+        counts = ", ".join(f"{count} {state}" for state, count in Counter(states).items())
+        yield f"    {who}: {counts}: {reason}"
 
 
 def _notes(matrix: Matrix, paint: Paint) -> Iterator[str]:

@@ -24,14 +24,14 @@ def render(run: Run, vectors: Path | None = None) -> str:
 
 
 def _run(run: Run, adapter: AdapterRun, vectors: Path | None) -> dict[str, Any]:
-    told = [result for result in run.results_of(adapter.name) if result.status in TOLD]
-    codes = list(dict.fromkeys(_code(run, result) for result in told))
+    reported = [result for result in run.results_of(adapter.name) if result.status in TOLD]
+    codes = list(dict.fromkeys(_code(run, result) for result in reported))
     place = _place(adapter)
     return {
         "tool": rules_of(codes),
         "automationDetails": {"id": f"iceberg-conformance/{adapter.name}/"},
         "invocations": [_invocation(run, adapter)],
-        "results": [_result(run, adapter, result, codes, place, vectors) for result in told],
+        "results": [_result(run, adapter, result, codes, place, vectors) for result in reported],
         "properties": {"implementation": adapter.implementation, "version": adapter.version},
     }
 

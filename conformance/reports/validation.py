@@ -61,8 +61,8 @@ PARTIAL = "the table was not checked to its end"
 
 def place_json(place: Violation) -> dict[str, Any]:
     """Return the place of a violation as JSON."""
-    told = {"file": place.file, "path": place.path or None, "found": place.found, "expected": place.expected}
-    return {name: value for name, value in told.items() if value is not None}
+    members = {"file": place.file, "path": place.path or None, "found": place.found, "expected": place.expected}
+    return {name: value for name, value in members.items() if value is not None}
 
 
 def requirements_of(finding: Finding) -> tuple[str, ...]:
@@ -384,11 +384,11 @@ def _finding(finding: Finding, paint: Paint) -> Iterator[str]:
     yield f"  {paint(name, colour)} {finding.requirement}: {finding.violation.message}{times}"
     for place in finding.places:
         where = ":".join(part for part in (place.file, place.path) if part)
-        told = "".join(
+        facts = "".join(
             f"; {word} {value}" for word, value in (("found", place.found), ("expected", place.expected)) if value
         )
         said = "".join(f"; {message}" for message in _own_message(finding, place).values())
-        yield f"      {where}{told}{said}"
+        yield f"      {where}{facts}{said}"
     if finding.writer:
         yield f"      suspected writer: {finding.writer}"
     what_to_do = _what_to_do(finding)

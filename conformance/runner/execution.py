@@ -237,14 +237,14 @@ def answers(
     adapter: Adapter, started: Started, vectors: Sequence[Vector], golden: Located
 ) -> Iterator[tuple[Vector, Answer]]:
     """Yield each vector with its answer, in order. Operations and versions that the adapter lacks are not requested."""
-    told = [undeclared(started, vector) for vector in vectors]
+    missing = [undeclared(started, vector) for vector in vectors]
     asked = (
         Request(vector.operation.name, golden.request(vector.args))
-        for vector, unsupported in zip(vectors, told, strict=True)
+        for vector, unsupported in zip(vectors, missing, strict=True)
         if unsupported is None
     )
     answers = adapter.ask(asked)
-    for vector, unsupported in zip(vectors, told, strict=True):
+    for vector, unsupported in zip(vectors, missing, strict=True):
         answer = unsupported or next(answers, None)
         if answer is None:
             raise HarnessFault(f"the answer of {adapter.name} to {vector.id} is missing")

@@ -104,8 +104,8 @@ def updated(path: Path, run: Run, ids: Collection[str]) -> Update:
     fresh = list(new.fresh())
     pieces += [written(deviation) for deviation in (*carried, *fresh)]
     whole = "\n\n".join(piece.strip("\n") for piece in pieces if piece.strip()) + "\n"
-    told = read_deviations(path, whole)
-    todo = sum(deviation.reason.startswith("TODO") for deviation in told)
+    deviations = read_deviations(path, whole)
+    todo = sum(deviation.reason.startswith("TODO") for deviation in deviations)
     return Update(whole, kept, changed, removed, len(carried) + len(fresh), todo)
 
 

@@ -122,7 +122,7 @@ def _mask(members: Members, snapshot_id: int) -> Numbers:
 
 def _repeated(members: Members, locations: Mapping[int, str], files: _Files) -> Iterator[Finding]:
     """Find files that are live twice in one snapshot (SCN007)."""
-    told: set[tuple[int, int]] = set()
+    reported: set[tuple[int, int]] = set()
     counts = np.bincount(files.code[files.live], minlength=len(files.keys.dictionary))
     if counts.max(initial=0) < 2:
         return
@@ -134,8 +134,8 @@ def _repeated(members: Members, locations: Mapping[int, str], files: _Files) -> 
         again[first] = False
         for row in rows[again].tolist():
             place = (int(files.manifest[row]), int(files.entry[row]))
-            if place not in told:
-                told.add(place)
+            if place not in reported:
+                reported.add(place)
                 yield finding(
                     "SCN007",
                     "a file is listed twice in one snapshot",
@@ -269,7 +269,7 @@ def _references(
     places = {name: code for code, name in enumerate(files.keys.dictionary.to_pylist())}
     rows = table.to_pylist()
     scopes = _scopes(table)
-    told: set[tuple[int, int]] = set()
+    reported: set[tuple[int, int]] = set()
     for snapshot_id in members.checked:
         mask = _mask(members, snapshot_id)
         vectors: dict[str, dict[str, Any]] = {}
@@ -293,8 +293,8 @@ def _references(
             else:
                 reasons = {reason for reason, deletes in mismatches.items() if deletes[number]}
                 problems += _fitting(row, target, files, reasons, where)
-            if place not in told and problems:
-                told.add(place)
+            if place not in reported and problems:
+                reported.add(place)
                 yield from problems
 
 
@@ -337,7 +337,7 @@ def _row_ids(
     A range is in each bucket that it overlaps; it is reported in the bucket where it starts.
     """
     size = row_bucket_size(context)
-    told: set[tuple[int, int]] = set()
+    reported: set[tuple[int, int]] = set()
     manifest = table["manifest"].to_numpy()
     first, end, entry = (table[name].to_numpy() for name in ("first", "end", "entry"))
     keys = table["key"]
@@ -353,8 +353,8 @@ def _row_ids(
             if begins != bucket or keys[row].as_py() == keys[other].as_py():
                 continue  # a file that is listed twice is reported as such
             place = (int(manifest[row]), int(entry[row]))
-            if place not in told:
-                told.add(place)
+            if place not in reported:
+                reported.add(place)
                 yield finding(
                     "LIN002",
                     "two files have the same row ids",

@@ -86,7 +86,7 @@ def _parquet(location: str, mapping: Mapped) -> OpenedFile:
     footer = footer_of(file, root)
     rows = open_rows(file, FileFormat.PARQUET, mapping)
     unreadable = _unreadable_columns(rows)
-    told = set(map(_key, unreadable))
+    seen = set(map(_key, unreadable))
     return OpenedFile(
         struct=rows.written.struct,
         record_count=footer.rows,
@@ -95,7 +95,7 @@ def _parquet(location: str, mapping: Mapped) -> OpenedFile:
         by_name=rows.written.mapped,
         created_by=footer.created_by,
         unreadable=unreadable,
-        faults=() if rows.written.mapped else tuple(one for one in check_parquet_schema(root) if _key(one) not in told),
+        faults=() if rows.written.mapped else tuple(one for one in check_parquet_schema(root) if _key(one) not in seen),
         chunks=footer.chunks,
         offsets=footer.offsets,
     )

@@ -158,7 +158,7 @@ class PerFile:
             members: the manifests of the snapshots.
             deletes: the deleted positions by path and delete file.
         """
-        told: set[tuple[str, Origin, str]] = set()
+        reported: set[tuple[str, Origin, str]] = set()
         for path, by_origin in deletes.items():
             for snapshot_id in members.checked:
                 manifests = members.of_snapshot[snapshot_id]
@@ -170,8 +170,8 @@ class PerFile:
                     found += _scope(path, snapshot_id, mine, live, gone=bool(files))
                 for origin, problem in found:
                     key = (path, origin, problem.check)
-                    if key not in told:
-                        told.add(key)
+                    if key not in reported:
+                        reported.add(key)
                         yield Facts(0, "found", _NOTHING, problem)
                 if live is not None and live["key"] is not None:
                     yield _left(context, snapshot_id, mine, live)

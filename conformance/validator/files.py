@@ -81,12 +81,12 @@ def check_files_task(context: Context, task: FilesTask) -> Iterator[Emitted]:
         yield from _positions_facts(context, task, opened[1])
         for entry, number in _entries(opened[1], task):
             place = Place(entry, opened[1].spec, task.manifest, number, opened[1].spec_id)
-            found, writer, shown, told = _in_time(context, place)
+            found, writer, shown, facts = _in_time(context, place)
             features |= shown
             if writer:
                 writers.add(writer)
             tally.add(_attributed(found, task.manifest.location, listed_by, writer))
-            yield from told
+            yield from facts
             yield from _miscounted(place, found)
     except SpecError:
         pass  # an entry that cannot be read, which the check of the manifest reports

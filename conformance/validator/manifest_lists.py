@@ -41,20 +41,20 @@ def check_list(context: Context, task: ListTask) -> Listed:
         return Listed(snapshot.snapshot_id, (), inline)
     location = snapshot.manifest_list
     if snapshot.key_id is not None:
-        told = finding(
+        problem = finding(
             "SNP012",
             "the manifest list is encrypted, and was not read",
             file=location,
             aspect="encrypted",
         )
-        return Listed(snapshot.snapshot_id, (told,) if task.checked else (), None)
+        return Listed(snapshot.snapshot_id, (problem,) if task.checked else (), None)
     try:
         data = within(context.file_seconds, location, lambda: read_bytes(location))
     except FileAccessError as error:
-        told = finding(
+        problem = finding(
             "SNP005", f"the manifest list cannot be read: {error.reason}", file=location, aspect="unreadable"
         )
-        return Listed(snapshot.snapshot_id, (told,) if task.checked else (), None)
+        return Listed(snapshot.snapshot_id, (problem,) if task.checked else (), None)
     try:
         manifests = read_manifest_list(data, format_version=context.metadata.format_version, file=location)
     except SpecError as error:

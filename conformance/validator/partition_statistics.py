@@ -415,8 +415,8 @@ def _fact(
     values = row.get(PARTITION)
     values = values if isinstance(values, Mapping) else {}
     key = _key([values.get(field.id) for field in unified.fields])
-    told = (*COUNTED, "total_record_count", "last_updated_at", "last_updated_snapshot_id")
-    return (key, task.place, place, *(None if read is None else getattr(read, name) for name in told))
+    names = (*COUNTED, "total_record_count", "last_updated_at", "last_updated_snapshot_id")
+    return (key, task.place, place, *(None if read is None else getattr(read, name) for name in names))
 
 
 def _batch(rows: Sequence[tuple[Any, ...]]) -> pa.RecordBatch:
@@ -436,7 +436,7 @@ def compare_partitions(context: Context, members: Members, partitions: pa.Table,
         partitions: the facts of manifests (`PARTITIONS`).
         rows: the facts of statistics files (`STATISTICS`).
     """
-    counted, told = partitions.to_pylist(), rows.to_pylist()
+    counted, stored = partitions.to_pylist(), rows.to_pylist()
     for file in sorted(members.counted):
         statistics = context.metadata.partition_statistics[file]
         manifests = members.of_snapshot[statistics.snapshot_id]
@@ -444,7 +444,7 @@ def compare_partitions(context: Context, members: Members, partitions: pa.Table,
         for one in counted:
             if one["manifest"] in manifests:
                 sums[one["key"]] = _plus(sums[one["key"]], one) if one["key"] in sums else one
-        mine = sorted((row for row in told if row["file"] == file), key=lambda row: int(row["row"]))
+        mine = sorted((row for row in stored if row["file"] == file), key=lambda row: int(row["row"]))
         is_known = statistics.snapshot_id in members.without_deletes
         yield from _compared(context, statistics, sums, mine, is_known=is_known)
 
@@ -506,14 +506,14 @@ def _compared(
 
 def _counts(row: Mapping[str, Any], counted: Mapping[str, Any], location: str, path: str) -> Iterator[Finding]:
     for name in COUNTED:
-        told, wanted = row[name], counted.get(name, 0)
-        if told is not None and told != wanted:
+        stored, wanted = row[name], counted.get(name, 0)
+        if stored is not None and stored != wanted:
             yield finding(
                 _RULES[name].requirement,
                 f"{name} differs from the manifests",
                 file=location,
                 path=f"{path}/{name}",
-                found=told,
+                found=stored,
                 expected=str(wanted),
                 aspect="mismatch",
             )
@@ -523,21 +523,21 @@ def _total(
     row: Mapping[str, Any], counted: Mapping[str, Any], location: str, path: str, *, is_known: bool
 ) -> Iterator[Finding]:
     """Check the total of records, which follows from the manifests if the only deletes are deletion vectors."""
-    told, wanted = row["total_record_count"], counted["data_record_count"] - counted["vector_records"]
+    stored, wanted = row["total_record_count"], counted["data_record_count"] - counted["vector_records"]
     where: dict[str, Any] = {"file": location, "path": f"{path}/total_record_count"}
-    if not is_known and told is not None and told > wanted:
+    if not is_known and stored is not None and stored > wanted:
         message, most = "the total exceeds the records of the data files", f"at most {wanted}"
-        yield finding("STA027", message, found=told, expected=most, **where, aspect="more-than-records")
+        yield finding("STA027", message, found=stored, expected=most, **where, aspect="more-than-records")
     if not is_known or row["data_record_count"] is None:
         return
-    if told is None:
+    if stored is None:
         message = "the total is missing, although it follows from the manifests"
         yield finding("STA039", message, expected=str(wanted), **where)
-    elif told != wanted:
+    elif stored != wanted:
         yield finding(
             "STA027",
             "the total differs from the manifests",
-            found=told,
+            found=stored,
             expected=str(wanted),
             **where,
             aspect="mismatch",
@@ -548,25 +548,25 @@ def _updated(
     context: Context, row: Mapping[str, Any], counted: Mapping[str, Any], location: str, path: str
 ) -> Iterator[Finding]:
     """Check that the last update is not before a live file was added, and that its snapshot has that time."""
-    told, snapshot_id = row["last_updated_at"], row["last_updated_snapshot_id"]
-    if told is not None and counted["added_at"] is not None and told < counted["added_at"]:
+    stored, snapshot_id = row["last_updated_at"], row["last_updated_snapshot_id"]
+    if stored is not None and counted["added_at"] is not None and stored < counted["added_at"]:
         yield finding(
             "STA028",
             "a live file was added after the last update",
             file=location,
             path=f"{path}/last_updated_at",
-            found=told,
+            found=stored,
             expected=f"at least {counted['added_at']}",
             aspect="too-old",
         )
     snapshot = context.snapshots.get(snapshot_id)
-    if told is not None and snapshot is not None and snapshot.timestamp_ms != told:
+    if stored is not None and snapshot is not None and snapshot.timestamp_ms != stored:
         yield finding(
             "STA029",
             "the time of the last update differs from that of its snapshot",
             file=location,
             path=f"{path}/last_updated_snapshot_id",
             found=snapshot_id,
-            expected=f"the snapshot of {told}",
+            expected=f"the snapshot of {stored}",
             aspect="mismatch",
         )

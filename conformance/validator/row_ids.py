@@ -292,14 +292,14 @@ def _not_in_vector(
     starts, counts = (np.concatenate([one[place] for one in gone]) for place in (0, 1))
     missing = _left(starts, counts, starts, np.ones(len(starts), np.bool_), vectors)[0]
     if len(missing):
-        told = finding(
+        problem = finding(
             "DEL011",
             "a deletion vector lacks positions of earlier position deletes",
             file=path,
             found=int(missing.min()),
             expected="every deleted position in the vector",
         )
-        yield Facts(0, "found", NOTHING, told)
+        yield Facts(0, "found", NOTHING, problem)
 
 
 def _by_path(rows: pa.RecordBatch) -> Iterator[tuple[str, tuple[Numbers, ...]]]:
@@ -366,7 +366,7 @@ def check_ids(context: Context, members: Members, facts: Iterable[Facts]) -> tup
     owners: list[Owner] = []
     parts: list[tuple[Numbers, ...]] = []
     bucket = 0
-    tally, told = Tally(), set[tuple[str, int]]()
+    tally, reported = Tally(), set[tuple[str, int]]()
     for fact in facts:
         if fact.kind == "found":
             tally.add([fact.about])
@@ -387,8 +387,8 @@ def check_ids(context: Context, members: Members, facts: Iterable[Facts]) -> tup
         rows = np.nonzero(mine[of])[0]
         chosen = (first[rows], end[rows], stored[rows], of[rows])
         for problem, key in _twice(context, owners, bucket, chosen):
-            if key not in told:
-                told.add(key)
+            if key not in reported:
+                reported.add(key)
                 tally.add([problem])
     return tally.findings()
 

@@ -304,15 +304,15 @@ class _Checks:
             ("nan_value_counts", "DFL014", metrics.nans),
         )
         for attribute, code, counted in counts:
-            told = (getattr(data_file, attribute) or {}).get(field_id)
-            if told is not None and told != counted:
+            stored = (getattr(data_file, attribute) or {}).get(field_id)
+            if stored is not None and stored != counted:
                 nested = len(self.leaves[field_id][0]) > 1 and data_file.file_format is FileFormat.ORC
                 yield finding(
                     code,
                     f"the {attribute} differ from the rows",
                     file=self.place.manifest,
                     path=self.place.said(f"{attribute}/{field_id}"),
-                    found=told,
+                    found=stored,
                     expected=str(counted),
                     aspect="row-mismatch-in-nested-orc" if nested else "row-mismatch",
                 )

@@ -261,7 +261,7 @@ def change_of(change: Change, snapshots: list[int], table: TableMetadata, args: 
             return _rows_change(change, table, args)
 
 
-def told(metadata: TableMetadata, runner: Runner, snapshots: list[int]) -> dict[str, Any]:
+def describe_table(metadata: TableMetadata, runner: Runner, snapshots: list[int]) -> dict[str, Any]:
     """Describe a table as in the answer of ``commit.replay``."""
     refs: dict[str, Any] = {}
     data_files: list[tuple[str, int | None, int]] = []
@@ -337,7 +337,7 @@ def replay(args: Arguments) -> object:
     def now() -> dict[str, Any]:
         base = runner.run(load())
         assert base is not None
-        return told(base.metadata, runner, snapshots)
+        return describe_table(base.metadata, runner, snapshots)
 
     return race_logs.replayed(args, lambda: ReferenceWriter(args, runner, store, snapshots), now)
 

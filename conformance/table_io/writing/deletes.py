@@ -149,8 +149,8 @@ def _vectors(
     blobs, replaced = [], []
     for one in deleted:
         cardinality, blob = encoding.vector(one)
-        told = {"referenced-data-file": one.task.data_file.file_path, "cardinality": str(cardinality)}
-        blobs.append((cardinality, Blob(DELETION_VECTOR, OF_POSITIONS, blob, properties=told)))
+        properties = {"referenced-data-file": one.task.data_file.file_path, "cardinality": str(cardinality)}
+        blobs.append((cardinality, Blob(DELETION_VECTOR, OF_POSITIONS, blob, properties=properties)))
         replaced += [file_key(delete) for delete in own_deletes(one.task)]
     data = write_puffin([blob for _, blob in blobs], {"created-by": f"iceberg-conformance version {tool_version()}"})
     location = f"{plan.location}/00000-{plan.write_id}-deletes.puffin"

@@ -155,8 +155,8 @@ def overwrite_partitions(
             own = task.partition_spec_id == spec.spec_id and partition_key(task.data_file, spec) in written
             if own or (new and spec.is_unpartitioned):
                 pieces.remove(task)
-        told = (("replace-partitions", "true"), *summary)
-        return table.commit(pieces.change(branch, TRUE, isolation, told))
+        summary_entries = (("replace-partitions", "true"), *summary)
+        return table.commit(pieces.change(branch, TRUE, isolation, summary_entries))
 
 
 def delete(

@@ -98,12 +98,12 @@ def _results(answers: Iterable[bytes], plan: WritePlan, kept: Callable[[Any], It
     Raises:
         Exception: the error of a task.
     """
-    told = [pickle.loads(answer) for answer in answers]  # noqa: S301 - made by the tasks of this session
-    for _, _, error in told:
+    outcomes = [pickle.loads(answer) for answer in answers]  # noqa: S301 - made by the tasks of this session
+    for _, _, error in outcomes:
         if error is not None:
             raise error
-    results = [result for _, result, _ in told]
-    if any(attempts for attempts, _, _ in told):
+    results = [result for _, result, _ in outcomes]
+    if any(attempts for attempts, _, _ in outcomes):
         left = clean_up(plan, [new for result in results for new in kept(result)])
         if left:
             raise OrphansLeft(left)
@@ -351,8 +351,8 @@ def overwrite_partitions(
             own = task.partition_spec_id == spec.spec_id and partition_key(task.data_file, spec) in written
             if own or (pieces.added and spec.is_unpartitioned):
                 pieces.remove(task)
-        told = (("replace-partitions", "true"), *summary)
-        return table.commit(pieces.change(branch, TRUE, isolation, told))
+        summary_entries = (("replace-partitions", "true"), *summary)
+        return table.commit(pieces.change(branch, TRUE, isolation, summary_entries))
 
 
 @attrs.frozen(kw_only=True)
