@@ -100,7 +100,7 @@ def summary(reader: str, found: Sequence[SecondReading]) -> Iterator[str]:
     counts = Counter(one.outcome for one in found)
     written = len({(one.writer, one.id) for one in found})
     summary = ", ".join(f"{counts[outcome]} {outcome.value}" for outcome in Outcome if counts[outcome])
-    yield f"second reader {reader}: {plural(written, 'table')}, {plural(len(found), 'reading')}: {summary or 'none'}"
+    yield f"second reader {reader}: {written} written, {plural(len(found), 'reading')}: {summary or 'none'}"
     for one in found:
         if one.is_difference:
             yield f"  {one.id} by {one.writer}, {one.label}: {one.outcome.value}: {one.reason[:300]}"
