@@ -92,7 +92,7 @@ def test_other_values_and_what_is_no_value_fail(type_: Any, expected: Any, got: 
 
 def test_an_answer_that_is_no_value_of_its_type_says_so() -> None:
     found = verdict("single-value.decode", {"type": "int", "bytes": ""}, 1, "one")
-    assert found.reason.startswith("the answer is no int: ")
+    assert found.reason.startswith("the answer is not of type int: ")
 
 
 def test_the_result_of_a_transform_is_compared_in_the_type_of_its_result() -> None:
