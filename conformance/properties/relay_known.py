@@ -11,7 +11,7 @@ Sections of ``deviations.toml`` of an engine, or of a file that ``--expect`` nam
     says = "redundant partitions"      # optional: a part of the engine's message or of differing values, or several in
                                        # a list, which must all occur
     check = "position-delete-sorted"   # optional: the check that finds the fault (`list checks`)
-    found = "0.0"                      # optional: the end of the found value
+    found = "0.0"                      # optional: the end of the found value, or several in a list, one of which it is
     expected = "identity"              # optional: the start of the expected value
     kind = "limitation"                # of conformance.runner.expectations.Kind; deviation by default
     requirements = ["PAR001"]          # the requirements that it breaks, or is about
@@ -59,7 +59,7 @@ class KnownRelay:
     evidence: str
     says: tuple[str, ...] = field(default=(), converter=_parts)
     check: str = ""
-    found: str = ""
+    found: tuple[str, ...] = field(default=(), converter=_parts)
     expected: str = ""
     versions: tuple[str, ...] = ()
     operations: tuple[str, ...] = ()
@@ -100,7 +100,7 @@ class KnownRelay:
     def _is_about(self, violation: Violation) -> bool:
         return (
             self.check in ("", check_id(violation.requirement, violation.aspect))
-            and (violation.found or "").endswith(self.found)
+            and (not self.found or (violation.found or "").endswith(self.found))
             and (violation.expected or "").startswith(self.expected)
         )
 
@@ -110,6 +110,7 @@ OF_TABLES = ("finding: ", "unreadable: ")
 
 
 LISTS = ("requirements", "versions", "operations", "after", "upstream")
+ONE_OR_MORE = ("says", "found")
 
 
 def load_known(path: Path | None = None, table: str = "relay") -> tuple[KnownRelay, ...]:
@@ -156,11 +157,10 @@ def _entry(place: str, row: Any) -> KnownRelay:
     if unknown or missing:
         raise UsageError(f"{place}: {f'unknown member {unknown[0]}' if unknown else f'{missing[0]} is missing'}")
     for name, value in row.items():
-        if name == "says" and isinstance(value, list) and value and all(isinstance(one, str) and one for one in value):
-            continue
+        some = value if name in ONE_OR_MORE and isinstance(value, list) and value else [value]
         if name in LISTS and not (isinstance(value, list) and all(isinstance(one, str) for one in value)):
             raise UsageError(f"{place}/{name}: not a list of strings")
-        if name not in LISTS and not (isinstance(value, str) and value):
+        if name not in LISTS and not all(isinstance(one, str) and one for one in some):
             raise UsageError(f"{place}/{name}: not a string")
     if not row["id"].startswith(f"{row['engine']}-"):
         raise UsageError(f"{place}/id: {row['id']} does not start with {row['engine']}-")

@@ -267,7 +267,7 @@ class _Checks:
                 "DFL021",
                 "the rows are not in the sort order of the file",
                 file=self.location,
-                found=f"row {self.order.broken}",
+                found=f"row {self.order.broken}: {' after '.join(map(abbreviated_repr, self.order.values))}",
                 expected=f"sort order {data_file.sort_order_id}",
                 aspect="unsorted",
             )
@@ -404,7 +404,7 @@ class _PositionDeletes:
                 "DEL015",
                 "the position deletes are not sorted",
                 file=location,
-                found=f"row {self.order.broken}",
+                found=f"row {self.order.broken}: {' after '.join(map(abbreviated_repr, self.order.values))}",
                 expected="rows by file_path, then pos",
             )
         if self.other is not None:

@@ -45,6 +45,9 @@ class Ascending:
         self.broken: int | None = None
         """The number of the first row that should be before its predecessor."""
 
+        self.values: tuple[Any, Any] = (None, None)
+        """The sort values of that row and of its predecessor, by the first key by which they are in the wrong order."""
+
         self._last: list[list[Any]] | None = None
 
     def add(self, columns: Sequence[Any]) -> None:
@@ -58,11 +61,16 @@ class Ascending:
         )
         before = 0 if self._last is None else 1
         order = np.zeros(max(len(joined[0]) - 1, 0), np.int8)
+        orders = []
         for key, array in zip(self.keys, joined, strict=True):
-            order = np.where(order == 0, _compared(key, array), order)
+            orders.append(_compared(key, array))
+            order = np.where(order == 0, orders[-1], order)
         wrong = np.nonzero(order > 0)[0]
         if len(wrong):
-            self.broken = self.rows - before + int(wrong[0]) + 1
+            row = int(wrong[0])
+            place = next(place for place, found in enumerate(orders) if found[row])
+            self.broken = self.rows - before + row + 1
+            self.values = _value(self.keys[place], joined[place], row + 1), _value(self.keys[place], joined[place], row)
         self.rows += count
         self._last = [array[len(array) - 1 :] for array in values]
 
@@ -76,6 +84,11 @@ def _joined(last: Any, array: Any) -> Any:
     elif pa.types.is_null(array.type):
         array = pa.nulls(len(array), last.type)
     return pa.concat_arrays([last, array])
+
+
+def _value(key: SortKey, array: Any, row: int) -> Any:
+    """Return the sort value of a row."""
+    return array[row] if isinstance(array, list) else to_python_values(key.type, array.slice(row, 1))[0]
 
 
 def _comparable(key: SortKey, column: Any) -> Any:

@@ -172,6 +172,23 @@ def test_all_parts_of_what_is_said_have_to_be_there(tmp_path: Path) -> None:
         load_known(tmp_path / "known.toml")
 
 
+def test_a_finding_is_known_by_the_ends_of_what_was_found(tmp_path: Path) -> None:
+    entry = "id = 'shy-a'\nengine = 'shy'\nfails = 'finding: DFL021'\nrequirements = []\n"
+    entry += "does = 'a'\nreason = 'a'\nevidence = 'a'\ncheck = 'data-file-sort-order-id-unsorted'\n"
+    (tmp_path / "known.toml").write_text(f"[[relay]]\n{entry}found = ['0.0 after 1.0', '2.0 after 3.0']\n")
+    (known,) = load_known(tmp_path / "known.toml")
+
+    def happened(found: str) -> bool:
+        unsorted = Violation(requirement="DFL021", message="any", found=found, aspect="unsorted")
+        return known.happened("finding: DFL021", ["append"], "any", [unsorted])
+
+    assert [happened(f"row 1: {end}") for end in ("0.0 after 1.0", "2.0 after 3.0", "1.0 after 3.0")] == [
+        True,
+        True,
+        False,
+    ]
+
+
 def test_a_refusal_that_changes_the_table_is_another_failure() -> None:
     def harmful(args: dict[str, Any], _: Change) -> object:
         for path in Path(args["table"]).parents[1].rglob("*.parquet"):
