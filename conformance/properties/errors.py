@@ -4,23 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from conformance.core.json_types import Json
 from spec_ref.core.errors import Violation
 
 
 class Broken(Exception):
     """A property does not hold; the message says where and how."""
 
-    def __init__(self, kind: str, message: str, violations: Iterable[Violation] = ()) -> None:
+    def __init__(
+        self, kind: str, message: str, violations: Iterable[Violation] = (), filtered: tuple[str, Json] | None = None
+    ) -> None:
         """Make the error.
 
         Args:
             kind: the kind of failure, without details of the example: a smaller example must fail in the same way.
             message: the failure, for people; nothing compares or parses it.
             violations: the violations of the spec, only the first if there are many.
+            filtered: the branch or tag and the filter, if a read with a filter gives the wrong rows.
         """
         super().__init__(message)
         self.kind = kind
         self.violations = tuple(violations)
+        self.filtered = filtered
 
 
 class NotSupported(Exception):

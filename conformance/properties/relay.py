@@ -71,6 +71,9 @@ class Failure:
     earlier: tuple[str, ...] = ()
     """The operations that made the table before."""
 
+    asked: str = ""
+    """The JSON of the last step's operation."""
+
 
 @frozen
 class Counterexample:
@@ -151,6 +154,19 @@ def table_kind(operations: Sequence[Op]) -> str:
     return " ".join(sorted(words))
 
 
+@frozen
+class Version:
+    """A version of the table of a relay."""
+
+    engine: str
+    """The engine that wrote it."""
+
+    operation: str
+    model: Table
+    checks: TableChecks
+    """The checks that it passed."""
+
+
 @define
 class SharedTable:
     """The table of a relay: its location, and the operations so far."""
@@ -164,6 +180,7 @@ class SharedTable:
     history: list[str | None] = Factory(list)
     """The snapshot of the branch main after each operation."""
 
+    versions: list[Version] = Factory(list)
     model: Table = Factory(Table)
     checks: TableChecks = Factory(lambda self: TableChecks(str(self.folder), warnings=False), takes_self=True)
 
@@ -197,6 +214,20 @@ class SharedTable:
         self.history.append(None if current in (None, -1) else str(current))
         self.operations.append(operation)
         self.location, self.engine, self.model, self.checks = location, engine, model, checks
+        self.versions.append(Version(engine, operation["op"], model, checks))
+
+    def origin(self, broken: Broken) -> Version | None:
+        """Return the version since which a read with a filter gives wrong rows; None if the next one is the first.
+
+        The checks after each operation use other filters, so that a fault of an earlier operation may be seen late.
+        """
+        found = None
+        if broken.filtered is not None:
+            for version in reversed(self.versions):
+                if not version.checks.loses(*broken.filtered, version.model):
+                    break
+                found = version
+        return found
 
     def damage(self) -> str:
         """Describe how files of the table changed although an operation was not done; empty if they did not."""
@@ -250,11 +281,14 @@ class Relays:
                 try:
                     table.accept(operation, engine.name, value["metadata"])
                 except Broken as broken:
-                    failure = Failure(broken.kind, engine.name, operation["op"], str(broken), broken.violations)
+                    origin = table.origin(broken)
+                    by, done = (engine.name, operation["op"]) if origin is None else (origin.engine, origin.operation)
+                    failure = Failure(broken.kind, by, done, str(broken), broken.violations)
                 else:
                     self.handovers.append(Handover(before, engine.name, operation["op"], "done"))
                     return None
-        failure = attrs.evolve(failure, earlier=tuple(one["op"] for one in table.operations))
+        earlier = tuple(one["op"] for one in table.operations)
+        failure = attrs.evolve(failure, earlier=earlier, asked=json.dumps(operation))
         self._note(table, operation, engine, failure.kind, self.known_as(failure))
         return failure
 
@@ -277,7 +311,9 @@ class Relays:
             kinds.add(f"refused: {failure.reason.partition(':')[0]}")
         for known in self.known:
             if known.is_of(started.implementation, started.version) and any(
-                known.happened(kind, [failure.operation], failure.reason, failure.violations, failure.earlier)
+                known.happened(
+                    kind, [failure.operation], failure.reason, failure.violations, failure.earlier, failure.asked
+                )
                 for kind in kinds
             ):
                 return known.id

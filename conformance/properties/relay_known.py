@@ -8,6 +8,8 @@ Sections of ``deviations.toml`` of an engine, or of a file that ``--expect`` nam
     versions = ["0.12.0"]              # optional: the versions that have it
     fails = "refused"                  # the kind of failure; "finding: DEL011" for one of the validator
     operations = ["create"]            # optional: the operations that fail
+    asks = "bucket"                    # optional: a part of the JSON of the operation that fails, or several in a list,
+                                       # which must all occur
     says = "redundant partitions"      # optional: a part of the engine's message or of differing values, or several in
                                        # a list, which must all occur
     check = "position-delete-sorted"   # optional: the check that finds the fault (`list checks`)
@@ -63,6 +65,7 @@ class KnownRelay:
     expected: str = ""
     versions: tuple[str, ...] = ()
     operations: tuple[str, ...] = ()
+    asks: tuple[str, ...] = field(default=(), converter=_parts)
     after: tuple[str, ...] = ()
     kind: str = Kind.DEVIATION.value
     counter: str = ""
@@ -79,6 +82,7 @@ class KnownRelay:
         reason: str,
         violations: Iterable[Violation] = (),
         earlier: Iterable[str] = (),
+        asked: str = "",
     ) -> bool:
         """Return whether a failure is the one of the entry.
 
@@ -88,11 +92,13 @@ class KnownRelay:
             reason: the message of the engine, or how the table differs.
             violations: the violations in the table.
             earlier: the operations that made the table before.
+            asked: the JSON of the operation that failed.
         """
         return (
             kind == self.fails
             and (not self.after or not set(self.after).isdisjoint(earlier))
             and (not self.operations or not set(self.operations).isdisjoint(operations))
+            and all(part in asked for part in self.asks)
             and all(part in reason for part in self.says)
             and (not (self.check or self.found or self.expected) or any(map(self._is_about, violations)))
         )
@@ -110,7 +116,7 @@ OF_TABLES = ("finding: ", "unreadable: ")
 
 
 LISTS = ("requirements", "versions", "operations", "after", "upstream")
-ONE_OR_MORE = ("says", "found")
+ONE_OR_MORE = ("says", "found", "asks")
 
 
 def load_known(path: Path | None = None, table: str = "relay") -> tuple[KnownRelay, ...]:

@@ -266,14 +266,30 @@ class TableChecks:
         wanted = reading_json(reading(expected.fields, expected.rows))
         _no_differences(what, reading_differences("", wanted, written.read(ref=name), self.lineage))
         for predicate in filters_of(index, expected, model, self.filters):
-            matching = Table(fields=expected.fields).matcher(predicate)
-            rows = [row for row in expected.rows if matching(row)]
-            wanted = reading_json(reading(expected.fields, rows))
-            found = written.read(ref=name, filter=predicate)
-            _no_differences(f"{what} where {predicate}", reading_differences("", wanted, found, None))
+            differences = _filtered_differences(name, predicate, expected, written)
+            _no_differences(f"{what} where {predicate}", differences, (name, predicate))
         self.known[key] = expected.rows
         if snapshot is not None:
             self.readings[snapshot] = (written.reading_inputs(ref=name), expected)
+
+    def loses(self, name: str, predicate: Json, model: Table) -> bool:
+        """Return whether a read of a branch or tag with a filter gives wrong rows.
+
+        Args:
+            name: the branch or tag.
+            predicate: the filter.
+            model: the model of the last table that was checked.
+
+        Returns:
+            False also if the table has no such branch, tag or column.
+        """
+        expected = heads_of(model).get(name)
+        if self.before is None or expected is None:
+            return False
+        try:
+            return next(_filtered_differences(name, predicate, expected, self.before), None) is not None
+        except (SpecError, ScriptError, RefusedByText, NotExamined):
+            return False
 
     def branched(self) -> TableChecks:
         """Return a copy, whose further steps do not affect this one."""
@@ -369,11 +385,19 @@ def _files_below(place: str) -> dict[str, tuple[int, int]]:
     return found
 
 
-def _no_differences(what: str, differences: Iterable[Difference]) -> None:
+def _filtered_differences(name: str, predicate: Json, expected: Expected, written: Written) -> Iterator[Difference]:
+    """Compare the rows of a branch or tag that match a filter."""
+    matching = Table(fields=expected.fields).matcher(predicate)
+    rows = [row for row in expected.rows if matching(row)]
+    wanted = reading_json(reading(expected.fields, rows))
+    yield from reading_differences("", wanted, written.read(ref=name, filter=predicate), None)
+
+
+def _no_differences(what: str, differences: Iterable[Difference], filtered: tuple[str, Json] | None = None) -> None:
     found = list(islice(differences, 3))
     if found:
-        where = "filter" if " where " in what else found[0].path.rpartition("/")[2]
-        raise Broken(f"differs: {where}", f"{what}: {'; '.join(map(str, found))}")
+        where = "filter" if filtered else found[0].path.rpartition("/")[2]
+        raise Broken(f"differs: {where}", f"{what}: {'; '.join(map(str, found))}", filtered=filtered)
 
 
 def broken_by(what: str, error: Exception) -> Broken:

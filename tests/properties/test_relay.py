@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from attrs import evolve
@@ -15,6 +15,7 @@ from conformance.adapter_sdk.serve import Invalid, Unsupported
 from conformance.core.failures import UsageError
 from conformance.core.json_types import Json
 from conformance.engines.reference import adapter as reference
+from conformance.properties.errors import Broken
 from conformance.properties.relay import (
     Engine,
     Findings,
@@ -22,6 +23,7 @@ from conformance.properties.relay import (
     Relays,
     SharedTable,
     Step,
+    Version,
     kept,
     matrix,
     read_relay,
@@ -167,6 +169,10 @@ def test_all_parts_of_what_is_said_have_to_be_there(tmp_path: Path) -> None:
     (known,) = load_known(tmp_path / "known.toml")
     assert known.happened("refused", ["append"], "null is not less")
     assert not known.happened("refused", ["append"], "less")
+    (tmp_path / "known.toml").write_text(f"[[relay]]\n{entry}asks = ['bucket', '\"id\"']\n")
+    (known,) = load_known(tmp_path / "known.toml")
+    assert known.happened("refused", ["create"], "any", asked='{"source": "id", "transform": "bucket[2]"}')
+    assert not known.happened("refused", ["create"], "any", asked='{"source": "a", "transform": "bucket[2]"}')
     (tmp_path / "known.toml").write_text(f"[[relay]]\n{entry}says = ['null', '']\n")
     with pytest.raises(UsageError, match="/says: not a string"):
         load_known(tmp_path / "known.toml")
@@ -187,6 +193,30 @@ def test_a_finding_is_known_by_the_ends_of_what_was_found(tmp_path: Path) -> Non
         True,
         False,
     ]
+
+
+@pytest.mark.parametrize(
+    ("losing", "origin"), [([], None), ([2], "engine 2"), ([1, 2], "engine 1"), ([0], None), ([0, 2], "engine 2")]
+)
+def test_rows_that_a_filter_loses_are_the_fault_of_the_engine_since_which_it_does(
+    losing: list[int], origin: str | None, tmp_path: Path
+) -> None:
+    class Checks:
+        def __init__(self, number: int) -> None:
+            self.number = number
+
+        def loses(self, name: str, predicate: object, _model: object) -> bool:
+            assert (name, predicate) == ("main", {"type": "is-null", "term": "c2"})
+            return self.number in losing
+
+    table = SharedTable(tmp_path)
+    table.versions = [
+        Version(f"engine {number}", "append", table.model, cast(Any, Checks(number))) for number in range(3)
+    ]
+    broken = Broken("differs: filter", "any", filtered=("main", {"type": "is-null", "term": "c2"}))
+    found = table.origin(broken)
+    assert (None if found is None else found.engine) == origin
+    assert table.origin(Broken("differs: rows", "any")) is None
 
 
 def test_a_refusal_that_changes_the_table_is_another_failure() -> None:
