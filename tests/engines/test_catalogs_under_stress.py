@@ -145,7 +145,7 @@ def test_a_catalog_on_another_machine_is_not_put_under_stress_unasked(
 ) -> None:
     monkeypatch.setenv("PYICEBERG_CATALOG__LAKE__TYPE", "hive")
     monkeypatch.setenv("PYICEBERG_CATALOG__LAKE__URI", "thrift://127.0.0.1:1,thrift://metastore.example.com:9083")
-    with pytest.raises(Stopped, match=r"another machine, metastore\.example\.com; --allow-remote"):
+    with pytest.raises(Stopped, match=r"on a different machine, metastore\.example\.com; use --allow-remote"):
         stress(Settings(catalog="catalog:lake"), tmp_path)
 
 
