@@ -25,7 +25,8 @@ import fastavro
 
 from conformance.core.failures import UsageError
 from conformance.core.lazy_imports import lazy_imports
-from conformance.table_io.file_access import FileAccessError, open_input
+from conformance.table_io.file_access import FileAccessError
+from conformance.table_io.store_file import open_rows_file
 from spec_ref.core.errors import SpecError, spec_error
 from spec_ref.manifest_lists.reader import read_manifest_list
 from spec_ref.manifests.data_file import DataFile, FileFormat
@@ -246,7 +247,9 @@ def open_data_file(file: DataFile) -> Iterator[tuple[Any, Any]]:
         FileAccessError: it cannot be read, or its key metadata is not supported.
         SpecError: GCM001 to GCM007.
     """
-    with open_input(file.file_path) as opened:
+    streamed = file.key_metadata is not None and file.file_format is not FileFormat.PARQUET
+    layout = FileFormat.AVRO if streamed else file.file_format
+    with open_rows_file(file.file_path, layout, file.file_size_in_bytes) as opened:
         if file.key_metadata is None:
             yield opened, None
             return

@@ -22,6 +22,7 @@ import attrs
 from conformance.core.drives import has_drive, path_of_uri
 from conformance.core.failures import NotExamined, UsageError
 from conformance.core.lazy_imports import lazy_imports
+from conformance.table_io.s3_requests import CONNECT_SECONDS, S3Object, TooLarge
 
 with lazy_imports():
     import pyarrow as pa
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyarrow import fs
 
-CONNECT_SECONDS = 10.0
 STORE_SECONDS = "ICEBERG_CONFORMANCE_STORE_SECONDS"
 """The environment variable with the seconds without data after which a request to a store is aborted and repeated."""
 
@@ -151,7 +151,7 @@ def file_system(location: str) -> tuple[fs.FileSystem, str]:
     if path is not None:
         return _local(), path
     place = split_location(location)
-    with _store_errors(location):
+    with store_errors(location):
         return _store(place.scheme, place.authority, _settings()), place.path
 
 
@@ -177,7 +177,7 @@ def open_input(location: str) -> pa.NativeFile:
         FileAccessError: it does not exist, cannot be read, or is not a file.
     """
     system, path = file_system(location)
-    with _store_errors(location):
+    with store_errors(location):
         if system is _local():
             _refuse_endless(location, path)
         return system.open_input_file(path)
@@ -201,7 +201,14 @@ def read_bytes(location: str, *, limit: int = MAX_FILE_BYTES) -> bytes:
     """
     path = _local_path(location)
     if path is None:
-        with open_input(location) as file, _store_errors(location):
+        direct = s3_object(location)
+        if direct is not None:
+            with store_errors(location):
+                try:
+                    return direct.read_all(limit)
+                except TooLarge as error:
+                    raise _too_large(location, error.size, limit) from None
+        with open_input(location) as file, store_errors(location):
             return _whole(location, file, file.size(), limit)
     with _local_errors(location):
         _refuse_endless(location, path)
@@ -212,11 +219,15 @@ def read_bytes(location: str, *, limit: int = MAX_FILE_BYTES) -> bytes:
 
 def _whole(location: str, file: Any, size: int, limit: int) -> bytes:
     if size > limit:
-        raise FileAccessError(location, f"the file has {size} bytes; at most {limit} are read at once")
+        raise _too_large(location, size, limit)
     data: bytes = file.read(size)
     if len(data) != size:
         raise short_read(location, len(data), size)
     return data
+
+
+def _too_large(location: str, size: int, limit: int) -> FileAccessError:
+    return FileAccessError(location, f"the file has {size} bytes; at most {limit} are read at once")
 
 
 def short_read(location: str, given: int, asked: int) -> FileAccessError:
@@ -242,7 +253,7 @@ def file_size(location: str) -> int:
         FileAccessError: the file does not exist, or access is denied.
     """
     system, path = file_system(location)
-    with _store_errors(location):
+    with store_errors(location):
         info = system.get_file_info(path)
     if info.type is fs.FileType.NotFound:
         raise FileMissing(location, "there is no such file")
@@ -262,7 +273,7 @@ def is_directory(location: str) -> bool:
         with _local_errors(location):
             return os.path.isdir(path)
     system, key = file_system(location)
-    with _store_errors(location):
+    with store_errors(location):
         return bool(system.get_file_info(key).type is fs.FileType.Directory)
 
 
@@ -279,7 +290,7 @@ def list_files(location: str) -> tuple[Listed, ...]:
             inside = [(entry.name, entry.stat().st_size) for entry in entries if entry.is_file()]
         return tuple(Listed(f"{base}/{name}", name, size) for name, size in sorted(inside))
     system, key = file_system(location)
-    with _store_errors(location):
+    with store_errors(location):
         found = system.get_file_info(fs.FileSelector(key))
     files = (Listed(f"{base}/{i.base_name}", i.base_name, i.size) for i in found if i.type is fs.FileType.File)
     return tuple(sorted(files, key=lambda file: file.name))
@@ -299,7 +310,7 @@ def write_bytes(location: str, data: bytes) -> None:
                 file.write(data)
         return
     system, key = file_system(location)
-    with _store_errors(location), system.open_output_stream(key) as out:
+    with store_errors(location), system.open_output_stream(key) as out:
         out.write(data)
 
 
@@ -330,7 +341,7 @@ def _plain_failure(location: str, error: BaseException) -> FileAccessError | Non
 
 
 @contextmanager
-def _store_errors(location: str) -> Iterator[None]:
+def store_errors(location: str) -> Iterator[None]:
     """Convert errors of pyarrow's file systems. Stores report missing permissions only in the message."""
     try:
         yield
@@ -399,14 +410,64 @@ def _store(scheme: str, authority: str, settings: Settings) -> fs.FileSystem:
 
 
 def _s3(bucket: str, settings: dict[str, str]) -> fs.FileSystem:
-    endpoint = urlsplit(settings.get("AWS_ENDPOINT_URL_S3") or settings.get("AWS_ENDPOINT_URL") or "")
-    region = settings.get("AWS_REGION") or settings.get("AWS_DEFAULT_REGION")
-    if region is None and not endpoint.netloc and "AWS_PROFILE" not in settings:
-        region = fs.resolve_s3_region(bucket)
+    endpoint, region = urlsplit(_s3_endpoint(settings)), _s3_region(bucket, settings)
     options: dict[str, Any] = {}
     if endpoint.netloc:
         options = {"scheme": endpoint.scheme, "endpoint_override": endpoint.netloc}
     return fs.S3FileSystem(region=region, connect_timeout=CONNECT_SECONDS, request_timeout=store_seconds(), **options)
+
+
+def s3_object(location: str) -> S3Object | None:
+    """Return direct access to an object on S3, which takes one request for a range and the size of the object.
+
+    It is for keys in the environment. With other credentials, pyarrow finds them and reads.
+
+    Raises:
+        FileAccessError: no file system has the scheme, or the region of the bucket cannot be found.
+    """
+    place = split_location(location)
+    if _STORES.get(place.scheme) is not _s3:
+        return None
+    with store_errors(location):
+        found = _s3_address(place.authority, _settings())
+    if found is None:
+        return None
+    endpoint, prefix, region = found
+    key = place.path.partition("/")[2]
+    return S3Object(endpoint, f"{prefix}/{key}", region, store_seconds())
+
+
+@lru_cache(maxsize=32)
+def _s3_address(bucket: str, settings: Settings) -> tuple[str, str, str] | None:
+    """Return the address of a bucket, the path before its keys, and its region; None if pyarrow has to read."""
+    given = dict(settings)
+    if not (given.get("AWS_ACCESS_KEY_ID") and given.get("AWS_SECRET_ACCESS_KEY")) or not _PLAIN_BUCKET.fullmatch(
+        bucket
+    ):
+        return None
+    region = _s3_region(bucket, given)
+    if endpoint := _s3_endpoint(given).rstrip("/"):
+        return endpoint, f"/{bucket}", region or "us-east-1"
+    if region is None or region.startswith(("cn-", "us-iso", "eu-iso")):  # their addresses are different
+        return None
+    if "." in bucket:  # certificates are for names without further dots
+        return f"https://s3.{region}.amazonaws.com", f"/{bucket}", region
+    return f"https://{bucket}.s3.{region}.amazonaws.com", "", region
+
+
+_PLAIN_BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
+
+
+def _s3_endpoint(settings: dict[str, str]) -> str:
+    return settings.get("AWS_ENDPOINT_URL_S3") or settings.get("AWS_ENDPOINT_URL") or ""
+
+
+def _s3_region(bucket: str, settings: dict[str, str]) -> str | None:
+    """Return the region of a bucket; None where the endpoint or the profile decides."""
+    region = settings.get("AWS_REGION") or settings.get("AWS_DEFAULT_REGION")
+    if region is None and not _s3_endpoint(settings) and "AWS_PROFILE" not in settings:
+        return str(fs.resolve_s3_region(bucket))
+    return region
 
 
 def _gcs(bucket: str, settings: dict[str, str]) -> fs.FileSystem:

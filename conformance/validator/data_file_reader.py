@@ -11,10 +11,11 @@ import pyarrow as pa
 import pyarrow.orc as orc
 
 from conformance.table_io.reading import in_file
-from conformance.validator.footer_cache import open_with_cache
-from conformance.validator.parquet_footer import Chunk, footer_of
+from conformance.table_io.store_file import StoreFile, open_rows_file
+from conformance.validator.parquet_footer import Chunk, check_start, footer_of
 from spec_ref.core.errors import SpecError, Violation, spec_error
-from spec_ref.data_files.orc_footer import read_stripes
+from spec_ref.data_files.orc_footer import check_start as check_orc_start
+from spec_ref.data_files.orc_footer import read_stripe_offsets, read_stripes
 from spec_ref.data_files.parquet_schema import check_parquet_schema
 from spec_ref.data_files.parquet_thrift import read_parquet_schema
 from spec_ref.data_files.reader import DataFileReader, open_rows
@@ -59,8 +60,14 @@ class OpenedFile:
     """The offsets of row groups or stripes."""
 
 
-def open_file(location: str, file_format: FileFormat, mapping: Mapped) -> OpenedFile:
+def open_file(location: str, file_format: FileFormat, mapping: Mapped, length: int | None = None) -> OpenedFile:
     """Open a file of rows.
+
+    Args:
+        location: the file.
+        file_format: its format.
+        mapping: the table's name mapping.
+        length: its size according to its entry, which may be wrong.
 
     Raises:
         FileAccessError: the file cannot be read; reading batches may raise it too.
@@ -71,7 +78,7 @@ def open_file(location: str, file_format: FileFormat, mapping: Mapped) -> Opened
             "DFL003", "the file format is not one for rows", found=file_format.value, expected="avro, orc, parquet"
         )
     with in_file(location):
-        opened = _OPENERS[file_format](location, mapping)
+        opened = _OPENERS[file_format](open_rows_file(location, file_format, length), mapping)
 
     def batches(columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         with in_file(location):
@@ -80,18 +87,26 @@ def open_file(location: str, file_format: FileFormat, mapping: Mapped) -> Opened
     return attrs.evolve(opened, batches=batches)
 
 
-def _parquet(location: str, mapping: Mapped) -> OpenedFile:
-    file = open_with_cache(location)
+def _parquet(file: Any, mapping: Mapped) -> OpenedFile:
     root = read_parquet_schema(file)
+    start_is_late = isinstance(file, StoreFile) and not file.start_is_known
+    if not start_is_late:
+        check_start(file)
     footer = footer_of(file, root)
     rows = open_rows(file, FileFormat.PARQUET, mapping)
     unreadable = _unreadable_columns(rows)
     seen = set(map(_key, unreadable))
+
+    def batches(columns: Sequence[str], most_rows: int) -> Iterator[pa.RecordBatch]:
+        yield from rows.batches(columns, most_rows)
+        if start_is_late:  # the first bytes came with the rows
+            check_start(file)
+
     return OpenedFile(
         struct=rows.written.struct,
         record_count=footer.rows,
         size=file.size(),
-        batches=rows.batches,
+        batches=batches,
         by_name=rows.written.mapped,
         created_by=footer.created_by,
         unreadable=unreadable,
@@ -101,10 +116,20 @@ def _parquet(location: str, mapping: Mapped) -> OpenedFile:
     )
 
 
-def _orc(location: str, mapping: Mapped) -> OpenedFile:
-    file = open_with_cache(location)
-    stripes = read_stripes(file if isinstance(file, RandomAccessBytes) else RandomAccessBytes(file))
+def _orc(file: Any, mapping: Mapped) -> OpenedFile:
+    start_is_late = isinstance(file, StoreFile) and not file.start_is_known
+    if start_is_late:  # neither the start nor the footers of stripes are worth a request each
+        offsets = read_stripe_offsets(file)
+    else:
+        content = file if isinstance(file, RandomAccessBytes) else RandomAccessBytes(file)
+        offsets = tuple(sorted(one.offset for one in read_stripes(content)))
     rows = open_rows(file, FileFormat.ORC, mapping)
+
+    def batches(columns: Sequence[str], most_rows: int) -> Iterator[pa.RecordBatch]:
+        yield from rows.batches(columns, most_rows)
+        if start_is_late:  # the first bytes came with the rows
+            check_orc_start(file)
+
     try:
         count = orc.ORCFile(file).nrows
     except (pa.ArrowException, OSError) as error:
@@ -113,15 +138,14 @@ def _orc(location: str, mapping: Mapped) -> OpenedFile:
         struct=rows.written.struct,
         record_count=count,
         size=file.size(),
-        batches=rows.batches,
+        batches=batches,
         by_name=rows.written.mapped,
         unreadable=_unreadable_columns(rows),
-        offsets=tuple(sorted(one.offset for one in stripes)),
+        offsets=offsets,
     )
 
 
-def _avro(location: str, mapping: Mapped) -> OpenedFile:
-    file = open_with_cache(location)
+def _avro(file: Any, mapping: Mapped) -> OpenedFile:
     source = open_source(file)
     rows = open_rows(io.BytesIO(source) if isinstance(source, bytes) else file, FileFormat.AVRO, mapping)
     container = open_container(source, AVRO)
@@ -178,7 +202,7 @@ def _avro_faults(schema: Any, path: str) -> Iterator[Violation]:
             yield from _avro_faults(inner, path)
 
 
-_OPENERS: dict[FileFormat, Callable[[str, Mapped], OpenedFile]] = {
+_OPENERS: dict[FileFormat, Callable[[Any, Mapped], OpenedFile]] = {
     FileFormat.PARQUET: _parquet,
     FileFormat.ORC: _orc,
     FileFormat.AVRO: _avro,

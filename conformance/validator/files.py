@@ -230,7 +230,7 @@ def check_file(
         found = list(_vector(context, place, facts))
         return found, suspect(Evidence(created_by=_puffin_writer(location))) or ""
     try:
-        opened = open_file(location, data_file.file_format, context.mapping)
+        opened = open_file(location, data_file.file_format, context.mapping, data_file.file_size_in_bytes)
     except FileAccessError as error:
         return [_not_read(place, error)], None
     except SpecError as error:

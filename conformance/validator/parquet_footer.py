@@ -49,11 +49,11 @@ class Footer:
     """The offsets of row groups, which are those of the first page of the first column."""
 
 
-def footer_of(file: Any, root: ParquetNode) -> Footer:
-    """Read the footer of a file whose schema was read.
+def check_start(file: Any) -> None:
+    """Check the first bytes of a file.
 
     Raises:
-        SpecError: PQT007, if the row groups do not match the schema.
+        SpecError: PQT001, if they are not those of a Parquet file.
     """
     file.seek(0)
     if (magic := file.read(len(MAGIC))) != MAGIC:
@@ -64,6 +64,14 @@ def footer_of(file: Any, root: ParquetNode) -> Footer:
             expected=repr(MAGIC),
             aspect="magic",
         )
+
+
+def footer_of(file: Any, root: ParquetNode) -> Footer:
+    """Read the footer of a file whose schema was read.
+
+    Raises:
+        SpecError: PQT007, if the row groups do not match the schema.
+    """
     compact = CompactReader(read_footer(file))
     compact.left = MAX_VALUES
     try:

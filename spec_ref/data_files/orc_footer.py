@@ -80,19 +80,56 @@ def check_types(file: Any) -> None:
         SpecError: ORC008 for a decimal of more than 38 digits, a name or attribute that is not UTF-8, or a file whose
             footer cannot be read.
     """
-    size = file.seek(0, 2)
-    tail = _tail(file, size, min(size, TAIL))
     try:
-        if len(tail) < 5:
-            raise _broken("not an ORC file", tail)
-        decode, end, length = _postscript(MAGIC + tail[len(MAGIC) :])
-        if length > end and length <= MAX_METADATA:
-            tail = _tail(file, size, min(size, length + 256 + 1))
-            decode, end, length = _postscript(MAGIC + tail[len(MAGIC) :])
-        for place, part in enumerate(_Metadata(tail, decode).part(end - length, length).get(4, [])):
+        for place, part in enumerate(_footer(file).get(4, [])):
             _check_type(_fields(part), place)
     except DAMAGED as error:
         raise _broken("the file is damaged", str(error)) from error
+
+
+def read_stripe_offsets(file: Any) -> tuple[int, ...]:
+    """Read where the stripes begin, from the end of the file alone.
+
+    Args:
+        file: a seekable file that is opened for reading.
+
+    Returns:
+        The offsets in order.
+
+    Raises:
+        SpecError: ORC008 if the footer cannot be read.
+    """
+    try:
+        return tuple(sorted(_number(_fields(part), 1) for part in _footer(file).get(3, [])))
+    except DAMAGED as error:
+        raise _broken("the file is damaged", str(error)) from error
+
+
+def check_start(file: Any) -> None:
+    """Check the first bytes of a file.
+
+    Args:
+        file: a seekable file that is opened for reading.
+
+    Raises:
+        SpecError: ORC008 if they are not those of an ORC file.
+    """
+    file.seek(0)
+    if (found := file.read(len(MAGIC))) != MAGIC:
+        raise _broken("not an ORC file", found)
+
+
+def _footer(file: Any) -> dict[int, list[Any]]:
+    """Read the footer without the first bytes of the file."""
+    size = file.seek(0, 2)
+    tail = _tail(file, size, min(size, TAIL))
+    if len(tail) < 5:
+        raise _broken("not an ORC file", tail)
+    decode, end, length = _postscript(MAGIC + tail[len(MAGIC) :])
+    if length > end and length <= MAX_METADATA:
+        tail = _tail(file, size, min(size, length + 256 + 1))
+        decode, end, length = _postscript(MAGIC + tail[len(MAGIC) :])
+    return _Metadata(tail, decode).part(end - length, length)
 
 
 TAIL = 1 << 14

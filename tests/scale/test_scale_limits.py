@@ -140,5 +140,5 @@ def test_the_document_is_that_of_the_stored_figures(tmp_path: Path) -> None:
 
 def test_requests_are_counted() -> None:
     counted = requests()
-    assert counted["planning"] == {"manifest": 2.0, "data file": 0.0, "vector": 0.0}
+    assert counted["planning"] == {"manifest": 1.0, "data file": 0.0, "vector": 0.0}
     assert all(kinds["vector"] >= 1 for way, kinds in counted.items() if way in ("reading", "validating rows"))

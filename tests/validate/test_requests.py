@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import io
 import random
-from collections import Counter
 from collections.abc import Iterator
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.table_io.file_access import FileAccessError
-from conformance.validator import footer_cache
+from conformance.table_io import store_file
+from conformance.table_io.file_access import FileAccessError, read_bytes, write_bytes
+from conformance.table_io.local import read_table
+from conformance.table_io.s3_requests import Part
+from conformance.table_io.store_file import END, StoreFile, open_rows_file
+from conformance.table_io.tables import load_table
 from conformance.validator.context import Level
-from conformance.validator.footer_cache import END, CachedEnds
 from conformance.validator.local import Local
 from conformance.validator.run import validate
+from spec_ref.checks.findings import Severity
+from spec_ref.core.records import evolve
 from spec_ref.core.versions import V3
 from spec_ref.data_types.types import LONG, STRING, NestedField
 from spec_ref.manifests.data_file import FileFormat
@@ -24,6 +27,7 @@ from tools.faulty_store import BUCKET, Store, running
 from tools.table_kit import TableKit
 
 FIELDS = (NestedField(1, "id", required=False, type=LONG), NestedField(2, "s", required=False, type=STRING))
+ENDINGS = (".avro", ".orc", ".parquet", ".puffin")
 FORMATS = (FileFormat.PARQUET, FileFormat.ORC, FileFormat.AVRO)
 
 
@@ -38,8 +42,8 @@ def store() -> Iterator[Store]:
 
 
 @pytest.mark.parametrize("level", [Level.FILES, Level.ROWS])
-@pytest.mark.parametrize(("rows", "reads"), [(50, 1), (8_000, 2)])
-def test_a_file_is_opened_once_and_its_footer_is_read_once(rows: int, reads: int, level: Level, store: Store) -> None:
+@pytest.mark.parametrize("rows", [50, 8_000])
+def test_the_footer_of_a_file_takes_one_request(rows: int, level: Level, store: Store) -> None:
     numbers = random.Random(7)
     made = [{1: numbers.getrandbits(60), 2: numbers.randbytes(12).hex()} for _ in range(rows)]
     location = f"s3://{BUCKET}/db/{level.value}-{rows}"
@@ -48,40 +52,94 @@ def test_a_file_is_opened_once_and_its_footer_is_read_once(rows: int, reads: int
     kit.commit(*files)
     kit.commit(kit.equality_deletes([{2: "no row has this"}], [2], fields=FIELDS[1:]))
     kit.table()
-    assert all((one.file_size_in_bytes > END) == (reads > 1) for one in files)
     store.asked.clear()
     report = validate(location, level, Local())
     assert [str(one) for one in report.findings if one.requirement != "DEL012"] == []
-    asked = Counter((one.key, one.method) for one in store.asked)
+    assert [one.key for one in store.asked if one.method == "HEAD" and one.key.endswith(ENDINGS)] == []
     for file in files:
-        key = file.file_path.removeprefix("s3://")
-        assert asked[key, "HEAD"] == 1
-        ranges = [one.range for one in store.asked if one.key == key]
-        assert len(ranges) == len(set(ranges))
-        if level is Level.FILES or reads == 1:  # else the rows are asked for too, in ORC by the streams of a stripe
-            assert asked[key, "GET"] <= (1 if file.file_format is FileFormat.AVRO else reads)
+        size, kind = file.file_size_in_bytes, file.file_format
+        ranges = [one.range for one in store.asked if one.key == file.file_path.removeprefix("s3://")]
+        whole = kind is FileFormat.AVRO or size <= END
+        assert ranges[0] == f"bytes={0 if whole else size - END}-{size - 1}"
+        if whole or level is Level.FILES:
+            assert len(ranges) == 1
+        elif kind is FileFormat.PARQUET:  # both columns are next to each other, and the magic before them
+            assert ranges[1:] == [f"bytes=0-{size - END - 1}"]
+        assert len(ranges) == len(set(ranges))  # the streams of an ORC stripe are read one by one
 
 
-class Counting(io.BytesIO):
+@pytest.mark.parametrize("file_format", FORMATS)
+@pytest.mark.parametrize("beyond", [-70_000, -1, 1, 70_000, 1 << 61])
+def test_a_wrong_size_in_the_manifest_is_found_as_such(file_format: FileFormat, beyond: int, store: Store) -> None:
+    numbers = random.Random(7)
+    made = [{1: numbers.getrandbits(60), 2: numbers.randbytes(12).hex()} for _ in range(8_000)]
+    location = f"s3://{BUCKET}/db/wrong-{file_format.value}-{beyond}"
+    kit = TableKit(location, FIELDS, version=V3)
+    file = kit.file(made, file_format=file_format)
+    kit.commit(evolve(file, file_size_in_bytes=file.file_size_in_bytes + beyond))
+    kit.table()
+    report = validate(location, Level.FILES, Local())
+    errors = [one.violation for one in report.findings if one.severity is Severity.ERROR]
+    assert [(one.requirement, one.expected) for one in errors] == [("DFL006", str(file.file_size_in_bytes))]
+    assert read_table(load_table(location)).read_all().num_rows == 8_000
+    del store
+
+
+@pytest.mark.parametrize("size", [0, 1, 5, END - 1, END, END + 1, 3 * END])
+def test_a_file_on_a_store_has_its_bytes_whatever_size_was_announced(size: int, store: Store) -> None:
+    content = random.Random(size).randbytes(size)
+    location = f"s3://{BUCKET}/files/{size}"
+    write_bytes(location, content)
+    for length in (None, -1, 0, 1, size, size - 1, size + 1, size + 2 * END):
+        for file_format in (FileFormat.PARQUET, FileFormat.AVRO):
+            store.asked.clear()
+            file = open_rows_file(location, file_format, length)
+            assert len(file) == size
+            if length == size and size:
+                assert len(store.asked) == 1
+            assert file.read() == content
+            assert file[-8:] == content[-8:]
+    store.asked.clear()
+    assert read_bytes(location) == content
+    assert len(store.asked) == 1
+    with pytest.raises(FileAccessError, match=f"the file has {size} bytes"):
+        read_bytes(location, limit=size - 1)
+
+
+class Counting:
+    """Ranges in memory."""
+
     def __init__(self, content: bytes, gives: int | None = None) -> None:
-        super().__init__(content)
+        self.content = content
         self.reads = 0
         self.gives = gives
 
-    def read(self, count: int | None = -1) -> bytes:
+    def read_range(self, start: int, stop: int) -> Part:
         self.reads += 1
-        return super().read(count)[: self.gives]
+        return Part(start, self.content[start:stop][: self.gives], len(self.content))
+
+    def read_end(self, count: int) -> Part:
+        return self.read_range(max(len(self.content) - count, 0), len(self.content))
 
 
 CONTENT = random.Random(3).randbytes(3000)
 
 
-@given(places=st.lists(st.tuples(st.integers(0, 3100), st.integers(-1, 3100)), max_size=8), end=st.integers(1, 4000))
-def test_what_is_read_is_what_the_file_has(places: list[tuple[int, int]], end: int) -> None:
+@given(
+    places=st.lists(st.tuples(st.integers(0, 3100), st.integers(-1, 3100)), max_size=8),
+    end=st.integers(1, 4000),
+    length=st.none() | st.integers(-10, 8000),
+    from_start=st.booleans(),
+)
+def test_what_is_read_is_what_the_file_has(
+    places: list[tuple[int, int]], end: int, length: int | None, from_start: bool
+) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(footer_cache, "END", end)
-        patch.setattr(footer_cache, "MOST_KEPT", 2000)
-        file = CachedEnds(Counting(CONTENT), "s3://b/f")  # type: ignore[arg-type]
+        patch.setattr(store_file, "END", end)
+        patch.setattr(store_file, "PART", end)
+        patch.setattr(store_file, "MOST_KEPT", 2000)
+        file = StoreFile(Counting(CONTENT), "s3://b/f", length=length, from_start=from_start)
+        assert file.size() == len(CONTENT)
         for place, count in places:
             assert file.seek(place) == place
             assert file.read(count) == (CONTENT[place:] if count < 0 else CONTENT[place : place + count])
@@ -89,9 +147,9 @@ def test_what_is_read_is_what_the_file_has(places: list[tuple[int, int]], end: i
 
 
 def test_a_part_before_the_kept_end_is_joined_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(footer_cache, "END", 100)
+    monkeypatch.setattr(store_file, "END", 100)
     below = Counting(CONTENT)
-    file = CachedEnds(below, "s3://b/f")  # type: ignore[arg-type]
+    file = StoreFile(below, "s3://b/f")
     for start in (2992, 2500, 2500, 2600):
         file.seek(start)
         assert file.read() == CONTENT[start:]
@@ -99,6 +157,6 @@ def test_a_part_before_the_kept_end_is_joined_to_it(monkeypatch: pytest.MonkeyPa
 
 
 def test_fewer_bytes_than_the_file_has_are_an_error_of_the_store() -> None:
-    file = CachedEnds(Counting(CONTENT, gives=10), "s3://b/f")  # type: ignore[arg-type]
+    file = StoreFile(Counting(CONTENT, gives=10), "s3://b/f")
     with pytest.raises(FileAccessError, match=r"s3://b/f: it cannot be read: 10 bytes were given where 3000"):
         file.read()

@@ -1,0 +1,161 @@
+"""Files of rows on stores, opened so that each byte is requested once, and nothing that is not looked at.
+
+Each read from a store is a separate request, and the schema, the statistics and the rows of a file are read by
+different libraries, each of which would request the footer again. The first request is for the end of the file, whose
+answer has the size of the file too. Manifests have the size, but it may be wrong: it only says where the end is looked
+for first.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from conformance.table_io.file_access import open_input, s3_object, short_read, split_location, store_errors
+from conformance.table_io.s3_requests import Part
+from spec_ref.encodings.random_access_bytes import PART, WHOLE, RandomAccessBytes
+from spec_ref.manifests.data_file import FileFormat
+
+END = 1 << 16
+"""How many bytes of the end are read first: they contain the footers of most files."""
+
+MOST_KEPT = 8 << 20
+"""Longer parts are not cached: this limits the cached end of a file, and the cached start."""
+
+MAGIC_BYTES = 4
+"""A read that begins within so many bytes of the start begins at the start, whose bytes a check needs later."""
+
+
+class Ranges(Protocol):
+    """What reads ranges of an object, in any thread."""
+
+    def read_range(self, start: int, stop: int) -> Part:
+        """Read some bytes; fewer if the object ends before."""
+
+    def read_end(self, count: int) -> Part:
+        """Read the last bytes; all of a shorter object."""
+
+
+class _NativeRanges:
+    """Ranges of a file that pyarrow opened, for which it requested the size."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self._size = int(file.size())
+
+    def read_range(self, start: int, stop: int) -> Part:
+        start, stop = min(start, self._size), min(stop, self._size)
+        return Part(start, self._file.read_at(stop - start, start) if start < stop else b"", self._size)
+
+    def read_end(self, count: int) -> Part:
+        return self.read_range(max(self._size - count, 0), self._size)
+
+
+def open_rows_file(location: str, file_format: FileFormat, length: int | None = None) -> Any:
+    """Open a file of rows for random access: a local file with pyarrow, and one on a store as `StoreFile`.
+
+    Args:
+        location: the file.
+        file_format: its format, which decides where reading begins.
+        length: its size, as far as known.
+
+    Raises:
+        FileAccessError: the file cannot be read; later reads may raise it, or OSError.
+    """
+    if split_location(location).scheme == "file":
+        return open_input(location)
+    source = s3_object(location) or _NativeRanges(open_input(location))
+    with store_errors(location):
+        return StoreFile(source, location, length=length, from_start=file_format is FileFormat.AVRO)
+
+
+class StoreFile(RandomAccessBytes):
+    """A file with a cached start and end: both a Python file object for pyarrow, and `RandomAccessBytes`."""
+
+    def __init__(self, source: Ranges, location: str, *, length: int | None = None, from_start: bool = False) -> None:
+        """Open a file, and request its end; its start for a format without a footer.
+
+        Args:
+            source: reads its ranges.
+            location: the file, for errors.
+            length: its size according to its manifest entry, which may be wrong.
+            from_start: whether reading begins at the start, and goes on to the end.
+        """
+        self._source = source
+        self._location = location
+        self._at = 0
+        self._beginning = b""
+        self._end = b""
+        self.closed = False
+        known = length if length is not None and 0 < length < 1 << 50 else None
+        if from_start:
+            first = source.read_range(0, known if known is not None and known <= WHOLE else PART)
+        elif known is None:
+            first = source.read_end(END)
+        else:
+            first = source.read_range(max(known - END, 0), known)
+        self._size = first.size
+        if first.start + len(first.data) == first.size:
+            self._end = first.data
+        elif first.start == 0:
+            self._beginning = first.data
+
+    def size(self) -> int:
+        """Return the size of the file in bytes."""
+        return len(self)
+
+    @property
+    def start_is_known(self) -> bool:
+        """Whether the first bytes can be read without a request."""
+        return len(self._beginning) >= min(MAGIC_BYTES, len(self)) or len(self._end) == len(self)
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        self._at = offset + (0, self._at, len(self))[whence]
+        return self._at
+
+    def read(self, count: int | None = None) -> bytes:
+        stop = len(self) if count is None or count < 0 else min(self._at + count, len(self))
+        start, self._at = self._at, max(self._at, stop)
+        return self._read(start, stop) if start < stop else b""
+
+    def __enter__(self) -> StoreFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self.closed = True
+        self._beginning = self._end = b""
+
+    def _read(self, start: int, stop: int) -> bytes:
+        if stop <= len(self._beginning):
+            return self._beginning[start:stop]
+        if not self._end and (len(self) <= END or (stop == len(self) and stop - start <= END)):
+            self._end = self._request(max(len(self) - END, 0), len(self))
+        kept = len(self) - len(self._end)
+        if start >= kept:
+            return self._end[start - kept : stop - kept]
+        first = 0 if start <= MAGIC_BYTES and not self._beginning else start
+        read = self._request(first, min(stop, kept))
+        if stop > kept:
+            read += self._end
+            if len(read) <= MOST_KEPT:
+                self._end = read
+        if first == 0:
+            self._beginning = read if stop <= kept and len(read) <= MOST_KEPT else read[:MAGIC_BYTES]
+        return read[start - first : stop - first]
+
+    def _request(self, start: int, stop: int) -> bytes:
+        part = self._source.read_range(start, stop)
+        if part.start != start or len(part.data) != stop - start:
+            raise short_read(self._location, len(part.data), stop - start)
+        return part.data
