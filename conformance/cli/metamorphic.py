@@ -56,8 +56,9 @@ def metamorphic(
         seed: The seed of the first example of each property, from which the others follow; random by default.
         examples: How many scripts to run for each property.
         avoid: What to leave out of scripts, so that a known failure hides no other: v1, v2, v3, null, nan, zero,
-            nested, required, partition, shared-source (partition fields of one column), default, the name of an
-            operation, a mode, a file format or a type. May be repeated.
+            nested, required, partition, partition-names (other than those that engines choose), shared-source
+            (partition fields of one column), default, the name of an operation, a mode, a file format or a type. May be
+            repeated.
         keep: The folder for scripts that fail, with their tables.
         most: Stop after this many failures of a property.
         replay: Run only the property and script of this file.

@@ -12,7 +12,7 @@ from attrs import frozen
 from conformance.core.json_types import Json
 from conformance.operations.protocol import Ok, Unsupported
 from conformance.properties.errors import NotSupported
-from conformance.properties.script_maker import FORMATS, MODES
+from conformance.properties.script_maker import FORMATS, MODES, PARTITION_NAMES, usual_partition_name
 from conformance.properties.scripts import TOGETHER
 from conformance.properties.values import NEW_VALUES, SEALED_VALUES, TRANSFORMS, VALUES
 from conformance.runner.adapter_interface import Adapter, Request
@@ -95,7 +95,7 @@ def probes_together(version: int, word: str, names: Collection[str]) -> list[Op]
     """
     if word == "partition":
         column: Op = {"id": 2, "name": "c", "required": False, "type": "int"}
-        partition = [{"source": "c", "transform": "identity", "name": "p"}]
+        partition = [_field("c", "identity")]
         first = create(version, column, row={"id": "1", "c": 1}, partition=partition)
     else:
         value = (VALUES.get(word) or NEW_VALUES.get(word) or SEALED_VALUES[word])[-1]
@@ -136,10 +136,7 @@ def _operations() -> Iterator[tuple[str, list[Op]]]:
     yield "compact", [{"op": "compact"}]
     yield "rewrite-manifests", [{"op": "rewrite-manifests"}]
     yield "alter-schema", [_alter({"op": "add", "name": "c", "type": "int"})]
-    yield (
-        "alter-spec",
-        [{"op": "alter-spec", "changes": [{"op": "add", "source": "id", "transform": "bucket[4]", "name": "p"}]}],
-    )
+    yield "alter-spec", [{"op": "alter-spec", "changes": [{"op": "add", **_field("id", "bucket[4]")}]}]
     yield "properties", [{"op": "properties", "set": {"a": "b"}}]
     yield "branch", [{"op": "branch", "name": "b"}]
     yield "tag", [{"op": "tag", "name": "t"}]
@@ -153,15 +150,15 @@ def _partitions() -> Iterator[tuple[str, list[Op]]]:
     for kind in (*kinds, "void"):
         source = "d" if kind in ("year", "month", "day") else "t" if kind == "hour" else "id"
         transform = f"{kind}[4]" if kind in ("bucket", "truncate") else kind
-        yield kind, [{"source": source, "transform": transform, "name": "p"}]
-    yield (
-        "shared-source",
-        [
-            {"source": "id", "transform": "identity", "name": "p"},
-            {"source": "id", "transform": "bucket[4]", "name": "q"},
-        ],
-    )
-    yield "nested-source", [{"source": "c.x", "transform": "identity", "name": "p"}]
+        yield kind, [_field(source, transform)]
+    yield "shared-source", [_field("id", "identity"), _field("id", "bucket[4]")]
+    yield "nested-source", [_field("c.x", "identity")]
+    yield PARTITION_NAMES, [{**_field("id", "identity"), "name": "p"}]
+
+
+def _field(source: str, transform: str) -> Op:
+    """Return a partition field with the name that writers give it which cannot choose one."""
+    return {"source": source, "transform": transform, "name": usual_partition_name(source, transform)}
 
 
 _SOURCES: dict[str, tuple[Op, Json]] = {

@@ -19,6 +19,9 @@ Op = dict[str, Json]
 REFUSED = "refused"
 """The word for operations that the spec forbids."""
 
+PARTITION_NAMES = "partition-names"
+"""The word for names of partition fields that a script chooses."""
+
 MODES = ("copy-on-write", "merge-on-read")
 FORMATS = ("parquet", "orc", "avro")
 
@@ -41,6 +44,15 @@ _PROPERTIES = {
     "commit.manifest-merge.enabled": ("true", "false"),
 }
 """Table properties that change what is written besides the rows."""
+
+
+_SUFFIXES = {"truncate": "trunc", "void": "null"}
+
+
+def usual_partition_name(source: str, transform: str) -> str:
+    """Return the name that engines give a field of a partition spec, where their statements cannot name it."""
+    word = transform.partition("[")[0]
+    return source if word == "identity" else f"{source}_{_SUFFIXES.get(word, word)}"
 
 
 @frozen
@@ -191,7 +203,8 @@ class ScriptMaker:
         source, transform = self.draw.choice(free)
         if transform == "bucket[4]" and self.happens(0.2):
             transform = "bucket[1]"
-        return {"source": source, "transform": transform, "name": f"p{next(self.names)}"}
+        chosen = f"p{next(self.names)}" if self.may(PARTITION_NAMES) else usual_partition_name(source, transform)
+        return {"source": source, "transform": transform, "name": chosen}
 
     def new_sort(self, columns: Sequence[Op]) -> list[Op]:
         """A sort order by one or two columns."""

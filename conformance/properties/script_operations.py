@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from conformance.core.json_types import Json
-from conformance.properties.script_maker import FORMATS, IDS, MODES, Op, ScriptMaker, takes_equality
+from conformance.properties.script_maker import (
+    FORMATS,
+    IDS,
+    MODES,
+    PARTITION_NAMES,
+    Op,
+    ScriptMaker,
+    takes_equality,
+)
 from conformance.properties.values import constant, leaves_of
 from conformance.scripts import LeftOpen, RefusedByText, ScriptError
 from conformance.scripts.model import MAIN, Table
@@ -156,7 +164,7 @@ def _alter_spec(maker: ScriptMaker) -> Op | None:
     spec = maker.table.partition
     if spec and maker.happens(0.5):
         name = maker.draw.choice(spec)["name"]
-        if maker.happens(0.2):
+        if maker.may(PARTITION_NAMES) and maker.happens(0.2):
             return {"changes": [{"op": "rename", "name": name, "to": f"p{next(maker.names)}"}]}
         return {"changes": [{"op": "remove", "name": name}]}
     made = maker.new_partition_field(maker.columns, spec)

@@ -12,7 +12,7 @@ import random
 from collections.abc import Iterator
 
 from conformance.core.json_types import Json
-from conformance.properties.script_maker import FORMATS, MODES, REFUSED, SMALL, ScriptMaker, Size
+from conformance.properties.script_maker import FORMATS, MODES, PARTITION_NAMES, REFUSED, SMALL, ScriptMaker, Size
 from conformance.properties.script_operations import OPERATION_MAKERS, forbidden_operation
 from conformance.properties.values import NEW_VALUES, SEALED_VALUES, VALUES, Chance
 from conformance.scripts import ScriptError, parse_script
@@ -51,8 +51,9 @@ _LATE = ("branch", "tag", "fast-forward", "rollback")
 
 AVOIDABLE = frozenset({
     "v1", "v2", "v3", "null", "nan", "zero", "nested", "required", "partition", "shared-source", "nested-source",
-    "void", "default", "evolve-nested", "identity", "bucket", "truncate", "year", "month", "day", "hour", "metrics",
-    "branch-writes", "empty-overwrite", REFUSED, *MODES, *FORMATS, *OPERATIONS, *VALUES, *NEW_VALUES, *SEALED_VALUES,
+    "void", PARTITION_NAMES, "default", "evolve-nested", "identity", "bucket", "truncate", "year", "month", "day",
+    "hour", "metrics", "branch-writes", "empty-overwrite", REFUSED, *MODES, *FORMATS, *OPERATIONS, *VALUES,
+    *NEW_VALUES, *SEALED_VALUES,
 }) - {"long"}  # fmt: skip
 """What can be left out of scripts, so that known limitations and failures of a writer do not hide others. ``long``
 cannot, as ids have that type."""

@@ -10,7 +10,7 @@ from conformance.adapter_sdk.serve import Unsupported
 from conformance.engines.reference import adapter as reference
 from conformance.properties.errors import NotSupported
 from conformance.properties.probes import CHANGING, find_supported, probes, probes_together
-from conformance.properties.script_maker import Size
+from conformance.properties.script_maker import Size, usual_partition_name
 from conformance.properties.scripts import AVOIDABLE, make_script
 from conformance.runner.adapter_interface import InProcess
 from conformance.scripts.model import check_script
@@ -71,6 +71,45 @@ def test_what_a_writer_lacks_on_some_tables_alone_is_left_out_there() -> None:
             changes = [change for one in others for change in one.get("changes", ())]
             if not columns & {change["name"] for change in changes}:
                 assert "merge" not in [one["op"] for one in others]
+
+
+def test_a_writer_that_chooses_the_names_of_partition_fields_gets_no_others() -> None:
+    operations: dict[str, Any] = reference.operations()
+    right = operations["table.write"]
+
+    def added(operations: list[Any]) -> list[Any]:
+        create, *others = operations
+        changes = [change for one in others if one["op"] == "alter-spec" for change in one["changes"]]
+        return [*create.get("partition", ()), *(change for change in changes if change["op"] == "add")]
+
+    def write(args: dict[str, Any]) -> Any:
+        for part in added(args["script"]["operations"]):
+            if part["name"] != usual_partition_name(part["source"], part["transform"]):
+                raise Unsupported("no names")
+        return right(args)
+
+    writer = InProcess("shy", reference.implementation(), {**operations, "table.write": write}, reference.REFUSALS)
+    found = find_supported(writer)
+    assert found.reasons == {"partition-names": "no names"}
+    scripts = [make_script(seed, found.avoid, Size(operations=10))["operations"] for seed in range(150)]
+    for part in (part for one in scripts for part in added(one)):
+        assert part["name"] == usual_partition_name(part["source"], part["transform"])
+    changes = [change for script in scripts for one in script if one["op"] == "alter-spec" for change in one["changes"]]
+    assert {change["op"] for change in changes} == {"add", "remove"}
+
+
+@pytest.mark.parametrize(
+    ("transform", "name"),
+    [
+        ("identity", "c"),
+        ("bucket[4]", "c_bucket"),
+        ("truncate[10]", "c_trunc"),
+        ("day", "c_day"),
+        ("void", "c_null"),
+    ],
+)
+def test_the_usual_names_of_partition_fields(transform: str, name: str) -> None:
+    assert usual_partition_name("c", transform) == name
 
 
 def test_the_probes_of_what_lacks_together_make_sense() -> None:

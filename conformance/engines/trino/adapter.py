@@ -105,6 +105,7 @@ def main() -> None:
     answers = take_standard_output()
     server = started()
     atexit.register(server.stop)
+    server.wait()  # before the first request, whose time is limited more narrowly than that of the start
     version = os.environ["ICEBERG_CONFORMANCE_ENGINE_VERSION"]
     serve(
         {

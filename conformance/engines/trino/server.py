@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -90,7 +89,7 @@ class Server:
             "-cp", f"{jars / 'server'}/*", str(self._place / "Start.java"), version,
         ]  # fmt: skip
         self._guardian = subprocess.Popen(
-            [sys.executable, guardian.__file__, str(self._place / "log"), *command],
+            [sys.executable, guardian.__file__, "--remove", str(self._place), str(self._place / "log"), *command],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd="/", start_new_session=True,
         )  # fmt: skip
         self._tell("start")
@@ -144,6 +143,10 @@ class Server:
             self.stop()
             sys.exit(f"the Trino server does not answer: {error}")  # a new adapter starts a new server
 
+    def wait(self) -> None:
+        """Wait until the server accepts statements."""
+        self._ready()
+
     def _ready(self) -> Client:
         if self._client is not None:
             return self._client
@@ -180,11 +183,10 @@ class Server:
         return self._guardian.stdout.readline().strip()
 
     def stop(self) -> None:
-        """Stop the server, and remove its folder."""
+        """Stop the server; the guardian also removes its folder."""
         assert self._guardian.stdin is not None
         self._guardian.stdin.close()
         self._guardian.wait()
-        shutil.rmtree(self._place, ignore_errors=True)
 
 
 def judged(error: QueryError) -> Exception:

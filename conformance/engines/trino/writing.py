@@ -4,11 +4,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from conformance.adapter_sdk import table_requests
 from conformance.adapter_sdk.script_steps import MAIN, same_columns
-from conformance.adapter_sdk.serve import Unsupported
+from conformance.adapter_sdk.serve import Invalid, Unsupported
 from conformance.adapter_sdk.sql_predicates import identifier, sql_of, text
 from conformance.core.json_types import Json
 from conformance.engines.trino.server import Server
@@ -17,7 +18,13 @@ from conformance.engines.trino.tables import Registry
 
 NAME = "Trino"
 FORMATS = {"parquet": "PARQUET", "orc": "ORC", "avro": "AVRO"}
-PARTITION_NAMES = {"year": "year", "month": "month", "day": "day", "hour": "hour"}
+PERIODS = ("year", "month", "day", "hour")
+SUFFIXES = {"truncate": "trunc"}
+"""The ends of the names of partition fields, where they differ from the name of the transform."""
+
+PLAIN = re.compile("[a-z_][a-z0-9_]*")
+"""A name that needs no quotes, unless it is a reserved word."""
+
 RESERVED = frozenset({"write.format.default", "format-version"})
 """Table properties that have different names in Trino."""
 
@@ -34,8 +41,6 @@ class TrinoWriter:
     def __init__(self, server: Server, registry: Registry, location: str | None) -> None:
         self._server, self._registry, self._location = server, registry, location
         self._name = ""
-        self._partition_names: dict[str, tuple[str, str]] = {}
-        """Partition fields by their names in the script; Trino chooses its own names."""
 
     def open(self, location: str) -> None:
         self._name = self._registry.register(location)
@@ -85,12 +90,7 @@ class TrinoWriter:
             "format": text(_format(properties), DIALECT),
         }
         if operation.get("partition"):
-            self._partition_names = {
-                part["name"]: (part["source"], part["transform"]) for part in operation["partition"]
-            }
-            settings["partitioning"] = _texts(
-                _partition(part["source"], part["transform"]) for part in operation["partition"]
-            )
+            settings["partitioning"] = _texts(map(_partition_field, operation["partition"]))
         if operation.get("sort"):
             settings["sorted_by"] = _texts(map(_sorted, operation["sort"]))
         if properties:
@@ -111,11 +111,12 @@ class TrinoWriter:
             parts = self._partition()
             match change["op"]:
                 case "add":
+                    _check_name(change)
                     parts.append((change["name"], change["source"], change["transform"]))
-                    self._partition_names[change["name"]] = (change["source"], change["transform"])
                 case "remove":
-                    wanted = self._partition_names.get(change["name"])
-                    parts = [one for one in parts if one[0] != change["name"] and one[1:] != wanted]
+                    if all(name != change["name"] for name, _, _ in parts):
+                        raise Invalid(f"no partition field {change['name']}")
+                    parts = [one for one in parts if one[0] != change["name"]]
                 case _:
                     raise Unsupported("Trino names the fields of a partition spec by itself")
             self._set("partitioning", _texts(_partition(source, transform) for _, source, transform in parts))
@@ -204,7 +205,7 @@ class TrinoWriter:
 def _column(field: Json) -> str:
     required = " NOT NULL" if field.get("required") else ""
     default = field.get("write-default")
-    given = "" if default is None else f" DEFAULT {literal(field['type'], default)}"
+    given = _default(field["type"], default)
     if field.get("initial-default") is not None and field.get("initial-default") != default:
         raise Unsupported("Trino gives a column one default")
     return f"{quoted(field['name'])} {sql_type(field['type'])}{given}{required}"
@@ -218,6 +219,26 @@ def _format(properties: dict[str, str]) -> str:
     return FORMATS[wanted]
 
 
+def _check_name(part: Json) -> None:
+    """Check that a partition field has the name that Trino gives it, as no statement names one.
+
+    Args:
+        part: the source, the transform and the name.
+
+    Raises:
+        Unsupported: it has another name.
+    """
+    word = part["transform"].partition("[")[0]
+    name = part["source"] if word == "identity" else f"{part['source']}_{SUFFIXES.get(word, word)}"
+    if part["name"] != name:
+        raise Unsupported(f"Trino names the fields of a partition spec itself: {name}, not {part['name']}")
+
+
+def _partition_field(part: Json) -> str:
+    _check_name(part)
+    return _partition(part["source"], part["transform"])
+
+
 def _partition(source: str, transform: str) -> str:
     word, _, width = transform.removesuffix("]").partition("[")
     column = quoted(source)
@@ -225,7 +246,7 @@ def _partition(source: str, transform: str) -> str:
         return column
     if width:
         return f"{word}({column}, {width})"
-    if word not in PARTITION_NAMES:
+    if word not in PERIODS:
         raise Unsupported(f"Trino does not partition by {transform}")
     return f"{word}({column})"
 
@@ -250,8 +271,8 @@ def _change(change: Json) -> str:
             return f"RENAME COLUMN {column} TO {quoted(change['to'])}"
         case "promote":
             return f"ALTER COLUMN {column} SET DATA TYPE {sql_type(change['type'])}"
-        case "optional":
-            return f"ALTER COLUMN {column} DROP NOT NULL"
+        case "optional" if PLAIN.fullmatch(path):  # Trino 483 looks for a column with the quotes in its name
+            return f"ALTER COLUMN {path} DROP NOT NULL"
         case "default":
             raise Unsupported("the type of the column is not in the request")
     raise Unsupported(f"Trino does not {change['op']} columns")
@@ -261,9 +282,15 @@ def _added(change: Json) -> str:
     path = (*change["parent"].split("."), change["name"]) if change.get("parent") else (change["name"],)
     if change.get("required"):
         raise Unsupported("Trino adds no required columns to a table")
-    default = change.get("default")
-    given = "" if default is None else f" DEFAULT {literal(change['type'], default)}"
+    given = _default(change["type"], change.get("default"))
     return f"ADD COLUMN {identifier(path, DIALECT)} {sql_type(change['type'])}{given}"
+
+
+def _default(type_: Json, value: Json) -> str:
+    """Return the SQL of a default; the connector accepts numbers only without their types."""
+    if value is None:
+        return ""
+    return f" DEFAULT {value if type_ in ('int', 'long') else literal(type_, value)}"
 
 
 def _texts(items: Iterable[str]) -> str:

@@ -1,12 +1,14 @@
 """Runs a server, and ends it when standard input is closed, as after any end of the tool.
 
-Arguments: a file for what the server prints, and its command. Lines on standard input: ``start``, ``kill`` (SIGKILL),
-``status``; each is answered with a line. Uses only the standard library.
+Arguments: a file for what the server prints, and its command; before them, ``--remove FOLDER`` names a folder that is
+removed at the end, also where the program that started this one was killed and cannot remove it. Lines on standard
+input: ``start``, ``kill`` (SIGKILL), ``status``; each is answered with a line. Uses only the standard library.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,7 +18,9 @@ from pathlib import Path
 
 def main() -> None:
     """Follow the commands on standard input until it ends."""
-    log, *command = sys.argv[1:]
+    arguments = sys.argv[1:]
+    folder = arguments[1] if arguments[0] == "--remove" else None
+    log, *command = arguments if folder is None else arguments[2:]
     child: subprocess.Popen[bytes] | None = None
     try:
         for line in iter(sys.stdin.readline, ""):
@@ -35,6 +39,8 @@ def main() -> None:
             print(answer, flush=True)
     finally:
         _kill(child)
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _kill(child: subprocess.Popen[bytes] | None) -> None:

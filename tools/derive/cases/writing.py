@@ -35,7 +35,8 @@ NAMES = """
     numbers-v2-parquet dates-v2-orc nanoseconds-parquet nested-parquet
     null-nested-parquet null-nested-avro null-nested-orc
     null-lists-of-structs-parquet null-lists-of-structs-avro null-lists-of-structs-orc
-    partition-identity-string-v2 partition-hour-timestamp-v2 partition-floats partition-void-v2 sorted-v2
+    partition-identity-string-v2 partition-hour-timestamp-v2 partition-floats partition-infinite-floats
+    partition-void-v2 sorted-v2
     update-cow-v1 merge-mor-v2 merge-null-keys overwrite-v2 compact-mor-v2
     delete-twice-in-a-file-mor-v2 delete-twice-in-a-file-mor-v3 delete-null-mor-v3 upgrade-position-deletes
     delete-less-beside-null-partition-cow-v1 delete-less-beside-null-partition-mor-v2

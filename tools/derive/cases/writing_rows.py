@@ -260,6 +260,17 @@ def _partitions() -> Iterator[Case]:
         (create(2, columns, ("identity", "d")), append("id d", ("1", "NaN"), ("2", 1.5), ("3", None), ("4", "NaN"))),
         "NaN is a partition value as any other",
     )
+    for type_ in ("float", "double"):
+        numbers = fields(("id", "long"), ("x", type_))
+        yield Case(
+            f"partition-infinite-{type_}s",
+            (*PARTITIONED, "TRN002"),
+            (
+                create(2, numbers, ("identity", "x")),
+                append("id x", ("1", "Infinity"), ("2", 0.0), ("3", "-Infinity"), ("4", "Infinity")),
+            ),
+            "an infinite number is a partition value as any other",
+        )
     yield Case(
         "partition-nested-source",
         (*PARTITIONED, "PAR004"),
