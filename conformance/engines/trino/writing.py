@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from conformance.adapter_sdk import lenient_values as native
 from conformance.adapter_sdk import table_requests
 from conformance.adapter_sdk.script_steps import MAIN, same_columns
 from conformance.adapter_sdk.serve import Invalid, Unsupported
@@ -104,7 +105,9 @@ class TrinoWriter:
 
     def alter_schema(self, operation: Json) -> None:
         for change in operation["changes"]:
-            self._run(f"ALTER TABLE {quoted(self._name)} {_change(change)}")
+            fields = self._fields()
+            _check_path(fields, f"{change['parent']}.{change['name']}" if change.get("parent") else change["name"])
+            self._run(f"ALTER TABLE {quoted(self._name)} {_change(change, fields)}")
 
     def alter_spec(self, operation: Json) -> None:
         for change in operation["changes"]:
@@ -259,7 +262,20 @@ def _sorted(part: Json) -> str:
     return f"{quoted(part['source'])} {direction} {nulls}"
 
 
-def _change(change: Json) -> str:
+def _check_path(fields: list[Json], path: str) -> None:
+    """Check that a path leads through structs only.
+
+    Raises:
+        Unsupported: it leads through a list or map.
+    """
+    for name in path.split(".")[:-1]:
+        type_ = next((field["type"] for field in fields if field["name"] == name), None)
+        if native.kind(type_) in ("list", "map"):
+            raise Unsupported("Trino does not change what is inside of lists and maps")
+        fields = type_["fields"] if native.kind(type_) == "struct" else []
+
+
+def _change(change: Json, fields: list[Json]) -> str:
     path = change.get("name", "")
     column = identifier(tuple(path.split(".")), DIALECT)
     match change["op"]:
@@ -274,7 +290,11 @@ def _change(change: Json) -> str:
         case "optional" if PLAIN.fullmatch(path):  # Trino 483 looks for a column with the quotes in its name
             return f"ALTER COLUMN {path} DROP NOT NULL"
         case "default":
-            raise Unsupported("the type of the column is not in the request")
+            types = {field["name"]: field["type"] for field in fields}
+            if path not in types:
+                raise Unsupported("Trino changes the defaults of columns, not of fields inside of one")
+            default = _default(types[path], change["default"])
+            return f"ALTER COLUMN {column} {f'SET{default}' if default else 'DROP DEFAULT'}"
     raise Unsupported(f"Trino does not {change['op']} columns")
 
 
