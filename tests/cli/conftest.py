@@ -16,21 +16,32 @@ MINIATURE = Path(__file__).parent.parent / "conformance_unit" / "miniature.py"
 Cli = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
-@pytest.fixture
-def cli(tmp_path: Path) -> Cli:
-    """Runs ``iceberg-conformance`` in a separate folder."""
+def cli_in(folder: Path) -> Cli:
+    """Return a function that runs ``iceberg-conformance`` in a folder."""
 
     def run(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", "conformance", *map(str, arguments)],
-            cwd=tmp_path,
-            env={**os.environ, "MINIATURE_MARKER": str(tmp_path / "marker"), **environment},
+            cwd=folder,
+            env={**os.environ, "MINIATURE_MARKER": str(folder / "marker"), **environment},
             capture_output=True,
             text=True,
-            timeout=600,  # all vectors take half a minute of processor time, more on a busy machine
+            timeout=1800,  # all vectors take a minute of processor time, far more of the clock on a busy machine
         )
 
     return run
+
+
+@pytest.fixture(scope="session")
+def run_in() -> Callable[[Path], Cli]:
+    """Returns what runs ``iceberg-conformance`` in a given folder, for fixtures that several tests share."""
+    return cli_in
+
+
+@pytest.fixture
+def cli(tmp_path: Path) -> Cli:
+    """Runs ``iceberg-conformance`` in a separate folder."""
+    return cli_in(tmp_path)
 
 
 @pytest.fixture

@@ -22,6 +22,8 @@ from conformance.runner.results import read as read_results
 
 Cli = Callable[..., "subprocess.CompletedProcess[str]"]
 Adapter = Callable[[str], str]
+Outcome = tuple[str, str, object]
+WholeRun = tuple["subprocess.CompletedProcess[str]", list[Outcome]]
 
 
 def one_line(text: str) -> str:
@@ -32,21 +34,32 @@ def one_line(text: str) -> str:
     return text.removeprefix("iceberg-conformance: ").rstrip("\n")
 
 
-def test_the_reference_conforms_to_all_vectors_of_the_wheel(cli: Cli) -> None:
-    done = cli("run")
+def outcomes(results: Path) -> list[Outcome]:
+    """Return the results in a file: the id of each vector, its status, and the permitted outcome that was chosen."""
+    rows = [json.loads(line) for line in results.read_text(encoding="utf-8").splitlines()]
+    return [(row["id"], row["status"], row.get("chosen")) for row in rows if row["kind"] == "result"]
+
+
+@pytest.fixture(scope="module")
+def whole_run(run_in: Callable[[Path], Cli], tmp_path_factory: pytest.TempPathFactory) -> WholeRun:
+    """A run of all vectors of the wheel against the reference, and its results."""
+    folder = tmp_path_factory.mktemp("whole-run")
+    done = run_in(folder)("run", "--results", "results.jsonl")
+    return done, outcomes(folder / "results.jsonl")
+
+
+def test_the_reference_conforms_to_all_vectors_of_the_wheel(whole_run: WholeRun) -> None:
+    done, _ = whole_run
     assert done.returncode == 0, done.stdout[-3000:]
     assert done.stderr == ""
     assert done.stdout.endswith(" passed; conformant\n")
 
 
-def test_the_reference_behind_the_protocol_answers_as_in_process(cli: Cli, tmp_path: Path) -> None:
-    for name, adapter in (("a", "reference"), ("b", f"{sys.executable} -m conformance.engines.reference.adapter")):
-        assert cli("run", "--adapter", adapter, "--results", f"{name}.jsonl").stderr == ""
-    results = []
-    for name in "ab":
-        rows = [json.loads(line) for line in (tmp_path / f"{name}.jsonl").read_text().splitlines()]
-        results.append([(r["id"], r["status"], r.get("chosen")) for r in rows if r["kind"] == "result"])
-    assert results[0] == results[1] != []
+def test_the_reference_behind_the_protocol_answers_as_in_process(cli: Cli, tmp_path: Path, whole_run: WholeRun) -> None:
+    adapter = f"{sys.executable} -m conformance.engines.reference.adapter"
+    assert cli("run", "--adapter", adapter, "--results", "results.jsonl").stderr == ""
+    _, in_process = whole_run
+    assert outcomes(tmp_path / "results.jsonl") == in_process != []
 
 
 def test_a_right_adapter_passes(cli: Cli, folder: Path, adapter: Adapter) -> None:

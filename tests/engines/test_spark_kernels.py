@@ -12,27 +12,41 @@ from conformance.adapter_sdk.script_steps import WRITING
 from conformance.adapter_sdk.serve import perform
 from conformance.engines.reference.adapter import REFUSALS
 from conformance.engines.spark_reference.kernels import KERNELS, SCALAR, answer_batches, answer_questions
-from conformance.vectors import load, shipped
+from conformance.operations.registry import OPERATIONS
+from conformance.vectors import Vector, load, shipped
+
+WITHOUT_KERNEL = 5
+"""How many vectors of an operation without a kernel are asked: in columns, too, the definition answers each."""
 
 
 def questions() -> list[dict[str, Any]]:
-    """The vectors that a worker is asked: all but tables to be written."""
-    vectors = [vector for vector in load(shipped()) if vector.operation.name in SCALAR]
-    assert {vector.operation.name for vector in load(shipped())} - SCALAR.keys() == WRITING
-    return [{"op": vector.operation.name, "args": vector.args} for vector in vectors]
+    """The vectors of the operations that workers answer: all with a kernel, and the last few of the others."""
+    vectors: dict[str, list[Vector]] = {}
+    for vector in load(shipped()):
+        vectors.setdefault(vector.operation.name, []).append(vector)
+    assert vectors.keys() - SCALAR.keys() == WRITING
+    chosen = [
+        vector
+        for name in sorted(SCALAR.keys() & vectors.keys())
+        for vector in (vectors[name] if name in KERNELS else vectors[name][-WITHOUT_KERNEL:])
+    ]
+    return [{"op": vector.operation.name, "args": vector.args} for vector in chosen]
 
 
 def outcome(answer: dict[str, Any]) -> str:
     return json.dumps(answer["ok"]) if "ok" in answer else str(answer["error"]["kind"])
 
 
-def test_all_vectors_are_answered_in_columns_as_one_by_one_and_in_their_order() -> None:
+def test_vectors_are_answered_in_columns_as_one_by_one_and_in_their_order() -> None:
     asked = questions()
     random.Random(7).shuffle(asked)
     answers = answer_questions(asked)
     for question, answer in zip(asked, answers, strict=True):
         alone = perform(SCALAR, question["op"], question["args"], REFUSALS)
-        assert outcome(answer) == outcome(alone), question
+        if question["op"] == "gcm.encrypt" and "ok" in answer:  # nonces are random
+            assert OPERATIONS["gcm.encrypt"].compare(question["args"], alone["ok"], answer["ok"]) == (), question
+        else:
+            assert outcome(answer) == outcome(alone), question
 
 
 def test_one_bad_value_spoils_no_other_of_its_column() -> None:
