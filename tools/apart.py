@@ -10,6 +10,8 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
+from tools.posix import require_posix
+
 DONE, BROKEN, HANGS = "done", "broken", "hangs"
 
 
@@ -23,6 +25,7 @@ def apart(work: Callable[[], Any], seconds: float) -> tuple[str, Any]:
     Returns:
         `DONE` and what the work gave, `BROKEN` and what went wrong, or `HANGS`.
     """
+    require_posix("work in a forked process")
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import signal
+import threading
 import time
 from collections.abc import Iterator
 from types import FrameType
 
 import attrs
+
+from conformance.core import drives
 
 
 @attrs.define
@@ -31,13 +35,42 @@ class TimeBudget:
         if self.seconds is None:
             yield
             return
+        left = max(self._started + self.seconds - time.monotonic(), 0.001)
+        with self._timer_thread(left) if drives.WINDOWS else self._alarm(left):
+            yield
+
+    @contextlib.contextmanager
+    def _alarm(self, seconds: float) -> Iterator[None]:
+        """Interrupt by a signal, which also ends a wait of the main thread for a file."""
         before = signal.signal(signal.SIGALRM, self._interrupt)
-        signal.setitimer(signal.ITIMER_REAL, max(self._started + self.seconds - time.monotonic(), 0.001))
+        signal.setitimer(signal.ITIMER_REAL, seconds)
         try:
             yield
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, before)
+
+    @contextlib.contextmanager
+    def _timer_thread(self, seconds: float) -> Iterator[None]:
+        """Interrupt from a thread, as Windows has no alarms: the main thread notices between two steps of Python."""
+        ended = False
+        lock = threading.Lock()
+
+        def interrupt() -> None:
+            with lock:
+                if not ended:  # else what follows would be interrupted
+                    self.is_over = True
+                    _thread.interrupt_main()
+
+        timer = threading.Timer(seconds, interrupt)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+            with lock:
+                ended = True
 
     def _interrupt(self, _signal: int, frame: FrameType | None) -> None:
         self.is_over = True

@@ -23,6 +23,7 @@ from typing import Any, NoReturn, Self
 
 import attrs
 
+from conformance.core import drives
 from conformance.core.failures import NotExamined, UsageError
 from conformance.core.lazy_imports import lazy_imports
 from conformance.validator.context import Level
@@ -122,6 +123,8 @@ class Remote:
         """
         if self._process is not None:
             return self._process
+        if drives.WINDOWS:
+            raise NotExamined("--engine spark: Spark is started on POSIX systems only, not on Windows")
         try:
             launched = engine_setup.launch(ENGINE)
         except engine_setup.EngineError as error:

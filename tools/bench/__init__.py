@@ -4,3 +4,9 @@ A module for each path. Ours and the peer take turns, round by round, so that a 
 what is compared is the median of the rounds' ratios. Nothing is kept between rounds, and peers run in their own
 environments.
 """
+
+from __future__ import annotations
+
+from tools.posix import require_posix
+
+require_posix("tools.bench")

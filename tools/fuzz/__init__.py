@@ -7,3 +7,9 @@
 
 ``make fuzz SECONDS=600`` runs all of it; see docs/hardening.md.
 """
+
+from __future__ import annotations
+
+from tools.posix import require_posix
+
+require_posix("tools.fuzz")

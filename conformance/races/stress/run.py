@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 
 import attrs
 
+from conformance.core import drives
 from conformance.core.counts import plural
 from conformance.core.failures import NotExamined, UsageError
 from conformance.engine_setup import EngineError, launch
@@ -298,6 +299,8 @@ def stress(settings: Settings, directory: Path, progress: Callable[[str], None] 
         UsageError: the settings contradict each other.
         Stopped: the run could not be completed, for example because the catalog cannot be reached.
     """
+    if drives.WINDOWS:
+        raise Stopped("race stress: writers are forked on POSIX systems only, not on Windows")
     journals = directory / "journals"
     journals.mkdir()
     if settings.catalog is not None and settings.catalog.startswith(PREFIX):

@@ -18,6 +18,7 @@ from urllib.parse import quote
 
 import attrs
 
+from conformance.core import drives
 from conformance.core.lazy_imports import lazy_imports
 from conformance.engine_setup.built import build_of, install_build
 from conformance.engine_setup.catalog import CatalogServer, EngineError, find_server
@@ -372,6 +373,8 @@ class Running:
     def __init__(self, kind: Kind, place: Path, s3: str = "") -> None:
         self.kind = kind
         self.name = kind.package or kind.title
+        if kind.command is not None and drives.WINDOWS:
+            raise EngineError(self.name, "servers are started on POSIX systems only, not on Windows")
         if kind.package and (reason := server_status(find_server(kind.package)).reason):
             raise EngineError(self.name, reason)
         self._guardian: subprocess.Popen[str] | None = None

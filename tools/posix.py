@@ -1,0 +1,11 @@
+"""Tools that fork, or limit time and memory by signals and limits of the system, need POSIX."""
+
+from __future__ import annotations
+
+from conformance.core import drives
+
+
+def require_posix(tool: str) -> None:
+    """End the program with a message on Windows; before the tool imports what Windows does not have."""
+    if drives.WINDOWS:
+        raise SystemExit(f"{tool}: needs a POSIX system, such as Linux or WSL, not Windows")
