@@ -42,9 +42,12 @@ SCREENS = Path(__file__).parents[1] / "results" / "screens"
 
 def write_run(path: Path, started: str, adapter: str, *given: tuple[str, Outcome, str, dict[str, str]]) -> None:
     header = {
-        "results": 1, "tool": "0", "started": started, "command": ["run"],
+        "results": 1,
+        "tool": "0",
+        "started": started,
+        "command": ["run"],
         "vectors": {"folder": "v", "on_disk": len(given), "selected": len(given)},
-    }  # fmt: skip
+    }
     run = Run(header, adapters=[AdapterRun(adapter, adapter, adapter, "1", "c")], complete=True, exit_status=0)
     with path.open("w", encoding="utf-8") as file:
         writer = Writer(file)
@@ -65,11 +68,18 @@ def published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_each_vector_has_a_letter_for_each_engine(published: Path) -> None:
     failed, passed = Outcome.FAILED, Outcome.PASSED
-    write_run(published / "a.jsonl", "2026-01-02", "one",
-              ("a", passed, "passed", {}), ("b", failed, "failed", {"ok": "2"}),
-              ("c", failed, "known", {"error": "invalid"}), ("d", Outcome.UNSUPPORTED, "unsupported", {}),
-              ("e", failed, "known", {"error": "internal"}), ("f", Outcome.CRASHED, "crashed", {"crash": "x"}),
-              ("g", failed, "known", {"ok": "2", "choice": ""}))  # fmt: skip
+    write_run(
+        published / "a.jsonl",
+        "2026-01-02",
+        "one",
+        ("a", passed, "passed", {}),
+        ("b", failed, "failed", {"ok": "2"}),
+        ("c", failed, "known", {"error": "invalid"}),
+        ("d", Outcome.UNSUPPORTED, "unsupported", {}),
+        ("e", failed, "known", {"error": "internal"}),
+        ("f", Outcome.CRASHED, "crashed", {"crash": "x"}),
+        ("g", failed, "known", {"ok": "2", "choice": ""}),
+    )
     write_run(published / "b.jsonl", "2026-01-01", "one", ("a", failed, "failed", {"ok": "3"}))
     write_run(published / "c.jsonl", "2026-01-01", "two", ("a", failed, "known", {"ok": "3"}))
     assert [line.partition(":")[0] for line in results.publish(published)] == ["vectors.jsonl"]
@@ -86,8 +96,10 @@ def test_a_matrix_is_published_and_read_back(published: Path) -> None:
     header = {"matrix": 1, "started": "2026-01-01", "tool": "0", "command": ["matrix"]}
     matrix = Matrix(header, complete=True, exit_status=0)
     matrix.participants += [Participant("w", "w", "1", writes=True), *(Participant(one, reads=True) for one in "xy")]
-    matrix.tables += [MadeTable("w", "plain", ("f",), 2, "orc", "about"),
-                      MadeTable("w", "bad", (), 3, "parquet", writing=Writing.INVALID, reason="DFL012")]  # fmt: skip
+    matrix.tables += [
+        MadeTable("w", "plain", ("f",), 2, "orc", "about"),
+        MadeTable("w", "bad", (), 3, "parquet", writing=Writing.INVALID, reason="DFL012"),
+    ]
     matrix.known_tables["w", "bad"] = "why"
     matrix.cells += [Cell("w", "x", "plain", State.WRONG, known="known reason"), Cell("w", "y", "plain", State.CRASHES)]
     matrix_results.write(matrix, published / "m.jsonl")
@@ -109,14 +121,25 @@ def test_relays_and_stress_are_published_without_what_is_of_one_machine(publishe
     failure = {"kind": "k", "engine": "a", "operation": "append", "reason": "r", "file": "/tmp/x", "reproduce": "y"}
     relay = {
         "engines": {"a": {"implementation": "a", "version": "1", "steps": 2, "gone": ""}},
-        "seed": 1, "scripts": 2, "known": {}, "handovers": [{"before": "a", "engine": "a", "done": 1}],
+        "seed": 1,
+        "scripts": 2,
+        "known": {},
+        "handovers": [{"before": "a", "engine": "a", "done": 1}],
         "failures": [failure],
-    }  # fmt: skip
+    }
     stress = {
-        "client": "c", "server": "SQLite, started here", "catalog": "sqlite:///tmp/x/catalog.db", "acknowledged": 3,
-        "refused": 1, "unknown": 0, "kills": 2, "server_kills": 0, "errors": {"E: lost": 2}, "seed": 1,
+        "client": "c",
+        "server": "SQLite, started here",
+        "catalog": "sqlite:///tmp/x/catalog.db",
+        "acknowledged": 3,
+        "refused": 1,
+        "unknown": 0,
+        "kills": 2,
+        "server_kills": 0,
+        "errors": {"E: lost": 2},
+        "seed": 1,
         "problems": ["lost /tmp/x/y of z"] * 7,
-    }  # fmt: skip
+    }
     (published / "relay.json").write_text(json.dumps(relay))
     (published / "stress-sqlite.json").write_text(json.dumps(stress))
     (published / "stress-empty.json").write_text("")
@@ -175,8 +198,10 @@ def test_support_is_counted_from_golden_tables_and_the_matrix(monkeypatch: pytes
     ids = [vector.id for vector in support.golden_vectors()["equality-deletes-scopes"]]
     matrix = Matrix({"started": "2026-01-01", "tool": "0"})
     matrix.participants += [Participant("duckdb", reads=True, writes=True)]
-    matrix.tables += [MadeTable("duckdb", "a", ("equality deletes",), 2, "parquet", writing=Writing.INVALID),
-                      MadeTable("duckdb", "b", ("equality deletes",), 2, "orc")]  # fmt: skip
+    matrix.tables += [
+        MadeTable("duckdb", "a", ("equality deletes",), 2, "parquet", writing=Writing.INVALID),
+        MadeTable("duckdb", "b", ("equality deletes",), 2, "orc"),
+    ]
     matrix.cells += [Cell("duckdb", "duckdb", "a", State.REFUSES), Cell("duckdb", "duckdb", "b", State.CRASHES)]
     one = Asked("duckdb", "duckdb", "1.5.5", "c++", "2026-01-01", "0")
     monkeypatch.setattr(support, "vector_results", lambda: VectorResults((one,), dict.fromkeys(ids, "w")))
@@ -259,9 +284,17 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chr
     driver = shutil.which("chromedriver")
     assert driver, "the site is tested in a browser: install chromium and chromium-driver (tools/system_packages.sh)"
     options = webdriver.ChromeOptions()
-    for option in ("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
-                   "--disable-component-update", "--disable-sync", "--hide-scrollbars",
-                   f"--user-data-dir={tmp_path_factory.mktemp('chromium')}"):  # fmt: skip
+    for option in (
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        "--hide-scrollbars",
+        f"--user-data-dir={tmp_path_factory.mktemp('chromium')}",
+    ):
         options.add_argument(option)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
@@ -303,7 +336,7 @@ def test_no_page_scrolls_sideways(chromium: webdriver.Chrome, built: Path, name:
         ("hash-int-34", "vectors-hashing.html#hash-int-34"),
         (f" {FINDING}", f"findings-duckdb.html#finding-{FINDING}"),
     ],
-)  # fmt: skip
+)
 def test_a_search_for_an_id_lands_on_it(chromium: webdriver.Chrome, built: Path, asked: str, place: str) -> None:
     show(chromium, 1400, "light")
     chromium.get((built / "index.html").as_uri())

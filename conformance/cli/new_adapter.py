@@ -44,14 +44,19 @@ class Template:
 
 TEMPLATES = {
     "python": Template(
-        "adapter.py", "adapter.py.txt", "python3 adapter.py",
-        operation="single-value.encode", vector="binary-encode-int-34", suite="single-values-binary", place="encode",
+        "adapter.py",
+        "adapter.py.txt",
+        "python3 adapter.py",
+        operation="single-value.encode",
+        vector="binary-encode-int-34",
+        suite="single-values-binary",
+        place="encode",
     ),
     "go": Template("adapter.go", "adapter.go", "./adapter", "go build -o adapter adapter.go"),
     "rust": Template("adapter.rs", "adapter.rs", "./adapter", "rustc --edition 2021 -O -o adapter adapter.rs"),
     "java": Template("Adapter.java", "Adapter.java", "java -cp classes Adapter", "javac -d classes Adapter.java"),
     "javascript": Template("adapter.js", "adapter.js", "node adapter.js"),
-}  # fmt: skip
+}
 """The templates by language."""
 
 

@@ -72,8 +72,19 @@ TOOLCHAINS = {
         (1, 25, 9),
         ("version",),
         steps=(
-            ("go", "build", "-C", "{sources}", "-mod=readonly", "-trimpath", "-buildvcs=false", "-ldflags=-s -w",
-             "-o", "{made}/adapter", "."),
+            (
+                "go",
+                "build",
+                "-C",
+                "{sources}",
+                "-mod=readonly",
+                "-trimpath",
+                "-buildvcs=false",
+                "-ldflags=-s -w",
+                "-o",
+                "{made}/adapter",
+                ".",
+            ),
         ),
         result="adapter",
     ),
@@ -83,8 +94,16 @@ TOOLCHAINS = {
         (1, 94),
         ("--version",),
         steps=(
-            ("cargo", "build", "--release", "--locked", "--manifest-path", "{sources}/Cargo.toml",
-             "--target-dir", "{made}"),
+            (
+                "cargo",
+                "build",
+                "--release",
+                "--locked",
+                "--manifest-path",
+                "{sources}/Cargo.toml",
+                "--target-dir",
+                "{made}",
+            ),
         ),
         result="release/adapter",
     ),
@@ -97,15 +116,31 @@ TOOLCHAINS = {
         ("-version",),
         steps=(
             _FETCH_JARS,
-            ("javac", "--release", "17", "-nowarn", "-d", "{made}/java/classes", "-cp", "{made}/java/jars/*",
-             JAVA_FILES),
+            (
+                "javac",
+                "--release",
+                "17",
+                "-nowarn",
+                "-d",
+                "{made}/java/classes",
+                "-cp",
+                "{made}/java/jars/*",
+                JAVA_FILES,
+            ),
         ),
         result="java",
         helpers=("mvn",),
     ),
-    "jars": Toolchain("a Java runtime of release", "java", (17,), ("--version",), steps=(_FETCH_JARS,),
-                      result="java", helpers=("mvn",)),
-}  # fmt: skip
+    "jars": Toolchain(
+        "a Java runtime of release",
+        "java",
+        (17,),
+        ("--version",),
+        steps=(_FETCH_JARS,),
+        result="java",
+        helpers=("mvn",),
+    ),
+}
 
 JAR_LOCK = "jars.lock"
 """The file beside the sources that pins jars, if any: SHA-256 and name, in the format of ``sha256sum``."""

@@ -59,9 +59,14 @@ def system_java() -> Path | None:
 
 
 _JDK_FOLDERS = (
-    "/usr/lib/jvm/*", "/opt/*", "/Library/Java/JavaVirtualMachines/*/Contents/Home", "~/.sdkman/candidates/java/*",
-    "~/.jdks/*", "C:/Program Files/Java/*", "C:/Program Files/Eclipse Adoptium/*",
-)  # fmt: skip
+    "/usr/lib/jvm/*",
+    "/opt/*",
+    "/Library/Java/JavaVirtualMachines/*/Contents/Home",
+    "~/.sdkman/candidates/java/*",
+    "~/.jdks/*",
+    "C:/Program Files/Java/*",
+    "C:/Program Files/Eclipse Adoptium/*",
+)
 """Directories in which JDKs are usually installed."""
 
 

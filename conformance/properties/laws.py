@@ -218,27 +218,75 @@ _ANY_BUT_NEWEST = frozenset({"v3"})
 LAWS: dict[str, Law] = {
     law.name: law
     for law in (
-        Law("compaction-changes-nothing", "Rewriting files and manifests changes no row.",
-            _compaction, _is_compaction, _nothing_changes),
-        Law("layout-changes-nothing", "Changing the partition spec or sort order changes no row.",
-            _layout, _is_layout, _nothing_changes),
-        Law("upgrade-changes-nothing", "Upgrading the format version changes no row.",
-            _upgrade, _is_upgrade, _nothing_changes),
-        Law("appends-commute", "Two appends in either order lead to the same rows.",
-            _two_appends, _ends_with_appends, _appends_commute),
-        Law("delete-is-difference", "A delete leaves exactly the rows that it does not match.",
-            _deletion, _is_deletion, _delete_is_difference),
-        Law("overwrite-is-delete-and-append", "An overwrite is a delete by its filter and an append of its rows.",
-            _overwriting, _is_overwriting, _overwrite_is_delete_and_append),
-        Law("time-travel-is-replay", "The table at a snapshot equals the table of the script up to there.",
-            _any_script, _any_script, _time_travel),
-        Law("rows-keep-their-ids", "Rows that are rewritten keep their row id and last update, unless they change.",
+        Law(
+            "compaction-changes-nothing",
+            "Rewriting files and manifests changes no row.",
+            _compaction,
+            _is_compaction,
+            _nothing_changes,
+        ),
+        Law(
+            "layout-changes-nothing",
+            "Changing the partition spec or sort order changes no row.",
+            _layout,
+            _is_layout,
+            _nothing_changes,
+        ),
+        Law(
+            "upgrade-changes-nothing",
+            "Upgrading the format version changes no row.",
+            _upgrade,
+            _is_upgrade,
+            _nothing_changes,
+        ),
+        Law(
+            "appends-commute",
+            "Two appends in either order lead to the same rows.",
+            _two_appends,
+            _ends_with_appends,
+            _appends_commute,
+        ),
+        Law(
+            "delete-is-difference",
+            "A delete leaves exactly the rows that it does not match.",
+            _deletion,
+            _is_deletion,
+            _delete_is_difference,
+        ),
+        Law(
+            "overwrite-is-delete-and-append",
+            "An overwrite is a delete by its filter and an append of its rows.",
+            _overwriting,
+            _is_overwriting,
+            _overwrite_is_delete_and_append,
+        ),
+        Law(
+            "time-travel-is-replay",
+            "The table at a snapshot equals the table of the script up to there.",
+            _any_script,
+            _any_script,
+            _time_travel,
+        ),
+        Law(
+            "rows-keep-their-ids",
+            "Rows that are rewritten keep their row id and last update, unless they change.",
             _end_that_keeps_ids,
-            lambda operations: len(operations) > 2 and operations[0]["format_version"] == 3
-            and operations[-2]["op"] == "append" and operations[-1]["op"] in ("compact", "delete", "update"),
-            _rows_keep_their_ids, REFERENCES | {"v1", "v2"}),
-        Law("tables-are-valid", "A table is valid, and has the rows of the model.",
-            _any_script, _any_script, _is_what_its_script_makes),
+            lambda operations: (
+                len(operations) > 2
+                and operations[0]["format_version"] == 3
+                and operations[-2]["op"] == "append"
+                and operations[-1]["op"] in ("compact", "delete", "update")
+            ),
+            _rows_keep_their_ids,
+            REFERENCES | {"v1", "v2"},
+        ),
+        Law(
+            "tables-are-valid",
+            "A table is valid, and has the rows of the model.",
+            _any_script,
+            _any_script,
+            _is_what_its_script_makes,
+        ),
     )
-}  # fmt: skip
+}
 """All metamorphic properties by name."""

@@ -49,12 +49,42 @@ TOGETHER = "+"
 _LATE = ("branch", "tag", "fast-forward", "rollback")
 """The operations that refer to an existing snapshot."""
 
-AVOIDABLE = frozenset({
-    "v1", "v2", "v3", "null", "nan", "zero", "nested", "required", "partition", "shared-source", "nested-source",
-    "void", PARTITION_NAMES, "default", "evolve-nested", "identity", "bucket", "truncate", "year", "month", "day",
-    "hour", "metrics", "branch-writes", "empty-overwrite", REFUSED, *MODES, *FORMATS, *OPERATIONS, *VALUES,
-    *NEW_VALUES, *SEALED_VALUES,
-}) - {"long"}  # fmt: skip
+AVOIDABLE = frozenset(
+    {
+        "v1",
+        "v2",
+        "v3",
+        "null",
+        "nan",
+        "zero",
+        "nested",
+        "required",
+        "partition",
+        "shared-source",
+        "nested-source",
+        "void",
+        PARTITION_NAMES,
+        "default",
+        "evolve-nested",
+        "identity",
+        "bucket",
+        "truncate",
+        "year",
+        "month",
+        "day",
+        "hour",
+        "metrics",
+        "branch-writes",
+        "empty-overwrite",
+        REFUSED,
+        *MODES,
+        *FORMATS,
+        *OPERATIONS,
+        *VALUES,
+        *NEW_VALUES,
+        *SEALED_VALUES,
+    }
+) - {"long"}
 """What can be left out of scripts, so that known limitations and failures of a writer do not hide others. ``long``
 cannot, as ids have that type."""
 

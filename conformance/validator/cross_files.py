@@ -193,15 +193,29 @@ def _history(context: Context, members: Members, locations: Mapping[int, str], f
         kept = np.isin(files.code, np.intersect1d(now, before)) & files.live & differs
         in_new = in_mine & ~in_parent
         for numbers, known, code, message, path in (
-            (files.sequence, files.sequence >= 0, "MAN020", "the data sequence number of a file changed",
-             "sequence_number"),
-            (files.file_sequence, files.file_sequence >= 0, "MAN021", "the file sequence number of a file changed",
-             "file_sequence_number"),
-            (files.row_id, (files.row_id >= 0) & one_row_id, "LIN020", "the first row id of a file changed",
-             "data_file/first_row_id"),
-            (files.said, True, "FIO001", "the entry of a file differs from that in the parent snapshot",
-             "data_file"),
-        ):  # fmt: skip
+            (
+                files.sequence,
+                files.sequence >= 0,
+                "MAN020",
+                "the data sequence number of a file changed",
+                "sequence_number",
+            ),
+            (
+                files.file_sequence,
+                files.file_sequence >= 0,
+                "MAN021",
+                "the file sequence number of a file changed",
+                "file_sequence_number",
+            ),
+            (
+                files.row_id,
+                (files.row_id >= 0) & one_row_id,
+                "LIN020",
+                "the first row id of a file changed",
+                "data_file/first_row_id",
+            ),
+            (files.said, True, "FIO001", "the entry of a file differs from that in the parent snapshot", "data_file"),
+        ):
             for row, other in _changed(files, numbers, kept & known, in_new):
                 of_file = path == "data_file"
                 yield finding(

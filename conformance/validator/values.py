@@ -55,26 +55,62 @@ MICROS, NANOS = ("timestamp", "timestamptz"), ("timestamp_ns", "timestamptz_ns")
 PARQUET, ORC, AVRO = FileFormat.PARQUET, FileFormat.ORC, FileFormat.AVRO
 
 OTHERWISE = (
-    Otherwise(GEOSPATIAL, ("binary",), {PARQUET: "PQT005", ORC: "ORC005", AVRO: None},  # as AVR012
-              "a geospatial column is stored as plain bytes", "the annotation {}"),
+    Otherwise(
+        GEOSPATIAL,
+        ("binary",),
+        {PARQUET: "PQT005", ORC: "ORC005", AVRO: None},  # as AVR012
+        "a geospatial column is stored as plain bytes",
+        "the annotation {}",
+    ),
     Otherwise(GEOSPATIAL, ("string",), {AVRO: "AVR012"}, "a geospatial column is stored as text", "bytes of WKB"),
-    Otherwise(("uuid",), ("fixed[16]",), {PARQUET: "PQT004"}, "a column of UUIDs is stored as plain bytes",
-              "the annotation {}"),
-    Otherwise(("unknown",), None, {PARQUET: "PQT006", ORC: "ORC005", AVRO: "AVR010"},
-              "a column of type unknown is stored", "no such column"),
+    Otherwise(
+        ("uuid",),
+        ("fixed[16]",),
+        {PARQUET: "PQT004"},
+        "a column of UUIDs is stored as plain bytes",
+        "the annotation {}",
+    ),
+    Otherwise(
+        ("unknown",),
+        None,
+        {PARQUET: "PQT006", ORC: "ORC005", AVRO: "AVR010"},
+        "a column of type unknown is stored",
+        "no such column",
+    ),
     Otherwise(("date",), ("int",), {AVRO: "AVR007"}, "a date is stored as a plain number", "the logical type date"),
-    Otherwise(("time",), ("long",), {AVRO: "AVR007"}, "a time is stored as a plain number",
-              "the logical type time-micros"),
-    Otherwise(MICROS, ("long", *MICROS, *NANOS), {AVRO: "AVR007"}, "a timestamp is stored as another type",
-              "the logical type timestamp-micros with the adjust-to-utc of {}"),
-    Otherwise(NANOS, ("long", *MICROS, *NANOS), {AVRO: "AVR008"}, "a timestamp is stored as another type",
-              "the logical type timestamp-nanos with the adjust-to-utc of {}"),
-    Otherwise((*MICROS, *NANOS), (*MICROS, *NANOS), {ORC: "ORC003"}, "a timestamp is stored as another type",
-              "the ORC type and unit of {}"),
+    Otherwise(
+        ("time",), ("long",), {AVRO: "AVR007"}, "a time is stored as a plain number", "the logical type time-micros"
+    ),
+    Otherwise(
+        MICROS,
+        ("long", *MICROS, *NANOS),
+        {AVRO: "AVR007"},
+        "a timestamp is stored as another type",
+        "the logical type timestamp-micros with the adjust-to-utc of {}",
+    ),
+    Otherwise(
+        NANOS,
+        ("long", *MICROS, *NANOS),
+        {AVRO: "AVR008"},
+        "a timestamp is stored as another type",
+        "the logical type timestamp-nanos with the adjust-to-utc of {}",
+    ),
+    Otherwise(
+        (*MICROS, *NANOS),
+        (*MICROS, *NANOS),
+        {ORC: "ORC003"},
+        "a timestamp is stored as another type",
+        "the ORC type and unit of {}",
+    ),
     Otherwise(("map",), ("list",), {AVRO: "AVR004"}, "a map is stored as a plain list", "the logical type map"),
-    Otherwise(("variant",), ("struct",), {AVRO: "AVR011"}, "a variant is stored as a struct",
-              "a record of metadata and value without field ids"),
-)  # fmt: skip
+    Otherwise(
+        ("variant",),
+        ("struct",),
+        {AVRO: "AVR011"},
+        "a variant is stored as a struct",
+        "a record of metadata and value without field ids",
+    ),
+)
 """Wrong encodings that are not simply another type, which is EVO001; the first matching row counts."""
 
 

@@ -264,8 +264,11 @@ def test_a_new_adapter_runs_and_passes_what_it_has(cli: Cli, tmp_path: Path) -> 
     done = cli("new-adapter", "my engine", "--name", "mine")
     assert (done.returncode, done.stderr) == (0, "")
     assert {file.name for file in (tmp_path / "my engine").iterdir()} == {
-        "adapter.py", "README.md", "known.toml", "conformance.yml",
-    }  # fmt: skip
+        "adapter.py",
+        "README.md",
+        "known.toml",
+        "conformance.yml",
+    }
     command = f"{sys.executable} 'my engine/adapter.py'"
     told = cli("run", "-a", command, "--suite", "single-values-binary", "--expect", "my engine/known.toml")
     assert told.returncode == 0, told.stdout

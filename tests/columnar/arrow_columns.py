@@ -38,10 +38,31 @@ from spec_ref.data_types.types import (
 )
 
 TYPES: tuple[Type, ...] = (
-    BOOLEAN, INT, LONG, FLOAT, DOUBLE, DATE, TIME, TIMESTAMP, TIMESTAMPTZ, TIMESTAMP_NS, TIMESTAMPTZ_NS, STRING, UUID,
-    BINARY, FixedType(1), FixedType(7), FixedType(16), FixedType(300), DecimalType(1, 0), DecimalType(9, 2),
-    DecimalType(18, 4), DecimalType(19, 0), DecimalType(38, 10), DecimalType(5, -3),
-)  # fmt: skip
+    BOOLEAN,
+    INT,
+    LONG,
+    FLOAT,
+    DOUBLE,
+    DATE,
+    TIME,
+    TIMESTAMP,
+    TIMESTAMPTZ,
+    TIMESTAMP_NS,
+    TIMESTAMPTZ_NS,
+    STRING,
+    UUID,
+    BINARY,
+    FixedType(1),
+    FixedType(7),
+    FixedType(16),
+    FixedType(300),
+    DecimalType(1, 0),
+    DecimalType(9, 2),
+    DecimalType(18, 4),
+    DecimalType(19, 0),
+    DecimalType(38, 10),
+    DecimalType(5, -3),
+)
 GEO_TYPES: tuple[Type, ...] = (GeometryType(), GeographyType())
 
 

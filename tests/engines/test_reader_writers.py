@@ -218,15 +218,42 @@ def test_marks_that_differ_in_one_key_are_of_nobody() -> None:
 
 
 def test_marks_tell_the_records_of_a_schema_by_where_they_are() -> None:
-    schema: dict[str, Any] = {"type": "record", "name": "manifest_entry", "fields": [
-        {"name": "status", "type": "int", "field-id": 0},
-        {"name": "data_file", "field-id": 2, "type": {"type": "record", "name": "r2", "fields": [
-            {"name": "column_sizes", "field-id": 108, "default": None, "type": ["null", {"type": "array", "items": {
-                "type": "record", "name": "k117_v118", "fields": [
-                    {"name": "key", "type": "int", "field-id": 117},
-                    {"name": "value", "type": "long", "field-id": 118}]}}]},
-        ]}},
-    ]}  # fmt: skip
+    schema: dict[str, Any] = {
+        "type": "record",
+        "name": "manifest_entry",
+        "fields": [
+            {"name": "status", "type": "int", "field-id": 0},
+            {
+                "name": "data_file",
+                "field-id": 2,
+                "type": {
+                    "type": "record",
+                    "name": "r2",
+                    "fields": [
+                        {
+                            "name": "column_sizes",
+                            "field-id": 108,
+                            "default": None,
+                            "type": [
+                                "null",
+                                {
+                                    "type": "array",
+                                    "items": {
+                                        "type": "record",
+                                        "name": "k117_v118",
+                                        "fields": [
+                                            {"name": "key", "type": "int", "field-id": 117},
+                                            {"name": "value", "type": "long", "field-id": 118},
+                                        ],
+                                    },
+                                },
+                            ],
+                        },
+                    ],
+                },
+            },
+        ],
+    }
     out = io.BytesIO()
     fastavro.writer(out, schema, [], metadata={"schema": "{}", "content": "data"}, codec="deflate")
     assert manifest_marks(header(out.getvalue())) == {

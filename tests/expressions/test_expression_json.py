@@ -150,14 +150,37 @@ def test_an_operation_of_another_kind_is_refused() -> None:
 
 SCRAPS = st.recursive(
     st.none() | st.booleans() | st.integers() | st.sampled_from(["x", "int", "bucket[16]", "literal", "bucket"]),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
-        st.sampled_from(["child", "left", "right", "term", "value", "values", "function", "arguments", "identifier",
-                         "catalog", "transform", "data-type", "id", "name"]), inner, max_size=4,
-    ).flatmap(lambda members: st.sampled_from(
-        ["and", "not", "lt", "in", "is-null", "literal", "literals", "reference", "apply", "transform"]
-    ).map(lambda type_: {"type": type_, **members})),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                [
+                    "child",
+                    "left",
+                    "right",
+                    "term",
+                    "value",
+                    "values",
+                    "function",
+                    "arguments",
+                    "identifier",
+                    "catalog",
+                    "transform",
+                    "data-type",
+                    "id",
+                    "name",
+                ]
+            ),
+            inner,
+            max_size=4,
+        ).flatmap(
+            lambda members: st.sampled_from(
+                ["and", "not", "lt", "in", "is-null", "literal", "literals", "reference", "apply", "transform"]
+            ).map(lambda type_: {"type": type_, **members})
+        )
+    ),
     max_leaves=10,
-)  # fmt: skip
+)
 
 
 @settings(max_examples=300, deadline=None)

@@ -147,11 +147,22 @@ def test_a_cut_at_the_end_of_a_block_shows_by_the_trusted_length_alone() -> None
         (STREAM[:8] + sealed(b"abcd", b"file-2\x00\x00\x00\x00"), ("GCM007", "", "/blocks/0")),
     ],
     ids=[
-        "no header", "magic", "no block length", "block length of 32 bits", "block length in big-endian order",
-        "last block too short", "last block empty", "tag before the ciphertext", "tag", "prefix alone", "no prefix",
-        "index in big-endian order", "block twice", "block of another file",
+        "no header",
+        "magic",
+        "no block length",
+        "block length of 32 bits",
+        "block length in big-endian order",
+        "last block too short",
+        "last block empty",
+        "tag before the ciphertext",
+        "tag",
+        "prefix alone",
+        "no prefix",
+        "index in big-endian order",
+        "block twice",
+        "block of another file",
     ],
-)  # fmt: skip
+)
 def test_a_stream_that_breaks_a_rule_is_refused(stream: bytes, refused: tuple[str, str, str]) -> None:
     assert refusal(stream) == refused
 

@@ -146,16 +146,38 @@ def test_lanes_decode_and_pass_over_every_value_to_the_same_end(file: tuple[Any,
 
 
 PATHS = {
-    "type": "record", "name": "e", "fields": [
+    "type": "record",
+    "name": "e",
+    "fields": [
         {"name": "s", "type": ["null", "long"]},
-        {"name": "file", "type": {"type": "record", "name": "f", "fields": [
-            {"name": "path", "type": "string"},
-            {"name": "sizes", "type": ["null", {"type": "array", "items": {"type": "record", "name": "kv", "fields": [
-                {"name": "key", "type": "int"}, {"name": "value", "type": "long"}]}}], "field-id": 9},
-            {"name": "other", "type": ["null", "string"]},
-        ]}},
+        {
+            "name": "file",
+            "type": {
+                "type": "record",
+                "name": "f",
+                "fields": [
+                    {"name": "path", "type": "string"},
+                    {
+                        "name": "sizes",
+                        "type": [
+                            "null",
+                            {
+                                "type": "array",
+                                "items": {
+                                    "type": "record",
+                                    "name": "kv",
+                                    "fields": [{"name": "key", "type": "int"}, {"name": "value", "type": "long"}],
+                                },
+                            },
+                        ],
+                        "field-id": 9,
+                    },
+                    {"name": "other", "type": ["null", "string"]},
+                ],
+            },
+        },
     ],
-}  # fmt: skip
+}
 
 
 def entries(count: int, other: bool) -> list[Any]:

@@ -54,13 +54,37 @@ COLUMNS = (
     NestedField(9, "local", required=False, type=TIMESTAMP),
 )
 ROWS = [
-    {"id": 1, "name": "ab", "day": dt.date(2020, 1, 1), "price": Decimal("1.50"), "ratio": 0.5, "place": {"city": "x"},
-     "at": dt.datetime(2020, 1, 1, 12, tzinfo=dt.UTC), "local": dt.datetime(2020, 1, 1, 12)},
-    {"id": 2, "name": "b", "day": dt.date(2021, 1, 1), "price": Decimal("2.00"), "ratio": math.nan, "place": None,
-     "at": dt.datetime(2021, 1, 1, 12, tzinfo=dt.UTC), "local": dt.datetime(2021, 1, 1)},
-    {"id": 3, "name": None, "day": None, "price": None, "ratio": None, "place": {"city": None}, "at": None,
-     "local": None},
-]  # fmt: skip
+    {
+        "id": 1,
+        "name": "ab",
+        "day": dt.date(2020, 1, 1),
+        "price": Decimal("1.50"),
+        "ratio": 0.5,
+        "place": {"city": "x"},
+        "at": dt.datetime(2020, 1, 1, 12, tzinfo=dt.UTC),
+        "local": dt.datetime(2020, 1, 1, 12),
+    },
+    {
+        "id": 2,
+        "name": "b",
+        "day": dt.date(2021, 1, 1),
+        "price": Decimal("2.00"),
+        "ratio": math.nan,
+        "place": None,
+        "at": dt.datetime(2021, 1, 1, 12, tzinfo=dt.UTC),
+        "local": dt.datetime(2021, 1, 1),
+    },
+    {
+        "id": 3,
+        "name": None,
+        "day": None,
+        "price": None,
+        "ratio": None,
+        "place": {"city": None},
+        "at": None,
+        "local": None,
+    },
+]
 ARROW = pa.schema(
     [
         ("id", pa.int64()),

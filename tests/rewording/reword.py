@@ -20,9 +20,31 @@ SEED = "ICEBERG_TESTS_REWORD"
 """The environment variable with the seed of the words."""
 
 WORDS = (
-    "alder", "aspen", "beech", "birch", "cedar", "cherry", "cypress", "elder", "fir", "hawthorn", "hazel", "juniper",
-    "larch", "linden", "maple", "medlar", "oak", "pine", "poplar", "quince", "rowan", "spruce", "willow", "yew",
-)  # fmt: skip
+    "alder",
+    "aspen",
+    "beech",
+    "birch",
+    "cedar",
+    "cherry",
+    "cypress",
+    "elder",
+    "fir",
+    "hawthorn",
+    "hazel",
+    "juniper",
+    "larch",
+    "linden",
+    "maple",
+    "medlar",
+    "oak",
+    "pine",
+    "poplar",
+    "quince",
+    "rowan",
+    "spruce",
+    "willow",
+    "yew",
+)
 MARKS = ("", "", "", "", ",", ":", ";", " -", " (so)", " [so]", ".")
 """What may follow a word: a parser that splits at punctuation finds it in other places."""
 

@@ -32,17 +32,38 @@ def field(id: int, name: str, type_: t.Type, required: bool = False, default: An
 EXAMPLE = {
     "type": "struct",
     "fields": [
-        {"id": 1, "name": "id", "required": True, "type": "uuid",
-         "initial-default": "0db3e2a8-9d1d-42b9-aa7b-74ebe558dceb",
-         "write-default": "ec5911be-b0a7-458c-8438-c9a3e53cffae"},
-        {"id": 2, "name": "data", "required": False,
-         "type": {"type": "list", "element-id": 3, "element-required": True, "element": "string"}},
-        {"id": 6, "name": "m", "required": False, "doc": "a map", "type": {
-            "type": "map", "key-id": 4, "key": "string", "value-id": 5, "value-required": False, "value": "double"}},
+        {
+            "id": 1,
+            "name": "id",
+            "required": True,
+            "type": "uuid",
+            "initial-default": "0db3e2a8-9d1d-42b9-aa7b-74ebe558dceb",
+            "write-default": "ec5911be-b0a7-458c-8438-c9a3e53cffae",
+        },
+        {
+            "id": 2,
+            "name": "data",
+            "required": False,
+            "type": {"type": "list", "element-id": 3, "element-required": True, "element": "string"},
+        },
+        {
+            "id": 6,
+            "name": "m",
+            "required": False,
+            "doc": "a map",
+            "type": {
+                "type": "map",
+                "key-id": 4,
+                "key": "string",
+                "value-id": 5,
+                "value-required": False,
+                "value": "double",
+            },
+        },
     ],
     "schema-id": 0,
     "identifier-field-ids": [1],
-}  # fmt: skip
+}
 
 
 def test_the_example_of_the_spec_is_read_and_written() -> None:  # JSC009

@@ -166,15 +166,31 @@ def test_next_row_id_is_required_from_v3_on() -> None:  # LIN001
         ({"statistics": [{"snapshot-id": "5"}]}, "STA001", "/statistics/0/snapshot-id"),
         ({"properties": {"a": 1}}, "TMD014", "/properties"),
         (
-            {"schemas": [{"type": "struct", "schema-id": 0, "fields": [
-                {"id": 1, "name": "a", "required": True, "type": "long"},
-                {"id": 1, "name": "b", "required": True, "type": "long"}]}]},
+            {
+                "schemas": [
+                    {
+                        "type": "struct",
+                        "schema-id": 0,
+                        "fields": [
+                            {"id": 1, "name": "a", "required": True, "type": "long"},
+                            {"id": 1, "name": "b", "required": True, "type": "long"},
+                        ],
+                    }
+                ]
+            },
             "TYP002",
             "/schemas/0",
         ),
         (
-            {"schemas": [{"type": "struct", "schema-id": 0, "fields": [
-                {"id": 1, "name": "a", "required": True, "type": "decimal(39, 2)"}]}]},
+            {
+                "schemas": [
+                    {
+                        "type": "struct",
+                        "schema-id": 0,
+                        "fields": [{"id": 1, "name": "a", "required": True, "type": "decimal(39, 2)"}],
+                    }
+                ]
+            },
             "TYP013",
             "/schemas/0/fields/0/type",
         ),
@@ -185,13 +201,21 @@ def test_next_row_id_is_required_from_v3_on() -> None:  # LIN001
             "/partition-specs/0/fields/0/field-id",
         ),
         (
-            {"sort_orders": [{"order-id": 1, "fields": [
-                {"transform": "identity", "source-id": 1, "direction": "up", "null-order": "nulls-first"}]}]},
+            {
+                "sort_orders": [
+                    {
+                        "order-id": 1,
+                        "fields": [
+                            {"transform": "identity", "source-id": 1, "direction": "up", "null-order": "nulls-first"}
+                        ],
+                    }
+                ]
+            },
             "SRT007",
             "/sort-orders/0/fields/0/direction",
         ),
     ],
-)  # fmt: skip
+)
 def test_what_leaves_the_table_open_is_refused_where_it_stands(changes: Document, code: str, path: str) -> None:
     assert refused(v2(**changes)) == (code, path)
     assert (code, path) in {(found.requirement, found.path) for found in check_metadata(v2(**changes))}
@@ -247,26 +271,79 @@ def paths(value: Any, path: tuple[str | int, ...] = ()) -> list[tuple[str | int,
 RICH = v2(
     format_version=3,
     next_row_id=10,
-    schemas=[{"type": "struct", "schema-id": 0, "identifier-field-ids": [1], "fields": [
-        {"id": 1, "name": "a", "required": True, "type": "long", "initial-default": 5, "write-default": 6, "doc": "d"},
-        {"id": 2, "name": "s", "required": False, "type": {"type": "struct", "fields": [
-            {"id": 3, "name": "m", "required": False, "type": {"type": "map", "key-id": 4, "key": "string",
-             "value-id": 5, "value-required": True, "value": {"type": "list", "element-id": 6,
-             "element-required": True, "element": "decimal(9, 2)"}}}]}}]}],
-    partition_specs=[{"spec-id": 0, "fields": [
-        {"source-id": 1, "field-id": 1000, "name": "p", "transform": "bucket[16]"},
-        {"source-ids": [1, 1], "field-id": 1001, "name": "q", "transform": "zorder"}]}],
+    schemas=[
+        {
+            "type": "struct",
+            "schema-id": 0,
+            "identifier-field-ids": [1],
+            "fields": [
+                {
+                    "id": 1,
+                    "name": "a",
+                    "required": True,
+                    "type": "long",
+                    "initial-default": 5,
+                    "write-default": 6,
+                    "doc": "d",
+                },
+                {
+                    "id": 2,
+                    "name": "s",
+                    "required": False,
+                    "type": {
+                        "type": "struct",
+                        "fields": [
+                            {
+                                "id": 3,
+                                "name": "m",
+                                "required": False,
+                                "type": {
+                                    "type": "map",
+                                    "key-id": 4,
+                                    "key": "string",
+                                    "value-id": 5,
+                                    "value-required": True,
+                                    "value": {
+                                        "type": "list",
+                                        "element-id": 6,
+                                        "element-required": True,
+                                        "element": "decimal(9, 2)",
+                                    },
+                                },
+                            }
+                        ],
+                    },
+                },
+            ],
+        }
+    ],
+    partition_specs=[
+        {
+            "spec-id": 0,
+            "fields": [
+                {"source-id": 1, "field-id": 1000, "name": "p", "transform": "bucket[16]"},
+                {"source-ids": [1, 1], "field-id": 1001, "name": "q", "transform": "zorder"},
+            ],
+        }
+    ],
     last_partition_id=1001,
     last_column_id=6,
     refs={"main": {"snapshot-id": 5, "type": "branch", "min-snapshots-to-keep": 3, "max-ref-age-ms": 3}},
     properties={"schema.name-mapping.default": '[{"field-id": 1, "names": ["a"]}]'},
     snapshot_log=[{"timestamp-ms": 1, "snapshot-id": 5}],
     metadata_log=[{"timestamp-ms": 1, "metadata-file": "s3://b/m"}],
-    statistics=[{"snapshot-id": 5, "statistics-path": "s", "file-size-in-bytes": 3, "file-footer-size-in-bytes": 1,
-                 "blob-metadata": [{"type": "t", "snapshot-id": 5, "sequence-number": 1, "fields": [1]}]}],
+    statistics=[
+        {
+            "snapshot-id": 5,
+            "statistics-path": "s",
+            "file-size-in-bytes": 3,
+            "file-footer-size-in-bytes": 1,
+            "blob-metadata": [{"type": "t", "snapshot-id": 5, "sequence-number": 1, "fields": [1]}],
+        }
+    ],
     partition_statistics=[{"snapshot-id": 5, "statistics-path": "s", "file-size-in-bytes": 3}],
     encryption_keys=[{"key-id": "k", "encrypted-key-metadata": "aWNl", "properties": {"a": "b"}}],
-)  # fmt: skip
+)
 PATHS = paths(RICH)[1:]
 JUNK = st.one_of(
     st.none(),

@@ -108,42 +108,105 @@ def _older(new: JsonObject) -> None:
 
 CASES: dict[str, tuple[str, Callable[[JsonObject], object]]] = {
     "another table": ("TMD002 changed", lambda new: new.update({"table-uuid": "00000000-0000-0000-0000-000000000001"})),
-    "last column id": ("TMD006 decreased", lambda new: new.update({
-        "last-column-id": new["last-column-id"] - 1, "schemas": [
-            {**schema, "fields": schema["fields"][:1]} for schema in new["schemas"]]})),
+    "last column id": (
+        "TMD006 decreased",
+        lambda new: new.update(
+            {
+                "last-column-id": new["last-column-id"] - 1,
+                "schemas": [{**schema, "fields": schema["fields"][:1]} for schema in new["schemas"]],
+            }
+        ),
+    ),
     "last partition id": ("TMD013 decreased", lambda new: new.update({"last-partition-id": 5})),
     "schema of one id": ("EVO002 changed", lambda new: new["schemas"][0]["fields"][0].update(name="other")),
     "snapshot of one id": ("SNP001 changed", lambda new: new["snapshots"][0]["summary"].update(operation="replace")),
-    "spec of one id": ("PAR011 changed", lambda new: (
-        new.update({"last-partition-id": 1000}), new["partition-specs"][0].update(fields=[
-            {"name": "p", "transform": "identity", "source-id": 1, "field-id": 1000}]))),
-    "order of one id": ("TMD019 changed", lambda new: new["sort-orders"][0].update(fields=[
-        {"transform": "identity", "source-id": 1, "direction": "asc", "null-order": "nulls-first"}])),
+    "spec of one id": (
+        "PAR011 changed",
+        lambda new: (
+            new.update({"last-partition-id": 1000}),
+            new["partition-specs"][0].update(
+                fields=[{"name": "p", "transform": "identity", "source-id": 1, "field-id": 1000}]
+            ),
+        ),
+    ),
+    "order of one id": (
+        "TMD019 changed",
+        lambda new: new["sort-orders"][0].update(
+            fields=[{"transform": "identity", "source-id": 1, "direction": "asc", "null-order": "nulls-first"}]
+        ),
+    ),
     "column of another type": ("EVO001 type-changed", _reused),
-    "a required column without default": ("EVO015 no-default", lambda new: new.update({
-        "last-column-id": 90, "schemas": [*new["schemas"], {**new["schemas"][0], "schema-id": 9, "fields": [
-            *new["schemas"][0]["fields"], {"id": 90, "name": "b", "required": True, "type": "long"}]}]})),
-    "another initial default": ("EVO014 changed", lambda new: new["schemas"].append({
-        **new["schemas"][0], "schema-id": 9, "fields": [
-            {**new["schemas"][0]["fields"][0], "initial-default": 7, "write-default": 7},
-            *new["schemas"][0]["fields"][1:]]})),
-    "a required column without write-default": ("EVO015 no-default", lambda new: new.update({
-        "last-column-id": 90, "schemas": [*new["schemas"], {**new["schemas"][0], "schema-id": 9, "fields": [
-            *new["schemas"][0]["fields"],
-            {"id": 90, "name": "b", "required": True, "type": "long", "initial-default": 1}]}]})),
+    "a required column without default": (
+        "EVO015 no-default",
+        lambda new: new.update(
+            {
+                "last-column-id": 90,
+                "schemas": [
+                    *new["schemas"],
+                    {
+                        **new["schemas"][0],
+                        "schema-id": 9,
+                        "fields": [
+                            *new["schemas"][0]["fields"],
+                            {"id": 90, "name": "b", "required": True, "type": "long"},
+                        ],
+                    },
+                ],
+            }
+        ),
+    ),
+    "another initial default": (
+        "EVO014 changed",
+        lambda new: new["schemas"].append(
+            {
+                **new["schemas"][0],
+                "schema-id": 9,
+                "fields": [
+                    {**new["schemas"][0]["fields"][0], "initial-default": 7, "write-default": 7},
+                    *new["schemas"][0]["fields"][1:],
+                ],
+            }
+        ),
+    ),
+    "a required column without write-default": (
+        "EVO015 no-default",
+        lambda new: new.update(
+            {
+                "last-column-id": 90,
+                "schemas": [
+                    *new["schemas"],
+                    {
+                        **new["schemas"][0],
+                        "schema-id": 9,
+                        "fields": [
+                            *new["schemas"][0]["fields"],
+                            {"id": 90, "name": "b", "required": True, "type": "long", "initial-default": 1},
+                        ],
+                    },
+                ],
+            }
+        ),
+    ),
     "an old sequence number": ("SNP003 reused", lambda new: _snapshot(new, **{"sequence-number": 1})),
     "an older format": ("TMD001 decreased", lambda new: new.update({"format-version": 2})),
-    "an older update": ("TMD005 decreased", lambda new: new.update({
-        "last-updated-ms": new["last-updated-ms"] - 1})),
+    "an older update": ("TMD005 decreased", lambda new: new.update({"last-updated-ms": new["last-updated-ms"] - 1})),
     "an older sequence number": ("TMD004 decreased", lambda new: _older(new)),
     "row ids that were given": ("TMD024 decreased", lambda new: _older(new)),
-    "a snapshot of before": ("TMD015 rolled-back", lambda new: (
-        new.update({"current-snapshot-id": new["snapshots"][-2]["snapshot-id"]}), new.pop("refs"))),
-    "a log without the version before": ("TMD018 old-file-missing", lambda new: new.update({
-        "last-updated-ms": new["last-updated-ms"] + 9,
-        "metadata-log": [{"timestamp-ms": 1, "metadata-file": "file:///t/v1.metadata.json"}]})),
+    "a snapshot of before": (
+        "TMD015 rolled-back",
+        lambda new: (new.update({"current-snapshot-id": new["snapshots"][-2]["snapshot-id"]}), new.pop("refs")),
+    ),
+    "a log without the version before": (
+        "TMD018 old-file-missing",
+        lambda new: new.update(
+            {
+                "last-updated-ms": new["last-updated-ms"] + 9,
+                "metadata-log": [{"timestamp-ms": 1, "metadata-file": "file:///t/v1.metadata.json"}],
+            }
+        ),
+    ),
     "row ids again": ("LIN023 reused", lambda new: _snapshot(new, **{"first-row-id": 0})),
-}  # fmt: skip
+}
 """What changed between two versions: the requirement and the aspect that are told, and the change."""
 
 

@@ -321,10 +321,13 @@ def test_annotations_for_github_are_what_fails(validate: Cli, tmp_path: Path) ->
 
 
 HUDI = (
-    ".hoodie/hoodie.properties", ".hoodie/timeline/20261015074529000_20261015074530123.commit", ".hoodie/.aux/.gitkeep",
-    ".hoodie/metadata/.hoodie/hoodie.properties", "2018/08/31/.hoodie_partition_metadata",
+    ".hoodie/hoodie.properties",
+    ".hoodie/timeline/20261015074529000_20261015074530123.commit",
+    ".hoodie/.aux/.gitkeep",
+    ".hoodie/metadata/.hoodie/hoodie.properties",
+    "2018/08/31/.hoodie_partition_metadata",
     "2018/08/31/9f1e-0_0-21-21_20261015074529000.parquet",
-)  # fmt: skip
+)
 """What is below a Hudi table: its properties, the timeline, the metadata table, and a partition with a file."""
 
 DELTA = ("_delta_log/00000000000000000000.json", "part-00000-5f2c.snappy.parquet")

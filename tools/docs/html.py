@@ -14,9 +14,12 @@ TEMPLATES = Path(__file__).with_name("templates")
 @cache
 def _environment() -> Environment:
     return Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
         loader=FileSystemLoader(TEMPLATES),
-    )  # fmt: skip
+    )
 
 
 def block(template: str, **values: Any) -> list[str]:

@@ -135,10 +135,13 @@ def relays_page() -> str:
         lines += [*(table(["finding", "times", "what happens"], rows) if rows else ["None."]), ""]
         lines += ["### Failures that were not known", ""]
         lines += [
-            *(f"- **{one['engine']}**, {code(one['operation'])}: {plain(one['kind'])}: {plain(_first(one['reason']))}"
-              for one in relay["failures"]),
-            *([] if relay["failures"] else ["None."]), "",
-        ]  # fmt: skip
+            *(
+                f"- **{one['engine']}**, {code(one['operation'])}: {plain(one['kind'])}: {plain(_first(one['reason']))}"
+                for one in relay["failures"]
+            ),
+            *([] if relay["failures"] else ["None."]),
+            "",
+        ]
     return "\n".join(lines)
 
 

@@ -17,10 +17,26 @@ from conformance.adapter_sdk.sql_predicates import Dialect, identifier, text
 from conformance.core.json_types import Json
 
 PROGRAM = "conformance.flink.Program"
-OPENED = ("lang", "lang.reflect", "io", "net", "nio", "text", "time", "util", "util.concurrent",
-          "util.concurrent.atomic", "util.concurrent.locks")  # fmt: skip
-OPTIONS = ("-Xmx1g", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto",
-           *(f"--add-opens=java.base/java.{name}=ALL-UNNAMED" for name in OPENED))  # fmt: skip
+OPENED = (
+    "lang",
+    "lang.reflect",
+    "io",
+    "net",
+    "nio",
+    "text",
+    "time",
+    "util",
+    "util.concurrent",
+    "util.concurrent.atomic",
+    "util.concurrent.locks",
+)
+OPTIONS = (
+    "-Xmx1g",
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    "-Xshare:auto",
+    *(f"--add-opens=java.base/java.{name}=ALL-UNNAMED" for name in OPENED),
+)
 """Options of a virtual machine that lives for minutes. Flink serializes by reflection, so its own scripts open the same
 packages, too."""
 
@@ -51,11 +67,22 @@ DIALECT = Dialect(
 )
 
 TYPES = {
-    "boolean": "BOOLEAN", "int": "INT", "long": "BIGINT", "float": "FLOAT", "double": "DOUBLE", "date": "DATE",
-    "time": "TIME", "timestamp": "TIMESTAMP(6)", "timestamptz": "TIMESTAMP_LTZ(6)", "timestamp_ns": "TIMESTAMP(9)",
-    "timestamptz_ns": "TIMESTAMP_LTZ(9)", "string": "STRING", "binary": "BYTES", "uuid": "BINARY(16)",
+    "boolean": "BOOLEAN",
+    "int": "INT",
+    "long": "BIGINT",
+    "float": "FLOAT",
+    "double": "DOUBLE",
+    "date": "DATE",
+    "time": "TIME",
+    "timestamp": "TIMESTAMP(6)",
+    "timestamptz": "TIMESTAMP_LTZ(6)",
+    "timestamp_ns": "TIMESTAMP(9)",
+    "timestamptz_ns": "TIMESTAMP_LTZ(9)",
+    "string": "STRING",
+    "binary": "BYTES",
+    "uuid": "BINARY(16)",
     "variant": "VARIANT",
-}  # fmt: skip
+}
 
 UNSUPPORTED = re.compile(
     r"UnsupportedOperationException|not supported|[Uu]nsupported|doesn't support|Cannot convert|null type is reserved"

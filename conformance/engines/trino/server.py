@@ -28,10 +28,17 @@ MAIN = "public class Start { public static void main(String[] a) { new io.trino.
 
 OPTIONS = (
     # The optimizing compiler and a parallel collector do not pay off with tables of a few rows.
-    "-Xmx2g", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto",
-    "--add-modules=jdk.incubator.vector", "-Djdk.attach.allowAttachSelf=true", "-XX:+EnableDynamicAgentLoading",
-    "--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow", "-Duser.timezone=UTC",
-)  # fmt: skip
+    "-Xmx2g",
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    "-Xshare:auto",
+    "--add-modules=jdk.incubator.vector",
+    "-Djdk.attach.allowAttachSelf=true",
+    "-XX:+EnableDynamicAgentLoading",
+    "--enable-native-access=ALL-UNNAMED",
+    "--sun-misc-unsafe-memory-access=allow",
+    "-Duser.timezone=UTC",
+)
 
 SERVER = {
     "coordinator": "true",
@@ -58,10 +65,14 @@ CONNECTOR = {
 }
 
 REFUSALS = (
-    "java.lang.IllegalArgumentException", "java.lang.IllegalStateException", "java.lang.NumberFormatException",
-    "java.time.DateTimeException", "java.io.UncheckedIOException", "org.apache.iceberg.exceptions.ValidationException",
+    "java.lang.IllegalArgumentException",
+    "java.lang.IllegalStateException",
+    "java.lang.NumberFormatException",
+    "java.time.DateTimeException",
+    "java.io.UncheckedIOException",
+    "org.apache.iceberg.exceptions.ValidationException",
     "org.apache.iceberg.exceptions.RuntimeIOException",
-)  # fmt: skip
+)
 """Exceptions with which the Iceberg library refuses input, which Trino reports as internal errors."""
 
 NOT_THERE = ("java.lang.UnsupportedOperationException",)
@@ -84,14 +95,25 @@ class Server:
         jars = program / "jars"
         self._write_settings(jars)
         command = [
-            str(java_home / "bin" / "java"), *OPTIONS, "-Dnode.environment=conformance", "-Dnode.id=conformance",
-            f"-Dnode.data-dir={self._place / 'data'}", f"-Dconfig={self._place / 'config.properties'}",
-            "-cp", f"{jars / 'server'}/*", str(self._place / "Start.java"), version,
-        ]  # fmt: skip
+            str(java_home / "bin" / "java"),
+            *OPTIONS,
+            "-Dnode.environment=conformance",
+            "-Dnode.id=conformance",
+            f"-Dnode.data-dir={self._place / 'data'}",
+            f"-Dconfig={self._place / 'config.properties'}",
+            "-cp",
+            f"{jars / 'server'}/*",
+            str(self._place / "Start.java"),
+            version,
+        ]
         self._guardian = subprocess.Popen(
             [sys.executable, guardian.__file__, "--remove", str(self._place), str(self._place / "log"), *command],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd="/", start_new_session=True,
-        )  # fmt: skip
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd="/",
+            start_new_session=True,
+        )
         self._tell("start")
 
     def _write_settings(self, jars: Path) -> None:

@@ -100,8 +100,21 @@ def _not_exact(type_: Json, _: Any) -> Json:
 
 
 _READ: dict[str, Callable[[Json, Any], Json]] = {
-    "struct": _struct, "list": _list, "map": _map, "long": _text, "float": _float, "double": _double,
-    "decimal": _text, "uuid": _text, "fixed": _bytes, "binary": _bytes,
-    "timestamp": _instant, "timestamp_ns": _instant, "timestamptz": _zoned, "timestamptz_ns": _zoned,
-    "variant": _not_exact, "geometry": _not_exact, "geography": _not_exact,
-}  # fmt: skip
+    "struct": _struct,
+    "list": _list,
+    "map": _map,
+    "long": _text,
+    "float": _float,
+    "double": _double,
+    "decimal": _text,
+    "uuid": _text,
+    "fixed": _bytes,
+    "binary": _bytes,
+    "timestamp": _instant,
+    "timestamp_ns": _instant,
+    "timestamptz": _zoned,
+    "timestamptz_ns": _zoned,
+    "variant": _not_exact,
+    "geometry": _not_exact,
+    "geography": _not_exact,
+}
