@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 
 import pytest
 
+from conformance.adapter_sdk.file_locations import file_location
 from conformance.core import drives
 from conformance.core.failures import NotExamined
 from conformance.core.time_budget import TimeBudget
 from conformance.engine_setup import EngineError
 from conformance.races.stress.run import Settings, Stopped, stress
 from conformance.table_io.catalogs.servers import KINDS, Running
+from conformance.table_io.file_access import split_location
 from conformance.validator.context import Level
 from conformance.validator.remote import Remote
 from conformance.validator.run import Snapshots
@@ -45,6 +47,12 @@ def test_a_time_budget_does_not_interrupt_what_follows() -> None:
         pass
     wait(1)
     assert not budget.is_over
+
+
+def test_a_location_of_a_file_has_a_slash_before_the_drive_and_no_escapes() -> None:
+    path = PureWindowsPath("C:/my tables/100%")
+    assert file_location(path) == "file:///C:/my tables/100%"
+    assert split_location(file_location(path)).path == path.as_posix()
 
 
 def test_what_needs_posix_says_so(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from pyspark.errors import AnalysisException, IllegalArgumentException
 from pyspark.sql import SparkSession
 
 from conformance.adapter_sdk import lenient_values as native
+from conformance.adapter_sdk.file_locations import file_location
 from conformance.adapter_sdk.serve import Arguments, Unsupported, serve, take_standard_output
 
 REFUSALS = (AnalysisException, IllegalArgumentException)
@@ -90,7 +91,7 @@ class Functions:
             "spark.sql.warehouse.dir": warehouse,
             "spark.sql.catalog.local": "org.apache.iceberg.spark.SparkCatalog",
             "spark.sql.catalog.local.type": "hadoop",
-            "spark.sql.catalog.local.warehouse": f"file://{warehouse}",
+            "spark.sql.catalog.local.warehouse": file_location(warehouse),
         }
         builder = SparkSession.builder.master("local[1]").appName("iceberg-java-sql")
         for key, value in settings.items():

@@ -23,6 +23,7 @@ from pyiceberg.typedef import Record
 from pyiceberg.types import DoubleType, IntegerType, LongType, NestedField, StringType
 
 from conformance.adapter_sdk import race_logs
+from conformance.adapter_sdk.file_locations import file_location
 from conformance.adapter_sdk.race_logs import Change, Conflict
 from conformance.adapter_sdk.serve import Arguments, Unsupported
 
@@ -73,7 +74,7 @@ def replay(args: Arguments) -> object:
         catalogs: list[SqlCatalog] = []
 
         def catalog() -> SqlCatalog:
-            location = {"uri": f"sqlite:///{directory}/catalog.db", "warehouse": f"file://{directory}"}
+            location = {"uri": f"sqlite:///{directory}/catalog.db", "warehouse": file_location(directory)}
             catalogs.append(SqlCatalog("races", **location))
             return catalogs[-1]
 
@@ -84,10 +85,10 @@ def replay(args: Arguments) -> object:
             properties["format-version"] = str(version)
             first.create_table(TABLE, _schema(args), partition_spec=_partitioned(args), properties=properties)
         else:
-            metadata |= {"location": f"file://{directory}/races/table", "properties": properties}
+            metadata |= {"location": file_location(f"{directory}/races/table"), "properties": properties}
             begun = Path(directory, "00000-begun.metadata.json")
             begun.write_text(json.dumps(metadata), encoding="utf-8")
-            first.register_table(TABLE, f"file://{begun}")
+            first.register_table(TABLE, file_location(begun))
         snapshots = race_logs.snapshot_ids(metadata)
         try:
             return race_logs.replayed(

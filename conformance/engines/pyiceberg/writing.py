@@ -22,6 +22,7 @@ from pyiceberg.table.sorting import NullOrder, SortDirection, SortField, SortOrd
 from pyiceberg.transforms import parse_transform
 
 from conformance.adapter_sdk import arrow_literals, script_steps, table_requests
+from conformance.adapter_sdk.file_locations import file_location
 from conformance.adapter_sdk.script_steps import MAIN, same_columns
 from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported
 from conformance.core.json_types import Json
@@ -51,7 +52,7 @@ class PyTable:
         self._location, self._engine_type = location, engine_type
         # One database for all threads, as engines may commit in threads other than this one.
         database = f"sqlite:///file:{uuid.uuid4()}?mode=memory&cache=shared&check_same_thread=false&uri=true"
-        self.catalog = InMemoryCatalog("scripts", warehouse=f"file://{location}", uri=database)
+        self.catalog = InMemoryCatalog("scripts", warehouse=file_location(location), uri=database)
         self.catalog.create_namespace("scripts")
         self._loaded: Any = None
 
@@ -111,7 +112,7 @@ class PyTable:
         self._loaded = self.catalog.create_table(
             TABLE,
             schema,
-            location=f"file://{self._location}",
+            location=file_location(self._location),
             partition_spec=PartitionSpec(*parts),
             sort_order=SortOrder(*orders),
             properties={**properties, "format-version": str(version)},
