@@ -19,7 +19,7 @@ from conformance.core.lazy_imports import lazy_imports
 from conformance.properties.errors import Broken
 from conformance.properties.script_maker import SMALL, Size
 from conformance.properties.scripts import Maker
-from conformance.properties.smaller_scripts import smallest
+from conformance.properties.shrinking import smallest
 from conformance.properties.values import Chance
 
 with lazy_imports():

@@ -8,7 +8,6 @@ is written and read.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TypeVar
 
 from conformance.core.json_types import Json
 from conformance.properties.script_maker import Op
@@ -16,27 +15,6 @@ from conformance.properties.scripts import makes_sense
 from conformance.properties.values import simpler_predicates
 from conformance.scripts import ScriptError
 from conformance.scripts.model import check_script
-
-T = TypeVar("T")
-
-
-def smallest(example: T, fails: Callable[[T], bool], smaller: Callable[[T], Iterator[T]], tries: int) -> T:
-    """Find the smallest example that fails in the same way as a given one.
-
-    Args:
-        example: an example that fails.
-        fails: returns whether a smaller example fails in the same way.
-        smaller: yields smaller variants of an example, the smallest first.
-        tries: the most examples that are tried.
-    """
-    candidates = smaller(example)
-    for _ in range(tries):
-        candidate = next(candidates, None)
-        if candidate is None:
-            break
-        if fails(candidate):
-            example, candidates = candidate, smaller(candidate)
-    return example
 
 
 def smaller(

@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import random
 import signal
+import sys
 import time
 from collections.abc import Callable
 
 import pytest
 
+from conformance.properties.shrinking import smallest
 from tools.apart import apart
 from tools.fuzz.mutations import mutated_bytes, mutated_json
-from tools.fuzz.running import Finding, fuzz, fuzzed
+from tools.fuzz.running import Cuts, Finding, fuzz, fuzzed
 from tools.fuzz.target import CORPUS, REGRESSIONS, Target, read_inputs
 from tools.fuzz.targets import TARGETS
 
@@ -57,6 +59,17 @@ def test_an_error_that_is_not_documented_is_found() -> None:
     (finding,) = _found(read)
     assert finding.error.startswith("KeyError in test_fuzzing.py:read")
     assert finding.data[:1] != b"s"
+
+
+def test_a_finding_has_only_the_bytes_that_it_needs() -> None:
+    given = bytes(range(200)) + b"XY" + bytes(100)
+
+    def fails(data: bytes) -> bool:
+        return b"X" in data and b"\xc7" in data
+
+    left = smallest(given, fails, Cuts(len(given) // 2, time.process_time() + 60), sys.maxsize)
+    assert left == b"\xc7X"
+    assert smallest(given, fails, Cuts(len(given) // 2, 0), sys.maxsize) == given
 
 
 def test_an_endless_loop_is_found() -> None:

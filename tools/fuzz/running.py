@@ -9,12 +9,14 @@ import os
 import random
 import resource
 import signal
+import sys
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from types import FrameType
 
+from conformance.properties.shrinking import smallest
 from tools.apart import DONE, apart
 from tools.fuzz.target import Refusal, Target
 
@@ -132,17 +134,11 @@ class Attempts:
         """An input with the same finding that has fewer bytes, as far as some seconds reach."""
         if error == "TooSlow":
             return data
-        until, size = time.process_time() + seconds, len(data) // 2
-        while size:
-            place = 0
-            while place < len(data) and time.process_time() < until:
-                less = data[:place] + data[place + size :]
-                if key(problem(self.read, less, self.watch) or "") == error:
-                    data = less
-                else:
-                    place += size
-            size //= 2
-        return data
+
+        def fails(less: bytes) -> bool:
+            return key(problem(self.read, less, self.watch) or "") == error
+
+        return smallest(data, fails, Cuts(len(data) // 2, time.process_time() + seconds), sys.maxsize)
 
     def is_over(self, seconds: float) -> bool:
         """Whether the time is over, or enough was found."""
@@ -153,6 +149,23 @@ class Attempts:
         self.watch.stop()
         self.outcome.seconds = time.process_time() - self.began
         return self.outcome
+
+
+class Cuts:
+    """Leaves out parts of bytes, ever smaller ones, and goes on where a cut left a failing example."""
+
+    def __init__(self, size: int, until: float) -> None:
+        """Begin with parts of a size; end at a processor time."""
+        self._size, self._until = size, until
+        self._place = 0
+
+    def __call__(self, data: bytes) -> Iterator[bytes]:
+        """Yield the bytes without one part, from the first that was not yet tried."""
+        while self._size:
+            while self._place < len(data) and time.process_time() < self._until:
+                yield data[: self._place] + data[self._place + self._size :]
+                self._place += self._size  # that cut was of no use
+            self._place, self._size = 0, self._size // 2
 
 
 def key(error: str) -> str:

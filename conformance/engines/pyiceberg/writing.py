@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import time
 import uuid
@@ -52,7 +53,8 @@ class PyTable:
         self._location, self._engine_type = location, engine_type
         # One database for all threads, as engines may commit in threads other than this one.
         database = f"sqlite:///file:{uuid.uuid4()}?mode=memory&cache=shared&check_same_thread=false&uri=true"
-        self.catalog = InMemoryCatalog("scripts", warehouse=file_location(location), uri=database)
+        # Nothing is created in the warehouse if a table is opened.
+        self.catalog = InMemoryCatalog("scripts", warehouse=file_location(location or os.devnull), uri=database)
         self.catalog.create_namespace("scripts")
         self._loaded: Any = None
 
@@ -109,6 +111,7 @@ class PyTable:
             )
             for part in operation.get("sort", ())
         ]
+        assert self._location is not None
         self._loaded = self.catalog.create_table(
             TABLE,
             schema,
