@@ -44,7 +44,7 @@ SIZE = Size(operations=10)
 MAX_TRIES = 80
 """The most smaller relays that are tried for one failure."""
 
-KINDS_WITHOUT = 2
+TABLES_WITHOUT = 2
 """After an operation was unsupported on this many kinds of tables, the engine is not drawn for it again."""
 
 
@@ -74,6 +74,9 @@ class Failure:
 
     asked: str = ""
     """The JSON of the last step's operation."""
+
+    features: frozenset[str] = frozenset()
+    """The file format, types and transforms of the table."""
 
 
 @frozen
@@ -124,17 +127,17 @@ class Engine:
     adapter: Adapter
     started: Started
     has: set[tuple[Any, ...]] = Factory(set)
-    lacks: dict[tuple[Any, ...], set[str]] = Factory(dict)
-    """The unsupported operations, with the kinds of tables."""
+    lacks: dict[tuple[Any, ...], set[frozenset[str]]] = Factory(dict)
+    """The unsupported operations, with the features of the tables (`table_features`)."""
 
     gone: str = ""
     """Why it cannot be used any more."""
 
-    def may_do(self, operation: Op, version: int, kind: str) -> bool:
-        """Return whether the engine may support an operation on a table of a version and kind."""
+    def may_do(self, operation: Op, version: int, features: frozenset[str]) -> bool:
+        """Return whether the engine may support an operation on a table of a version with some features."""
         key = operation_key(operation, version)
         lacked = self.lacks.get(key, set())
-        return not self.gone and kind not in lacked and (key in self.has or len(lacked) < KINDS_WITHOUT)
+        return not self.gone and features not in lacked and (key in self.has or len(lacked) < TABLES_WITHOUT)
 
 
 def operation_key(operation: Op, version: int) -> tuple[Any, ...]:
@@ -142,17 +145,29 @@ def operation_key(operation: Op, version: int) -> tuple[Any, ...]:
     return operation["op"], operation.get("mode", ""), operation.get("branch", "main") == "main", version
 
 
-def table_kind(operations: Sequence[Op]) -> str:
-    """Return the file format, types and transforms of the table that operations make."""
+def table_features(operations: Sequence[Op]) -> frozenset[str]:
+    """Return the file format, the types at any depth and the transforms of the table that operations make."""
     create = operations[0]
-    words: set[str] = {str(create.get("properties", {}).get("write.format.default"))}
-    given = [field["type"] for field in create["schema"]["fields"]]
+    types = [field["type"] for field in create["schema"]["fields"]]
+    transforms = [part["transform"] for part in create.get("partition", ())]
     for operation in operations[1:]:
         for change in operation.get("changes", ()):
-            given += [change[name] for name in ("type", "transform") if name in change]
-    given += [part["transform"] for part in create.get("partition", ())]
-    words |= {json.dumps(one) if isinstance(one, dict) else one.partition("[")[0].partition("(")[0] for one in given}
-    return " ".join(sorted(words))
+            types += [change["type"]] if "type" in change else []
+            transforms += [change["transform"]] if "transform" in change else []
+    names = {name for one in types for name in _type_names(one)} | {one.partition("[")[0] for one in transforms}
+    return frozenset({str(create.get("properties", {}).get("write.format.default")), *names})
+
+
+def _type_names(type_: Json) -> Iterator[str]:
+    """Yield the names of a type and of the types inside it, without parameters."""
+    if isinstance(type_, str):
+        yield type_.partition("[")[0].partition("(")[0]
+        return
+    yield type_["type"]
+    inner = [field["type"] for field in type_.get("fields", ())]
+    inner += [type_[part] for part in ("element", "key", "value") if part in type_]
+    for one in inner:
+        yield from _type_names(one)
 
 
 @frozen
@@ -260,7 +275,7 @@ class Relays:
     def attempt(self, table: SharedTable, operation: Op, engine: Engine) -> Failure | None:
         """Let an engine perform an operation; return the failure, or None if it succeeded or is not supported."""
         version = _version([*table.operations, operation])
-        kind = table_kind([*table.operations, operation])
+        features = table_features([*table.operations, operation])
         try:
             (answer,) = engine.adapter.ask([table.request(operation)])
         except NotExamined as error:
@@ -269,7 +284,7 @@ class Relays:
         failure: Failure | None = None
         match answer:
             case Unsupported():
-                engine.lacks.setdefault(key, set()).add(kind)
+                engine.lacks.setdefault(key, set()).add(features)
                 self._note(table, operation, engine, "unsupported")
                 return None
             case Refused(word, message):
@@ -289,7 +304,7 @@ class Relays:
                     self.handovers.append(Handover(before, engine.name, operation["op"], "done"))
                     return None
         earlier = tuple(one["op"] for one in table.operations)
-        failure = attrs.evolve(failure, earlier=earlier, asked=json.dumps(operation))
+        failure = attrs.evolve(failure, earlier=earlier, asked=json.dumps(operation), features=features)
         self._note(table, operation, engine, failure.kind, self.known_as(failure))
         return failure
 
@@ -313,7 +328,13 @@ class Relays:
         for known in self.known:
             if known.is_of(started.implementation, started.version) and any(
                 known.happened(
-                    kind, [failure.operation], failure.reason, failure.violations, failure.earlier, failure.asked
+                    kind,
+                    [failure.operation],
+                    failure.reason,
+                    failure.violations,
+                    failure.earlier,
+                    failure.asked,
+                    failure.features,
                 )
                 for kind in kinds
             ):
@@ -341,9 +362,9 @@ class Relays:
                 continue
             done = len(table.operations)
             version = _version([*table.operations, moved])
-            kind = table_kind([*table.operations, moved])
+            features = table_features([*table.operations, moved])
             for engine in draw.sample(list(self.engines.values()), len(self.engines)):
-                if not engine.may_do(moved, version, kind):
+                if not engine.may_do(moved, version, features):
                     continue
                 failure = self.attempt(table, moved, engine)
                 if failure is not None and not self.known_as(failure):

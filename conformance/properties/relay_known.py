@@ -10,6 +10,7 @@ Sections of ``deviations.toml`` of an engine, or of a file that ``--expect`` nam
     operations = ["create"]            # optional: the operations that fail
     asks = "bucket"                    # optional: a part of the JSON of the operation that fails, or several in a list,
                                        # which must all occur
+    features = ["orc", "uuid"]         # optional: file formats, types and transforms that the table of a relay has
     says = "redundant partitions"      # optional: a part of the engine's message or of differing values, or several in
                                        # a list, which must all occur
     check = "position-delete-sorted"   # optional: the check that finds the fault (`list checks`)
@@ -30,7 +31,7 @@ have no ``says``; all others have no ``check``, ``found`` and ``expected``.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,7 @@ class KnownRelay:
     versions: tuple[str, ...] = ()
     operations: tuple[str, ...] = ()
     asks: tuple[str, ...] = field(default=(), converter=_parts)
+    features: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
     kind: str = Kind.DEVIATION.value
     counter: str = ""
@@ -83,6 +85,7 @@ class KnownRelay:
         violations: Iterable[Violation] = (),
         earlier: Iterable[str] = (),
         asked: str = "",
+        features: Collection[str] = (),
     ) -> bool:
         """Return whether a failure is the one of the entry.
 
@@ -93,12 +96,14 @@ class KnownRelay:
             violations: the violations in the table.
             earlier: the operations that made the table before.
             asked: the JSON of the operation that failed.
+            features: the file format, types and transforms of the table.
         """
         return (
             kind == self.fails
             and (not self.after or not set(self.after).isdisjoint(earlier))
             and (not self.operations or not set(self.operations).isdisjoint(operations))
             and all(part in asked for part in self.asks)
+            and set(self.features) <= set(features)
             and all(part in reason for part in self.says)
             and (not (self.check or self.found or self.expected) or any(map(self._is_about, violations)))
         )
@@ -115,7 +120,7 @@ OF_TABLES = ("finding: ", "unreadable: ")
 """The starts of the kinds of failures that are violations."""
 
 
-LISTS = ("requirements", "versions", "operations", "after", "upstream")
+LISTS = ("requirements", "versions", "operations", "after", "features", "upstream")
 ONE_OR_MORE = ("says", "found", "asks")
 
 

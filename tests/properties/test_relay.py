@@ -173,6 +173,10 @@ def test_all_parts_of_what_is_said_have_to_be_there(tmp_path: Path) -> None:
     (known,) = load_known(tmp_path / "known.toml")
     assert known.happened("refused", ["create"], "any", asked='{"source": "id", "transform": "bucket[2]"}')
     assert not known.happened("refused", ["create"], "any", asked='{"source": "a", "transform": "bucket[2]"}')
+    (tmp_path / "known.toml").write_text(f"[[relay]]\n{entry}features = ['orc', 'uuid']\n")
+    (known,) = load_known(tmp_path / "known.toml")
+    assert known.happened("refused", ["create"], "any", features={"orc", "uuid", "long"})
+    assert not known.happened("refused", ["create"], "any", features={"orc", "long"})
     (tmp_path / "known.toml").write_text(f"[[relay]]\n{entry}says = ['null', '']\n")
     with pytest.raises(UsageError, match="/says: not a string"):
         load_known(tmp_path / "known.toml")
