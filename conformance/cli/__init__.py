@@ -14,6 +14,7 @@ from typing import Any
 
 from cyclopts import App, CycloptsError, Parameter
 
+from conformance.cli import deprecations
 from conformance.core.failures import ExitStatus, ToolError
 from conformance.core.lazy_imports import lazy_imports
 from conformance.core.terminal_sanitizer import Visible
@@ -56,7 +57,7 @@ EXAMPLES = {
     ),
     "filter-pushdown": (
         "filter-pushdown --adapter pyiceberg --seed 7",
-        "filter-pushdown --adapter duckdb --avoid null",
+        "filter-pushdown --adapter duckdb --exclude null",
     ),
     "scenarios": (
         "scenarios --adapter pyiceberg --examples 50 --seed 7",
@@ -81,9 +82,6 @@ EXAMPLES = {
     "vectors": ("vectors extract vectors-of-mine", "vectors export --help"),
 }
 """Two examples of each command, as its help shows them."""
-
-DEPRECATED = {"equivalence": "filter-pushdown", "laws": "metamorphic"}
-"""Old names of commands, which work for one more release."""
 
 EXIT_STATUSES = """\
 Exit status: 0 no failure, 1 at least one failure, 2 wrong usage or configuration, 3 an implementation could not be
@@ -145,11 +143,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _main(arguments: Sequence[str] | None) -> int:
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    if given and given[0] in DEPRECATED:
-        name = DEPRECATED[given[0]]
-        print(f"iceberg-conformance: the command {given[0]} is deprecated; use {name}", file=sys.stderr)
-        given[0] = name
+    given = deprecations.current_arguments(sys.argv[1:] if arguments is None else arguments)
     try:
         status = _configured(given)(
             given,

@@ -22,14 +22,15 @@ from typing import Any
 from cyclopts import App
 from cyclopts.config import Dict
 
+from conformance.cli import deprecations
 from conformance.core.failures import UsageError
 
 OWN_FILE = "iceberg-conformance.toml"
 SHARED_FILE = "pyproject.toml"
 TABLE = "iceberg-conformance"
 
-FILES = {"expect": "known-deviations", "baseline": None, "results": None, "output": None, "vectors": None}
-"""The options that name files, with the value of each that is not a file name."""
+FILES = {"expect": ("known-deviations", "none"), "baseline": (), "results": (), "output": (), "vectors": ()}
+"""The options that name files, with the values of each that are not file names."""
 
 
 def find(directory: Path | None = None) -> tuple[Path, dict[str, Any]] | None:
@@ -84,7 +85,8 @@ def apply(app: App) -> None:
     found = find()
     if found is None:
         return
-    path, tables = found
+    path, given = found
+    tables = deprecations.current_tables(given)
     commands = set(app) - {"--help", "-h", "--version"}
     for name in tables:
         if name not in commands:
@@ -97,7 +99,7 @@ def _with_files(folder: Path, table: dict[str, Any]) -> dict[str, Any]:
     """Resolve the files that options of a command name against the folder of the configuration."""
 
     def place(name: str, value: Any) -> Any:
-        if name not in FILES or not isinstance(value, str) or value == FILES[name]:
+        if name not in FILES or not isinstance(value, str) or value in FILES[name]:
             return value
         return str(folder / value)
 

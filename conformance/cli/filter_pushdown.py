@@ -31,9 +31,9 @@ def filter_pushdown(
     adapter: Annotated[str, Parameter(name=["--adapter", "-a"])] = REFERENCE,
     seed: int | None = None,
     examples: int = 200,
-    avoid: Annotated[tuple[str, ...], Parameter(negative=())] = (),
+    exclude: Annotated[tuple[str, ...], Parameter(negative=())] = (),
     keep: Path | None = None,
-    most: Annotated[int, Parameter(name=["--max-failures", "--most"])] = 1,
+    max_failures: int = 1,
     start_timeout: float = DEFAULTS.start,
     timeout: float = DEFAULTS.request,
     format: Literal["text", "json"] = "text",
@@ -49,21 +49,21 @@ def filter_pushdown(
         adapter: As for run.
         seed: The seed of the first example, from which the others follow; random by default.
         examples: How many tables and filters to generate.
-        avoid: What to leave out of them, so that a known failure does not hide others: null, nan, zero, default,
+        exclude: What to leave out of them, so that a known failure does not hide others: null, nan, zero, default,
             missing, nested, or the name of a type. May be repeated.
         keep: The folder for tables that fail.
-        most: Stop after this many failures.
+        max_failures: Stop after this many failures.
         start_timeout: Seconds that the adapter may take to start.
         timeout: Seconds that it may take to answer one request.
         format: Text for people, or JSON.
     """
-    unknown = sorted(set(avoid) - tables.AVOIDABLE)
+    unknown = sorted(set(exclude) - tables.EXCLUDABLE)
     if unknown:
-        raise UsageError(f"--avoid {unknown[0]}: expected one of {', '.join(sorted(tables.AVOIDABLE))}")
-    if set(values.VALUES) <= set(avoid):
-        raise UsageError("--avoid leaves no type for a column")
-    if examples < 1 or most < 1:
-        raise UsageError("--examples and --most must be at least 1")
+        raise UsageError(f"--exclude {unknown[0]}: expected one of {', '.join(sorted(tables.EXCLUDABLE))}")
+    if set(values.VALUES) <= set(exclude):
+        raise UsageError("--exclude leaves no type for a column")
+    if examples < 1 or max_failures < 1:
+        raise UsageError("--examples and --max-failures must be at least 1")
     first = random.randrange(2**31) if seed is None else seed
     chosen = target(adapter, limits_of(start_timeout, timeout))
     with chosen.open() as opened, progress() as report_progress:
@@ -71,9 +71,15 @@ def filter_pushdown(
         if "table.read" not in started.operations:
             raise NothingSelected(f"{adapter} does not have the operation table.read")
         found = pushdown.check(
-            opened, first, examples, frozenset(avoid), keep=keep, most=most, progress=partial(report_progress, "tables")
+            opened,
+            first,
+            examples,
+            frozenset(exclude),
+            keep=keep,
+            max_failures=max_failures,
+            progress=partial(report_progress, "tables"),
         )
-    options = "".join(f" --avoid {word!r}" if " " in word else f" --avoid {word}" for word in avoid)
+    options = "".join(f" --exclude {word!r}" if " " in word else f" --exclude {word}" for word in exclude)
     failures = []
     for one in found.counterexamples:
         named = f"--adapter {chosen.reproduce or chosen.name} --seed {first} --examples {examples}{options}"

@@ -57,7 +57,7 @@ def matrix(
     results: Path | None = None,
     report: tuple[str, ...] = (),
     format: Literal["text", "json"] = "text",
-    known: str = "known-deviations",
+    expect: str = "known-deviations",
     golden_results: Path | None = None,
     keep: Path | None = None,
     from_: Annotated[Path | None, Parameter(name="--from")] = None,
@@ -83,7 +83,7 @@ def matrix(
         results: Write the results to this file as JSON lines.
         report: terminal, markdown or html, with :PATH for a file. May be repeated.
         format: What to write to standard output, if no report goes there.
-        known: A file of known deviations, known-deviations for the one that comes with the tool, or none.
+        expect: A file of known deviations, known-deviations for the one that comes with the tool, or none.
         golden_results: Take the results of golden tables from this results file of run, where it has them.
         keep: Write tables below this folder and keep them.
         from_: Render the results of this file, and run nothing.
@@ -104,7 +104,7 @@ def matrix(
         _show(found, written, format)
         return found.exit_status or ExitStatus.CONFORMANT
     chosen = catalogue.variants(script, quick=quick)
-    found = _run(chosen, script, producer, consumer, quick, known, golden_results, keep, jobs, limits, results)
+    found = _run(chosen, script, producer, consumer, quick, expect, golden_results, keep, jobs, limits, results)
     _show(found, written, format)
     return found.exit_status or ExitStatus.CONFORMANT
 
@@ -115,7 +115,7 @@ def _run(
     producer: Sequence[str],
     consumer: Sequence[str],
     quick: bool,
-    known: str,
+    expect: str,
     golden_results: Path | None,
     keep: Path | None,
     jobs: int,
@@ -132,10 +132,10 @@ def _run(
         raise NothingSelected(f"no script or golden table is called {' or '.join(names)}")
     known_cells: tuple[Known, ...] = ()
     known_vectors = run_expectations.Expectations()
-    if known != "none":
-        shipped = known == run_expectations.SHIPPED
+    if expect != "none":
+        shipped = expect == run_expectations.SHIPPED
         known_cells = known_differences.load_known(
-            None if shipped else Path(known), {one.name for one in catalogue.variants()} if shipped else ()
+            None if shipped else Path(expect), {one.name for one in catalogue.variants()} if shipped else ()
         )
         known_vectors = run_expectations.load(run_expectations.SHIPPED, {vector.id for vector in every})
     header = {

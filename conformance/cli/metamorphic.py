@@ -20,8 +20,8 @@ from conformance.runner.process import Limits
 from conformance.runner.targets import REFERENCE, limits_of, target
 
 with lazy_imports():
-    from conformance.properties import laws, scripts
-    from conformance.properties import metamorphic as metamorphic_laws
+    from conformance.properties import metamorphic as checks
+    from conformance.properties import metamorphic_properties, scripts
 
 
 DEFAULTS = Limits()
@@ -31,12 +31,12 @@ def metamorphic(
     *,
     adapter: Annotated[str, Parameter(name=["--adapter", "-a"])] = REFERENCE,
     reader: str = REFERENCE,
-    law: tuple[str, ...] = (),
+    property_: Annotated[tuple[str, ...], Parameter(name="--property")] = (),
     seed: int | None = None,
     examples: int = 50,
-    avoid: tuple[str, ...] = (),
+    exclude: tuple[str, ...] = (),
     keep: Path | None = None,
-    most: Annotated[int, Parameter(name=["--max-failures", "--most"])] = 1,
+    max_failures: int = 1,
     replay: Path | None = None,
     start_timeout: float = DEFAULTS.start,
     timeout: float = DEFAULTS.request,
@@ -52,28 +52,29 @@ def metamorphic(
     Args:
         adapter: The writer, as for run.
         reader: The reader of the tables, as for run.
-        law: Only this property. May be repeated.
+        property_: Only this property. May be repeated.
         seed: The seed of the first example of each property, from which the others follow; random by default.
         examples: How many scripts to run for each property.
-        avoid: What to leave out of scripts, so that a known failure hides no other: v1, v2, v3, null, nan, zero,
+        exclude: What to leave out of scripts, so that a known failure hides no other: v1, v2, v3, null, nan, zero,
             nested, required, partition, partition-names (other than those that engines choose), shared-source
             (partition fields of one column), default, the name of an operation, a mode, a file format or a type. May be
             repeated.
         keep: The folder for scripts that fail, with their tables.
-        most: Stop after this many failures of a property.
+        max_failures: Stop after this many failures of a property.
         replay: Run only the property and script of this file.
         start_timeout: Seconds that an adapter may take to start.
         timeout: Seconds that it may take to answer one request.
         format: Text for people, or JSON.
     """
-    for option, given, known in (("--law", law, laws.LAWS.keys()), ("--avoid", avoid, scripts.AVOIDABLE)):
+    every = metamorphic_properties.PROPERTIES
+    for option, given, known in (("--property", property_, every.keys()), ("--exclude", exclude, scripts.EXCLUDABLE)):
         unknown = sorted(set(given) - set(known))
         if unknown:
             raise UsageError(f"{option} {unknown[0]}: expected one of {', '.join(sorted(known))}")
-    if {"v1", "v2", "v3"} <= set(avoid):
-        raise UsageError("--avoid leaves no format version")
-    if examples < 1 or most < 1:
-        raise UsageError("--examples and --most must be at least 1")
+    if {"v1", "v2", "v3"} <= set(exclude):
+        raise UsageError("--exclude leaves no format version")
+    if examples < 1 or max_failures < 1:
+        raise UsageError("--examples and --max-failures must be at least 1")
     first = random.randrange(2**31) if seed is None else seed
     limits = limits_of(start_timeout, timeout)
     chosen = target(adapter, limits)
@@ -87,18 +88,31 @@ def metamorphic(
             reads = stack.enter_context(target(reader, limits).open())
             reads.start()
         if replay is not None:
-            one, _, reason = metamorphic_laws.replay(replay, writes, reads)
+            one, _, reason = checks.replay(replay, writes, reads)
             summary = {None: "cannot be tested with this adapter", "": "holds"}.get(reason, f"does not hold: {reason}")
             if format == "json":
-                replayed = {"law": one.name, "held": None if reason is None else not reason, "reason": reason or ""}
+                replayed = {
+                    "property": one.name,
+                    "law": one.name,  # deprecated, as the other former names below
+                    "held": None if reason is None else not reason,
+                    "reason": reason or "",
+                }
                 sys.stdout.write(json.dumps(replayed, indent=2) + "\n")
             else:
                 print(f"{started}: {one.name}: {summary}")
             return ExitStatus.FAILURES if reason else ExitStatus.CONFORMANT
         report_progress = stack.enter_context(progress())
-        wanted = [laws.LAWS[name] for name in law or laws.LAWS]
-        found = metamorphic_laws.check(
-            writes, reads, wanted, first, examples, frozenset(avoid), keep=keep, most=most, progress=report_progress
+        wanted = [every[name] for name in property_ or every]
+        found = checks.check(
+            writes,
+            reads,
+            wanted,
+            first,
+            examples,
+            frozenset(exclude),
+            keep=keep,
+            max_failures=max_failures,
+            progress=report_progress,
         )
     name = chosen.reproduce or shlex.quote(chosen.name)
     with_reader = "" if reader == REFERENCE else f" --reader {shlex.quote(reader)}"
@@ -108,12 +122,14 @@ def metamorphic(
             "implementation": started.implementation,
             "version": started.version,
             "seed": first,
+            "properties": [one.name for one in wanted],
             "laws": [one.name for one in wanted],
             "held": found.held,
             "unsupported": found.unsupported,
             "counterexamples": [
                 {
-                    "law": one.law.name,
+                    "property": one.prop.name,
+                    "law": one.prop.name,
                     "reason": one.reason,
                     "script": one.script,
                     "file": str(one.file),

@@ -184,12 +184,14 @@ def _row(found: Any) -> dict[str, Any]:
     command += ["--table", race.table, "--fixture", race.fixture]
     if race.most_faults:
         command += ["--faults", str(race.most_faults)]
+    counts = {" | ".join(outcome): number for outcome, number in sorted(explored.outcomes.items())}
     return {
         "race": str(race),
         "schedules": explored.schedules,
         "states": explored.states,
         "seconds": round(found.seconds, 3),
-        "outcomes": {" | ".join(outcome): number for outcome, number in sorted(explored.outcomes.items())},
+        "outcome_counts": counts,
+        "outcomes": counts,  # the former name, for one more release
         "found": [
             {
                 "problem": one.problem,
@@ -232,7 +234,7 @@ def _show(rows: list[dict[str, Any]], format: Format) -> int:
                 print(f"    {line}")
             print(f"  replay: {found['replay']}")
     if len(rows) == 1:
-        for outcome, number in rows[0]["outcomes"].items():
+        for outcome, number in rows[0]["outcome_counts"].items():
             print(f"{number:>12,}  {outcome}")
     schedules, states = sum(row["schedules"] for row in rows), sum(row["states"] for row in rows)
     seconds = sum(row["seconds"] for row in rows)

@@ -41,7 +41,7 @@ def relay(
     adapter: Annotated[tuple[str, ...], Parameter(name=["--adapter", "-a"])] = (),
     seed: int | None = None,
     examples: int = 50,
-    avoid: tuple[str, ...] = (),
+    exclude: tuple[str, ...] = (),
     expect: str = "none",
     keep: Path | None = None,
     max_failures: int = 1,
@@ -64,7 +64,7 @@ def relay(
         adapter: An engine that takes part, as for run. May be repeated.
         seed: The seed of the first script, from which the others follow; random by default.
         examples: How many scripts to run.
-        avoid: What to leave out of scripts, as for metamorphic. May be repeated.
+        exclude: What to leave out of scripts, as for metamorphic. May be repeated.
         expect: A file of known failures, known-deviations for the one that comes with the tool, or none.
         keep: The folder for relays that fail.
         max_failures: Stop after this many failures that differ in kind, engine or operation.
@@ -78,11 +78,11 @@ def relay(
         raise UsageError("--adapter is missing: name the engines that take part")
     if report and not (report.startswith(HTML) and report != HTML):
         raise UsageError(f"--report {report}: expected html:FILE")
-    unknown = sorted(set(avoid) - scripts.AVOIDABLE)
+    unknown = sorted(set(exclude) - scripts.EXCLUDABLE)
     if unknown:
-        raise UsageError(f"--avoid {unknown[0]}: expected one of {', '.join(sorted(scripts.AVOIDABLE))}")
-    if {"v1", "v2", "v3"} <= set(avoid):
-        raise UsageError("--avoid leaves no format version")
+        raise UsageError(f"--exclude {unknown[0]}: expected one of {', '.join(sorted(scripts.EXCLUDABLE))}")
+    if {"v1", "v2", "v3"} <= set(exclude):
+        raise UsageError("--exclude leaves no format version")
     if examples < 1 or max_failures < 1:
         raise UsageError("--examples and --max-failures must be at least 1")
     known: tuple[relay_known.KnownRelay, ...] = ()
@@ -108,7 +108,7 @@ def relay(
             relays,
             first,
             examples,
-            frozenset(avoid),
+            frozenset(exclude),
             keep=keep,
             max_failures=max_failures,
             progress=partial(report_progress, "scripts"),

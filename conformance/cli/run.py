@@ -54,7 +54,7 @@ def run(
     results: Path | None = None,
     start_timeout: float = DEFAULTS.start,
     timeout: float = DEFAULTS.request,
-    pipeline: int = DEFAULTS.window,
+    max_in_flight: int = DEFAULTS.max_in_flight,
     jobs: Annotated[int, Parameter(name=["--jobs", "-j"])] = 1,
     second_reader: str | None = None,
     vectors_: Annotated[Path | None, Parameter(name="--vectors")] = None,
@@ -87,7 +87,7 @@ def run(
         results: Write the results to this file as JSON lines.
         start_timeout: Seconds that an adapter may take to start.
         timeout: Seconds that an adapter may take to answer one request.
-        pipeline: The most requests that are sent before their answers are read.
+        max_in_flight: The most requests that are sent before their answers are read.
         jobs: How many implementations to run at the same time.
         second_reader: An implementation, as for --adapter, that also reads every written table that passed. The
             reference decides whether a table passes; differences of the second reader are printed and do not change
@@ -98,7 +98,7 @@ def run(
         statistics: Print only the number of failures by requirement and by operation.
         verbose: Print the evidence of every failure, even where there are many.
     """
-    limits = limits_of(start_timeout, timeout, pipeline)
+    limits = limits_of(start_timeout, timeout, max_in_flight)
     if jobs < 1:
         raise UsageError(f"--jobs {jobs}: must be at least 1")
     if max_failures is not None and max_failures < 1:

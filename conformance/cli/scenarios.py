@@ -52,7 +52,7 @@ def scenarios(
     operations: int = 12,
     min_operations: int = 0,
     versions: tuple[int, ...] = (),
-    avoid: tuple[str, ...] = (),
+    exclude: tuple[str, ...] = (),
     expect: str = "none",
     reads: bool = True,
     replay: Path | None = None,
@@ -80,8 +80,8 @@ def scenarios(
         operations: The most operations of a script, not counting the first.
         min_operations: The fewest operations of a script, not counting the first.
         versions: Only these format versions. May be repeated.
-        avoid: What to leave out of scripts, so that a known failure hides no other: the name of an operation, a mode, a
-            file format, a type or a transform; null, nan, zero, nested, required, partition, partition-names (other
+        exclude: What to leave out of scripts, so that a known failure hides no other: the name of an operation, a mode,
+            a file format, a type or a transform; null, nan, zero, nested, required, partition, partition-names (other
             than those that engines choose), shared-source (partition fields of one column), nested-source, default,
             evolve-nested, metrics, branch-writes, empty-overwrite, or refused (operations that the spec forbids). May
             be repeated.
@@ -97,14 +97,14 @@ def scenarios(
         timeout: Seconds that it may take to answer one request.
         format: Text for people, or JSON.
     """
-    unknown = sorted(set(avoid) - random_scripts.AVOIDABLE)
+    unknown = sorted(set(exclude) - random_scripts.EXCLUDABLE)
     if unknown:
-        raise UsageError(f"--avoid {unknown[0]}: expected one of {', '.join(sorted(random_scripts.AVOIDABLE))}")
+        raise UsageError(f"--exclude {unknown[0]}: expected one of {', '.join(sorted(random_scripts.EXCLUDABLE))}")
     if set(versions) - {1, 2, 3}:
         raise UsageError("--versions: expected 1, 2 or 3")
-    left_out = {*avoid, *(f"v{one}" for one in (1, 2, 3) if versions and one not in versions)}
+    left_out = {*exclude, *(f"v{one}" for one in (1, 2, 3) if versions and one not in versions)}
     if left_out >= {"v1", "v2", "v3"}:
-        raise UsageError("--avoid leaves no format version")
+        raise UsageError("--exclude leaves no format version")
     if min(examples, operations, max_failures) < 1:
         raise UsageError("--examples, --operations and --max-failures must be at least 1")
     if not 0 <= min_operations <= operations:
@@ -182,7 +182,7 @@ def scenarios(
                 )
             except errors.NotSupported as error:
                 raise NothingSelected(f"{adapter} can write no table: {error}") from None
-            left_out, reasons = {*supported.avoid}, supported.reasons
+            left_out, reasons = {*supported.exclude}, supported.reasons
         size = script_maker.Size(operations=operations, least_operations=min_operations)
         found = searching.search(
             lambda: searching.scripts(frozenset(left_out), size),

@@ -123,10 +123,10 @@ def check(
     adapter: Adapter,
     seed: int,
     examples: int,
-    avoid: frozenset[str] = frozenset(),
+    exclude: frozenset[str] = frozenset(),
     *,
     keep: Path | None = None,
-    most: int = 1,
+    max_failures: int = 1,
     progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> Findings:
     """Check an implementation against the property.
@@ -135,9 +135,9 @@ def check(
         adapter: a started adapter.
         seed: the seed of the examples.
         examples: how many tables and predicates.
-        avoid: what they leave out, of `conformance.properties.tables.AVOIDABLE`.
+        exclude: what they leave out, of `conformance.properties.tables.EXCLUDABLE`.
         keep: the folder for the tables of counterexamples; None for a new temporary folder.
-        most: the most counterexamples to find, all of different kinds.
+        max_failures: the most counterexamples to find, all of different kinds.
         progress: called with the number of examples that are done, and the total.
     """
     counts: Counter[str] = Counter()
@@ -159,11 +159,11 @@ def check(
 
     try:
         failures = search(
-            lambda: cases(avoid),
+            lambda: cases(exclude),
             attempt,
             seed=seed,
             examples=examples,
-            max_failures=most,
+            max_failures=max_failures,
             progress=lambda done: progress(done, examples),
         )
     finally:
@@ -175,11 +175,11 @@ def check(
     return Findings(counts["compared"] + len(found), counts["unsupported"], tuple(found))
 
 
-def cases(avoid: frozenset[str]) -> Any:
+def cases(exclude: frozenset[str]) -> Any:
     """Return the strategy of tables and predicates."""
 
     @st.composite
     def drawn(draw: Callable[[Any], Any]) -> TableCase:
-        return draw_case(drawn_chance(draw, avoid))
+        return draw_case(drawn_chance(draw, exclude))
 
     return drawn()

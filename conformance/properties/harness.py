@@ -28,7 +28,7 @@ from spec_ref.schemas.schema import SCHEMA, Schema
 
 Row = dict[str, Json]
 
-LAW = "law"
+VIOLATED = "property violated"
 """The kind of all failures: a smaller script may break the property in a different way."""
 
 LINEAGE = {"_row_id": "long", "_last_updated_sequence_number": "long"}
@@ -108,7 +108,7 @@ class Harness:
             raise _trouble(answer, f"reading {snapshot or ref or 'the table'}")
         wrong = READ.answer_complaint(answer.value)
         if wrong is not None:
-            raise Broken(LAW, f"the answer does not have the form of table.read: {wrong}")
+            raise Broken(VIOLATED, f"the answer does not have the form of table.read: {wrong}")
         return Reading(tuple(columns(args)), tuple(answer.value["rows"]), lineage)
 
     def heads(self, table: ScriptedTable) -> Iterator[tuple[str | None, Reading]]:
@@ -124,9 +124,9 @@ def _trouble(answer: Answer, what: str) -> Exception:
         case Unsupported(message):
             return NotSupported(message)
         case Refused(kind, message):
-            return Broken(LAW, f"it refuses {what} ({kind}): {message}")
+            return Broken(VIOLATED, f"it refuses {what} ({kind}): {message}")
         case Crashed(reason):
-            return Broken(LAW, f"it crashed with {what}: {reason}")
+            return Broken(VIOLATED, f"it crashed with {what}: {reason}")
     raise AssertionError(answer)
 
 
@@ -138,7 +138,7 @@ def agree(expected: Reading, found: Reading, what: str) -> None:
     """
     wanted, types = expected.types, found.types
     if [*wanted] != [*types] or any(nameless(wanted[name]) != nameless(types[name]) for name in wanted):
-        raise Broken(LAW, f"{what}: the columns are {types}, expected {wanted}")
+        raise Broken(VIOLATED, f"{what}: the columns are {types}, expected {wanted}")
     read = {name: (read_type(wanted[name]), read_type(types[name])) for name in wanted}
     rows = [
         {name: with_ids(new, with_names(old, row[name])) for name, (old, new) in read.items()} for row in expected.rows
@@ -146,6 +146,6 @@ def agree(expected: Reading, found: Reading, what: str) -> None:
     try:
         differences = READ.compare({"types": types}, {"rows": rows}, {"rows": list(found.rows)})
     except Undecodable as error:
-        raise Broken(LAW, f"{what}: {error}") from None
+        raise Broken(VIOLATED, f"{what}: {error}") from None
     if differences:
-        raise Broken(LAW, f"{what}: {'; '.join(map(str, differences[:3]))}")
+        raise Broken(VIOLATED, f"{what}: {'; '.join(map(str, differences[:3]))}")

@@ -1,4 +1,4 @@
-"""Metamorphic testing: related scripts must lead to related tables (`conformance.properties.laws`)."""
+"""Metamorphic testing: related scripts must lead to related tables (`metamorphic_properties`)."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from conformance.core.json_text import dump_json, parse_json
 from conformance.core.json_types import Json
 from conformance.core.lazy_imports import lazy_imports
 from conformance.properties.errors import Broken, NotSupported
-from conformance.properties.harness import LAW, Harness
-from conformance.properties.laws import LAWS, Law
+from conformance.properties.harness import VIOLATED, Harness
+from conformance.properties.metamorphic_properties import PROPERTIES, Property
 from conformance.properties.script_maker import REFUSED, SMALL, Size
 from conformance.properties.scripts import Maker, makes_sense
 from conformance.properties.searching import add_operations, drawn_maker, search
@@ -36,12 +36,15 @@ with lazy_imports():
 ATTEMPTS = 5
 """The most scripts that are generated for one seed until one ends with operations of the property."""
 
+_FORMER = "law"
+"""The former name of ``property`` in files of counterexamples, which are read for one more release."""
+
 
 @frozen
 class Counterexample:
     """A script for which a property does not hold."""
 
-    law: Law
+    prop: Property
     seed: int
     script: Json
     reason: str
@@ -50,7 +53,7 @@ class Counterexample:
 
     def lines(self, adapter: str) -> Iterator[str]:
         """Yield a description for people."""
-        yield f"{adapter}: {self.law.name}: {self.law.text}"
+        yield f"{adapter}: {self.prop.name}: {self.prop.text}"
         yield f"    does not hold: {self.reason}"
         for operation in self.script["operations"]:
             yield f"    {dump_json(operation)}"
@@ -66,37 +69,39 @@ class Findings:
     counterexamples: tuple[Counterexample, ...]
 
 
-def make_lawful(law: Law, seed: int, avoid: frozenset[str] = frozenset(), size: Size = SMALL) -> Json | None:
+def make_property_script(
+    prop: Property, seed: int, exclude: frozenset[str] = frozenset(), size: Size = SMALL
+) -> Json | None:
     """Generate the script of a property and a seed; None if the property does not apply to the table."""
-    left_out = avoid | law.avoid | {REFUSED}
+    left_out = exclude | prop.exclude | {REFUSED}
     if left_out >= {"v1", "v2", "v3"}:
         return None
     for attempt in range(ATTEMPTS):
-        chance = Chance(random.Random(f"{law.name} {seed} {attempt}"), left_out, nulls=0 if "null" in avoid else 0.2)
+        chance = Chance(random.Random(f"{prop.name} {seed} {attempt}"), left_out, nulls=0 if "null" in exclude else 0.2)
         maker = Maker(chance, size)
         maker.create()
         last = maker.draw.randint(1, size.operations - 2)
         for _ in range(2 * size.operations):
             if len(maker.operations) <= last:
                 maker.add(maker.pick())
-        if _ended(law, maker):
+        if _ended(prop, maker):
             return maker.script
     return None
 
 
-def _ended(law: Law, maker: Maker) -> bool:
+def _ended(prop: Property, maker: Maker) -> bool:
     """Add the operations of a property to a script, if one applies."""
-    return any(law.end(maker) for _ in range(4)) and law.fits(maker.operations)
+    return any(prop.end(maker) for _ in range(4)) and prop.fits(maker.operations)
 
 
-def lawful_scripts(law: Law, avoid: frozenset[str], size: Size = SMALL) -> Any:
+def property_scripts(prop: Property, exclude: frozenset[str], size: Size = SMALL) -> Any:
     """Return the strategy of the scripts of a property; it draws None if the property does not apply to the table."""
 
     @st.composite
     def drawn(draw: Callable[[Any], Any]) -> Json | None:
-        maker = drawn_maker(draw, avoid | law.avoid | {REFUSED}, size)
+        maker = drawn_maker(draw, exclude | prop.exclude | {REFUSED}, size)
         add_operations(draw, maker, size.operations - 2)
-        return maker.script if _ended(law, maker) else None
+        return maker.script if _ended(prop, maker) else None
 
     return drawn()
 
@@ -104,26 +109,26 @@ def lawful_scripts(law: Law, avoid: frozenset[str], size: Size = SMALL) -> Any:
 def check(
     writer: Adapter,
     reader: Adapter,
-    laws: Sequence[Law],
+    properties: Sequence[Property],
     seed: int,
     examples: int,
-    avoid: frozenset[str] = frozenset(),
+    exclude: frozenset[str] = frozenset(),
     *,
     keep: Path | None = None,
-    most: int = 1,
-    progress: Callable[[str, int, int], None] = lambda _law, _done, _all: None,
+    max_failures: int = 1,
+    progress: Callable[[str, int, int], None] = lambda _name, _done, _all: None,
 ) -> Findings:
     """Check an implementation against metamorphic properties.
 
     Args:
         writer: a started adapter that writes.
         reader: a started adapter that reads.
-        laws: the properties.
+        properties: the properties.
         seed: the seed of the scripts of each property.
         examples: how many scripts for each property.
-        avoid: what scripts leave out, of `conformance.properties.scripts.AVOIDABLE`.
+        exclude: what scripts leave out, of `conformance.properties.scripts.EXCLUDABLE`.
         keep: the folder for counterexamples; None for a new temporary folder.
-        most: the most counterexamples for each property.
+        max_failures: the most counterexamples for each property.
         progress: called with the property, the number of scripts that are done, and the total.
 
     Raises:
@@ -131,42 +136,42 @@ def check(
     """
     held = unsupported = 0
     found: list[Counterexample] = []
-    for law in laws:
-        if avoid | law.avoid >= {"v1", "v2", "v3"}:
+    for prop in properties:
+        if exclude | prop.exclude >= {"v1", "v2", "v3"}:
             continue
 
-        def attempt(script: Json | None, law: Law = law) -> None:
+        def attempt(script: Json | None, prop: Property = prop) -> None:
             nonlocal held, unsupported
             if script is None:
                 return
-            reason = tried(law, script, writer, reader)
+            reason = tried(prop, script, writer, reader)
             if reason:
-                raise Broken(LAW, reason)
+                raise Broken(VIOLATED, reason)
             unsupported += reason is None
             held += reason == ""
 
         failures = search(
-            partial(lawful_scripts, law, avoid),
+            partial(property_scripts, prop, exclude),
             attempt,
             seed=seed,
             examples=examples,
-            max_failures=most,
-            smaller=partial(smaller, avoid=avoid, sensible=partial(_fits, law)),
-            progress=partial(_report_progress, progress, law.name, examples),
+            max_failures=max_failures,
+            smaller=partial(smaller, exclude=exclude, sensible=partial(_fits, prop)),
+            progress=partial(_report_progress, progress, prop.name, examples),
         )
-        found += [_kept(law, one.seed, one.example, one.reason, keep, writer, reader) for one in failures]
+        found += [_kept(prop, one.seed, one.example, one.reason, keep, writer, reader) for one in failures]
     return Findings(held, unsupported, tuple(found))
 
 
-def _fits(law: Law, script: Json) -> bool:
-    return law.fits(script["operations"]) and makes_sense(script)
+def _fits(prop: Property, script: Json) -> bool:
+    return prop.fits(script["operations"]) and makes_sense(script)
 
 
 def _report_progress(progress: Callable[[str, int, int], None], name: str, examples: int, done: int) -> None:
     progress(name, done, examples)
 
 
-def replay(file: Path, writer: Adapter, reader: Adapter) -> tuple[Law, Json, str | None]:
+def replay(file: Path, writer: Adapter, reader: Adapter) -> tuple[Property, Json, str | None]:
     """Test the property and script of a file; return both, and the result of `tried`.
 
     Raises:
@@ -178,26 +183,27 @@ def replay(file: Path, writer: Adapter, reader: Adapter) -> tuple[Law, Json, str
         raise UsageError(f"{file}: cannot be read: {error.strerror}") from None
     except ValueError as error:
         raise UsageError(f"{file}: not a counterexample: {error}") from None
-    if not isinstance(content, dict) or content.get("law") not in LAWS or "script" not in content:
-        raise UsageError(f"{file}: not a counterexample: expected an object with /law and /script")
-    law, script = LAWS[content["law"]], content["script"]
+    name = content.get("property", content.get(_FORMER)) if isinstance(content, dict) else None
+    if not isinstance(name, str) or name not in PROPERTIES or "script" not in content:
+        raise UsageError(f"{file}: not a counterexample: expected an object with /property and /script")
+    prop, script = PROPERTIES[name], content["script"]
     try:
         parse_script(script)
         run_model(script)
     except ScriptError as error:
         raise UsageError(f"{file}: invalid script: {error}") from None
-    if not law.fits(script["operations"]):
-        raise UsageError(f"{file}: the script does not end with operations of {law.name}")
-    return law, script, tried(law, script, writer, reader)
+    if not prop.fits(script["operations"]):
+        raise UsageError(f"{file}: the script does not end with operations of {prop.name}")
+    return prop, script, tried(prop, script, writer, reader)
 
 
-def tried(law: Law, script: Json, writer: Adapter, reader: Adapter, place: Path | None = None) -> str | None:
+def tried(prop: Property, script: Json, writer: Adapter, reader: Adapter, place: Path | None = None) -> str | None:
     """Return how a property fails for a script; empty if it holds, None if it cannot be tested."""
-    folder = place or Path(tempfile.mkdtemp(prefix="iceberg-law-"))
+    folder = place or Path(tempfile.mkdtemp(prefix="iceberg-property-"))
     try:
-        law.judge(Harness(writer, reader, folder), script["operations"])
+        prop.judge(Harness(writer, reader, folder), script["operations"])
     except Broken as broken:
-        return str(broken) or law.text
+        return str(broken) or prop.text
     except NotSupported:
         return None
     finally:
@@ -207,10 +213,10 @@ def tried(law: Law, script: Json, writer: Adapter, reader: Adapter, place: Path 
 
 
 def _kept(
-    law: Law, seed: int, script: Json, reason: str, keep: Path | None, writer: Adapter, reader: Adapter
+    prop: Property, seed: int, script: Json, reason: str, keep: Path | None, writer: Adapter, reader: Adapter
 ) -> Counterexample:
     folder = Path(tempfile.mkdtemp(prefix="iceberg-counterexample-", dir=keep))
     file = folder / "counterexample.json"
-    file.write_text(json.dumps({"law": law.name, "script": script}, indent=1) + "\n", encoding="utf-8")
-    tried(law, script, writer, reader, folder)
-    return Counterexample(law, seed, script, reason, file)
+    file.write_text(json.dumps({"property": prop.name, "script": script}, indent=1) + "\n", encoding="utf-8")
+    tried(prop, script, writer, reader, folder)
+    return Counterexample(prop, seed, script, reason, file)

@@ -35,8 +35,8 @@ POINT: Op = {
 class Supported:
     """The features that a writer supports."""
 
-    avoid: frozenset[str]
-    """What scripts for the writer leave out, of `conformance.properties.scripts.AVOIDABLE`."""
+    exclude: frozenset[str]
+    """What scripts for the writer leave out, of `conformance.properties.scripts.EXCLUDABLE`."""
 
     reasons: dict[str, str]
     """The reason for each of these words, from the writer."""
@@ -179,13 +179,13 @@ def _partitioned_row(partition: list[Op]) -> Op:
 
 
 def find_supported(
-    writer: Adapter, avoid: frozenset[str] = frozenset(), progress: Callable[[int], None] = lambda _done: None
+    writer: Adapter, exclude: frozenset[str] = frozenset(), progress: Callable[[int], None] = lambda _done: None
 ) -> Supported:
     """Detect what a writer supports.
 
     Args:
         writer: a started adapter with ``table.write``.
-        avoid: what is always left out.
+        exclude: what is always left out.
         progress: called with the number of features that were tested.
 
     Returns:
@@ -203,24 +203,24 @@ def find_supported(
                 iter(writer.ask([Request("table.write", {"table": place, "script": {"operations": operations}})]))
             )
 
-        first = {one: answer(create(one)) for one in VERSIONS if f"v{one}" not in avoid}
+        first = {one: answer(create(one)) for one in VERSIONS if f"v{one}" not in exclude}
         able = [one for one, found in first.items() if isinstance(found, Ok)]
         if not able:
             raise NotSupported("; ".join(f"version {one}: {found}" for one, found in first.items()))
-        reasons = {f"v{one}": "not supported" for one in VERSIONS if one not in able and f"v{one}" not in avoid}
+        reasons = {f"v{one}": "not supported" for one in VERSIONS if one not in able and f"v{one}" not in exclude}
         for done, (word, operations) in enumerate(probes(able[0])):
             wants = {f"v{operations[0]['format_version']}"}
             if (
-                word in avoid
+                word in exclude
                 or word in reasons
-                or (wants & (reasons.keys() | avoid) and word not in ("v1", "v2", "v3"))
+                or (wants & (reasons.keys() | exclude) and word not in ("v1", "v2", "v3"))
             ):
                 continue
             found = answer(operations)
             if isinstance(found, Unsupported):
                 reasons[word] = found.message
             progress(done + 1)
-        lacking = avoid | reasons.keys()
+        lacking = exclude | reasons.keys()
         for word in ("partition", *(kind for kind in (*VALUES, *NEW_VALUES) if kind not in lacking)):
             since = able[0] if word in VALUES or word == "partition" else 3
             if since not in able:
@@ -234,4 +234,4 @@ def find_supported(
                 found = answer(probes_together(since, word, [name]))
                 if isinstance(found, Unsupported):
                     reasons[f"{word}{TOGETHER}{name}"] = found.message
-        return Supported(avoid | reasons.keys(), reasons)
+        return Supported(exclude | reasons.keys(), reasons)

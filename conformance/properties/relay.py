@@ -486,7 +486,7 @@ def run_relays(
     relays: Relays,
     seed: int,
     examples: int,
-    avoid: frozenset[str] = frozenset(),
+    exclude: frozenset[str] = frozenset(),
     *,
     size: Size = SIZE,
     keep: Path | None = None,
@@ -499,7 +499,7 @@ def run_relays(
         relays: the engines, started.
         seed: the seed of the first script, from which the others follow.
         examples: how many scripts.
-        avoid: what scripts leave out, of `conformance.properties.scripts.AVOIDABLE`.
+        exclude: what scripts leave out, of `conformance.properties.scripts.EXCLUDABLE`.
         size: the size of scripts.
         keep: the folder for relays that fail; None for a new temporary folder.
         max_failures: the number of failures after which to stop, which differ in kind, engine or operation.
@@ -508,7 +508,7 @@ def run_relays(
     found: dict[tuple[str, str, str], Counterexample] = {}
     done = 0
     for done, number in enumerate(range(seed, seed + examples), 1):
-        script = make_script(number, avoid, size)
+        script = make_script(number, exclude, size)
         folder = Path(tempfile.mkdtemp(prefix="iceberg-relay-"))
         try:
             failed = relays.follow(script, random.Random(number), folder / "table")

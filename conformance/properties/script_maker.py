@@ -110,7 +110,7 @@ class ScriptMaker:
 
     def may(self, *words: str) -> bool:
         """Return whether none of these words is to be left out."""
-        return not self.chance.avoid & set(words)
+        return not self.chance.exclude & set(words)
 
     def happens(self, share: float) -> bool:
         """Draw whether something optional happens; shrinking prefers that it does not."""

@@ -49,7 +49,7 @@ TOGETHER = "+"
 _LATE = ("branch", "tag", "fast-forward", "rollback")
 """The operations that refer to an existing snapshot."""
 
-AVOIDABLE = frozenset(
+EXCLUDABLE = frozenset(
     {
         "v1",
         "v2",
@@ -89,17 +89,17 @@ AVOIDABLE = frozenset(
 cannot, as ids have that type."""
 
 
-def make_script(seed: int, avoid: frozenset[str] = frozenset(), size: Size = SMALL, *, refused: bool = False) -> Json:
+def make_script(seed: int, exclude: frozenset[str] = frozenset(), size: Size = SMALL, *, refused: bool = False) -> Json:
     """Generate the script of a seed.
 
     Args:
         seed: any number; the same seed always gives the same script.
-        avoid: what to leave out, of `AVOIDABLE`.
+        exclude: what to leave out, of `EXCLUDABLE`.
         size: the size limits.
         refused: whether to include operations that the spec forbids.
     """
-    avoid = avoid if refused else avoid | {REFUSED}
-    maker = Maker(Chance(random.Random(seed), avoid, nulls=0 if "null" in avoid else 0.2), size)
+    exclude = exclude if refused else exclude | {REFUSED}
+    maker = Maker(Chance(random.Random(seed), exclude, nulls=0 if "null" in exclude else 0.2), size)
     maker.create()
     last = maker.draw.randint(1, size.operations)
     for _ in range(2 * size.operations):
@@ -125,7 +125,7 @@ class Maker(ScriptMaker):
 
     def unsupported_here(self) -> set[str]:
         """Return the operations that are left out on tables with a certain feature, as in ``time+delete``."""
-        pairs = [pair.split(TOGETHER) for pair in self.chance.avoid if TOGETHER in pair]
+        pairs = [pair.split(TOGETHER) for pair in self.chance.exclude if TOGETHER in pair]
         if not pairs:
             return set()
         words = {_word(kind) for column in self.columns for kind in _types_in(column["type"])}

@@ -97,20 +97,20 @@ def _integers(below: int) -> Any:
     return hypothesis().strategies.integers(0, below - 1)
 
 
-def drawn_chance(draw: Callable[[Any], Any], avoid: frozenset[str], nulls: float = 0.2) -> Chance:
+def drawn_chance(draw: Callable[[Any], Any], exclude: frozenset[str], nulls: float = 0.2) -> Chance:
     """Return a source of types, values and predicates whose choices Hypothesis draws; arguments as for `Chance`."""
-    return Chance(Choices(lambda below: int(draw(_integers(below)))), avoid, nulls=0 if "null" in avoid else nulls)
+    return Chance(Choices(lambda below: int(draw(_integers(below)))), exclude, nulls=0 if "null" in exclude else nulls)
 
 
-def drawn_maker(draw: Callable[[Any], Any], avoid: frozenset[str], size: Size) -> Maker:
+def drawn_maker(draw: Callable[[Any], Any], exclude: frozenset[str], size: Size) -> Maker:
     """Return a maker of scripts whose choices Hypothesis draws, with the first operation.
 
     Args:
         draw: the function of a composite strategy.
-        avoid: what scripts leave out, of `conformance.properties.scripts.AVOIDABLE`.
+        exclude: what scripts leave out, of `conformance.properties.scripts.EXCLUDABLE`.
         size: the size limits.
     """
-    maker = Maker(drawn_chance(draw, avoid), size)
+    maker = Maker(drawn_chance(draw, exclude), size)
     maker.create()
     return maker
 
@@ -136,12 +136,12 @@ def add_operations(draw: Callable[[Any], Any], maker: Maker, last: int) -> None:
             return
 
 
-def scripts(avoid: frozenset[str], size: Size = SMALL) -> Any:
+def scripts(exclude: frozenset[str], size: Size = SMALL) -> Any:
     """Return the strategy of scripts; arguments as in `conformance.properties.scripts.make_script`."""
 
     @st.composite
     def drawn(draw: Callable[[Any], Any]) -> Json:
-        maker = drawn_maker(draw, avoid, size)
+        maker = drawn_maker(draw, exclude, size)
         add_operations(draw, maker, size.operations)
         return maker.script
 

@@ -18,10 +18,10 @@ from conformance.scripts.model import check_script
 
 
 def smaller(
-    script: Json, avoid: frozenset[str] = frozenset(), sensible: Callable[[Json], bool] = makes_sense
+    script: Json, exclude: frozenset[str] = frozenset(), sensible: Callable[[Json], bool] = makes_sense
 ) -> Iterator[Json]:
     """Yield valid scripts with one part less, the smallest first."""
-    for candidate in _candidates(script["operations"], avoid):
+    for candidate in _candidates(script["operations"], exclude):
         made = {"operations": candidate}
         if sensible(made):
             yield made
@@ -40,7 +40,7 @@ def _can_be_followed(script: Json) -> bool:
     return True
 
 
-def _candidates(operations: list[Op], avoid: frozenset[str]) -> Iterator[list[Op]]:
+def _candidates(operations: list[Op], exclude: frozenset[str]) -> Iterator[list[Op]]:
     for place in range(len(operations) - 1, 0, -1):
         yield [_without(op, place) for op in operations[:place] + operations[place + 1 :]]
     if any("branch" in op for op in operations):
@@ -48,7 +48,7 @@ def _candidates(operations: list[Op], avoid: frozenset[str]) -> Iterator[list[Op
     for name in _column_names(operations):
         yield _without_column(operations, name)
     for place, op in enumerate(operations):
-        for simpler in _simpler(op, avoid):
+        for simpler in _simpler(op, exclude):
             yield [*operations[:place], simpler, *operations[place + 1 :]]
 
 
@@ -102,7 +102,7 @@ def _compares_nothing(op: Op) -> bool:
 _DROPPABLE = ("partition", "sort", "branch", "mode", "at")
 
 
-def _simpler(op: Op, avoid: frozenset[str]) -> Iterator[Op]:
+def _simpler(op: Op, exclude: frozenset[str]) -> Iterator[Op]:
     """Yield variants of an operation with one part less."""
     for member in _DROPPABLE:
         if member in op:
@@ -113,7 +113,7 @@ def _simpler(op: Op, avoid: frozenset[str]) -> Iterator[Op]:
             for place in range(len(items)):
                 yield {**op, member: items[:place] + items[place + 1 :]}
     if "filter" in op:
-        for predicate in simpler_predicates(op["filter"], guarded="null" in avoid):
+        for predicate in simpler_predicates(op["filter"], guarded="null" in exclude):
             yield {**op, "filter": predicate}
     if op["op"] == "update" and len(op["set"]) > 1:
         for name in op["set"]:

@@ -44,10 +44,10 @@ from spec_ref.manifests.writer import manifest_file, write_manifest
 from spec_ref.partitioning.spec import SPEC, PartitionSpec
 from spec_ref.schemas.schema import SCHEMA, Schema
 
-AVOIDABLE = frozenset({"null", "nan", "zero", "default", "missing", "nested", *VALUES})
+EXCLUDABLE = frozenset({"null", "nan", "zero", "default", "missing", "nested", *VALUES})
 """What can be left out of tables and predicates, so that a known failure does not hide others.
 
-``null`` avoids negations and comparisons of nulls, ``nan`` and ``zero`` leave out NaN and -0.0, ``default`` initial
+``null`` excludes negations and comparisons of nulls, ``nan`` and ``zero`` leave out NaN and -0.0, ``default`` initial
 defaults, ``missing`` columns that files do not have, ``nested`` structs, lists and maps, and the name of a type columns
 of that type.
 """
@@ -114,23 +114,23 @@ NESTED_IDS = 100
 """Fields of nested types have ids from here on, so that the ids of columns can be their positions."""
 
 
-def make_case(seed: int, avoid: frozenset[str] = frozenset()) -> TableCase:
+def make_case(seed: int, exclude: frozenset[str] = frozenset()) -> TableCase:
     """Generate the table and predicate of a seed."""
-    return draw_case(Chance(random.Random(seed), avoid))
+    return draw_case(Chance(random.Random(seed), exclude))
 
 
 def draw_case(chance: Chance) -> TableCase:
     """Draw a table and a predicate."""
-    draw, avoid = chance.random, chance.avoid
+    draw, exclude = chance.random, chance.exclude
     files = draw.randint(1, 3)
     ids = itertools.count(NESTED_IDS)
     columns: list[ColumnCase] = []
     for number in range(draw.randint(1, FAR)):
         # The first column is primitive, so that a predicate can always name one.
         kind = chance.type(ids, nested=0.15 if columns else 0)
-        born = draw.choice((0, 0, 0, 1, 2)) if "missing" not in avoid else 0
+        born = draw.choice((0, 0, 0, 1, 2)) if "missing" not in exclude else 0
         is_plain = isinstance(kind, str) and kind not in ("float", "double")
-        takes_default = born and "default" not in avoid and is_plain and draw.random() < 0.5
+        takes_default = born and "default" not in exclude and is_plain and draw.random() < 0.5
         default = draw.choice(VALUES[kind]) if takes_default else None
         columns.append(ColumnCase("abc"[number], kind, min(born, files), default))
     rows = tuple(

@@ -112,8 +112,8 @@ class Chance:
     """A seeded source of types, values and predicates, with options for what it leaves out."""
 
     random: random.Random
-    avoid: frozenset[str] = frozenset()
-    """``null``, ``nan``, ``zero``, ``nested`` and names of types; see `conformance.properties.tables.AVOIDABLE`."""
+    exclude: frozenset[str] = frozenset()
+    """``null``, ``nan``, ``zero``, ``nested`` and names of types; see `conformance.properties.tables.EXCLUDABLE`."""
 
     nulls: float = 0.2
     """The share of optional values that are null."""
@@ -121,11 +121,11 @@ class Chance:
     def kinds(self, version: int = 2) -> list[str]:
         """Return the primitive types that may be used."""
         new = NEW_VALUES if version >= 3 else {}
-        return [kind for kind in (*VALUES, *new) if kind not in self.avoid]
+        return [kind for kind in (*VALUES, *new) if kind not in self.exclude]
 
     def type(self, ids: Iterator[int], *, version: int = 2, depth: int = 2, nested: float = 0.25) -> Json:
         """Draw a type, primitive or nested to a depth; nested fields take ids from ``ids``."""
-        if not depth or "nested" in self.avoid or self.random.random() >= nested:
+        if not depth or "nested" in self.exclude or self.random.random() >= nested:
             return self.random.choice(self.kinds(version))
         match self.random.choice(("struct", "struct", "list", "map")):
             case "struct":
@@ -177,7 +177,7 @@ class Chance:
 
     def pool(self, kind: str) -> list[Json]:
         """Return the values of a primitive type that may be used."""
-        return [value for value in pool_of(kind) if not avoided(value, self.avoid)]
+        return [value for value in pool_of(kind) if not is_excluded(value, self.exclude)]
 
     def constants(self, kind: str) -> list[Json]:
         """Return the constants that columns of a type are compared with, in the spec's JSON."""
@@ -201,7 +201,7 @@ class Chance:
             return {"type": kind, **sides}
         name, type_ = self.random.choice(leaves)
         leaf = self._leaf(name, type_, (present or {}).get(name, ()))
-        if "null" in self.avoid and leaf["type"] not in ("is-null", "not-null"):
+        if "null" in self.exclude and leaf["type"] not in ("is-null", "not-null"):
             return {"type": "and", "left": guard(leaf), "right": leaf}
         return leaf
 
@@ -233,10 +233,10 @@ def constant(kind: str, value: Json) -> Json:
     return int(value) if kind == "long" else value
 
 
-def avoided(value: Json, avoid: frozenset[str]) -> bool:
+def is_excluded(value: Json, exclude: frozenset[str]) -> bool:
     """Return whether a value is NaN or minus zero and that is left out."""
     is_minus_zero = isinstance(value, float) and value == 0 and str(value) == "-0.0"
-    return (value == "NaN" and "nan" in avoid) or (is_minus_zero and "zero" in avoid)
+    return (value == "NaN" and "nan" in exclude) or (is_minus_zero and "zero" in exclude)
 
 
 def guard(leaf: Json) -> Json:

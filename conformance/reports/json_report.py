@@ -23,7 +23,8 @@ def render(run: Run, _vectors: Path | None = None) -> str:
         "adapters": [
             {
                 **sparse(adapter),
-                "outcomes": run.outcomes(adapter.name),
+                "outcome_counts": run.outcomes(adapter.name),
+                "outcomes": run.outcomes(adapter.name),  # the former name, for one more release
                 "counts": run.counts(adapter.name),
                 "known": run.known_kinds(adapter.name),
                 "suites": {suite: dict(counts) for suite, counts in matrix.suites_of(adapter.name)},

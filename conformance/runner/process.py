@@ -1,6 +1,6 @@
 """An adapter in a separate process, in any language: starting it, sending requests, and restarting it after a crash.
 
-Requests are pipelined: up to `Limits.window` of them are in flight, and answers come in their order. When the process
+Up to `Limits.max_in_flight` requests are in flight, and answers come in the order of the requests. When the process
 dies, hangs or breaks the protocol, only the oldest request without an answer counts as crashed; the process is started
 again, and the other requests are sent again. All reading and writing is done without blocking in one place (`pipes`),
 so that an adapter that reads nothing, or floods either of its outputs, cannot stall the run.
@@ -56,7 +56,7 @@ class Limits:
     first: float = 4.0
     """The factor on the time of the first answer of a process: many engines start with the first request."""
 
-    window: int = 64
+    max_in_flight: int = 64
     """The most requests in flight."""
 
     crashes_in_a_row: int = 10
@@ -128,7 +128,7 @@ class Process:
         crashes = 0
         since = time.monotonic()
         while True:
-            if len(under_way) <= self._limits.window // 2 or not self._line.has_line:
+            if len(under_way) <= self._limits.max_in_flight // 2 or not self._line.has_line:
                 self._fill(under_way, to_ask)
                 if not under_way:
                     return
@@ -154,7 +154,7 @@ class Process:
 
     def _fill(self, under_way: deque[tuple[int, Request]], to_ask: _Rewindable) -> None:
         lines = []
-        for request in to_ask.take(self._limits.window - len(under_way)):
+        for request in to_ask.take(self._limits.max_in_flight - len(under_way)):
             self._seq += 1
             under_way.append((self._seq, request))
             lines.append(request_line(self._seq, request.op, request.args))

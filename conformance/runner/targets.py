@@ -22,16 +22,16 @@ REFERENCE = "reference"
 COMMAND = "cmd:"
 
 
-def limits_of(start: float, request: float, window: int = 1) -> Limits:
+def limits_of(start: float, request: float, max_in_flight: int = 1) -> Limits:
     """Return the limits that options set.
 
     Raises:
         UsageError: a number is out of range.
     """
-    for option, number in (("--start-timeout", start), ("--timeout", request), ("--pipeline", window)):
+    for option, number in (("--start-timeout", start), ("--timeout", request), ("--max-in-flight", max_in_flight)):
         if not 0 < number < 1_000_000:
             raise UsageError(f"{option} {number}: must be more than 0 and less than a million")
-    return Limits(start=start, request=request, window=window)
+    return Limits(start=start, request=request, max_in_flight=max_in_flight)
 
 
 def target(name: str, limits: Limits, trace: Trace | None = None) -> Target:

@@ -182,7 +182,7 @@ def test_json_goes_to_standard_output_alone(cli: Cli, folder: Path, adapter: Ada
         "run", "--adapter", adapter("wrong"), "--vectors", folder, "--report", "json", "--report", "junit:a/b.xml"
     )
     assert done.returncode == 1
-    assert json.loads(done.stdout)["adapters"][0]["outcomes"]["failed"] == 1
+    assert json.loads(done.stdout)["adapters"][0]["outcome_counts"]["failed"] == 1
     assert "9 passed, 1 failed; not conformant" in done.stderr
     tree = ElementTree.parse(folder.parent / "a" / "b.xml")
     assert tree.getroot().find("testsuite/testcase/failure") is not None

@@ -91,7 +91,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (("race", "explore", "--suite", "readers", "--format-version", "1", "--table", "metastore"), 0, len),
         (("filter-pushdown", "--seed", "0", "--examples", "2"), 0, lambda told: told["counterexamples"] == []),
         (
-            ("metamorphic", "--law", "appends-commute", "--seed", "0", "--examples", "1"),
+            ("metamorphic", "--property", "appends-commute", "--seed", "0", "--examples", "1"),
             0,
             lambda told: told["held"] == 1,
         ),

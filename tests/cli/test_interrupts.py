@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 LONG = {
-    "run": ["run", "--adapter", f"{sys.executable} -m conformance.engines.reference.adapter", "--pipeline", "1"],
+    "run": ["run", "--adapter", f"{sys.executable} -m conformance.engines.reference.adapter", "--max-in-flight", "1"],
     "explore": ["race", "explore", "--faults", "1", "--processes", "2"],
     "filter-pushdown": ["filter-pushdown", "--examples", "100000", "--seed", "1"],
 }

@@ -36,7 +36,7 @@ __import__(sys.argv[1], fromlist=["main"]).main()
 """
 """An adapter that fails if anything except definitions is imported."""
 
-LIMITS = Limits(start=60, request=60, window=64)
+LIMITS = Limits(start=60, request=60, max_in_flight=64)
 
 
 def shipped(operations: Iterable[str]) -> list[Vector]:

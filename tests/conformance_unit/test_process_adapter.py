@@ -40,7 +40,7 @@ def test_answers_come_in_the_order_of_the_requests(miniature: Miniature) -> None
     assert ask(miniature("good"), 1000) == right(1000)
 
 
-@pytest.mark.parametrize("window", [1, 2, 64])
+@pytest.mark.parametrize("max_in_flight", [1, 2, 64])
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
@@ -56,9 +56,9 @@ def test_answers_come_in_the_order_of_the_requests(miniature: Miniature) -> None
     ],
 )
 def test_only_the_request_that_takes_the_process_down_crashes(
-    miniature: Miniature, name: str, reason: str, window: int
+    miniature: Miniature, name: str, reason: str, max_in_flight: int
 ) -> None:
-    answers = ask(miniature(name, window=window))
+    answers = ask(miniature(name, max_in_flight=max_in_flight))
     crashed = answers.pop(6)
     assert isinstance(crashed, Crashed)
     assert reason in crashed.reason
@@ -80,7 +80,9 @@ def test_the_time_limit_of_a_request_starts_when_it_is_the_oldest(miniature: Min
 
 
 def test_whoever_takes_the_answers_slowly_takes_none_of_the_adapters_time(miniature: Miniature) -> None:
-    process = miniature("good", request=ENOUGH, window=1)  # the second request is sent when the first has been read
+    process = miniature(
+        "good", request=ENOUGH, max_in_flight=1
+    )  # the second request is sent when the first has been read
     process.start()
     answers = process.ask(Request("type.parse", {"type": text}) for text in types(2))
     assert next(answers) == right()[0]

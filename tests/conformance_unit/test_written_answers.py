@@ -155,7 +155,7 @@ def test_what_a_writer_began_before_it_died_is_removed_before_it_is_asked_again(
     args = [{**vector(ROWS).args, "table": str(tmp_path / name / "table")} for name in "ab"]
     begun = tmp_path / "b" / "table"
     begun.mkdir(parents=True)
-    limits = Limits(request=0.1, writing=1, window=2, starts=1)
+    limits = Limits(request=0.1, writing=1, max_in_flight=2, starts=1)
     with Process("late", [sys.executable, "-c", LATE], limits=limits) as process:
         process.start()
         list(process.ask([Request("table.write", one) for one in args]))
@@ -163,7 +163,7 @@ def test_what_a_writer_began_before_it_died_is_removed_before_it_is_asked_again(
 
 
 def test_writers_have_more_time() -> None:
-    limits = Limits(request=0.4, writing=100, window=1)
+    limits = Limits(request=0.4, writing=100, max_in_flight=1)
     args = {**vector(ROWS).args, "table": "/t"}
     with Process("late", [sys.executable, "-c", LATE], limits=limits) as process:
         process.start()

@@ -13,7 +13,7 @@ from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported
 from conformance.cli import main
 from conformance.engines.reference import adapter as reference
 from conformance.properties.filter_pushdown import Findings, check
-from conformance.properties.tables import AVOIDABLE, make_case
+from conformance.properties.tables import EXCLUDABLE, make_case
 from conformance.properties.values import VALUES
 from conformance.runner.adapter_interface import InProcess
 from conformance.table_io.tables import load_table
@@ -109,7 +109,7 @@ def test_several_failures_are_looked_for_when_they_are_asked_for(tmp_path: Path)
     def wrong(args: Arguments, right: Operation) -> Any:
         return _refuses_filters_on_dates(args, right) if "date" in args["types"].values() else _loses_a_row(args, right)
 
-    reasons = [one.reason for one in _found(wrong, tmp_path, most=2).counterexamples]
+    reasons = [one.reason for one in _found(wrong, tmp_path, max_failures=2).counterexamples]
     assert len(reasons) == 2
     assert sum("dates are not filtered" in reason for reason in reasons) == 1
 
@@ -132,8 +132,8 @@ def test_what_is_avoided_is_not_made() -> None:
     assert any("-0.0" in str(case.files) for case in everything)
     assert any(column.default is not None for case in everything for column in case.columns)
     assert any(column.born for case in everything for column in case.columns)
-    avoid = frozenset({"nan", "zero", "default", "missing", "nested", "uuid"})
-    for case in (make_case(seed, avoid) for seed in range(300)):
+    exclude = frozenset({"nan", "zero", "default", "missing", "nested", "uuid"})
+    for case in (make_case(seed, exclude) for seed in range(300)):
         assert "NaN" not in str(case.files)
         assert "-0.0" not in str((case.files, case.predicate)).replace("-0.01", "")
         assert all(not column.born and column.default is None and column.type != "uuid" for column in case.columns)
@@ -143,7 +143,7 @@ def test_what_is_avoided_is_not_made() -> None:
 def test_all_types_and_transforms_are_made() -> None:
     cases = [make_case(seed) for seed in range(1500)]
     types = [column.type for case in cases for column in case.columns]
-    assert {type_ for type_ in types if isinstance(type_, str)} == set(VALUES) <= AVOIDABLE
+    assert {type_ for type_ in types if isinstance(type_, str)} == set(VALUES) <= EXCLUDABLE
     assert {type_["type"] for type_ in types if isinstance(type_, dict)} == {"struct", "list", "map"}
     assert any("." in str(case.predicate.get("term", "")) for case in cases)
     transforms = {case.partition[0] for case in cases if case.partition}
@@ -152,11 +152,11 @@ def test_all_types_and_transforms_are_made() -> None:
 
 def test_the_command_tells_how_to_see_a_failure_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     faulty = f"{sys.executable} -m tests.faulty_adapters rows-one-lost"
-    asked = ["filter-pushdown", "--seed", "5", "--examples", "5", "--keep", str(tmp_path), "--avoid", "nan"]
+    asked = ["filter-pushdown", "--seed", "5", "--examples", "5", "--keep", str(tmp_path), "--exclude", "nan"]
     assert main([*asked, "--adapter", faulty]) == 1
     told = capsys.readouterr().out
     assert "differs from what was written" in told
-    assert "--seed 5 --examples 5 --avoid nan" in told
+    assert "--seed 5 --examples 5 --exclude nan" in told
 
 
 def test_the_command_ends_well_when_the_law_holds(capsys: pytest.CaptureFixture[str]) -> None:
@@ -170,7 +170,7 @@ def test_the_old_name_of_the_command_still_works(capsys: pytest.CaptureFixture[s
 
 
 @pytest.mark.parametrize(
-    "wrong", [["--avoid", "monday"], ["--examples", "0"], [a for t in VALUES for a in ("--avoid", t)]]
+    "wrong", [["--exclude", "monday"], ["--examples", "0"], [a for t in VALUES for a in ("--exclude", t)]]
 )
 def test_the_command_refuses_what_makes_no_sense(wrong: list[str]) -> None:
     assert main(["filter-pushdown", *wrong]) == 2

@@ -11,7 +11,7 @@ from conformance.engines.reference import adapter as reference
 from conformance.properties.errors import NotSupported
 from conformance.properties.probes import CHANGING, find_supported, probes, probes_together
 from conformance.properties.script_maker import Size, usual_partition_name
-from conformance.properties.scripts import AVOIDABLE, make_script
+from conformance.properties.scripts import EXCLUDABLE, make_script
 from conformance.runner.adapter_interface import InProcess
 from conformance.scripts.model import check_script
 
@@ -38,7 +38,7 @@ def _writer(*lacks: str) -> InProcess:
 
 def test_probes_are_scripts_that_make_sense() -> None:
     words = [word for word, _ in probes(2)]
-    assert set(words) <= AVOIDABLE | {"long"}
+    assert set(words) <= EXCLUDABLE | {"long"}
     assert len(set(words)) == len(words)
     for _, operations in probes(2):
         check_script({"operations": operations})
@@ -47,7 +47,7 @@ def test_probes_are_scripts_that_make_sense() -> None:
 def test_what_a_writer_lacks_is_left_out() -> None:
     found = find_supported(_writer("merge", "orc", "merge-on-read"), frozenset({"v1"}))
     assert found.reasons == {"merge": "no merge", "orc": "no orc", "merge-on-read": "no merge-on-read"}
-    assert found.avoid == {"v1", *found.reasons}
+    assert found.exclude == {"v1", *found.reasons}
 
 
 def test_what_a_writer_lacks_on_some_tables_alone_is_left_out_there() -> None:
@@ -65,7 +65,7 @@ def test_what_a_writer_lacks_on_some_tables_alone_is_left_out_there() -> None:
     found = find_supported(writer)
     assert found.reasons == {"time+merge": "no merge of times"}
     for seed in range(60):
-        create, *others = make_script(seed, found.avoid, Size(operations=10))["operations"]
+        create, *others = make_script(seed, found.exclude, Size(operations=10))["operations"]
         if "time" in [one["type"] for one in create["schema"]["fields"]]:
             columns = {one["name"] for one in create["schema"]["fields"] if one["type"] == "time"}
             changes = [change for one in others for change in one.get("changes", ())]

@@ -31,8 +31,8 @@ def test_a_relay_in_a_file_is_tried(tmp_path: Path, capsys: pytest.CaptureFixtur
 WRONG = {
     ("relay",): "--adapter is missing",
     (*REFERENCE, "--report", "pdf:x"): "expected html:FILE",
-    (*REFERENCE, "--avoid", "nonsense"): "--avoid nonsense",
-    (*REFERENCE, "--avoid", "v1", "--avoid", "v2", "--avoid", "v3"): "leaves no format version",
+    (*REFERENCE, "--exclude", "nonsense"): "--exclude nonsense",
+    (*REFERENCE, "--exclude", "v1", "--exclude", "v2", "--exclude", "v3"): "leaves no format version",
     (*REFERENCE, "--examples", "0"): "at least 1",
     (*REFERENCE, "--adapter", "reference"): "given twice",
     (*REFERENCE, "--expect", "/nowhere.toml"): "cannot be read",

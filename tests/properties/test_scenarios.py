@@ -45,7 +45,7 @@ def script(*operations: Json, version: int = 2, **more: Json) -> Json:
     return {"operations": [create, *operations]}
 
 
-def find(folder: Path, examples: int, avoid: frozenset[str], size: Size = LARGE, counts: Any = None) -> list[Failure]:
+def find(folder: Path, examples: int, exclude: frozenset[str], size: Size = LARGE, counts: Any = None) -> list[Failure]:
     numbers = iter(range(1_000_000))
 
     def attempt(one: Json) -> None:
@@ -55,7 +55,7 @@ def find(folder: Path, examples: int, avoid: frozenset[str], size: Size = LARGE,
         finally:
             shutil.rmtree(place, ignore_errors=True)
 
-    return search(lambda: scripts(avoid, size), attempt, seed=SEED, examples=examples, smaller=smaller_or_refused)
+    return search(lambda: scripts(exclude, size), attempt, seed=SEED, examples=examples, smaller=smaller_or_refused)
 
 
 def test_the_reference_passes_random_scripts(tmp_path: Path) -> None:
@@ -311,13 +311,13 @@ def test_a_file_that_is_no_script_is_refused(
 @pytest.mark.parametrize(
     "wrong",
     [
-        ["--avoid", "monday"],
+        ["--exclude", "monday"],
         ["--examples", "0"],
         ["--operations", "0"],
         ["--versions", "4"],
         ["--min-operations", "-1"],
         ["--min-operations", "9", "--operations", "8"],
-        ["--avoid", "v1", "--avoid", "v2", "--avoid", "v3"],
+        ["--exclude", "v1", "--exclude", "v2", "--exclude", "v3"],
         ["--replay", "/no/such/file"],
     ],
 )

@@ -23,6 +23,8 @@ def test_what_is_wrong_is_told_with_a_schedule_that_replays(
     next(one for one in PLANTED if one.name == "sequence number kept on retry").plant(monkeypatch)
     assert main(["race", "play", "fast-append", "fast-append", "--format", "json"]) == 1
     (row,) = json.loads(capsys.readouterr().out)
+    assert row["outcome_counts"] == row["outcomes"]
+    assert sum(row["outcome_counts"].values()) == row["schedules"]
     found = row["found"][0]
     assert found["problem"].startswith("sequence number")
     schedule = found["replay"].split("'")[1]

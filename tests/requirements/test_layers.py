@@ -72,7 +72,7 @@ def test_every_package_is_a_definition_or_none() -> None:
         ),
         (
             "conformance/races/rows.py",
-            "import conformance.properties.laws",
+            "import conformance.properties.metamorphic_properties",
             "conformance.races is not allowed to import",
         ),
         ("conformance/adapter_sdk/serve.py", "import attrs", "conformance.adapter_sdk is not allowed to import attrs"),

@@ -31,7 +31,7 @@ def rows() -> str:
         for one in engine_folders()
         if one.ours
     ]
-    return "\n" + "\n".join(table(["engine", "what it is", "language", "versions", "ready by"], cells)) + "\n"
+    return "\n" + "\n".join(table(["engine", "what it is", "language", "versions", "installed as"], cells)) + "\n"
 
 
 def _what(one: EngineFolder) -> str:
@@ -46,8 +46,8 @@ def _versions(of_all: tuple[Engine, ...], one: EngineFolder) -> str:
 def _ready(of_all: tuple[Engine, ...], one: EngineFolder) -> str:
     engine = next(engine for engine in of_all if engine.name == one.name)
     if engine.module:
-        return "being here"
-    return "building it here" if engine.sources else "an environment"
+        return "part of the tool"
+    return "a program that is built" if engine.sources else "a Python environment"
 
 
 def names() -> str:

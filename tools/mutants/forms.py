@@ -148,14 +148,14 @@ def equivalence() -> dict[str, Check]:
 
 def laws() -> dict[str, Check]:
     """Metamorphic properties, as ``iceberg-conformance metamorphic`` checks them."""
-    from conformance.properties.laws import LAWS
-    from conformance.properties.metamorphic import make_lawful, tried
+    from conformance.properties.metamorphic import make_property_script, tried
+    from conformance.properties.metamorphic_properties import PROPERTIES
 
     def holds(name: str, seed: int) -> bool:
-        script = make_lawful(LAWS[name], seed)
-        return script is None or not tried(LAWS[name], script, _reference(), _reference())
+        script = make_property_script(PROPERTIES[name], seed)
+        return script is None or not tried(PROPERTIES[name], script, _reference(), _reference())
 
-    return {f"{name} {seed}": partial(holds, name, seed) for name in LAWS for seed in range(SEEDS["law"])}
+    return {f"{name} {seed}": partial(holds, name, seed) for name in PROPERTIES for seed in range(SEEDS["law"])}
 
 
 def written() -> dict[str, Check]:

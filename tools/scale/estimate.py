@@ -74,7 +74,7 @@ def estimate(grown: Mapping[str, Growth], asked: Mapping[str, Mapping[str, float
 
     cores, both = NODES * CORES, 2 * FILES
     manifests = 2 * MANIFESTS
-    sent = grown["planning, all tasks as executors get them"]
+    sent = grown["planning, all tasks serialized for executors"]
     tasks = (sent.steps[-1].bytes or 0) / sent.steps[-1].count
     summed = max(grown["validating manifests, Spark"].memory_each, 0.0)
 
@@ -91,15 +91,15 @@ def estimate(grown: Mapping[str, Growth], asked: Mapping[str, Mapping[str, float
         return asked[way][kind]
 
     yield row(
-        "planning a filter that keeps 1%, on the driver",
-        {"one core decodes manifests": both * each("planning, bounds keep 1%")},
-        grown["planning, bounds keep 1%"].memory_each * both,
+        "planning with a filter (1% matches), on the driver",
+        {"one core decodes manifests": both * each("planning, filter on bounds (1% matches)")},
+        grown["planning, filter on bounds (1% matches)"].memory_each * both,
         0,
         manifests * of("planning", "manifest"),
     )
     yield row(
         "planning all files for executors, on the driver",
-        {"one core decodes manifests": both * each("planning, all tasks as executors get them")},
+        {"one core decodes manifests": both * each("planning, all tasks serialized for executors")},
         FILES * tasks,
         0,
         manifests * of("planning", "manifest"),
@@ -126,7 +126,7 @@ def estimate(grown: Mapping[str, Growth], asked: Mapping[str, Mapping[str, float
         FILES * (of("validating rows", "data file") + of("validating files", "vector")),
     )
     yield row(
-        "reading all rows with their vectors",
+        "reading all rows with deletion vectors",
         {"cores": decoded * each("reading, deletion vectors") / cores},
         FILES * tasks,
         0,
@@ -136,5 +136,5 @@ def estimate(grown: Mapping[str, Growth], asked: Mapping[str, Mapping[str, float
 
 def _facts(grown: Mapping[str, Growth]) -> float:
     """Bytes for each entry that rules over several files look at."""
-    step = grown["facts of one manifest"].steps[-1]
+    step = grown["result of one manifest task"].steps[-1]
     return (step.bytes or 0) / min(step.count, tables.ENTRIES_A_MANIFEST)

@@ -154,7 +154,7 @@ SPARK = ("--engine", "spark", "--master", "local[1]")
 
 PATHS = (
     Workload(
-        name="planning, bounds keep 1%",
+        name="planning, filter on bounds (1% matches)",
         unit="entries",
         full=ENTRIES,
         quick=ENTRIES_QUICK,
@@ -162,7 +162,7 @@ PATHS = (
         check=_hundredth,
     ),
     Workload(
-        name="planning, the partition keeps 1%",
+        name="planning, filter on partition (1% matches)",
         unit="entries",
         full=ENTRIES,
         quick=ENTRIES_QUICK,
@@ -170,7 +170,7 @@ PATHS = (
         check=_hundredth,
     ),
     Workload(
-        name="planning, all tasks held",
+        name="planning, all tasks in memory",
         unit="entries",
         full=ENTRIES[:3],
         quick=ENTRIES_QUICK,
@@ -178,7 +178,7 @@ PATHS = (
         check=_counted,
     ),
     Workload(
-        name="planning, all tasks as executors get them",
+        name="planning, all tasks serialized for executors",
         unit="entries",
         full=ENTRIES[:3],
         quick=ENTRIES_QUICK,
@@ -202,7 +202,7 @@ PATHS = (
         check=_entries,
     ),
     Workload(
-        name="facts of one manifest",
+        name="result of one manifest task",
         unit="entries",
         full=(500, 50_000),
         quick=(500, 10_000),

@@ -21,13 +21,17 @@ UNITS = {path.name: path.unit for path in PATHS}
 HEAD = """\
 # Scale
 
+How time and memory grow with the size of a table: planning, validating and reading, each at several sizes.
+
 `make scale` writes this page. It makes the tables, runs each path in separate processes, and fails if a path takes more
-memory, or grows faster, than `tools/scale/limits.toml` allows. The figures are from {measured},
-measured {how}, on {machine}.
-Other programs ran on the machine, so times are processor seconds, of all processes together, sampled ten times per
-second; the column `seconds` is elapsed time. Memory is the most that all processes of a path held at once; pages that
-several processes share are counted for each. `python -m tools.scale --quick` measures small tables in about a minute of
-one core.
+memory or grows faster than `tools/scale/limits.toml` allows. `python -m tools.scale --quick` measures small tables, in
+about a minute of one core.
+
+The figures are from {measured}, measured {how},
+on {machine}.
+Other programs ran on the machine. Times are therefore processor seconds, summed over all processes of a path and
+sampled ten times per second; the column `seconds` is elapsed time. Memory is the peak of all processes of a path
+together; a page that several processes share is counted once for each of them.
 
 ![processor seconds and memory by size](scale.svg)
 """
@@ -95,7 +99,7 @@ def _head(made: Mapping[str, Any]) -> Iterator[str]:
 
 def _grown(grown: Mapping[str, Growth]) -> Iterator[str]:
     allowed = limits()
-    yield "| path | largest size | processor | per additional one | power of growth | at most | most memory | at most |"
+    yield "| path | largest size | processor time | per additional unit | growth exponent | limit | peak memory | limit |"
     yield "|---|---|---|---|---|---|---|---|"
     for name, growth in grown.items():
         last, most = growth.steps[-1], max(one.memory for one in growth.steps) >> 20
@@ -111,9 +115,9 @@ def _grown(grown: Mapping[str, Growth]) -> Iterator[str]:
         )
         yield f"| {' | '.join(cells)} |"
     yield ""
-    yield "The *power of growth* is the exponent with which processor time, without start-up, grows with the size,"
-    yield "fitted by least squares: 1 is linear, and 0 means that all sizes take little more than start-up. The"
-    yield "partition filter reads only the manifests whose summaries may match."
+    yield "The *growth exponent* is the power of the size by which processor time, without start-up, grows, fitted by"
+    yield "least squares: 1 is linear, and 0 means that every size takes little more than start-up. The filter on the"
+    yield "partition reads only the manifests whose summaries may match."
     yield ""
 
 
@@ -124,7 +128,7 @@ def _figures(grown: Mapping[str, Growth]) -> Iterator[str]:
     yield ""
     yield "## Every size"
     yield ""
-    yield "| path | size | processor s | seconds | MiB of all processes | MiB of the largest |"
+    yield "| path | size | processor s | seconds | MiB, all processes | MiB, largest process |"
     yield "|---|---|---|---|---|---|"
     for name, growth in grown.items():
         for one in growth.steps:
@@ -134,18 +138,18 @@ def _figures(grown: Mapping[str, Growth]) -> Iterator[str]:
 
 
 def _petabyte(grown: Mapping[str, Growth], asked: Mapping[str, Mapping[str, float]]) -> Iterator[str]:
-    yield "## A petabyte on a hundred nodes, on paper"
+    yield "## Estimate: a petabyte on a hundred nodes"
     yield ""
-    yield "Nothing here was run: `tools/scale/estimate.py` computes it from the figures above. It assumes"
+    yield "These figures are not measured. `tools/scale/estimate.py` computes them from the figures above, and assumes:"
     yield ""
     yield from (f"- {text}" for text in assumptions())
     yield ""
-    yield "| | on the cluster | memory of the driver | shuffled | requests to the store | what limits it |"
+    yield "| | time on the cluster | driver memory | shuffled | requests to the store | bottleneck |"
     yield "|---|---|---|---|---|---|"
     for row in estimate(grown, asked):
         yield _row(row)
     yield ""
-    yield "A store on this machine counted the requests (`tools/scale/requests.py`):"
+    yield "The requests were counted by a store on the machine above (`tools/scale/requests.py`):"
     yield ""
     for way, kinds in asked.items():
         yield f"- {way}: {', '.join(f'{number:g} for each {kind}' for kind, number in kinds.items() if number)}"
@@ -190,11 +194,11 @@ def plot(grown: Mapping[str, Growth], path: Path) -> None:
                 sizes = [one.count for one in growth.steps]
                 row[0].plot(sizes, [one.processor for one in growth.steps], marker="o", markersize=3, label=name)
                 row[1].plot(sizes, [one.memory / MIB for one in growth.steps], marker="o", markersize=3, label=name)
-        for axes, told in zip(row, ("processor seconds, with starting", "MiB of all processes"), strict=True):
+        for axes, label in zip(row, ("processor seconds, with start-up", "MiB, all processes"), strict=True):
             axes.set_xscale("log")
             axes.set_yscale("log")
             axes.set_xlabel(unit)
-            axes.set_ylabel(told)
+            axes.set_ylabel(label)
         row[0].legend(fontsize=6)
     figure.tight_layout()
     figure.savefig(path, metadata={"Date": None})

@@ -1,12 +1,14 @@
 """The tables that are measured.
 
-Entries: the manifests are real Avro files with statistics of 20 columns; the files that they list do not exist. They
-compress better than those of real tables, because their statistics are similar; decompressed they are as large.
+Tables of many entries have real manifests with statistics of 20 columns; the data files that they list do not exist.
+The manifests compress better than those of real tables, because their statistics are similar. Decompressed, they have
+the same size.
 
-Rows: 20 real Parquet files of a million rows each, with an ascending bigint and an int, in zstd. Tables with more
-files have hard links to these, each with a separate name and entry, so that every row is read, decoded and checked as
-often as it is listed. The disk holds it once, in the page cache. One row in a hundred is deleted, at different
-positions in each file, by position delete files for 20 data files each, or by a deletion vector for each data file.
+Tables of many rows have 20 real Parquet files of a million rows each: an ascending bigint and an int, compressed with
+zstd. Larger tables list hard links to these files, each with a separate name and entry, so that every row is read,
+decoded and checked as often as it is listed. The disk stores each row only once, and it stays in the page cache. One
+row in a hundred is deleted, at different positions in each file, by a position delete file for every 20 data files or
+by a deletion vector for every data file.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The laws of pruning, over random schemas, rows, predicates, partitions and metrics."""
+"""Properties of pruning, over random schemas, rows, predicates, partitions and metrics."""
 
 from __future__ import annotations
 

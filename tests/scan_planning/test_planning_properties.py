@@ -1,4 +1,4 @@
-"""The laws of planning, over random schemas, specs, rows, deletes and filters."""
+"""Properties of planning, over random schemas, specs, rows, deletes and filters."""
 
 from __future__ import annotations
 

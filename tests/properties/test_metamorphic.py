@@ -1,4 +1,4 @@
-"""The laws of writing: the reference keeps them, and each is broken by a writer that is wrong in one way."""
+"""The metamorphic properties hold for the reference, and each fails for a writer that is wrong in one way."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from planted import adapter
 from conformance.adapter_sdk.serve import Arguments
 from conformance.cli import main
 from conformance.core.json_types import Json
-from conformance.properties.laws import LAWS
-from conformance.properties.metamorphic import Findings, check, make_lawful, replay
+from conformance.properties.metamorphic import Findings, check, make_property_script, replay
+from conformance.properties.metamorphic_properties import PROPERTIES
 from conformance.scripts.model import rows_of, run_model
 
 Operation = Callable[[Arguments], Any]
@@ -29,13 +29,13 @@ def _without_a_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.fsync", lambda _descriptor: None)
 
 
-def _check(name: str, wrong: Wrong | None, keep: Path, examples: int, avoid: str = "") -> Findings:
+def _check(name: str, wrong: Wrong | None, keep: Path, examples: int, exclude: str = "") -> Findings:
     writer = adapter("writer", table_write=wrong) if wrong else adapter("writer")
-    return check(writer, adapter("reader"), [LAWS[name]], 0, examples, frozenset(avoid.split()), keep=keep)
+    return check(writer, adapter("reader"), [PROPERTIES[name]], 0, examples, frozenset(exclude.split()), keep=keep)
 
 
-@pytest.mark.parametrize("name", LAWS)
-def test_the_reference_keeps_the_laws(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", PROPERTIES)
+def test_the_properties_hold_for_the_reference(name: str, tmp_path: Path) -> None:
     found = _check(name, None, tmp_path, 8, "orc variant rewrite-manifests")
     assert found.counterexamples == ()
     assert found.held >= 3
@@ -128,45 +128,45 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize(("name", "avoid", "wrong"), FAULTS)
+@pytest.mark.parametrize(("name", "exclude", "wrong"), FAULTS)
 def test_each_law_is_broken_by_a_wrong_writer_and_the_script_is_small(
-    name: str, avoid: str, wrong: Wrong, tmp_path: Path
+    name: str, exclude: str, wrong: Wrong, tmp_path: Path
 ) -> None:
-    (counterexample,) = _check(name, wrong, tmp_path, 150, avoid).counterexamples
+    (counterexample,) = _check(name, wrong, tmp_path, 150, exclude).counterexamples
     operations = counterexample.script["operations"]
-    assert LAWS[name].fits(operations)
+    assert PROPERTIES[name].fits(operations)
     assert len(operations) <= 4
     assert len(operations[0]["schema"]["fields"]) <= 2
     assert sum(len(one.get("rows", ())) for one in operations) <= 3
     told = "\n".join(counterexample.lines("planted"))
     assert counterexample.reason in told
     assert str(counterexample.file) in told
-    law, script, reason = replay(counterexample.file, adapter("writer", table_write=wrong), adapter("reader"))
-    assert (law.name, script) == (name, counterexample.script)
+    prop, script, reason = replay(counterexample.file, adapter("writer", table_write=wrong), adapter("reader"))
+    assert (prop.name, script) == (name, counterexample.script)
     assert reason
     assert replay(counterexample.file, adapter("writer"), adapter("reader"))[2] == ""
 
 
-def test_every_law_has_a_fault_that_breaks_it() -> None:
-    assert {name for name, _, _ in FAULTS} == set(LAWS)
+def test_every_property_has_a_fault_that_breaks_it() -> None:
+    assert {name for name, _, _ in FAULTS} == set(PROPERTIES)
 
 
-@pytest.mark.parametrize("name", LAWS)
-def test_laws_find_scripts_that_fit(name: str) -> None:
-    made = [make_lawful(LAWS[name], seed) for seed in range(30)]
+@pytest.mark.parametrize("name", PROPERTIES)
+def test_properties_find_scripts_that_fit(name: str) -> None:
+    made = [make_property_script(PROPERTIES[name], seed) for seed in range(30)]
     scripts = [script for script in made if script is not None]
     assert len(scripts) >= 25
-    assert all(LAWS[name].fits(script["operations"]) for script in scripts)
-    assert made == [make_lawful(LAWS[name], seed) for seed in range(30)]
+    assert all(PROPERTIES[name].fits(script["operations"]) for script in scripts)
+    assert made == [make_property_script(PROPERTIES[name], seed) for seed in range(30)]
 
 
-def test_a_law_of_a_version_that_is_avoided_has_no_scripts() -> None:
-    assert make_lawful(LAWS["rows-keep-their-ids"], 0, frozenset({"v3"})) is None
+def test_a_property_of_a_version_that_is_excluded_has_no_scripts() -> None:
+    assert make_property_script(PROPERTIES["rows-keep-their-ids"], 0, frozenset({"v3"})) is None
 
 
 def test_the_command_shows_a_counterexample_and_replays_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     faulty = f"{sys.executable} {Path(__file__).parent / 'faulty_writer.py'}"
-    asked = ["metamorphic", "--adapter", faulty, "--law", "appends-commute", "--seed", "0", "--examples", "20"]
+    asked = ["metamorphic", "--adapter", faulty, "--property", "appends-commute", "--seed", "0", "--examples", "20"]
     assert main([*asked, "--keep", str(tmp_path)]) == 1
     told = capsys.readouterr().out
     assert "does not hold: " in told
@@ -176,23 +176,38 @@ def test_the_command_shows_a_counterexample_and_replays_it(tmp_path: Path, capsy
     assert main(["metamorphic", "--replay", str(file)]) == 0
 
 
-def test_the_command_ends_well_when_the_laws_hold(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["metamorphic", "--law", "appends-commute", "--seed", "1", "--examples", "3"]) == 0
+def test_the_command_ends_well_when_the_properties_hold(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["metamorphic", "--property", "appends-commute", "--seed", "1", "--examples", "3"]) == 0
     assert "3 scripts passed" in capsys.readouterr().err
 
 
-def test_the_old_name_of_the_command_still_works(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["laws", "--law", "appends-commute", "--seed", "1", "--examples", "1"]) == 0
-    assert "laws is deprecated; use metamorphic" in capsys.readouterr().err
+def test_the_old_names_of_the_command_and_its_options_still_work(capsys: pytest.CaptureFixture[str]) -> None:
+    old = ["laws", "--law=appends-commute", "--seed", "1", "--examples", "1", "--most", "2", "--avoid", "orc"]
+    assert main([*old, "--format", "json"]) == 0
+    shown = capsys.readouterr()
+    for text in ("laws is deprecated; use metamorphic", "--law of metamorphic is deprecated; use --property"):
+        assert text in shown.err
+    content = json.loads(shown.out)
+    assert content["properties"] == content["laws"] == ["appends-commute"]
+
+
+def test_files_of_counterexamples_with_the_old_key_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script = make_property_script(PROPERTIES["appends-commute"], 1)
+    for key in ("law", "property"):
+        file = tmp_path / f"{key}.json"
+        file.write_text(json.dumps({key: "appends-commute", "script": script}), encoding="utf-8")
+        assert main(["metamorphic", "--replay", str(file), "--format", "json"]) == 0
+        replayed = json.loads(capsys.readouterr().out)
+        assert replayed == {"property": "appends-commute", "law": "appends-commute", "held": True, "reason": ""}
 
 
 @pytest.mark.parametrize(
     "wrong",
     [
-        ["--law", "monday"],
-        ["--avoid", "monday"],
+        ["--property", "monday"],
+        ["--exclude", "monday"],
         ["--examples", "0"],
-        [f"--avoid=v{number}" for number in (1, 2, 3)],
+        [f"--exclude=v{number}" for number in (1, 2, 3)],
         ["--replay", "/no/such/file"],
     ],
 )
@@ -200,8 +215,14 @@ def test_the_command_refuses_what_makes_no_sense(wrong: list[str]) -> None:
     assert main(["metamorphic", *wrong]) == 2
 
 
-def test_a_counterexample_that_is_none_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_counterexample_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "counterexample.json"
-    for text in ("{", "{}", '{"law": "appends-commute", "script": {"operations": []}}'):
+    for text in (
+        "{",
+        "{}",
+        "[]",
+        '{"property": [], "script": {}}',
+        '{"property": "appends-commute", "script": {"operations": []}}',
+    ):
         file.write_text(text, encoding="utf-8")
         assert main(["metamorphic", "--replay", str(file)]) == 2

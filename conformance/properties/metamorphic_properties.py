@@ -12,7 +12,7 @@ from attrs import frozen
 from conformance.core.json_types import Json
 from conformance.operations.writing.comparators import written_table
 from conformance.properties.errors import Broken, NotSupported
-from conformance.properties.harness import LAW, Harness, Reading, Row, agree
+from conformance.properties.harness import VIOLATED, Harness, Reading, Row, agree
 from conformance.properties.scenario_tables import OtherSchema, ScriptedTable, expected_rows
 from conformance.properties.script_maker import MODES
 from conformance.properties.scripts import Maker
@@ -24,7 +24,7 @@ REFERENCES = frozenset({"branch", "tag", "fast-forward", "rollback", "expire"})
 
 
 @frozen
-class Law:
+class Property:
     """A metamorphic property."""
 
     name: str
@@ -40,7 +40,7 @@ class Law:
     judge: Callable[[Harness, Ops], None]
     """Raises `Broken` if the property does not hold for a script."""
 
-    avoid: frozenset[str] = frozenset()
+    exclude: frozenset[str] = frozenset()
     """What its scripts must leave out."""
 
 
@@ -111,14 +111,14 @@ def _time_travel(lab: Harness, operations: Ops) -> None:
     for index, state in enumerate(table.states):
         snapshot = table.snapshots[index]
         if state.changed and snapshot is None:
-            raise Broken(LAW, f"there is no snapshot after operation {index}, {operations[index]['op']}")
+            raise Broken(VIOLATED, f"there is no snapshot after operation {index}, {operations[index]['op']}")
         if state.changed and snapshot is not None and table.has_snapshot(snapshot):
             found = lab.read(table, snapshot=snapshot)
             what = f"the table at the snapshot of operation {index}, {operations[index]['op']}"
             try:
                 rows = expected_rows(state.written, found.types)["rows"]
             except OtherSchema as error:
-                raise Broken(LAW, f"{what}: {error}") from None
+                raise Broken(VIOLATED, f"{what}: {error}") from None
             agree(found.only(rows), found, what)
 
 
@@ -141,7 +141,7 @@ def _rows_keep_their_ids(lab: Harness, operations: Ops) -> None:
     ids = [row[same] for row in after.rows]
     if len(set(ids)) < len(ids) or None in ids:
         raise Broken(
-            LAW, f"after {last['op']}: row ids are {sorted(ids, key=str)}, expected distinct row ids for all rows"
+            VIOLATED, f"after {last['op']}: row ids are {sorted(ids, key=str)}, expected distinct row ids for all rows"
         )
     match last["op"]:
         case "compact":
@@ -166,7 +166,7 @@ def _updated(table: ScriptedTable, before: Reading, after: Reading, last: dict[s
     for row in after.rows:
         if row["_row_id"] not in ids and row["_last_updated_sequence_number"] != str(number):
             found = row["_last_updated_sequence_number"]
-            raise Broken(LAW, f"the last update of a row that update matches is {found}, expected {number}")
+            raise Broken(VIOLATED, f"the last update of a row that update matches is {found}, expected {number}")
 
 
 def _around_last(lab: Harness, table: ScriptedTable) -> tuple[Reading | None, Reading | None]:
@@ -204,7 +204,7 @@ def _is_what_its_script_makes(lab: Harness, operations: Ops) -> None:
     answer = {"metadata": table.metadata, "snapshots": list(table.snapshots)}
     differences = written_table({"table": place}, expected_of(table.states), answer)
     if differences:
-        raise Broken(LAW, "; ".join(map(str, differences[:3])))
+        raise Broken(VIOLATED, "; ".join(map(str, differences[:3])))
 
 
 _compaction, _is_compaction = _ends("compact", "rewrite-manifests")
@@ -215,59 +215,59 @@ _overwriting, _is_overwriting = _ends("overwrite")
 
 _ANY_BUT_NEWEST = frozenset({"v3"})
 
-LAWS: dict[str, Law] = {
-    law.name: law
-    for law in (
-        Law(
+PROPERTIES: dict[str, Property] = {
+    prop.name: prop
+    for prop in (
+        Property(
             "compaction-changes-nothing",
             "Rewriting files and manifests changes no row.",
             _compaction,
             _is_compaction,
             _nothing_changes,
         ),
-        Law(
+        Property(
             "layout-changes-nothing",
             "Changing the partition spec or sort order changes no row.",
             _layout,
             _is_layout,
             _nothing_changes,
         ),
-        Law(
+        Property(
             "upgrade-changes-nothing",
             "Upgrading the format version changes no row.",
             _upgrade,
             _is_upgrade,
             _nothing_changes,
         ),
-        Law(
+        Property(
             "appends-commute",
             "Two appends in either order lead to the same rows.",
             _two_appends,
             _ends_with_appends,
             _appends_commute,
         ),
-        Law(
+        Property(
             "delete-is-difference",
             "A delete leaves exactly the rows that it does not match.",
             _deletion,
             _is_deletion,
             _delete_is_difference,
         ),
-        Law(
+        Property(
             "overwrite-is-delete-and-append",
             "An overwrite is a delete by its filter and an append of its rows.",
             _overwriting,
             _is_overwriting,
             _overwrite_is_delete_and_append,
         ),
-        Law(
+        Property(
             "time-travel-is-replay",
             "The table at a snapshot equals the table of the script up to there.",
             _any_script,
             _any_script,
             _time_travel,
         ),
-        Law(
+        Property(
             "rows-keep-their-ids",
             "Rows that are rewritten keep their row id and last update, unless they change.",
             _end_that_keeps_ids,
@@ -280,7 +280,7 @@ LAWS: dict[str, Law] = {
             _rows_keep_their_ids,
             REFERENCES | {"v1", "v2"},
         ),
-        Law(
+        Property(
             "tables-are-valid",
             "A table is valid, and has the rows of the model.",
             _any_script,
