@@ -99,7 +99,7 @@ def _head(made: Mapping[str, Any]) -> Iterator[str]:
 
 def _grown(grown: Mapping[str, Growth]) -> Iterator[str]:
     allowed = limits()
-    yield "| path | largest size | processor time | per additional unit | growth exponent | limit | peak memory | limit |"
+    yield "| path | largest size | processor time | per unit added | growth exponent | limit | peak memory | limit |"
     yield "|---|---|---|---|---|---|---|---|"
     for name, growth in grown.items():
         last, most = growth.steps[-1], max(one.memory for one in growth.steps) >> 20
