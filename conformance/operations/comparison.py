@@ -97,19 +97,19 @@ def json_differences(expected: Any, got: Any, path: str = "") -> Iterator[Differ
                 yield Difference(path, expected, got)
 
 
-def kept(differences: Iterator[Difference]) -> Differences:
+def first_differences(differences: Iterator[Difference]) -> Differences:
     """Return the first differences, at most `MAX_DIFFERENCES`."""
     return tuple(islice(differences, MAX_DIFFERENCES))
 
 
 def exact(_args: dict[str, Any], expected: Any, got: Any) -> Differences:
     """Compare JSON literally."""
-    return kept(json_differences(expected, got))
+    return first_differences(json_differences(expected, got))
 
 
 def hexadecimal(_args: dict[str, Any], expected: Any, got: Any) -> Differences:
     """Compare bytes in hexadecimal, ignoring the case of the digits."""
-    return kept(json_differences(expected.upper(), got.upper()))
+    return first_differences(json_differences(expected.upper(), got.upper()))
 
 
 @frozen
@@ -133,12 +133,12 @@ def typed(type_of: Callable[[dict[str, Any]], Type], form: Form = VALUE) -> Comp
 
     def compare(args: dict[str, Any], expected: Any, got: Any) -> Differences:
         if expected is None or got is None or same_json(expected, got):
-            return kept(json_differences(expected, got))
+            return first_differences(json_differences(expected, got))
         try:
             type_ = type_of(args)
             wanted = form.read(type_, expected)
         except SpecError:
-            return kept(json_differences(expected, got))
+            return first_differences(json_differences(expected, got))
         try:
             value = form.read(type_, got)
         except SpecError as error:
@@ -146,7 +146,7 @@ def typed(type_of: Callable[[dict[str, Any]], Type], form: Form = VALUE) -> Comp
         if form.equal(type_, wanted, value):
             return ()
         canonical = json_differences(form.write(type_, wanted), form.write(type_, value))
-        return kept(canonical) or (Difference("", expected, got),)
+        return first_differences(canonical) or (Difference("", expected, got),)
 
     return compare
 
@@ -179,6 +179,6 @@ def unordered(*names: str) -> Comparator:
         return {name: form(member) if name in names else member for name, member in value.items()}
 
     def compare(_args: dict[str, Any], expected: Any, got: Any) -> Differences:
-        return kept(json_differences(form(expected), form(got)))
+        return first_differences(json_differences(form(expected), form(got)))
 
     return compare

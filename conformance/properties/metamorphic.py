@@ -57,7 +57,7 @@ class Counterexample:
         yield f"    does not hold: {self.reason}"
         for operation in self.script["operations"]:
             yield f"    {dump_json(operation)}"
-        yield f"    kept         {self.file}"
+        yield f"    saved        {self.file}"
 
 
 @frozen

@@ -100,7 +100,7 @@ class Counterexample:
         for number, step in enumerate(self.steps):
             yield f"    {number} {step.engine}: {dump_json(step.operation)}"
         if self.file is not None:
-            yield f"    kept         {self.file}"
+            yield f"    saved        {self.file}"
 
 
 @frozen
@@ -519,7 +519,7 @@ def run_relays(
             key = (failure.kind, failure.engine, failure.operation)
             if key not in found:
                 steps, failure = relays.shrink(steps, failure)
-                found[key] = Counterexample(number, steps, failure, kept(steps, failure, keep))
+                found[key] = Counterexample(number, steps, failure, save_relay(steps, failure, keep))
         progress(done, examples)
         if len(found) >= max_failures or all(engine.gone for engine in relays.engines.values()):
             break
@@ -527,7 +527,7 @@ def run_relays(
     return Findings(done, tuple(relays.handovers), tuple(found.values()), gone)
 
 
-def kept(steps: Sequence[Step], failure: Failure, keep: Path | None) -> Path:
+def save_relay(steps: Sequence[Step], failure: Failure, keep: Path | None) -> Path:
     """Write a relay to a file that `read_relay` reads."""
     if keep is not None:
         keep.mkdir(parents=True, exist_ok=True)

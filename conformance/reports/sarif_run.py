@@ -14,7 +14,7 @@ from conformance.reports.evidence import evidence
 from conformance.reports.sarif import location_of, log, message, rules_of
 from conformance.runner.results import AdapterRun, Result, Run
 
-TOLD = ("failed", "crashed", "unexpected-pass", "known")
+REPORTED_STATUSES = ("failed", "crashed", "unexpected-pass", "known")
 FINGERPRINT = "iceberg-conformance/case/v1"
 
 
@@ -24,7 +24,7 @@ def render(run: Run, vectors: Path | None = None) -> str:
 
 
 def _run(run: Run, adapter: AdapterRun, vectors: Path | None) -> dict[str, Any]:
-    reported = [result for result in run.results_of(adapter.name) if result.status in TOLD]
+    reported = [result for result in run.results_of(adapter.name) if result.status in REPORTED_STATUSES]
     codes = list(dict.fromkeys(_code(run, result) for result in reported))
     place = _place(adapter)
     return {

@@ -13,16 +13,16 @@ from contextlib import suppress
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 """The parameter numbers of ``mallopt``, from ``malloc.h``."""
 
-LARGEST = 32 << 20
-"""The largest block in bytes that is taken from kept memory; the maximum that glibc allows."""
+MMAP_THRESHOLD = 32 << 20
+"""The largest block in bytes that is allocated on the heap; the maximum that glibc allows."""
 
-KEPT = 256 << 20
-"""The most bytes that are kept at the end of the heap."""
+TRIM_THRESHOLD = 256 << 20
+"""The most free bytes at the end of the heap that the process does not return to the system."""
 
 
 def keep_freed_memory() -> None:
     """Let this process keep the memory that it frees. If the C library is not glibc, nothing changes."""
     with suppress(OSError, AttributeError, TypeError):
         mallopt = ctypes.CDLL(None).mallopt
-        mallopt(_M_MMAP_THRESHOLD, LARGEST)
-        mallopt(_M_TRIM_THRESHOLD, KEPT)
+        mallopt(_M_MMAP_THRESHOLD, MMAP_THRESHOLD)
+        mallopt(_M_TRIM_THRESHOLD, TRIM_THRESHOLD)

@@ -93,7 +93,7 @@ def _moved(before: dict[str, bytes], name: str, paths: Paths) -> dict[str, bytes
     return after
 
 
-def _write_index(kept: Path, target: Path, paths: Paths, files: dict[str, bytes]) -> None:
-    document: dict[str, Any] = json.loads(paths.replace(kept.read_bytes()))
+def _write_index(source: Path, target: Path, paths: Paths, files: dict[str, bytes]) -> None:
+    document: dict[str, Any] = json.loads(paths.replace(source.read_bytes()))
     document["files"] = {name: hashlib.sha256(files[name]).hexdigest() for name in document["files"]}
     target.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8", newline="\n")

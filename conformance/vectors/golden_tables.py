@@ -255,7 +255,7 @@ def _has(table: Path, files: Mapping[str, str | None]) -> bool:
     )
 
 
-def table_files(kept: Path, files: dict[str, str]) -> dict[str, bytes]:
+def table_files(source: Path, files: dict[str, str]) -> dict[str, bytes]:
     """Return the files of a golden table as the engine wrote them.
 
     Raises:
@@ -263,7 +263,7 @@ def table_files(kept: Path, files: dict[str, str]) -> dict[str, bytes]:
     """
     found = {}
     for name, sha256 in files.items():
-        path = kept / PurePosixPath(name)
+        path = source / PurePosixPath(name)
         try:
             found[name] = path.read_bytes()
         except OSError as error:
@@ -273,31 +273,31 @@ def table_files(kept: Path, files: dict[str, str]) -> dict[str, bytes]:
     return found
 
 
-def moved_files(kept: Path, files: dict[str, str], place: Path) -> dict[str, bytes]:
+def moved_files(source: Path, files: dict[str, str], place: Path) -> dict[str, bytes]:
     """Return the files of a golden table, relocated to a folder.
 
     Raises:
         UsageError: as `table_files`.
     """
-    found = table_files(kept, files)
+    found = table_files(source, files)
     if place == PLACE:
         return found
-    return relocated_tables.relocate(found, kept.name, Paths(PLACE.as_posix(), location_of(place))).files
+    return relocated_tables.relocate(found, source.name, Paths(PLACE.as_posix(), location_of(place))).files
 
 
-def _put(kept: Path, place: Path, files: dict[str, str]) -> None:
-    content = moved_files(kept, files, place)
-    made = Path(tempfile.mkdtemp(prefix=f".{kept.name}.", dir=place))
+def _put(source: Path, place: Path, files: dict[str, str]) -> None:
+    content = moved_files(source, files, place)
+    made = Path(tempfile.mkdtemp(prefix=f".{source.name}.", dir=place))
     try:
         for name, data in content.items():
             target = made / PurePosixPath(name)
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(data)
         made.chmod(0o755)
-        target = place / kept.name
+        target = place / source.name
         if target.is_symlink() or target.exists():
-            away = Path(tempfile.mkdtemp(prefix=f".{kept.name}.old.", dir=place))
-            target.rename(away / kept.name)
+            away = Path(tempfile.mkdtemp(prefix=f".{source.name}.old.", dir=place))
+            target.rename(away / source.name)
             made.rename(target)
             shutil.rmtree(away)
         else:
@@ -306,6 +306,6 @@ def _put(kept: Path, place: Path, files: dict[str, str]) -> None:
         shutil.rmtree(made, ignore_errors=True)
     if place != PLACE:
         digests = {name: hashlib.sha256(data).hexdigest() for name, data in content.items()}
-        record = _made_file(place, kept.name)
+        record = _made_file(place, source.name)
         record.parent.mkdir(mode=0o700, exist_ok=True)
         record.write_text(json.dumps({"of": _digest(place, files), "files": digests}), encoding="utf-8")

@@ -10,7 +10,7 @@ import attrs
 import pytest
 
 from conformance.races.stress.journal import DONE, MAYBE, REFUSED, Operation, read_journals
-from conformance.races.stress.judge import Found, judge, landed
+from conformance.races.stress.judge import Found, count_unknown_outcomes, judge
 
 ROWS = (0, 1, 2)
 
@@ -152,7 +152,7 @@ def test_contradictions_are_told() -> None:
 
 def test_errors_are_counted_with_how_many_landed() -> None:
     failed = [operation(2, at=2, outcome=MAYBE, error="X: y"), operation(3, at=3, outcome=MAYBE, error="X: z")]
-    assert landed([TWO[0], *failed], SOUND) == {"X": (2, 1)}
+    assert count_unknown_outcomes([TWO[0], *failed], SOUND) == {"X": (2, 1)}
 
 
 def test_a_journal_of_a_killed_writer_ends_with_what_was_under_way(tmp_path: Path) -> None:

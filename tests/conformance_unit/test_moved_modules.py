@@ -11,7 +11,7 @@ import pytest
 
 from conformance.core.moved_modules import MOVED, new_name
 
-TOLD = {
+NEW_NAMES = {
     "conformance.adapters.serve": "conformance.adapter_sdk.serve",
     "conformance.pipeline.local": "conformance.table_io.local",
     "conformance.stores.opening": "conformance.table_io.stores.opening",
@@ -28,13 +28,13 @@ def anew(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("anew")
-@pytest.mark.parametrize("old", TOLD)
+@pytest.mark.parametrize("old", NEW_NAMES)
 def test_a_module_is_the_same_by_its_old_name_and_the_old_name_is_warned_of(old: str) -> None:
     with pytest.warns(DeprecationWarning, match=f"{old.rpartition('.')[0]}.*is deprecated; use "):
         found = import_module(old)
-    assert found is import_module(TOLD[old])
+    assert found is import_module(NEW_NAMES[old])
     assert found.__spec__ is not None
-    assert found.__spec__.name == found.__name__ == TOLD[old]
+    assert found.__spec__.name == found.__name__ == NEW_NAMES[old]
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def test_rows_of_the_tables_are_what_the_figures_are_of(tmp_path: Path, monkeypa
 def test_a_limit_that_is_exceeded_fails_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["--quick", "--only", "keeps 1%", "--folder", str(tmp_path), "--keep", str(tmp_path / "kept")]
+    words = ["--quick", "--only", "filter on partition", "--folder", str(tmp_path), "--keep", str(tmp_path / "kept")]
     (planning,) = (path for path in PATHS if path.name == "planning, filter on partition (1% matches)")
     monkeypatch.setattr("tools.scale.paths.PATHS", (planning,))
     monkeypatch.setattr(Made, "entries", lambda self, count: str(tables.make_table(_new(tmp_path), count, 1, 1)))

@@ -142,14 +142,14 @@ class MemoryInput(InputFile):  # type: ignore[misc]
         return io.BytesIO(self.data)
 
 
-class Kept(io.BytesIO):
+class RetainedBytesIO(io.BytesIO):
     """A stream whose bytes remain available after it is closed."""
 
-    kept = b""
+    content = b""
 
     def close(self) -> None:
         if not self.closed:
-            self.kept = self.getvalue()
+            self.content = self.getvalue()
         super().close()
 
 
@@ -158,16 +158,16 @@ class MemoryOutput(OutputFile):  # type: ignore[misc]
 
     def __init__(self, location: str) -> None:
         super().__init__(location)
-        self.stream = Kept()
+        self.stream = RetainedBytesIO()
 
     def __len__(self) -> int:
-        return len(self.stream.kept)
+        return len(self.stream.content)
 
     def exists(self) -> bool:
         return False
 
     def to_input_file(self) -> InputFile:
-        return MemoryInput(self.location, self.stream.kept)
+        return MemoryInput(self.location, self.stream.content)
 
     def create(self, overwrite: bool = False) -> Any:
         return self.stream
@@ -294,7 +294,7 @@ def _write(args: Arguments) -> object:
         with writer:
             for form in args["entries"]:
                 _add(writer, form, _entry(form, spec, schema))
-    return output.stream.kept.hex().upper()
+    return output.stream.content.hex().upper()
 
 
 def _add(writer: Any, form: JsonObject, entry: ManifestEntry) -> None:
@@ -337,7 +337,7 @@ def _list_write(args: Arguments) -> object:
         )
         with writer:
             writer.add_manifests([_listed(form) for form in args["manifests"]])
-    return output.stream.kept.hex().upper()
+    return output.stream.content.hex().upper()
 
 
 def operations() -> dict[str, Callable[[Arguments], object]]:

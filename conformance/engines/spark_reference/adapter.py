@@ -31,7 +31,7 @@ from spec_ref.expressions.expression_json import predicate_from_json
 from spec_ref.expressions.predicates import TRUE
 
 MAX_BATCH = 4096
-PATIENCE = 0.005
+BATCH_WAIT = 0.005
 """The seconds to wait for another request before the received ones are run."""
 
 Request = dict[str, Any]
@@ -42,7 +42,7 @@ def waiting_requests() -> Iterator[list[Request]]:
     rest = b""
     while chunk := os.read(0, 1 << 20):
         rest += chunk
-        while rest.count(b"\n") < MAX_BATCH and select.select([0], [], [], PATIENCE)[0]:
+        while rest.count(b"\n") < MAX_BATCH and select.select([0], [], [], BATCH_WAIT)[0]:
             more = os.read(0, 1 << 20)
             if not more:
                 break

@@ -7,9 +7,9 @@ from typing import Any
 from conformance.operations.comparison import (
     Comparator,
     Differences,
+    first_differences,
     hexadecimal,
     json_differences,
-    kept,
     same_json,
     type_argument,
     typed,
@@ -25,8 +25,8 @@ def json_form(args: dict[str, Any], expected: Any, got: Any) -> Differences:
     try:
         type_ = type_argument(args)
     except SpecError:  # the type is invalid: the vector lists the answers of implementations that accept it
-        return kept(json_differences(expected, got))
-    return kept(json_differences(_normal(type_, expected), _normal(type_, got)))
+        return first_differences(json_differences(expected, got))
+    return first_differences(json_differences(_normal(type_, expected), _normal(type_, got)))
 
 
 def _normal(type_: Type, value: Any) -> Any:

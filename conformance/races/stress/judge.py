@@ -261,7 +261,7 @@ def _shown(numbers: Iterable[int]) -> str:
     return ", ".join(texts if len(texts) < 20 else [*texts[:10], "...", *texts[-8:]])
 
 
-def landed(operations: list[Operation], found: Found) -> dict[str, tuple[int, int]]:
+def count_unknown_outcomes(operations: list[Operation], found: Found) -> dict[str, tuple[int, int]]:
     """For each error with unknown outcome, count its occurrences and the commits that are in the table.
 
     Only commits that add rows can be found in the table.

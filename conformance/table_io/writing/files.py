@@ -80,17 +80,17 @@ class NewFiles:
                 os.mkdir(one)
                 self._directories.append(one)
 
-    def remove(self, kept: Iterable[str] = ()) -> tuple[str, ...]:
+    def remove(self, keep: Iterable[str] = ()) -> tuple[str, ...]:
         """Delete the files, and empty directories that were created for them.
 
         Args:
-            kept: files that stay.
+            keep: files that stay.
 
         Returns:
             The files that could not be deleted.
         """
-        keep = set(kept)
-        left = remove_files(location for location in self.locations if location not in keep)
+        kept = set(keep)
+        left = remove_files(location for location in self.locations if location not in kept)
         for directory in reversed(self._directories):
             with suppress(OSError):  # others have files in it
                 os.rmdir(directory)

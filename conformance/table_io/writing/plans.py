@@ -219,14 +219,18 @@ def files_of_write(plan: WritePlan) -> tuple[str, ...]:
     return tuple(sorted(location for location, name in files_below(plan.location) if plan.write_id in name))
 
 
-def clean_up(plan: WritePlan, kept: Iterable[NewFile] = ()) -> tuple[str, ...]:
-    """Delete the files of a write except those that are kept: files of failed or duplicate attempts.
+def clean_up(plan: WritePlan, keep: Iterable[NewFile] = ()) -> tuple[str, ...]:
+    """Delete files of a write: those of failed or duplicate attempts.
+
+    Args:
+        plan: the plan of the write.
+        keep: the files that stay.
 
     Returns:
         The files that could not be deleted.
     """
-    keep = {new.data_file.file_path for new in kept}
-    gone = [location for location in files_of_write(plan) if location not in keep]
+    kept = {new.data_file.file_path for new in keep}
+    gone = [location for location in files_of_write(plan) if location not in kept]
     left = remove_files(gone)
     remove_directories({location.rpartition("/")[0] for location in gone}, plan.location)
     return left

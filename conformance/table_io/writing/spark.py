@@ -92,7 +92,7 @@ def _writing(plan: WritePlan) -> Iterator[None]:
         raise
 
 
-def _results(answers: Iterable[bytes], plan: WritePlan, kept: Callable[[Any], Iterable[Any]]) -> list[Any]:
+def _results(answers: Iterable[bytes], plan: WritePlan, files_of: Callable[[Any], Iterable[Any]]) -> list[Any]:
     """Return the results of the tasks, and delete the files of other attempts.
 
     Raises:
@@ -104,7 +104,7 @@ def _results(answers: Iterable[bytes], plan: WritePlan, kept: Callable[[Any], It
             raise error
     results = [result for _, result, _ in outcomes]
     if any(attempts for attempts, _, _ in outcomes):
-        left = clean_up(plan, [new for result in results for new in kept(result)])
+        left = clean_up(plan, [new for result in results for new in files_of(result)])
         if left:
             raise OrphansLeft(left)
     return results
