@@ -24,10 +24,10 @@ from conformance.properties.relay import (
     SharedTable,
     Step,
     Version,
-    kept,
     matrix,
     read_relay,
     run_relays,
+    save_relay,
 )
 from conformance.properties.relay_known import KnownRelay, load_known
 from conformance.properties.script_maker import Size
@@ -99,7 +99,7 @@ def test_a_relay_is_replayed_from_its_file(tmp_path: Path) -> None:
     steps = (Step(CREATE, "right"), Step(APPEND, "wrong"))
     failure = found.again(steps)
     assert failure is not None
-    file = kept(steps, failure, tmp_path)
+    file = save_relay(steps, failure, tmp_path)
     assert read_relay(file, found.engines) == steps
     assert found.again(read_relay(file, found.engines)) == failure
     assert found.again((Step(CREATE, "right"), Step(APPEND, "right"))) is None
