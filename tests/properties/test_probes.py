@@ -91,7 +91,7 @@ def test_a_writer_that_chooses_the_names_of_partition_fields_gets_no_others() ->
     writer = InProcess("shy", reference.implementation(), {**operations, "table.write": write}, reference.REFUSALS)
     found = find_supported(writer)
     assert found.reasons == {"partition-names": "no names"}
-    scripts = [make_script(seed, found.avoid, Size(operations=10))["operations"] for seed in range(150)]
+    scripts = [make_script(seed, found.exclude, Size(operations=10))["operations"] for seed in range(150)]
     for part in (part for one in scripts for part in added(one)):
         assert part["name"] == usual_partition_name(part["source"], part["transform"])
     changes = [change for script in scripts for one in script if one["op"] == "alter-spec" for change in one["changes"]]
