@@ -48,6 +48,9 @@ class Fault:
     short: int | None = None
     """How many bytes of the body there are, announced as all."""
 
+    status: int | None = None
+    """The status that is answered in place of the store's answer."""
+
 
 Faults = Callable[[Asked], Fault | None]
 
@@ -131,6 +134,11 @@ def _relay(client: BaseHTTPRequestHandler, store: Store, host: str, port: int) -
     store.asked.append(asked)
     fault = store.faults(asked) or Fault()
     time.sleep(fault.wait_s)
+    if fault.status is not None:
+        client.send_response(fault.status)
+        client.send_header("Content-Length", "0")
+        client.end_headers()
+        return
     connection = http.client.HTTPConnection(host, port)
     sent = {
         name: value for name, value in client.headers.items() if name.lower() not in ("transfer-encoding", "expect")

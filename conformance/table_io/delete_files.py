@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from conformance.table_io.encryption import open_data_file
-from conformance.table_io.reading import Reading, in_file, read_vector
+from conformance.table_io.file_access import s3_object
+from conformance.table_io.reading import Reading, in_file, read_vector, vector_in
 from spec_ref.columnar.deletes.deletion_vector import PositionBitmap, decode_deletion_vector
 from spec_ref.columnar.deletes.equality_deletes import EqualityDeleteSet, delete_column_array
 from spec_ref.columnar.deletes.position_deletes import Deleted, DeletedRows, merge_deletes, read_position_deletes
@@ -29,7 +30,35 @@ from spec_ref.scan_planning.tasks import FileScanTask, ScanDelete
 REMEMBERED = 256
 """The most cached delete files, and indexes; the least recently used are dropped."""
 
+REMEMBERED_PARTS = 16
+"""The most cached parts of Puffin files."""
+
+VECTORS_GAP = 1 << 16
+"""Vectors of one Puffin file with at most so many bytes between them are read by one request."""
+
+VECTORS_BYTES = 8 << 20
+"""The most bytes of vectors that are read by one request, unless one vector has more."""
+
 T = TypeVar("T")
+
+
+def _span(file: DataFile) -> tuple[int, int] | None:
+    """Return where a deletion vector begins and ends; None for other files, and for values that no file has."""
+    start, length = file.content_offset, file.content_size_in_bytes
+    if not file.is_deletion_vector or file.key_metadata is not None or start is None or length is None:
+        return None
+    return (start, start + length) if start >= 0 and 0 < length < 1 << 40 and start < 1 << 50 else None
+
+
+def _coalesced(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Join spans that are near each other."""
+    joined: list[tuple[int, int]] = []
+    for start, stop in sorted(spans):
+        if joined and start - joined[-1][1] <= VECTORS_GAP and stop - joined[-1][0] <= VECTORS_BYTES:
+            joined[-1] = joined[-1][0], max(joined[-1][1], stop)
+        else:
+            joined.append((start, stop))
+    return joined
 
 
 class _Remembered:
@@ -68,9 +97,15 @@ class DeleteFiles:
         self._files = _Remembered(REMEMBERED)
         self._indexes = _Remembered(REMEMBERED)
         self._groups: dict[tuple[Any, ...], dict[str, ScanDelete]] = {}
+        self._parts = _Remembered(REMEMBERED_PARTS)
+        self._spans: dict[str, list[tuple[int, int]]] = {}
         for task in tasks:
+            for delete in task.deletes:
+                if span := _span(delete.data_file):
+                    self._spans.setdefault(delete.data_file.file_path, []).append(span)
             for scope, deletes in self._scopes(task).items():
                 self._groups.setdefault(scope, {}).update({d.data_file.file_path: d for d in deletes})
+        self._spans = {path: _coalesced(spans) for path, spans in self._spans.items()}
 
     # Deletes by position
 
@@ -102,9 +137,19 @@ class DeleteFiles:
     def _vector(self, file: DataFile, path: str) -> PositionBitmap:
         with in_file(file.file_path):
             check_vector_entry(file, path)
-            vector = decode_deletion_vector(read_vector(file))
+            vector = decode_deletion_vector(self._vector_bytes(file))
             check_cardinality(file, vector)
         return PositionBitmap(vector)
+
+    def _vector_bytes(self, file: DataFile) -> bytes:
+        """Read a vector; on S3, with those of other tasks that are near it in the file."""
+        span = _span(file)
+        source = s3_object(file.file_path) if span is not None else None
+        if span is None or source is None:
+            return read_vector(file)
+        around = (one for one in self._spans.get(file.file_path, ()) if one[0] <= span[0] and span[1] <= one[1])
+        start, stop = next(around, span)
+        return vector_in(file, self._parts.get((file.file_path, start), lambda: source.read_range(start, stop)))
 
     # Deletes by equality
 

@@ -9,6 +9,7 @@ import attrs
 
 from conformance.table_io.encryption import open_data_file
 from conformance.table_io.file_access import FileAccessError, short_read, store_failure
+from conformance.table_io.s3_requests import Part
 from conformance.table_io.tables import Table
 from spec_ref.core.errors import SpecError, spec_error
 from spec_ref.data_types.types import UNKNOWN, NestedField, StructType
@@ -170,4 +171,20 @@ def read_vector(file: DataFile) -> bytes:
         blob: bytes = opened.read(file.content_size_in_bytes)
         if len(blob) != file.content_size_in_bytes:
             raise short_read(file.file_path, len(blob), file.content_size_in_bytes or 0)
+        return blob
+
+
+def vector_in(file: DataFile, part: Part) -> bytes:
+    """Return the bytes of a deletion vector from a part of its file that was read for several.
+
+    Raises:
+        SpecError: DFL025, if they extend beyond the end of the file.
+        FileAccessError: the part does not have them.
+    """
+    with in_file(file.file_path):
+        check_vector_range(file, part.size)
+        start, length = file.content_offset or 0, file.content_size_in_bytes or 0
+        blob = part.data[start - part.start : start - part.start + length]
+        if len(blob) != length:
+            raise short_read(file.file_path, len(blob), length)
         return blob

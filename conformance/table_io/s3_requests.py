@@ -10,6 +10,7 @@ repeated after a random pause, the longest of which doubles each time.
 
 from __future__ import annotations
 
+import atexit
 import datetime
 import hashlib
 import hmac
@@ -284,11 +285,19 @@ class _Pool:
                 return
         connection.close()
 
+    def close(self) -> None:
+        """Close the connections."""
+        with self._lock:
+            while self._idle:
+                self._idle.pop().close()
+
 
 @lru_cache(maxsize=32)
 def _pool(endpoint: str, process: int) -> _Pool:
     del process  # a forked process has its own connections
-    return _Pool(endpoint)
+    pool = _Pool(endpoint)
+    atexit.register(pool.close)
+    return pool
 
 
 @lru_cache(maxsize=1)

@@ -36,6 +36,16 @@ class Stopped(Exception):
 class Backend(Protocol):
     """Runs checks, on this machine or on a cluster."""
 
+    @property
+    def connections(self) -> int:
+        """How many requests each of its processes sends to a store at once."""
+        ...
+
+    @property
+    def shares_files(self) -> bool:
+        """Whether all its processes see the local files of this one."""
+        ...
+
     def map(self, context: Context, function: Callable[[Context, T], R], tasks: Sequence[T]) -> list[R]:
         """Return the results of a function with small results, in the order of the tasks."""
         ...

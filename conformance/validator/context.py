@@ -66,6 +66,12 @@ class Context:
     file_seconds: float = FILE_SECONDS
     """The time limit for a file without progress (`conformance.validator.stall_timeout`)."""
 
+    connections: int = 16
+    """How many files on S3 a process requests at once."""
+
+    kept_manifests: str | None = None
+    """The local folder in which manifests from stores are kept for the checks of their files; None for none."""
+
     @functools.cached_property
     def specs(self) -> Mapping[int, PartitionSpec]:
         """The partition specs by id."""

@@ -60,14 +60,16 @@ class OpenedFile:
     """The offsets of row groups or stripes."""
 
 
-def open_file(location: str, file_format: FileFormat, mapping: Mapped, length: int | None = None) -> OpenedFile:
+def open_file(
+    location: str, file_format: FileFormat, mapping: Mapped, opening: Callable[[], Any] | None = None
+) -> OpenedFile:
     """Open a file of rows.
 
     Args:
         location: the file.
         file_format: its format.
         mapping: the table's name mapping.
-        length: its size according to its entry, which may be wrong.
+        opening: what opens it for random access, `open_rows_file` if None.
 
     Raises:
         FileAccessError: the file cannot be read; reading batches may raise it too.
@@ -78,7 +80,8 @@ def open_file(location: str, file_format: FileFormat, mapping: Mapped, length: i
             "DFL003", "the file format is not one for rows", found=file_format.value, expected="avro, orc, parquet"
         )
     with in_file(location):
-        opened = _OPENERS[file_format](open_rows_file(location, file_format, length), mapping)
+        file = open_rows_file(location, file_format) if opening is None else opening()
+        opened = _OPENERS[file_format](file, mapping)
 
     def batches(columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         with in_file(location):

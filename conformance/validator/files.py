@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import functools
-from collections.abc import Iterable, Iterator
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator
 
 import attrs
 import numpy as np
@@ -18,6 +18,7 @@ from conformance.validator.finding import InFull, all_of, finding, of, rated
 from conformance.validator.fingerprints import Evidence, suspect
 from conformance.validator.manifests import load, writer_of
 from conformance.validator.process_isolation import ENDED
+from conformance.validator.read_ahead import ReadAhead
 from conformance.validator.row_ids import deleted_facts
 from conformance.validator.rows import row_findings
 from conformance.validator.stall_timeout import Stalled, within
@@ -79,15 +80,16 @@ def check_files_task(context: Context, task: FilesTask) -> Iterator[Emitted]:
     listed_by = writer_of(context, opened[1])
     try:
         yield from _positions_facts(context, task, opened[1])
-        for entry, number in _entries(opened[1], task):
-            place = Place(entry, opened[1].spec, task.manifest, number, opened[1].spec_id)
-            found, writer, shown, facts = _in_time(context, place)
-            features |= shown
-            if writer:
-                writers.add(writer)
-            tally.add(_attributed(found, task.manifest.location, listed_by, writer))
-            yield from facts
-            yield from _miscounted(place, found)
+        with ReadAhead(context.connections) as ahead:
+            for entry, number in ahead.over(_entries(opened[1], task)):
+                place = Place(entry, opened[1].spec, task.manifest, number, opened[1].spec_id)
+                found, writer, shown, facts = _in_time(context, place, ahead)
+                features |= shown
+                if writer:
+                    writers.add(writer)
+                tally.add(_attributed(found, task.manifest.location, listed_by, writer))
+                yield from facts
+                yield from _miscounted(place, found)
     except SpecError:
         pass  # an entry that cannot be read, which the check of the manifest reports
     yield Findings(tally.findings())
@@ -127,12 +129,14 @@ def _attributed(
         yield evolve(one, writer=(listed_by if by_manifest else writer) or None)
 
 
-def _in_time(context: Context, place: Place) -> tuple[list[Finding], str | None, set[str], list[Facts]]:
+def _in_time(
+    context: Context, place: Place, ahead: ReadAhead
+) -> tuple[list[Finding], str | None, set[str], list[Facts]]:
     """Run `check_file` with a time limit; for a file without progress, only a finding about that."""
 
     def work() -> tuple[list[Finding], str | None, set[str], list[Facts]]:
         features, facts = set[str](), list[Facts]()
-        return *check_file(context, place, features, facts), features, facts
+        return *check_file(context, place, features, facts, ahead), features, facts
 
     try:
         return within(context.file_seconds, place.data_file.file_path, work)
@@ -200,7 +204,7 @@ def _entries(manifest: Manifest, task: FilesTask, *, deleted: bool = False) -> I
 
 
 def check_file(
-    context: Context, place: Place, features: set[str], facts: list[Facts]
+    context: Context, place: Place, features: set[str], facts: list[Facts], ahead: ReadAhead
 ) -> tuple[list[Finding], str | None]:
     """Check a file.
 
@@ -209,6 +213,7 @@ def check_file(
         place: the entry of the file.
         features: the features that readers need are added to this.
         facts: the facts for rules over several files are added to this.
+        ahead: has the file, if it was opened ahead.
 
     Returns:
         The findings, and the suspected writer: empty if there are no marks, None if the file was not opened.
@@ -227,10 +232,10 @@ def check_file(
         )
         return [encrypted], None
     if data_file.is_deletion_vector:
-        found = list(_vector(context, place, facts))
+        found = list(_vector(context, place, facts, ahead))
         return found, suspect(Evidence(created_by=_puffin_writer(location))) or ""
     try:
-        opened = open_file(location, data_file.file_format, context.mapping, data_file.file_size_in_bytes)
+        opened = open_file(location, data_file.file_format, context.mapping, lambda: ahead.open_rows(data_file))
     except FileAccessError as error:
         return [_not_read(place, error)], None
     except SpecError as error:
@@ -508,10 +513,21 @@ def _brief(type_: Type) -> str:
 # Deletion vectors
 
 
-@functools.lru_cache(maxsize=4)
-def _puffin(location: str) -> tuple[bytes, tuple[Violation, ...]]:
-    data = read_bytes(location)
-    return data, tuple(check_puffin(data))
+PUFFIN_FILES = 4
+"""How many Puffin files are kept: the vectors of a file usually follow each other."""
+
+_puffins: OrderedDict[str, tuple[bytes, tuple[Violation, ...]]] = OrderedDict()
+
+
+def _puffin(location: str, read: Callable[[str], bytes] = read_bytes) -> tuple[bytes, tuple[Violation, ...]]:
+    found = _puffins.get(location)
+    if found is None:
+        data = read(location)
+        found = data, tuple(check_puffin(data))
+        _puffins[location] = found
+        while len(_puffins) > PUFFIN_FILES:
+            _puffins.popitem(last=False)
+    return found
 
 
 def _puffin_writer(location: str) -> str | None:
@@ -522,11 +538,11 @@ def _puffin_writer(location: str) -> str | None:
     return created_by
 
 
-def _vector(context: Context, place: Place, facts: list[Facts]) -> Iterator[Finding]:
+def _vector(context: Context, place: Place, facts: list[Facts], ahead: ReadAhead) -> Iterator[Finding]:
     data_file = place.data_file
     location = data_file.file_path
     try:
-        data, problems = _puffin(location)
+        data, problems = _puffin(location, ahead.read_bytes)
     except FileAccessError as error:
         yield _not_read(place, error)
         return

@@ -22,12 +22,17 @@ R = TypeVar("R")
 HELD_BYTES = 128 << 20
 """The bytes of facts that are held in memory before they are written to files."""
 
+CONNECTIONS = 64
+"""How many requests all processes send to a store at once."""
+
 FEW_TASKS = 16
 """Fewer tasks are checked in this process, as starting others takes a second."""
 
 
 class Local:
     """Runs checks on this machine."""
+
+    shares_files = True
 
     def __init__(
         self, workers: int = 1, progress: Progress = quiet, held_bytes: int = HELD_BYTES, *, apart: bool = False
@@ -41,6 +46,7 @@ class Local:
             apart: whether files are always opened in other processes, so that no file can crash this one.
         """
         self.workers = workers
+        self.connections = max(CONNECTIONS // workers, 1)
         self.apart = apart
         self.progress = progress
         self.few_tasks = FEW_TASKS

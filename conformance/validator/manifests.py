@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import attrs
@@ -12,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from conformance.table_io.file_access import FileAccessError, read_bytes
+from conformance.table_io.file_access import FileAccessError, read_bytes, split_location
 from conformance.validator.check_results import Emitted, Facts, Findings, ManifestSums, Sums
 from conformance.validator.context import Context, ManifestTask
 from conformance.validator.finding import all_of, finding, rated
@@ -91,7 +94,7 @@ def load(context: Context, task: ManifestTask) -> tuple[bytes, Manifest] | Findi
         message = "the manifest is encrypted, and was not read"
         return finding("MLS017", message, file=task.location, aspect="encrypted")
     try:
-        data = within(context.file_seconds, task.location, lambda: read_bytes(task.location))
+        data = within(context.file_seconds, task.location, lambda: _manifest_bytes(context, task))
     except FileAccessError as error:
         return finding(
             "MLS003", f"the manifest cannot be read: {error.reason}", file=task.location, aspect="unreadable"
@@ -100,6 +103,25 @@ def load(context: Context, task: ManifestTask) -> tuple[bytes, Manifest] | Findi
         return data, read_manifest(data, manifest_file=task.manifest_file, specs=context.specs, file=task.location)
     except SpecError as error:
         return rated(attrs.evolve(error.violation, file=task.location))
+
+
+def _manifest_bytes(context: Context, task: ManifestTask) -> bytes:
+    """Read a manifest; one on a store is requested once, and kept for the checks of its files.
+
+    Raises:
+        FileAccessError: it cannot be read.
+    """
+    if context.kept_manifests is None or split_location(task.location).scheme == "file":
+        return read_bytes(task.location)
+    kept = Path(context.kept_manifests, f"{task.number}.avro")
+    with contextlib.suppress(OSError):
+        return kept.read_bytes()
+    data = read_bytes(task.location)
+    with contextlib.suppress(OSError):  # no room: it is requested again
+        new = kept.with_suffix(f".{os.getpid()}")
+        new.write_bytes(data)
+        new.replace(kept)
+    return data
 
 
 def check_manifest_task(context: Context, task: ManifestTask) -> Iterator[Emitted]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
 
 from conformance.core.failures import NotExamined, UsageError
-from conformance.table_io.file_access import read_bytes
+from conformance.table_io.file_access import read_bytes, split_location
 from conformance.table_io.tables import metadata_location
 from conformance.validator.backend import Backend, Check, Stopped
 from conformance.validator.check_results import Emitted, Facts, Findings, ManifestSums, Miscounted, Seen, StatisticsRead
@@ -48,6 +50,10 @@ ENTRIES_A_BUCKET = 100_000
 """The approximate number of entries that rules over several files compare together."""
 
 MAX_BUCKETS = 4096
+
+KEPT_MANIFEST_BYTES = 2 << 30
+"""The manifests of a table on a store are kept in a local folder for the checks of files if they have at most so many
+bytes, and requested again otherwise."""
 
 REFUSED = "readers must refuse the metadata"
 """The reason why nothing below the metadata is checked."""
@@ -261,7 +267,22 @@ class _Deep:
         self.context = context = attrs.evolve(context, buckets=_buckets(tasks))
         checked = frozenset(members.checked)
         counting = partition_statistics_tasks(context, checked) if context.level.includes(Level.FILES) else ()
-        self.context = context = attrs.evolve(context, counts_partitions=bool(counting))
+        self.context = context = attrs.evolve(
+            context, counts_partitions=bool(counting), connections=self.engine.connections
+        )
+        keeps = context.level.includes(Level.FILES) and self.engine.shares_files and _on_store(context)
+        with _folder(wanted=keeps and _listed_bytes(tasks) <= KEPT_MANIFEST_BYTES) as folder:
+            self._tasks(attrs.evolve(context, kept_manifests=folder), tasks, members, counting)
+
+    def _tasks(
+        self,
+        context: Context,
+        tasks: Sequence[ManifestTask],
+        members: Members,
+        counting: Sequence[PartitionStatisticsTask],
+    ) -> None:
+        """Check the manifests, and what is below them."""
+        checked = frozenset(members.checked)
         sums = self._stage(context, check_manifest_task, tasks, "manifests", facts=True)
         self._stage(
             context, check_partition_statistics_task, counting, "partition statistics", facts=True, lost=statistics_lost
@@ -365,6 +386,26 @@ def _needed(tasks: Sequence[ManifestTask], members: Members) -> tuple[ManifestTa
     for _, parent in members.pairs:
         wanted |= members.of_snapshot[parent]
     return tuple(task for task in tasks if task.number in wanted)
+
+
+@contextlib.contextmanager
+def _folder(*, wanted: bool) -> Iterator[str | None]:
+    """Make a folder for manifests from stores; None if it is not wanted, or there is no room for it."""
+    made = None
+    with contextlib.suppress(OSError):
+        if wanted:
+            made = tempfile.TemporaryDirectory(prefix="iceberg-conformance-", ignore_cleanup_errors=True)
+    with made or contextlib.nullcontext() as name:
+        yield name
+
+
+def _on_store(context: Context) -> bool:
+    return split_location(context.metadata_location).scheme != "file"
+
+
+def _listed_bytes(tasks: Sequence[ManifestTask]) -> int:
+    """Return the bytes of the manifests according to the lists."""
+    return sum(max(task.manifest_file.manifest_length, 0) for task in tasks if task.manifest_file is not None)
 
 
 def _buckets(tasks: Sequence[ManifestTask]) -> int:

@@ -30,11 +30,17 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 TASKS_A_PARTITION = 4
+CONNECTIONS = 16
+"""How many requests a Python worker sends to a store at once."""
+
 MAX_PARTITIONS = 1000
 
 
 class Spark:
     """Runs checks on Spark."""
+
+    connections = CONNECTIONS
+    shares_files = False
 
     def __init__(self, master: str | None = None, progress: Progress = quiet) -> None:
         """Use the existing session, or start one.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 
 import pytest
 from hypothesis import given
@@ -22,8 +23,10 @@ from spec_ref.checks.findings import Severity
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import V3
 from spec_ref.data_types.types import LONG, STRING, NestedField
-from spec_ref.manifests.data_file import FileFormat
-from tools.faulty_store import BUCKET, Store, running
+from spec_ref.deletes.deletion_vector import encode_deletion_vector
+from spec_ref.encodings.puffin.file import Blob, write_puffin
+from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
+from tools.faulty_store import BUCKET, Asked, Fault, Store, running
 from tools.table_kit import TableKit
 
 FIELDS = (NestedField(1, "id", required=False, type=LONG), NestedField(2, "s", required=False, type=STRING))
@@ -104,6 +107,90 @@ def test_a_file_on_a_store_has_its_bytes_whatever_size_was_announced(size: int, 
     assert len(store.asked) == 1
     with pytest.raises(FileAccessError, match=f"the file has {size} bytes"):
         read_bytes(location, limit=size - 1)
+
+
+def test_the_vectors_of_one_puffin_file_take_one_request(store: Store) -> None:
+    location = f"s3://{BUCKET}/db/vectors"
+    kit = TableKit(location, FIELDS, version=V3)
+    files = [kit.file([{1: number, 2: "s"} for number in range(20)]) for _ in range(5)]
+    kit.commit(*files)
+    kit.commit(*vectors_in_one_file(kit, files))
+    kit.table()
+    for work in (
+        lambda: [one for one in validate(location, Level.FILES, Local()).findings if one.severity is Severity.ERROR],
+        lambda: read_table(load_table(location)).read_all().num_rows - (20 * 5 - (1 + 2 + 3 + 4)),
+    ):
+        store.asked.clear()
+        assert not work()
+        assert len([one for one in store.asked if one.key.endswith(".puffin")]) == 1
+
+
+def vectors_in_one_file(kit: TableKit, files: Sequence[DataFile]) -> list[DataFile]:
+    """Deletion vectors, of which the number-th deletes so many rows; the first data file has none."""
+    blobs = {file.file_path: encode_deletion_vector(range(number)) for number, file in enumerate(files) if number}
+    content = write_puffin(
+        [
+            Blob(
+                "deletion-vector-v1",
+                (),
+                blob,
+                properties={"referenced-data-file": path, "cardinality": str(number)},
+            )
+            for number, (path, blob) in enumerate(blobs.items(), start=1)
+        ]
+    )
+    place = kit.put(content, ".puffin")
+    return [
+        DataFile(
+            content=FileContent.POSITION_DELETES,
+            file_format=FileFormat.PUFFIN,
+            file_path=place,
+            record_count=number,
+            file_size_in_bytes=len(content),
+            referenced_data_file=path,
+            content_offset=content.index(blob),
+            content_size_in_bytes=len(blob),
+        )
+        for number, (path, blob) in enumerate(blobs.items(), start=1)
+    ]
+
+
+def test_requests_for_files_overlap(store: Store) -> None:
+    location = f"s3://{BUCKET}/db/many"
+    kit = TableKit(location, FIELDS)
+    kit.commit(*(kit.file([{1: number, 2: "s"}]) for number in range(12)))
+    kit.table()
+    began: list[float] = []
+
+    def late(asked: Asked) -> Fault | None:
+        if not asked.key.endswith(".parquet"):
+            return None
+        began.append(time.monotonic())
+        return Fault(wait_s=2)
+
+    store.faults = late
+    try:
+        assert validate(location, Level.FILES, Local()).findings == ()
+    finally:
+        store.faults = lambda _: None
+    assert len(began) == 12
+    assert max(began) - min(began) < 2 * 11 / 2  # one after the other, it would be 2 * 11 seconds
+
+
+def test_first_bytes_that_are_wrong_are_found_with_the_rows(store: Store) -> None:
+    numbers = random.Random(7)
+    made = [{1: numbers.getrandbits(60), 2: numbers.randbytes(12).hex()} for _ in range(8_000)]
+    codes = {FileFormat.PARQUET: "PQT001", FileFormat.ORC: "ORC008"}
+    for file_format, code in codes.items():
+        location = f"s3://{BUCKET}/db/magic-{file_format.value}"
+        kit = TableKit(location, FIELDS, version=V3)
+        file = kit.file(made, file_format=file_format)
+        write_bytes(file.file_path, b"XX" + read_bytes(file.file_path)[2:])
+        kit.commit(file)
+        kit.table()
+        for level, expected in ((Level.FILES, []), (Level.ROWS, [code])):
+            assert [one.requirement for one in validate(location, level, Local()).findings] == expected
+    del store
 
 
 class Counting:

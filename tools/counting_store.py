@@ -1,0 +1,199 @@
+"""A store of S3's protocol for measurements: it serves a folder, counts, delays each answer, and throttles.
+
+    python -m tools.counting_store FOLDER [--delay-ms 30] [--connections 64] [--busy 0.02] [--reset 0.01]
+
+It is one thread that waits for many requests, so that it takes little of the processor that is measured. A request
+beyond the given number of those under way is answered with 503 (SlowDown), and so are some others at random; some
+connections are reset. The first line of its output is its port. ``GET /-/counts`` answers with what it counted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import json
+import random
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+from urllib.request import urlopen
+
+from attrs import frozen
+
+BUCKET = "lake"
+_BUSY = b"<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>"
+_MISSING = b"<Error><Code>NoSuchKey</Code><Message>The key does not exist.</Message></Error>"
+
+
+@frozen(kw_only=True)
+class Manners:
+    """How the store behaves."""
+
+    delay_s: float = 0.03
+    connections: int = 64
+    """The most requests under way."""
+
+    busy: float = 0.0
+    """The part of requests that are answered with 503."""
+
+    reset: float = 0.0
+    """The part of requests whose connection is reset."""
+
+
+class _Server:
+    def __init__(self, folder: Path, manners: Manners) -> None:
+        self.folder = folder
+        self.manners = manners
+        self.counts: Counter[str] = Counter()
+        self.under_way = 0
+        self.random = random.Random(0)
+        self.cache: dict[str, bytes | None] = {}
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while True:
+                head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+                method, target, _ = head.split(" ", 2)
+                if target == "/-/counts":
+                    self._answer(writer, "200 OK", json.dumps(self.counts).encode())
+                    self.counts.clear()
+                    continue
+                if not await self._object(writer, method, unquote(target.partition("?")[0]), head):
+                    return
+                await writer.drain()
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+        finally:
+            with contextlib.suppress(ConnectionError):
+                writer.close()
+
+    async def _object(self, writer: asyncio.StreamWriter, method: str, path: str, head: str) -> bool:
+        """Answer a request; False if the connection is to end."""
+        kind = path.rpartition(".")[2] if "." in path else "other"
+        self.counts[f"{method} {kind}"] += 1
+        if self.under_way >= self.manners.connections or self.random.random() < self.manners.busy:
+            self.counts["503"] += 1
+            self._answer(writer, "503 Slow Down", _BUSY)
+            return True
+        self.under_way += 1
+        self.counts["most under way"] = max(self.counts["most under way"], self.under_way)
+        try:
+            await asyncio.sleep(self.manners.delay_s)
+        finally:
+            self.under_way -= 1
+        if self.random.random() < self.manners.reset:
+            self.counts["reset"] += 1
+            writer.transport.abort()
+            return False
+        content = self._content(path)
+        if content is None:
+            self._answer(writer, "404 Not Found", _MISSING, method)
+            return True
+        found = re.search(r"^range: bytes=(\d*)-(\d*)\r$", head, re.IGNORECASE | re.MULTILINE)
+        if found is None:
+            self._answer(writer, "200 OK", content, method)
+            return True
+        size = len(content)
+        start = int(found[1]) if found[1] else max(size - int(found[2]), 0)
+        stop = min(int(found[2]) + 1, size) if found[1] and found[2] else size
+        if start >= size:
+            self._answer(writer, "416 Range Not Satisfiable", b"", method, f"bytes */{size}")
+        else:
+            place = f"bytes {start}-{stop - 1}/{size}"
+            self._answer(writer, "206 Partial Content", content[start:stop], method, place)
+        return True
+
+    def _content(self, path: str) -> bytes | None:
+        if path not in self.cache:
+            file = self.folder / path.lstrip("/")
+            if len(self.cache) > 1000:
+                self.cache.clear()
+            self.cache[path] = file.read_bytes() if file.is_file() else None
+        return self.cache[path]
+
+    def _answer(
+        self, writer: asyncio.StreamWriter, status: str, body: bytes, method: str = "GET", place: str = ""
+    ) -> None:
+        more = f"Content-Range: {place}\r\n" if place else ""
+        head = (
+            f"HTTP/1.1 {status}\r\nContent-Length: {len(body)}\r\n{more}"
+            'Last-Modified: Mon, 23 Nov 2026 00:00:00 GMT\r\nETag: "0"\r\nAccept-Ranges: bytes\r\n\r\n'
+        )
+        writer.write(head.encode() + (b"" if method == "HEAD" else body))
+        self.counts["bytes"] += 0 if method == "HEAD" else len(body)
+
+
+@frozen
+class CountingStore:
+    """A running store."""
+
+    endpoint: str
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The variables with which clients reach it."""
+        return {
+            "AWS_ENDPOINT_URL": self.endpoint,
+            "AWS_REGION": "us-east-1",
+            "AWS_ACCESS_KEY_ID": "testing",
+            "AWS_SECRET_ACCESS_KEY": "testing",
+            "AWS_EC2_METADATA_DISABLED": "true",
+        }
+
+    def take_counts(self) -> dict[str, int]:
+        """Return what was counted since the last time."""
+        with urlopen(f"{self.endpoint}/-/counts") as answer:
+            counts: dict[str, int] = json.load(answer)
+        return counts
+
+
+@contextmanager
+def counting_store(folder: Path, manners: Manners) -> Iterator[CountingStore]:
+    """Run a store of a folder, whose subfolders are buckets, in a separate process."""
+    options = [f"--{name}={value}" for name, value in _options(manners).items()]
+    command = [sys.executable, "-m", "tools.counting_store", str(folder), *options]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield CountingStore(f"http://127.0.0.1:{int(process.stdout.readline())}")
+        finally:
+            process.terminate()
+
+
+def _options(manners: Manners) -> dict[str, Any]:
+    return {
+        "delay-ms": manners.delay_s * 1000,
+        "connections": manners.connections,
+        "busy": manners.busy,
+        "reset": manners.reset,
+    }
+
+
+async def _run(folder: Path, manners: Manners) -> None:
+    server = await asyncio.start_server(_Server(folder, manners).serve, "127.0.0.1", 0, backlog=256)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await server.serve_forever()
+
+
+def main() -> None:
+    """Serve until the process is ended."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--delay-ms", type=float, default=30)
+    parser.add_argument("--connections", type=int, default=64)
+    parser.add_argument("--busy", type=float, default=0.0)
+    parser.add_argument("--reset", type=float, default=0.0)
+    given = parser.parse_args()
+    manners = Manners(delay_s=given.delay_ms / 1000, connections=given.connections, busy=given.busy, reset=given.reset)
+    asyncio.run(_run(given.folder, manners))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,136 @@
+"""Validating many files on an object store, beside the time that its requests take at best.
+
+    python -m tools.scale.object_store [--files 10000] [--delay-ms 30] [--busy 0.02] [--reset 0.01] [--workers N]
+
+The ideal is the number of requests times their delay, by the number of connections. A store that is this close (30 ms)
+and serves 64 requests at once answers more requests per second than a processor checks footers, so that the processor
+seconds are shown too: with them, the least time is the greater of the ideal and the processor seconds by the number
+of processors.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from unittest.mock import patch
+
+from attrs import frozen
+
+from conformance.validator.local import CONNECTIONS
+from spec_ref.core.records import evolve
+from spec_ref.core.versions import V2
+from tools import table_kit
+from tools.bench.validation import measured
+from tools.counting_store import BUCKET, Manners, counting_store
+from tools.scale.tables import FIELDS
+from tools.table_kit import TableKit
+
+FILES_A_MANIFEST = 1000
+
+
+@contextmanager
+def written_to(folder: Path) -> Iterator[None]:
+    """Let a `TableKit` of the store's bucket write to the folder that the store serves."""
+
+    def write(location: str, data: bytes) -> None:
+        path = folder / location.removeprefix("s3://")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+
+    with patch.object(table_kit, "write_bytes", write), patch.object(table_kit, "load_table", lambda _: None):
+        yield
+
+
+def make_table(folder: Path, files: int) -> str:
+    """Make a table of so many small Parquet files, which are links to one; return its metadata file."""
+    location = f"s3://{BUCKET}/db/t{files}"
+    with written_to(folder):
+        kit = TableKit(location, FIELDS, version=V2)
+        real = kit.file([{1: number, 2: number % 7} for number in range(100)])
+        source = folder / real.file_path.removeprefix("s3://")
+        for first in range(0, files, FILES_A_MANIFEST):
+            paths = [
+                f"{location}/data/{number:06d}-f.parquet"
+                for number in range(first, min(first + FILES_A_MANIFEST, files))
+            ]
+            for path in paths:
+                os.link(source, folder / path.removeprefix("s3://"))
+            kit.commit(*(evolve(real, file_path=path) for path in paths))
+        kit.table()
+    return f"{location}/metadata/v{len(kit.snapshots) + 1}.metadata.json"
+
+
+@frozen(kw_only=True)
+class Figures:
+    """What validating a table on a store took."""
+
+    files: int
+    seconds: float
+    processor: float
+    """Processor seconds of all processes, without the store."""
+
+    memory: int
+    """The most bytes that all processes held at once."""
+
+    requests: int
+    refused: int
+    """Those that were answered with 503 or not at all."""
+
+    ideal: float
+    """Seconds: the requests times their delay, by the number of connections."""
+
+
+def validating(files: int, manners: Manners, workers: int) -> Figures:
+    """Validate a table at level files.
+
+    Raises:
+        ValueError: the report is not of the whole table, or has errors.
+    """
+    with tempfile.TemporaryDirectory(prefix="object-store-") as folder, counting_store(Path(folder), manners) as store:
+        location = make_table(Path(folder), files)
+        command = ["validate", location, "--level", "files", "--format", "json", "--workers", str(workers)]
+        with patch.dict(os.environ, store.environment):
+            seconds, processor, memory, _, answer = measured([sys.executable, "-m", "conformance", *command])
+        counts = store.take_counts()
+    (table,) = answer["tables"]
+    if table["entries"] != files or table["counts"]["error"] or not table.get("complete", True):
+        raise ValueError(json.dumps(answer)[:2000])
+    requests = sum(count for name, count in counts.items() if name.startswith(("GET ", "HEAD ")))
+    refused = counts.get("503", 0) + counts.get("reset", 0)
+    ideal = requests * manners.delay_s / min(manners.connections, CONNECTIONS)
+    return Figures(
+        files=files,
+        seconds=seconds,
+        processor=processor,
+        memory=memory,
+        requests=requests,
+        refused=refused,
+        ideal=ideal,
+    )
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--files", type=int, default=10_000)
+    parser.add_argument("--delay-ms", type=float, default=30)
+    parser.add_argument("--busy", type=float, default=0.0)
+    parser.add_argument("--reset", type=float, default=0.0)
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    given = parser.parse_args()
+    manners = Manners(delay_s=given.delay_ms / 1000, busy=given.busy, reset=given.reset)
+    one = validating(given.files, manners, given.workers)
+    print(
+        f"{one.files:,} files: {one.requests:,} requests, {one.refused:,} refused, {one.seconds:.1f} s, "
+        f"{one.ideal:.1f} s at best by requests, {one.processor:.1f} processor s, {one.memory >> 20:,} MiB"
+    )
+
+
+if __name__ == "__main__":
+    main()
