@@ -83,9 +83,8 @@ def load_table(location: Location, *, keys: Location | KeyService | None = None)
         NotExamined: there is no table at the location, or it cannot be read.
     """
     place = _place(location)
-    service = load_key_file(os.fspath(keys)) if isinstance(keys, str | os.PathLike) else keys
     with _reading(place):
-        return tables.load_table(place, key_service=service)
+        return tables.load_table(place, key_service=_key_service(keys))
 
 
 def read_table(
@@ -162,6 +161,7 @@ def validate(
     select: Sequence[str] = (),
     ignore: Sequence[str] = (),
     workers: int = 1,
+    keys: Location | KeyService | None = None,
 ) -> tuple[Finding, ...]:
     """Check a table against the spec.
 
@@ -172,6 +172,8 @@ def validate(
         select: only these checks (by id) or requirements (by code, or the start of codes).
         ignore: leave out these checks or requirements.
         workers: how many processes open files. With 1, this process opens them, and a damaged file may crash it.
+        keys: what unwraps the keys of an encrypted table, as for `load_table`; without it, what is encrypted is not
+            read, and findings of the severity ``info`` name it.
 
     Returns:
         The findings, most severe first. Violations that engines in wide use write and readers accept have the severity
@@ -179,14 +181,14 @@ def validate(
 
     Raises:
         NotExamined: there is no table, its metadata cannot be read, or the check could not be finished.
-        UsageError: an argument is not valid, or the table does not have the snapshot.
+        UsageError: an argument is not valid, the table does not have the snapshot, or ``keys`` lacks a key.
     """
     place = _place(location)
     accepted = finding_filter(tuple(select), tuple(ignore), "error", None)
     backend = Local(workers, apart=workers > 1)
     try:
         with _reading(place):
-            report = validate_table(place, Level(level), backend, _snapshots(snapshots))
+            report = validate_table(place, Level(level), backend, _snapshots(snapshots), key_service=_key_service(keys))
     finally:
         backend.close()
     if not report.complete:
@@ -251,6 +253,10 @@ def run_vectors(
         if one.not_examined:
             raise NotExamined(f"{one.name}: {one.not_examined}")
     return found
+
+
+def _key_service(keys: Location | KeyService | None) -> KeyService | None:
+    return load_key_file(os.fspath(keys)) if isinstance(keys, str | os.PathLike) else keys
 
 
 def _place(location: Location) -> str:

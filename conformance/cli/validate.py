@@ -22,6 +22,7 @@ from conformance.core.time_budget import TimeBudget
 from conformance.reports import validation as rendering
 from conformance.reports.terminal import coloured, plain
 from conformance.reports.validation import Outcome
+from conformance.table_io.encryption import KeyFile, load_key_file
 from conformance.table_io.trust import Trust
 from conformance.validator.backend import Backend
 from conformance.validator.catalogs import PREFIX, Catalogs, parse_location
@@ -58,6 +59,7 @@ def validate(
     workers: int | None = None,
     master: str | None = None,
     diff: bool = False,
+    keys: Path | None = None,
     allow_local_files: bool = False,
     file_timeout: float = FILE_SECONDS,
     time_budget: float | None = None,
@@ -83,6 +85,8 @@ def validate(
         workers: Processes of the local engine; by default one for each processor.
         master: The Spark master, unless the command runs under spark-submit; local[*] by default.
         diff: Compare two versions of one table, OLD and NEW: find what may not disappear or change between commits.
+        keys: Decrypt encrypted tables with this file, a JSON object of master keys in hexadecimal by their ids; without
+            it, the report names what is encrypted and was not read.
         allow_local_files: Read local files that the metadata of a table on an object store names; by default they are
             refused.
         file_timeout: Seconds without progress after which a file counts as unreadable.
@@ -101,6 +105,7 @@ def validate(
         raise UsageError(f"--file-timeout {file_timeout:g}: must be more than 0 and at most {MOST_SECONDS}")
     accepted = finding_filter(select, ignore, fail_on, baseline)
     chosen = _snapshots(snapshots)
+    key_file = None if keys is None else load_key_file(keys)
     outcomes: list[Outcome] = []
     budget = TimeBudget(time_budget)
     trust = Trust(allow_local_files)
@@ -108,7 +113,7 @@ def validate(
     with (
         progress() as report_progress,
         Catalogs() as catalogs,
-        _checker(engine, workers, master, Level(level), report_progress, file_timeout) as check,
+        _checker(engine, workers, master, Level(level), report_progress, file_timeout, key_file) as check,
     ):
 
         def checked(*names: str) -> TableReport:
@@ -226,14 +231,20 @@ def _snapshots(text: str) -> Snapshots:
 
 @contextlib.contextmanager
 def _checker(
-    name: str, workers: int | None, master: str | None, level: Level, report_progress: ReportProgress, seconds: float
+    name: str,
+    workers: int | None,
+    master: str | None,
+    level: Level,
+    report_progress: ReportProgress,
+    seconds: float,
+    keys: KeyFile | None,
 ) -> Iterator[Callable[[str, Snapshots], TableReport]]:
     """Return a function that checks the given snapshots of one table."""
     if workers is not None and not 0 < workers <= 1024:
         raise UsageError(f"--workers {workers}: must be from 1 to 1024")
     made: Backend
     if name == "spark" and importlib.util.find_spec("pyspark") is None:
-        with remote.Remote(level, master, seconds) as there:
+        with remote.Remote(level, master, seconds, keys) as there:
             yield there.check
         return
     if name == "spark":
@@ -241,7 +252,7 @@ def _checker(
     else:
         made = local.Local(workers or os.cpu_count() or 1, report_progress, apart=True)
     try:
-        yield lambda location, snapshots: validate_table(location, level, made, snapshots, seconds)
+        yield lambda location, snapshots: validate_table(location, level, made, snapshots, seconds, keys)
     finally:
         made.close()
 

@@ -58,6 +58,10 @@ _SCHEMA = fastavro.parse_schema(
 )
 
 
+class UnsupportedEncryption(FileAccessError):
+    """A file that is encrypted in a form that is not supported here, which breaks no rule."""
+
+
 @attrs.frozen
 class KeyMetadata:
     """What decrypts a file."""
@@ -76,17 +80,19 @@ def read_key_metadata(data: bytes, location: str) -> KeyMetadata:
         location: the file, for errors.
 
     Raises:
-        FileAccessError: it does not have the form of Iceberg-Java.
+        UnsupportedEncryption: it does not have the form of Iceberg-Java.
     """
     if data[:1] != VERSION:
-        raise FileAccessError(location, "the file is encrypted, and the form of its key metadata is not supported")
+        raise UnsupportedEncryption(
+            location, "the file is encrypted, and the form of its key metadata is not supported"
+        )
     stream = io.BytesIO(data[1:])
     try:
         record: Any = fastavro.schemaless_reader(stream, _SCHEMA, None)
     except (EOFError, IndexError, ValueError, OverflowError) as error:
-        raise FileAccessError(location, "the file is encrypted, and its key metadata is truncated") from error
+        raise UnsupportedEncryption(location, "the file is encrypted, and its key metadata is truncated") from error
     if stream.read(1):
-        raise FileAccessError(location, "the file is encrypted, and bytes follow its key metadata")
+        raise UnsupportedEncryption(location, "the file is encrypted, and bytes follow its key metadata")
     return KeyMetadata(record["encryption_key"], record["aad_prefix"] or b"", record["file_length"])
 
 
@@ -99,18 +105,38 @@ def decrypt_stream(data: bytes, metadata: KeyMetadata, location: str) -> bytes:
         location: the file, for errors.
 
     Raises:
-        FileAccessError: the key metadata has no length, or the library for AES is not installed.
+        UnsupportedEncryption: the key metadata has no length, or the library for AES is not installed.
         SpecError: GCM001 to GCM007.
     """
     if metadata.file_length is None:
-        raise FileAccessError(location, "the file is encrypted, and its key metadata has no trusted length")
+        raise UnsupportedEncryption(location, "the file is encrypted, and its key metadata has no trusted length")
     try:
         key = aes_gcm_stream.StreamKey(metadata.key, metadata.aad_prefix)
         return aes_gcm_stream.read_stream(data, key, metadata.file_length)
     except SpecError as error:
         raise SpecError(attrs.evolve(error.violation, file=location)) from None
     except ModuleNotFoundError as error:
-        raise FileAccessError(location, f"the file is encrypted: {error}") from None
+        raise UnsupportedEncryption(location, f"the file is encrypted: {error}") from None
+
+
+def decrypt_checked(data: bytes, metadata: KeyMetadata, location: str) -> bytes:
+    """Decrypt a file that is an AES GCM stream, and check that it uses no nonce twice.
+
+    Args:
+        data: the encrypted file.
+        metadata: its key metadata.
+        location: the file, for errors.
+
+    Raises:
+        UnsupportedEncryption: as `decrypt_stream`.
+        SpecError: GCM001 to GCM007.
+    """
+    plain = decrypt_stream(data, metadata, location)
+    try:
+        aes_gcm_stream.check_nonces(data)
+    except SpecError as error:
+        raise SpecError(attrs.evolve(error.violation, file=location)) from None
+    return plain
 
 
 @attrs.frozen
@@ -148,15 +174,23 @@ def load_key_file(path: str | Path) -> KeyFile:
         UsageError: the file cannot be read, or has another form.
     """
     try:
-        found = json.loads(Path(path).read_text(encoding="utf-8"))
-        keys = {id_: bytes.fromhex(key) for id_, key in found.items()}
+        found = key_file(json.loads(Path(path).read_text(encoding="utf-8")))
     except (OSError, ValueError, AttributeError, TypeError) as error:
         expected = "a JSON object of AES keys in hexadecimal by their ids"
         raise UsageError(f"{path}: expected {expected}: {type(error).__name__}") from None
-    wrong = [id_ for id_, key in keys.items() if len(key) not in (16, 24, 32)]
+    wrong = [id_ for id_, key in found.keys.items() if len(key) not in (16, 24, 32)]
     if wrong:
         raise UsageError(f"{path}: the key {wrong[0]!r} does not have 16, 24 or 32 bytes")
-    return KeyFile(keys)
+    return found
+
+
+def key_file(keys: Mapping[str, str]) -> KeyFile:
+    """Make the key service of keys in hexadecimal by their ids.
+
+    Args:
+        keys: the content of a file of keys.
+    """
+    return KeyFile({id_: bytes.fromhex(key) for id_, key in keys.items()})
 
 
 def manifest_list_key(metadata: TableMetadata, key_id: str, service: KeyService, location: str) -> KeyMetadata:
@@ -170,7 +204,8 @@ def manifest_list_key(metadata: TableMetadata, key_id: str, service: KeyService,
 
     Raises:
         SpecError: SNP012 if the table does not have the key; ENC002 if a key is not in base64.
-        FileAccessError: the keys have another form than those of Iceberg-Java, or were changed.
+        UnsupportedEncryption: the keys have another form than those of Iceberg-Java.
+        FileAccessError: the keys were changed.
     """
     keys = {key.key_id: key for key in metadata.encryption_keys or ()}
     if key_id not in keys:
@@ -182,7 +217,7 @@ def manifest_list_key(metadata: TableMetadata, key_id: str, service: KeyService,
     if wrapping is None or wrapping.encrypted_by_id is None or timestamp is None:
         expected = f"{key_id!r} encrypted by a key of the table with {KEY_TIMESTAMP}, which a key service wraps"
         reason = f"the manifest list is encrypted, and its keys are not supported; expected {expected}"
-        raise FileAccessError(location, reason)
+        raise UnsupportedEncryption(location, reason)
     wrapped, block = _decoded(wrapping, location), _decoded(own, location)
     key = service(wrapped, wrapping.encrypted_by_id)
     try:
@@ -255,14 +290,25 @@ def open_data_file(file: DataFile) -> Iterator[tuple[Any, Any]]:
             return
         metadata = read_key_metadata(bytes(file.key_metadata), file.file_path)
         if file.file_format is FileFormat.PARQUET:
-            yield opened, _parquet_decryption(metadata, file.file_path)
+            yield opened, parquet_decryption(metadata, file.file_path)
         else:
             with io.BytesIO(decrypt_stream(opened.read(), metadata, file.file_path)) as plain:
                 yield plain, None
 
 
-def _parquet_decryption(metadata: KeyMetadata, location: str) -> Any:
+def parquet_decryption(metadata: KeyMetadata, location: str) -> Any:
+    """Return what pyarrow decrypts a Parquet file with, its ``FileDecryptionProperties``.
+
+    Args:
+        metadata: the key metadata of the file.
+        location: the file, for errors.
+
+    Raises:
+        UnsupportedEncryption: this pyarrow is too old.
+    """
     create = getattr(parquet_encryption, "create_decryption_properties", None)
     if create is None:
-        raise FileAccessError(location, "the file is encrypted, which this pyarrow does not read; expected release 26")
+        raise UnsupportedEncryption(
+            location, "the file is encrypted, which this pyarrow does not read; expected release 26"
+        )
     return create(metadata.key, aad_prefix=metadata.aad_prefix)

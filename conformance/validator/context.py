@@ -8,7 +8,9 @@ from collections.abc import Mapping
 
 import attrs
 
+from conformance.table_io.encryption import KeyMetadata
 from conformance.validator.stall_timeout import FILE_SECONDS
+from spec_ref.checks.findings import Finding
 from spec_ref.core.errors import SpecError
 from spec_ref.data_types.types import StructType, Type
 from spec_ref.manifest_lists.manifest_file import ManifestFile
@@ -62,6 +64,9 @@ class Context:
 
     has_position_deletes: bool = True
     """Whether some snapshot that is checked has position deletes or deletion vectors."""
+
+    decrypts: bool = False
+    """Whether encrypted files are decrypted: those whose key metadata is in lists and manifests, too, need leave."""
 
     file_seconds: float = FILE_SECONDS
     """The time limit for a file without progress (`conformance.validator.stall_timeout`)."""
@@ -163,6 +168,9 @@ class ListTask:
     snapshot: Snapshot
     checked: bool = True
     """False for a snapshot that is only needed for the history of another one."""
+
+    key: KeyMetadata | Finding | None = None
+    """For an encrypted list what decrypts it, or why it is not read."""
 
 
 @attrs.frozen

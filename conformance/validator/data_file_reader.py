@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -10,12 +11,14 @@ import attrs
 import pyarrow as pa
 import pyarrow.orc as orc
 
+from conformance.table_io.encryption import decrypt_checked, parquet_decryption, read_key_metadata
 from conformance.table_io.reading import in_file
 from conformance.table_io.store_file import StoreFile, open_rows_file
 from conformance.validator.parquet_footer import Chunk, check_start, footer_of
 from spec_ref.core.errors import SpecError, Violation, spec_error
 from spec_ref.data_files.orc_footer import check_start as check_orc_start
 from spec_ref.data_files.orc_footer import read_stripe_offsets, read_stripes
+from spec_ref.data_files.parquet_reader import decrypted_footer
 from spec_ref.data_files.parquet_schema import check_parquet_schema
 from spec_ref.data_files.parquet_thrift import read_parquet_schema
 from spec_ref.data_files.reader import DataFileReader, open_rows
@@ -61,7 +64,11 @@ class OpenedFile:
 
 
 def open_file(
-    location: str, file_format: FileFormat, mapping: Mapped, opening: Callable[[], Any] | None = None
+    location: str,
+    file_format: FileFormat,
+    mapping: Mapped,
+    opening: Callable[[], Any] | None = None,
+    key_metadata: bytes | None = None,
 ) -> OpenedFile:
     """Open a file of rows.
 
@@ -70,8 +77,10 @@ def open_file(
         file_format: its format.
         mapping: the table's name mapping.
         opening: what opens it for random access, `open_rows_file` if None.
+        key_metadata: the key metadata of an encrypted file.
 
     Raises:
+        UnsupportedEncryption: it is encrypted in a form that is not supported here.
         FileAccessError: the file cannot be read; reading batches may raise it too.
         SpecError: the file does not have the format, is damaged, or has columns that Iceberg does not have.
     """
@@ -81,22 +90,31 @@ def open_file(
         )
     with in_file(location):
         file = open_rows_file(location, file_format) if opening is None else opening()
-        opened = _OPENERS[file_format](file, mapping)
+        size = file.size()
+        opener = _OPENERS[file_format]
+        if key_metadata is not None:
+            key = read_key_metadata(key_metadata, location)
+            if file_format is FileFormat.PARQUET:
+                opener = functools.partial(_parquet, decryption=parquet_decryption(key, location))
+            else:  # a stream, whose blocks are all verified
+                file = pa.BufferReader(decrypt_checked(file.read(), key, location))
+        opened = opener(file, mapping)
 
     def batches(columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         with in_file(location):
             yield from opened.batches(columns, rows)
 
-    return attrs.evolve(opened, batches=batches)
+    return attrs.evolve(opened, size=size, batches=batches)
 
 
-def _parquet(file: Any, mapping: Mapped) -> OpenedFile:
-    root = read_parquet_schema(file)
-    start_is_late = isinstance(file, StoreFile) and not file.start_is_known
+def _parquet(file: Any, mapping: Mapped, decryption: Any = None) -> OpenedFile:
+    plain = file if decryption is None else decrypted_footer(file, decryption)
+    root = read_parquet_schema(plain)
+    start_is_late = isinstance(plain, StoreFile) and not plain.start_is_known
     if not start_is_late:
-        check_start(file)
-    footer = footer_of(file, root)
-    rows = open_rows(file, FileFormat.PARQUET, mapping)
+        check_start(plain)
+    footer = footer_of(plain, root)
+    rows = open_rows(file, FileFormat.PARQUET, mapping, decryption=decryption)
     unreadable = _unreadable_columns(rows)
     seen = set(map(_key, unreadable))
 

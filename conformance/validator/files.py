@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
+from typing import TypeAlias
 
 import attrs
 import numpy as np
 
+from conformance.table_io.encryption import UnsupportedEncryption, decrypt_checked, read_key_metadata
 from conformance.table_io.file_access import FileAccessError, file_size, read_bytes
 from conformance.validator.check_results import Emitted, Facts, Findings, Miscounted, Seen, Sums
 from conformance.validator.context import Context, FilesTask, Level, ManifestTask
@@ -77,12 +79,13 @@ def check_files_task(context: Context, task: FilesTask) -> Iterator[Emitted]:
     if isinstance(opened, Finding):
         return  # reported by the check of the manifest
     tally, features, writers = Tally(), set[str](), set[str]()
-    listed_by = writer_of(context, opened[1])
+    manifest = opened.manifest
+    listed_by = writer_of(context, manifest)
     try:
-        yield from _positions_facts(context, task, opened[1])
+        yield from _positions_facts(context, task, manifest)
         with ReadAhead(context.connections) as ahead:
-            for entry, number in ahead.over(_entries(opened[1], task)):
-                place = Place(entry, opened[1].spec, task.manifest, number, opened[1].spec_id)
+            for entry, number in ahead.over(_entries(manifest, task)):
+                place = Place(entry, manifest.spec, task.manifest, number, manifest.spec_id)
                 found, writer, shown, facts = _in_time(context, place, ahead)
                 features |= shown
                 if writer:
@@ -148,7 +151,7 @@ def file_lost(context: Context, task: FilesTask) -> Findings:
     """Return the finding for the one file of a task, whose check crashed the process."""
     opened = load(context, task.manifest)
     assert not isinstance(opened, Finding)
-    for entry, _ in _entries(opened[1], task):
+    for entry, _ in _entries(opened.manifest, task):
         code = _DAMAGED[entry.data_file.file_format]
         return Findings((finding(code, ENDED, file=entry.data_file.file_path, aspect="process-ended"),))
     return Findings(())
@@ -174,9 +177,10 @@ def _positions_facts(context: Context, task: FilesTask, manifest: Manifest) -> I
     yield from targets(context, places)
     for place in places:
         entry = place.entry
-        if entry.status is EntryStatus.DELETED and entry.data_file.is_deletion_vector:
+        readable = context.decrypts or entry.data_file.key_metadata is None
+        if readable and entry.status is EntryStatus.DELETED and entry.data_file.is_deletion_vector:
             with contextlib.suppress(SpecError, FileAccessError):  # the file of a deleted entry may be gone
-                file = read_puffin(_puffin(entry.data_file.file_path)[0])
+                file = read_puffin(_puffin(entry.data_file)[0])
                 yield from _vector_facts(context, place, file, "replaced")
 
 
@@ -220,22 +224,21 @@ def check_file(
     """
     data_file = place.data_file
     location = data_file.file_path
-    if data_file.key_metadata is not None:
-        message = "the file is encrypted, and was not opened"
-        encrypted = finding(
-            "DFL018",
-            message,
-            file=place.manifest,
-            path=place.said("key_metadata"),
-            found=InFull(location),
-            aspect="encrypted",
-        )
-        return [encrypted], None
+    if data_file.key_metadata is not None and not context.decrypts:
+        return [_encrypted(place)], None
     if data_file.is_deletion_vector:
         found = list(_vector(context, place, facts, ahead))
-        return found, suspect(Evidence(created_by=_puffin_writer(location))) or ""
+        return found, suspect(Evidence(created_by=_puffin_writer(data_file))) or ""
     try:
-        opened = open_file(location, data_file.file_format, context.mapping, lambda: ahead.open_rows(data_file))
+        opened = open_file(
+            location,
+            data_file.file_format,
+            context.mapping,
+            lambda: ahead.open_rows(data_file),
+            data_file.key_metadata,
+        )
+    except UnsupportedEncryption as error:
+        return [_encrypted(place, error.reason)], None
     except FileAccessError as error:
         return [_not_read(place, error)], None
     except SpecError as error:
@@ -270,6 +273,18 @@ def _each_once(findings: Iterable[Finding]) -> list[Finding]:
         key = (said.requirement, said.file, said.path, said.found, said.expected, None if about_value else str(number))
         seen.setdefault(key, one)
     return list(seen.values())
+
+
+def _encrypted(place: Place, reason: str = "") -> Finding:
+    message = "the file is encrypted, and was not opened"
+    return finding(
+        "DFL018",
+        f"{message}: {reason}" if reason else message,
+        file=place.manifest,
+        path=place.said("key_metadata"),
+        found=InFull(place.data_file.file_path),
+        aspect="encrypted",
+    )
 
 
 def _not_read(place: Place, error: FileAccessError) -> Finding:
@@ -516,23 +531,32 @@ def _brief(type_: Type) -> str:
 PUFFIN_FILES = 4
 """How many Puffin files are kept: the vectors of a file usually follow each other."""
 
-_puffins: OrderedDict[str, tuple[bytes, tuple[Violation, ...]]] = OrderedDict()
+Puffin: TypeAlias = tuple[bytes, tuple[Violation, ...], int]
+"""The content of a Puffin file, its problems, and the length of the file, which differs if it is encrypted."""
+
+_puffins: OrderedDict[tuple[str, bytes | None], Puffin] = OrderedDict()
 
 
-def _puffin(location: str, read: Callable[[str], bytes] = read_bytes) -> tuple[bytes, tuple[Violation, ...]]:
-    found = _puffins.get(location)
+def _puffin(data_file: DataFile, read: Callable[[str], bytes] = read_bytes) -> Puffin:
+    """Read the Puffin file of a vector, decrypted if it is encrypted."""
+    location, key = data_file.file_path, data_file.key_metadata
+    found = _puffins.get((location, key))
     if found is None:
         data = read(location)
-        found = data, tuple(check_puffin(data))
-        _puffins[location] = found
+        length = len(data)
+        if key is not None:
+            data = decrypt_checked(data, read_key_metadata(key, location), location)
+        found = data, tuple(check_puffin(data)), length
+        _puffins[location, key] = found
         while len(_puffins) > PUFFIN_FILES:
             _puffins.popitem(last=False)
     return found
 
 
-def _puffin_writer(location: str) -> str | None:
+def _puffin_writer(data_file: DataFile) -> str | None:
     try:
-        created_by: str | None = read_puffin(_puffin(location)[0]).properties.get("created-by")
+        data, _, _ = _puffin(data_file)
+        created_by: str | None = read_puffin(data).properties.get("created-by")
     except (FileAccessError, SpecError):
         return None
     return created_by
@@ -542,12 +566,18 @@ def _vector(context: Context, place: Place, facts: list[Facts], ahead: ReadAhead
     data_file = place.data_file
     location = data_file.file_path
     try:
-        data, problems = _puffin(location, ahead.read_bytes)
+        data, problems, length = _puffin(data_file, ahead.read_bytes)
+    except SpecError as error:
+        yield from _damaged(place, error.violation)
+        return
+    except UnsupportedEncryption as error:
+        yield _encrypted(place, error.reason)
+        return
     except FileAccessError as error:
         yield _not_read(place, error)
         return
-    if data_file.file_size_in_bytes != len(data):
-        yield _size(place, len(data))
+    if data_file.file_size_in_bytes != length:
+        yield _size(place, length)
     file: PuffinFile | None = None
     try:
         file = read_puffin(data)

@@ -7,6 +7,7 @@ from typing import Any
 
 import attrs
 
+from conformance.table_io.encryption import KeyService, UnsupportedEncryption, decrypt_checked, manifest_list_key
 from conformance.table_io.file_access import FileAccessError, read_bytes
 from conformance.validator.context import Context, ListTask, ManifestTask, Members
 from conformance.validator.finding import finding, rated
@@ -40,16 +41,14 @@ def check_list(context: Context, task: ListTask) -> Listed:
         inline = tuple((location, None) for location in snapshot.manifests or ())
         return Listed(snapshot.snapshot_id, (), inline)
     location = snapshot.manifest_list
-    if snapshot.key_id is not None:
-        problem = finding(
-            "SNP012",
-            "the manifest list is encrypted, and was not read",
-            file=location,
-            aspect="encrypted",
-        )
-        return Listed(snapshot.snapshot_id, (problem,) if task.checked else (), None)
+    if isinstance(task.key, Finding):
+        return Listed(snapshot.snapshot_id, (task.key,) if task.checked else (), None)
     try:
         data = within(context.file_seconds, location, lambda: read_bytes(location))
+        if task.key is not None:
+            data = decrypt_checked(data, task.key, location)
+    except SpecError as error:
+        return Listed(snapshot.snapshot_id, (rated(error.violation),) if task.checked else (), None)
     except FileAccessError as error:
         problem = finding(
             "SNP005", f"the manifest list cannot be read: {error.reason}", file=location, aspect="unreadable"
@@ -251,17 +250,46 @@ def _listed_otherwise(
     )
 
 
-def list_tasks(context: Context, chosen: Iterable[int]) -> tuple[ListTask, ...]:
-    """Return the lists to read: of the chosen snapshots, and unchecked of their parents, for the history."""
+def list_tasks(context: Context, chosen: Iterable[int], key_service: KeyService | None = None) -> tuple[ListTask, ...]:
+    """Return the lists to read: of the chosen snapshots, and unchecked of their parents, for the history.
+
+    Args:
+        context: the table.
+        chosen: the ids of the snapshots.
+        key_service: unwraps the keys of encrypted lists, here, so that the keys that wrap them are not sent anywhere.
+
+    Raises:
+        UsageError: the key service lacks a key.
+    """
     wanted = list(dict.fromkeys(chosen))
-    tasks = [ListTask(context.snapshots[snapshot_id]) for snapshot_id in wanted]
+    tasks = [_list_task(context, snapshot_id, key_service) for snapshot_id in wanted]
     known = set(wanted)
     for snapshot_id in wanted:
         parent = context.snapshots[snapshot_id].parent_snapshot_id
         if parent is not None and parent in context.snapshots and parent not in known:
             known.add(parent)
-            tasks.append(ListTask(context.snapshots[parent], checked=False))
+            tasks.append(_list_task(context, parent, key_service, checked=False))
     return tuple(tasks)
+
+
+def _list_task(context: Context, snapshot_id: int, key_service: KeyService | None, *, checked: bool = True) -> ListTask:
+    snapshot = context.snapshots[snapshot_id]
+    location, key_id = snapshot.manifest_list, snapshot.key_id
+    if key_id is None or location is None:
+        return ListTask(snapshot, checked)
+    message = "the manifest list is encrypted, and was not read"
+    if key_service is None:
+        return ListTask(snapshot, checked, finding("SNP012", message, file=location, aspect="encrypted"))
+    try:
+        return ListTask(snapshot, checked, manifest_list_key(context.metadata, key_id, key_service, location))
+    except SpecError as error:
+        return ListTask(snapshot, checked, rated(error.violation))
+    except UnsupportedEncryption as error:
+        reason = f"{message}: {error.reason}"
+        return ListTask(snapshot, checked, finding("SNP012", reason, file=location, aspect="encrypted"))
+    except FileAccessError as error:
+        reason = f"the manifest list cannot be read: {error.reason}"
+        return ListTask(snapshot, checked, finding("SNP005", reason, file=location, aspect="unreadable"))
 
 
 def manifest_tasks(

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from conformance.table_io.encryption import UnsupportedEncryption, decrypt_checked, read_key_metadata
 from conformance.table_io.file_access import FileAccessError, read_bytes, split_location
 from conformance.validator.check_results import Emitted, Facts, Findings, ManifestSums, Sums
 from conformance.validator.context import Context, ManifestTask
@@ -88,19 +89,37 @@ ROW_RANGES = 1 << 24
 """The approximate size of ranges of row ids that are compared together, unless the table has few."""
 
 
-def load(context: Context, task: ManifestTask) -> tuple[bytes, Manifest] | Finding:
-    """Open a manifest; return a finding if that is not possible."""
-    if task.manifest_file is not None and task.manifest_file.key_metadata is not None:
-        message = "the manifest is encrypted, and was not read"
-        return finding("MLS017", message, file=task.location, aspect="encrypted")
+@attrs.frozen
+class LoadedManifest:
+    """A manifest, its content as bytes, and the length of its file, which differs if it is encrypted."""
+
+    data: bytes
+    manifest: Manifest
+    length: int
+
+
+def load(context: Context, task: ManifestTask) -> LoadedManifest | Finding:
+    """Open a manifest, decrypted if it is encrypted; return a finding if that is not possible."""
+    key = None if task.manifest_file is None else task.manifest_file.key_metadata
+    encrypted = "the manifest is encrypted, and was not read"
+    if key is not None and not context.decrypts:
+        return finding("MLS017", encrypted, file=task.location, aspect="encrypted")
     try:
         data = within(context.file_seconds, task.location, lambda: _manifest_bytes(context, task))
+        length = len(data)
+        if key is not None:
+            data = decrypt_checked(data, read_key_metadata(key, task.location), task.location)
+    except SpecError as error:
+        return rated(error.violation)
+    except UnsupportedEncryption as error:
+        return finding("MLS017", f"{encrypted}: {error.reason}", file=task.location, aspect="encrypted")
     except FileAccessError as error:
         return finding(
             "MLS003", f"the manifest cannot be read: {error.reason}", file=task.location, aspect="unreadable"
         )
     try:
-        return data, read_manifest(data, manifest_file=task.manifest_file, specs=context.specs, file=task.location)
+        manifest = read_manifest(data, manifest_file=task.manifest_file, specs=context.specs, file=task.location)
+        return LoadedManifest(data, manifest, length)
     except SpecError as error:
         return rated(attrs.evolve(error.violation, file=task.location))
 
@@ -131,13 +150,13 @@ def check_manifest_task(context: Context, task: ManifestTask) -> Iterator[Emitte
     if isinstance(opened, Finding):
         yield Findings((opened,) if task.checked else ())
         return
-    data, manifest = opened
-    manifest = _with_listing(manifest, task, len(data))
+    data, length = opened.data, opened.length
+    manifest = _with_listing(opened.manifest, task, length)
     writer = writer_of(context, manifest)
     if task.checked:
         tally.add(_header_findings(context, task, data, manifest))
         tally.add(_promoted_sources(context, task, manifest))
-    listing = Listing(context, manifest, len(data), task)
+    listing = Listing(context, manifest, length, task)
     sums = _Summing(task.number)
     entry_context = EntryContext(manifest.format_version, manifest.content)
     content = manifest.header.content

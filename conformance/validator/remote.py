@@ -26,6 +26,7 @@ import attrs
 from conformance.core import drives
 from conformance.core.failures import NotExamined, UsageError
 from conformance.core.lazy_imports import lazy_imports
+from conformance.table_io.encryption import KeyFile, key_file
 from conformance.validator.context import Level
 from conformance.validator.run import Snapshots, TableReport
 from conformance.validator.stall_timeout import FILE_SECONDS
@@ -50,15 +51,23 @@ END = "end"
 class Remote:
     """Spark in a process of its environment, which checks tables one after the other; it starts with the first."""
 
-    def __init__(self, level: Level, master: str | None = None, file_seconds: float = FILE_SECONDS) -> None:
+    def __init__(
+        self,
+        level: Level,
+        master: str | None = None,
+        file_seconds: float = FILE_SECONDS,
+        keys: KeyFile | None = None,
+    ) -> None:
         """Start nothing yet.
 
         Args:
             level: how deep tables are checked.
             master: the Spark master; ``local[*]`` where not given.
             file_seconds: how long a file may give no sign of life.
+            keys: the master keys of encrypted tables.
         """
         self._level = level
+        self._keys = None if keys is None else {key_id: key.hex() for key_id, key in keys.keys.items()}
         self._master = master
         self._file_seconds = file_seconds
         self._open = contextlib.ExitStack()
@@ -91,7 +100,12 @@ class Remote:
         assert process.stdin is not None
         self._asked += 1
         answered = self._folder / f"{self._asked}.pickle"
-        request = {"location": location, "snapshots": attrs.astuple(snapshots), "answer": str(answered)}
+        request = {
+            "location": location,
+            "snapshots": attrs.astuple(snapshots),
+            "answer": str(answered),
+            "keys": self._keys,  # not in the command line, which every user of the machine can see
+        }
         try:
             with contextlib.suppress(BrokenPipeError):  # then there is no answer
                 process.stdin.write(json.dumps(request).encode() + b"\n")
@@ -210,6 +224,7 @@ def main(settings: dict[str, Any]) -> NoReturn:
                 engine,
                 Snapshots(*request["snapshots"]),
                 settings["file_seconds"],
+                None if request["keys"] is None else key_file(request["keys"]),
             )
         except (Unreadable, UsageError) as error:
             answer = error

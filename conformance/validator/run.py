@@ -11,6 +11,7 @@ from typing import Any
 import attrs
 
 from conformance.core.failures import NotExamined, UsageError
+from conformance.table_io.encryption import KeyService
 from conformance.table_io.file_access import read_bytes, split_location
 from conformance.table_io.tables import metadata_location
 from conformance.validator.backend import Backend, Check, Stopped
@@ -156,7 +157,12 @@ class TableReport:
 
 
 def validate(
-    location: str, level: Level, engine: Backend, snapshots: Snapshots = CURRENT, file_seconds: float = FILE_SECONDS
+    location: str,
+    level: Level,
+    engine: Backend,
+    snapshots: Snapshots = CURRENT,
+    file_seconds: float = FILE_SECONDS,
+    key_service: KeyService | None = None,
 ) -> TableReport:
     """Validate a table. After an interrupt or a failure of the engine, return the findings so far.
 
@@ -166,10 +172,11 @@ def validate(
         engine: runs the checks.
         snapshots: the snapshots to check.
         file_seconds: seconds without progress after which a file counts as unreadable.
+        key_service: unwraps the keys of an encrypted table; without it, encrypted files are not read.
 
     Raises:
         Unreadable: there is no table, or its metadata cannot be read or is not metadata.
-        UsageError: the table does not have the snapshot, branch or tag.
+        UsageError: the table does not have the snapshot, branch or tag; or the key service lacks a key.
     """
     root, data = read_root(location, file_seconds)
     tally = Tally((*tolerate(check_metadata(data, file=root)), *hint_findings(location, root, file_seconds)))
@@ -195,8 +202,15 @@ def validate(
         return TableReport(
             location, root, level, tally.findings(), int(metadata.format_version), chosen, features=features
         )
-    context = Context(metadata, root, level, compares=snapshots.kind == "since", file_seconds=file_seconds)
-    deep = _Deep(context, engine)
+    context = Context(
+        metadata,
+        root,
+        level,
+        compares=snapshots.kind == "since",
+        decrypts=key_service is not None,
+        file_seconds=file_seconds,
+    )
+    deep = _Deep(context, engine, key_service)
     complete, reason = True, None
     try:
         deep.run(chosen)
@@ -242,8 +256,9 @@ def read_root(location: str, file_seconds: float = FILE_SECONDS) -> tuple[str, b
 class _Deep:
     """Checks the levels below the metadata."""
 
-    def __init__(self, context: Context, engine: Backend) -> None:
+    def __init__(self, context: Context, engine: Backend, key_service: KeyService | None) -> None:
         self.context = context
+        self.key_service = key_service
         self.engine = engine
         self.tally = Tally()
         self.manifests = self.entries = 0
@@ -256,7 +271,7 @@ class _Deep:
 
     def run(self, chosen: Sequence[int]) -> None:
         context = self.context
-        lists = list_tasks(context, chosen)
+        lists = list_tasks(context, chosen, self.key_service)
         listed: list[Listed] = self.engine.map(context, check_list, lists)
         for one in listed:
             self.tally.add(one.findings)

@@ -49,7 +49,7 @@ def open_parquet(
     Raises:
         SpecError: PQT001 to PQT007 if the file cannot be read.
     """
-    footer = file if decryption is None else _decrypted_footer(file, decryption)
+    footer = file if decryption is None else decrypted_footer(file, decryption)
     written = columns_from_parquet(read_parquet_schema(footer), mapping)
     options = {} if decryption is None else {"decryption_properties": decryption}
 
@@ -65,8 +65,19 @@ def open_parquet(
     return written, batches
 
 
-def _decrypted_footer(file: Any, decryption: Any) -> io.BytesIO:
-    """Write the footer of an encrypted file as that of a file without encryption and without rows."""
+def decrypted_footer(file: Any, decryption: Any) -> io.BytesIO:
+    """Write the footer of an encrypted file as that of a file without encryption and without rows.
+
+    Args:
+        file: a seekable file that is opened for reading.
+        decryption: pyarrow's ``FileDecryptionProperties``.
+
+    Returns:
+        A file with the footer alone.
+
+    Raises:
+        SpecError: PQT007 if the file cannot be decrypted.
+    """
     found = io.BytesIO()
     try:
         _opened(file, decryption_properties=decryption).metadata.write_metadata_file(found)

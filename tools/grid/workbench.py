@@ -284,4 +284,4 @@ def over(moved: dict[str, str]) -> Iterator[None]:
         file_access.split_location = original
         from conformance.validator import files
 
-        files._puffin.cache_clear()
+        files._puffins.clear()

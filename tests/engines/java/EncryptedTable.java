@@ -11,6 +11,9 @@ import org.apache.iceberg.data.GenericRecord;
 import org.apache.iceberg.data.GenericWriters;
 import org.apache.iceberg.data.IcebergGenerics;
 import org.apache.iceberg.data.Record;
+import org.apache.iceberg.deletes.BaseDVFileWriter;
+import org.apache.iceberg.deletes.DVFileWriter;
+import org.apache.iceberg.deletes.EqualityDeleteWriter;
 import org.apache.iceberg.encryption.Ciphers;
 import org.apache.iceberg.encryption.EncryptedKey;
 import org.apache.iceberg.encryption.EncryptedOutputFile;
@@ -23,9 +26,14 @@ import org.apache.iceberg.io.CloseableIterable;
 import org.apache.iceberg.io.DataWriter;
 import org.apache.iceberg.io.FileIO;
 import org.apache.iceberg.io.LocationProvider;
+import org.apache.iceberg.io.OutputFileFactory;
 import org.apache.iceberg.types.Types;
 
-/** Writes an encrypted table with two snapshots, as a catalog with a key service does: arguments are a folder and a format. */
+/**
+ * Writes an encrypted table with two snapshots, as a catalog with a key service does: arguments are a folder and a format. With
+ * the argument "deletes", two more snapshots delete the row 1 with an equality delete and the row 3 with a deletion vector; this
+ * table is not read back, as the library's generic reader opens delete files without decrypting them.
+ */
 public final class EncryptedTable {
   private static final Schema SCHEMA =
       new Schema(
@@ -114,7 +122,12 @@ public final class EncryptedTable {
         TableMetadata.newTableMetadata(SCHEMA, PartitionSpec.unpartitioned(), folder, properties);
     Table table = new BaseTable(new Operations(folder, first), "encrypted");
     append(table, 0);
-    append(table, 3);
+    DataFile second = append(table, 3);
+    if (args.length > 2 && args[2].equals("deletes")) {
+      deleteById(table, 1);
+      deletePosition(table, second, 0);
+      return;
+    }
     long rows = 0;
     try (CloseableIterable<Record> found = IcebergGenerics.read(table).build()) {
       for (Record record : found) {
@@ -124,10 +137,8 @@ public final class EncryptedTable {
     System.out.println(rows);
   }
 
-  private static void append(Table table, long start) throws Exception {
-    FileFormat format = FileFormat.fromString(table.properties().get("write.format.default"));
-    String name = table.locationProvider().newDataLocation(format.addExtension(UUID.randomUUID().toString()));
-    EncryptedOutputFile file = ((EncryptingFileIO) table.io()).newEncryptingOutputFile(name);
+  private static DataFile append(Table table, long start) throws Exception {
+    EncryptedOutputFile file = newFile(table);
     DataWriter<Record> writer =
         GenericWriters.of(table, null).newDataWriter(file, table.spec(), null);
     try (writer) {
@@ -139,5 +150,33 @@ public final class EncryptedTable {
       }
     }
     table.newFastAppend().appendFile(writer.toDataFile()).commit();
+    return writer.toDataFile();
+  }
+
+  private static EncryptedOutputFile newFile(Table table) {
+    FileFormat format = FileFormat.fromString(table.properties().get("write.format.default"));
+    String name = table.locationProvider().newDataLocation(format.addExtension(UUID.randomUUID().toString()));
+    return ((EncryptingFileIO) table.io()).newEncryptingOutputFile(name);
+  }
+
+  private static void deleteById(Table table, long id) throws Exception {
+    Schema equality = SCHEMA.select("id");
+    EqualityDeleteWriter<Record> writer =
+        GenericWriters.of(table, equality).newEqualityDeleteWriter(newFile(table), table.spec(), null);
+    try (writer) {
+      writer.write(GenericRecord.create(equality).copy("id", id));
+    }
+    table.newRowDelta().addDeletes(writer.toDeleteFile()).commit();
+  }
+
+  private static void deletePosition(Table table, DataFile file, long position) throws Exception {
+    OutputFileFactory files = OutputFileFactory.builderFor(table, 1, 1).format(FileFormat.PUFFIN).build();
+    DVFileWriter writer = new BaseDVFileWriter(files, path -> null);
+    try (writer) {
+      writer.delete(file.location(), position, table.spec(), null);
+    }
+    RowDelta delta = table.newRowDelta();
+    writer.result().deleteFiles().forEach(delta::addDeletes);
+    delta.commit();
   }
 }
