@@ -17,7 +17,8 @@ from conformance.validator.check_results import Facts
 from conformance.validator.context import Context, Members
 from conformance.validator.finding import finding
 from conformance.validator.manifests import FILES, REFERENCES, ROW_IDS, row_bucket_size
-from conformance.validator.partition_statistics import PARTITIONS, STATISTICS, compare_partitions
+from conformance.validator.partition_statistics import PARTITIONS, STATISTICS
+from conformance.validator.partition_statistics_comparison import compare_partitions
 from spec_ref.checks.findings import Finding, Tally
 from spec_ref.columnar.manifests.nullable_arrays import Nullable
 from spec_ref.columnar.scan_planning.delete_scope import Scopes, position_mismatches

@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from conformance.validator.partition_statistics import _total
+from conformance.validator.partition_statistics_comparison import _total
 from spec_ref.columnar.arrow_values import to_python_values
 from spec_ref.core.errors import SpecError
 from spec_ref.core.versions import V1, V2, V3
