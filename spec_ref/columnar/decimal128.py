@@ -145,6 +145,36 @@ def _needed_bytes(magnitudes: Low) -> npt.NDArray[np.uint8]:
     return lengths
 
 
+def needs_all_bytes(high: High) -> Flags:
+    """Find the values that need all 16 bytes in two's complement.
+
+    Args:
+        high: the high halves of the values.
+
+    Returns:
+        A flag per value.
+    """
+    magnitudes = (high ^ (high >> _SIGN_SHIFT)).view(np.uint64)
+    flags: Flags = magnitudes >= np.uint64(1 << (HALF_BITS - 9))  # a byte less would hold them, with their sign
+    return flags
+
+
+def whole_rows(low: Low, high: High) -> Words:
+    """Write values in big-endian two's complement in 16 bytes.
+
+    Args:
+        low: the low halves.
+        high: the high halves.
+
+    Returns:
+        A row of 4 words per value with its bytes in memory order.
+    """
+    rows = np.empty((len(low), 2), ">u8")
+    rows[:, 0] = high.view(np.uint64)
+    rows[:, 1] = low
+    return rows.view("<u4").reshape(-1, 4)
+
+
 def minimal_rows(low: Low, high: High) -> tuple[Words, npt.NDArray[np.uint8]]:
     """Write values in big-endian two's complement in the fewest bytes that hold them (SVB008).
 

@@ -19,20 +19,21 @@ from spec_ref.columnar.arrow_types import (
     map_chunks,
     with_same_nulls,
 )
-from spec_ref.columnar.decimal128 import minimal_rows
+from spec_ref.columnar.decimal128 import HALF_BYTES, High, Low, minimal_rows, needs_all_bytes, whole_rows
 from spec_ref.columnar.murmur3_vectorized import (
     LONG_BYTES,
     WORD,
+    Hasher,
     Words,
     chunk_slices,
-    hash_longs,
-    hash_padded_rows,
-    hash_rows,
     hash_strings,
 )
 from spec_ref.core.errors import spec_error
 from spec_ref.data_types.types import Type, kind
 from spec_ref.hashing import NANOS_PER_MICRO
+
+MANY_SHORTER = 0.25
+"""If more of the decimals than this part need fewer than 16 bytes, hashing these apart takes longer."""
 
 CANONICAL_NAN_BITS = np.int64(0x7FF8_0000_0000_0000)
 
@@ -78,10 +79,29 @@ def _hash_fixed(rows: npt.NDArray[np.uint8]) -> Words:
         hashes[:] = [mmh3.mmh3_32_uintdigest(view[start : start + length]) for start in range(0, len(view), length)]
         return hashes
     words = -(-length // WORD)
+    hasher = Hasher(count)
     for part in chunk_slices(count):
         padded = np.zeros((part.stop - part.start, words * WORD), np.uint8)
         padded[:, :length] = rows[part]
-        hashes[part] = hash_rows(padded.view("<u4"), length)
+        hasher.hash_rows(padded.view("<u4"), length, hashes[part])
+    return hashes
+
+
+def _hash_decimals(low: Low, high: High) -> Words:
+    """Hash unscaled values: their bytes in big-endian two's complement, as few as hold them."""
+    hashes = np.empty(len(low), np.uint32)
+    hasher = Hasher(len(low))
+    for part in chunk_slices(len(low)):
+        lows, highs = low[part], high[part]
+        shorter = np.flatnonzero(~needs_all_bytes(highs))
+        if len(shorter) > MANY_SHORTER * len(lows):
+            hasher.hash_padded_rows(*minimal_rows(lows, highs), hashes[part])
+            continue
+        hasher.hash_rows(whole_rows(lows, highs), 2 * HALF_BYTES, hashes[part])
+        if len(shorter):
+            among = np.empty(len(shorter), np.uint32)
+            hasher.hash_padded_rows(*minimal_rows(lows[shorter], highs[shorter]), among)
+            hashes[part][shorter] = among
     return hashes
 
 
@@ -101,15 +121,16 @@ def plain_hashes(type_: Type, array: Any) -> Words:
         return hash_strings(data, offsets)
     if name in ("uuid", "fixed"):
         return _hash_fixed(fixed_bytes(array))
-    hashes = np.empty(len(array), np.uint32)
     if name == "decimal":
-        low, high = decimal_halves(array)
-        for part in chunk_slices(len(array)):
-            hashes[part] = hash_padded_rows(*minimal_rows(low[part], high[part]))
-        return hashes
+        return _hash_decimals(*decimal_halves(array))
+    hashes = np.empty(len(array), np.uint32)
     values, longs = fixed_width(type_, array), _LONGS[name]
+    hasher = Hasher(len(values))
     for part in chunk_slices(len(array)):
-        hashes[part] = hash_longs(longs(values[part]))
+        if longs is _widened and values.dtype == np.int32:
+            hasher.hash_ints(values[part], hashes[part])
+        else:
+            hasher.hash_longs(longs(values[part]), hashes[part])
     return hashes
 
 

@@ -3,11 +3,16 @@
 Every numpy operation does one step of the hash for many values. `CHUNK_SIZE` values are hashed at a time,
 so that what a step reads and writes stays in the processor's cache. All sums and products wrap at 32 bits, as the hash
 requires. The definition on one value is `spec_ref.hashing.murmur3_x86_32`; the tests compare the two.
+
+A step costs about the same on every processor, however simple it is, so that the time is the number of steps: a
+`Hasher` keeps its memory from chunk to chunk, begins with the first word instead of a state of zeros, and leaves out
+what has no effect.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, TypeAlias
 
 import mmh3
@@ -16,6 +21,9 @@ import numpy.typing as npt
 
 CHUNK_SIZE = 1 << 15
 """The number of values that are hashed together."""
+
+STRINGS_SIZE = 1 << 14
+"""The number of byte strings that are hashed together: sorting more of them by length takes more time for each."""
 
 LONG_BYTES = 255
 """A longer value is hashed alone: its many steps in lockstep cost as much as a call. The length of others fits in a
@@ -29,195 +37,317 @@ IDLE_BLOCKS = 2
 
 WORD = 4
 WORD_BITS = 32
+CACHE_LINE = 64
+"""Memory that begins at a cache line spares the processor the loads and stores that touch two lines."""
 
 Words: TypeAlias = npt.NDArray[np.uint32]
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 Integers: TypeAlias = npt.NDArray[np.integer[Any]]
 
-_C1 = np.uint32(0xCC9E2D51)
-_C2 = np.uint32(0x1B873593)
-_STEP_FACTOR = np.uint32(5)
-_STEP_SUMMAND = np.uint32(0xE6546B64)
-_FINAL_FACTOR_1 = np.uint32(0x85EBCA6B)
-_FINAL_FACTOR_2 = np.uint32(0xC2B2AE35)
-_TAIL_MASKS = np.array([0, 0xFF, 0xFFFF, 0xFFFFFF], np.uint32)
-"""The bytes of a value's last word, by how many of them belong to the value."""
+
+def _word(value: int) -> Words:
+    return np.array(value, np.uint32)  # numpy takes an array without axes faster than a scalar
 
 
-def chunk_slices(count: int, size: int = CHUNK_SIZE) -> Iterator[slice]:
+_C1 = _word(0xCC9E2D51)
+_C2 = _word(0x1B873593)
+_STEP_FACTOR = _word(5)
+_STEP_SUMMAND = _word(0xE6546B64)
+_FINAL_FACTORS = _word(0x85EBCA6B), _word(0xC2B2AE35)
+_FINAL_SHIFTS = _word(16), _word(13)
+_LAST_SHIFT = _word(16)
+_ONE = _word(1)
+_LONG_LENGTH = _word(8)
+_WORD_ROTATION = _word(15), _word(WORD_BITS - 15)
+_STATE_ROTATION = _word(13), _word(WORD_BITS - 13)
+
+
+def chunk_slices(count: int, size: int | None = None) -> Iterator[slice]:
     """Divide values into slices.
 
     Args:
         count: the number of values.
-        size: the greatest size of a slice.
+        size: the greatest size of a slice; `CHUNK_SIZE` if None.
 
     Returns:
         The slices.
     """
-    return (slice(start, min(start + size, count)) for start in range(0, count, size))
+    step = CHUNK_SIZE if size is None else size
+    return (slice(start, min(start + step, count)) for start in range(0, count, step))
 
 
-def _rotate_left(words: Words, bits: int, scratch: Words) -> None:
-    np.left_shift(words, np.uint32(bits), out=scratch)
-    words >>= np.uint32(WORD_BITS - bits)
+def _rotate_left(words: Words, rotation: tuple[Words, Words], scratch: Words) -> None:
+    left, right = rotation
+    np.left_shift(words, left, out=scratch)
+    words >>= right
     words |= scratch
 
 
-def _mix_word(hashes: Words, words: Words, scratch: Words) -> None:
-    """Mix a word of data into each hash; this is everything that happens to the tail of a value."""
+def _scramble(words: Words, scratch: Words) -> None:
+    """Scramble words of data; exclusive or mixes them into the state."""
     words *= _C1
-    _rotate_left(words, 15, scratch)
+    _rotate_left(words, _WORD_ROTATION, scratch)
     words *= _C2
-    hashes ^= words
 
 
-def _mix_block(hashes: Words, words: Words, scratch: Words) -> None:
-    """Mix a complete word of data, a block, into each hash. ``words`` is overwritten."""
-    _mix_word(hashes, words, scratch)
-    _rotate_left(hashes, 13, scratch)
+def _step(hashes: Words, scratch: Words) -> None:
+    """Step on after a complete word, a block, was mixed into each hash; the tail of a value has no such step."""
+    _rotate_left(hashes, _STATE_ROTATION, scratch)
     hashes *= _STEP_FACTOR
     hashes += _STEP_SUMMAND
 
 
-def _finish(hashes: Words, lengths: Words | np.uint32, scratch: Words) -> None:
+def _finish(hashes: Words, lengths: Words, scratch: Words, out: Words) -> None:
     """Mix in the lengths in bytes, and let every bit of the state reach every bit of the hash."""
     hashes ^= lengths
-    for shift, factor in ((16, _FINAL_FACTOR_1), (13, _FINAL_FACTOR_2)):
-        np.right_shift(hashes, np.uint32(shift), out=scratch)
+    for shift, factor in zip(_FINAL_SHIFTS, _FINAL_FACTORS, strict=True):
+        np.right_shift(hashes, shift, out=scratch)
         hashes ^= scratch
         hashes *= factor
-    np.right_shift(hashes, np.uint32(16), out=scratch)
-    hashes ^= scratch
+    np.right_shift(hashes, _LAST_SHIFT, out=scratch)
+    np.bitwise_xor(hashes, scratch, out=out)
+
+
+def _copy_column(rows: Words, number: int, into: Words) -> None:
+    np.copyto(into, rows[:, number])
+
+
+def _tail_masks(lengths: Bytes) -> Words:
+    """Set the bits of those bytes of a value's last word that belong to the value."""
+    masks = ((lengths & np.uint8(WORD - 1)) << np.uint8(3)).astype(np.uint32)
+    np.left_shift(_ONE, masks, out=masks)
+    masks -= _ONE
+    return masks
+
+
+def _ones_where(flags: npt.NDArray[np.bool_]) -> Words:
+    """Set all bits where the flag is set: selecting with them is many times faster than ``copyto(where=...)``."""
+    signed = flags.view(np.int8)
+    return np.negative(signed, out=signed).astype(np.int32).view(np.uint32)
 
 
 class _UnalignedWords:
     """The words of values that begin at any byte.
 
-    Memory is read in aligned words, which numpy gathers several times faster than unaligned ones; a word of a value is
-    joined from the two that it overlaps. After the end of the data the bytes are zero.
+    Numpy gathers aligned words several times faster than unaligned ones. The data are copied four times, each copy
+    beginning one byte later, so that every word is aligned in one of them. After the end of the data the bytes are
+    zero.
     """
 
-    def __init__(self, data: Bytes, starts: Integers) -> None:
-        # The last value may end in the last word and is read one word further.
-        self._aligned = np.zeros(len(data) // WORD + 2, "<u4")
-        self._aligned.view(np.uint8)[: len(data)] = data
-        self._first = (starts >> 2).astype(np.intp)
-        self._down = ((starts & 3) << 3).astype(np.uint32)
-        self._up = np.uint32(WORD_BITS - 1) - self._down  # and one more: shifting by 32 is not defined
-        self._current = self._gather(self._aligned, self._first)
+    def __init__(self) -> None:
+        self._words: Words = np.empty(0, "<u4")
 
-    @staticmethod
-    def _gather(words: Words, indices: npt.NDArray[np.intp]) -> Words:
-        return words.take(indices, mode="clip")  # all are inside; "clip" spares the check
+    def place(self, data: Bytes, starts: Integers) -> npt.NDArray[np.intp]:
+        """Copy data.
 
-    def _joined(self, low: Words, high: Words) -> Words:
-        """Join the words whose low bytes, already shifted down, are in ``low`` and whose next bytes begin ``high``."""
-        high <<= np.uint32(1)
-        high <<= self._up[: len(high)]
-        low |= high
-        return low
+        Args:
+            data: the bytes of all values.
+            starts: where each value begins.
 
-    def block(self, number: int, count: int) -> Words:
-        """Read word ``number`` of each of the first ``count`` values; to be called with 0, 1, 2, ..."""
-        following = self._gather(self._aligned[number + 1 :], self._first[:count])
-        current = self._current[:count]
-        words = current >> self._down[:count]
-        current[:] = following
-        return self._joined(words, following)
+        Returns:
+            The number of each value's first word, for `read`; its other words follow.
+        """
+        length = len(data) // WORD + 2
+        if len(self._words) < WORD * length:
+            self._words = np.empty(WORD * length, "<u4")
+        copies = self._words[: WORD * length].view(np.uint8).reshape(WORD, -1)
+        for shift, copy in enumerate(copies):
+            shifted = data[shift:]
+            copy[: len(shifted)] = shifted
+            copy[len(shifted) :] = 0
+        first = (starts & (WORD - 1)).astype(np.intp)
+        first *= length
+        first += starts >> 2
+        return first
 
-    def tails(self, numbers: npt.NDArray[np.intp]) -> Words:
-        """Read the word after the blocks of each value, when all were read and ``numbers`` states how many it has."""
-        numbers += self._first
-        numbers += 1
-        return self._joined(self._current >> self._down, self._gather(self._aligned, numbers))
+    def read(self, first: npt.NDArray[np.intp], number: int, into: Words) -> None:
+        """Read word ``number`` of the values; any number that far beyond a value's end."""
+        self._words[number:].take(first, mode="clip", out=into)  # "clip" spares the check
 
 
-def hash_longs(values: npt.NDArray[np.int64]) -> Words:
-    """Compute ``hashLong`` of integers: the hash of their 8 little-endian bytes.
+class Hasher:
+    """Hashes chunk after chunk in the same memory."""
 
-    Args:
-        values: at most `CHUNK_SIZE` integers.
+    def __init__(self, count: int) -> None:
+        """Allocate the memory.
 
-    Returns:
-        The hashes.
-    """
-    return hash_rows(np.ascontiguousarray(values, dtype="<i8").view("<u4").reshape(-1, 2), 8)
+        Args:
+            count: the number of values of all chunks together.
+        """
+        size = min(count, CHUNK_SIZE)
+        padded = -(-size * WORD // CACHE_LINE) * CACHE_LINE
+        memory = np.empty(3 * padded + CACHE_LINE, np.uint8)
+        first = -int(memory.__array_interface__["data"][0]) % CACHE_LINE
+        arrays = memory[first : first + 3 * padded].view(np.uint32).reshape(3, -1)[:, :size]
+        self._hashes, self._words, self._scratch = arrays
+        self._unaligned = _UnalignedWords()
+
+    def _memory(self, count: int) -> tuple[Words, Words, Words]:
+        return self._hashes[:count], self._words[:count], self._scratch[:count]
+
+    def hash_longs(self, values: npt.NDArray[np.int64], out: Words) -> None:
+        """Compute ``hashLong`` of integers: the hash of their 8 little-endian bytes.
+
+        Args:
+            values: at most `CHUNK_SIZE` integers.
+            out: where to write the hashes.
+        """
+        hashes, words, scratch = self._memory(len(values))
+        np.copyto(hashes, values, casting="unsafe")  # the low words; many times faster than every other word
+        _scramble(hashes, scratch)
+        _step(hashes, scratch)
+        np.copyto(words, np.ascontiguousarray(values, "<i8").view("<u4")[1::2])
+        _scramble(words, scratch)
+        hashes ^= words
+        _step(hashes, scratch)
+        _finish(hashes, _LONG_LENGTH, scratch, out)
+
+    def hash_ints(self, values: npt.NDArray[np.int32], out: Words) -> None:
+        """Compute ``hashLong`` of integers of 32 bits without widening them.
+
+        Args:
+            values: at most `CHUNK_SIZE` integers.
+            out: where to write the hashes.
+        """
+        hashes, words, scratch = self._memory(len(values))
+        np.copyto(hashes, values.view(np.uint32))
+        _scramble(hashes, scratch)
+        _step(hashes, scratch)
+        # The high word is 0, which is mixed in as 0, or has every bit set.
+        np.right_shift(values, np.int32(WORD_BITS - 1), out=words.view(np.int32))
+        words &= _SCRAMBLED_ONES
+        hashes ^= words
+        _step(hashes, scratch)
+        _finish(hashes, _LONG_LENGTH, scratch, out)
+
+    def hash_rows(self, rows: Words, length: int, out: Words) -> None:
+        """Hash values of one length.
+
+        Args:
+            rows: a row of little-endian words per value; the last word is padded with zeros.
+            length: the bytes of each value.
+            out: where to write the hashes.
+        """
+        hashes, _, scratch = self._memory(len(rows))
+        if not length:
+            hashes[:] = 0
+        for block in range(-(-length // WORD)):
+            self._mix(block, partial(_copy_column, rows, block), hashes)
+            if (block + 1) * WORD <= length:
+                _step(hashes, scratch)
+        _finish(hashes, _word(length), scratch, out)
+
+    def hash_padded_rows(self, rows: Words, lengths: Bytes, out: Words) -> None:
+        """Hash short values of several lengths.
+
+        Args:
+            rows: a row of little-endian words per value, with zeros from the value's end on.
+            lengths: the bytes of each value.
+            out: where to write the hashes.
+        """
+        self._hash_in_step(partial(_copy_column, rows), rows.shape[1], lengths, out)
+
+    def _hash_in_step(self, read: Callable[[int, Words], None], width: int, lengths: Bytes, out: Words) -> None:
+        """Hash values of similar lengths.
+
+        Every lane does the steps of the longest value, and keeps the state that its own length requires.
+
+        Args:
+            read: reads word 0, 1, 2, ... of every value into an array; beyond a value's end it is any number.
+            width: the number of words.
+            lengths: the bytes of each value.
+            out: where to write the hashes.
+        """
+        hashes, words, scratch = self._memory(len(lengths))
+        blocks = lengths >> np.uint8(2)
+        fewest, most = int(blocks.min()), int(blocks.max())
+        tails = np.zeros_like(hashes)
+        if not fewest:
+            hashes[:] = 0
+        for block in range(min(most + 1, width)):
+            if block < fewest:
+                self._mix(block, partial(read, block), hashes)
+                _step(hashes, scratch)
+                continue
+            read(block, words)
+            own = _ones_where(blocks == block)
+            own &= words
+            tails |= own
+            if block < most:
+                _scramble(words, scratch)
+                words ^= hashes
+                _step(words, scratch)
+                words ^= hashes
+                words &= _ones_where(blocks > block)
+                hashes ^= words
+        tails &= _tail_masks(lengths)
+        _scramble(tails, scratch)
+        hashes ^= tails  # a tail without bytes is 0 and changes nothing
+        _finish(hashes, lengths.astype(np.uint32), scratch, out)
+
+    def _mix(self, block: int, read: Callable[[Words], None], hashes: Words) -> None:
+        """Mix a word of data into each hash; the first word becomes the state, which was 0."""
+        words, scratch = self._words[: len(hashes)], self._scratch[: len(hashes)]
+        if block == 0:
+            read(hashes)
+            _scramble(hashes, scratch)
+            return
+        read(words)
+        _scramble(words, scratch)
+        hashes ^= words
+
+    def hash_strings(self, data: Bytes, starts: Integers, ends: Integers, out: Words) -> None:
+        """Hash byte strings of at most `LONG_BYTES` bytes.
+
+        Args:
+            data: the bytes of all values.
+            starts: where each value begins, in bytes; ascending.
+            ends: where each value ends.
+            out: where to write the hashes.
+        """
+        lengths = (ends - starts).astype(np.uint8)
+        blocks = lengths >> np.uint8(2)
+        most = int(blocks.max())
+        data, starts = data[int(starts[0]) : int(ends[-1])], starts - starts[0]
+        if most * len(blocks) - int(blocks.sum()) > IDLE_BLOCKS * len(blocks):
+            self._hash_sorted(data, starts, lengths, out)
+        else:
+            first = self._unaligned.place(data, starts)
+            self._hash_in_step(partial(self._unaligned.read, first), most + 1, lengths, out)
+
+    def _hash_sorted(self, data: Bytes, starts: Integers, lengths: Bytes, out: Words) -> None:
+        """Hash values of very different lengths.
+
+        The values are sorted by length, longest first, so that those which still have a block are always the first
+        ones: a step works on a slice, and nothing is selected or scattered except once at the end.
+        """
+        order = np.argsort(~lengths, kind="stable")
+        counts = np.bincount(lengths)[::-1]
+        present = np.flatnonzero(counts)
+        counts, classes = counts[present], (len(counts) - 1 - present).astype(np.uint8)
+        count_through = np.cumsum(counts)
+        first = self._unaligned.place(data, starts.take(order))
+        blocks = classes >> np.uint8(2)
+
+        hashes, words, scratch = self._memory(len(order))
+        if not int(blocks.min()):
+            hashes[:] = 0
+        for block in range(int(blocks[0])):
+            active = int(count_through[np.count_nonzero(blocks > block) - 1])
+            state = hashes[:active]
+            self._mix(block, partial(self._unaligned.read, first[:active], block), state)
+            _step(state, scratch[:active])
+        first += np.repeat(blocks.astype(np.intp), counts)
+        self._unaligned.read(first, 0, words)
+        words &= np.repeat(_tail_masks(classes), counts)
+        _scramble(words, scratch)
+        hashes ^= words
+        _finish(hashes, np.repeat(classes.astype(np.uint32), counts), scratch, hashes)
+        out[order] = hashes
 
 
-def hash_rows(rows: Words, length: int) -> Words:
-    """Hash values of one length.
-
-    Args:
-        rows: a row of little-endian words per value; the last word is padded with zeros.
-        length: the bytes of each value.
-
-    Returns:
-        The hashes.
-    """
-    hashes = np.zeros(len(rows), np.uint32)
-    scratch = np.empty_like(hashes)
-    blocks = length // WORD
-    for block in range(blocks):
-        _mix_block(hashes, rows[:, block].copy(), scratch)
-    if length % WORD:
-        _mix_word(hashes, rows[:, blocks].copy(), scratch)
-    _finish(hashes, np.uint32(length), scratch)
-    return hashes
-
-
-def hash_padded_rows(rows: Words, lengths: npt.NDArray[np.uint8]) -> Words:
-    """Hash short values of several lengths.
-
-    Args:
-        rows: a row of little-endian words per value, with zeros from the value's end on.
-        lengths: the bytes of each value.
-
-    Returns:
-        The hashes.
-    """
-    return _hash_in_step(lambda block: rows[:, block].copy(), rows.shape[1], lengths)
-
-
-def _hash_in_step(read: Callable[[int], Words], width: int, lengths: npt.NDArray[np.uint8]) -> Words:
-    """Hash values of similar lengths.
-
-    Every lane does the steps of the longest value, and keeps the state that its own length requires.
-
-    Args:
-        read: returns word 0, 1, 2, ... of every value; beyond a value's end it is any number.
-        width: the number of words.
-        lengths: the bytes of each value.
-
-    Returns:
-        The hashes.
-    """
-    blocks = lengths >> np.uint8(2)
-    fewest, most = int(blocks.min()), int(blocks.max())
-    hashes = np.zeros(len(lengths), np.uint32)
-    scratch = np.empty_like(hashes)
-    tails = np.zeros_like(hashes)
-    for block in range(min(most + 1, width)):
-        words = read(block)
-        if block < fewest:
-            _mix_block(hashes, words, scratch)
-            continue
-        tails |= words & _ones_where(blocks == block)
-        if block < most:
-            stepped = hashes.copy()
-            _mix_block(stepped, words, scratch)
-            stepped ^= hashes
-            stepped &= _ones_where(blocks > block)
-            hashes ^= stepped
-    tails &= _TAIL_MASKS.take(lengths & np.uint8(3))
-    _mix_word(hashes, tails, scratch)  # a tail without bytes is 0 and changes nothing
-    _finish(hashes, lengths.astype(np.uint32), scratch)
-    return hashes
-
-
-def _ones_where(flags: npt.NDArray[np.bool_]) -> Words:
-    """Set all bits where the flag is set: selecting with them is many times faster than ``copyto(where=...)``."""
-    masks = flags.astype(np.uint32)
-    return np.negative(masks, out=masks)
+_SCRAMBLED_ONES = np.full(1, -1, np.int32).view(np.uint32)
+_scramble(_SCRAMBLED_ONES, np.empty(1, np.uint32))
 
 
 def hash_strings(data: Bytes, offsets: Integers) -> Words:
@@ -231,8 +361,9 @@ def hash_strings(data: Bytes, offsets: Integers) -> Words:
         The hashes.
     """
     hashes = np.empty(len(offsets) - 1, np.uint32)
+    hasher = Hasher(len(hashes))
     view = data.data
-    for part in chunk_slices(len(hashes)):
+    for part in chunk_slices(len(hashes), min(CHUNK_SIZE, STRINGS_SIZE)):
         bounds = offsets[part.start : part.stop + 1]
         starts, ends = bounds[:-1], bounds[1:]
         is_short = ends - starts <= LONG_BYTES
@@ -240,56 +371,14 @@ def hash_strings(data: Bytes, offsets: Integers) -> Words:
         if len(starts) < MIN_VECTORIZED or int(bounds[-1]) - int(bounds[0]) > CHUNK_SIZE * LONG_BYTES:
             is_short[:] = False
         if is_short.all():
-            hashes[part] = _hash_short(data, starts, ends)
+            hasher.hash_strings(data, starts, ends, hashes[part])
             continue
         short, alone = np.flatnonzero(is_short), np.flatnonzero(~is_short)
         if len(short):
-            hashes[part][short] = _hash_short(data, starts[short], ends[short])
+            among = np.empty(len(short), np.uint32)
+            hasher.hash_strings(data, starts[short], ends[short], among)
+            hashes[part][short] = among
         slices = zip(starts[alone].tolist(), ends[alone].tolist(), strict=True)
         digests = [mmh3.mmh3_32_uintdigest(view[start:end]) for start, end in slices]
         hashes[part][alone] = np.array(digests, np.uint32)
     return hashes
-
-
-def _hash_short(data: Bytes, starts: Integers, ends: Integers) -> Words:
-    """Hash values of at most `LONG_BYTES` bytes."""
-    lengths = (ends - starts).astype(np.uint8)
-    blocks = lengths >> np.uint8(2)
-    most = int(blocks.max())
-    data, starts = data[int(starts[0]) : int(ends[-1])], starts - starts[0]
-    if most * len(blocks) - int(blocks.sum()) > IDLE_BLOCKS * len(blocks):
-        return _hash_sorted(data, starts, lengths)
-    words = _UnalignedWords(data, starts)
-    return _hash_in_step(lambda block: words.block(block, len(starts)), most + 1, lengths)
-
-
-def _hash_sorted(data: Bytes, starts: Integers, lengths: npt.NDArray[np.uint8]) -> Words:
-    """Hash values of very different lengths.
-
-    The values are sorted by length, longest first, so that those which still have a block are always the first ones: a
-    step works on a slice, and nothing is selected or scattered except once at the end.
-
-    Returns:
-        The hashes.
-    """
-    order = np.argsort(~lengths, kind="stable")
-    counts = np.bincount(lengths)[::-1]
-    present = np.flatnonzero(counts)
-    counts, classes = counts[present], (len(counts) - 1 - present).astype(np.uint32)
-    count_through = np.cumsum(counts)
-    words = _UnalignedWords(data, starts[order])
-    blocks = classes // np.uint32(WORD)
-
-    hashes = np.zeros(len(order), np.uint32)
-    scratch = np.empty_like(hashes)
-    for block in range(int(blocks[0])):
-        active = int(count_through[np.count_nonzero(blocks > block) - 1])
-        _mix_block(hashes[:active], words.block(block, active), scratch[:active])
-    tails = words.tails(np.repeat(blocks.astype(np.intp), counts))
-    tails &= np.repeat(_TAIL_MASKS[classes % np.uint32(WORD)], counts)
-    _mix_word(hashes, tails, scratch)
-    _finish(hashes, np.repeat(classes, counts), scratch)
-
-    unsorted = np.empty_like(hashes)
-    unsorted[order] = hashes
-    return unsorted

@@ -50,9 +50,6 @@ Longs: TypeAlias = npt.NDArray[np.int64]
 _MIN_INT, _MAX_INT = -(2**31), 2**31 - 1
 _SIGN_MASK = np.uint32(_MAX_INT)
 
-_DIVIDED = 1 << 17
-"""The number of values per round if a division is the only operation."""
-
 # The calendar is counted from 0000-03-01, so that a leap day is the last day of a year, of 4 years and of 400.
 _MARCH_0000 = -719_468
 """The day 0000-03-01, from 1970-01-01."""
@@ -108,6 +105,9 @@ def _nulls(column: ArrowColumn) -> ArrowColumn:
 
 def _bucket(type_: Type, array: Any, num_buckets: int) -> Any:
     hashes = plain_hashes(type_, array)
+    if num_buckets & (num_buckets - 1) == 0:
+        hashes &= _SIGN_MASK & np.uint32(num_buckets - 1)
+        return with_same_nulls(array, hashes.view(np.int32), pa.int32())
     count = np.uint32(num_buckets)
     for part in chunk_slices(len(hashes)):
         chunk = hashes[part]
@@ -172,10 +172,11 @@ def _count(transform: Transform, type_: Type, array: Any, arrow_type: Any) -> An
         unit //= HOURS_PER_DAY
     values = fixed_width(type_, array)
     counts = np.empty(len(values), np.int32)
-    for part in chunk_slices(len(values), _DIVIDED if of_days is None else CHUNK_SIZE):
+    quotients = np.empty(min(len(values), CHUNK_SIZE), np.int64)
+    for part in chunk_slices(len(values)):
         chunk = values[part].astype(np.int64, copy=False)
         every_bit = int(np.bitwise_or.reduce(chunk))  # negative where a value is; else no value is larger
-        wide = _floored(chunk, unit, negative=every_bit < 0)
+        wide = _floored(chunk, unit, quotients[: len(chunk)], negative=every_bit < 0)
         if of_days is not None:
             wide = of_days(wide)
         counts[part] = wide
@@ -188,12 +189,15 @@ def _count(transform: Transform, type_: Type, array: Any, arrow_type: Any) -> An
     return with_same_nulls(array, counts, arrow_type)
 
 
-def _floored(values: Longs, unit: int, *, negative: bool) -> Longs:
+def _floored(values: Longs, unit: int, quotients: Longs, *, negative: bool) -> Longs:
+    """Divide, into the given memory."""
     if unit == 1:
         return values
     if negative:
-        return values // unit
-    return (values.view(np.uint64) // np.uint64(unit)).view(np.int64)  # dividing without a sign is faster
+        return np.floor_divide(values, unit, out=quotients)
+    # Dividing without a sign is faster.
+    np.floor_divide(values.view(np.uint64), np.uint64(unit), out=quotients.view(np.uint64))
+    return quotients
 
 
 def _months(days: Longs) -> Longs:
