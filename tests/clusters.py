@@ -67,10 +67,10 @@ def running(command: list[str], env: Mapping[str, str], log: Path) -> Iterator[N
 def address_in(log: Path, seconds: float = 300) -> str:
     """Return the address that a master prints once it listens."""
     until = time.monotonic() + seconds
-    while not (told := re.search(rf"Starting Spark master at (spark://{HOST}:[1-9]\d*)\s", log.read_text())):
+    while not (started := re.search(rf"Starting Spark master at (spark://{HOST}:[1-9]\d*)\s", log.read_text())):
         assert time.monotonic() < until, log.read_text()[-2000:]
         time.sleep(0.2)
-    return told[1]
+    return started[1]
 
 
 @contextlib.contextmanager

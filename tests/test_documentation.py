@@ -101,14 +101,14 @@ def test_every_requirement_stands_on_the_page_of_its_area(pages: dict[str, str])
     assert all(found[one.lower()] == f"requirements-{area}.md" for area, codes in areas().items() for one in codes)
     text = pages["requirements-hashing.md"]
     rule = text[text.index("## HSH007") : text.index("## HSH008")]
-    for told in (
+    for shown in (
         "2132039410",
         "f79c3e09",
         "duckdb-iceberg/issues/1325",
         "hash-uuid-spec",
         "contradictions.md#point-a1",
     ):
-        assert told in rule
+        assert shown in rule
 
 
 def test_every_known_deviation_stands_on_the_page_of_its_engine(pages: dict[str, str]) -> None:
@@ -239,7 +239,7 @@ GOOD = "# Home\n\nSee [there](other.md#some-heading).\n\n```{toctree}\nother\n``
 
 
 @pytest.mark.parametrize(
-    ("index", "told"),
+    ("index", "expected"),
     [
         (GOOD, None),
         (GOOD.replace("#some-heading", "#another-heading"), "another-heading"),
@@ -248,16 +248,16 @@ GOOD = "# Home\n\nSee [there](other.md#some-heading).\n\n```{toctree}\nother\n``
     ],
 )
 def test_a_warning_of_the_build_is_an_error(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str], index: str, told: str | None
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], index: str, expected: str | None
 ) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "index.md").write_text(index)
     (tmp_path / "in" / "other.md").write_text("# Other\n\n## Some heading\n\nText.\n")
     status = site.build(tmp_path / "in", tmp_path / "out")
     written = capfd.readouterr().err
-    if told is not None:
+    if expected is not None:
         assert status != 0
-        assert told in written
+        assert expected in written
         return
     assert (status, written) == (0, "")
     for page in (tmp_path / "out").glob("*.html"):

@@ -31,12 +31,12 @@ def apart(work: Callable[[], Any], seconds: float) -> tuple[str, Any]:
     if child == 0:
         os.close(reading)
         try:
-            told: tuple[str, Any] = (DONE, work())
+            outcome: tuple[str, Any] = (DONE, work())
         except BaseException:
-            told = (BROKEN, traceback.format_exc())
+            outcome = (BROKEN, traceback.format_exc())
         try:
             with os.fdopen(writing, "wb") as pipe:
-                pickle.dump(told, pipe)
+                pickle.dump(outcome, pipe)
         finally:
             os._exit(0)
     os.close(writing)

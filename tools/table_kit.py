@@ -190,8 +190,8 @@ class TableKit:
         positions = list(positions)
         blob = encode_deletion_vector(positions)
         cardinality = len(set(positions))
-        told = {"referenced-data-file": data_file.file_path, "cardinality": str(cardinality)}
-        vector = Blob("deletion-vector-v1", (), blob, properties=told)
+        fields = {"referenced-data-file": data_file.file_path, "cardinality": str(cardinality)}
+        vector = Blob("deletion-vector-v1", (), blob, properties=fields)
         content = write_puffin([Blob("other", (), b"other bytes"), vector])
         said: dict[str, Any] = {
             "content": FileContent.POSITION_DELETES,

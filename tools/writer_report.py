@@ -138,16 +138,20 @@ def _column(field: JsonObject) -> Iterator[str]:
     children: JsonObject = {}
     match type_:
         case {"type": "record"}:
-            told, children = "record", type_
+            shown_type, children = "record", type_
         case {"type": "array", "items": items}:
             element = items["type"] if isinstance(items, dict) else items
-            told = f"array of {element}" + "".join(f" {key}={type_[key]}" for key in sorted(type_.keys() - _ARRAY))
+            shown_type = f"array of {element}" + "".join(
+                f" {key}={type_[key]}" for key in sorted(type_.keys() - _ARRAY)
+            )
             children = items if element == "record" else {}
         case {"type": str(name)}:
-            told = name + "".join(f" {key}={value}" for key, value in type_.items() if key not in ("type", "name"))
+            shown_type = name + "".join(
+                f" {key}={value}" for key, value in type_.items() if key not in ("type", "name")
+            )
         case _:
-            told = str(type_)
-    yield f"{field.get('field-id', '-')} {field['name']}: {told}{optional}{default}"
+            shown_type = str(type_)
+    yield f"{field.get('field-id', '-')} {field['name']}: {shown_type}{optional}{default}"
     for child in children.get("fields", []):
         yield from _column(child)
 

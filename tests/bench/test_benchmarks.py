@@ -13,8 +13,8 @@ from tools.bench import report
 from tools.bench.measure import BenchError, Claim, Measure, Peer, Scale, in_turns
 
 
-def claim(**told: Any) -> Claim:
-    return Claim(**{"path": "rows read", "case": "all", "peer": "peer 1.0", **told})
+def claim(**fields: Any) -> Claim:
+    return Claim(**{"path": "rows read", "case": "all", "peer": "peer 1.0", **fields})
 
 
 def test_ratio_is_the_median_of_the_rounds_and_not_that_of_the_medians() -> None:

@@ -387,8 +387,8 @@ def test_an_interrupted_run_ends_its_adapters_and_its_results_say_so(
     assert one_line(stderr) == "interrupted"
     rows = [json.loads(line) for line in results.read_text().splitlines()]
     assert (rows[-1]["kind"], rows[-1]["complete"], rows[-1]["exit_status"]) == ("footer", False, 130)
-    told = [row["id"] for row in rows if row["kind"] == "result" and row["adapter"] == adapter("hangs")]
-    assert told == [f"mini-{number}" for number in range(1, 7)]
+    ids = [row["id"] for row in rows if row["kind"] == "result" and row["adapter"] == adapter("hangs")]
+    assert ids == [f"mini-{number}" for number in range(1, 7)]
     run = read_results(results)
     assert (run.complete, len(run.results)) == (False, expected)
     signs = {

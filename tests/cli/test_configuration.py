@@ -72,9 +72,9 @@ def test_a_wrong_file_is_refused_with_its_name(
 ) -> None:
     (project / name).write_text(text)
     assert main(["validate", str(TABLE)]) == 2
-    told = capsys.readouterr().err
-    assert str(project / name) in told
-    assert message in told
+    errors = capsys.readouterr().err
+    assert str(project / name) in errors
+    assert message in errors
 
 
 def test_a_file_that_is_not_text_is_refused(project: Path) -> None:

@@ -53,9 +53,9 @@ def test_a_run_takes_the_old_name_of_an_option_from_both(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "iceberg-conformance.toml").write_text("[run]\npipeline = 0\n")
     assert main(["run", "--suite", "hashing"]) == 2
-    told = capsys.readouterr().err
-    assert "the option pipeline in [run] is deprecated; use max-in-flight" in told
-    assert "--max-in-flight 0: must be more than 0" in told
+    errors = capsys.readouterr().err
+    assert "the option pipeline in [run] is deprecated; use max-in-flight" in errors
+    assert "--max-in-flight 0: must be more than 0" in errors
     assert main(["run", "--suite", "hashing", "--pipeline", "2", "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out)["exit_status"] == 0
 

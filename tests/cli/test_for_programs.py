@@ -70,34 +70,54 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("arguments", "status", "look"),
     [
-        (("run", "--vectors", "mini vectors"), 0, lambda told: told["adapters"][0]["counts"]["passed"] == 10),
-        (("replay", "mini-7", "--vectors", "mini vectors"), 0, lambda told: told["result"]["outcome"] == "passed"),
-        (("report", "good.jsonl"), 0, lambda told: told["complete"]),
-        (("report", "--diff", "good.jsonl", "wrong.jsonl"), 1, lambda told: told["changes"][0]["id"] == "mini-7"),
-        (("explain", "HSH007"), 0, lambda told: told["code"] == "HSH007"),
-        (("doctor",), 0, lambda told: any(one["what"] == "vectors" for one in told)),
-        (("engines", "list"), 0, lambda told: {"pyiceberg"} <= {one["name"] for one in told}),
-        (("engines", "prune", "--dry-run"), 0, lambda told: told == []),
-        (("list", "adapters"), 0, lambda told: [one["name"] for one in told[:2]] == ["reference", "reference:plain"]),
-        (("list", "engines"), 0, lambda told: len(told) > 5),
-        (("list", "checks"), 0, lambda told: len(told) > 700 and {"id", "level", "severity"} <= set(told[0])),
-        (("list", "checks", "--level", "diff", "--requirement", "snp"), 0, lambda told: len(told) == 2),
-        (("list", "requirements"), 0, lambda told: len(told) > 600),
-        (("list", "vectors", "--vectors", "mini vectors"), 0, lambda told: len(told) == 10),
-        (("check", "vectors", "mini vectors"), 1, lambda told: told[0]["line"] == 1),
-        (("race", "list"), 0, lambda told: "append" in told["changes"]["2"]),
-        (RACE, 0, lambda told: told[0]["found"] == []),
-        ((*RACE, "--schedule", "0 1"), 0, lambda told: isinstance(told["trace"], list)),
+        (("run", "--vectors", "mini vectors"), 0, lambda found: found["adapters"][0]["counts"]["passed"] == 10),
+        (
+            ("replay", "mini-7", "--vectors", "mini vectors"),
+            0,
+            lambda found: found["result"]["outcome"] == "passed",
+        ),
+        (("report", "good.jsonl"), 0, lambda found: found["complete"]),
+        (
+            ("report", "--diff", "good.jsonl", "wrong.jsonl"),
+            1,
+            lambda found: found["changes"][0]["id"] == "mini-7",
+        ),
+        (("explain", "HSH007"), 0, lambda found: found["code"] == "HSH007"),
+        (("doctor",), 0, lambda found: any(one["what"] == "vectors" for one in found)),
+        (("engines", "list"), 0, lambda found: {"pyiceberg"} <= {one["name"] for one in found}),
+        (("engines", "prune", "--dry-run"), 0, lambda found: found == []),
+        (
+            ("list", "adapters"),
+            0,
+            lambda found: [one["name"] for one in found[:2]] == ["reference", "reference:plain"],
+        ),
+        (("list", "engines"), 0, lambda found: len(found) > 5),
+        (
+            ("list", "checks"),
+            0,
+            lambda found: len(found) > 700 and {"id", "level", "severity"} <= set(found[0]),
+        ),
+        (("list", "checks", "--level", "diff", "--requirement", "snp"), 0, lambda found: len(found) == 2),
+        (("list", "requirements"), 0, lambda found: len(found) > 600),
+        (("list", "vectors", "--vectors", "mini vectors"), 0, lambda found: len(found) == 10),
+        (("check", "vectors", "mini vectors"), 1, lambda found: found[0]["line"] == 1),
+        (("race", "list"), 0, lambda found: "append" in found["changes"]["2"]),
+        (RACE, 0, lambda found: found[0]["found"] == []),
+        ((*RACE, "--schedule", "0 1"), 0, lambda found: isinstance(found["trace"], list)),
         (("race", "explore", "--suite", "readers", "--format-version", "1", "--table", "metastore"), 0, len),
-        (("filter-pushdown", "--seed", "0", "--examples", "2"), 0, lambda told: told["counterexamples"] == []),
+        (("filter-pushdown", "--seed", "0", "--examples", "2"), 0, lambda found: found["counterexamples"] == []),
         (
             ("metamorphic", "--property", "appends-commute", "--seed", "0", "--examples", "1"),
             0,
-            lambda told: told["held"] == 1,
+            lambda found: found["held"] == 1,
         ),
-        (("relay", "-a", "reference", "--seed", "0", "--examples", "1"), 0, lambda told: told["failures"] == []),
+        (
+            ("relay", "-a", "reference", "--seed", "0", "--examples", "1"),
+            0,
+            lambda found: found["failures"] == [],
+        ),
         (("matrix", "--list"), 0, len),
-        (("validate", "."), 3, lambda told: "tables" in told or told),
+        (("validate", "."), 3, lambda found: "tables" in found or found),
     ],
     ids=lambda value: " ".join(value[:2]) if isinstance(value, tuple) else "",
 )
@@ -146,9 +166,9 @@ def test_a_difference_as_markdown(
 ) -> None:
     monkeypatch.chdir(place)
     assert main(["report", "--diff", "good.jsonl", "wrong.jsonl", "--format", "markdown"]) == 1
-    told = capsys.readouterr().out
-    assert "### 1 new failures\n\n- `mini-7` of " in told
-    assert '`passed` is now `failed {"ok":"fixed[8]"}`' in told
+    output = capsys.readouterr().out
+    assert "### 1 new failures\n\n- `mini-7` of " in output
+    assert '`passed` is now `failed {"ok":"fixed[8]"}`' in output
     assert main(["report", "--diff", "good.jsonl", "good.jsonl", "--format", "markdown"]) == 0
     assert capsys.readouterr().out.endswith("No result changed.\n")
     assert main(["report", "--diff", "good.jsonl", "wrong.jsonl", "--format", "html"]) == 2
@@ -156,9 +176,9 @@ def test_a_difference_as_markdown(
 
 def test_a_difference_as_json_names_implementations_that_changed(place: Path) -> None:
     old, new = read(place / "good.jsonl"), read(place / "wrong.jsonl")
-    told = difference.as_json(old, new)
-    assert told["adapters"] == []
-    assert [change["regression"] for change in told["changes"]] == [True]
+    found = difference.as_json(old, new)
+    assert found["adapters"] == []
+    assert [change["regression"] for change in found["changes"]] == [True]
     new.adapters[0] = evolve(new.adapters[0], version="9")
     (changed,) = difference.as_json(old, new)["adapters"]
     assert (changed["old"], changed["new"]) == ("miniature 1.2.3", "miniature 9")
@@ -270,13 +290,13 @@ def test_a_new_adapter_runs_and_passes_what_it_has(cli: Cli, tmp_path: Path) -> 
         "conformance.yml",
     }
     command = f"{sys.executable} 'my engine/adapter.py'"
-    told = cli("run", "-a", command, "--suite", "single-values-binary", "--expect", "my engine/known.toml")
-    assert told.returncode == 0, told.stdout
-    passed = re.search(r"(\d+) passed, (\d+) unsupported; no deviations in \1 answered of", told.stdout)
+    found = cli("run", "-a", command, "--suite", "single-values-binary", "--expect", "my engine/known.toml")
+    assert found.returncode == 0, found.stdout
+    passed = re.search(r"(\d+) passed, (\d+) unsupported; no deviations in \1 answered of", found.stdout)
     assert passed
     assert int(passed[1]) >= 30
-    assert "mine 0.0" in told.stdout
-    row = next(line for line in told.stdout.splitlines() if line.startswith("single-values-binary"))
+    assert "mine 0.0" in found.stdout
+    row = next(line for line in found.stdout.splitlines() if line.startswith("single-values-binary"))
     tutorial = (Path(__file__).parents[2] / "docs" / "adapters.md").read_text(encoding="utf-8")
     assert row in tutorial.splitlines()
     text = (tmp_path / "my engine" / "adapter.py").read_text()

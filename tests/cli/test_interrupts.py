@@ -44,16 +44,16 @@ def test_progress_is_told_and_an_interrupt_ends_all_processes_in_one_line(tmp_pa
         command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=theirs, start_new_session=True
     ) as process:
         os.close(theirs)
-        told = ""
-        while not (seen := re.findall(r"(\d+) of \d+", told)) or int(seen[-1]) < 2:
-            told += os.read(ours, 65536).decode()
-        told += ended(process, ours)
+        output = ""
+        while not (seen := re.findall(r"(\d+) of \d+", output)) or int(seen[-1]) < 2:
+            output += os.read(ours, 65536).decode()
+        output += ended(process, ours)
         assert process.stdout is not None
         report = process.stdout.read().decode()
         assert report.endswith("the run is not complete\n") if name == "run" else report == ""
     os.close(ours)
-    assert process.returncode == 130, told
-    lines = [line for line in re.split(r"[\r\n]|\033\[K", told) if line and " of " not in line]
+    assert process.returncode == 130, output
+    lines = [line for line in re.split(r"[\r\n]|\033\[K", output) if line and " of " not in line]
     assert lines == ["iceberg-conformance: interrupted"]
 
 

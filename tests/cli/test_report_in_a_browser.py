@@ -141,8 +141,8 @@ def test_a_case_opens_to_its_evidence(browser: webdriver.Chrome) -> None:
     click(browser, browser.find_element(By.CSS_SELECTOR, "#list summary"))
     opened = WebDriverWait(browser, 10).until(lambda one: one.find_elements(By.CSS_SELECTOR, "#list .case"))
     text = opened[0].text
-    for told in ("<b>bold</b>", '{ "ok": 11 }', '{ "ok": -11 }', "another number", "the note of 11", "HSH001"):
-        assert told in text
+    for found in ("<b>bold</b>", '{ "ok": 11 }', '{ "ok": -11 }', "another number", "the note of 11", "HSH001"):
+        assert found in text
     assert "iceberg-conformance replay case-11 --adapter wrong" in text
     assert browser.find_elements(By.CSS_SELECTOR, "#list b b, #list pre b") == []
 
@@ -218,8 +218,8 @@ def test_what_writers_write_is_told_with_the_rules_that_it_breaks(browser: webdr
     assert "no deletes (refuses)" in cells[0].text
     assert cells[1].text.startswith("position-deletes")
     assert "deletion-vector\nLIN026 PUF025" in cells[2].text
-    told = cells[2].find_element(By.TAG_NAME, "code").get_attribute("title")
-    assert told
+    title = cells[2].find_element(By.TAG_NAME, "code").get_attribute("title")
+    assert title
 
 
 def test_the_page_opens_on_what_failed_and_leads_to_each_case(browser: webdriver.Chrome) -> None:
@@ -271,6 +271,6 @@ def test_the_page_of_a_matrix_shows_its_tables_and_opens_a_cell(chromium: webdri
     assert output == "2 of 2 tables"
     assert [entry for entry in chromium.get_log("browser") if entry["level"] == "SEVERE"] == []
     click(chromium, chromium.find_element(By.CSS_SELECTOR, "#grid button.wrong"))
-    told = chromium.find_element(By.ID, "told").text
-    assert "a row too many" in told
-    assert "--consumer reader" in told
+    text = chromium.find_element(By.ID, "told").text
+    assert "a row too many" in text
+    assert "--consumer reader" in text

@@ -260,8 +260,8 @@ def test_files_of_several_specs_and_kinds_have_manifests_of_their_own() -> None:
     new = data("n")
     partitioned = NewFile(evolve(new.data_file, partition={1000: "a", 1001: 2}, file_path=data_path("m")), 1)
     table.commit(row_delta([new, partitioned, equality_deletes("d")]))
-    told = {(one.partition_spec_id, one.content) for one in table.manifests()}
-    assert told == {(0, ManifestContent.DATA), (1, ManifestContent.DATA), (0, ManifestContent.DELETES)}
+    pairs = {(one.partition_spec_id, one.content) for one in table.manifests()}
+    assert pairs == {(0, ManifestContent.DATA), (1, ManifestContent.DATA), (0, ManifestContent.DELETES)}
 
 
 def test_a_file_of_an_unknown_spec_is_refused() -> None:
@@ -453,14 +453,14 @@ def test_a_rewrite_is_refused_where_rows_of_its_files_were_deleted(delete: NewFi
 def test_bounds_of_paths_tell_of_which_files_position_deletes_are() -> None:
     deletes = position_deletes("d", None, "a")
     path = data_path("other").encode()
-    told = NewFile(evolve(deletes.data_file, lower_bounds={2147483546: path}, upper_bounds={2147483546: path}), 0)
+    bounded = NewFile(evolve(deletes.data_file, lower_bounds={2147483546: path}, upper_bounds={2147483546: path}), 0)
     table = Table()
     table.commit(fast_append([data("a"), data("other")]))
     planned = table.base
-    table.commit(row_delta([told]))
+    table.commit(row_delta([bounded]))
     table.commit(rewrite([data("n")], [data_path("a")]), base=planned)
     planned = table.base
-    table.commit(row_delta([NewFile(evolve(told.data_file, file_path=data_path("e")), 0)]))
+    table.commit(row_delta([NewFile(evolve(bounded.data_file, file_path=data_path("e")), 0)]))
     refused("OCC007", lambda: table.commit(rewrite([data("m")], [data_path("other")]), base=planned))
 
 
@@ -761,13 +761,13 @@ def test_what_a_commit_makes_reads_as_it_was_written() -> None:
 
 def test_the_properties_of_a_table_say_how_often_to_try() -> None:
     assert read_retry_policy({}) == RetryPolicy(4, 100, 60_000, 1_800_000)
-    told = {
+    properties = {
         "commit.retry.num-retries": "7",
         "commit.retry.min-wait-ms": "10",
         "commit.retry.max-wait-ms": "50",
         "commit.retry.total-timeout-ms": "1000",
     }
-    policy = read_retry_policy(told)
+    policy = read_retry_policy(properties)
     assert policy == RetryPolicy(7, 10, 50, 1000)
     assert [policy.wait_ms(retry) for retry in range(5)] == [10, 20, 40, 50, 50]
     assert policy.wait_ms(10**9) == 50

@@ -69,15 +69,15 @@ def test_ours_and_pyiceberg_share_a_sql_catalog(tmp_path: Path, opened: Callable
     commit(CreateTable(empty_table(2, location, dict(PATIENT))), store)
     uri = f"sqlite:///{tmp_path}/catalog.db"
     others = [started("pyiceberg", "pyiceberg_writer.py", uri, location, f"py{one}", "6") for one in range(2)]
-    runner, ours, told = Runner(store), list[str](), list[list[str]]()
+    runner, ours, reported = Runner(store), list[str](), list[list[str]]()
     for line in lines_of(others):
-        told.append(line.split())
-        if len(told) <= 6:  # during their next commits; they would starve if we always committed
+        reported.append(line.split())
+        if len(reported) <= 6:  # during their next commits; they would starve if we always committed
             runner.commit(fast_append([data(f"ours-{len(ours)}", location=location)]))
             ours.append(f"ours-{len(ours)}")
-    done = [name for outcome, name, *_ in told if outcome == "done"]
+    done = [name for outcome, name, *_ in reported if outcome == "done"]
     assert [process.wait(300) for process in others] == [0, 0]
-    assert len(told) == 12
+    assert len(reported) == 12
     assert len(ours) == 6
     assert len(done) > 0
     assert sorted(live(store)) == sorted([*ours, *done])
@@ -137,8 +137,8 @@ def test_iceberg_java_tries_again_where_we_were_faster(java: tuple[Store, str, s
         assert made.snapshot is not None
         version = len(made.metadata.metadata_log) + 1
         ours[f"{location}/metadata/v{version}.metadata.json"] = made.snapshot.snapshot_id
-    told = [process.stdout.readline() for _ in range(1, 9)]
-    assert told == [f"done java-{number}\n" for number in range(1, 9)]
+    lines = [process.stdout.readline() for _ in range(1, 9)]
+    assert lines == [f"done java-{number}\n" for number in range(1, 9)]
     # Iceberg-Java looks whether the next version is there and then renames, which may replace a file that we have made
     # in between (contradiction A26): of two commits that made one version one is lost, ours unless we have gone on from
     # it already, and no other commit is. No file of Iceberg-Java is replaced by ours.

@@ -182,9 +182,9 @@ def test_the_old_name_is_told_and_works(tmp_path: Path, capsys: pytest.CaptureFi
     location = (tmp_path / "table").as_uri()
     arguments = ["--store", location, "--seconds", "1.5", "--processes", "2", "--kills", "0", "--format", "json"]
     assert main(["race", "soak", *arguments]) == 0
-    told = capsys.readouterr()
-    assert "race soak is deprecated" in told.err
-    report = json.loads(told.out)
+    printed = capsys.readouterr()
+    assert "race soak is deprecated" in printed.err
+    report = json.loads(printed.out)
     assert report["problems"] == []
     assert report["acknowledged"] > 3
     assert report["server"] == "file store"

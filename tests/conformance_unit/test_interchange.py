@@ -221,7 +221,7 @@ def test_a_schema_survives_its_rows() -> None:
 
 
 @pytest.mark.parametrize(
-    ("surface", "one", "told"),
+    ("surface", "one", "expected"),
     [
         ("types", {"id": "a", "valid": True, "input": "int", **TEXT}, "decoded"),
         ("types", {"id": "a", "valid": False, "input": "int", "decoded": {"type": "int"}, **TEXT}, ""),
@@ -241,11 +241,11 @@ def test_a_schema_survives_its_rows() -> None:
     ],
 )
 def test_what_is_not_of_the_form_is_told_with_its_place(
-    tmp_path: Path, surface: str, one: dict[str, Any], told: str
+    tmp_path: Path, surface: str, one: dict[str, Any], expected: str
 ) -> None:
     with pytest.raises(UsageError, match=rf"cases.json: not a case of {surface}: /cases/0") as caught:
         imported(checkout(tmp_path, **{surface: {"core": [one]}}), COMMIT)
-    assert told in str(caught.value)
+    assert expected in str(caught.value)
 
 
 def test_what_cannot_be_imported_is_wrong_usage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

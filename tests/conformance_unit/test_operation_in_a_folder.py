@@ -161,9 +161,9 @@ def more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_wrong_schema_is_refused_with_its_place(case: str, more: Path) -> None:
     schema, expected = WRONG[case]
     write(more / "doubles", schema)
-    with pytest.raises(UsageError, match=expected) as told:
+    with pytest.raises(UsageError, match=expected) as error:
         families.__wrapped__()
-    assert str(more) in str(told.value)
+    assert str(more) in str(error.value)
 
 
 def test_a_folder_without_a_schema_or_with_a_name_of_no_module_is_refused(more: Path) -> None:

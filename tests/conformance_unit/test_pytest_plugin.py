@@ -124,16 +124,16 @@ def test_filters_and_marks_choose(pytest_run: PytestRun, options: list[str], pas
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "expected"),
     [
         (["--iceberg-suite=none"], "none"),
         (["--iceberg-expect=nowhere.toml"], "nowhere.toml: cannot be read"),
     ],
 )
-def test_wrong_usage_is_told_in_one_line(pytest_run: PytestRun, options: list[str], told: str) -> None:
+def test_wrong_usage_is_told_in_one_line(pytest_run: PytestRun, options: list[str], expected: str) -> None:
     status, text = pytest_run("good", *options)
     assert status == 4
-    assert told in text
+    assert expected in text
     assert "INTERNALERROR" not in text
 
 

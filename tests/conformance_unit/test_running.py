@@ -410,12 +410,12 @@ def test_adapters_of_one_implementation_share_its_deviations_as_far_as_they_reac
     of = expected(tmp_path, SHARED, mini_vectors).of(adapter, started)
     by_id = {vector.id: vector for vector in vectors.load(mini_vectors)}
     outcomes = {"mini-1": Outcome.PASSED, "mini-4": Outcome.FAILED, "mini-9": Outcome.UNSUPPORTED}
-    told = {id_: of.status(by_id[id_], Verdict(outcome, {})) for id_, outcome in outcomes.items()}
-    status, deviation, complaint = told["mini-4"]
+    statuses = {id_: of.status(by_id[id_], Verdict(outcome, {})) for id_, outcome in outcomes.items()}
+    status, deviation, complaint = statuses["mini-4"]
     assert (status, complaint) == ("known", None)
     assert deviation is not None
     assert deviation.reason == "the library's"
-    assert [id_ for id_, (_, _, complaint) in told.items() if complaint] == unmet
+    assert [id_ for id_, (_, _, complaint) in statuses.items() if complaint] == unmet
 
 
 def test_the_deviations_of_a_folder_are_those_of_all_its_files(tmp_path: Path, mini_vectors: Path) -> None:

@@ -64,8 +64,8 @@ def test_a_row_is_not_ended_by_what_a_cell_says() -> None:
     ],
 )
 def test_the_badge_is_green_only_for_a_whole_run_without_failures(run: Run, message: str, color: str) -> None:
-    told = json.loads(badge.render(run))
-    assert (told["message"], told["color"], told["schemaVersion"]) == (message, color, 1)
+    document = json.loads(badge.render(run))
+    assert (document["message"], document["color"], document["schemaVersion"]) == (message, color, 1)
 
 
 def test_only_a_run_of_all_vectors_with_all_answers_is_called_conformant() -> None:

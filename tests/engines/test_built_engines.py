@@ -33,11 +33,11 @@ def quiet(_: str) -> None:
     return
 
 
-def compiler(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, told: str, builds: str = "exit 1") -> None:
+def compiler(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, version: str, builds: str = "exit 1") -> None:
     """Put a compiler of our own on the path, and nothing else but the shell's tools."""
     program = folder / "bin" / name
     program.parent.mkdir(exist_ok=True)
-    program.write_text(f'#!/bin/sh\ncase "$1" in build) {builds} ;; *) echo "{told}" ;; esac\n', encoding="utf-8")
+    program.write_text(f'#!/bin/sh\ncase "$1" in build) {builds} ;; *) echo "{version}" ;; esac\n', encoding="utf-8")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
 
@@ -84,13 +84,13 @@ def test_the_oldest_compiler_that_is_taken_is_the_one_that_the_libraries_ask_for
 )
 def test_a_missing_compiler_is_told_in_one_line(name: str, needed: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
-    with pytest.raises(EngineError, match=f"{needed} is needed to build it, and there is no") as told:
+    with pytest.raises(EngineError, match=f"{needed} is needed to build it, and there is no") as error:
         install(name)
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(
-    ("told", "said"),
+    ("version", "said"),
     [
         ("go version go1.25.8 linux/amd64", "and go is 1.25.8"),
         ("go version go1.9 linux/amd64", "and go is 1.9"),
@@ -98,16 +98,16 @@ def test_a_missing_compiler_is_told_in_one_line(name: str, needed: str, monkeypa
     ],
 )
 def test_a_compiler_that_is_too_old_is_not_asked_to_build(
-    told: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    version: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    compiler(tmp_path, monkeypatch, "go", told, GO)
+    compiler(tmp_path, monkeypatch, "go", version, GO)
     with pytest.raises(EngineError, match=re.escape(said)):
         install("iceberg-go")
     assert not built.build_of(find_engine("iceberg-go")).is_installed()
 
 
 @pytest.mark.parametrize(
-    ("told", "said"),
+    ("version", "said"),
     [
         ("javac 11.0.2", "and javac is 11.0.2"),
         ("javac 1.8.0_292", "and javac is 1.8.0"),
@@ -115,9 +115,9 @@ def test_a_compiler_that_is_too_old_is_not_asked_to_build(
     ],
 )
 def test_a_jdk_is_not_too_old_and_has_maven_beside_it(
-    told: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    version: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    compiler(tmp_path, monkeypatch, "javac", told)
+    compiler(tmp_path, monkeypatch, "javac", version)
     if "mvn" not in said:
         compiler(tmp_path, monkeypatch, "mvn", "")
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
@@ -238,9 +238,9 @@ def test_large_engines_are_installed_on_request_and_say_first_what_they_take(
     install_(large=True)
     assert asked == [status.label for status in list_engines() if status.large]
     assert {"iceberg-go", "iceberg-rust", "flink"} <= set(asked)
-    told = capsys.readouterr().err.splitlines()
-    assert "iceberg-go: installing it takes about 1000 MB of disk and 4 minutes" in told
-    assert told.index("iceberg-go: installing it takes about 1000 MB of disk and 4 minutes") < told.index(
+    errors = capsys.readouterr().err.splitlines()
+    assert "iceberg-go: installing it takes about 1000 MB of disk and 4 minutes" in errors
+    assert errors.index("iceberg-go: installing it takes about 1000 MB of disk and 4 minutes") < errors.index(
         "iceberg-conformance: iceberg-go: none here"
     )
     install_("pyiceberg")
@@ -359,11 +359,11 @@ def test_a_run_of_all_engines_ends_with_those_that_were_not_run(
     monkeypatch.setattr(command, "not_ready", lambda: {"one": "not installed", "one@1": "not installed either"})
     found = Run({}, adapters=[AdapterRun("two", "two", not_examined="it does not start\nat all")])
     command._print_engines_not_run(found, latest=True)
-    told = capsys.readouterr().err.splitlines()
-    assert told[0].endswith("WARNING: 2 engines were not run:")
-    assert told[1] == "  one: not installed"
-    assert told[2].startswith("  two: it does not start")
-    assert len(told) == 3
+    errors = capsys.readouterr().err.splitlines()
+    assert errors[0].endswith("WARNING: 2 engines were not run:")
+    assert errors[1] == "  one: not installed"
+    assert errors[2].startswith("  two: it does not start")
+    assert len(errors) == 3
     monkeypatch.setattr(command, "not_ready", dict)
     command._print_engines_not_run(Run({}), latest=True)
     assert capsys.readouterr().err == ""

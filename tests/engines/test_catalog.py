@@ -29,9 +29,9 @@ def test_an_unknown_engine_is_told_in_one_line_with_what_there_is(name: str) -> 
     if name == "pyiceberg@":
         assert find_engine(name) == find_engine("pyiceberg")
         return
-    with pytest.raises(EngineError, match="there are") as told:
+    with pytest.raises(EngineError, match="there are") as error:
         find_engine(name)
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(error.value)
 
 
 def test_every_engine_has_an_adapter_and_a_lock_and_a_label_of_its_own() -> None:

@@ -148,8 +148,8 @@ def test_the_validator_knows_what_it_cannot_read_and_how_its_files_look(toy: Pat
     (reader,) = [one for one in json.loads(done.stdout)["tables"][0]["readability"] if one["engine"] == "toy"]
     assert "v2 is not implemented" in json.dumps(reader)
     asked = "from conformance.validator.fingerprints import Evidence, suspect; print(suspect(Evidence('Toy 7')))"
-    told = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
-    assert told.stdout == "Toy\n"
+    result = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    assert result.stdout == "Toy\n"
 
 
 ENGINE = 'name = "toy"\nlanguage = "c"\nversion = "1"\ncommand = ["./toy"]\n'
@@ -190,10 +190,10 @@ WRONG = {
 @pytest.mark.parametrize("text", WRONG)
 def test_a_wrong_file_is_refused_with_file_key_and_what_is_expected(text: str, engines: Path) -> None:
     write(engines / "toy", engine=text)
-    with pytest.raises(UsageError, match=WRONG[text]) as told:
+    with pytest.raises(UsageError, match=WRONG[text]) as error:
         catalog()
-    assert str(engines / "toy" / "engine.toml") in str(told.value)
-    assert "\n" not in str(told.value)
+    assert str(engines / "toy" / "engine.toml") in str(error.value)
+    assert "\n" not in str(error.value)
 
 
 def test_what_is_built_from_sources_has_a_toolchain() -> None:
@@ -226,7 +226,7 @@ def test_two_engines_of_one_name_and_a_folder_without_a_file_are_refused(
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ('[[deviation]]\nengine = "other"\n', "/deviation/0/engine: expected 'toy', found 'other'"),
         ('[[cell]]\n[[cell]]\nconsumer = "other"\n', "/cell/1/consumer: expected 'toy', found 'other'"),
@@ -235,9 +235,9 @@ def test_two_engines_of_one_name_and_a_folder_without_a_file_are_refused(
         ("[[", "broken known deviations"),
     ],
 )
-def test_a_file_of_deviations_has_sections_and_is_of_its_engine(text: str, told: str, engines: Path) -> None:
+def test_a_file_of_deviations_has_sections_and_is_of_its_engine(text: str, expected: str, engines: Path) -> None:
     folder = write(engines / "toy", engine=ENGINE, deviations=text)
-    with pytest.raises(UsageError, match=told) as error:
+    with pytest.raises(UsageError, match=expected) as error:
         shipped_entries("deviation")
     assert str(error.value).startswith(str(folder / "deviations.toml"))
 

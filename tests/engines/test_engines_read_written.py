@@ -149,8 +149,8 @@ def where(name: str, value: Any, operation: Operation = Operation.EQ) -> Any:
 def made(place: Path, version: FormatVersion, format_: str, mode: Mode) -> WritableTable:
     """A table that was appended to, deleted from, updated, merged into and compacted."""
     fields = FIELDS[:-1] if format_ == "orc" else FIELDS  # pyarrow does not write the ids of maps in ORC
-    told = {"write.format.default": format_, "write.delete.format.default": "parquet"}
-    table = create_table(str(place), fields, version=version, spec=SPEC, order=ORDER, properties=told)
+    properties = {"write.format.default": format_, "write.delete.format.default": "parquet"}
+    table = create_table(str(place), fields, version=version, spec=SPEC, order=ORDER, properties=properties)
     given = rows().select([field.name for field in fields])
     append(table, given)
     append(table, given.set_column(0, "id", pa.array(range(100, 112))))

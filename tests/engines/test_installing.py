@@ -103,9 +103,9 @@ def test_packages_are_installed_with_their_hashes(monkeypatch: pytest.MonkeyPatc
 
 def test_a_failing_step_is_told_in_one_line_with_what_it_printed() -> None:
     script = "import sys; print('ERROR: no such\\npackage', file=sys.stderr); sys.exit(1)"
-    with pytest.raises(EngineError, match="ERROR: no such") as told:
+    with pytest.raises(EngineError, match="ERROR: no such") as error:
         environments.run_step(find_engine("pyiceberg"), "it failed", [sys.executable, "-c", script])
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(error.value)
     with pytest.raises(EngineError, match="it failed"):
         environments.run_step(find_engine("pyiceberg"), "it failed", ["/no/such/program"])
 
@@ -183,16 +183,16 @@ def test_the_packaged_java_starts_without_the_module_that_it_does_not_have(tmp_p
     program.chmod(0o755)
     java._make_java_home(runtime, java_home)
     given = ["-Xmx1g", "--add-modules=jdk.incubator.vector", "-cp", "a b:*", ""]
-    told = subprocess.run([java_home / "bin" / "java", *given], capture_output=True, text=True, check=True).stdout
-    assert told == "-Xmx1g|-cp|a b:*||"
+    output = subprocess.run([java_home / "bin" / "java", *given], capture_output=True, text=True, check=True).stdout
+    assert output == "-Xmx1g|-cp|a b:*||"
 
 
-def jdk(place: Path, told: str, compiles: str = "exit 1") -> Path:
+def jdk(place: Path, version: str, compiles: str = "exit 1") -> Path:
     """A Java home whose compiler prints its release, and runs a shell command with ``$classes`` for anything else."""
     program = place / "bin" / "javac"
     program.parent.mkdir(parents=True)
     find = 'while [ "$1" != -d ]; do shift; done; classes="$2"'
-    script = f'#!/bin/sh\ncase "$1" in -version) echo "{told}" ;; *) {find}; {compiles} ;; esac\n'
+    script = f'#!/bin/sh\ncase "$1" in -version) echo "{version}" ;; *) {find}; {compiles} ;; esac\n'
     program.write_text(script, encoding="utf-8")
     program.chmod(0o755)
     return place
@@ -209,7 +209,7 @@ def in_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
 
 
 @pytest.mark.parametrize(
-    ("told", "said"),
+    ("version", "said"),
     [
         (None, "a JDK of release 17 or newer is needed to compile its adapter, and there is no javac in "),
         ("javac 11.0.2", "has release 11"),
@@ -217,9 +217,9 @@ def in_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
     ],
 )
 def test_a_machine_with_a_runtime_only_is_told_what_is_missing(
-    told: str | None, said: str, in_java: Engine, tmp_path: Path
+    version: str | None, said: str, in_java: Engine, tmp_path: Path
 ) -> None:
-    java_home = tmp_path / "runtime" if told is None else jdk(tmp_path / "jdk", told)
+    java_home = tmp_path / "runtime" if version is None else jdk(tmp_path / "jdk", version)
     with pytest.raises(EngineError, match=said) as error:
         java.install_classes(in_java, java_home, quiet)
     assert "\n" not in str(error.value)

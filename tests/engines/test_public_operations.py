@@ -45,9 +45,9 @@ def test_what_is_not_told_to_be_missing_is_what_the_adapter_has(place: int, name
     file, form = DECLARED[name]
     declared = re.findall(form, (built.sources(engine) / file).read_text("utf-8"), flags=re.M)
     assert len(declared) == len(set(declared))
-    told = {row[0].strip("`"): re.split(r"[ :]", row[place])[0] for row in rows[1:]}
-    assert set(told.values()) == {"yes", "part", "no"}
-    assert sorted(name for name, cell in told.items() if cell != "no") == sorted(declared)
+    fields = {row[0].strip("`"): re.split(r"[ :]", row[place])[0] for row in rows[1:]}
+    assert set(fields.values()) == {"yes", "part", "no"}
+    assert sorted(name for name, cell in fields.items() if cell != "no") == sorted(declared)
     assert [row[0] for row in rows[1:] if row[place] in ("no", "part")] == []  # each has its reason
 
 

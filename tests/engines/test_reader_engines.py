@@ -25,8 +25,8 @@ TABLE = "pyiceberg-partitioned"
 
 
 def request(**more: Any) -> dict[str, Any]:
-    told = index(TABLE)
-    return {"table": f"{PLACE}/{TABLE}/{told['metadata']}", "types": dict(told["states"][-1]["types"]), **more}
+    table = index(TABLE)
+    return {"table": f"{PLACE}/{TABLE}/{table['metadata']}", "types": dict(table["states"][-1]["types"]), **more}
 
 
 def rows(*numbers: int) -> list[dict[str, Any]]:
@@ -123,8 +123,8 @@ def test_a_table_that_does_not_exist_is_refused(engine: Process) -> None:
 
 
 def test_snapshots_are_read_by_what_the_engine_knows_and_nothing_else(engine: Process) -> None:
-    told = index(TABLE)["states"][0]
-    asked = {"snapshot": told["snapshot"], "timestamp_ms": told["timestamp_ms"], "ref": "main"}
+    state = index(TABLE)["states"][0]
+    asked = {"snapshot": state["snapshot"], "timestamp_ms": state["timestamp_ms"], "ref": "main"}
     for name, value in asked.items():
         args = request(**{name: value})
         if name in SNAPSHOTS[engine.name]:

@@ -85,12 +85,12 @@ def test_values_are_told_in_the_exchange_form_of_their_type(type_: Any, array: p
     # A slice begins in the middle of its buffers.
     longer = pa.chunked_array([array, array]).combine_chunks()
     assert arrow_rows.values(type_, longer.slice(1)) == (expected * 2)[1:]
-    for told in expected:
-        from_exchange(read_type(type_), told)
+    for found in expected:
+        from_exchange(read_type(type_), found)
 
 
 @pytest.mark.parametrize(
-    ("type_", "array", "told"),
+    ("type_", "array", "expected"),
     [
         ("timestamp", pa.array([1500], pa.timestamp("ns")), ["1970-01-01T00:00:00.000001 and 500 of ns"]),
         ("date", pa.array([86_400_000_001], pa.timestamp("us")), ["1970-01-02T00:00:00.000001000"]),
@@ -104,9 +104,9 @@ def test_values_are_told_in_the_exchange_form_of_their_type(type_: Any, array: p
     ids=str,
 )
 def test_what_is_no_value_of_the_type_is_told_as_it_is_and_never_made_one(
-    type_: Any, array: pa.Array, told: list[Any]
+    type_: Any, array: pa.Array, expected: list[Any]
 ) -> None:
-    assert arrow_rows.values(type_, array) == told
+    assert arrow_rows.values(type_, array) == expected
 
 
 def test_dates_that_come_as_timestamps_of_midnight_are_dates() -> None:

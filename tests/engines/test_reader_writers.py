@@ -266,7 +266,7 @@ def test_marks_tell_the_records_of_a_schema_by_where_they_are() -> None:
 
 def test_known_marks_are_each_told_once() -> None:
     for kind in ("manifest", "manifest-list"):
-        told = [json.dumps(one["marks"], sort_keys=True) for one in known()[kind]]
-        assert len(told) == len(set(told)) > 0
+        marks = [json.dumps(one["marks"], sort_keys=True) for one in known()[kind]]
+        assert len(marks) == len(set(marks)) > 0
     assert program("parquet-mr version 1.16.0 (build 402c38)") == "parquet-mr"
     assert program("Polars (python) version 2.1.0 (build 7f)") == "Polars"

@@ -178,8 +178,8 @@ def write(engine: str, folder: Path) -> tuple[Path, dict[str, Any]]:
     command = [started.command[0], "-c", SCRIPT, json.dumps(asked)]
     ended = subprocess.run(command, env=started.env, capture_output=True, text=True, timeout=600, check=False)
     assert ended.returncode == 0, ended.stderr[-3000:]
-    told: dict[str, Any] = json.loads(ended.stdout.splitlines()[-1])
-    return folder, told
+    document: dict[str, Any] = json.loads(ended.stdout.splitlines()[-1])
+    return folder, document
 
 
 def here(place: str, version: FormatVersion, mode: Mode) -> writing.WritableTable:
@@ -241,10 +241,10 @@ def test_rows_that_stay_keep_their_ids(written: Written, engine: str, version: F
 @every_table
 def test_writes_that_fail_leave_nothing(written: Written, engine: str, version: FormatVersion, mode: Mode) -> None:
     folder, answers = written[engine]
-    told = answers[place_of(folder, version, mode)]
-    null, fixed, killed = told["errors"]
+    answer = answers[place_of(folder, version, mode)]
+    null, fixed, killed = answer["errors"]
     assert "TYP002" in null
     assert "/id" in null
     assert "/f" in fixed
     assert killed in ("PythonException", "Py4JJavaError")
-    assert (told["left"], told["gone"], told["head"]) == ([], [], True)
+    assert (answer["left"], answer["gone"], answer["head"]) == ([], [], True)

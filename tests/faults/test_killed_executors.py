@@ -89,9 +89,9 @@ def killing(location: str, folder: Path) -> tuple[list[Any], int]:
         "PYSPARK_SUBMIT_ARGS": f"{given} pyspark-shell",
     }
     log = folder / "driver.log"
-    with log.open("wb") as told:
+    with log.open("wb") as error:
         process = subprocess.Popen(
-            [spark.python, "-c", PROGRAM, MASTER, location], env=env, stdout=told, stderr=told, cwd=folder
+            [spark.python, "-c", PROGRAM, MASTER, location], env=env, stdout=error, stderr=error, cwd=folder
         )
         killed, last = set[int](), False
         until = time.monotonic() + 900

@@ -112,8 +112,8 @@ def test_reading_raises_and_validating_finds(
             validate(location, Level.ROWS, Local())
         return
     report = validate(location, Level.ROWS, Local())
-    told = [str(one) for one in report.findings if one.severity is Severity.ERROR]
-    assert [one for one in told if re.search(KINDS[kind].rstrip("$"), one)]
+    errors = [str(one) for one in report.findings if one.severity is Severity.ERROR]
+    assert [one for one in errors if re.search(KINDS[kind].rstrip("$"), one)]
 
 
 def test_position_deletes_that_come_short_delete_no_fewer_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -107,8 +107,8 @@ def test_what_was_not_checked_is_not_passed(store: Store, table: str) -> None:
     store.faults = of(".parquet", Fault(cut=20))  # type: ignore[assignment]
     done = command("validate", LOCATION, "--level", "rows", "--format", "json", "--workers", "1")
     assert done.returncode == 1, done.stderr
-    told = table_of(done.stdout)["findings"]
-    errors = [one for one in told if one["severity"] == "error"]
+    findings = table_of(done.stdout)["findings"]
+    errors = [one for one in findings if one["severity"] == "error"]
     assert [one["check"] for one in errors] == ["data-file-file-path-unreadable"], errors
     store.faults = of("metadata.json", Fault(cut=20))  # type: ignore[assignment]
     done = command("validate", LOCATION, "--format", "json")

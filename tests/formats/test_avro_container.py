@@ -90,7 +90,7 @@ def test_other_magic_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("block", "told"),
+    ("block", "expected"),
     [
         (long_bytes(-1) + long_bytes(6) + BODY, "; found -1"),
         (long_bytes(1) + long_bytes(-6) + BODY, "; found -6; expected 0 to 22, the bytes left in the file"),
@@ -104,8 +104,8 @@ def test_other_magic_is_refused() -> None:
         (long_bytes(1) + long_bytes(2) + long_bytes(3) + b"a", "/0/x: "),
     ],
 )
-def test_lying_counts_and_sizes_are_refused(block: bytes, told: str) -> None:
-    assert told in refused(container() + block + SYNC)
+def test_lying_counts_and_sizes_are_refused(block: bytes, expected: str) -> None:
+    assert expected in refused(container() + block + SYNC)
 
 
 def test_a_header_that_claims_too_much_is_refused() -> None:

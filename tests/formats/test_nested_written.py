@@ -245,18 +245,18 @@ def test_sizes_and_places_are_those_of_the_files():
     writer = OrcWriter(out, DEEP, "uncompressed", stripe_bytes=20_000)
     for start in range(0, len(many), 3000):
         writer.write(batch_of(DEEP, many[start : start + 3000]))
-    told = writer.close()
+    found = writer.close()
     data = out.getvalue()
     file = orc.ORCFile(io.BytesIO(data))
     assert file.nstripes > 3
-    assert (told.column_sizes, told.split_offsets) == orc_layout(data, file.schema, DEEP)
+    assert (found.column_sizes, found.split_offsets) == orc_layout(data, file.schema, DEEP)
     assert keys(DEEP, read(data, ORC)[1]) == keys(DEEP, many)
     out = io.BytesIO()
     made = open_writer(out, DEEP, PARQUET)
     made.write(batch_of(DEEP, many))
-    told = made.close()
+    found = made.close()
     metrics = parquet_metrics(out.getvalue())
-    assert (told.column_sizes, told.split_offsets) == (metrics.column_sizes, metrics.split_offsets)
+    assert (found.column_sizes, found.split_offsets) == (metrics.column_sizes, metrics.split_offsets)
     assert metrics.value_counts[16] == len(many)
     assert 16 not in metrics.lower_bounds
 

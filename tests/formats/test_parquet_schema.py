@@ -303,8 +303,8 @@ def test_a_list_without_its_group_is_told():
     root = ParquetNode(
         name="table", repetition="required", physical=None, length=None, field_id=None, logical=None, children=(empty,)
     )
-    (told,) = check_parquet_schema(root)
-    assert (told.requirement, told.path, told.expected) == ("PQT002", "/items", "one repeated group")
+    (found,) = check_parquet_schema(root)
+    assert (found.requirement, found.path, found.expected) == ("PQT002", "/items", "one repeated group")
 
 
 def test_an_encrypted_footer_is_told():

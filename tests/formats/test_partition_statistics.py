@@ -96,10 +96,10 @@ def test_a_file_of_iceberg_java_has_the_rows_of_its_statements():  # STA021, STA
     assert all(getattr(row, name) == 0 for row in read for name in others)
 
 
-@pytest.mark.parametrize(("is_known", "told"), [(True, ["STA039"]), (False, [])])
-def test_a_total_may_be_left_out_where_deletes_would_have_to_be_read(is_known, told):  # STA033, STA039
+@pytest.mark.parametrize(("is_known", "expected"), [(True, ["STA039"]), (False, [])])
+def test_a_total_may_be_left_out_where_deletes_would_have_to_be_read(is_known, expected):  # STA033, STA039
     row, counts = {"total_record_count": None, "data_record_count": 9}, {"data_record_count": 9, "vector_records": 0}
-    assert [one.requirement for one in _total(row, counts, "file:/s", "/0", is_known=is_known)] == told
+    assert [one.requirement for one in _total(row, counts, "file:/s", "/0", is_known=is_known)] == expected
 
 
 def test_disorder_and_repetition_are_told():

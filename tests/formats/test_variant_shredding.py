@@ -300,8 +300,8 @@ def test_what_is_too_deep_together_with_what_is_around_it_is_refused() -> None:
 
 
 def node(name: str, *children: ParquetNode, physical: str | None = None, **more: Any) -> ParquetNode:
-    told = {"repetition": "optional", "length": None, "field_id": None, "logical": None, **more}
-    return ParquetNode(name=name, physical=physical, children=children, **told)
+    fields = {"repetition": "optional", "length": None, "field_id": None, "logical": None, **more}
+    return ParquetNode(name=name, physical=physical, children=children, **fields)
 
 
 METADATA, VALUE = node("metadata", physical="byte_array"), node("value", physical="byte_array")

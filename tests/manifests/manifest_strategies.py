@@ -106,7 +106,7 @@ def entries(draw: st.DrawFn, version: FormatVersion) -> ManifestEntry:
 
 def simple(number: int, **changes: Any) -> ManifestEntry:
     """An added data file of an unpartitioned table."""
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "file_path": f"s3://bucket/table/data/{number:05}.parquet",
         "file_format": FileFormat.PARQUET,
         "record_count": 10,
@@ -118,7 +118,7 @@ def simple(number: int, **changes: Any) -> ManifestEntry:
     names = ("status", "snapshot_id", "sequence_number", "file_sequence_number")
     of_entry = {name: changes.pop(name) for name in names if name in changes}
     content = changes.get("content", FileContent.DATA)
-    data_file = DataFile(**{**told, **changes, "content": content})
+    data_file = DataFile(**{**fields, **changes, "content": content})
     return ManifestEntry(**{"status": EntryStatus.ADDED, **of_entry, "data_file": data_file})
 
 

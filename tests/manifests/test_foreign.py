@@ -66,10 +66,10 @@ def rewritten(data: bytes, change: Any, rows: Any = None, **metadata: str | None
     found = list(reader)
     schema = json.loads(reader.metadata["avro.schema"])
     change(schema)
-    told = {key: value for key, value in reader.metadata.items() if not key.startswith("avro.")}
-    told.update(metadata)
+    fields = {key: value for key, value in reader.metadata.items() if not key.startswith("avro.")}
+    fields.update(metadata)
     out = io.BytesIO()
-    given = {key: value for key, value in told.items() if value is not None}
+    given = {key: value for key, value in fields.items() if value is not None}
     fastavro.writer(out, schema, [rows(row) if rows else row for row in found], metadata=given)
     return out.getvalue()
 

@@ -53,7 +53,7 @@ def entries_of(index: dict[str, Any], snapshot: dict[str, Any]) -> list[dict[str
         assert opened.format_version == snapshot["format_version"]
         for entry in opened.entries():
             number = entry.sequence_number
-            told = {
+            fields = {
                 "status": int(entry.status),
                 "content": int(entry.data_file.content),
                 "partition": {name: entry.data_file.partition[field] for name, field in ids.items()},
@@ -61,11 +61,11 @@ def entries_of(index: dict[str, Any], snapshot: dict[str, Any]) -> list[dict[str
                 "number": number,
             }
             assert entry.file_sequence_number == number
-            told["first_row_id"] = entry.data_file.first_row_id
+            fields["first_row_id"] = entry.data_file.first_row_id
             if entry.data_file.is_deletion_vector:
-                told.update(format=entry.data_file.file_format.value, content_offset=entry.data_file.content_offset)
+                fields.update(format=entry.data_file.file_format.value, content_offset=entry.data_file.content_offset)
                 assert entry.data_file.referenced_data_file is not None
-            made.append(told)
+            made.append(fields)
     return made
 
 
@@ -102,7 +102,7 @@ def test_what_an_engine_wrote_survives_our_writer(index: dict[str, Any], snapsho
         schema = opened.header.schema()
         data = write_manifest(entries, opened.spec, schema, version, manifest.content)
         assert list(read_manifest(data).entries()) == entries
-        told = manifest_file(
+        entry = manifest_file(
             entries,
             opened.spec,
             schema,
@@ -114,7 +114,7 @@ def test_what_an_engine_wrote_survives_our_writer(index: dict[str, Any], snapsho
             key_metadata=manifest.key_metadata,
             first_row_id=manifest.first_row_id,
         )
-        assert told == manifest
+        assert entry == manifest
 
 
 def test_a_v1_manifest_of_an_upgraded_table_gets_number_0() -> None:

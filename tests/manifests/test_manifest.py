@@ -42,8 +42,8 @@ def written(rows: list[ManifestEntry], version: FormatVersion = V2, **changes: o
 
 
 def listed(rows: list[ManifestEntry], data: bytes, **changes: object) -> ManifestFile:
-    told = {"path": "s3://b/m.avro", "length": len(data), "snapshot_id": 7, "sequence_number": 9, **changes}
-    return describe(rows, UNPARTITIONED, TABLE, **told)  # type: ignore[arg-type]
+    fields = {"path": "s3://b/m.avro", "length": len(data), "snapshot_id": 7, "sequence_number": 9, **changes}
+    return describe(rows, UNPARTITIONED, TABLE, **fields)  # type: ignore[arg-type]
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
@@ -53,7 +53,7 @@ def test_what_is_written_is_read_in_objects_and_in_columns(version: FormatVersio
     rows = (rows * 40)[: data.draw(st.sampled_from([1, 5, 60]))]
     size = data.draw(st.sampled_from([100, 3000, 64000]))
     content = write_manifest(rows, SPEC, SCHEMA, version, codec=data.draw(st.sampled_from(CODES)), block_bytes=size)
-    told = describe(
+    found = describe(
         rows,
         SPEC,
         SCHEMA,
@@ -64,7 +64,7 @@ def test_what_is_written_is_read_in_objects_and_in_columns(version: FormatVersio
         first_row_id=1000 if version is V3 else None,
     )
     assert list(read_manifest(content).entries()) == rows
-    manifest = read_manifest(content, manifest_file=told, specs={3: SPEC})
+    manifest = read_manifest(content, manifest_file=found, specs={3: SPEC})
     expected = list(manifest.entries())
     assert list(reader.entries(manifest)) == expected
     columns = all_columns(manifest)
@@ -95,8 +95,8 @@ def test_what_is_written_is_read_in_objects_and_in_columns(version: FormatVersio
 def test_a_written_manifest_has_no_findings_and_opens_in_fastavro(version: FormatVersion) -> None:
     rows = [simple(number, snapshot_id=7) for number in range(50)]
     data = written(rows, version)
-    told = listed(rows, data, sequence_number=0 if version is V1 else 9)
-    assert check_manifest(data, manifest_file=told, specs={0: UNPARTITIONED}) == []
+    entry = listed(rows, data, sequence_number=0 if version is V1 else 9)
+    assert check_manifest(data, manifest_file=entry, specs={0: UNPARTITIONED}) == []
     reader = fastavro.reader(io.BytesIO(data))
     assert [row["data_file"]["file_path"] for row in reader] == [row.data_file.file_path for row in rows]
     assert json.loads(reader.metadata["partition-spec"]) == []
@@ -125,9 +125,13 @@ def test_numbers_of_added_entries_come_from_the_list() -> None:  # SEQ002
     assert [entry.file_sequence_number for entry in found] == [9, 9, 5, 0]
     assert [entry.snapshot_id for entry in found] == [7, 7, 3, 7]
     assert list(read_manifest(data).entries()) == rows
-    told = listed(rows, data)
-    assert (told.added_files_count, told.existing_files_count, told.deleted_files_count) == (2, 1, 1)
-    assert told.min_sequence_number == 2  # that of the deleted file does not count
+    listed_entry = listed(rows, data)
+    assert (listed_entry.added_files_count, listed_entry.existing_files_count, listed_entry.deleted_files_count) == (
+        2,
+        1,
+        1,
+    )
+    assert listed_entry.min_sequence_number == 2  # that of the deleted file does not count
 
 
 def test_files_of_a_v1_manifest_have_number_0_in_a_table_of_v2() -> None:
@@ -178,8 +182,8 @@ def test_row_ids_that_run_out_of_64_bits_are_refused() -> None:
 def test_delete_files_have_no_row_ids() -> None:
     rows = [simple(0, content=FileContent.EQUALITY_DELETES, equality_ids=(1,))]
     data = written(rows, V3, content=ManifestContent.DELETES)
-    told = listed(rows, data, content=ManifestContent.DELETES)
-    manifest = read_manifest(data, manifest_file=evolve(told, first_row_id=100))
+    entry = listed(rows, data, content=ManifestContent.DELETES)
+    manifest = read_manifest(data, manifest_file=evolve(entry, first_row_id=100))
     assert next(manifest.entries()).data_file.first_row_id is None
     assert all_columns(manifest).first_row_id.to_list() == [None]
 

@@ -33,9 +33,9 @@ def test_engines_read_what_others_write(tmp_path: Path, capsys: pytest.CaptureFi
 def test_what_is_known_is_new_without_the_list(capsys: pytest.CaptureFixture[str]) -> None:
     asked = ["matrix", "--producer", "reference", "--consumer", "pyiceberg", "--script", "types-v2-orc"]
     assert main([*asked, "--expect", "none", "--timeout", "300", "--start-timeout", "600"]) == 1
-    told = capsys.readouterr().out
-    assert "Cannot promote long to time" in told
-    assert "iceberg-conformance matrix --producer reference --script types-v2-orc --consumer pyiceberg" in told
+    output = capsys.readouterr().out
+    assert "Cannot promote long to time" in output
+    assert "iceberg-conformance matrix --producer reference --script types-v2-orc --consumer pyiceberg" in output
 
 
 def test_a_property_holds_for_an_engine(capsys: pytest.CaptureFixture[str]) -> None:

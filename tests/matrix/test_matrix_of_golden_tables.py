@@ -192,12 +192,14 @@ def test_an_entry_about_something_else_explains_nothing(other: dict[str, Any]) -
     assert matrix.unmet == []
 
 
-@pytest.mark.parametrize(("other", "told"), [({"state": "crashes"}, "the answer differs"), ({"says": "no"}, "differs")])
-def test_a_cell_that_is_otherwise_than_stated_is_new(other: dict[str, Any], told: str) -> None:
+@pytest.mark.parametrize(
+    ("other", "expected"), [({"state": "crashes"}, "the answer differs"), ({"says": "no"}, "differs")]
+)
+def test_a_cell_that_is_otherwise_than_stated_is_new(other: dict[str, Any], expected: str) -> None:
     matrix = _matrix(CELL)
     apply_known(matrix, [_known(**other)])
     assert matrix.new_cells == [CELL]
-    assert told in matrix.unmet[0]
+    assert expected in matrix.unmet[0]
 
 
 def test_a_known_table_is_matched_by_what_it_breaks_and_not_by_what_is_said(tmp_path: Path) -> None:
@@ -259,7 +261,7 @@ def test_two_entries_about_one_cell_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ("cell = 1", "broken known deviations"),
         ("[[cell]]\nconsumer = 'x'", "required"),
@@ -268,10 +270,10 @@ def test_two_entries_about_one_cell_are_refused() -> None:
         ("[[cell", "broken known deviations"),
     ],
 )
-def test_broken_files_of_known_deviations_are_told(text: str, told: str, tmp_path: Path) -> None:
+def test_broken_files_of_known_deviations_are_told(text: str, expected: str, tmp_path: Path) -> None:
     path = tmp_path / "known.toml"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(UsageError, match=told):
+    with pytest.raises(UsageError, match=expected):
         load_known(path, {"appends-v2-parquet"})
     with pytest.raises(UsageError, match="cannot be read"):
         load_known(tmp_path / "absent.toml")
@@ -324,10 +326,10 @@ def test_the_command_reproduces_a_wrong_cell(tmp_path: Path, capsys: pytest.Capt
     file = tmp_path / "m.jsonl"
     asked = ["matrix", "--producer", "golden", "--script", "nested-parquet", "--consumer", faulty]
     assert main([*asked, "--results", str(file), "--format", "json"]) == 1
-    told = capsys.readouterr()
-    document = json.loads(told.out)
+    printed = capsys.readouterr()
+    document = json.loads(printed.out)
     assert [cell["state"] for cell in document["cells"]] == ["wrong"]
-    assert "new differences" in told.err
+    assert "new differences" in printed.err
     assert main(["matrix", "--from", str(file), "--report", "markdown"]) == 1
     assert "nested-parquet" in capsys.readouterr().out
 

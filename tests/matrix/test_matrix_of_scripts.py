@@ -98,7 +98,7 @@ def _raises(error: Exception) -> Callable[[dict[str, Any], Any], Any]:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "writing", "told"),
+    ("wrong", "writing", "expected"),
     [
         (_without_rows, Writing.WRONG, "/rows"),
         (_other_schema, Writing.WRONG, "schema"),
@@ -108,11 +108,11 @@ def _raises(error: Exception) -> Callable[[dict[str, Any], Any], Any]:
         (_raises(Unsupported("not there")), Writing.CANNOT, "not there"),
     ],
 )
-def test_a_planted_producer_is_caught(wrong: Any, writing: Writing, told: str, tmp_path: Path) -> None:
+def test_a_planted_producer_is_caught(wrong: Any, writing: Writing, expected: str, tmp_path: Path) -> None:
     matrix = _run(tmp_path, planted(table_write=wrong), planted("reader"), scripts=("appends-v2-parquet",))
     (table,) = matrix.tables
     assert table.writing is writing
-    assert told in table.reason
+    assert expected in table.reason
     assert len(matrix.cells) == (writing is Writing.INVALID)
     assert matrix.exit_status is (ExitStatus.FAILURES if writing.is_bad else ExitStatus.CONFORMANT)
     for text in (matrix_terminal.render(matrix), matrix_markdown.render(matrix), str(matrix_page.payload(matrix))):
@@ -205,9 +205,9 @@ def test_an_interrupted_command_leaves_results_that_are_read(tmp_path: Path) -> 
             assert process.poll() is None
             time.sleep(0.02)
         process.send_signal(signal.SIGINT)
-        _, told = process.communicate(timeout=60)
-    assert process.returncode == ExitStatus.INTERRUPTED, told
-    assert "interrupted" in told
+        _, output = process.communicate(timeout=60)
+    assert process.returncode == ExitStatus.INTERRUPTED, output
+    assert "interrupted" in output
     found = results.read(written)
     assert (found.complete, found.exit_status) == (False, ExitStatus.INTERRUPTED)
     assert [table.name for table in found.tables] == [FEW[0]]

@@ -91,9 +91,9 @@ def test_a_planted_fault_is_found_made_small_and_found_again(
     assert load_table(str(counterexample.metadata)).metadata.current_snapshot_id == 1
     again = _found(wrong, tmp_path)
     assert again.counterexamples[0].case == case
-    told = "\n".join(counterexample.lines("planted"))
-    assert counterexample.reason in told
-    assert str(counterexample.metadata) in told
+    text = "\n".join(counterexample.lines("planted"))
+    assert counterexample.reason in text
+    assert str(counterexample.metadata) in text
 
 
 def test_what_is_small_is_what_the_fault_is_about(tmp_path: Path) -> None:
@@ -154,9 +154,9 @@ def test_the_command_tells_how_to_see_a_failure_again(tmp_path: Path, capsys: py
     faulty = f"{sys.executable} -m tests.faulty_adapters rows-one-lost"
     asked = ["filter-pushdown", "--seed", "5", "--examples", "5", "--keep", str(tmp_path), "--exclude", "nan"]
     assert main([*asked, "--adapter", faulty]) == 1
-    told = capsys.readouterr().out
-    assert "differs from what was written" in told
-    assert "--seed 5 --examples 5 --exclude nan" in told
+    output = capsys.readouterr().out
+    assert "differs from what was written" in output
+    assert "--seed 5 --examples 5 --exclude nan" in output
 
 
 def test_the_command_ends_well_when_the_law_holds(capsys: pytest.CaptureFixture[str]) -> None:

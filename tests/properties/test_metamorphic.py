@@ -138,9 +138,9 @@ def test_each_law_is_broken_by_a_wrong_writer_and_the_script_is_small(
     assert len(operations) <= 4
     assert len(operations[0]["schema"]["fields"]) <= 2
     assert sum(len(one.get("rows", ())) for one in operations) <= 3
-    told = "\n".join(counterexample.lines("planted"))
-    assert counterexample.reason in told
-    assert str(counterexample.file) in told
+    text = "\n".join(counterexample.lines("planted"))
+    assert counterexample.reason in text
+    assert str(counterexample.file) in text
     prop, script, reason = replay(counterexample.file, adapter("writer", table_write=wrong), adapter("reader"))
     assert (prop.name, script) == (name, counterexample.script)
     assert reason
@@ -168,10 +168,10 @@ def test_the_command_shows_a_counterexample_and_replays_it(tmp_path: Path, capsy
     faulty = f"{sys.executable} {Path(__file__).parent / 'faulty_writer.py'}"
     asked = ["metamorphic", "--adapter", faulty, "--property", "appends-commute", "--seed", "0", "--examples", "20"]
     assert main([*asked, "--keep", str(tmp_path)]) == 1
-    told = capsys.readouterr().out
-    assert "does not hold: " in told
+    output = capsys.readouterr().out
+    assert "does not hold: " in output
     (file,) = tmp_path.glob("*/counterexample.json")
-    assert str(file) in told
+    assert str(file) in output
     assert main(["metamorphic", "--adapter", faulty, "--replay", str(file)]) == 1
     assert main(["metamorphic", "--replay", str(file)]) == 0
 

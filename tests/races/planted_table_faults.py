@@ -962,14 +962,14 @@ TABLE_FAULTS = (
     # Summaries
     Planted(
         name="removed files are not counted",
-        plant=_summary(lambda told: (told[0], told[1], [], told[3])),
+        plant=_summary(lambda parts: (parts[0], parts[1], [], parts[3])),
         changes=("delete-file", PROPERTIES),
         says="summary",
     ),
     Planted(
         name="deletes are counted as data",
         plant=_summary(
-            lambda told: (told[0], [evolve(one, content=FileContent.DATA) for one in told[1]], told[2], told[3])
+            lambda parts: (parts[0], [evolve(one, content=FileContent.DATA) for one in parts[1]], parts[2], parts[3])
         ),
         changes=("equality-delete", PROPERTIES),
         says="summary",
@@ -977,11 +977,11 @@ TABLE_FAULTS = (
     Planted(
         name="equality deletes are counted as position deletes",
         plant=_summary(
-            lambda told: (
-                told[0],
-                [evolve(one, content=FileContent.POSITION_DELETES) for one in told[1]],
-                told[2],
-                told[3],
+            lambda parts: (
+                parts[0],
+                [evolve(one, content=FileContent.POSITION_DELETES) for one in parts[1]],
+                parts[2],
+                parts[3],
             )
         ),
         changes=("equality-delete", PROPERTIES),
@@ -990,11 +990,11 @@ TABLE_FAULTS = (
     Planted(
         name="vectors count with their whole file",
         plant=_summary(
-            lambda told: (
-                told[0],
-                [evolve(one, content_size_in_bytes=one.file_size_in_bytes) for one in told[1]],
-                told[2],
-                told[3],
+            lambda parts: (
+                parts[0],
+                [evolve(one, content_size_in_bytes=one.file_size_in_bytes) for one in parts[1]],
+                parts[2],
+                parts[3],
             )
         ),
         version=3,

@@ -12,9 +12,9 @@ from conformance.cli import main
 
 def test_a_race_is_played_and_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["race", "play", "fast-append", "fast-append"]) == 0
-    told = capsys.readouterr().out
-    assert "6  committed | committed" in told
-    assert "1 race, 6 schedules" in told
+    output = capsys.readouterr().out
+    assert "6  committed | committed" in output
+    assert "1 race, 6 schedules" in output
 
 
 def test_what_is_wrong_is_told_with_a_schedule_that_replays(
@@ -29,9 +29,9 @@ def test_what_is_wrong_is_told_with_a_schedule_that_replays(
     assert found["problem"].startswith("sequence number")
     schedule = found["replay"].split("'")[1]
     assert main(["race", "play", "fast-append", "fast-append", "--schedule", schedule]) == 1
-    told = capsys.readouterr().out
-    assert "wrong: sequence number" in told
-    assert all(line in told for line in found["trace"])
+    output = capsys.readouterr().out
+    assert "wrong: sequence number" in output
+    assert all(line in output for line in found["trace"])
 
 
 def test_a_table_is_made_anew_whatever_becomes_of_the_request(capsys: pytest.CaptureFixture[str]) -> None:

@@ -55,8 +55,8 @@ from spec_ref.table_metadata import check_metadata
 
 def _metadata(text: str, rule: Requirement) -> Iterable[str]:
     fragment = json.loads(text)
-    told = fragment.get("format-version") if isinstance(fragment, dict) else None
-    version = FormatVersion(told) if told in (1, 2, 3) else max(rule.versions)
+    stated = fragment.get("format-version") if isinstance(fragment, dict) else None
+    version = FormatVersion(stated) if stated in (1, 2, 3) else max(rule.versions)
     document = overlaid(sound_metadata(version), fragment)
     return [finding.requirement for finding in check_metadata(json.dumps(document).encode())]
 
@@ -138,8 +138,8 @@ def _entry(text: str, rule: Requirement) -> Iterable[str]:
 def _header(text: str, rule: Requirement) -> Iterable[str]:
     """Keys and values of a manifest's header; null leaves a key out."""
     container = open_container(_manifest(ENTRY, max(rule.versions)), "MAN001")
-    told = json.loads(text)
-    header = {**container.metadata, **told}
+    document = json.loads(text)
+    header = {**container.metadata, **document}
     kept = {key: value for key, value in header.items() if value is not None}
     return _checked(write_container(kept, container.payloads(), codec="null", sync=container.sync))
 
@@ -148,9 +148,9 @@ def _listed(text: str, rule: Requirement) -> Iterable[str]:
     """A manifest as a manifest list tells of it, or a list of such."""
     fragment, version = json.loads(text), max(rule.versions)
     _, specs = table_of(SCHEMA, [SPEC])
-    told = [overlaid(LISTED, one) for one in (fragment if isinstance(fragment, list) else [fragment])]
+    entries = [overlaid(LISTED, one) for one in (fragment if isinstance(fragment, list) else [fragment])]
     try:
-        data = write_manifest_list([listed_from_form(one) for one in told], version)
+        data = write_manifest_list([listed_from_form(one) for one in entries], version)
     except SpecError as error:
         return [error.violation.requirement]
     first = 10 if version >= V3 else None
@@ -211,13 +211,13 @@ def _column_change(text: str, rule: Requirement) -> Iterable[str]:
 def _avro_types(text: str, rule: Requirement) -> Iterable[str]:
     """``AVRO is TYPE``; another type, or a refusal, breaks the rule."""
     for part in parts(text):
-        avro, told = part.split(" is ")
+        avro, stated = part.split(" is ")
         try:
             found = type_to_json(type_from_avro(from_json(json.loads(avro), rule.code)))
         except SpecError:
             yield rule.code
             continue
-        if found != json.loads(told):
+        if found != json.loads(stated):
             yield rule.code
 
 
@@ -245,13 +245,13 @@ def _answer(question: str) -> Json:
 def _answers(text: str, rule: Requirement) -> Iterable[str]:
     """``QUESTION = ANSWER``; a wrong answer, and any answer to what has none, breaks the rule."""
     for part in parts(text):
-        question, told = part.rsplit(" = ", 1)
+        question, stated = part.rsplit(" = ", 1)
         try:
             answer = _answer(question)
         except SpecError as error:
             yield error.violation.requirement
             continue
-        if answer != json.loads(told) or type(answer) is not type(json.loads(told)):
+        if answer != json.loads(stated) or type(answer) is not type(json.loads(stated)):
             yield rule.code
 
 

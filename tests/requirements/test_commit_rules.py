@@ -241,13 +241,13 @@ def test_a_rewrite_keeps_the_rows_and_is_refused_where_others_deleted_some(table
 
 
 def test_summaries_are_strings_and_may_have_entries_of_the_writers(table: Table) -> None:  # NOT006, NOT012
-    told = (("wap.id", "w"), ("engine-name", "tests"), ("engine-version", "1"))
-    table.do(evolve(fast_append([data("a", location=table.location)]), summary=told))
+    pairs = (("wap.id", "w"), ("engine-name", "tests"), ("engine-version", "1"))
+    table.do(evolve(fast_append([data("a", location=table.location)]), summary=pairs))
     snapshot = table.metadata.current_snapshot
     assert snapshot is not None
     assert snapshot.summary is not None
     assert {type(value) for value in snapshot.summary.values()} == {str}
-    assert dict(told).items() <= dict(snapshot.summary).items()
+    assert dict(pairs).items() <= dict(snapshot.summary).items()
     assert snapshot.summary["added-records"] == "10"
 
 
@@ -348,6 +348,6 @@ def _rewrite(path: Path, rows: list[Any]) -> None:
     with path.open("rb") as file:
         reader = fastavro.reader(file)
         schema = json.loads(reader.metadata["avro.schema"])
-        told = {key: value for key, value in reader.metadata.items() if not key.startswith("avro.")}
+        fields = {key: value for key, value in reader.metadata.items() if not key.startswith("avro.")}
     with path.open("wb") as file:
-        fastavro.writer(file, schema, rows, metadata=told)
+        fastavro.writer(file, schema, rows, metadata=fields)

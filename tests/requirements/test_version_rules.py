@@ -44,5 +44,5 @@ def with_schema(new: dict[str, Any], column: dict[str, Any], last: int = 10) -> 
 def test_what_later_versions_may_not_change_is_told(change: Callable[[Any], Any], codes: set[str]) -> None:
     old, new = document(), document()
     change(new)
-    told = changes(read_metadata(old), read_metadata(new), "old", "new")
-    assert {one.requirement for one in told if one.severity is Severity.ERROR} == codes
+    found = changes(read_metadata(old), read_metadata(new), "old", "new")
+    assert {one.requirement for one in found if one.severity is Severity.ERROR} == codes

@@ -44,12 +44,12 @@ def test_one_more_costs_what_lies_between_the_smallest_and_the_largest() -> None
 
 
 @pytest.mark.parametrize(
-    ("memory_mib", "exponent", "told"), [(102, 1.1, 0), (101, 1.1, 1), (102, 0.9, 1), (101, 0.9, 2)]
+    ("memory_mib", "exponent", "expected"), [(102, 1.1, 0), (101, 1.1, 1), (102, 0.9, 1), (101, 0.9, 2)]
 )
-def test_what_is_beyond_a_limit_is_told(memory_mib: int, exponent: float, told: int) -> None:
+def test_what_is_beyond_a_limit_is_told(memory_mib: int, exponent: float, expected: int) -> None:
     grown = growths((step(1, 0.0), step(1000, 10.0, 102), step(100, 1.0)))
     allowed = {"p": Limit(path="p", memory_mib=memory_mib, exponent=exponent)}
-    assert len(exceeded(grown, allowed)) == told
+    assert len(exceeded(grown, allowed)) == expected
 
 
 def test_every_path_has_a_limit_and_grows_from_a_small_size() -> None:

@@ -44,22 +44,22 @@ SNAPSHOT = 7
 
 def data_file(name: str, **changes: Any) -> DataFile:
     """A data file of one row."""
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "content": FileContent.DATA,
         "file_path": f"s3://bucket/t/data/{name}",
         "file_format": FileFormat.PARQUET,
         "record_count": 1,
         "file_size_in_bytes": 100,
     }
-    return DataFile(**{**told, **changes})
+    return DataFile(**{**fields, **changes})
 
 
 def added(file: DataFile, number: int | None = None, **changes: Any) -> ManifestEntry:
     """An entry of a file, existing where it has a data sequence number."""
     if number is None:
         return ManifestEntry(status=EntryStatus.ADDED, data_file=file, **changes)
-    told = {"sequence_number": number, "file_sequence_number": number, "snapshot_id": SNAPSHOT, **changes}
-    return ManifestEntry(status=EntryStatus.EXISTING, data_file=file, **told)
+    fields = {"sequence_number": number, "file_sequence_number": number, "snapshot_id": SNAPSHOT, **changes}
+    return ManifestEntry(status=EntryStatus.EXISTING, data_file=file, **fields)
 
 
 def is_same(one: object, other: object) -> bool:
@@ -91,7 +91,7 @@ class Table:
         spec = spec or self.specs[0]
         path = f"s3://bucket/t/metadata/m{len(self.listed)}.avro"
         self.files[path] = write_manifest(entries, spec, self.schema, self.version, content)
-        told = manifest_file(
+        entry = manifest_file(
             entries,
             spec,
             self.schema,
@@ -101,7 +101,7 @@ class Table:
             sequence_number=self.number,
             content=content,
         )
-        self.listed.append(evolve(told, **changes))
+        self.listed.append(evolve(entry, **changes))
 
     def deletes(self, entries: Sequence[ManifestEntry], spec: PartitionSpec | None = None, **changes: Any) -> None:
         """Add a manifest of deletes."""

@@ -59,13 +59,13 @@ def metrics(draw: Any) -> dict[str, Any]:
     ids = draw(st.sets(st.sampled_from([1, 2, 3])))
     samples = {1: (0, 1, 2), 2: (-0.0, 0.0, 1.0), 3: ("a", "b")}
     bound = {id_: [to_binary(TYPES[id_], value) for value in samples[id_]] for id_ in samples}
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         name: {id_: draw(st.sampled_from(bound[id_])) for id_ in ids if draw(st.booleans())}
         for name in ("lower_bounds", "upper_bounds")
     }
     for name in ("value_counts", "null_value_counts", "nan_value_counts"):
-        told[name] = {id_: draw(st.integers(0, 2)) for id_ in ids if draw(st.booleans())}
-    return {name: value or None for name, value in told.items()}
+        fields[name] = {id_: draw(st.integers(0, 2)) for id_ in ids if draw(st.booleans())}
+    return {name: value or None for name, value in fields.items()}
 
 
 @st.composite

@@ -49,8 +49,8 @@ def delete(name: str, content: FileContent = FileContent.POSITION_DELETES, **cha
 
 
 def vector(name: str, of: str, **changes: Any) -> Any:
-    told = {"content_offset": 4, "content_size_in_bytes": 40, "file_format": FileFormat.PUFFIN}
-    return delete(name, referenced_data_file=f"s3://bucket/t/data/{of}", **told, **changes)
+    fields = {"content_offset": 4, "content_size_in_bytes": 40, "file_format": FileFormat.PUFFIN}
+    return delete(name, referenced_data_file=f"s3://bucket/t/data/{of}", **fields, **changes)
 
 
 def refused(table: Table, predicate: Any = TRUE) -> Any:
@@ -280,8 +280,8 @@ def _foreign(version: FormatVersion, row: Any, kind: str = "data", **listed: Any
     table = Table(version=version)
     table.manifest([added(data_file("a"), snapshot_id=3)])
     table.listed[0] = evolve(table.listed[0], **listed)
-    told = avro_files.manifest(int(version), [row], columns=None, content=kind)
-    table.files[table.listed[0].manifest_path] = told
+    entry = avro_files.manifest(int(version), [row], columns=None, content=kind)
+    table.files[table.listed[0].manifest_path] = entry
     return table
 
 

@@ -40,8 +40,8 @@ def tables(draw: Any) -> Any:
             others = draw(st.lists(rows(schema), max_size=3))
             mine = [first, *(row for row in others if repr(partition_of(spec, schema, row)) == repr(partition))]
             metrics = draw(metrics_of(schema, mine))
-            told = {name: getattr(metrics, name) for name in COUNTS}
-            file = data_file(f"d{len(held)}", partition=partition, record_count=len(mine), **told)
+            fields = {name: getattr(metrics, name) for name in COUNTS}
+            file = data_file(f"d{len(held)}", partition=partition, record_count=len(mine), **fields)
             held[file.file_path], partitions[file.file_path] = mine, partition
             entry = added(file, draw(st.sampled_from([None, 3, 5, 7])))
             if draw(st.integers(0, 5)) == 0:
@@ -75,8 +75,8 @@ def tables(draw: Any) -> Any:
                 },
                 "equality": {"content": FileContent.EQUALITY_DELETES, "equality_ids": (1,)},
             }[kind]
-            told = {"content": FileContent.POSITION_DELETES, "partition": partition, **changes}
-            delete = data_file(f"x{spec.spec_id}-{len(entries)}", **told)
+            fields = {"content": FileContent.POSITION_DELETES, "partition": partition, **changes}
+            delete = data_file(f"x{spec.spec_id}-{len(entries)}", **fields)
             partitions[delete.file_path] = partition
             entries.append(added(delete, draw(st.sampled_from([None, 3, 5, 7]))))
         if entries:

@@ -140,7 +140,7 @@ def test_a_place_in_sarif_is_no_script(file: str, uri: str) -> None:
 
 
 def test_no_line_of_others_stands_alone(run: Run, report: TableReport, matrix: Matrix) -> None:
-    told = [
+    reports = [
         terminal.render(run),
         markdown.render(run),
         matrix_terminal.render(matrix),
@@ -148,7 +148,7 @@ def test_no_line_of_others_stands_alone(run: Run, report: TableReport, matrix: M
         "\n".join(as_text([Outcome(HOSTILE, report), Outcome(HOSTILE, unreadable=HOSTILE)], lambda text, _: text)),
         "\n".join(difference.lines(run, Run({}, {}, [], []))),
     ]
-    for text in told:
+    for text in reports:
         assert "125 passed" in text
         assert not [line for line in text.splitlines() if line.startswith(("125", "## all", "::"))]
 
@@ -172,11 +172,11 @@ def report() -> TableReport:
 
 def test_reports_of_tables_are_json_and_xml_without_control_characters(report: TableReport) -> None:
     outcomes = [Outcome(HOSTILE, report), Outcome(HOSTILE, unreadable=HOSTILE)]
-    told = [as_json(outcomes), as_lines(outcomes), as_junit(outcomes), as_sarif(outcomes)]
-    assert [text for text in told if set(text) & HIDDEN] == []
-    assert len(json.loads(told[0])["tables"]) == 2
-    assert len([json.loads(line) for line in told[1].splitlines()]) == 2
-    root = ElementTree.fromstring(told[2])
+    reports = [as_json(outcomes), as_lines(outcomes), as_junit(outcomes), as_sarif(outcomes)]
+    assert [text for text in reports if set(text) & HIDDEN] == []
+    assert len(json.loads(reports[0])["tables"]) == 2
+    assert len([json.loads(line) for line in reports[1].splitlines()]) == 2
+    root = ElementTree.fromstring(reports[2])
     assert {one.tag for one in root.iter()} <= {"testsuites", "testsuite", "testcase", "failure", "error"}
 
 
@@ -255,9 +255,9 @@ def test_a_name_of_a_file_does_nothing_to_the_terminal(tmp_path: Path, capfd: py
     name = f"{tmp_path}/\x1b[2Jtable\x07"
     assert main(["validate", name]) == 3
     assert main(["validate", name, "--format", "nonsense\x1b[2J"]) == 2
-    told = capfd.readouterr()
-    assert "\\x1b[2Jtable\\x07" in told.out
-    assert "\x1b" not in told.out + told.err
+    printed = capfd.readouterr()
+    assert "\\x1b[2Jtable\\x07" in printed.out
+    assert "\x1b" not in printed.out + printed.err
 
 
 def test_a_table_does_nothing_to_the_terminal(tmp_path: Path) -> None:

@@ -370,9 +370,9 @@ def test_any_value_at_any_place_is_read_or_refused_with_a_code(changes: list[Any
             at[path[-1]] = copy.deepcopy(junk)  # else it may be put inside of itself
         except (KeyError, IndexError, TypeError):
             continue
-    told = {(one.requirement, one.path) for one in check_metadata(document)}
+    found = {(one.requirement, one.path) for one in check_metadata(document)}
     reason, metadata = outcome(json.dumps(document))
-    assert reason is None or reason in told
+    assert reason is None or reason in found
     if metadata is not None:
         written = dumps(metadata)
         assert read_metadata(written) == read_metadata(dumps(read_metadata(written)))

@@ -198,8 +198,8 @@ def test_what_reading_bears_is_told(code: str, path: str, severity: Severity, do
 
 def test_everything_is_told_at_once() -> None:
     document = v3(table_uuid="no", last_column_id="5", current_schema_id=7, snapshots=[snapshot(), snapshot(summary=3)])
-    told = {(one.requirement, one.path) for one in check_metadata(document, file="m.json")}
-    assert told == {
+    found = {(one.requirement, one.path) for one in check_metadata(document, file="m.json")}
+    assert found == {
         ("TMD002", "/table-uuid"),
         ("TMD006", "/last-column-id"),
         ("TMD009", "/current-schema-id"),

@@ -111,9 +111,9 @@ def main(folder: str, wanted: list[str]) -> None:
             "write.format.default": file_format,
             **{f"write.{operation}.mode": mode for operation in ("delete", "update", "merge")},
         }
-        told = ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())
+        options = ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())
         spark.sql(
-            f"CREATE TABLE {table} USING iceberg {layout} TBLPROPERTIES ({told}) AS {ROWS.format(first=0, last=12)}"
+            f"CREATE TABLE {table} USING iceberg {layout} TBLPROPERTIES ({options}) AS {ROWS.format(first=0, last=12)}"
         )
         for statement in statements:
             if file_format == "orc" and "compute_partition_stats" in statement:

@@ -103,8 +103,8 @@ def test_a_file_that_may_not_be_read_is_told_with_the_reason(tmp_path: Path) -> 
 
         with over(moved):
             report = validate(bench.metadata_path, Level.MANIFESTS, Local())
-        told = next(finding for finding in report.findings if finding.requirement == "MLS003")
-        assert told.violation.aspect == "unreadable"
+        found = next(finding for finding in report.findings if finding.requirement == "MLS003")
+        assert found.violation.aspect == "unreadable"
         return
     bench = Workbench(V2, tmp_path)
     moved = bench.write()
@@ -263,10 +263,10 @@ def test_a_file_that_ends_its_process_is_told_and_the_files_beside_it_are_checke
         report = validate(root, Level.ROWS, engine)
     finally:
         engine.close()
-    told = {(one.requirement, one.violation.file or "") for one in report.findings if one.severity is Severity.ERROR}
-    assert ("AVR014", paths[1]) in told
-    assert ("DFL005", manifest.listed["manifest_path"]) in told
-    assert {code for code, _ in told} == {"AVR014", "DFL005"}
+    found = {(one.requirement, one.violation.file or "") for one in report.findings if one.severity is Severity.ERROR}
+    assert ("AVR014", paths[1]) in found
+    assert ("DFL005", manifest.listed["manifest_path"]) in found
+    assert {code for code, _ in found} == {"AVR014", "DFL005"}
 
 
 def dies_over_deletes(context: Context, task: FilesTask) -> Iterator[Emitted]:

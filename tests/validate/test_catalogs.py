@@ -219,11 +219,11 @@ def test_what_does_not_exist_is_named(
 ) -> None:
     assert cli.main(["validate", "catalog:lake.db.x*"]) == 5
     assert "catalog:lake.db.x*: the catalog lake has no table that is named so" in capfd.readouterr().err
-    for pattern, told in (("nowhere.*", "NoSuchNamespaceError"), ("db.nothing", "NoSuchTableError")):
+    for pattern, error in (("nowhere.*", "NoSuchNamespaceError"), ("db.nothing", "NoSuchTableError")):
         status, document = validate(f"catalog:lake.{pattern}")
         assert status == 3
         (said,) = [table["unreadable"] for table in document["tables"]]
-        assert f"catalog lake: {told}" in said
+        assert f"catalog lake: {error}" in said
         assert "its configuration was looked for in" in said
     monkeypatch.delenv("PYICEBERG_CATALOG__LAKE__URI")
     status, document = validate("catalog:lake")

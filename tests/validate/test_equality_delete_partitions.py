@@ -25,12 +25,12 @@ INFO = {("PAR001", Severity.INFO)}
 
 @pytest.mark.parametrize("file_format", [FileFormat.PARQUET, FileFormat.ORC, FileFormat.AVRO])
 @pytest.mark.parametrize(
-    ("ids", "told", "left"),
+    ("ids", "expected", "left"),
     [((1,), set(), [2]), ((1, 2), INFO, [1, 2]), ((2,), INFO, [1, 2])],
     ids=["not-compared", "beside-another", "alone"],
 )
 def test_a_delete_of_another_partition_dangles_only_where_the_column_is_compared(
-    ids: tuple[int, ...], told: set[object], left: list[int], file_format: FileFormat, tmp_path: Path
+    ids: tuple[int, ...], expected: set[object], left: list[int], file_format: FileFormat, tmp_path: Path
 ) -> None:
     """The rows that a reader has left prove what is told: with another value in a column that is compared, all."""
     kit = TableKit(tmp_path.as_uri(), (ID, KEY), spec=SPEC)
@@ -41,7 +41,7 @@ def test_a_delete_of_another_partition_dangles_only_where_the_column_is_compared
     rows = read_table(load_table(tmp_path.as_uri()))
     assert sorted(row["id"] for batch in rows for row in batch.to_pylist()) == left
     report = validate(tmp_path.as_uri(), Level.ROWS, Local())
-    assert {(one.requirement, one.severity) for one in report.findings} == told
+    assert {(one.requirement, one.severity) for one in report.findings} == expected
 
 
 def test_a_row_of_another_partition_in_a_data_file_is_an_error(tmp_path: Path) -> None:

@@ -27,13 +27,13 @@ SHOWN = tomllib.loads(HERE.joinpath("shown_checks.toml").read_text(encoding="utf
 
 def of_grid() -> set[str]:
     """The checks that the grid of corruptions found last; a test of the grid runs a part of it again."""
-    words = {told.split()[1] for by_table in kept().values() for told in by_table.values()}
+    words = {outcome.split()[1] for by_table in kept().values() for outcome in by_table.values()}
     return words & registry().keys()
 
 
 def of_versions() -> set[str]:
     """The checks that a pair of versions shows."""
-    return {check_id(*told.split()) for told, _ in (*test_diff.CASES.values(), *test_diff.FILES.values())}
+    return {check_id(*code.split()) for code, _ in (*test_diff.CASES.values(), *test_diff.FILES.values())}
 
 
 def test_every_check_is_shown() -> None:

@@ -36,7 +36,7 @@ def shown() -> set[str]:
 
 def broken() -> set[str]:
     """The requirements that a table, or a pair of versions, breaks in the tests."""
-    pairs = [told.split()[0] for told, _ in (*test_diff.CASES.values(), *test_diff.FILES.values())]
+    pairs = [found.split()[0] for found, _ in (*test_diff.CASES.values(), *test_diff.FILES.values())]
     further = {code for check in registry().values() for code in check.requirements[1:]}  # every check is shown
     return {one.code for one in corruptions.load()} | set(pairs) | {"EVO009", "EVO011", "PAR009", "PAR013"} | further
 

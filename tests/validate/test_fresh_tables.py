@@ -42,14 +42,14 @@ def test_tables_of_iceberg_java_are_valid(tmp_path: Path) -> None:
     made = run("iceberg-java", "fresh_spark.py", str(tmp_path), *(() if ALL else FEW))
     assert len(made) == (len(list(names())) if ALL else len(FEW))
     found = {name: wrong(f"{tmp_path}/db/{name}") for name in made}
-    assert {name: told for name, told in found.items() if told} == {}
+    assert {name: findings for name, findings in found.items() if findings} == {}
 
 
 def test_tables_of_pyiceberg_are_valid(tmp_path: Path) -> None:
     made = run("pyiceberg", "fresh_pyiceberg.py", str(tmp_path))
     assert len(made) == 8
     found = {location: wrong(location) for location in made}
-    assert {location: told for location, told in found.items() if told} == {}
+    assert {location: findings for location, findings in found.items() if findings} == {}
 
 
 def test_all_tables_are_many() -> None:

@@ -127,6 +127,6 @@ def test_tables_of_the_engine_have_nothing_that_their_owner_cannot_act_on(
                 for one in report.findings
                 if one.severity is Severity.WARNING or one.check in errors - set(KNOWN[engine]) - SOMETIMES[engine]
             ]
-    assert {name: told for name, told in found.items() if told} == {}
+    assert {name: findings for name, findings in found.items() if findings} == {}
     assert len(found) >= least
     assert not over, "a known deviation is over"

@@ -29,8 +29,8 @@ def test_a_part_of_the_grid_finds_what_it_found(table: str) -> None:
 
 
 def test_every_cell_is_found_or_explained_and_every_explanation_is_needed() -> None:
-    told = {outcome for by_table in kept().values() for outcome in by_table.values()}
-    assert UNEXPLAINED not in told
+    outcomes_kept = {outcome for by_table in kept().values() for outcome in by_table.values()}
+    assert UNEXPLAINED not in outcomes_kept
     assert unneeded(kept()) == []
 
 

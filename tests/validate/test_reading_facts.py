@@ -112,8 +112,8 @@ def test_a_plain_table_can_be_read_by_all() -> None:
 def test_what_was_left_out_before_an_upgrade_alarms_nobody() -> None:
     materialize(["upgraded-v1-v2-v3"])
     report = validate(str(PLACE / "upgraded-v1-v2-v3"), Level.METADATA, Local())
-    told = {one["check"]: one["what_to_do"] for one in map(finding_json, report.findings)}
-    left_out = [text for check, text in told.items() if check.endswith("-left-out")]
+    found = {one["check"]: one["what_to_do"] for one in map(finding_json, report.findings)}
+    left_out = [text for check, text in found.items() if check.endswith("-left-out")]
     assert len(left_out) == 3
     assert all(text.startswith("Nothing: ") for text in left_out)
     assert advice("SNP011", "exceeded").text.startswith("Stop all writers")

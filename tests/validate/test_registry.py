@@ -124,8 +124,8 @@ def test_a_check_may_have_further_requirements_which_its_findings_name(monkeypat
     (check,) = checks.parse_checks(text, "manifests")
     assert check == Check(check.id, ("MLS004", "MLS003"), "", "manifests", "file", Severity.ERROR)
     monkeypatch.setattr(rules, "registry", lambda: {check.id: check})
-    told = rendering.finding_json(finding("MLS004", "any", file="f"))
-    assert (told["check"], told["code"], told["requirements"]) == (check.id, "MLS004", ["MLS004", "MLS003"])
+    found = rendering.finding_json(finding("MLS004", "any", file="f"))
+    assert (found["check"], found["code"], found["requirements"]) == (check.id, "MLS004", ["MLS004", "MLS003"])
 
 
 # Messages
@@ -191,8 +191,8 @@ def test_messages_do_not_part_what_one_check_finds(reworded: random.Random) -> N
     found = [finding("MLS004", "any", file=f"f{number}", aspect="mismatch") for number in range(9)]
     (one,) = Tally(found).findings()
     assert (one.count, len(one.places)) == (9, 5)
-    told = rendering.finding_json(one)
-    assert [place.get("message", one.violation.message) for place in told["examples"]] == [
+    reported = rendering.finding_json(one)
+    assert [place.get("message", one.violation.message) for place in reported["examples"]] == [
         place.message for place in one.places
     ]
 
@@ -202,8 +202,8 @@ def test_messages_do_not_part_what_one_check_finds(reworded: random.Random) -> N
 
 def accepted(findings: list[Finding], *select: str, ignore: tuple[str, ...] = ()) -> list[str]:
     report = TableReport("file:/t", "file:/t/m", Level.FILES, tuple(findings))
-    told, _ = finding_filter(select, ignore, "error", None).applied(report)
-    return [one.check for one in told.findings]
+    found, _ = finding_filter(select, ignore, "error", None).applied(report)
+    return [one.check for one in found.findings]
 
 
 def test_checks_are_selected_and_ignored_by_their_ids() -> None:
@@ -261,11 +261,11 @@ def test_a_baseline_of_the_version_before_is_still_one(tmp_path: Path) -> None:
     for count, left in ((2, 0), (3, 1)):
         found = Tally([*places[:count], other]).findings()
         report = TableReport("file:/t", "file:/t/m", Level.FILES, found)
-        told, _ = finding_filter((), (), "error", known).applied(report)
-        assert [one.check for one in told.findings if one.violation.aspect == "mismatch"] == (
+        reported, _ = finding_filter((), (), "error", known).applied(report)
+        assert [one.check for one in reported.findings if one.violation.aspect == "mismatch"] == (
             ["data-file-record-count-mismatch"] * left
         )
-        assert [one.check for one in told.findings if one.violation.aspect == "negative"] == [other.check]
+        assert [one.check for one in reported.findings if one.violation.aspect == "negative"] == [other.check]
 
 
 def test_reports_name_the_check(tmp_path: Path) -> None:

@@ -131,7 +131,7 @@ def test_ids_that_come_twice_are_found_and_no_others(files: Any, deletes: Any, b
     for number, (manifest, file, positions, sequence, where) in enumerate(deletes):
         by = origin(manifest, 100 + number, sequence, where, content=FileContent.POSITION_DELETES)
         facts += deleted_facts(known, by, pa.array([f"f{file}"] * len(positions)), np.array(positions, np.int64))
-    told = {
+    reported = {
         (place.file, int(place.found or "")) for finding in _checked(known, members, facts) for place in finding.places
     }
     wanted: set[int] = set()
@@ -152,7 +152,7 @@ def test_ids_that_come_twice_are_found_and_no_others(files: Any, deletes: Any, b
                 if manifest in manifests and position not in gone:
                     rows[first + position if one is None else one].append(one is not None)
         wanted |= {one for one, holders in rows.items() if len(holders) > 1 and any(holders)}
-    found = {one for _, one in told}
+    found = {one for _, one in reported}
     assert found <= wanted
     assert bool(found) == bool(wanted)
 

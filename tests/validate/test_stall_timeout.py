@@ -51,9 +51,9 @@ def test_a_file_that_never_comes_is_told_and_the_others_are_checked(store: socke
         report = validate(stalled_table(tmp_path), Level.ROWS, engine, file_seconds=5)
     finally:
         engine.close()
-    told = {(one.requirement, one.violation.found) for one in report.findings if one.severity is Severity.ERROR}
-    assert ("DFL002", repr(STALLED)) in told
-    assert {code for code, _ in told} == {"DFL002", "DFL005"}
+    found = {(one.requirement, one.violation.found) for one in report.findings if one.severity is Severity.ERROR}
+    assert ("DFL002", repr(STALLED)) in found
+    assert {code for code, _ in found} == {"DFL002", "DFL005"}
     assert report.complete
 
 

@@ -72,5 +72,5 @@ def test_an_equality_delete_of_another_partition_than_its_file_is_told_and_no_er
     )
     assert isinstance(table, ScriptedTable)
     report = validate(table.metadata, Level.ROWS, Local(), Snapshots("all"))
-    told = {(finding.violation.requirement, finding.severity) for finding in report.findings}
-    assert ("PAR001", Severity.INFO) in told
+    found = {(finding.violation.requirement, finding.severity) for finding in report.findings}
+    assert ("PAR001", Severity.INFO) in found

@@ -152,7 +152,7 @@ def test_a_baseline_accepts_what_it_knows(validate: Cli, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "expected"),
     [
         ((), "name a table"),
         (("x", "--level", "deep"), "deep"),
@@ -169,10 +169,10 @@ def test_a_baseline_accepts_what_it_knows(validate: Cli, tmp_path: Path) -> None
         (("x", "--time-budget", "0"), "--time-budget 0"),
     ],
 )
-def test_wrong_usage_is_told_in_one_line(validate: Cli, arguments: tuple[str, ...], told: str) -> None:
+def test_wrong_usage_is_told_in_one_line(validate: Cli, arguments: tuple[str, ...], expected: str) -> None:
     done = validate(*arguments)
     assert done.returncode == 2
-    assert told in done.stderr
+    assert expected in done.stderr
     assert done.stdout == ""
 
 
@@ -224,7 +224,7 @@ def test_metadata_that_is_cut_is_a_finding_in_gzip_too(validate: Cli, tmp_path: 
 
 
 @pytest.mark.parametrize(
-    ("hint", "files", "told"),
+    ("hint", "files", "expected"),
     [
         ("9", ["v1.metadata.json"], "found '9'; expected the current one, v1.metadata.json"),
         ("1", ["v2.metadata.json"], "found '1'; expected the current one, v2.metadata.json"),
@@ -241,7 +241,7 @@ def test_metadata_that_is_cut_is_a_finding_in_gzip_too(validate: Cli, tmp_path: 
     ],
 )
 def test_a_version_hint_that_leads_to_no_file_is_told(
-    hint: str | bytes | None, files: list[str], told: str | None, validate: Cli, tmp_path: Path
+    hint: str | bytes | None, files: list[str], expected: str | None, validate: Cli, tmp_path: Path
 ) -> None:
     whole = Path(metadata_location(str(PLACE / VALID))).read_bytes()
     folder = tmp_path / "table" / "metadata"
@@ -252,9 +252,9 @@ def test_a_version_hint_that_leads_to_no_file_is_told(
         (folder / "version-hint.text").write_bytes(hint if isinstance(hint, bytes) else hint.encode())
     for location in (folder.parent, folder):
         done = validate(location, "--level", "metadata", "--select", "OCC", "--fail-on", "warning")
-        assert done.returncode == (told is not None)
-        assert ("warning OCC010: " in done.stdout) == (told is not None)
-        assert (told or "") in done.stdout
+        assert done.returncode == (expected is not None)
+        assert ("warning OCC010: " in done.stdout) == (expected is not None)
+        assert (expected or "") in done.stdout
     assert "OCC010" not in validate(folder / files[0]).stdout
 
 
@@ -391,11 +391,11 @@ def test_metadata_that_readers_refuse_leaves_the_rest_unchecked_and_that_is_told
     metadata["current-schema-id"] = 99
     path = tmp_path / "v9.metadata.json"
     path.write_text(json.dumps(metadata), encoding="utf-8")
-    told = "readers must refuse the metadata"
-    assert f"{told}: the table was not checked to its end" in validate(path).stdout
-    assert told not in validate(path, "--level", "metadata").stdout
+    message = "readers must refuse the metadata"
+    assert f"{message}: the table was not checked to its end" in validate(path).stdout
+    assert message not in validate(path, "--level", "metadata").stdout
     (table,) = json.loads(validate(path, "--format", "json").stdout)["tables"]
-    assert (table["complete"], table["reason"]) == (False, told)
+    assert (table["complete"], table["reason"]) == (False, message)
     assert validate(path, "--fail-on", "never").returncode == 3
 
 

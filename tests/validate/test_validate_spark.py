@@ -88,10 +88,10 @@ def _with_partition_statistics(folder: Path) -> str:
     """A version of a table with partition statistics that count a file too many."""
     materialize([PARTITIONED])
     bench = Workbench(PARTITIONED, folder)
-    told = partition_statistics(bench, lambda rows: rows[0].update(data_file_count=9))
+    statistics = partition_statistics(bench, lambda rows: rows[0].update(data_file_count=9))
     stored = folder / "statistics.parquet"
-    stored.write_bytes(bench.replaced[told["statistics-path"]] or b"")
-    told["statistics-path"] = f"file://{stored}"
+    stored.write_bytes(bench.replaced[statistics["statistics-path"]] or b"")
+    statistics["statistics-path"] = f"file://{stored}"
     version = folder / "v9.metadata.json"
     version.write_text(json.dumps(bench.metadata))
     return str(version)

@@ -59,8 +59,8 @@ def _as_written(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("table", sorted(f"{path.parent.name}/{path.name}" for path in WRITERS.glob("*/v*")))
 def test_a_writer_is_recognised_and_what_it_breaks_is_found(table: str) -> None:
     folder = WRITERS / table
-    told = json.loads((folder.parent / "index.json").read_text())["tables"][folder.name]
-    report = validate(str(folder / Path(told["metadata"])), Level.ROWS, Local(), Snapshots("all"))
+    document = json.loads((folder.parent / "index.json").read_text())["tables"][folder.name]
+    report = validate(str(folder / Path(document["metadata"])), Level.ROWS, Local(), Snapshots("all"))
     errors = {finding.requirement for finding in report.findings if finding.severity is Severity.ERROR}
     assert errors == ERRORS.get(table, set())
     if report.entries:  # the metadata of ClickHouse's v1 is not to be read

@@ -30,9 +30,9 @@ def test_a_table_that_differs_is_told(
     changed.write_text("{}")
     (tmp_path / KEPT[1] / "more").write_text("")
     assert planning.main(["--check"]) == 1
-    told = capsys.readouterr().err
-    assert f"{KEPT[0]}/metadata/v1.metadata.json" in told
-    assert f"{KEPT[1]}/more" in told
+    errors = capsys.readouterr().err
+    assert f"{KEPT[0]}/metadata/v1.metadata.json" in errors
+    assert f"{KEPT[1]}/more" in errors
 
 
 @pytest.mark.parametrize("name", KEPT)

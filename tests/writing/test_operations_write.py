@@ -72,9 +72,9 @@ def rows(*ids: int, part: str | None = "a", number: int | None = None) -> pa.Tab
     )
 
 
-def tasks(table: WritableTable, **told: Any) -> list[FileScanTask]:
+def tasks(table: WritableTable, **options: Any) -> list[FileScanTask]:
     metadata = table.metadata
-    return list(plan(metadata, metadata.current_snapshot, TRUE, read_bytes, statistics=True, **told))
+    return list(plan(metadata, metadata.current_snapshot, TRUE, read_bytes, statistics=True, **options))
 
 
 def deletes(table: WritableTable) -> list[DataFile]:
@@ -86,14 +86,14 @@ def deletes(table: WritableTable) -> list[DataFile]:
     return list(found.values())
 
 
-def ids(table: WritableTable, **told: Any) -> list[int]:
-    return sorted(line[0] for line in lines(table, "id", **told))
+def ids(table: WritableTable, **options: Any) -> list[int]:
+    return sorted(line[0] for line in lines(table, "id", **options))
 
 
 def table_of(
-    tmp_path: Path, version: FormatVersion = V3, spec: PartitionSpec = UNPARTITIONED, **told: str
+    tmp_path: Path, version: FormatVersion = V3, spec: PartitionSpec = UNPARTITIONED, **properties: str
 ) -> WritableTable:
-    return create_table(str(tmp_path / "t"), FIELDS, version=version, spec=spec, properties=told)
+    return create_table(str(tmp_path / "t"), FIELDS, version=version, spec=spec, properties=properties)
 
 
 def test_partition_fields_of_one_name_are_read_by_names_of_their_own(tmp_path: Path) -> None:
@@ -373,8 +373,8 @@ def test_equality_deletes_miss_no_row_that_others_add_or_move_meanwhile(tmp_path
         refused = True
     table.refresh()
     assert (2 in ids(table)) is refused
-    told = how == "keys with the partition" and change in ("a new partition", "an old partition")
-    assert refused is not told
+    is_refused = how == "keys with the partition" and change in ("a new partition", "an old partition")
+    assert refused is not is_refused
     assert errors(table) == []
 
 
@@ -673,12 +673,12 @@ def test_rows_are_written_with_the_current_schema_and_spec(tmp_path: Path) -> No
 
 def test_metrics_are_those_that_the_properties_ask_for(tmp_path: Path) -> None:
     long = "é" * 20
-    told = {
+    properties = {
         "write.metadata.metrics.default": "counts",
         "write.metadata.metrics.column.part": "truncate(3)",
         "write.metadata.metrics.column.number": "none",
     }
-    table = table_of(tmp_path, V2, **told)
+    table = table_of(tmp_path, V2, **properties)
     append(table, rows(1, 2, part=long, number=3))
     (task,) = tasks(table)
     file = task.data_file

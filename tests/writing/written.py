@@ -52,14 +52,14 @@ def rows_of(schema: Schema, table: pa.Table) -> list[dict[int, Any]]:
     return rows
 
 
-def read(table: WritableTable, **told: Any) -> pa.Table:
+def read(table: WritableTable, **options: Any) -> pa.Table:
     """The rows of a table."""
-    return read_table(table.table, **told).read_all()
+    return read_table(table.table, **options).read_all()
 
 
-def lines(table: WritableTable, *names: str, **told: Any) -> list[tuple[Any, ...]]:
+def lines(table: WritableTable, *names: str, **options: Any) -> list[tuple[Any, ...]]:
     """The rows of a table as tuples, sorted."""
-    columns = read(table, select=list(names) or None, **told).columns
+    columns = read(table, select=list(names) or None, **options).columns
     return sorted(zip(*(column.to_pylist() for column in columns), strict=True), key=repr)
 
 

@@ -142,10 +142,10 @@ def claims(scale: Scale) -> Iterator[Claim]:
             taken[who].append(found["seconds"] / found["done"])
             shares[who].append(found["failed"] / (found["done"] + found["failed"]))
     version = launch("pyiceberg").env["ICEBERG_CONFORMANCE_ENGINE_VERSION"]
-    for who, told, goal in (("default", "default settings", 0.4), ("retries", f"{MANY_RETRIES} retries", None)):
+    for who, settings, goal in (("default", "default settings", 0.4), ("retries", f"{MANY_RETRIES} retries", None)):
         yield Claim(
             path="commits",
-            case=f"{PROCESSES} processes, SQLite, {told}",
+            case=f"{PROCESSES} processes, SQLite, {settings}",
             ours=tuple(taken["ours"]),
             peer=f"PyIceberg {version}",
             theirs=tuple(taken[who]),

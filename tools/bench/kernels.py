@@ -169,9 +169,9 @@ def claims(scale: Scale) -> Iterator[Claim]:
                 asked = [(core, core_goal)] + ([] if duckdb_goal is None else [(duckdb, duckdb_goal)])
                 for peer, goal in asked:
                     peer(text, name, "answer")
-                    told = read_column(directory, "answer")
+                    found = read_column(directory, "answer")
                     mine = answer if peer is core else pa.array([pc.sum(answer).as_py()])
-                    if not mine.equals(told.cast(mine.type)):
+                    if not mine.equals(found.cast(mine.type)):
                         message = f"{text} of {name}: {peer.version} answers otherwise"
                         raise BenchError(message)
                     taken = in_turns(

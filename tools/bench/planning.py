@@ -162,8 +162,8 @@ def growth(directory: Path) -> None:
                 count = ours(metadata, question)
                 seconds = time.process_time() - start
                 grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
-                told = f"{count:7d} planned, {seconds * 1e6 / files:6.2f} us of CPU each, {grown:4.0f} MB more"
-                print(f"{files:8d} files, {name:10s}{told}", flush=True)
+                text = f"{count:7d} planned, {seconds * 1e6 / files:6.2f} us of CPU each, {grown:4.0f} MB more"
+                print(f"{files:8d} files, {name:10s}{text}", flush=True)
                 os._exit(0)
             os.waitpid(child, 0)
 

@@ -55,11 +55,11 @@ def line(claim: Claim, stored: Claim | None = None) -> str:
     ours = _seconds(claim.ours) if claim.measure is not Measure.RATE else ""
     theirs = _seconds(claim.theirs) if claim.theirs else ""
     goal = "" if claim.goal is None else f"{_number(claim.goal)}"
-    told = {True: "", False: "  MISSED", None: ""}[claim.reached]
+    note = {True: "", False: "  MISSED", None: ""}[claim.reached]
     if stored is not None and stored.value:
-        told += f"  was {_number(stored.value)}"
+        note += f"  was {_number(stored.value)}"
     head = f"{claim.path:22} {claim.case[:46]:46} {claim.peer[:34]:34}"
-    return f"{head} {ours:>10} {theirs:>10} {_number(claim.value):>9} {goal:>8}{told}"
+    return f"{head} {ours:>10} {theirs:>10} {_number(claim.value):>9} {goal:>8}{note}"
 
 
 def summary(claims: Sequence[Claim]) -> str:
@@ -144,8 +144,8 @@ def document(claims: Sequence[Claim], made: dict[str, Any]) -> str:
 
 def _how() -> Iterable[str]:
     for name in PATHS:
-        told = (importlib.import_module(f"tools.bench.{name}").__doc__ or "").strip()
-        head, _, rest = told.partition("\n\n")
+        doc = (importlib.import_module(f"tools.bench.{name}").__doc__ or "").strip()
+        head, _, rest = doc.partition("\n\n")
         yield f"**{name}** (`python -m tools.bench --only {name}`). {' '.join(head.split())}"
         yield ""
         if rest:
@@ -160,9 +160,9 @@ def _row(claim: Claim) -> str:
     goal = ""
     if claim.goal is not None:
         goal = f"{'at least' if claim.measure is Measure.RATE else 'at most'} {_number(claim.goal)}{unit}"
-    told = {True: "reached", False: "**missed**", None: ""}[claim.reached]
+    goal_reached = {True: "reached", False: "**missed**", None: ""}[claim.reached]
     value = f"{_number(claim.value)}{unit}"
-    cells = (claim.path, claim.case, claim.peer, ours, theirs, value, _spread(claim), goal, told)
+    cells = (claim.path, claim.case, claim.peer, ours, theirs, value, _spread(claim), goal, goal_reached)
     return f"| {' | '.join(cells)} |"
 
 

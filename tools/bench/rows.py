@@ -180,9 +180,9 @@ def claims(scale: Scale) -> Iterator[Claim]:
                 turns = {"theirs": partial(_theirs, peer, location), "ours": partial(timed, partial(ENDS[way], table))}
                 taken = in_turns(turns, max(1, scale.rounds // 2), warm)
                 dropping = peer is spark and way == "dropped"
-                told = f"{case}, all held" if peer is spark and not dropping else case
+                label = f"{case}, all held" if peer is spark and not dropping else case
                 goal = GOALS.get((name, "spark")) if dropping else None
-                yield _claim(told, taken["ours"], peer.version, taken["theirs"], goal)
+                yield _claim(label, taken["ours"], peer.version, taken["theirs"], goal)
 
 
 def _theirs(peer: Peer, location: str) -> float:

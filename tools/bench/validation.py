@@ -116,13 +116,13 @@ class Tables:
         (place / "metadata").mkdir(parents=True)
         listed = []
         for number in range(-(-entries // A_MANIFEST)):
-            metadata, payloads, told = self._base(min(A_MANIFEST, entries))
+            metadata, payloads, listed_entry = self._base(min(A_MANIFEST, entries))
             mine = f"m={number:06d}".encode()
             blocks = [(count, payload.replace(b"m=000000", mine)) for count, payload in payloads]
             data = write_container(metadata, blocks, codec="deflate", sync=FIXED_SYNC_MARKER)
             path = place / "metadata" / f"{number}.avro"
             path.write_bytes(data)
-            listed.append(evolve(told, manifest_path=f"file://{path}", manifest_length=len(data)))
+            listed.append(evolve(listed_entry, manifest_path=f"file://{path}", manifest_length=len(data)))
         lists = place / "metadata" / "list.avro"
         lists.write_bytes(write_manifest_list(listed, V2))
         return _metadata(place, self.schema, self.spec, f"file://{lists}")
@@ -369,8 +369,8 @@ def growth(folder: Path) -> None:
         metadata = tables.make(entries)
         for engine in ("local", "spark"):
             seconds, processor, total, largest, table = _validated(metadata, engine, 1)
-            told = f"{entries:>9} {engine:>7} {seconds:>8.2f} {processor:>12.2f} {table['seconds']:>8.2f}"
-            print(f"{told} {entries / table['seconds']:>10.0f} {total >> 20:>8} {largest >> 20:>8}", flush=True)
+            text = f"{entries:>9} {engine:>7} {seconds:>8.2f} {processor:>12.2f} {table['seconds']:>8.2f}"
+            print(f"{text} {entries / table['seconds']:>10.0f} {total >> 20:>8} {largest >> 20:>8}", flush=True)
 
 
 if __name__ == "__main__":

@@ -64,18 +64,18 @@ def claims(scale: Scale) -> Iterator[Claim]:
                 seconds = timed(partial(append, table, rows))
                 snapshot = table.metadata.current_snapshot
                 assert snapshot is not None
-                told = [int((snapshot.summary or {})[key]) for key in ("added-records", "added-data-files")]
+                counts = [int((snapshot.summary or {})[key]) for key in ("added-records", "added-data-files")]
                 table.close()
                 shutil.rmtree(place)
-                if told != [count, BUCKETS]:
-                    message = f"rows and files are {told}"
+                if counts != [count, BUCKETS]:
+                    message = f"rows and files are {counts}"
                     raise BenchError(message)
                 return seconds
 
             def theirs() -> float:
-                seconds, *told = peer()
-                if told != [count, BUCKETS]:
-                    message = f"rows and files of {peer.version} are {told}"
+                seconds, *counts = peer()
+                if counts != [count, BUCKETS]:
+                    message = f"rows and files of {peer.version} are {counts}"
                     raise BenchError(message)
                 return float(seconds)
 

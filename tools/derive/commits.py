@@ -247,11 +247,11 @@ def outcomes(change: Change, planned: Table, current: Table) -> list[tuple[str, 
         case "delete-where":
             # The deletes of a partition may be taken out with all its data files, as they apply to nothing any more.
             tables = [_snapshot(change, current), _snapshot(change, current, with_deletes=True)]
-            told = [(COMMITTED, table) for table in tables]
+            committed = [(COMMITTED, table) for table in tables]
             if not _since(change, planned, current):
-                return told
+                return committed
             # A writer may validate more, or delete what there was when it planned.
-            return [*told, (COMMITTED, _snapshot(change, current, only=_live(change, planned))), lost]
+            return [*committed, (COMMITTED, _snapshot(change, current, only=_live(change, planned))), lost]
         case "overwrite" | "delete" | "rewrite" | "row-delta":
             if not _validated(change, planned, current):
                 return [lost]

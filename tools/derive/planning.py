@@ -82,9 +82,9 @@ def entry(name: str, partition: Sequence[Any] = (), number: int | None = None, *
         "file_size_in_bytes": 1000,
     }
     for column, (type_, lower, upper, *counts) in members.pop("stats", {}).items():
-        told = dict(zip(("value_counts", "null_value_counts", "nan_value_counts"), counts, strict=False))
-        told |= {"lower_bounds": _bytes(type_, lower), "upper_bounds": _bytes(type_, upper)}
-        for key, value in told.items():
+        statistics = dict(zip(("value_counts", "null_value_counts", "nan_value_counts"), counts, strict=False))
+        statistics |= {"lower_bounds": _bytes(type_, lower), "upper_bounds": _bytes(type_, upper)}
+        for key, value in statistics.items():
             if value is not None:
                 file.setdefault(key, {})[column] = value
     return {**row, "data_file": {**file, **members}}
@@ -108,8 +108,8 @@ def equality(
 
 def vector(name: str, of: str, partition: Sequence[Any] = (), number: int | None = None, **members: Any) -> JsonObject:
     """A deletion vector of a data file."""
-    told = {"content_offset": 4, "content_size_in_bytes": 40, "file_format": "PUFFIN", **members}
-    return entry(name, partition, number, content=1, of=of, **told)
+    fields = {"content_offset": 4, "content_size_in_bytes": 40, "file_format": "PUFFIN", **members}
+    return entry(name, partition, number, content=1, of=of, **fields)
 
 
 # Tables
@@ -246,7 +246,7 @@ class PlanTable:
         number = self.number + len(self.snapshots)
         numbers = [row["sequence_number"] for row in rows if row["status"] < 2]
         live = [number if one is None else one for one in numbers]
-        told = avro_files.listed(
+        listed_entry = avro_files.listed(
             manifest_path=f"{self.place}/{path}",
             manifest_length=len(data),
             partition_spec_id=spec,
@@ -262,10 +262,10 @@ class PlanTable:
             deleted_rows_count=10 * counts[2],
         )
         if version == 3 and content == "data":
-            told["first_row_id"] = 100 * len(self.manifests)
+            listed_entry["first_row_id"] = 100 * len(self.manifests)
         if summaries == "told":
             summaries = of.summaries(row["data_file"]["tuple"] for row in rows)
-        self.manifests.append({**told, "partitions": summaries, **listed})
+        self.manifests.append({**listed_entry, "partitions": summaries, **listed})
         return self
 
     def deletes(self, *rows: JsonObject, **more: Any) -> PlanTable:
@@ -276,30 +276,30 @@ class PlanTable:
         file = dict(row["data_file"])
         name, values, of = file.pop("name"), file.pop("tuple"), file.pop("of", None)
         maps = {key: avro_files.counts(value) for key, value in file.items() if isinstance(value, dict)}
-        told = {
+        fields = {
             "file_path": self.path(name),
             "block_size_in_bytes": 67108864,
             "partition": {one[2]: value for one, value in zip(spec.fields, values, strict=True)},
             **({"referenced_data_file": self.path(of)} if of else {}),
         }
-        return {**row, "snapshot_id": self.snapshot_id, "data_file": {**file, **maps, **told}}
+        return {**row, "snapshot_id": self.snapshot_id, "data_file": {**file, **maps, **fields}}
 
     def commit(self, *, old: bool = False, **members: Any) -> PlanTable:
         """Make a snapshot of the manifests so far; with ``old`` it names them itself, as v1 may."""
         number = self.snapshot_id
         has_deletes = any(one.get("content") for one in self.manifests)
-        told: JsonObject = {
+        fields: JsonObject = {
             "snapshot-id": number,
             "timestamp-ms": SECOND + 1000 * len(self.snapshots),
             "summary": {"operation": "overwrite" if has_deletes else "append"},
             "schema-id": self.schemas[-1]["schema-id"],
         }
         if self.version > 1:
-            told["sequence-number"] = self.number + len(self.snapshots)
+            fields["sequence-number"] = self.number + len(self.snapshots)
         if self.version > 2:
-            told |= {"first-row-id": 0, "added-rows": 1000}
+            fields |= {"first-row-id": 0, "added-rows": 1000}
         if old:
-            told["manifests"] = [one["manifest_path"] for one in self.manifests]
+            fields["manifests"] = [one["manifest_path"] for one in self.manifests]
         else:
             path = f"metadata/snap-{number}.avro"
             self.files[path] = avro_files.manifest_list(
@@ -309,8 +309,8 @@ class PlanTable:
                 metadata={"format-version": str(self.version)},
                 columns=sorted({key for one in self.manifests for key, value in one.items() if value is not None}),
             )
-            told["manifest-list"] = f"{self.place}/{path}"
-        self.snapshots.append({**told, **members})
+            fields["manifest-list"] = f"{self.place}/{path}"
+        self.snapshots.append({**fields, **members})
         return self
 
     def metadata(self) -> JsonObject:
@@ -395,15 +395,15 @@ class PlanTable:
         by_file = planned if isinstance(planned, Mapping) else dict.fromkeys(planned, ())
         files = []
         for name in [*by_file, *(name for name in optional if name not in by_file)]:
-            told: JsonObject = {
+            fields: JsonObject = {
                 "data_file": self.path(name),
                 "delete_files": [self._delete(one) for one in by_file.get(name, ())],
             }
             if name in optional:
-                told["optional"] = True
+                fields["optional"] = True
             if name in (optional_deletes or {}):
-                told["optional_delete_files"] = [self._delete(one) for one in (optional_deletes or {})[name]]
-            files.append(told)
+                fields["optional_delete_files"] = [self._delete(one) for one in (optional_deletes or {})[name]]
+            files.append(fields)
         return self._vector(id_, codes, {"ok": {"files": files}}, note, filter, contradiction, args)
 
     def refusal(self, id_: str, codes: str, note: str, *, filter: Any = None, **args: Any) -> Vector:

@@ -78,9 +78,9 @@ def sketch(
     found = 0x1A | (0x04 if not kept and theta == WHOLE else 0x20 if single else 0)
     preamble = 3 if theta != WHOLE else 1 if len(kept) < 2 else 2
     preamble = preamble if words is None else words
-    told = found if flags is None else flags
-    shown = (0 if told & 0x04 else seed_hash()) if seed is None else seed
-    data = struct.pack("<6BH", preamble, version, family, 0, 0, told, shown)
+    flag_bits = found if flags is None else flags
+    shown = (0 if flag_bits & 0x04 else seed_hash()) if seed is None else seed
+    data = struct.pack("<6BH", preamble, version, family, 0, 0, flag_bits, shown)
     if preamble > 1:
         data += struct.pack("<If", len(kept) if count is None else count, 1.0)
     if preamble > 2:

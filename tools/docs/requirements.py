@@ -106,14 +106,14 @@ def _requirement(rule: Requirement, proofs: list[Vector], known: list[tuple[Devi
     yield plain(rule.text)
     yield ""
     judged = f" ({EXAMPLES[rule.judged]}; the reference judges both)" if rule.judged else ""
-    told = [
+    parts = [
         ("Why", rule.why),
         ("Right", rule.right),
         ("Wrong", rule.wrong and rule.wrong + judged),
         ("No example", rule.no_example and NO_EXAMPLE[rule.no_example]),
         ("How to fix a table", (fix := how_to_fix(rule)) and " ".join(str(fix).splitlines())),
     ]
-    for label, text in told:
+    for label, text in parts:
         if text:
             yield f"- **{label}**: {plain(text)}"
     heading = plain(rule.section)

@@ -67,9 +67,9 @@ def tell(outcome: Outcome) -> None:
     rate = outcome.inputs / outcome.seconds if outcome.seconds else 0
     print(f"{outcome.target:18} {outcome.inputs:>12,} inputs {rate:>9,.0f} a second", flush=True)
     for finding in outcome.findings:
-        told = finding.data.hex()
-        told = finding.told[-SHOWN:] or (f"{told[:SHOWN]}..." if len(told) > SHOWN else told)
-        print(f"  {finding.error}\n    {told}", flush=True)
+        data = finding.data.hex()
+        data = finding.told[-SHOWN:] or (f"{data[:SHOWN]}..." if len(data) > SHOWN else data)
+        print(f"  {finding.error}\n    {data}", flush=True)
 
 
 if __name__ == "__main__":

@@ -55,7 +55,7 @@ class Difference:
 
     def candidate(self) -> str:
         """A candidate for a vector, in one line."""
-        told = {
+        fields = {
             "operation": self.op,
             "reason": self.reason,
             "place": self.place,
@@ -63,7 +63,7 @@ class Difference:
             "reference": self.reference,
             self.engine: self.answer,
         }
-        return json.dumps(told, ensure_ascii=True, default=str)
+        return json.dumps(fields, ensure_ascii=True, default=str)
 
 
 def asked_of_reference(op: str, args: dict[str, Any]) -> Ok | Refused:

@@ -61,10 +61,10 @@ def guided(name: str, seconds: float, seed: int, new: Path | None = None, atheri
         new.mkdir(exist_ok=True)
         env = os.environ | {"PYTHONPATH": os.pathsep.join((str(ROOT), str(atheris)))}
         command = [sys.executable, "-m", "tools.fuzz.guided", name, str(seconds), str(seed), str(place), str(new)]
-        with (place / "told").open("wb") as told:
+        with (place / "told").open("wb") as output:
             try:
                 status = subprocess.run(
-                    command, env=env, cwd=ROOT, stdout=told, stderr=told, check=False, timeout=20 * seconds + 600
+                    command, env=env, cwd=ROOT, stdout=output, stderr=output, check=False, timeout=20 * seconds + 600
                 ).returncode
             except subprocess.TimeoutExpired:
                 status = -1
@@ -85,8 +85,8 @@ def check(seed: int, atheris: Path = ATHERIS, seconds: float = 60) -> None:
     """
     outcome = guided(PLANTED, seconds, seed, atheris=atheris)
     if [one.data[:4] for one in outcome.findings] != [b"\xde\xad\xbe\xef"]:
-        told = "; ".join(f"{one.error} {one.told}" for one in outcome.findings)
-        raise Unguided(f"in {outcome.inputs:,} inputs it did not find what is planted: {told}")
+        findings = "; ".join(f"{one.error} {one.told}" for one in outcome.findings)
+        raise Unguided(f"in {outcome.inputs:,} inputs it did not find what is planted: {findings}")
 
 
 # What follows runs in the process of one target.
@@ -127,8 +127,8 @@ def _run(name: str, seconds: float, seed: int, place: Path, new: Path) -> None:
         if (attempts.failed > failed or attempts.outcome.inputs & 63 == 0) and attempts.is_over(seconds):
             outcome = attempts.end()
             findings = [(found.data.hex(), found.error) for found in outcome.findings]
-            told = {"inputs": outcome.inputs, "seconds": outcome.seconds, "findings": findings}
-            (place / "outcome").write_text(json.dumps(told), encoding="utf-8")
+            document = {"inputs": outcome.inputs, "seconds": outcome.seconds, "findings": findings}
+            (place / "outcome").write_text(json.dumps(document), encoding="utf-8")
             os._exit(0)
 
     def broken(data: bytes, size: int, number: int) -> bytes:

@@ -73,7 +73,7 @@ def spark_tables(output: Path) -> tuple[str, list[dict[str, Any]]]:
         builder = builder.config(key, value)
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
-    told = []
+    tables = []
     for version in (1, 2, 3):
         table = f"golden.db.v{version}"
         spark.sql(
@@ -88,10 +88,10 @@ def spark_tables(output: Path) -> tuple[str, list[dict[str, Any]]]:
                 f"SELECT manifest_list FROM {table}.snapshots ORDER BY committed_at DESC LIMIT 1"
             ).collect()
             paths = [row.path for row in spark.sql(f"SELECT path FROM {table}.manifests").collect()]
-            told.append(copied(output, f"iceberg-java-v{version}-{number + 1}", lists[0][0], paths))
-            told[-1].update(format_version=version, statement=STATEMENTS[number].format(t="t"), entries=entries)
+            tables.append(copied(output, f"iceberg-java-v{version}-{number + 1}", lists[0][0], paths))
+            tables[-1].update(format_version=version, statement=STATEMENTS[number].format(t="t"), entries=entries)
     spark.stop()
-    return jar.stem.rpartition("-")[2], told
+    return jar.stem.rpartition("-")[2], tables
 
 
 def pyiceberg_tables(output: Path) -> tuple[str, list[dict[str, Any]]]:
@@ -130,7 +130,7 @@ def pyiceberg_tables(output: Path) -> tuple[str, list[dict[str, Any]]]:
         pa.field("f", pa.float32()),
     ]
     types = pa.schema(fields)
-    told = []
+    tables = []
     for version in (1, 2):
         table = catalog.create_table(
             f"db.v{version}", schema, partition_spec=spec, properties={"format-version": str(version)}
@@ -145,9 +145,9 @@ def pyiceberg_tables(output: Path) -> tuple[str, list[dict[str, Any]]]:
                 table.delete("id is null")
             snapshot = table.current_snapshot()
             paths = [manifest.manifest_path for manifest in snapshot.manifests(table.io)]
-            told.append(copied(output, f"pyiceberg-v{version}-{number + 1}", snapshot.manifest_list, paths))
-            told[-1].update(format_version=version, statement=STATEMENTS[number].format(t="t"), entries=entries)
-    return pyiceberg.__version__, told
+            tables.append(copied(output, f"pyiceberg-v{version}-{number + 1}", snapshot.manifest_list, paths))
+            tables[-1].update(format_version=version, statement=STATEMENTS[number].format(t="t"), entries=entries)
+    return pyiceberg.__version__, tables
 
 
 def copied(output: Path, name: str, manifest_list: str, paths: list[str]) -> dict[str, Any]:
@@ -169,14 +169,14 @@ def main() -> None:
     engine, output = sys.argv[1], Path(sys.argv[2])
     shutil.rmtree(WAREHOUSE, ignore_errors=True)
     version, snapshots = ENGINES[engine](output)
-    told = {
+    fields = {
         "engine": engine,
         "version": version,
         "made_by": "tools/golden/make_manifests.py",
         "partition_fields": {"id_bucket": 1000, "ts_day": 1001, "a b": 1002},
         "snapshots": snapshots,
     }
-    (output / f"{engine}.json").write_text(json.dumps(told, indent=1) + "\n")
+    (output / f"{engine}.json").write_text(json.dumps(fields, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -313,12 +313,14 @@ def make(engine: str) -> list[dict[str, Any]]:
     """Make the files of the engine of this environment, and return their index."""
     maker: Any = Python() if engine == "pyiceberg" else Java()
     label = f"{engine.partition('@')[0]}-{maker.version}"
-    told: list[dict[str, Any]] = []
+    files: list[dict[str, Any]] = []
 
     def keep(name: str, table: Any, said: list[str]) -> None:
         file = f"{label}-{name}.metadata.json"
         shutil.copy(maker.file(table), KEPT / file)
-        told.append({"file": file, "engine": engine.partition("@")[0], "version": maker.version, "statements": [*said]})
+        files.append(
+            {"file": file, "engine": engine.partition("@")[0], "version": maker.version, "statements": [*said]}
+        )
 
     def history(name: str, version: int, *upgrades: int) -> None:
         said: list[str] = []
@@ -344,7 +346,7 @@ def make(engine: str) -> list[dict[str, Any]]:
         history("upgraded", *maker.versions)
     finally:
         maker.close()
-    return told
+    return files
 
 
 def main() -> None:

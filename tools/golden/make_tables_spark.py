@@ -70,7 +70,7 @@ class SparkTable(Table):
     def create(self, columns: dict[str, Any], partitions: str = "", **properties: str) -> None:
         """Create the table with columns and partition fields; the names of properties have ``_`` for ``.``."""
         self.columns = dict(columns)
-        told = ", ".join(f"`{name}` {sql_type(type_)}" for name, type_ in columns.items())
+        columns_sql = ", ".join(f"`{name}` {sql_type(type_)}" for name, type_ in columns.items())
         every = {
             "format-version": str(self.version),
             "write.distribution-mode": "none",
@@ -85,7 +85,7 @@ class SparkTable(Table):
             every = {name: value for name, value in every.items() if not name.endswith(".mode") or "dist" in name}
         options = ", ".join(f"'{name}'='{value}'" for name, value in every.items())
         by = f" PARTITIONED BY ({partitions})" if partitions else ""
-        self.sql(f"CREATE TABLE {{t}} ({told}) USING iceberg{by} TBLPROPERTIES ({options})")
+        self.sql(f"CREATE TABLE {{t}} ({columns_sql}) USING iceberg{by} TBLPROPERTIES ({options})")
 
     def values(self, rows: Iterable[Iterable[Any]]) -> str:
         """Rows as the VALUES of a statement."""
@@ -385,8 +385,8 @@ class JavaTable(SparkTable):
         for row in rows:
             writer.write(self.session.record(struct, self.columns, row))
         writer.close()
-        told = [{n: exchange(t, row[n]) for n, t in self.columns.items()} for row in rows]
-        self.wrote(path, told, f"{partition or ''}")
+        exchanged = [{n: exchange(t, row[n]) for n, t in self.columns.items()} for row in rows]
+        self.wrote(path, exchanged, f"{partition or ''}")
         return writer.toDataFile()
 
     def append(self, format_: str, *rows: tuple[Any, ...], partition: Any = None) -> Any:
@@ -413,8 +413,8 @@ class JavaTable(SparkTable):
             writer.close()
             files.append(writer.toDataFile())
             append = append.appendFile(files[-1])
-            told = {name: exchange(type_, values[name]) for name, type_ in self.columns.items()}
-            self.wrote(path, [told], "the partition that PartitionKey makes")
+            exchanged = {name: exchange(type_, values[name]) for name, type_ in self.columns.items()}
+            self.wrote(path, [exchanged], "the partition that PartitionKey makes")
         append.commit()
         self.say("Java: newAppend of them")
         self.inserted(rows)
@@ -456,8 +456,8 @@ class JavaTable(SparkTable):
             delete.set(file.location() if hasattr(file, "location") else file, position)
             writer.write(delete)
         writer.close()
-        told = [(str(file.location()).rpartition("/")[2], position) for file, position in positions]
-        self.say(f"Java: write the position-delete file {path} of {told}")
+        positions_found = [(str(file.location()).rpartition("/")[2], position) for file, position in positions]
+        self.say(f"Java: write the position-delete file {path} of {positions_found}")
         return writer.toDeleteFile()
 
     def commit_deletes(self, *files: Any, gone: Callable[[Row], bool]) -> None:

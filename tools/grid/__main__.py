@@ -26,10 +26,10 @@ def main(argv: list[str]) -> int:
         return 0
     found = every_outcome()
     problems = [
-        f"{cell}: {table}: {told}"
+        f"{cell}: {table}: {outcome}"
         for cell, by_table in found.items()
-        for table, told in by_table.items()
-        if told == UNEXPLAINED
+        for table, outcome in by_table.items()
+        if outcome == UNEXPLAINED
     ]
     problems += unneeded(found)
     if argv == ["--check"]:

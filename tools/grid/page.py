@@ -33,8 +33,8 @@ def page(found: Outcomes) -> str:
     """The page, in Markdown."""
     lines = [HEAD, *_summary(found)]
     structures: dict[str, list[Cell]] = {}
-    for cell, told in found.items():
-        if told:
+    for cell, outcomes in found.items():
+        if outcomes:
             structures.setdefault(cell.structure, []).append(cell)
     for structure, cells in structures.items():
         lines += [
@@ -50,8 +50,8 @@ def page(found: Outcomes) -> str:
 
 def _summary(found: Outcomes) -> Iterator[str]:
     counts: dict[str, collections.Counter[str]] = {change: collections.Counter() for change in CHANGES}
-    for cell, told in found.items():
-        counts[cell.change].update(one.partition(":")[0] for one in told.values())
+    for cell, outcomes in found.items():
+        counts[cell.change].update(one.partition(":")[0] for one in outcomes.values())
     kinds = list(
         dict.fromkeys(
             one
@@ -65,9 +65,9 @@ def _summary(found: Outcomes) -> Iterator[str]:
         yield f"| {change} | " + " | ".join(str(count[kind]) for kind in kinds) + " |"
 
 
-def _rows(cell: Cell, told: Mapping[str, str]) -> Iterator[str]:
+def _rows(cell: Cell, outcomes: Mapping[str, str]) -> Iterator[str]:
     by_outcome: dict[str, list[str]] = {}
-    for table, outcome in told.items():
+    for table, outcome in outcomes.items():
         by_outcome.setdefault(outcome, []).append(table)
     parts = []
     for outcome, tables in by_outcome.items():

@@ -68,9 +68,9 @@ def unneeded(found: Outcomes) -> list[str]:
     problems = []
     for one in explanations():
         explained = [
-            (cell, told == f"{one.kind}: {one.reason}")
+            (cell, outcome == f"{one.kind}: {one.reason}")
             for cell, by_table in found.items()
-            for table, told in by_table.items()
+            for table, outcome in by_table.items()
             if one.explains(cell, table)
         ]
         needed = {cell for cell, needs in explained if needs}
@@ -89,14 +89,14 @@ def outcomes(chosen: Iterable[Cell], tables: Iterable[str] = TABLES) -> Outcomes
         root = Path(folder)
         for table in tables:
             before = _counts(_findings(TABLES[table](root, _scratch(root))))
-            for cell, told in found.items():
+            for cell, shown in found.items():
                 bench = TABLES[table](root, _scratch(root))
                 try:
                     mutate(cell, bench)
                     made = _findings(bench)
                 except NoCell:
                     continue
-                told[table] = _outcome(before, made, cell, table)
+                shown[table] = _outcome(before, made, cell, table)
     return found
 
 
@@ -105,8 +105,8 @@ def every_outcome(processes: int = 2) -> Outcomes:
     found: Outcomes = {cell: {} for cell in cells()}
     with concurrent.futures.ProcessPoolExecutor(processes) as pool:
         for part in pool.map(_of_table, TABLES):
-            for cell, told in part.items():
-                found[cell] |= told
+            for cell, shown in part.items():
+                found[cell] |= shown
     return found
 
 
@@ -158,13 +158,13 @@ def _level(check: str) -> int:
 
 def to_json(found: Outcomes) -> str:
     """Outcomes as a file."""
-    return json.dumps({str(cell): told for cell, told in found.items() if told}, indent=1) + "\n"
+    return json.dumps({str(cell): shown for cell, shown in found.items() if shown}, indent=1) + "\n"
 
 
 def kept() -> Outcomes:
     """What the grid found last."""
     read = json.loads(KEPT.read_text(encoding="utf-8"))
-    return {Cell(*name.split(" / ")): told for name, told in read.items()}
+    return {Cell(*name.split(" / ")): found for name, found in read.items()}
 
 
 def sample(chosen: Iterable[Cell], every: int) -> Iterator[Cell]:

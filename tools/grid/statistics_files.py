@@ -54,13 +54,13 @@ def change_statistics(bench: Workbench, change: Change) -> bool:
     """Change the footer of the statistics file; the metadata says its new sizes. False where there is none."""
     if not bench.metadata.get("statistics"):
         return False
-    told = bench.metadata["statistics"][0]
-    blobs, document = _parts(bench.read(told["statistics-path"]))
+    statistics = bench.metadata["statistics"][0]
+    blobs, document = _parts(bench.read(statistics["statistics-path"]))
     change(document)
     content = _whole(blobs, document)
-    bench.replace(told["statistics-path"], content)
-    told["file-size-in-bytes"] = len(content)
-    told["file-footer-size-in-bytes"] = len(content) - len(blobs)
+    bench.replace(statistics["statistics-path"], content)
+    statistics["file-size-in-bytes"] = len(content)
+    statistics["file-footer-size-in-bytes"] = len(content) - len(blobs)
     return True
 
 

@@ -77,7 +77,7 @@ def _statistics(bench: Workbench) -> None:
     content = write_puffin([blob], properties={"created-by": "grid"})
     path = f"{bench.root}/metadata/grid.stats"
     bench.replaced[path] = content
-    told = {
+    fields = {
         "type": blob.type,
         "snapshot-id": snapshot["snapshot-id"],
         "sequence-number": number,
@@ -90,7 +90,7 @@ def _statistics(bench: Workbench) -> None:
             "statistics-path": path,
             "file-size-in-bytes": len(content),
             "file-footer-size-in-bytes": int.from_bytes(content[-12:-8], "little") + 16,
-            "blob-metadata": [told],
+            "blob-metadata": [fields],
         }
     ]
 

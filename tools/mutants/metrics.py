@@ -65,7 +65,8 @@ def _orc() -> bool:
     def alike(name: str) -> bool:
         left_out = ORC_OTHERWISE[name]
         ours, theirs = (
-            {key: one for key, one in told.items() if key not in left_out} for told in (_told(found)[name], java[name])
+            {key: one for key, one in shown.items() if key not in left_out}
+            for shown in (_told(found)[name], java[name])
         )
         return bool(ours == theirs)
 
@@ -187,10 +188,10 @@ def _sizes() -> bool:
     out = io.BytesIO()
     made = ParquetWriter(out, struct_, "none")
     made.write(pa.RecordBatch.from_arrays(columns, ["id", "prices", "tags", "point"]))
-    told = dict(made.close().column_sizes or {})
+    sizes = dict(made.close().column_sizes or {})
     group = pq.read_metadata(io.BytesIO(out.getvalue())).row_group(0)
     chunks = [group.column(place) for place in range(group.num_columns)]
-    return told == {paths[one.path_in_schema]: one.total_compressed_size for one in chunks}
+    return sizes == {paths[one.path_in_schema]: one.total_compressed_size for one in chunks}
 
 
 def _chunks() -> bool:
@@ -210,8 +211,8 @@ def _chunks() -> bool:
     header = int.from_bytes(data[at : at + 3], "little")
     inflated = _inflated(data, at, header)
 
-    def written(told: int) -> bytes:
-        stored = (told << 1 | 1).to_bytes(3, "little") + inflated
+    def written(size: int) -> bytes:
+        stored = (size << 1 | 1).to_bytes(3, "little") + inflated
         length = data[len(data) - 1 - postscript :]
         return data[:at] + stored + _with_length(length, len(stored))
 

@@ -150,20 +150,20 @@ def main(words: list[str]) -> int:
     known, lived = killers(), []
     for mutant in (one for one in mutants() if not words or any(word in one.id for word in words)):
         began = time.monotonic()
-        told = "killed"
+        result = "killed"
         if mutant.id not in known or not kills(mutant, known[mutant.id]):
             known.pop(mutant.id, None)
             try:
                 script = search(mutant)
-                told = "survived" if script is None else "killed by a new script"
+                result = "survived" if script is None else "killed by a new script"
             except ValueError as error:
-                script, told = None, f"stillborn: {error}"
+                script, result = None, f"stillborn: {error}"
             if script is None:
                 lived.append(mutant.id)
             else:
                 known[mutant.id] = script
                 keep(known)
-        print(f"{mutant.id}: {told} ({time.monotonic() - began:.1f} s)", flush=True)
+        print(f"{mutant.id}: {result} ({time.monotonic() - began:.1f} s)", flush=True)
     print(f"{len(lived)} survived: {', '.join(lived)}" if lived else "all were killed")
     return int(bool(lived))
 

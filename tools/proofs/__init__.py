@@ -156,8 +156,8 @@ def _corruptions() -> Iterator[tuple[str, Proof]]:
     for check, what in broken:
         for code in checks[check].requirements:
             yield code, Proof("corruption", what, check)
-    for name, (told, _) in {**pairs.CASES, **pairs.FILES}.items():
-        yield told.split()[0], Proof("corruption", f"versions: {name}", "validate --diff")
+    for name, (codes, _) in {**pairs.CASES, **pairs.FILES}.items():
+        yield codes.split()[0], Proof("corruption", f"versions: {name}", "validate --diff")
 
 
 def _refusals() -> Iterator[tuple[str, Proof]]:

@@ -194,8 +194,8 @@ def _field_type(bench: Any) -> None:
 def _uuid_bounds(bench: Any, **bounds: bytes) -> None:
     column = next(field["id"] for field in bench.schema["fields"] if field["type"] == "uuid")
     for name in ("lower_bounds", "upper_bounds"):
-        told = [] if name not in bounds else [{"key": column, "value": bounds[name]}]
-        bench.file[name] = [*(one for one in bench.file[name] or [] if one["key"] != column), *told]
+        pairs = [] if name not in bounds else [{"key": column, "value": bounds[name]}]
+        bench.file[name] = [*(one for one in bench.file[name] or [] if one["key"] != column), *pairs]
 
 
 @corruption("DFL016", "part-signed-lower-uuid", TYPES, "rows", severity="tolerated")

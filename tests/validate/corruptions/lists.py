@@ -109,28 +109,28 @@ def _summary_missing(bench: Any) -> None:
 
 @corruption("MLS019", "null-not-told", PARTITIONED)
 def _null(bench: Any) -> None:
-    told = next(one for one in bench.data.listed["partitions"] if one["contains_null"])
-    told["contains_null"] = False
+    entry = next(one for one in bench.data.listed["partitions"] if one["contains_null"])
+    entry["contains_null"] = False
 
 
 @corruption("MLS020", "nan-not-told", "partition-floats")
 def _nan(bench: Any) -> None:
     for manifest in bench.manifests:
-        for told in manifest.listed["partitions"]:
-            if told["contains_nan"]:
-                told["contains_nan"] = False
+        for stated in manifest.listed["partitions"]:
+            if stated["contains_nan"]:
+                stated["contains_nan"] = False
 
 
 @corruption("MLS021", "lower-bound-high", PARTITIONED)
 def _lower(bench: Any) -> None:
-    told = bench.data.listed["partitions"][1]
-    told["lower_bound"] = (2**31 - 1).to_bytes(4, "little")
+    entry = bench.data.listed["partitions"][1]
+    entry["lower_bound"] = (2**31 - 1).to_bytes(4, "little")
 
 
 @corruption("MLS022", "upper-bound-low", PARTITIONED)
 def _upper(bench: Any) -> None:
-    told = bench.data.listed["partitions"][1]
-    told["upper_bound"] = (-(2**31)).to_bytes(4, "little", signed=True)
+    entry = bench.data.listed["partitions"][1]
+    entry["upper_bound"] = (-(2**31)).to_bytes(4, "little", signed=True)
 
 
 @corruption("MLS021", "lower-bound-missing", PARTITIONED)

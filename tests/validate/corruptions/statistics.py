@@ -36,7 +36,7 @@ def _statistics(
     content = write_puffin([blob], properties={"created-by": "test"})
     path = f"{bench.root}/metadata/made.stats"
     bench.replaced[path] = content
-    told = {
+    fields = {
         "snapshot-id": snapshot["snapshot-id"],
         "statistics-path": path,
         "file-size-in-bytes": len(content),
@@ -51,8 +51,8 @@ def _statistics(
             }
         ],
     }
-    bench.metadata["statistics"] = [told]
-    return told
+    bench.metadata["statistics"] = [fields]
+    return fields
 
 
 def _footer(content: bytes) -> int:
@@ -61,8 +61,8 @@ def _footer(content: bytes) -> int:
 
 @corruption("STA002", "file-missing", V2, "files")
 def _missing(bench: Any) -> None:
-    told = _statistics(bench)
-    bench.replaced[told["statistics-path"]] = None
+    statistics = _statistics(bench)
+    bench.replaced[statistics["statistics-path"]] = None
 
 
 @corruption("STA003", "size-another", V2, "files")
@@ -77,8 +77,8 @@ def _footer_size(bench: Any) -> None:
 
 @corruption("STA034", "no-puffin", V2, "files")
 def _no_puffin(bench: Any) -> None:
-    told = _statistics(bench)
-    bench.replaced[told["statistics-path"]] = b"x" * told["file-size-in-bytes"]
+    statistics = _statistics(bench)
+    bench.replaced[statistics["statistics-path"]] = b"x" * statistics["file-size-in-bytes"]
 
 
 @corruption("STA006", "blob-unknown", V2, "files")
@@ -201,9 +201,9 @@ def place(bench: Any, content: bytes) -> dict[str, Any]:
     """Let the metadata have a partition statistics file of the current snapshot."""
     path = f"{bench.root}/metadata/made.parquet"
     bench.replaced[path] = content
-    told = {"snapshot-id": bench.snapshot["snapshot-id"], "statistics-path": path, "file-size-in-bytes": len(content)}
-    bench.metadata["partition-statistics"] = [told]
-    return told
+    fields = {"snapshot-id": bench.snapshot["snapshot-id"], "statistics-path": path, "file-size-in-bytes": len(content)}
+    bench.metadata["partition-statistics"] = [fields]
+    return fields
 
 
 def partition_statistics(bench: Any, change: Change = lambda rows: None, **options: Any) -> dict[str, Any]:
@@ -219,8 +219,8 @@ def partition_statistics(bench: Any, change: Change = lambda rows: None, **optio
 
 @corruption("STA014", "partition-file-missing", PARTITIONED, "files")
 def _missing_partition(bench: Any) -> None:
-    told = partition_statistics(bench)
-    bench.replaced[told["statistics-path"]] = None
+    statistics = partition_statistics(bench)
+    bench.replaced[statistics["statistics-path"]] = None
 
 
 @corruption("STA015", "partition-size-another", PARTITIONED, "files")
@@ -387,15 +387,15 @@ def _theta_count(bench: Any) -> None:
 
 def _compressed_as(bench: Any, codec: str) -> None:
     """Let the footer of a statistics file say that its blob, which is not compressed, is."""
-    told = _statistics(bench)
-    content = bench.replaced[told["statistics-path"]]
+    statistics = _statistics(bench)
+    content = bench.replaced[statistics["statistics-path"]]
     start = len(content) - _footer(content) + 4
     footer = json.loads(content[start:-12])
     footer["blobs"][0]["compression-codec"] = codec
     text = json.dumps(footer).encode()
     changed = content[:start] + text + len(text).to_bytes(4, "little") + content[-8:]
-    bench.replaced[told["statistics-path"]] = changed
-    told["file-size-in-bytes"], told["file-footer-size-in-bytes"] = len(changed), _footer(changed)
+    bench.replaced[statistics["statistics-path"]] = changed
+    statistics["file-size-in-bytes"], statistics["file-footer-size-in-bytes"] = len(changed), _footer(changed)
 
 
 @corruption("PUF027", "no-frame-of-its-codec", V2, "files")

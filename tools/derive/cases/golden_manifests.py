@@ -98,28 +98,28 @@ def manifests() -> Iterator[Vector]:
         engine, snapshot = _snapshots()[name]
         version = snapshot["format_version"]
         for place, number in enumerate(numbers):
-            told = _entry(snapshot, number)
-            written = GONE if told["status"] == 2 else number
+            stored = _entry(snapshot, number)
+            written = GONE if stored["status"] == 2 else number
             listed: JsonObject = {
                 "partition_spec_id": 0,
-                "content": told["content"],
+                "content": stored["content"],
                 "added_snapshot_id": "1",
                 "sequence_number": "0" if version == 1 else str(written),
             }
             names = ["status", "content", "partition", "record_count", "sequence_number", "file_sequence_number"]
-            file: JsonObject = {"content": told["content"], "record_count": str(told["record_count"])}
-            file["partition"] = {} if told["partition"]["id_bucket"] is None else FULL
+            file: JsonObject = {"content": stored["content"], "record_count": str(stored["record_count"])}
+            file["partition"] = {} if stored["partition"]["id_bucket"] is None else FULL
             if version == 3:
                 names += ["first_row_id", "content_offset", "file_format"]
-                file["file_format"] = told.get("format", "parquet")
-                if told["content"] == 0:
+                file["file_format"] = stored.get("format", "parquet")
+                if stored["content"] == 0:
                     listed["first_row_id"] = "0"
-                    file["first_row_id"] = str(told["first_row_id"])
-                if "content_offset" in told:
-                    file["content_offset"] = str(told["content_offset"])
+                    file["first_row_id"] = str(stored["first_row_id"])
+                if "content_offset" in stored:
+                    file["content_offset"] = str(stored["content_offset"])
             sequence = "0" if version == 1 else str(number)
             entry = {
-                "status": told["status"],
+                "status": stored["status"],
                 "sequence_number": sequence,
                 "file_sequence_number": sequence,
                 "data_file": file,
@@ -132,7 +132,7 @@ def manifests() -> Iterator[Vector]:
                 "specs": [SPEC],
                 "select": names,
             }
-            note = f"manifest of {engine}, v{version}: the file of statement {number}, {STATUS[told['status']]}"
+            note = f"manifest of {engine}, v{version}: the file of statement {number}, {STATUS[stored['status']]}"
             yield Vector(
                 f"manifest-read-golden-{name}-{place}",
                 ("MAN015", "MAN019") if version > 1 else ("MAN015",),
@@ -156,13 +156,13 @@ def lists() -> Iterator[Vector]:
         version = snapshot["format_version"]
         forms = []
         for number in numbers:
-            told = _entry(snapshot, number)
+            stored = _entry(snapshot, number)
             path = _path(snapshot, int(FILES[name][number]))
             length = len((GOLDEN / snapshot["manifests"][path]).read_bytes())
-            written = GONE if told["status"] == 2 else number
-            kinds = {kind: told["status"] == status for status, kind in enumerate(("existing", "added", "deleted"))}
+            written = GONE if stored["status"] == 2 else number
+            kinds = {kind: stored["status"] == status for status, kind in enumerate(("existing", "added", "deleted"))}
             summaries: list[JsonObject] = [{"contains_null": True, "contains_nan": False}] * 3
-            if told["partition"]["id_bucket"] is not None:
+            if stored["partition"]["id_bucket"] is not None:
                 summaries = [
                     {
                         "contains_null": False,
@@ -177,17 +177,17 @@ def lists() -> Iterator[Vector]:
                     "manifest_path": path,
                     "manifest_length": str(length),
                     "partition_spec_id": 0,
-                    "content": told["content"],
+                    "content": stored["content"],
                     "sequence_number": "0" if version == 1 else str(written),
                     **{f"{kind}_files_count": int(is_one) for kind, is_one in kinds.items()},
-                    **{f"{kind}_rows_count": str(told["record_count"] * is_one) for kind, is_one in kinds.items()},
+                    **{f"{kind}_rows_count": str(stored["record_count"] * is_one) for kind, is_one in kinds.items()},
                     "partitions": summaries,
                 }
             )
-            if told["status"] != 2 and version > 1:
+            if stored["status"] != 2 and version > 1:
                 forms[-1]["min_sequence_number"] = str(number)
-            if version == 3 and told["first_row_id"] is not None:
-                forms[-1]["first_row_id"] = str(told["first_row_id"])
+            if version == 3 and stored["first_row_id"] is not None:
+                forms[-1]["first_row_id"] = str(stored["first_row_id"])
         data = (GOLDEN / snapshot["manifest_list"]).read_bytes()
         args = {"bytes": data.hex().upper(), "select": list(forms[0])}
         yield Vector(

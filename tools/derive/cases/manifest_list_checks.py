@@ -36,8 +36,8 @@ def against_lists() -> Iterator[Vector]:
     }
 
     def vector(name: str, codes: list[str], note: str, changes: JsonObject, file: bytes = data) -> Vector:
-        told = listed_form({**right, "manifest_length": len(file), **changes})
-        args = {"bytes": file.hex().upper(), "manifest_file": told, "schema": SCHEMA, "specs": [SPEC]}
+        entry = listed_form({**right, "manifest_length": len(file), **changes})
+        args = {"bytes": file.hex().upper(), "manifest_file": entry, "schema": SCHEMA, "specs": [SPEC]}
         return Vector(
             f"manifest-check-listed-{name}", tuple(codes or ["MLS004"]), args, ok(codes), LAYOUT, note, only=(2,)
         )

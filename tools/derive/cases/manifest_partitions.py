@@ -236,7 +236,7 @@ def vectors() -> Iterator[Vector]:
         ("decimal(9, 2)", "decimal(18, 2)", ["14.20", "-0.01"]),
     ):
         schema, spec = partitioned(now)
-        told = [str(item) for item in items] if now == "long" else items
+        found = [str(item) for item in items] if now == "long" else items
         yield _tuple_case(
             f"partition-{_slug(written)}-promoted",
             "DFL004",
@@ -246,7 +246,7 @@ def vectors() -> Iterator[Vector]:
             written,
             [*items, None],
             f"written as {written}, before the column became {now}",
-            told=[*told, None],
+            told=[*found, None],
         )
     schema, spec = partitioned("string", name="a b/1")
     for name, legal in (("legal-name", "a_x20b_x2F1"), ("other-name", "whatever")):

@@ -59,13 +59,13 @@ class Kind:
 
     def header(self, **changes: str | bytes | None) -> bytes:
         """The header, with keys of Avro replaced or, by None, left out."""
-        told: dict[str, str | bytes | None] = {
+        fields: dict[str, str | bytes | None] = {
             "avro.schema": json.dumps(self.schema),
             "avro.codec": "null",
             **self.keys,
         }
-        told.update({name.replace("_", "."): value for name, value in changes.items()})
-        return avro.header({name: value for name, value in told.items() if value is not None})
+        fields.update({name.replace("_", "."): value for name, value in changes.items()})
+        return avro.header({name: value for name, value in fields.items() if value is not None})
 
 
 MANIFEST = Kind("manifest", "MAN001 SCN001", entry_schema(2), keys(2), (entry(1), entry(2)))
@@ -465,11 +465,11 @@ def _lists() -> Iterator[Row]:
             one["type"] = type_
             one.pop("default", None)
 
-        told = type_ if isinstance(type_, str) else "array"
+        name_of_type = type_ if isinstance(type_, str) else "array"
         yield of(
-            f"{name.replace('_', '-')}-{told}",
+            f"{name.replace('_', '-')}-{name_of_type}",
             code,
-            f"{name} is no {told}",
+            f"{name} is no {name_of_type}",
             retyped,
             listed(1, **{name: value}),
             columns=(name,),

@@ -43,8 +43,8 @@ ROWS = [
 
 def _vectors() -> Iterator[Vector]:
     for name, code, data, note in ROWS:
-        told = listed_form({**LISTED, "manifest_length": len(data)})
-        args = {"bytes": data.hex().upper(), "manifest_file": told, "schema": SCHEMA, "specs": [SPEC]}
+        entry = listed_form({**LISTED, "manifest_length": len(data)})
+        args = {"bytes": data.hex().upper(), "manifest_file": entry, "schema": SCHEMA, "specs": [SPEC]}
         yield Vector(f"manifest-read-refuses-{name}", (code,), args, INVALID, LAYOUT, note, only=(2,))
 
 

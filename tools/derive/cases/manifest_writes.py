@@ -43,7 +43,7 @@ def write(name: str, codes: str, version: int, rows: list[JsonObject], note: str
         "spec": spec,
         "snapshot_id": str(SNAPSHOT),
         "sequence_number": "0" if version == 1 else "7",
-        "entries": [entry_form(row, told) for row, told in zip(rows, partitions, strict=True)],
+        "entries": [entry_form(row, partition) for row, partition in zip(rows, partitions, strict=True)],
     }
     if more.pop("columns_too", False):
         args["check_columns"] = True
@@ -177,7 +177,7 @@ def _partitions() -> Iterator[Vector]:
             entry(number, file={"partition": {"p": of_type(type_, value)}}, **NEW)
             for number, value in enumerate([*items, None])
         ]
-        told = [*({"1000": value} for value in items), {}]
+        partitions = [*({"1000": value} for value in items), {}]
         name = "".join(letter if letter.isalnum() else " " for letter in type_).split()
         yield write(
             f"partition-{'-'.join(name)}",
@@ -185,7 +185,7 @@ def _partitions() -> Iterator[Vector]:
             2,
             rows,
             f"values of type {type_}, and null",
-            partitions=told,
+            partitions=partitions,
             schema=schema,
             spec=spec,
             partition=[field(1000, "p", optional(AVRO_TYPES[type_]))],
@@ -314,14 +314,14 @@ def _refused() -> Iterator[Vector]:
     for name, code, version, row, content, note in rows:
         yield write(f"refuses-{name}", code, version, [row], note, content=content, expect=INVALID)
     schema, spec = partitioned("int")
-    told = [{"1000": "x"}]
+    partitions = [{"1000": "x"}]
     yield write(
         "refuses-partition-type",
         "DFL004",
         2,
         [entry(1, **NEW)],
         "a string for an int",
-        partitions=told,
+        partitions=partitions,
         schema=schema,
         spec=spec,
         expect=INVALID,

@@ -20,7 +20,7 @@ def _x(operation: str, *value: Any) -> Any:
 def _of(name: str, about: str, type_: str, files: Mapping[str, tuple[Any, ...]], **more: Any) -> PlanTable:
     """A table with a column x: by file its lower and upper bound, and counts of values, nulls and NaNs."""
     table = PlanTable(name, about, columns=[ID, column(2, "x", type_)], **more)
-    rows = [entry(file, stats={2: (type_, *told)} if told else {}) for file, told in files.items()]
+    rows = [entry(file, stats={2: (type_, *bounds)} if bounds else {}) for file, bounds in files.items()]
     return table.manifest(*rows).commit()
 
 
