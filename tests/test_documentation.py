@@ -31,7 +31,7 @@ def test_the_tables_of_the_protocol_are_those_of_its_schema() -> None:
     assert protocol.main(["--check"]) == 0
 
 
-def test_a_stale_table_or_example_of_the_protocol_is_told(
+def test_a_stale_table_or_example_of_the_protocol_is_reported(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = protocol.PAGE.read_text(encoding="utf-8")
@@ -131,7 +131,7 @@ def test_what_is_known_of_tables_stands_on_the_page_of_its_engine(monkeypatch: p
     assert all(text in newcomer for text in ("invalid**", "no bounds", "<https://example.org/1>"))
 
 
-def test_every_contradiction_is_told(pages: dict[str, str]) -> None:
+def test_every_contradiction_is_reported(pages: dict[str, str]) -> None:
     text = pages["contradictions.md"]
     assert re.findall(r"(?m)^\(point-(.*)\)=$", text) == sorted(
         (one.lower() for one in contradictions()), key=lambda id_: id_[0]
@@ -229,7 +229,7 @@ def test_code_that_the_page_about_reading_shows_is_that_of_the_module_named_befo
         assert layout_free(block[1]) in layout_free((site.ROOT / module).read_text(encoding="utf-8")), module
 
 
-def test_a_command_that_is_none_would_be_told() -> None:
+def test_a_command_that_is_none_would_be_reported() -> None:
     for words in (["rnu"], ["run", "--no-such"], ["report", "--format", "pdf"], ["explain"]):
         with pytest.raises(CycloptsError):
             make_app().parse_args(words, exit_on_error=False, print_error=False)

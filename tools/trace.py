@@ -377,13 +377,13 @@ def rows(requirements: Sequence[Requirement], found: Evidence) -> Iterator[str]:
             one.level.value,
             versions(one),
             ", ".join(one.binds),
-            cell(told(one, found)),
+            cell(proof_summary(one, found)),
             cell(", ".join(modules(places(one, found)))),
         ]
         yield f"| {' | '.join(row)} |"
 
 
-def told(requirement: Requirement, found: Evidence) -> str:
+def proof_summary(requirement: Requirement, found: Evidence) -> str:
     """What proves or covers a requirement, in numbers; the reason where nothing does."""
     code = requirement.code
     if requirement.unproven is not None:

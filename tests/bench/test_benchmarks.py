@@ -42,7 +42,7 @@ def test_goal_is_a_most_for_times_and_a_least_for_rates(
     assert claim(ours=(ours,), theirs=theirs, measure=measure, goal=goal).reached is reached
 
 
-def test_what_is_missed_is_told_everywhere(tmp_path: Path) -> None:
+def test_what_is_missed_is_reported_everywhere(tmp_path: Path) -> None:
     claims = [claim(ours=(3.0,), theirs=(1.0,), goal=2.0), claim(case="few", ours=(1.0,), theirs=(1.0,), goal=2.0)]
     assert report.line(claims[0]).endswith("MISSED")
     assert "MISSED" not in report.line(claims[1])
@@ -84,7 +84,7 @@ def test_turns_are_taken_and_the_first_round_does_not_count() -> None:
     assert taken == {"a": (3.0, 5.0), "b": (4.0, 6.0)}
 
 
-def test_peer_that_ends_is_told() -> None:
+def test_peer_that_ends_is_reported() -> None:
     program = "import sys; print('1'); sys.stdin.readline(); sys.exit(7)"
     with Peer(None, program) as peer, pytest.raises(BenchError, match="status 7"):
         peer("question")

@@ -94,7 +94,7 @@ def test_nothing_of_an_input_is_run(action: Run, tmp_path: Path) -> None:
     assert not (tmp_path / "trapped").exists()
 
 
-def test_an_adapter_that_does_not_start_ends_it_with_3_and_tells_why(action: Run, tmp_path: Path) -> None:
+def test_an_adapter_that_does_not_start_ends_it_with_3_and_reports_why(action: Run, tmp_path: Path) -> None:
     done = action(f"{sys.executable} mine.py refuses-start", ARGUMENTS="--suite types")
     assert done.returncode == 3
     assert "not run: it refused to start: no licence" in (tmp_path / "summary").read_text()

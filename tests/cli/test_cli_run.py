@@ -68,7 +68,7 @@ def test_a_right_adapter_passes(cli: Cli, folder: Path, adapter: Adapter) -> Non
     assert "10 passed; conformant" in done.stdout
 
 
-def test_a_failure_is_told_with_all_that_one_needs_and_its_command_reproduces_it(
+def test_a_failure_is_reported_with_all_that_one_needs_and_its_command_reproduces_it(
     cli: Cli, folder: Path, adapter: Adapter, tmp_path: Path
 ) -> None:
     done = cli("run", "--adapter", adapter("wrong"), "--vectors", folder)
@@ -414,7 +414,7 @@ def test_a_reader_that_has_seen_enough_is_no_bug(folder: Path, adapter: Adapter)
     assert done.stdout.count("\n") == 1
 
 
-def test_replay_tells_what_a_crashed_process_wrote(cli: Cli, folder: Path, adapter: Adapter) -> None:
+def test_replay_reports_what_a_crashed_process_wrote(cli: Cli, folder: Path, adapter: Adapter) -> None:
     done = cli("replay", "mini-7", "-a", adapter("dies"), "--vectors", folder)
     assert done.returncode == 1
     assert "mini-7 · miniature 1.2.3 · crashed" in done.stdout

@@ -129,7 +129,7 @@ def test_the_reason_of_another_version_is_carried_over(update: Callable[..., Any
         (["--update-expected", "--expect", "/proc/none/known.toml"], "/proc/none/known.toml: cannot be written"),
     ],
 )
-def test_what_cannot_be_updated_is_told(cli: Cli, folder: Path, arguments: list[str], reason: str) -> None:
+def test_what_cannot_be_updated_is_reported(cli: Cli, folder: Path, arguments: list[str], reason: str) -> None:
     done = cli("run", "--vectors", folder, *arguments)
     assert done.returncode == 2
     assert reason in done.stderr

@@ -219,7 +219,7 @@ def test_sarif_places_a_failure_in_the_file_of_the_adapter(cli: Cli, folder: Pat
     assert result["locations"][0]["physicalLocation"] == place
 
 
-def test_sarif_tells_an_adapter_that_does_not_start(cli: Cli, folder: Path, adapter: Adapter) -> None:
+def test_sarif_reports_an_adapter_that_does_not_start(cli: Cli, folder: Path, adapter: Adapter) -> None:
     done = cli("run", "-a", adapter("refuses-start"), "--vectors", folder, "--report", "sarif")
     (run,) = json.loads(done.stdout)["runs"]
     (note,) = run["invocations"][0]["toolExecutionNotifications"]

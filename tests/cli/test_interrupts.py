@@ -37,7 +37,7 @@ def ended(process: subprocess.Popen[bytes], terminal: int) -> str:
 
 
 @pytest.mark.parametrize("name", LONG)
-def test_progress_is_told_and_an_interrupt_ends_all_processes_in_one_line(tmp_path: Path, name: str) -> None:
+def test_progress_is_reported_and_an_interrupt_ends_all_processes_in_one_line(tmp_path: Path, name: str) -> None:
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "conformance", *LONG[name]]
     with subprocess.Popen(

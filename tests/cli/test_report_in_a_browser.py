@@ -211,7 +211,7 @@ def test_the_matrix_of_tables_has_producers_by_consumers(browser: webdriver.Chro
     assert "2 tables, and 2 pairs" in section.text
 
 
-def test_what_writers_write_is_told_with_the_rules_that_it_breaks(browser: webdriver.Chrome) -> None:
+def test_what_writers_write_is_reported_with_the_rules_that_it_breaks(browser: webdriver.Chrome) -> None:
     section = browser.find_element(By.ID, "writers")
     (duckdb,) = [row for row in section.find_elements(By.CSS_SELECTOR, "tbody tr") if row.text.startswith("duckdb")]
     cells = duckdb.find_elements(By.TAG_NAME, "td")
@@ -271,6 +271,6 @@ def test_the_page_of_a_matrix_shows_its_tables_and_opens_a_cell(chromium: webdri
     assert output == "2 of 2 tables"
     assert [entry for entry in chromium.get_log("browser") if entry["level"] == "SEVERE"] == []
     click(chromium, chromium.find_element(By.CSS_SELECTOR, "#grid button.wrong"))
-    text = chromium.find_element(By.ID, "told").text
+    text = chromium.find_element(By.ID, "detail").text
     assert "a row too many" in text
     assert "--consumer reader" in text

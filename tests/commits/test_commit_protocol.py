@@ -170,7 +170,7 @@ def test_totals_go_on_from_the_parent() -> None:
     assert table.summary["changed-partition-count"] == "1"
 
 
-def test_totals_are_left_out_where_the_parent_does_not_tell_them() -> None:
+def test_totals_are_left_out_where_the_parent_does_not_report_them() -> None:
     table = Table()
     done = table.commit(fast_append([data("a")]))
     metadata = done.metadata
@@ -404,7 +404,7 @@ def test_isolation_decides_what_others_may_have_done(other: Change, snapshot: bo
             )
 
 
-def test_metrics_tell_that_files_do_not_conflict() -> None:
+def test_metrics_report_that_files_do_not_conflict() -> None:
     validation = validation_for(Isolation.SERIALIZABLE, less("id", 10))
     for ids, may in (((10, 19), True), ((5, 19), False)):
         table = Table()
@@ -450,7 +450,7 @@ def test_a_rewrite_is_refused_where_rows_of_its_files_were_deleted(delete: NewFi
         assert "n" in table.live()
 
 
-def test_bounds_of_paths_tell_of_which_files_position_deletes_are() -> None:
+def test_bounds_of_paths_report_of_which_files_position_deletes_are() -> None:
     deletes = position_deletes("d", None, "a")
     path = data_path("other").encode()
     bounded = NewFile(evolve(deletes.data_file, lower_bounds={2147483546: path}, upper_bounds={2147483546: path}), 0)
@@ -659,7 +659,7 @@ def test_each_commit_notes_the_file_before_and_time_does_not_go_back() -> None:
     assert [entry.metadata_file for entry in table.metadata.metadata_log] == locations[-2:]
 
 
-def test_expired_snapshots_go_with_what_tells_of_them() -> None:
+def test_expired_snapshots_go_with_what_reports_of_them() -> None:
     table = Table()
     for name in "abc":
         table.commit(fast_append([data(name)]))
@@ -728,7 +728,7 @@ def test_counts_that_lists_of_v1_left_out_are_counted(version: int, unknown: tup
         assert all(first + rows <= after for (first, rows), (after, _) in pairwise(ranges))
 
 
-def test_a_table_that_has_lost_a_file_is_told_and_left_alone() -> None:
+def test_a_table_that_has_lost_a_file_is_reported_and_left_alone() -> None:
     table = Table()
     done = table.commit(fast_append([data("a")]))
     assert done.snapshot is not None

@@ -130,7 +130,7 @@ def test_requests_are_signed_with_the_key_of_the_environment(
     assert "SignedHeaders=host;x-amz-content-sha256;x-amz-date, Signature=" in signed
 
 
-def test_what_the_store_refuses_is_told(objects: Objects, store: Store) -> None:
+def test_what_the_store_refuses_is_reported(objects: Objects, store: Store) -> None:
     with pytest.raises(ValueError, match="not in the bucket"):
         store.read("s3://other/key")
     objects.refuses = True

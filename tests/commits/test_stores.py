@@ -238,7 +238,7 @@ def test_a_lost_reply_is_resolved_by_reading(store: Store, location: str) -> Non
     assert list(live(store)) == ["a"]
 
 
-def test_what_cannot_be_found_out_is_told_and_nothing_is_removed(store: Store, location: str) -> None:
+def test_what_cannot_be_found_out_is_reported_and_nothing_is_removed(store: Store, location: str) -> None:
     commit(CreateTable(empty_table(3, location)), store)
     with pytest.raises(CommitStateUnknown):
         commit(fast_append([data("a", location=location)]), _Mute(store, done=False), policy=QUICK)
@@ -351,7 +351,7 @@ def test_a_lost_connection_leaves_a_swap_unknown(postgres_url: str) -> None:
     database.close()
 
 
-def test_an_unknown_kind_of_store_is_told() -> None:
+def test_an_unknown_kind_of_store_is_reported() -> None:
     with pytest.raises(UsageError, match="no store of the kind mysql"):
         open_store("mysql://localhost/x")
 

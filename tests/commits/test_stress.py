@@ -119,7 +119,7 @@ def test_another_machine_is_not_put_under_stress_unasked(tmp_path: Path) -> None
         (["--keep", "/proc/x"], "--keep /proc/x"),
     ],
 )
-def test_wrong_usage_is_told(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_usage_is_reported(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["race", "stress", *arguments]) in (2, 3)
     assert message in capsys.readouterr().err
 
@@ -178,7 +178,7 @@ def test_no_process_is_left_when_the_tool_is_killed(how: signal.Signals, tmp_pat
     assert alive(below) == []
 
 
-def test_the_old_name_is_told_and_works(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_old_name_is_reported_and_works(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     location = (tmp_path / "table").as_uri()
     arguments = ["--store", location, "--seconds", "1.5", "--processes", "2", "--kills", "0", "--format", "json"]
     assert main(["race", "soak", *arguments]) == 0

@@ -80,7 +80,7 @@ def test_a_refused_commit_is_not_there() -> None:
     assert kinds([TWO[0], operation(2, at=2, outcome=REFUSED)], changed(versions=3)) == ["refused"]
 
 
-def test_rows_that_nobody_noted_are_told() -> None:
+def test_rows_that_nobody_noted_are_reported() -> None:
     assert kinds(TWO, changed(rows={"main": rows(0, 1, 2, 9)})) == ["refused"]
 
 
@@ -146,7 +146,7 @@ def test_the_history_is_one_line_and_has_every_commit() -> None:
     assert kinds(TWO, changed(snapshots=((11, 10, 2), (12, 11, 3)))) == []  # the first snapshot has expired
 
 
-def test_contradictions_are_told() -> None:
+def test_contradictions_are_reported() -> None:
     assert kinds([TWO[0], attrs.evolve(TWO[1], contradictions=("it says no",))], SOUND) == ["contradiction"]
 
 

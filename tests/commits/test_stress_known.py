@@ -48,7 +48,7 @@ def test_an_entry_explains_its_kinds_of_its_client_and_server(tmp_path: Path) ->
         ("", "", "twice"),
     ],
 )
-def test_a_broken_list_is_told(old: str, new: str, message: str, tmp_path: Path) -> None:
+def test_a_broken_list_is_reported(old: str, new: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "known.toml").write_text(ENTRY.replace(old, new) if old else ENTRY + ENTRY)
     with pytest.raises(UsageError, match=message):
         load_known(tmp_path / "known.toml")

@@ -98,7 +98,7 @@ def test_what_is_not_of_the_form_is_refused(type_, bad) -> None:
         from_exchange(type_, bad)
 
 
-def test_values_are_equal_as_the_spec_tells_them_apart() -> None:
+def test_values_are_equal_as_the_spec_reports_them_apart() -> None:
     assert values_equal(DOUBLE, math.nan, -math.nan)
     assert not values_equal(DOUBLE, 0.0, -0.0)
     assert not values_equal(INT, 0, None)

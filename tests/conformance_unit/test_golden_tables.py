@@ -96,7 +96,7 @@ def test_bytes_that_are_not_those_of_the_index_are_refused(source: Path, place: 
     assert list(place.iterdir()) == []
 
 
-def test_a_file_that_is_missing_is_told(source: Path, place: Path) -> None:
+def test_a_file_that_is_missing_is_reported(source: Path, place: Path) -> None:
     (source / FOLDER / "one" / "metadata" / "v1.metadata.json").unlink()
     with pytest.raises(UsageError, match=r"v1\.metadata\.json"):
         materialize(["one"], source, place)
@@ -110,13 +110,13 @@ def test_an_index_cannot_name_files_outside_the_table(path: str, source: Path, p
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "{}"])
-def test_a_broken_index_is_told(text: str, source: Path) -> None:
+def test_a_broken_index_is_reported(text: str, source: Path) -> None:
     (source / FOLDER / "one" / "index.json").write_text(text)
     with pytest.raises(UsageError, match="broken index"):
         index("one", source)
 
 
-def test_a_table_that_is_not_kept_is_told(source: Path, place: Path) -> None:
+def test_a_table_that_is_not_kept_is_reported(source: Path, place: Path) -> None:
     with pytest.raises(UsageError, match="no golden table 'three'"):
         materialize(["three"], source, place)
 
@@ -171,6 +171,6 @@ def test_vectors_name_the_tables_they_need(source: Path) -> None:
     assert list(named_in(vectors)) == [(source, "one"), (source, "two")]
 
 
-def test_a_vector_of_a_table_that_is_not_kept_is_told(source: Path) -> None:
+def test_a_vector_of_a_table_that_is_not_kept_is_reported(source: Path) -> None:
     with pytest.raises(UsageError, match="no golden table 'three'"):
         materialize_for([_vector(f"{PLACE}/three/metadata/v1.json", source)])

@@ -240,7 +240,7 @@ def test_a_schema_survives_its_rows() -> None:
         ("schema", {"id": "a", "valid": False, "input": {}, "extra": 1}, "extra"),
     ],
 )
-def test_what_is_not_of_the_form_is_told_with_its_place(
+def test_what_is_not_of_the_form_is_reported_with_its_place(
     tmp_path: Path, surface: str, one: dict[str, Any], expected: str
 ) -> None:
     with pytest.raises(UsageError, match=rf"cases.json: not a case of {surface}: /cases/0") as caught:

@@ -162,7 +162,7 @@ def test_only_a_refusal_is_a_refusal(answer: Answer, outcome: Outcome) -> None:
     assert bool(found.reason) == (outcome is not Outcome.PASSED)
 
 
-def test_where_several_outcomes_are_permitted_the_chosen_one_is_told() -> None:
+def test_where_several_outcomes_are_permitted_the_chosen_one_is_reported() -> None:
     several = vector("hash", {"type": "double", "value": -0.0}, Ok(1), Ok(2), Refused("invalid"))
     assert judge(several, Ok(2)).chosen == {"ok": 2}
     assert judge(several, Refused("invalid", "why")).chosen == {"error": "invalid"}

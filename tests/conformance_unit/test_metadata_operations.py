@@ -56,7 +56,7 @@ def test_the_reference_has_every_operation_on_tables() -> None:
 
 
 @pytest.mark.parametrize("operation", TABLES)
-def test_arguments_of_another_form_are_told(operation: str) -> None:
+def test_arguments_of_another_form_are_reported(operation: str) -> None:
     assert OPERATIONS[operation].args_complaint({}) is not None
     assert OPERATIONS[operation].args_complaint({"metadata": 1}) is not None
 

@@ -196,7 +196,7 @@ def test_start_has_a_time_limit_of_its_own(miniature: Miniature) -> None:
     assert ask(miniature("slow-start", request=ENOUGH)) == right()
 
 
-def test_refusals_bugs_and_missing_features_are_told_apart(miniature: Miniature) -> None:
+def test_refusals_bugs_and_missing_features_are_reported_apart(miniature: Miniature) -> None:
     assert ask(miniature("invalid"))[6] == Refused("invalid")
     assert ask(miniature("internal"))[6] == Refused("internal", "NullPointerException")
     assert ask(miniature("unsupported"))[6] == Unsupported("fixed")

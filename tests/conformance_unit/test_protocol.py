@@ -120,7 +120,7 @@ def test_what_is_no_answer_is_a_breach_that_says_why(line: bytes, reason: str) -
     assert len(str(caught.value)) < 1000
 
 
-def test_the_answer_to_start_tells_who_answers() -> None:
+def test_the_answer_to_start_reports_who_answers() -> None:
     started = read_started(Ok({**STARTED, "format_versions": [1, 2], "language": "go", "homepage": "ignored"}))
     assert (started.implementation, started.version, started.language) == ("x", "1", "go")
     assert started.operations == {"hash"}
@@ -139,6 +139,6 @@ def test_an_answer_to_start_of_another_form_is_a_breach(wrong: Any) -> None:
         read_started(Ok(wrong))
 
 
-def test_a_complaint_tells_the_place_as_a_json_pointer() -> None:
+def test_a_complaint_reports_the_place_as_a_json_pointer() -> None:
     text = complaint("bound.truncate.args", {"type": "string", "value": "a", "width": "3", "side": "lower"})
     assert text == '/width: "3" is not of type "integer"'

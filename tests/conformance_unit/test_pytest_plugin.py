@@ -130,7 +130,7 @@ def test_filters_and_marks_choose(pytest_run: PytestRun, options: list[str], pas
         (["--iceberg-expect=nowhere.toml"], "nowhere.toml: cannot be read"),
     ],
 )
-def test_wrong_usage_is_told_in_one_line(pytest_run: PytestRun, options: list[str], expected: str) -> None:
+def test_wrong_usage_is_reported_in_one_line(pytest_run: PytestRun, options: list[str], expected: str) -> None:
     status, text = pytest_run("good", *options)
     assert status == 4
     assert expected in text

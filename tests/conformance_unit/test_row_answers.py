@@ -43,7 +43,7 @@ def test_a_row_that_is_there_twice_counts_twice() -> None:
     assert _rows([ONE, ONE], [ONE, ONE]) == []
 
 
-def test_a_difference_is_told_in_the_row_that_is_most_alike() -> None:
+def test_a_difference_is_reported_in_the_row_that_is_most_alike() -> None:
     assert _rows([TWO, ONE], [{**ONE, "point": {"4": -0.0}}, TWO]) == [
         '/rows/1/point: expected {"4":0.0}, got {"4":-0.0}'
     ]
@@ -102,7 +102,7 @@ def test_variants_are_compared_by_their_values(nested: bool) -> None:
         _rows([row(_variant(1))], [row({**EMPTY, "value": "FF"})], args)
 
 
-def test_a_value_that_is_not_of_its_type_is_told() -> None:
+def test_a_value_that_is_not_of_its_type_is_reported() -> None:
     with pytest.raises(Undecodable, match="id"):
         _rows([TWO], [{**TWO, "id": "two"}])
 

@@ -120,7 +120,7 @@ def test_a_breach_after_the_last_answer_fails_the_run(mini_vectors: Path, miniat
     assert run.exit_status == ExitStatus.FAILURES
 
 
-def test_an_adapter_that_cannot_start_is_told_and_the_others_run(
+def test_an_adapter_that_cannot_start_is_reported_and_the_others_run(
     mini_vectors: Path, miniature: Callable[..., Process]
 ) -> None:
     right = Target("right", lambda: miniature("good"))
@@ -269,7 +269,7 @@ def test_results_that_were_cut_off_are_not_complete(tmp_path: Path, mini_vectors
 @pytest.mark.parametrize(
     "text", ["", "no\n", "{}\n", '{"kind":"footer","complete":true,"exit_status":0,"counts":{}}\n']
 )
-def test_what_is_not_results_is_told(tmp_path: Path, text: str) -> None:
+def test_what_is_not_results_is_reported(tmp_path: Path, text: str) -> None:
     path = tmp_path / "results.jsonl"
     path.write_text(text)
     with pytest.raises(UsageError, match=r"results\.jsonl"):
@@ -316,7 +316,7 @@ def test_junit_holds_text_that_xml_cannot(vector_file: Callable[..., Path]) -> N
     assert ElementTree.fromstring(junit.render(run)).find(".//failure") is not None
 
 
-def test_the_terminal_report_tells_for_each_failure_what_where_and_how_to_reproduce_it(mini_vectors: Path) -> None:
+def test_the_terminal_report_reports_for_each_failure_what_where_and_how_to_reproduce_it(mini_vectors: Path) -> None:
     run, _ = run_of(mini_vectors, imperfect())
     text = terminal.render(run, Path("my vectors"))
     assert "mini  6 ✔  3 ✖  1 –" in text
@@ -333,7 +333,7 @@ def test_the_terminal_report_tells_for_each_failure_what_where_and_how_to_reprod
     assert "\033" not in text
 
 
-def test_where_the_spec_is_open_the_report_tells_what_each_chose(vector_file: Callable[..., Path]) -> None:
+def test_where_the_spec_is_open_the_report_reports_what_each_chose(vector_file: Callable[..., Path]) -> None:
     both = {"any_of": [{"ok": "fixed[4]"}, {"error": "invalid"}]}
     path = vector_file([{"id": "open", "args": {"type": "fixed[4]"}, "expect": both}])
     other = Target("other", lambda: InProcess("other", {"implementation": "o", "version": "1"}, {"type.parse": _same}))
@@ -348,7 +348,7 @@ def _same(args: dict[str, Any]) -> object:
 
 
 @pytest.mark.parametrize("asked", [["pdf"], ["json:"], ["json", "junit"], ["json", "terminal"]])
-def test_reports_that_cannot_be_made_are_told(asked: list[str]) -> None:
+def test_reports_that_cannot_be_made_are_reported(asked: list[str]) -> None:
     with pytest.raises(UsageError):
         outputs(asked)
 
@@ -487,7 +487,7 @@ def test_a_stated_answer_may_be_a_table_or_json(tmp_path: Path, mini_vectors: Pa
     assert run_of(mini_vectors, imperfect(), expectations=found)[0].exit_status == ExitStatus.CONFORMANT
 
 
-def test_two_deviations_of_one_vector_are_told(tmp_path: Path, mini_vectors: Path) -> None:
+def test_two_deviations_of_one_vector_are_reported(tmp_path: Path, mini_vectors: Path) -> None:
     with pytest.raises(UsageError, match=r"two deviations of engine 1\.0 are about the vector mini-2"):
         run_of(mini_vectors, imperfect(), expectations=expected(tmp_path, KNOWN + KNOWN, mini_vectors))
 
@@ -504,7 +504,7 @@ def test_two_deviations_of_one_vector_are_told(tmp_path: Path, mini_vectors: Pat
         ('[[deviation]]\nengine="e"\nvectors=["mini-1"]\nreason="r"\nvector="x"', "vector"),
     ],
 )
-def test_broken_expectations_are_told_with_their_place(
+def test_broken_expectations_are_reported_with_their_place(
     tmp_path: Path, mini_vectors: Path, text: str, reason: str
 ) -> None:
     with pytest.raises(UsageError) as caught:

@@ -51,7 +51,7 @@ def test_what_an_engine_prints_goes_to_standard_error() -> None:
     assert {"noise", "noise from below", "raw noise"} <= set(stderr.splitlines())
 
 
-def test_start_tells_who_answers_and_what_can_be_asked() -> None:
+def test_start_reports_who_answers_and_what_can_be_asked() -> None:
     (answer,), _ = converse({"seq": 0, "op": "start", "args": {"protocol": 1}})
     assert answer == {
         "seq": 0,

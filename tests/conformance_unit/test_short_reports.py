@@ -36,7 +36,7 @@ def test_markdown_has_the_matrix_and_each_failure_with_its_command() -> None:
     assert "case-2" not in text
 
 
-def test_markdown_tells_how_many_failures_it_leaves_out() -> None:
+def test_markdown_reports_how_many_failures_it_leaves_out() -> None:
     text = markdown.render(run_of(*["failed"] * 5))
     assert "- `HSH001 hash`: 5 failed\n  - `case-0`: " in text
     assert "  - and 2 more\n  - `iceberg-conformance explain HSH001`\n  - `iceberg-conformance replay case-0 " in text
@@ -79,7 +79,7 @@ def test_markdown_opens_with_the_verdict() -> None:
     assert "1 passed; **no deviations in 1 answered of 9 cases**." in markdown.render(run_of("passed", on_disk=9))
 
 
-def test_a_difference_tells_only_what_changed() -> None:
+def test_a_difference_reports_only_what_changed() -> None:
     old, new = run_of("passed", "failed", "known", "passed"), run_of("failed", "passed", "known", "passed", version="2")
     assert list(difference.lines(old, new)) == [
         "one: lib 1 -> lib 2",

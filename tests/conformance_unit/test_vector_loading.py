@@ -56,7 +56,9 @@ def complaint(folder: Path) -> str:
         ({**GOOD, "extra": 1}, "extra"),
     ],
 )
-def test_a_broken_vector_is_told_with_file_and_place(vector_file: WriteFile, row: dict[str, Any], reason: str) -> None:
+def test_a_broken_vector_is_reported_with_file_and_place(
+    vector_file: WriteFile, row: dict[str, Any], reason: str
+) -> None:
     path = vector_file([row])
     text = complaint(path.parent.parent)
     assert text.startswith(f"{path}: broken vector file: ")
@@ -64,13 +66,13 @@ def test_a_broken_vector_is_told_with_file_and_place(vector_file: WriteFile, row
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"suite": "a", "suite": "b"}', '{"vectors": NaN}', "\ufeff{}"])
-def test_a_file_that_is_no_vector_file_is_told(tmp_path: Path, content: str) -> None:
+def test_a_file_that_is_no_vector_file_is_reported(tmp_path: Path, content: str) -> None:
     (tmp_path / "mini").mkdir()
     (tmp_path / "mini" / "broken.json").write_text(content, encoding="utf-8")
     assert complaint(tmp_path).startswith(f"{tmp_path}/mini/broken.json: broken vector file: ")
 
 
-def test_an_unknown_operation_is_told(vector_file: WriteFile) -> None:
+def test_an_unknown_operation_is_reported(vector_file: WriteFile) -> None:
     path = vector_file([GOOD])
     path.write_text(json.dumps({**json.loads(path.read_text()), "operation": "guess"}))
     assert "/operation" in complaint(path.parent.parent)
@@ -81,7 +83,7 @@ def test_an_id_that_is_given_twice_names_both_files(vector_file: WriteFile) -> N
     assert complaint(first.parent.parent) == f"{second}: a vector in {first} already has the id good"
 
 
-def test_a_folder_without_vectors_is_told(tmp_path: Path) -> None:
+def test_a_folder_without_vectors_is_reported(tmp_path: Path) -> None:
     assert "no vectors in it" in complaint(tmp_path)
     assert "no such folder" in complaint(tmp_path / "none")
 
@@ -132,7 +134,7 @@ def test_the_former_suite_of_tagged_vectors_selects_them() -> None:
         (Selection(names="a)"), "unexpected ')'"),
     ],
 )
-def test_a_selection_of_unknown_names_is_told(mini_vectors: Path, selection: Selection, reason: str) -> None:
+def test_a_selection_of_unknown_names_is_reported(mini_vectors: Path, selection: Selection, reason: str) -> None:
     with pytest.raises(UsageError) as caught:
         selection.choose(load(mini_vectors))
     assert reason in str(caught.value)

@@ -61,7 +61,7 @@ def comparisons(source: str) -> Iterator[int]:
         ("if version >= 2: pass", [1]),
         ("if metadata.format_version is V1: pass", [1]),
         ("if version in (V2, V3): pass", [1]),
-        ("x = one.type.since > told", [1]),
+        ("x = one.type.since > stated", [1]),
         ("match version:\n case FormatVersion.V1: pass", [2]),
         ("if version is None: pass", []),
         ("if DELETE_FILES.is_supported(version): pass", []),

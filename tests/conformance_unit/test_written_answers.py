@@ -66,7 +66,7 @@ def test_what_the_model_says_is_what_is_written() -> None:
     assert (found.outcome, found.reason) == (Outcome.PASSED, "")
 
 
-def test_snapshots_need_not_be_told() -> None:
+def test_snapshots_need_not_be_reported() -> None:
     assert verdict(vector(ROWS, UPDATE), snapshots=[]).outcome is Outcome.PASSED
 
 
@@ -79,7 +79,7 @@ def test_rows_from_before_row_lineage_have_no_number_to_take_along(between: list
     assert (found.outcome, found.reason) == (Outcome.PASSED, "")
 
 
-def test_a_snapshot_that_is_told_wrongly_is_found() -> None:
+def test_a_snapshot_that_is_reported_wrongly_is_found() -> None:
     asked = vector(ROWS, UPDATE)
     with places([asked]) as (placed,):
         answer = reference.operations()["table.write"](placed.args)
@@ -99,7 +99,7 @@ def test_a_table_elsewhere_is_not_looked_at(changed: dict[str, Any], path: str |
     assert paths(found) == ([path] if path else [])
 
 
-def test_a_table_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_table_that_is_not_there_is_reported(tmp_path: Path) -> None:
     asked = vector(ROWS)
     place = str(tmp_path / "table")
     answer = Ok({"metadata": f"{place}/metadata/v1.metadata.json"})
@@ -107,14 +107,14 @@ def test_a_table_that_is_not_there_is_told(tmp_path: Path) -> None:
     assert (found.outcome, paths(found)) == (Outcome.FAILED, ["/table"])
 
 
-def test_other_rows_are_told_one_by_one() -> None:
+def test_other_rows_are_reported_one_by_one() -> None:
     asked = vector(ROWS)
     other = vector({"op": "append", "rows": [{"id": "1"}, {"id": "1"}]})
     found = verdict(evolve(asked, permitted=other.permitted), snapshots=[])
     assert paths(found) == ["/refs/main/rows", "/refs/main/rows"]
 
 
-def test_a_format_version_or_schema_that_differs_is_told() -> None:
+def test_a_format_version_or_schema_that_differs_is_reported() -> None:
     asked = vector(ROWS)
     expected = expected_of(run_model(asked.args["script"]))
     expected["format_version"] = 2

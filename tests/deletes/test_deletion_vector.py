@@ -141,7 +141,7 @@ def test_a_vector_of_absurdly_many_positions_is_counted_but_not_listed():
     assert time.process_time() - began < 50
 
 
-def test_rows_of_a_batch_are_told_from_their_positions():
+def test_rows_of_a_batch_are_reported_from_their_positions():
     decoded = decode_deletion_vector(encode_deletion_vector([0, 10, 12, 20, 1 << 40]))
     # DEL009: the upper 32 bits are the key; 2^33 and 2^40 + 12 have the lower bits of positions that are set.
     assert [position in decoded for position in (1 << 40, 1 << 33, (1 << 40) + 12)] == [True, False, False]

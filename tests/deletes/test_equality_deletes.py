@@ -88,7 +88,7 @@ def test_what_is_left_is_the_difference_of_sets(keys: list[int], rows: list[int]
     assert left == [row for row in rows if row not in set(keys)]
 
 
-def test_keys_of_one_hash_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_keys_of_one_hash_are_reported_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(equality_deletes, "_hashes", lambda types, columns, rows: np.zeros(rows, np.uint64))
     deletes = [(1, "a"), (2, "b"), (2, "a"), (1, "a"), (None, "c")]
     rows = [(1, "a"), (1, "b"), (2, "b"), (None, "c"), (None, None)]

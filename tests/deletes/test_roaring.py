@@ -43,7 +43,7 @@ def test_each_kind_of_container_is_counted():
     assert cardinality64(vector([(5, bitmap(containers))])) == 2 + 32768 + 11 + 1
 
 
-def test_the_place_of_a_broken_container_is_told():
+def test_the_place_of_a_broken_container_is_reported():
     fine = bitmap([(0, array([1]))])
     broken = bitmap([(0, array([1, 2])), (1, bitset(range(5000))), (2, array([9, 8]))])
     assert code(vector([(0, fine), (1, broken)])) == ("PUF019", "/bitmaps/1/containers/2")

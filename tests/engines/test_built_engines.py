@@ -82,7 +82,7 @@ def test_the_oldest_compiler_that_is_taken_is_the_one_that_the_libraries_ask_for
         ("iceberg-rust", "Rust 1.94 or newer"),
     ],
 )
-def test_a_missing_compiler_is_told_in_one_line(name: str, needed: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_compiler_is_reported_in_one_line(name: str, needed: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     with pytest.raises(EngineError, match=f"{needed} is needed to build it, and there is no") as error:
         install(name)
@@ -174,7 +174,7 @@ def test_jars_that_are_not_those_of_the_lock_are_refused(
     assert not built.build_of(find_server("iceberg-rest")).is_installed()
 
 
-def test_a_build_that_fails_tells_why_and_does_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_build_that_fails_reports_why_and_does_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     compiler(tmp_path, monkeypatch, "go", "go1.26", 'echo "main.go:1: error: no such module" >&2; exit 1')
     with pytest.raises(EngineError, match=r"go could not build it: main\.go:1: error: no such module"):
         install("iceberg-go")

@@ -25,7 +25,7 @@ def test_the_bare_name_means_the_first_version_and_a_version_may_be_shortened() 
 
 
 @pytest.mark.parametrize("name", ["no-such-engine", "iceberg-java@1.1", "iceberg-java@9", "", "@", "pyiceberg@"])
-def test_an_unknown_engine_is_told_in_one_line_with_what_there_is(name: str) -> None:
+def test_an_unknown_engine_is_reported_in_one_line_with_what_there_is(name: str) -> None:
     if name == "pyiceberg@":
         assert find_engine(name) == find_engine("pyiceberg")
         return

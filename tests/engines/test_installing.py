@@ -101,7 +101,7 @@ def test_packages_are_installed_with_their_hashes(monkeypatch: pytest.MonkeyPatc
     assert all("--require-hashes" in command for command in steps.commands[1:])
 
 
-def test_a_failing_step_is_told_in_one_line_with_what_it_printed() -> None:
+def test_a_failing_step_is_reported_in_one_line_with_what_it_printed() -> None:
     script = "import sys; print('ERROR: no such\\npackage', file=sys.stderr); sys.exit(1)"
     with pytest.raises(EngineError, match="ERROR: no such") as error:
         environments.run_step(find_engine("pyiceberg"), "it failed", [sys.executable, "-c", script])
@@ -216,7 +216,7 @@ def in_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
         ("gibberish", "has release unknown"),
     ],
 )
-def test_a_machine_with_a_runtime_only_is_told_what_is_missing(
+def test_a_machine_with_a_runtime_only_is_reported_what_is_missing(
     version: str | None, said: str, in_java: Engine, tmp_path: Path
 ) -> None:
     java_home = tmp_path / "runtime" if version is None else jdk(tmp_path / "jdk", version)

@@ -50,7 +50,7 @@ def test_builds_of_older_sources_go(place: Path) -> None:
     assert {path for path in old.parent.iterdir() if path.is_dir()} == kept
 
 
-def test_the_command_tells_what_it_removes(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_reports_what_it_removes(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     old = place / "pyiceberg-0_11-0123456789abcdef"
     assert main(["engines", "prune", "--dry-run"]) == 0
     assert capsys.readouterr().out == f"would remove {old}, 0 MiB\n"

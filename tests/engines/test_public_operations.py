@@ -34,12 +34,12 @@ def known(engine: str) -> set[str]:
     return {vector for entry in content["deviation"] if not entry.get("sometimes") for vector in entry["vectors"]}
 
 
-def test_every_operation_is_told_once() -> None:
+def test_every_operation_is_reported_once() -> None:
     assert sorted(row[0] for row in table("operation")[1:]) == sorted(f"`{name}`" for name in OPERATIONS)
 
 
 @pytest.mark.parametrize(("place", "name"), [(1, "iceberg-go"), (2, "iceberg-rust")])
-def test_what_is_not_told_to_be_missing_is_what_the_adapter_has(place: int, name: str) -> None:
+def test_what_is_not_reported_to_be_missing_is_what_the_adapter_has(place: int, name: str) -> None:
     engine, rows = find_engine(name), table("operation")
     assert rows[0][place] == table("bug")[0][place + 1] == f"{name} {engine.version}"
     file, form = DECLARED[name]

@@ -153,7 +153,7 @@ def test_a_metadata_column_is_there_or_it_is_said_that_it_is_not(engine: Process
         assert isinstance(ask(engine, args), Unsupported)
 
 
-def test_polars_tells_the_plan_of_a_scan_and_the_others_do_not(engine: Process) -> None:
+def test_polars_reports_the_plan_of_a_scan_and_the_others_do_not(engine: Process) -> None:
     where = {"type": "eq", "term": "n", "value": 1}
     (answer,) = engine.ask([Request("scan.plan", {"table": request()["table"], "filter": where})])
     if engine.name == "polars":

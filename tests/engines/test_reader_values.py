@@ -80,7 +80,9 @@ CASES: list[tuple[Any, pa.Array, list[Any]]] = [
 
 
 @pytest.mark.parametrize(("type_", "array", "expected"), CASES, ids=lambda value: str(value)[:40])
-def test_values_are_told_in_the_exchange_form_of_their_type(type_: Any, array: pa.Array, expected: list[Any]) -> None:
+def test_values_are_reported_in_the_exchange_form_of_their_type(
+    type_: Any, array: pa.Array, expected: list[Any]
+) -> None:
     assert arrow_rows.values(type_, array) == expected
     # A slice begins in the middle of its buffers.
     longer = pa.chunked_array([array, array]).combine_chunks()
@@ -103,7 +105,7 @@ def test_values_are_told_in_the_exchange_form_of_their_type(type_: Any, array: p
     ],
     ids=str,
 )
-def test_what_is_no_value_of_the_type_is_told_as_it_is_and_never_made_one(
+def test_what_is_no_value_of_the_type_is_reported_as_it_is_and_never_made_one(
     type_: Any, array: pa.Array, expected: list[Any]
 ) -> None:
     assert arrow_rows.values(type_, array) == expected

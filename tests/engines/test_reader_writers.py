@@ -217,7 +217,7 @@ def test_marks_that_differ_in_one_key_are_of_nobody() -> None:
     assert fingerprint(header={**found, "avro.codec": "deflate"}) == ()
 
 
-def test_marks_tell_the_records_of_a_schema_by_where_they_are() -> None:
+def test_marks_report_the_records_of_a_schema_by_where_they_are() -> None:
     schema: dict[str, Any] = {
         "type": "record",
         "name": "manifest_entry",
@@ -264,7 +264,7 @@ def test_marks_tell_the_records_of_a_schema_by_where_they_are() -> None:
     }
 
 
-def test_known_marks_are_each_told_once() -> None:
+def test_known_marks_are_each_reported_once() -> None:
     for kind in ("manifest", "manifest-list"):
         marks = [json.dumps(one["marks"], sort_keys=True) for one in known()[kind]]
         assert len(marks) == len(set(marks)) > 0

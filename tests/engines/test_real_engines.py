@@ -37,7 +37,7 @@ def ask(process: Process, op: str, *args: dict[str, Any]) -> list[Any]:
     return list(process.ask([Request(op, given) for given in args]))
 
 
-def test_the_adapter_tells_the_version_that_is_pinned(engine: tuple[EngineStatus, Process, Started]) -> None:
+def test_the_adapter_reports_the_version_that_is_pinned(engine: tuple[EngineStatus, Process, Started]) -> None:
     status, _, started = engine
     assert (started.implementation, started.version) == (status.name, status.version)
 

@@ -37,29 +37,29 @@ from spec_ref.expressions.predicates import Comparison, Literal, NamedReference,
 
 place, types, broken = json.loads(sys.argv[1])
 spark = start_spark()
-told = {"rows": {}, "partitions": {}}
+results = {"rows": {}, "partitions": {}}
 for name in types:
     frame = read_dataframe(spark, f"{place}/{name}", select=list(types[name]))
-    told["partitions"][name] = frame.rdd.getNumPartitions()
-    told["rows"][name] = answer(collect_arrow(frame), types[name])["rows"]
+    results["partitions"][name] = frame.rdd.getNumPartitions()
+    results["rows"][name] = answer(collect_arrow(frame), types[name])["rows"]
 first = Comparison(Operation.EQ, NamedReference("id"), Literal(1))
 frame = read_dataframe(spark, f"{place}/position-deletes-orc", select=["_pos", "id"], filter=first, partitions=1)
-told["selected"] = [row.asDict() for row in frame.collect()]
+results["selected"] = [row.asDict() for row in frame.collect()]
 try:
     read_dataframe(spark, f"{place}/{broken}").collect()
 except Exception as error:
-    told["broken"] = str(error)
+    results["broken"] = str(error)
 if hasattr(spark, "dataSource"):
     from conformance.table_io.spark_source import IcebergReference
     spark.dataSource.register(IcebergReference)
     spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")
     reader = spark.read.format("iceberg-reference").option("columns", "id,_file")
     found = reader.load(f"{place}/position-deletes-orc").where("id >= 4 and id in (4, 6) and id is not null")
-    told["source"] = sorted(row.id for row in found.collect())
-    told["source_tasks"] = found.rdd.getNumPartitions()
-    told["plan"] = found._jdf.queryExecution().executedPlan().toString()
+    results["source"] = sorted(row.id for row in found.collect())
+    results["source_tasks"] = found.rdd.getNumPartitions()
+    results["plan"] = found._jdf.queryExecution().executedPlan().toString()
 spark.stop()
-print(json.dumps(told))
+print(json.dumps(results))
 """
 
 
@@ -70,7 +70,7 @@ def current(name: str) -> tuple[dict[str, Any], list[Any]]:
 
 
 @pytest.fixture(scope="module", params=["spark-reference", "spark-reference@3.5.9"])
-def told(request: pytest.FixtureRequest) -> dict[str, Any]:
+def results(request: pytest.FixtureRequest) -> dict[str, Any]:
     golden_tables.materialize([*TABLES, BROKEN])
     engine = launch(request.param)
     asked = json.dumps([str(PLACE), {name: current(name)[0] for name in TABLES}, BROKEN])
@@ -81,38 +81,38 @@ def told(request: pytest.FixtureRequest) -> dict[str, Any]:
     return answer
 
 
-def test_every_data_file_is_a_partition(told: dict[str, Any]) -> None:
+def test_every_data_file_is_a_partition(results: dict[str, Any]) -> None:
     for name in TABLES:
         _, tasks = plan_reading(load_table(f"{PLACE}/{name}"))
-        assert told["partitions"][name] == len(list(tasks)), name
+        assert results["partitions"][name] == len(list(tasks)), name
 
 
-def test_rows_are_those_that_the_statements_made(told: dict[str, Any]) -> None:
+def test_rows_are_those_that_the_statements_made(results: dict[str, Any]) -> None:
     for name in TABLES:
         types, rows = current(name)
-        assert table_rows({"types": types}, {"rows": rows}, {"rows": told["rows"][name]}) == (), name
+        assert table_rows({"types": types}, {"rows": rows}, {"rows": results["rows"][name]}) == (), name
 
 
-def test_columns_and_filter_are_pushed_into_the_planning(told: dict[str, Any]) -> None:
+def test_columns_and_filter_are_pushed_into_the_planning(results: dict[str, Any]) -> None:
     table = load_table(f"{PLACE}/position-deletes-orc")
     first = Comparison(Operation.EQ, NamedReference("id"), Literal(1))
     here = read_table(table, select=["_pos", "id"], filter=first).read_all().to_pylist()
-    assert told["selected"] == here
+    assert results["selected"] == here
 
 
-def test_broken_file_fails_the_job_with_its_code_and_location(told: dict[str, Any]) -> None:
-    assert "PUF018" in told["broken"]
-    assert f"{PLACE}/{BROKEN}/" in told["broken"]
+def test_broken_file_fails_the_job_with_its_code_and_location(results: dict[str, Any]) -> None:
+    assert "PUF018" in results["broken"]
+    assert f"{PLACE}/{BROKEN}/" in results["broken"]
 
 
-def test_source_takes_filters_that_mean_the_same(told: dict[str, Any]) -> None:
-    if "source" not in told:
-        assert "plan" not in told  # Spark 3.5 has no sources in Python
+def test_source_takes_filters_that_mean_the_same(results: dict[str, Any]) -> None:
+    if "source" not in results:
+        assert "plan" not in results  # Spark 3.5 has no sources in Python
         return
     table = load_table(f"{PLACE}/position-deletes-orc")
     here = read_table(table, select=["id"]).read_all().column("id").to_pylist()
-    assert told["source"] == sorted(value for value in here if value in (4, 6))
-    assert "Filter (" not in told["plan"]
+    assert results["source"] == sorted(value for value in here if value in (4, 6))
+    assert "Filter (" not in results["plan"]
 
 
 def test_batches_for_spark_keep_values_that_it_has_no_types_for() -> None:

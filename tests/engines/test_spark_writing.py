@@ -68,7 +68,7 @@ def kill(batches):
         yield batch
         os._exit(9)
 
-told = {}
+results = {}
 for place, mode in json.loads(sys.argv[1]):
     table, mode = open_table(place), Mode(mode)
     on_spark.append(table, rows(range(20), "first"))
@@ -94,7 +94,7 @@ for place, mode in json.loads(sys.argv[1]):
             errors.append(str(error))
         except Exception as error:
             errors.append(type(error).__name__)
-    told[place] = {"errors": errors, "left": [path for path in files(place) if path not in before],
+    results[place] = {"errors": errors, "left": [path for path in files(place) if path not in before],
                    "gone": [path for path in before if path not in files(place)],
                    "head": table.refresh().metadata.current_snapshot_id == head}
 bounds = []
@@ -104,9 +104,9 @@ for own in (None, "1000000"):
     with on_spark._rows_counted(spark):
         bounds.append(spark.conf.get(on_spark.BATCH_BYTES))
     bounds.append(spark.conf.get(on_spark.BATCH_BYTES, None))
-told["bounds"] = bounds
+results["bounds"] = bounds
 spark.stop()
-print(json.dumps(told))
+print(json.dumps(results))
 """
 
 INNER = StructType((NestedField(9, "a", False, INT), NestedField(10, "u", False, UUID)))
@@ -164,7 +164,7 @@ Written = dict[str, tuple[Path, dict[str, Any]]]
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
-    """By engine: the folder of its tables, and what it told."""
+    """By engine: the folder of its tables, and its results."""
     return {engine: write(engine, tmp_path_factory.mktemp("tables")) for engine in TABLES}
 
 

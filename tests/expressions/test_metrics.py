@@ -174,7 +174,7 @@ def summary(null: bool, nan: bool | None, *bounds: Any) -> FieldSummary:
         ((False, False), {"eq"}),  # contradicts itself: nothing is skipped on its word
     ],
 )
-def test_summaries_tell_null_nan_and_bounds_apart(kept: Any, might: set[str]) -> None:
+def test_summaries_report_null_nan_and_bounds_apart(kept: Any, might: set[str]) -> None:
     tests = {
         "is-null": BoundTest(O.IS_NULL, column(FLOAT)),
         "is-nan": BoundTest(O.IS_NAN, column(FLOAT)),

@@ -124,7 +124,7 @@ def test_facts_that_find_no_space_end_the_check_and_pass_nothing(kind: str, tmp_
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_report_that_finds_no_space_is_told(kind: str, tmp_path: Path) -> None:
+def test_a_report_that_finds_no_space_is_reported(kind: str, tmp_path: Path) -> None:
     location = made(str(tmp_path / "t"))
     place = tmp_path / "small"
     place.mkdir()

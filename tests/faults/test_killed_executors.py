@@ -118,7 +118,7 @@ def answered(location: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[l
 
 
 def test_work_whose_executors_are_killed_again_and_again_ends_and_says_so(answered: tuple[list[Any], int]) -> None:
-    """Nothing waits for ever, and what was found until then is not told as all that there is."""
+    """Nothing waits for ever, and a partial result is not presented as complete."""
     ((complete, reason, _), *_), killed = answered
     assert killed == FAILURES + 1
     assert not complete

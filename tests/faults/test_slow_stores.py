@@ -65,7 +65,7 @@ def test_a_slow_store_changes_nothing(store: Store, table: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_too_few_bytes_that_are_told_to_be_all_give_no_rows(kind: str, store: Store, table: str) -> None:
+def test_too_few_bytes_that_are_reported_to_be_all_give_no_rows(kind: str, store: Store, table: str) -> None:
     store.faults = of(KINDS[kind], Fault(short=20))  # type: ignore[assignment]
     with pytest.raises((SpecError, FileAccessError), match=KINDS[kind]):
         read_table(load_table(table)).read_all()

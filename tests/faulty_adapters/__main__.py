@@ -10,7 +10,7 @@ from tests import faulty_adapters
 
 
 def main(arguments: list[str]) -> int:
-    """Serve the adapter with the named fault until it is told to stop."""
+    """Serve the adapter with the named fault until a stop request."""
     faults = faulty_adapters.faults()
     if len(arguments) != 1 or arguments[0] not in faults:
         listing = "\n".join(f"  {name:48} {fault.operation}" for name, fault in faults.items())

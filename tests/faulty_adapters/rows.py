@@ -22,7 +22,7 @@ def _answered(operation: str, text: str) -> str:
 
     try:
         return dump_json({"ok": reference.operations()[operation](json.loads(text))})
-    except (SpecError, Invalid, KeyError) as error:  # a KeyError where a fault asks for another schema than it is told
+    except (SpecError, Invalid, KeyError) as error:  # a KeyError where a fault asks for a schema that it does not get
         return dump_json({"error": str(error)})
 
 

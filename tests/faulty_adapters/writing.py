@@ -57,7 +57,7 @@ def _where(shows: Shows, wrong: Wrong) -> Wrong:
 # Another script
 
 
-def told(change: Callable[[Json], Json]) -> Wrong:
+def each_operation(change: Callable[[Json], Json]) -> Wrong:
     """Make a fault that takes each operation after the first for another."""
 
     def wrong(arguments: Arguments, right: Operation) -> Any:
@@ -69,7 +69,7 @@ def told(change: Callable[[Json], Json]) -> Wrong:
 
 def instead(name: str, change: Callable[[Json], Json]) -> Wrong:
     """Make a fault that takes one kind of operation for another."""
-    return told(lambda operation: change(operation) if operation["op"] == name else operation)
+    return each_operation(lambda operation: change(operation) if operation["op"] == name else operation)
 
 
 def _ternary(filter_: Json) -> Json:
@@ -195,11 +195,14 @@ WAYS: dict[str, tuple[Shows, Wrong]] = {
     "row-twice": (having("append"), batches(lambda batch: batch.take([0, *range(batch.num_rows)]))),
     "delete-in-ternary-logic": (
         having("delete"),
-        told(lambda one: {**one, "filter": _ternary(one["filter"])} if "filter" in one else one),
+        each_operation(lambda one: {**one, "filter": _ternary(one["filter"])} if "filter" in one else one),
     ),
     "merge-only-adds": (having("merge"), instead("merge", lambda one: {"op": "append", "rows": one["rows"]})),
     "upsert-only-adds": (having("upsert"), instead("upsert", lambda one: {"op": "append", "rows": one["rows"]})),
-    "write-default-ignored": (lambda operations: "'default': 6" in str(operations), told(_with_nulls)),
+    "write-default-ignored": (
+        lambda operations: "'default': 6" in str(operations),
+        each_operation(_with_nulls),
+    ),
     "old-files-stay": (having("compact"), commits(lambda change: evolve(change, removed=frozenset()))),
     "delete-files-lost": (
         having("delete", mode=MOR),
@@ -215,7 +218,7 @@ WAYS: dict[str, tuple[Shows, Wrong]] = {
         having("delete-equal", "append"),
         commits(lambda one: evolve(one, added=tuple(evolve(new, data_sequence_number=1) for new in one.added))),
     ),
-    # what is told of files
+    # the metadata about files
     "partition-value-wrong": (PARTITIONED, entries(lambda f: evolve(f, partition=dict.fromkeys(f.partition)))),
     "record-count-wrong": (having("append"), entries(lambda f: evolve(f, record_count=f.record_count + 1))),
     "file-size-wrong": (having("append"), entries(lambda f: evolve(f, file_size_in_bytes=f.file_size_in_bytes - 1))),
@@ -261,8 +264,11 @@ WAYS: dict[str, tuple[Shows, Wrong]] = {
         writing("operations", "updated", _without_clearing),
     ),
     # the table
-    "branch-ignored": (having("branch"), told(lambda one: {name: one[name] for name in one if name != "branch"})),
-    "tag-of-now": (MOVED, told(lambda one: {name: one[name] for name in one if name != "at"})),
+    "branch-ignored": (
+        having("branch"),
+        each_operation(lambda one: {name: one[name] for name in one if name != "branch"}),
+    ),
+    "tag-of-now": (MOVED, each_operation(lambda one: {name: one[name] for name in one if name != "at"})),
     "rollback-ignored": (having("rollback"), instead("rollback", lambda _: NOTHING)),
     "upgrade-ignored": (having("upgrade"), instead("upgrade", lambda _: NOTHING)),
     "spec-change-ignored": (having("alter-spec"), instead("alter-spec", lambda _: NOTHING)),

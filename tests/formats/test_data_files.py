@@ -67,7 +67,7 @@ def test_every_format_gives_the_same_rows(file_format: FileFormat) -> None:
 
 @settings(max_examples=150, deadline=None)
 @given(st.sampled_from(list(FILES)), st.data())
-def test_damage_is_told_with_a_code(file_format: FileFormat, data: st.DataObject) -> None:
+def test_damage_is_reported_with_a_code(file_format: FileFormat, data: st.DataObject) -> None:
     damaged = bytearray(FILES[file_format][0])
     for _ in range(data.draw(st.integers(1, 3))):
         from_end = data.draw(st.booleans())  # the footer is where most can go wrong

@@ -114,7 +114,7 @@ def test_types_have_their_unit_and_zone(type_: Any) -> None:
     data = file_of([1_999, -1, None], zone)
     unit = 1 if type_ == TIMESTAMPTZ_NS else 1000
     read = read_timestamps(data, read_stripes(data)[0], 2, type_)
-    # What was written 1 ns before 1970 cannot be told from what stands 1 ns before 1970-01-01T00:00:01.
+    # What was written 1 ns before 1970 cannot be distinguished from 1 ns before 1970-01-01T00:00:01.
     assert read.cast(pa.int64()).to_pylist() == [
         value if value is None else value // unit for value in by_pyarrow(data)
     ]
@@ -145,7 +145,7 @@ def test_nanoseconds_beyond_the_type_are_refused(monkeypatch: pytest.MonkeyPatch
 
 
 @given(st.data())
-def test_damaged_streams_are_told(data: st.DataObject) -> None:
+def test_damaged_streams_are_reported(data: st.DataObject) -> None:
     """Any bytes are values of any kind, or a SpecError; never another error, nor a wait."""
     whole = bytearray(file_of([n * n * SECOND + n for n in range(50)], compression="uncompressed"))
     stripe = stripe_of(bytes(whole))

@@ -181,7 +181,7 @@ def group(name, *children, logical=None, field_id=None, repetition="optional"):
         (leaf("int32", "UNKNOWN"), "unknown", "PQT006"),
     ],
 )
-def test_other_storage_is_read_and_told_of(node, text, requirement):
+def test_other_storage_is_read_and_reported_of(node, text, requirement):
     root = group("root", node)
     assert struct_from_parquet(root).fields[0].type == type_from_json(text)
     assert [(one.requirement, one.path) for one in check_parquet_schema(root)] == [(requirement, "/c")]
@@ -224,7 +224,7 @@ def test_a_variant_is_known_by_its_annotation_and_its_parts_have_no_ids():
     assert [one.path for one in check_parquet_schema(wrong)] == ["/v/value"]
 
 
-def test_a_list_of_two_levels_is_read_and_told_of():
+def test_a_list_of_two_levels_is_read_and_reported_of():
     root = group(
         "root", group("l", leaf("int32", name="array", field_id=2, repetition="repeated"), logical="LIST", field_id=1)
     )
@@ -298,7 +298,7 @@ def test_a_flag_of_a_logical_type_that_is_a_number_is_refused(type_, flag, numbe
         read_parquet_schema(file[:start] + footer + struct.pack("<I", len(footer)) + b"PAR1")
 
 
-def test_a_list_without_its_group_is_told():
+def test_a_list_without_its_group_is_reported():
     empty = ParquetNode(name="items", repetition="optional", physical=None, length=None, field_id=1, logical="LIST")
     root = ParquetNode(
         name="table", repetition="required", physical=None, length=None, field_id=None, logical=None, children=(empty,)
@@ -307,7 +307,7 @@ def test_a_list_without_its_group_is_told():
     assert (found.requirement, found.path, found.expected) == ("PQT002", "/items", "one repeated group")
 
 
-def test_an_encrypted_footer_is_told():
+def test_an_encrypted_footer_is_reported():
     with pytest.raises(SpecError, match=r"^PQT001: .*; found b'PARE'"):
         read_parquet_schema(b"PARE" + bytes(20) + b"PARE")
 

@@ -102,7 +102,7 @@ def test_a_total_may_be_left_out_where_deletes_would_have_to_be_read(is_known, e
     assert [one.requirement for one in _total(row, counts, "file:/s", "/0", is_known=is_known)] == expected
 
 
-def test_disorder_and_repetition_are_told():
+def test_disorder_and_repetition_are_reported():
     def row(value):
         return PartitionStatistics(
             partition={1000: value}, spec_id=0, data_record_count=0, data_file_count=0, total_data_file_size_in_bytes=0

@@ -136,7 +136,7 @@ DV_PROPERTIES = {"referenced-data-file": "s3://b/t/a.parquet", "cardinality": "2
         ({"sequence_number": 0}, "PUF024"),
     ],
 )
-def test_a_deletion_vector_is_not_written_against_its_rules_and_is_told_of_where_it_is(changes, code):
+def test_a_deletion_vector_is_not_written_against_its_rules_and_is_reported_of_where_it_is(changes, code):
     members = {"properties": DV_PROPERTIES, "snapshot_id": -1, "sequence_number": -1, **changes}
     with pytest.raises(SpecError, match=code):
         write_puffin([Blob("deletion-vector-v1", (2147483645,), DV, **members)])
@@ -148,7 +148,7 @@ def test_a_deletion_vector_is_not_written_against_its_rules_and_is_told_of_where
     assert found == ({code, "PUF027"} if code == "PUF023" else {code})
 
 
-def test_checks_tell_everything_and_where():
+def test_checks_report_everything_and_where():
     theta = encode_theta(build_sketch([b"a"]))
     wrong = [
         blob_metadata(

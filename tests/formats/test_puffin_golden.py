@@ -78,7 +78,7 @@ def sketches():
         yield names[field_id]["name"], names[field_id]["type"], blob, decode_theta(puffin.blob_bytes(blob))
 
 
-def test_a_statistics_file_has_no_findings_and_the_sizes_that_table_metadata_tells():
+def test_a_statistics_file_has_no_findings_and_the_sizes_that_table_metadata_reports():
     assert list(check_puffin(STATISTICS)) == []
     statistics = INDEX["statistics"]["statistics"]
     puffin = read_puffin(STATISTICS)

@@ -253,7 +253,7 @@ def test_a_name_with_a_lone_surrogate_is_not_written():
     refused(encode_variant, {"\ud800": I34})
 
 
-def test_metadata_and_value_are_told_apart():
+def test_metadata_and_value_are_reported_apart():
     variant = encode_variant({"$": I34})
     assert split_variant(variant.metadata + variant.value) == variant
 

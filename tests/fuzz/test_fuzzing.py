@@ -25,7 +25,7 @@ SECONDS = 0.5
 @pytest.mark.parametrize("name", TARGETS)
 def test_a_bounded_run_finds_nothing(name: str) -> None:
     outcome = fuzzed(TARGETS[name], SECONDS, seed=7)
-    assert [(one.error, one.data.hex(), one.told) for one in outcome.findings] == []
+    assert [(one.error, one.data.hex(), one.output) for one in outcome.findings] == []
     assert outcome.inputs > 100
 
 
@@ -99,10 +99,10 @@ def test_the_end_of_the_process_is_found() -> None:
         return None
 
     (finding,) = _found(read)
-    assert "the process ended with status 9" in finding.told
+    assert "the process ended with status 9" in finding.output
 
 
-def test_a_seed_tells_a_run() -> None:
+def test_a_seed_reports_a_run() -> None:
     def inputs() -> list[bytes]:
         given: list[bytes] = []
         target = Target("planted", lambda: given.append, lambda: [b"sound", b"and"], mutated_bytes)

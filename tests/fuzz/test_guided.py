@@ -62,7 +62,7 @@ def test_what_is_planted_is_found_and_made_small(tmp_path: Path) -> None:
     check(1, engine)
 
 
-def test_an_engine_that_finds_nothing_or_is_not_there_is_told(tmp_path: Path) -> None:
+def test_an_engine_that_finds_nothing_or_is_not_there_is_reported(tmp_path: Path) -> None:
     with pytest.raises(Unguided, match="make fuzz"):
         guided("json-path", 1, 1, atheris=tmp_path)
     with pytest.raises(Unguided, match="did not find what is planted"):
@@ -98,7 +98,7 @@ def test_inputs_that_reach_new_lines_are_kept(places: Path) -> None:
 
 def test_findings_are_kept_and_ends_of_the_process_are_not(places: Path) -> None:
     keep_findings(
-        "wkb", [Finding("wkb", b"", "KeyError in a.py:b:1: c"), Finding("wkb", b"a", "the run ended", "told")]
+        "wkb", [Finding("wkb", b"", "KeyError in a.py:b:1: c"), Finding("wkb", b"a", "the run ended", "output")]
     )
     assert (places / "regressions" / "wkb.txt").read_text() == "empty  # KeyError in a.py:b:1\n"
 

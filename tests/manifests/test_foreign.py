@@ -124,7 +124,7 @@ def test_everything_optional_and_in_another_order_is_read() -> None:  # VER006
     assert {finding.severity.value for finding in check_manifest(data)} == {"warning"}
 
 
-def test_a_null_in_a_required_field_is_told_with_its_place() -> None:
+def test_a_null_in_a_required_field_is_reported_with_its_place() -> None:
     def change(schema: Any) -> None:
         for field in fields_of(schema):
             if field["field-id"] == 103:
@@ -231,7 +231,9 @@ def test_equality_ids_as_longs_are_read_and_found() -> None:
         ({"format-version": None}, "MAN009"),
     ],
 )
-def test_headers_are_forgiven_by_the_reader_and_told_by_the_check(metadata: dict[str, str | None], code: str) -> None:
+def test_headers_are_forgiven_by_the_reader_and_reported_by_the_check(
+    metadata: dict[str, str | None], code: str
+) -> None:
     data = rewritten(MANIFEST, nothing, **metadata)
     manifest = read_manifest(data, manifest_file=LISTED, specs={0: UNPARTITIONED})
     assert manifest.format_version is V2
@@ -260,7 +262,7 @@ def test_what_the_list_says_is_compared() -> None:
     assert {finding.requirement for finding in found} == {"MLS004", "MLS010", "MLS013"}
 
 
-def test_an_entry_status_that_is_not_known_is_told() -> None:
+def test_an_entry_status_that_is_not_known_is_reported() -> None:
     data = rewritten(MANIFEST, nothing, lambda entry: {**entry, "status": 3})
     for read in (list_entries, decode_entries, all_columns):
         with pytest.raises(SpecError) as error:
@@ -268,7 +270,7 @@ def test_an_entry_status_that_is_not_known_is_told() -> None:
         assert (error.value.violation.requirement, error.value.violation.path) == ("MAN011", "/0/status")
 
 
-def test_every_damaged_entry_is_told_with_its_number() -> None:
+def test_every_damaged_entry_is_reported_with_its_number() -> None:
     container = open_container(MANIFEST, "MAN001")
     ((count, payload),) = container.payloads()
     metadata = dict(container.metadata)
@@ -334,7 +336,7 @@ def test_the_row_ids_of_the_worked_example_of_the_spec() -> None:  # LIN024, TMD
     assert check_manifest_list(write_manifest_list([manifest(1, 1)], V3), V3, first_row_id=0)[0].requirement == "LIN027"
 
 
-def test_a_list_that_repeats_a_manifest_or_names_no_spec_is_told() -> None:
+def test_a_list_that_repeats_a_manifest_or_names_no_spec_is_reported() -> None:
     found = check_manifest_list(write_manifest_list([LISTED, LISTED], V2), V2, specs={1: UNPARTITIONED})
     assert [finding.requirement for finding in found] == ["MLS005", "MLS005", "MLS003"]
 

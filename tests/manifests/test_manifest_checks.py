@@ -48,7 +48,7 @@ def test_entries_behind_one_that_cannot_be_read_keep_their_numbers() -> None:
     assert ("DFL019", "/3/data_file/split_offsets") in found
 
 
-def test_row_ids_that_run_out_are_told_and_the_check_goes_on() -> None:
+def test_row_ids_that_run_out_are_reported_and_the_check_goes_on() -> None:
     rows = [simple(0), simple(1)]
     rows[0] = evolve(rows[0], data_file=evolve(rows[0].data_file, record_count=(1 << 63) - 1))
     data = write_manifest(rows, UNPARTITIONED, TABLE, V3)
@@ -56,7 +56,7 @@ def test_row_ids_that_run_out_are_told_and_the_check_goes_on() -> None:
     assert "LIN019" in {code for code, _ in codes(check_manifest(data, manifest_file=listed))}
 
 
-def test_values_of_another_type_than_the_bounds_of_the_list_are_told_once() -> None:
+def test_values_of_another_type_than_the_bounds_of_the_list_are_reported_once() -> None:
     def spec(source: int) -> PartitionSpec:
         return PartitionSpec(
             0, (PartitionField(source_id=source, field_id=1000, name="p", transform=parse_transform("identity")),)

@@ -105,7 +105,7 @@ def _has_only_the_past(args: dict[str, Any], right: Any) -> Any:
     return right(args)
 
 
-def test_states_are_told_apart(tmp_path: Path) -> None:
+def test_states_are_reported_apart(tmp_path: Path) -> None:
     assert _states(_run(tmp_path, planted(table_read=_refuses)))["types-v2-parquet"] is State.REFUSES
     assert set(_states(_run(tmp_path, planted(table_read=_has_no_past))).values()) == {State.RIGHT}
     assert set(_states(_run(tmp_path, planted(table_read=_has_only_the_past))).values()) == {State.CANNOT}
@@ -226,7 +226,7 @@ def test_a_known_table_is_matched_by_what_it_breaks_and_not_by_what_is_said(tmp_
             load_known(file)
 
 
-def test_a_deviation_that_is_over_is_told() -> None:
+def test_a_deviation_that_is_over_is_reported() -> None:
     right = Cell("pyiceberg", "duckdb", "appends-v2-parquet", State.RIGHT)
     matrix = _matrix(right)
     apply_known(matrix, [_known()])
@@ -270,7 +270,7 @@ def test_two_entries_about_one_cell_are_refused() -> None:
         ("[[cell", "broken known deviations"),
     ],
 )
-def test_broken_files_of_known_deviations_are_told(text: str, expected: str, tmp_path: Path) -> None:
+def test_broken_files_of_known_deviations_are_reported(text: str, expected: str, tmp_path: Path) -> None:
     path = tmp_path / "known.toml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(UsageError, match=expected):
@@ -299,7 +299,7 @@ def test_results_are_read_as_they_were_written(tmp_path: Path) -> None:
         results.read(path)
 
 
-def test_reports_tell_counts_differences_and_commands(tmp_path: Path) -> None:
+def test_reports_report_counts_differences_and_commands(tmp_path: Path) -> None:
     matrix = _run(tmp_path, faulty_adapter("rows-one-lost"), planted())
     counts = by_producer(matrix).cell("golden/iceberg-java@1.12.0", "rows-one-lost")
     assert counts["wrong"] >= 4

@@ -121,7 +121,7 @@ def test_a_planted_producer_is_caught(wrong: Any, writing: Writing, expected: st
         assert "matrix --producer planted --script appends-v2-parquet" in matrix_terminal.render(matrix)
 
 
-def test_a_producer_that_ends_is_told(tmp_path: Path) -> None:
+def test_a_producer_that_ends_is_reported(tmp_path: Path) -> None:
     from conformance.runner.process import Process
 
     matrix = _run(tmp_path, Target("gone", lambda: Process("gone", ["/bin/sh", "-c", "exit 3"])), planted("reader"))
@@ -187,8 +187,8 @@ import json, pathlib, sys, time
 for line in sys.stdin:
     asked = json.loads(line)
     if asked["op"] == "start":
-        told = {"protocol": 1, "implementation": "slow", "version": "1", "operations": ["table.read"]}
-        print(json.dumps({"seq": asked["seq"], "ok": told}), flush=True)
+        started = {"protocol": 1, "implementation": "slow", "version": "1", "operations": ["table.read"]}
+        print(json.dumps({"seq": asked["seq"], "ok": started}), flush=True)
     elif asked["op"] == "table.read":
         pathlib.Path(sys.argv[1]).touch()
         time.sleep(600)

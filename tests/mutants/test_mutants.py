@@ -64,7 +64,7 @@ def test_the_score_does_not_fall() -> None:
     assert SCORED["stillborn"] == 0
 
 
-def test_the_score_is_the_sum_of_what_it_tells() -> None:
+def test_the_score_is_the_sum_of_what_it_reports() -> None:
     assert SCORED["mutants"] == len(MUTANTS)
     assert SCORED["killed"] == len(KILLED_BY)
     assert SCORED["equivalent"] == len(equivalents())

@@ -50,7 +50,7 @@ def test_the_change_is_the_smallest_that_is_there_once() -> None:
     assert after(("self.log(step + 1)", "pass"))[0] == Change("Table.size", "self.log(step + 1)", "pass")
 
 
-def test_of_equal_parts_the_number_is_told() -> None:
+def test_of_equal_parts_the_number_is_reported() -> None:
     tree = ast.parse("def f(a, b):\n    if a:\n        b()\n    while a:\n        b()\n")
     other = ast.parse("def f(a, b):\n    if a:\n        b()\n    while not a:\n        b()\n")
     change = difference(tree, other)

@@ -64,7 +64,7 @@ def test_where_a_location_points(location: str, place: Place) -> None:
     assert split_location(location) == place
 
 
-def test_unknown_scheme_tells_which_there_are() -> None:
+def test_unknown_scheme_reports_which_there_are() -> None:
     with pytest.raises(UnknownScheme, match=r"ftp://h/f: no file system serves the scheme 'ftp'; there are abfs.*s3"):
         read_bytes("ftp://h/f")
 
@@ -74,7 +74,7 @@ def test_file_of_another_host_is_refused() -> None:
         read_bytes("file://elsewhere/f")
 
 
-def test_missing_file_is_told_with_its_location(tmp_path: Path) -> None:
+def test_missing_file_is_reported_with_its_location(tmp_path: Path) -> None:
     location = f"file:{tmp_path}/none"
     for ask in (read_bytes, file_size, open_input, list_files):
         with pytest.raises(FileMissing, match=f"^{location}: there is no such file"):
@@ -82,7 +82,7 @@ def test_missing_file_is_told_with_its_location(tmp_path: Path) -> None:
     assert not is_directory(location)
 
 
-def test_forbidden_file_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_forbidden_file_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(location: str) -> None:
         raise PermissionError(13, location)
 

@@ -73,7 +73,9 @@ def test_rows_are_those_that_the_statements_made(tables: dict[str, Table], name:
 
 
 @pytest.mark.parametrize(("name", "state"), [s for s in states() if is_broken(*s.values)])
-def test_a_broken_file_is_told_with_its_location(tables: dict[str, Table], name: str, state: dict[str, Any]) -> None:
+def test_a_broken_file_is_reported_with_its_location(
+    tables: dict[str, Table], name: str, state: dict[str, Any]
+) -> None:
     with pytest.raises((SpecError, FileAccessError)) as caught:
         rows_of(tables, name, state)
     location = caught.value.violation.file if isinstance(caught.value, SpecError) else caught.value.location

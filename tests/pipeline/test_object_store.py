@@ -138,7 +138,7 @@ def test_endpoint_for_s3_alone_stands_before_the_general_one(endpoint: str, monk
     assert read_bytes(f"s3://{BUCKET}/one") == b"1"
 
 
-def test_what_is_missing_is_told() -> None:
+def test_what_is_missing_is_reported() -> None:
     with pytest.raises(FileMissing, match=f"^s3://{BUCKET}/none: there is no such file"):
         read_bytes(f"s3://{BUCKET}/none")
     with pytest.raises(FileMissing, match=r"^s3://nowhere/none: there is no such file"):
@@ -149,13 +149,13 @@ def test_what_is_missing_is_told() -> None:
         split_location("s3:///key")
 
 
-def test_directory_without_a_table_is_told() -> None:
+def test_directory_without_a_table_is_reported() -> None:
     write_bytes(f"s3://{BUCKET}/empty/metadata/other.json", b"{}")
     with pytest.raises(NoTable, match=f"s3://{BUCKET}/empty/metadata: no file has a name of table metadata"):
         load_table(f"s3://{BUCKET}/empty")
 
 
-def test_store_that_refuses_is_told_as_such(endpoint: str) -> None:
+def test_store_that_refuses_is_reported_as_such(endpoint: str) -> None:
     write_bytes(f"s3://{BUCKET}/secret", b"1")
     check_rights(endpoint, b"0")
     try:
@@ -175,7 +175,7 @@ def check_rights(endpoint: str, after: bytes) -> None:
         assert answer.status == 200
 
 
-def test_store_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_store_that_is_not_there_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
     with pytest.raises(FileAccessError, match=f"s3://{BUCKET}/x: it cannot be read") as caught:
         read_bytes(f"s3://{BUCKET}/x")

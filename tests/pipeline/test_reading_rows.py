@@ -579,7 +579,7 @@ def test_few_or_most_rows_are_deleted(tmp_path: Path, deleted: int) -> None:
     assert read_table(kit.table(), select=[]).read_all().num_rows == 100 - deleted
 
 
-def test_unknown_column_is_told(kit: TableKit) -> None:
+def test_unknown_column_is_reported(kit: TableKit) -> None:
     with pytest.raises(SpecError, match=r"EXP003.*found 'x'.*id, s, _file"):
         read_table(kit.table(), select=["x"])
     assert read_table(kit.table(), select=["ID"], case_sensitive=False).schema.names == ["id"]
@@ -618,7 +618,7 @@ def test_filter_sees_defaults_and_partition_values(tmp_path: Path) -> None:
 
 
 @every_format
-def test_damaged_files_are_told(kit: TableKit, file_format: FileFormat) -> None:
+def test_damaged_files_are_reported(kit: TableKit, file_format: FileFormat) -> None:
     make = {"parquet": parquet_bytes, "orc": orc_bytes, "avro": avro_bytes}[file_format.value]
     whole = make((ID, TEXT), ROWS)  # type: ignore[operator]
     for broken in (b"", whole[:10], whole[:-9], whole[: len(whole) // 2], bytes(200)):
@@ -628,7 +628,7 @@ def test_damaged_files_are_told(kit: TableKit, file_format: FileFormat) -> None:
             read_table(kit.table()).read_all()
 
 
-def test_missing_files_are_told(kit: TableKit) -> None:
+def test_missing_files_are_reported(kit: TableKit) -> None:
     data = kit.file(ROWS)
     kit.commit(data, attrs.evolve(data, file_path=f"{kit.location}/data/none.parquet"))
     with pytest.raises(FileMissing, match=r"none\.parquet: there is no such file"):
@@ -700,7 +700,7 @@ def test_encrypted_files_are_not_misread(kit: TableKit) -> None:
         read_table(kit.table()).read_all()
 
 
-def test_column_of_another_type_is_told_with_its_file(kit: TableKit) -> None:
+def test_column_of_another_type_is_reported_with_its_file(kit: TableKit) -> None:
     kit.commit(kit.file([{1: "x"}], fields=(field(1, "id", STRING),)))
     with pytest.raises(SpecError, match=r"00001\.parquet:/id: EVO003: .*found 'string'; expected long"):
         read_table(kit.table()).read_all()

@@ -93,7 +93,7 @@ def test_gzip_is_found_in_both_namings(folder: Path, name: str) -> None:
     assert loaded(folder) == 2
 
 
-def test_gzip_is_told_by_content(folder: Path) -> None:
+def test_gzip_is_reported_by_content(folder: Path) -> None:
     (folder / "v1.metadata.json").write_bytes(gzip.compress(metadata(7)))
     assert loaded(folder) == 7
 
@@ -136,7 +136,7 @@ def test_missing_table(tmp_path: Path) -> None:
         load_table(f"{tmp_path}/none")
 
 
-def test_broken_metadata_is_told_with_its_file(folder: Path) -> None:
+def test_broken_metadata_is_reported_with_its_file(folder: Path) -> None:
     (folder / "v1.metadata.json").write_bytes(b"{")
     with pytest.raises(SpecError, match=r"v1\.metadata\.json"):
         load_table(str(folder.parent))

@@ -150,7 +150,7 @@ def test_all_types_and_transforms_are_made() -> None:
     assert {"identity", "bucket[4]", "truncate[2]", "year", "month", "day", "hour"} <= transforms
 
 
-def test_the_command_tells_how_to_see_a_failure_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_reports_how_to_see_a_failure_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     faulty = f"{sys.executable} -m tests.faulty_adapters rows-one-lost"
     asked = ["filter-pushdown", "--seed", "5", "--examples", "5", "--keep", str(tmp_path), "--exclude", "nan"]
     assert main([*asked, "--adapter", faulty]) == 1

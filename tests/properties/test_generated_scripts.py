@@ -96,7 +96,7 @@ def test_a_partition_field_without_its_source_is_no_source_to_drop() -> None:
     assert {one["op"] for one in made if one is not None} >= {"alter-schema", "append", "delete"}
 
 
-def test_a_script_without_sense_is_told() -> None:
+def test_a_script_without_sense_is_reported() -> None:
     script = {"operations": [*_operations(MANY[0]), {"op": "append", "rows": [{"nobody": 1}]}]}
     assert not makes_sense(script)
 

@@ -10,14 +10,14 @@ from planted_faults import PLANTED
 from conformance.cli import main
 
 
-def test_a_race_is_played_and_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_race_is_played_and_reported(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["race", "play", "fast-append", "fast-append"]) == 0
     output = capsys.readouterr().out
     assert "6  committed | committed" in output
     assert "1 race, 6 schedules" in output
 
 
-def test_what_is_wrong_is_told_with_a_schedule_that_replays(
+def test_what_is_wrong_is_reported_with_a_schedule_that_replays(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     next(one for one in PLANTED if one.name == "sequence number kept on retry").plant(monkeypatch)
@@ -50,7 +50,7 @@ def test_a_suite_is_explored(capsys: pytest.CaptureFixture[str]) -> None:
     assert "0 failed" in capsys.readouterr().out
 
 
-def test_a_stress_is_run_and_told_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_stress_is_run_and_reported_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["race", "stress", "--seconds", "1.5", "--processes", "2", "--kills", "0", "--format", "json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert report["problems"] == []
@@ -72,7 +72,7 @@ def test_a_stress_is_run_and_told_as_json(capsys: pytest.CaptureFixture[str]) ->
         ["stress", "--catalog", "mysql://x/y"],
     ],
 )
-def test_wrong_usage_is_told(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_usage_is_reported(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["race", *arguments]) == 2
     assert capsys.readouterr().err.startswith("iceberg-conformance: ")
 

@@ -256,7 +256,7 @@ def _answers(text: str, rule: Requirement) -> Iterable[str]:
 
 
 COMPARISON = re.compile(
-    r"(?P<type>[a-z_0-9(), ]+): (?P<left>.+) (?P<sign>=|!=|<|<=|>|>=) (?P<right>.+) is (?P<told>true|false)"
+    r"(?P<type>[a-z_0-9(), ]+): (?P<left>.+) (?P<sign>=|!=|<|<=|>|>=) (?P<right>.+) is (?P<result>true|false)"
 )
 SIGNS = {"=": "eq", "!=": "not-eq", "<": "lt", "<=": "lt-eq", ">": "gt", ">=": "gt-eq"}
 
@@ -277,7 +277,7 @@ def _comparisons(text: str, rule: Requirement) -> Iterable[str]:
             "predicate": {"type": SIGNS[asked["sign"]], "left": left, "right": right},
             "row": {str(place): json.loads(value) for place, (_, value) in enumerate(names, start=1)},
         }
-        if operations()["expression.evaluate"](question) is not json.loads(asked["told"]):
+        if operations()["expression.evaluate"](question) is not json.loads(asked["result"]):
             yield rule.code
 
 

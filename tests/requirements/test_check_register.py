@@ -71,7 +71,7 @@ def test_a_realigned_table_is_no_change(tool: ModuleType, tmp_path: Path) -> Non
 
 
 @pytest.mark.usefixtures("recorded")
-def test_a_changed_word_a_new_and_a_lost_section_are_told(tool: ModuleType, tmp_path: Path) -> None:
+def test_a_changed_word_a_new_and_a_lost_section_are_reported(tool: ModuleType, tmp_path: Path) -> None:
     new = OLD.replace("An int is", "An int or long is").replace("## Files", "## Data Files")
     assert changes(tool, tmp_path, new) == {
         ("spec", "Hashing"): "changed",

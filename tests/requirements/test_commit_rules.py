@@ -317,7 +317,7 @@ def test_no_file_is_committed_under_an_unknown_transform(  # FIO004, PAR026
 
 
 @pytest.mark.parametrize(("number", "codes"), [(2, set()), (1, {"MAN020"})])
-def test_a_number_that_changes_is_told(number: int, codes: set[str], table: Table) -> None:  # MAN020
+def test_a_number_that_changes_is_reported(number: int, codes: set[str], table: Table) -> None:  # MAN020
     for name in "ab":
         table.add(name)
     table.do(SetProperties({"commit.manifest.min-count-to-merge": "2"}))

@@ -19,7 +19,7 @@ def test_they_name_requirements_of_the_register() -> None:
     assert [one.id for one in ALL if not one.requirements] == []
 
 
-def test_every_part_is_told_in_sentences() -> None:
+def test_every_part_is_reported_in_sentences() -> None:
     assert [one.id for one in ALL for part in (one.texts, one.implementations, one.decision) if part[-1] != "."] == []
 
 

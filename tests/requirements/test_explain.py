@@ -17,7 +17,7 @@ from conformance.runner.expectations import Deviation
 from spec_ref.requirements import Status, register, sources
 
 
-def told(code: str, capsys: pytest.CaptureFixture[str], *, json_: bool = False) -> Any:
+def explained(code: str, capsys: pytest.CaptureFixture[str], *, json_: bool = False) -> Any:
     assert explain(code, format="json" if json_ else "text") == 0
     out = capsys.readouterr().out
     return json.loads(out) if json_ else out
@@ -31,8 +31,8 @@ def all_vectors() -> Any:
         yield vectors.load(vectors.shipped())
 
 
-def test_everything_that_is_known_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    rule, text, document = register()["HSH007"], told("HSH007", capsys), told("HSH007", capsys, json_=True)
+def test_everything_that_is_known_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
+    rule, text, document = register()["HSH007"], explained("HSH007", capsys), explained("HSH007", capsys, json_=True)
     plain = " ".join(text.split())
     for part in (rule.text, rule.why, rule.right, rule.wrong, rule.seen[0], "v1 v2 v3", "binds reader, writer"):
         assert part is not None
@@ -44,14 +44,14 @@ def test_everything_that_is_known_is_told(capsys: pytest.CaptureFixture[str]) ->
     assert {"A1", "D2", "D3"} <= set(document["contradictions"])
 
 
-def test_engines_that_break_a_rule_are_told_with_evidence(capsys: pytest.CaptureFixture[str]) -> None:
-    document = told("DEL022", capsys, json_=True)
+def test_engines_that_break_a_rule_are_reported_with_evidence(capsys: pytest.CaptureFixture[str]) -> None:
+    document = explained("DEL022", capsys, json_=True)
     assert {"duckdb", "iceberg-java"} <= {one["engine"] for one in document["deviations"]}
     assert all(
         one["evidence"] and one["vectors"] and set(one["vectors"]) <= set(document["vectors"])
         for one in document["deviations"]
     )
-    text = told("DEL022", capsys)
+    text = explained("DEL022", capsys)
     assert all(one["engine"] in text for one in document["deviations"])
 
 
@@ -78,7 +78,7 @@ def test_a_deviation_is_from_the_requirements_that_it_names_or_that_its_vectors_
     assert one.broken_requirements(PROOFS) == codes
 
 
-def test_every_deviation_is_told_of(loaded: Any) -> None:
+def test_every_deviation_is_reported_of(loaded: Any) -> None:
     proofs = {vector.id: frozenset(vector.requirements) for vector in loaded}
     every = expectations.load(expectations.SHIPPED, set(proofs)).deviations
     assert all(one.broken_requirements(proofs) for one in every)
@@ -87,11 +87,11 @@ def test_every_deviation_is_told_of(loaded: Any) -> None:
 
 
 def test_a_rule_that_tables_break_has_its_checks_and_a_way_to_mend_them(capsys: pytest.CaptureFixture[str]) -> None:
-    document = told("DFL016", capsys, json_=True)
+    document = explained("DFL016", capsys, json_=True)
     assert {"data-file-lower-bounds-exceeded", "data-file-lower-bounds-crossed"} <= set(document["checks"])
     assert document["how_to_fix"].startswith("Rewrite the data files")
     assert document["advice"]["kind"] == "rewrite"
-    assert document["how_to_fix"] in " ".join(told("DFL016", capsys).split())
+    assert document["how_to_fix"] in " ".join(explained("DFL016", capsys).split())
     assert [one.id for one in checks_of(register()["NOT005"])] == [
         "summary-metrics-not-a-number",
         "summary-metrics-mismatch",
@@ -99,10 +99,10 @@ def test_a_rule_that_tables_break_has_its_checks_and_a_way_to_mend_them(capsys: 
 
 
 def test_a_check_is_explained_with_its_requirement(capsys: pytest.CaptureFixture[str]) -> None:
-    text = told("data-file-lower-bounds-exceeded", capsys)
+    text = explained("data-file-lower-bounds-exceeded", capsys)
     assert text.startswith("data-file-lower-bounds-exceeded\n")
     assert "DFL016" in text
-    document = told("data-file-lower-bounds-exceeded-by-signed-uuid", capsys, json_=True)
+    document = explained("data-file-lower-bounds-exceeded-by-signed-uuid", capsys, json_=True)
     assert document["code"] == "DFL016"
     assert document["check"]["severity"] == "tolerated"
     assert document["check"]["requirements"] == ["DFL016"]
@@ -115,13 +115,13 @@ def test_what_no_table_can_break_has_nothing_to_mend(capsys: pytest.CaptureFixtu
     assert fixable == {code for check in registry().values() for code in check.requirements} & adopted
     assert {"TMD006", "LIN023"} <= fixable
     assert not {"HSH007", "EXP012", "OCC001", "CST001"} & fixable
-    assert "how to fix" not in told("HSH007", capsys)
+    assert "how to fix" not in explained("HSH007", capsys)
 
 
 def test_a_reason_stands_where_there_is_no_proof(capsys: pytest.CaptureFixture[str]) -> None:
-    assert told("VIW001", capsys, json_=True)["no_proof"].startswith("out of scope: ")
-    assert "no proof" in told("VIW001", capsys)
-    assert told("HSH007", capsys, json_=True)["no_proof"] is None
+    assert explained("VIW001", capsys, json_=True)["no_proof"].startswith("out of scope: ")
+    assert "no proof" in explained("VIW001", capsys)
+    assert explained("HSH007", capsys, json_=True)["no_proof"] is None
 
 
 def test_links_lead_to_the_text_that_was_read() -> None:
@@ -133,6 +133,6 @@ def test_links_lead_to_the_text_that_was_read() -> None:
 
 @pytest.mark.parametrize("code", ["HSH001", "GCM001", "OCC010", "TMD024", "CST001"])
 @pytest.mark.parametrize("json_", [False, True])
-def test_every_kind_of_rule_can_be_told(code: str, json_: bool, capsys: pytest.CaptureFixture[str]) -> None:
-    shown = told(code, capsys, json_=json_)
+def test_every_kind_of_rule_can_be_reported(code: str, json_: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    shown = explained(code, capsys, json_=json_)
     assert register()[code].text in (shown["text"] if json_ else shown)

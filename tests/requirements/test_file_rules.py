@@ -145,8 +145,8 @@ def test_days_that_were_written_as_ints_are_days() -> None:  # TRN013
     for row in rows:
         row["data_file"]["partition"] = {"d": 3}
     out = io.BytesIO()
-    told = {key: value for key, value in reader.metadata.items() if not key.startswith("avro.")}
-    fastavro.writer(out, plain, rows, metadata=told)
+    fields = {key: value for key, value in reader.metadata.items() if not key.startswith("avro.")}
+    fastavro.writer(out, plain, rows, metadata=fields)
     (found,) = read_manifest(out.getvalue(), specs={0: spec}).entries()
     assert found.data_file.partition == {1000: 3}
     (as_date,) = read_manifest(data, specs={0: spec}).entries()
@@ -319,15 +319,15 @@ def test_statistics_may_be_of_many_snapshots() -> None:  # STA035
 
 
 @pytest.mark.parametrize(("lower", "codes"), [(-0.0, set()), (0.0, {"MLS023"})])
-def test_a_zero_of_the_other_sign_in_a_summary_is_told(
+def test_a_zero_of_the_other_sign_in_a_summary_is_reported(
     lower: float, codes: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def told(*args: Any, **said: Any) -> Any:
+    def changed(*args: Any, **said: Any) -> Any:
         made = manifest_file(*args, **said)
         bounds = evolve(made.partitions[0], lower_bound=struct.pack("<d", lower))
         return evolve(made, partitions=(bounds,))
 
-    monkeypatch.setattr("tools.table_kit.manifest_file", told)
+    monkeypatch.setattr("tools.table_kit.manifest_file", changed)
     spec = PartitionSpec(0, (PartitionField(source_id=3, field_id=1000, name="d", transform=Identity()),))
     kit = TableKit(tmp_path.as_uri(), (ID, NestedField(3, "d", False, DOUBLE)), spec=spec)
     kit.commit(*(kit.file([{1: 1, 3: value}], partition={1000: value}) for value in (-0.0, 1.0)))
@@ -369,7 +369,7 @@ def test_partition_statistics_are_of_their_types(field_id: int, wrong: Any, code
     ("field_id", "type_", "code"),
     [(2147483645, STRING, "RES002"), (2147483542, LONG, "RES004"), (2147483540, STRING, "RES005")],
 )
-def test_reserved_columns_of_other_types_are_told(field_id: int, type_: Any, code: str, tmp_path: Path) -> None:
+def test_reserved_columns_of_other_types_are_reported(field_id: int, type_: Any, code: str, tmp_path: Path) -> None:
     kit = TableKit(tmp_path.as_uri(), (ID,), version=V3)
     named = NestedField(field_id, BY_ID[field_id].name, False, type_)
     kit.commit(kit.file([{1: 1}], fields=(ID, named)))

@@ -15,7 +15,7 @@ from spec_ref.core.records import evolve
 from spec_ref.requirements import REASONS, Requirement, Status, _requirement, register
 from tools import trace
 from tools.proofs import Proof
-from tools.trace import Evidence, counts, evidence, modules, never_seen, problems, told, unseen
+from tools.trace import Evidence, counts, evidence, modules, never_seen, problems, proof_summary, unseen
 
 ROW = {
     "code": "HSH001",
@@ -64,10 +64,10 @@ def test_reasons_are_sentences_of_adopted_requirements() -> None:
 )
 def test_a_requirement_has_a_proof_or_a_reason_and_never_both(proof: dict[str, Any]) -> None:
     because = rule(unproven="not built: later.")
-    assert [told[:26] for told in problems(ONE, found())] == ["HSH001 has neither proof nor vector"[:26]]
+    assert [problem[:26] for problem in problems(ONE, found())] == ["HSH001 has neither proof nor vector"[:26]]
     assert list(problems(ONE, found(**proof))) == []
     assert list(problems(because, found())) == []
-    assert [told[:27] for told in problems(because, found(**proof))] == ["HSH001 has a proof by now, "]
+    assert [problem[:27] for problem in problems(because, found(**proof))] == ["HSH001 has a proof by now, "]
     assert list(problems(ONE, found(proved={"HSH001": [MUTANT]}))) == []
 
 
@@ -75,30 +75,30 @@ def test_a_draft_needs_no_proof() -> None:
     assert list(problems(rule(status=Status.V4_DRAFT), found())) == []
 
 
-def test_a_requirement_that_nothing_states_is_told() -> None:
+def test_a_requirement_that_nothing_states_is_reported() -> None:
     tests = {"HSH001": {"test_x.py": ["test_a"]}}
-    assert [told[:19] for told in problems(ONE, found(tests=tests, stated={}))] == ["HSH001 is stated by"]
+    assert [problem[:19] for problem in problems(ONE, found(tests=tests, stated={}))] == ["HSH001 is stated by"]
     docstring = {"`hashing.py`": "32-bit Hash Requirements (Appendix B: 32-bit Hash Requirements)."}
     assert list(problems(ONE, found(tests=tests, stated={}, sections=docstring))) == []
 
 
-def test_a_proof_that_names_no_requirement_is_told() -> None:
+def test_a_proof_that_names_no_requirement_is_reported() -> None:
     sound = {"HSH001": {"test_x.py": ["test_a"]}}
     for wrong in (
         {"tests": {**sound, "HSH777": {"test_x.py": ["test_a"]}}},
         {"tests": sound, "vectors": {"XXX001": {"hashing": 1}}},
         {"tests": sound, "proved": {"HSH777": [MUTANT]}},
     ):
-        (told,) = problems(ONE, found(**wrong))
-        assert "is not a requirement" in told
+        (problem,) = problems(ONE, found(**wrong))
+        assert "is not a requirement" in problem
     assert list(problems(ONE, found(tests={**sound, "SHA256": {"test_x.py": ["test_a"]}}))) == []
 
 
-def test_a_check_whose_code_nothing_emits_is_told() -> None:
+def test_a_check_whose_code_nothing_emits_is_reported() -> None:
     tests = {"HSH001": {"test_x.py": ["test_a"]}}
     checks = {"MLS004": ["manifest-file-manifest-length-mismatch"]}
-    (told,) = problems(ONE, found(tests=tests, checks=checks))
-    assert told.startswith("MLS004 has the checks manifest-file-manifest-length-mismatch")
+    (problem,) = problems(ONE, found(tests=tests, checks=checks))
+    assert problem.startswith("MLS004 has the checks manifest-file-manifest-length-mismatch")
     assert list(problems(ONE, found(tests=tests, checks=checks, emitted={"MLS004": ["spec_ref/x.py"]}))) == []
     further = {"DEL001": ["data-file-content-deletes-in-v1"]}  # which has the code DFL001
     assert list(problems(ONE, found(tests=tests, checks=further))) == []
@@ -115,7 +115,7 @@ def test_nothing_is_identified_by_searching_texts(monkeypatch: pytest.MonkeyPatc
         assert getattr(whole, name)
 
 
-def test_what_is_emitted_and_never_seen_broken_is_told() -> None:
+def test_what_is_emitted_and_never_seen_broken_is_reported() -> None:
     emits = found(emitted={"HSH001": ["spec_ref/hashing.py"]})
     seen = {"HSH001": ["test_x.py"]}
     assert list(unseen(ONE, emits, seen, {})) == []
@@ -176,16 +176,16 @@ def test_each_test_that_the_trace_names_is_there() -> None:
             assert [name for name in functions if f"def {name}(" not in text and f"class {name}" not in text] == []
 
 
-def test_what_proves_a_rule_is_told_in_numbers() -> None:
+def test_what_proves_a_rule_is_reported_in_numbers() -> None:
     (one,) = ONE.values()
     tests = {"HSH001": {"a/test_x.py": ["test_a", "test_b"], "helper.py": []}}
     vectors = {"HSH001": {"hashing": 2, "reading": 1}}
     everything = found(tests=tests, vectors=vectors, checks={"HSH001": ["a-check"]})
-    assert told(one, everything) == "covered: 3 vectors, 1 check, 2 tests"
+    assert proof_summary(one, everything) == "covered: 3 vectors, 1 check, 2 tests"
     proved = evolve_evidence(everything, [MUTANT, Proof("fault", "f", "v"), Proof("fault", "g", "v")])
-    assert told(one, proved) == "proved: 1 mutant, 2 faults; 3 vectors, 1 check, 2 tests"
-    assert told(one, found(proved={"HSH001": [MUTANT]})) == "proved: 1 mutant"
-    assert told(rule(unproven="not built: later.")["HSH001"], found()) == "none; not built: later."
+    assert proof_summary(one, proved) == "proved: 1 mutant, 2 faults; 3 vectors, 1 check, 2 tests"
+    assert proof_summary(one, found(proved={"HSH001": [MUTANT]})) == "proved: 1 mutant"
+    assert proof_summary(rule(unproven="not built: later.")["HSH001"], found()) == "none; not built: later."
 
 
 def evolve_evidence(evidence_: Evidence, proofs: list[Proof]) -> Evidence:
@@ -213,7 +213,7 @@ def test_modules_are_named_once_and_of_many_the_first() -> None:
     assert modules([f"`m{number}.py`" for number in range(6)])[-1] == "2 more"
 
 
-def test_fewer_proofs_than_there_were_are_told(
+def test_fewer_proofs_than_there_were_are_reported(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(trace, "LEAST_PROVED", 10_000)
@@ -229,7 +229,7 @@ def test_the_file_says_what_is_not_adopted_apart() -> None:
     assert all((place_of[code] > apart) == (code in drafts) for code in register())
 
 
-def test_a_stale_file_is_told(
+def test_a_stale_file_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(trace, "TRACE", tmp_path / "SPEC_TRACE.md")

@@ -41,7 +41,7 @@ def with_schema(new: dict[str, Any], column: dict[str, Any], last: int = 10) -> 
         (lambda new: new["partition-specs"][0].update(fields=[]), {"PAR011"}),
     ],
 )
-def test_what_later_versions_may_not_change_is_told(change: Callable[[Any], Any], codes: set[str]) -> None:
+def test_what_later_versions_may_not_change_is_reported(change: Callable[[Any], Any], codes: set[str]) -> None:
     old, new = document(), document()
     change(new)
     found = changes(read_metadata(old), read_metadata(new), "old", "new")

@@ -1,4 +1,4 @@
-"""Scale: what is measured, how growth is told, limits that can fail, and the estimate, whose figures are computed."""
+"""Scale: the measurements, printed growth, limits that can fail, and the estimate, whose figures are computed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_growth_is_the_power_beyond_what_starting_takes(power: float) -> None:
     assert Growth(tuple(steps)).exponent == pytest.approx(power)
 
 
-def test_sizes_that_take_no_more_than_starting_tell_nothing_of_growth() -> None:
+def test_sizes_that_take_no_more_than_starting_report_nothing_of_growth() -> None:
     assert Growth((step(1, 1.0), step(100, 1.02), step(1000, 1.9))).exponent == 0
 
 
@@ -46,7 +46,7 @@ def test_one_more_costs_what_lies_between_the_smallest_and_the_largest() -> None
 @pytest.mark.parametrize(
     ("memory_mib", "exponent", "expected"), [(102, 1.1, 0), (101, 1.1, 1), (102, 0.9, 1), (101, 0.9, 2)]
 )
-def test_what_is_beyond_a_limit_is_told(memory_mib: int, exponent: float, expected: int) -> None:
+def test_what_is_beyond_a_limit_is_reported(memory_mib: int, exponent: float, expected: int) -> None:
     grown = growths((step(1, 0.0), step(1000, 10.0, 102), step(100, 1.0)))
     allowed = {"p": Limit(path="p", memory_mib=memory_mib, exponent=exponent)}
     assert len(exceeded(grown, allowed)) == expected

@@ -204,7 +204,7 @@ def test_manifests_of_other_versions_and_specs_are_kept_apart() -> None:
 # What is refused
 
 
-def test_a_manifest_list_that_is_not_there_is_told() -> None:
+def test_a_manifest_list_that_is_not_there_is_reported() -> None:
     table = Table()
     snapshot = table.snapshot
     del table.files[LIST]
@@ -213,13 +213,13 @@ def test_a_manifest_list_that_is_not_there_is_told() -> None:
     assert (caught.value.violation.requirement, caught.value.violation.file) == ("SNP005", LIST)
 
 
-def test_a_snapshot_without_manifests_is_told() -> None:
+def test_a_snapshot_without_manifests_is_reported() -> None:
     with pytest.raises(SpecError) as caught:
         list(plan(Table().metadata, Snapshot(snapshot_id=1, timestamp_ms=1), TRUE, Table().read_file))
     assert caught.value.violation.requirement == "SNP005"
 
 
-def test_a_manifest_that_is_not_there_is_told() -> None:
+def test_a_manifest_that_is_not_there_is_reported() -> None:
     table = Table()
     table.manifest([added(data_file("a"))])
     path = table.listed[0].manifest_path
@@ -228,7 +228,7 @@ def test_a_manifest_that_is_not_there_is_told() -> None:
     assert (problem.requirement, problem.file, problem.found) == ("MLS003", LIST, repr(path))
 
 
-def test_a_spec_that_the_table_does_not_have_is_told() -> None:
+def test_a_spec_that_the_table_does_not_have_is_reported() -> None:
     table = Table()
     table.manifest([added(data_file("a"))])
     table.manifest([added(data_file("b"))], partition_spec_id=4)
@@ -236,7 +236,7 @@ def test_a_spec_that_the_table_does_not_have_is_told() -> None:
     assert (problem.requirement, problem.file, problem.path) == ("MLS005", LIST, "/1/partition_spec_id")
 
 
-def test_a_manifest_that_is_cut_off_among_others_is_told() -> None:
+def test_a_manifest_that_is_cut_off_among_others_is_reported() -> None:
     table = Table()
     for number in range(3):
         table.manifest([added(data_file(f"{number}-{place}")) for place in range(30)])
@@ -246,7 +246,7 @@ def test_a_manifest_that_is_cut_off_among_others_is_told() -> None:
     assert (problem.requirement, problem.file) == ("MAN001", path)
 
 
-def test_an_entry_that_is_malformed_among_those_of_other_manifests_is_told() -> None:
+def test_an_entry_that_is_malformed_among_those_of_other_manifests_is_reported() -> None:
     table = Table(version=V2)
     for number in range(3):
         table.manifest([added(data_file(f"{number}-{place}"), 3) for place in range(30)])
@@ -259,7 +259,7 @@ def test_an_entry_that_is_malformed_among_those_of_other_manifests_is_told() -> 
     assert problem.path.startswith("/17/data_file/file_path")
 
 
-def test_a_string_that_is_not_utf8_is_told_with_its_place() -> None:
+def test_a_string_that_is_not_utf8_is_reported_with_its_place() -> None:
     table = Table()
     for number in range(2):
         table.manifest([added(data_file(f"{number}-{place:02}", **bounds(place, place))) for place in range(30)])
@@ -295,14 +295,14 @@ def _foreign(version: FormatVersion, row: Any, kind: str = "data", **listed: Any
         ({"sequence_number": -1, "file_sequence_number": 3}, "MAN013", "/0/sequence_number"),
     ],
 )
-def test_numbers_that_cannot_be_are_told(numbers: dict[str, Any], code: str, path: str) -> None:
+def test_numbers_that_cannot_be_are_reported(numbers: dict[str, Any], code: str, path: str) -> None:
     assert _foreign(V2, avro_files.entry(status=0, sequence_number=3, file_sequence_number=3)).planned()
     problem = refused(_foreign(V2, avro_files.entry(status=0, **numbers)))
     assert (problem.requirement, problem.path) == (code, path)
     assert problem.file is not None
 
 
-def test_files_of_the_other_kind_are_told() -> None:
+def test_files_of_the_other_kind_are_reported() -> None:
     row = avro_files.entry(file={"content": 1})
     problem = refused(_foreign(V2, row))
     assert (problem.requirement, problem.path) == ("MAN002", "/0/data_file/content")
@@ -311,7 +311,7 @@ def test_files_of_the_other_kind_are_told() -> None:
     assert refused(table).requirement == "MAN002"
 
 
-def test_deletes_before_their_version_are_told() -> None:
+def test_deletes_before_their_version_are_reported() -> None:
     old = Table(version=V1)
     old.manifest([added(data_file("a"), snapshot_id=3)])
     young = Table(version=V2)
@@ -339,14 +339,14 @@ def test_deletes_before_their_version_are_told() -> None:
         ({"content": 2}, "DFL020", "/0/data_file/equality_ids"),
     ],
 )
-def test_deletes_that_do_not_say_of_what_are_told(file: dict[str, Any], code: str, path: str) -> None:
+def test_deletes_that_do_not_say_of_what_are_reported(file: dict[str, Any], code: str, path: str) -> None:
     table = _foreign(V3, avro_files.entry(file=file), "deletes", content=ManifestContent.DELETES)
     table.manifest([added(data_file("b"))])
     problem = refused(table)
     assert (problem.requirement, problem.path, problem.file) == (code, path, table.listed[0].manifest_path)
 
 
-def test_two_deletion_vectors_of_a_file_are_told() -> None:
+def test_two_deletion_vectors_of_a_file_are_reported() -> None:
     table = Table()
     table.manifest([added(data_file("a"), 3), added(data_file("b"), 3)])
     table.deletes([added(vector("v", "b"), 4), added(vector("w", "b"), 5)])
@@ -354,7 +354,7 @@ def test_two_deletion_vectors_of_a_file_are_told() -> None:
     assert (problem.requirement, problem.path, problem.file) == ("DEL003", "/1", table.listed[0].manifest_path)
 
 
-def test_a_file_that_is_live_twice_is_told() -> None:
+def test_a_file_that_is_live_twice_is_reported() -> None:
     table = Table()
     table.manifest([added(data_file("a"))])
     table.manifest([added(data_file("a"))])
@@ -363,7 +363,7 @@ def test_a_file_that_is_live_twice_is_told() -> None:
     assert problem.file == table.listed[1].manifest_path
 
 
-def test_a_bound_of_another_type_is_told_with_its_place() -> None:
+def test_a_bound_of_another_type_is_reported_with_its_place() -> None:
     table = Table()
     table.manifest([added(data_file(f"{number}", **bounds(1, 2))) for number in range(30)])
     bad = data_file("bad", **{**bounds(1, 2), "lower_bounds": {1: b"abc"}})
@@ -373,7 +373,7 @@ def test_a_bound_of_another_type_is_told_with_its_place() -> None:
     assert len(table.plan()) == 32
 
 
-def test_a_bound_of_a_summary_of_another_type_is_told_with_its_place() -> None:
+def test_a_bound_of_a_summary_of_another_type_is_reported_with_its_place() -> None:
     table = Table(specs=(BY_ID,))
     summary = FieldSummary(contains_null=False, contains_nan=False, lower_bound=b"abc", upper_bound=b"abc")
     table.manifest([added(data_file("a", partition={1000: 1}))], partitions=(summary,))

@@ -306,7 +306,7 @@ def test_other_types_are_refused(old: Type, new: Type) -> None:
     ("old", "new"),
     [(BINARY, GeometryType()), (GeometryType("a"), GeometryType("b")), (BINARY, GeographyType()), (BINARY, STRING)],
 )
-def test_what_formats_and_writers_do_not_tell_is_read(old: Type, new: Type) -> None:
+def test_what_formats_and_writers_do_not_report_is_read(old: Type, new: Type) -> None:
     value = b"\x01\x01\0\0\0" + bytes(16)
     assert compile_projection([field(1, "a", new)], WrittenColumns(struct(field(1, "a", old))), {})(
         batch_of(struct(field(1, "a", BINARY)), [{1: value if new != STRING else b"text"}])

@@ -197,7 +197,7 @@ def test_versions_without_delete_files_have_no_equality_deletes() -> None:
         ),
     ],
 )
-def test_what_is_no_script_is_told_with_its_place(json: Any, said: str) -> None:
+def test_what_is_no_script_is_reported_with_its_place(json: Any, said: str) -> None:
     with pytest.raises(ScriptError, match=said):
         parse_script(json)
 

@@ -161,7 +161,7 @@ def test_an_answer_is_no_longer_than_the_protocol_says() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "[", "null", '{"suite": "../../x"}', "[" * 100_000])
-def test_a_broken_file_of_vectors_is_told(text: str, tmp_path: Path) -> None:
+def test_a_broken_file_of_vectors_is_reported(text: str, tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "b.json").write_text(text)
     with pytest.raises(UsageError, match="broken vector file"):

@@ -49,7 +49,7 @@ def remote(store: Path) -> str:
 
 
 UNREADABLE = ["snapshot-manifest-list-unreadable"]
-"""What is told of the manifest list, which is on this machine and there."""
+"""Findings about the manifest list, which exists on this machine."""
 
 
 def test_a_table_on_a_store_makes_no_file_of_this_machine_read(remote: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -106,7 +106,7 @@ def test_what_no_reference_leads_to_goes() -> None:  # RET001
     assert kept(table(5, {}, *CHAIN, snapshot(9, 4, 60)), 60) == [5]
 
 
-def test_expiring_takes_along_what_tells_of_the_expired() -> None:
+def test_expiring_takes_along_what_reports_of_the_expired() -> None:
     log = tuple(SnapshotLogEntry(timestamp_ms=one.timestamp_ms, snapshot_id=one.snapshot_id) for one in CHAIN)
     metadata = evolve(table(5, {"t": ref(2, max_ref_age_ms=1)}, *CHAIN), snapshot_log=log)
     left = expire_snapshots(metadata, 60, RetentionPolicy(2, 1, 1000))
@@ -135,7 +135,7 @@ def test_a_circle_of_parents_ends() -> None:
     assert [one.snapshot_id for one in ancestors(circle, 1)] == [1, 2]
 
 
-def test_the_policy_is_told_by_properties_with_their_prefix() -> None:
+def test_the_policy_is_reported_by_properties_with_their_prefix() -> None:
     assert read_retention_policy({}) == RetentionPolicy(1, 432_000_000, 2**63 - 1)
     names = {
         "history.expire.min-snapshots-to-keep": "3",

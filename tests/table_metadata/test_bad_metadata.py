@@ -395,7 +395,7 @@ def test_a_bomb_of_values_costs_no_more_than_its_text() -> None:
     assert peak < 1 << 27
 
 
-def test_a_list_of_nothing_but_faults_is_told_in_part() -> None:
+def test_a_list_of_nothing_but_faults_is_reported_in_part() -> None:
     document = v2(snapshots=[{}] * 20_000, snapshot_log=[5] * 20_000, current_snapshot_id=None)
     found = check_metadata(document)
     assert {one.path for one in found} > {"/snapshots/0/snapshot-id", "/snapshot-log/0"}

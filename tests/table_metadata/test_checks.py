@@ -191,12 +191,12 @@ def test_the_base_of_these_tests_is_sound() -> None:
 
 
 @pytest.mark.parametrize(("code", "path", "severity", "document"), CASES)
-def test_what_reading_bears_is_told(code: str, path: str, severity: Severity, document: dict[str, Any]) -> None:
+def test_what_reading_bears_is_reported(code: str, path: str, severity: Severity, document: dict[str, Any]) -> None:
     read_metadata(document)
     assert (code, path, severity) in {(one.requirement, one.path, one.severity) for one in check_metadata(document)}
 
 
-def test_everything_is_told_at_once() -> None:
+def test_everything_is_reported_at_once() -> None:
     document = v3(table_uuid="no", last_column_id="5", current_schema_id=7, snapshots=[snapshot(), snapshot(summary=3)])
     found = {(one.requirement, one.path) for one in check_metadata(document, file="m.json")}
     assert found == {

@@ -37,7 +37,7 @@ from spec_ref.table_metadata.legacy_json import (
         ("a-b-c.metadata.json", MetadataFileName(None, None, False)),
     ],
 )
-def test_names_tell_version_and_compression(name: str, expected: MetadataFileName) -> None:
+def test_names_report_version_and_compression(name: str, expected: MetadataFileName) -> None:
     assert parse_name(name) == expected
     assert is_compressed_name(name) is expected.compressed
 

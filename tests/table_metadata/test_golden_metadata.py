@@ -33,7 +33,7 @@ BORNE: dict[str, str] = {
     "TMD007": "PyIceberg keeps the schema that a v1 table had first in the deprecated copy",
     "TMD010": "PyIceberg keeps the partition spec that a v1 table had first in the deprecated copy",
 }
-"""The warnings that may be told of what engines write, and why."""
+"""The warnings that may be reported for files of engines, and why."""
 
 
 def text_of(file: Path) -> bytes:

@@ -89,7 +89,7 @@ def test_a_name_that_stands_twice_is_refused_wherever_it_stands(pointer: str) ->
         (b"}", ""),
     ],
 )
-def test_the_error_tells_where_a_text_breaks(text: bytes, place: str) -> None:
+def test_the_error_reports_where_a_text_breaks(text: bytes, place: str) -> None:
     with pytest.raises(SpecError) as error:
         loads(text)
     assert (error.value.violation.requirement, error.value.violation.path) == ("TMD029", place)

@@ -73,7 +73,7 @@ def test_v1_writers_leave_out_what_is_newer() -> None:  # UPG001
     assert written["snapshots"] == [{**SNAPSHOT, "manifests": ["s3://b/m"]}]
 
 
-def test_what_a_version_does_not_have_is_ignored_and_told() -> None:
+def test_what_a_version_does_not_have_is_ignored_and_reported() -> None:
     document = v1(next_row_id="nonsense", last_sequence_number=7)
     assert read_metadata(document).last_sequence_number == 0
     assert codes(document) == {("VER005", "/next-row-id"), ("VER005", "/last-sequence-number")}
@@ -96,7 +96,7 @@ def test_minus_one_is_no_current_snapshot(version: FormatVersion) -> None:
     assert codes(document) == set()
 
 
-def test_minus_one_is_told_from_v3_on() -> None:
+def test_minus_one_is_reported_from_v3_on() -> None:
     document = write_metadata(upgrade(read_metadata(v1()), V3, table_uuid=UUID)) | {"current-snapshot-id": -1}
     assert read_metadata(document).current_snapshot_id is None
     assert codes(document) == {("NOT008", "/current-snapshot-id")}
@@ -155,7 +155,7 @@ def test_defaults_below_v3_are_ignored_and_not_written() -> None:
     assert all(column.field is None or column.field.initial_default is None for column in metadata.schemas[0].columns())
 
 
-def test_added_rows_may_be_missing_and_are_told() -> None:
+def test_added_rows_may_be_missing_and_are_reported() -> None:
     snapshot = {**SNAPSHOT, "manifest-list": "l", "summary": {"operation": "append"}, "sequence-number": 0}
     metadata = upgrade(read_metadata(v1()), V3, table_uuid=UUID)
     document = write_metadata(evolve(metadata, next_row_id=9)) | {

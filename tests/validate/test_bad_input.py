@@ -40,7 +40,7 @@ def codes(bench: Workbench, level: Level = Level.ROWS) -> set[str]:
     return {finding.requirement for finding in report.findings if finding.severity is Severity.ERROR}
 
 
-def test_all_that_is_broken_is_told_in_one_run(tmp_path: Path) -> None:
+def test_all_that_is_broken_is_reported_in_one_run(tmp_path: Path) -> None:
     bench = Workbench(V2, tmp_path)
     first, second = (one for one in bench.manifests if one.listed["content"] == 0 and one is not bench.data)
     bench.replaced[first.path] = None
@@ -93,7 +93,7 @@ def _path(location: str) -> str:
     return local(location)
 
 
-def test_a_file_that_may_not_be_read_is_told_with_the_reason(tmp_path: Path) -> None:
+def test_a_file_that_may_not_be_read_is_reported_with_the_reason(tmp_path: Path) -> None:
     if os.geteuid() == 0:
         bench = Workbench(V2, tmp_path)
         bench.replaced[bench.data.path] = None  # root may read all; a directory in its place it may not read as a file
@@ -115,7 +115,7 @@ def test_a_file_that_may_not_be_read_is_told_with_the_reason(tmp_path: Path) -> 
         validate(bench.metadata_path, Level.METADATA, Local())
 
 
-def test_a_file_that_grew_meanwhile_is_told_by_its_size(tmp_path: Path) -> None:
+def test_a_file_that_grew_meanwhile_is_reported_by_its_size(tmp_path: Path) -> None:
     bench = Workbench(PARQUET, tmp_path)
     content = bench.read(bench.file["file_path"])
     bench.replaced[_path(bench.file["file_path"])] = content + content[-8:]
@@ -179,7 +179,7 @@ def test_a_full_disk_ends_the_check_with_the_reason_and_what_was_found(
     assert "LOC001" in stopped(engine, Workbench(VECTORS, tmp_path), "No space left on device")
 
 
-def test_a_folder_that_is_not_there_for_temporary_files_is_told(
+def test_a_folder_that_is_not_there_for_temporary_files_is_reported(
     engine: Local, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(local.tempfile, "tempdir", str(tmp_path / "nothing"))
@@ -210,7 +210,7 @@ def test_every_place_of_what_several_entries_have_names_its_file(count: int | No
     assert [one for one in report.findings for place in one.places if not place.file] == []
 
 
-def test_the_name_of_a_file_that_is_looked_for_is_told_in_full(tmp_path: Path) -> None:
+def test_the_name_of_a_file_that_is_looked_for_is_reported_in_full(tmp_path: Path) -> None:
     bench = Workbench(PARQUET, tmp_path)
     bench.file["file_path"] = path = f"{tmp_path}/{'/'.join(['part=of a long path'] * 20)}/f.parquet"
     report = bench.validate(Level.FILES)
@@ -247,7 +247,7 @@ def dies_over_a_file(context: Context, task: FilesTask) -> Iterator[Emitted]:
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_a_file_that_ends_its_process_is_told_and_the_files_beside_it_are_checked(
+def test_a_file_that_ends_its_process_is_reported_and_the_files_beside_it_are_checked(
     workers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     materialize([BESIDE])
@@ -284,7 +284,7 @@ def dies_over_deletes(context: Context, task: FilesTask) -> Iterator[Emitted]:
         (VECTORS, dies_over_deletes, "puffin-file-structure-process-ended"),
     ],
 )
-def test_a_process_that_ends_over_a_file_is_told_by_its_format(
+def test_a_process_that_ends_over_a_file_is_reported_by_its_format(
     table: str, dies: Any, check: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     materialize([table])

@@ -37,8 +37,8 @@ def metadata() -> JsonObject:
 
 
 def found(old: JsonObject, new: JsonObject) -> set[str]:
-    told = changes(read_metadata(copy.deepcopy(old)), read_metadata(copy.deepcopy(new)), "old", "new")
-    return {finding.requirement for finding in told if finding.severity is Severity.ERROR}
+    findings = changes(read_metadata(copy.deepcopy(old)), read_metadata(copy.deepcopy(new)), "old", "new")
+    return {finding.requirement for finding in findings if finding.severity is Severity.ERROR}
 
 
 def test_a_version_against_itself_is_unchanged(metadata: JsonObject) -> None:
@@ -78,12 +78,12 @@ def test_a_logged_file_has_its_place_and_not_its_name(metadata: JsonObject) -> N
     new = {**copy.deepcopy(metadata), "last-updated-ms": metadata["last-updated-ms"] + 1}
     new["metadata-log"] = [{"timestamp-ms": 1, "metadata-file": "file:///t/v1.metadata.json"}]
 
-    def told(old_file: str) -> list[str]:
+    def requirements_of(old_file: str) -> list[str]:
         made = changes(read_metadata(copy.deepcopy(old)), read_metadata(copy.deepcopy(new)), old_file, "/t/v2")
         return [finding.requirement for finding in made]
 
-    assert told("/t/v1.metadata.json") == []
-    assert told("/t/v0.metadata.json") == ["TMD018"]
+    assert requirements_of("/t/v1.metadata.json") == []
+    assert requirements_of("/t/v0.metadata.json") == ["TMD018"]
 
 
 def test_an_optional_column_that_became_required_is_tolerated(metadata: JsonObject) -> None:
@@ -92,8 +92,8 @@ def test_an_optional_column_that_became_required_is_tolerated(metadata: JsonObje
     new = copy.deepcopy(old)
     changed = {**old["schemas"][0], "schema-id": 9, "fields": [{**first, "required": True}, *others]}
     new["schemas"].append(changed)
-    told = list(changes(read_metadata(copy.deepcopy(old)), read_metadata(new), "old", "new"))
-    assert [(one.requirement, one.severity) for one in told] == [("EVO001", Severity.TOLERATED)]
+    findings = list(changes(read_metadata(copy.deepcopy(old)), read_metadata(new), "old", "new"))
+    assert [(one.requirement, one.severity) for one in findings] == [("EVO001", Severity.TOLERATED)]
     new["schemas"][-1]["fields"][0]["required"] = False
     assert found(old, new) == set()
 
@@ -207,13 +207,13 @@ CASES: dict[str, tuple[str, Callable[[JsonObject], object]]] = {
     ),
     "row ids again": ("LIN023 reused", lambda new: _snapshot(new, **{"first-row-id": 0})),
 }
-"""What changed between two versions: the requirement and the aspect that are told, and the change."""
+"""What changed between two versions: the requirement and the aspect that are reported, and the change."""
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_what_may_not_change_is_told(name: str, metadata: JsonObject) -> None:
-    told, change = CASES[name]
-    check = check_id(*told.split())
+def test_what_may_not_change_is_reported(name: str, metadata: JsonObject) -> None:
+    expected, change = CASES[name]
+    check = check_id(*expected.split())
     new = copy.deepcopy(metadata)
     change(new)
     made = list(changes(read_metadata(copy.deepcopy(metadata)), read_metadata(new), "old", "new"))
@@ -224,7 +224,7 @@ def test_what_may_not_change_is_told(name: str, metadata: JsonObject) -> None:
     ("transform", "default", "codes"),
     [("bucket[8]", 1, {"EVO008"}), ("identity", 0, {"EVO008"}), ("day", 1, set()), ("void", 1, set())],
 )
-def test_a_promotion_that_changes_partition_values_of_any_spec_is_told(
+def test_a_promotion_that_changes_partition_values_of_any_spec_is_reported(
     transform: str, default: int, codes: set[str], metadata: JsonObject
 ) -> None:
     dated = {"id": 80, "name": "d", "required": False, "type": "date"}
@@ -260,7 +260,7 @@ def test_an_initial_default_is_promoted_with_its_column(default: str, codes: set
     assert found(old, new) == codes
 
 
-def test_a_list_element_that_became_required_is_told(metadata: JsonObject) -> None:
+def test_a_list_element_that_became_required_is_reported(metadata: JsonObject) -> None:
     first = metadata["schemas"][-1]
 
     def of(required: bool, schema_id: int) -> JsonObject:
@@ -316,7 +316,7 @@ def test_a_table_that_is_replaced_may_have_new_required_columns(metadata: JsonOb
     assert "EVO015" not in found(metadata, new)
 
 
-def test_an_id_that_a_dropped_column_had_is_told(metadata: JsonObject) -> None:
+def test_an_id_that_a_dropped_column_had_is_reported(metadata: JsonObject) -> None:
     old, new = copy.deepcopy(metadata), copy.deepcopy(metadata)
     old["last-column-id"] = new["last-column-id"] = 9
     fields = [*new["schemas"][0]["fields"], {"id": 8, "name": "b", "required": False, "type": "long"}]
@@ -332,7 +332,7 @@ def test_an_ordinary_commit_is_allowed(metadata: JsonObject) -> None:
     assert found(metadata, new) == set()
 
 
-def test_a_tag_whose_snapshot_expired_is_told(metadata: JsonObject) -> None:
+def test_a_tag_whose_snapshot_expired_is_reported(metadata: JsonObject) -> None:
     old = copy.deepcopy(metadata)
     old["refs"]["first"] = {"snapshot-id": old["snapshots"][0]["snapshot-id"], "type": "tag"}
     new = copy.deepcopy(old)
@@ -359,7 +359,7 @@ def test_a_parent_that_is_expired_may_be_forgotten_and_no_other(metadata: JsonOb
     assert "SNP001" not in found(old, new)
 
 
-def test_going_back_is_told(metadata: JsonObject) -> None:
+def test_going_back_is_reported(metadata: JsonObject) -> None:
     old = copy.deepcopy(metadata)
     _snapshot(old, **{"added-rows": 4})
     old["next-row-id"] += 4
@@ -384,7 +384,7 @@ def _until(metadata: JsonObject, back: int) -> None:
     )
 
 
-def told(bench: Workbench, back: int = 1) -> set[str]:
+def found_checks(bench: Workbench, back: int = 1) -> set[str]:
     """The errors of the table as it is now, against the version of some snapshots ago."""
     for manifest in bench.manifests:
         if manifest.listed["added_snapshot_id"] != bench.snapshot["snapshot-id"]:  # the version before lists it too
@@ -416,7 +416,7 @@ def _existing(bench: Workbench) -> JsonObject:
 
 
 def test_history_that_adds_up_is_allowed(bench: Workbench) -> None:
-    assert told(bench) == told(bench, 2) == set()
+    assert found_checks(bench) == found_checks(bench, 2) == set()
 
 
 def _gone(bench: Workbench) -> None:
@@ -450,9 +450,9 @@ FILES: dict[str, tuple[str, Callable[[Workbench], object]]] = {
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_what_may_not_change_in_manifests_is_told(name: str, bench: Workbench) -> None:
+def test_what_may_not_change_in_manifests_is_reported(name: str, bench: Workbench) -> None:
     wanted, change = FILES[name]
     change(bench)
     # The snapshot only replaces files, and its rows are gone.
     lost = {check_id("SNP014", "fewer-rows")} if name == "a file is gone" else set()
-    assert told(bench) == {check_id(*wanted.split()), *lost}
+    assert found_checks(bench) == {check_id(*wanted.split()), *lost}

@@ -32,7 +32,7 @@ INFO = {("PAR001", Severity.INFO)}
 def test_a_delete_of_another_partition_dangles_only_where_the_column_is_compared(
     ids: tuple[int, ...], expected: set[object], left: list[int], file_format: FileFormat, tmp_path: Path
 ) -> None:
-    """The rows that a reader has left prove what is told: with another value in a column that is compared, all."""
+    """The rows that remain prove the finding: a different value in a compared column leaves all of them."""
     kit = TableKit(tmp_path.as_uri(), (ID, KEY), spec=SPEC)
     kit.commit(kit.file([{1: 1, 2: "a"}, {1: 2, 2: "a"}], partition={1000: "a"}))
     deletes = [{1: 1, 2: "b"}]

@@ -28,7 +28,7 @@ def faults(how: str) -> int:
     return int(done.stdout)
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only the C library of Linux can be told")
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only the C library of Linux has the setting")
 def test_pages_are_taken_once() -> None:
     kept = faults("kept")
     assert kept < 2 * PAGES

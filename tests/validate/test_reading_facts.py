@@ -94,7 +94,7 @@ def test_a_fact_that_our_vectors_can_see_names_them() -> None:
         ("defaults-parquet", "clickhouse", "initial-defaults"),
     ],
 )
-def test_a_table_tells_who_cannot_read_it(table: str, engine: str, feature: str) -> None:
+def test_a_table_reports_who_cannot_read_it(table: str, engine: str, feature: str) -> None:
     materialize([table])
     report = validate(str(PLACE / table), Level.MANIFESTS, Local())
     reader = next(one for one in readers(report.features) if one.engine == engine)

@@ -45,7 +45,7 @@ def _golden_tables() -> None:
     materialize([TABLE])
 
 
-def test_a_file_that_never_comes_is_told_and_the_others_are_checked(store: socket.socket, tmp_path: Path) -> None:
+def test_a_file_that_never_comes_is_reported_and_the_others_are_checked(store: socket.socket, tmp_path: Path) -> None:
     engine = Local(2, apart=True)
     try:
         report = validate(stalled_table(tmp_path), Level.ROWS, engine, file_seconds=5)

@@ -42,7 +42,7 @@ def test_no_table_of_the_reference_breaks_a_rule(start: int, writer: InProcess, 
     assert written > EACH / 2
 
 
-def test_an_equality_delete_of_another_partition_than_its_file_is_told_and_no_error(
+def test_an_equality_delete_of_another_partition_than_its_file_is_reported_and_no_error(
     writer: InProcess, tmp_path: Path
 ) -> None:
     """Keys of deletes are written to every partition, as which one a key's row is in is not known."""

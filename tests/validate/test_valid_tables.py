@@ -55,7 +55,7 @@ def test_a_broken_golden_table_has_errors(name: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "code"), BORNE.items())
-def test_what_readers_bear_is_told(name: str, code: str) -> None:
+def test_what_readers_bear_is_reported(name: str, code: str) -> None:
     report = validate(str(PLACE / name), Level.ROWS, Local(), Snapshots("all"))
     assert {one.requirement for one in report.findings if one.severity is Severity.ERROR} == {code}
 
@@ -77,7 +77,7 @@ def test_manifests_without_a_list_are_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("part", ["list", "manifest", "file"])
-def test_what_is_encrypted_is_told_and_is_no_error(part: str, tmp_path: Path) -> None:
+def test_what_is_encrypted_is_reported_and_is_no_error(part: str, tmp_path: Path) -> None:
     bench = Workbench("row-lineage-parquet", tmp_path)
     assert bench.manifests
     if part == "list":

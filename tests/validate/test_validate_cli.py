@@ -53,7 +53,7 @@ def validate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Capt
     return run
 
 
-def test_the_command_is_a_process_that_tells_its_status_and_is_quiet_when_piped() -> None:
+def test_the_command_is_a_process_that_reports_its_status_and_is_quiet_when_piped() -> None:
     command = [sys.executable, "-m", "conformance", "validate", str(PLACE / BROKEN), "--level", "rows"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 1
@@ -62,7 +62,7 @@ def test_the_command_is_a_process_that_tells_its_status_and_is_quiet_when_piped(
     assert done.stderr == ""
 
 
-def test_a_valid_table_passes_and_a_broken_one_fails_and_both_are_told(validate: Cli) -> None:
+def test_a_valid_table_passes_and_a_broken_one_fails_and_both_are_reported(validate: Cli) -> None:
     done = validate(PLACE / VALID, PLACE / BROKEN, "--level", "rows")
     assert done.returncode == 1
     assert "error MLS003" in done.stdout
@@ -169,7 +169,7 @@ def test_a_baseline_accepts_what_it_knows(validate: Cli, tmp_path: Path) -> None
         (("x", "--time-budget", "0"), "--time-budget 0"),
     ],
 )
-def test_wrong_usage_is_told_in_one_line(validate: Cli, arguments: tuple[str, ...], expected: str) -> None:
+def test_wrong_usage_is_reported_in_one_line(validate: Cli, arguments: tuple[str, ...], expected: str) -> None:
     done = validate(*arguments)
     assert done.returncode == 2
     assert expected in done.stderr
@@ -240,7 +240,7 @@ def test_metadata_that_is_cut_is_a_finding_in_gzip_too(validate: Cli, tmp_path: 
         (None, ["v1.metadata.json"], None),
     ],
 )
-def test_a_version_hint_that_leads_to_no_file_is_told(
+def test_a_version_hint_that_leads_to_no_file_is_reported(
     hint: str | bytes | None, files: list[str], expected: str | None, validate: Cli, tmp_path: Path
 ) -> None:
     whole = Path(metadata_location(str(PLACE / VALID))).read_bytes()
@@ -289,7 +289,7 @@ def test_the_old_version_of_a_table_is_compared_with_the_new(validate: Cli, tmp_
     assert "/last-sequence-number" in done.stdout
 
 
-def test_the_metadata_file_that_was_looked_at_is_told(validate: Cli) -> None:
+def test_the_metadata_file_that_was_looked_at_is_reported(validate: Cli) -> None:
     looked = metadata_location(str(PLACE / VALID))
     below = looked.removeprefix(f"{PLACE / VALID}/")
     assert validate(PLACE / VALID).stdout.splitlines()[0] == f"{PLACE / VALID} ({below})"
@@ -364,14 +364,14 @@ def test_a_table_without_a_name_is_wrong_usage(validate: Cli) -> None:
     assert validate("").returncode == 2
 
 
-def test_what_is_left_out_is_told(validate: Cli) -> None:
+def test_what_is_left_out_is_reported(validate: Cli) -> None:
     done = validate(PLACE / BROKEN, "--ignore", "MLS,LOC,MAN,DFL,SNP,NOT")
     assert done.returncode == 0
     assert "findings not selected" in done.stdout
     assert "nothing else is wrong" in done.stdout
 
 
-def test_what_could_not_be_looked_at_is_told_whatever_is_selected(validate: Cli) -> None:
+def test_what_could_not_be_looked_at_is_reported_whatever_is_selected(validate: Cli) -> None:
     done = validate(PLACE / BROKEN, "--select", "PAR")
     assert done.returncode == 1
     assert "error MLS003" in done.stdout
@@ -386,7 +386,9 @@ def test_a_baseline_is_of_the_table_however_it_is_named_and_can_be_made_anew(val
     assert validate(PLACE / BROKEN, "--baseline", second).returncode == 0
 
 
-def test_metadata_that_readers_refuse_leaves_the_rest_unchecked_and_that_is_told(validate: Cli, tmp_path: Path) -> None:
+def test_metadata_that_readers_refuse_leaves_the_rest_unchecked_and_that_is_reported(
+    validate: Cli, tmp_path: Path
+) -> None:
     metadata = json.loads(Path(metadata_location(str(PLACE / VALID))).read_text(encoding="utf-8"))
     metadata["current-schema-id"] = 99
     path = tmp_path / "v9.metadata.json"

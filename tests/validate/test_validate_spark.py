@@ -53,7 +53,7 @@ def test_spark_and_this_machine_find_the_same(store: socket.socket, tmp_path: Pa
         assert location != made or "STA020" in {finding.requirement for finding in here.findings}
 
 
-def test_spark_is_interrupted_and_tells_what_it_found(store: socket.socket, tmp_path: Path) -> None:
+def test_spark_is_interrupted_and_reports_what_it_found(store: socket.socket, tmp_path: Path) -> None:
     materialize([TABLE])
     command = [
         sys.executable,
@@ -140,7 +140,7 @@ def _lives(group: int) -> bool:
     return True
 
 
-def test_a_job_that_fails_is_told_with_the_reason_and_what_was_found(tmp_path: Path) -> None:
+def test_a_job_that_fails_is_reported_with_the_reason_and_what_was_found(tmp_path: Path) -> None:
     materialize([TABLE])
     command, env = submitted([str(PLACE / TABLE)], "--conf", "spark.driver.maxResultSize=1")
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300, check=False)

@@ -20,7 +20,7 @@ def test_the_tables_are_what_the_derivation_gives(capsys: pytest.CaptureFixture[
     assert sorted(table.name for table in (*tables(), *commits.tables())) == KEPT
 
 
-def test_a_table_that_differs_is_told(
+def test_a_table_that_differs_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(planning, "KEPT", tmp_path)

@@ -252,7 +252,7 @@ def test_members_stand_in_the_order_of_the_readme(write: Callable[..., Path]) ->
         ("", "broken JSON: "),
     ],
 )
-def test_a_broken_file_is_told_with_its_place(
+def test_a_broken_file_is_reported_with_its_place(
     write: Callable[..., Path], capsys: pytest.CaptureFixture[str], text: str, line: str
 ) -> None:
     path = write(text)

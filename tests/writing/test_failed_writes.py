@@ -273,7 +273,7 @@ def test_an_answer_that_is_lost_keeps_the_files(table: WritableTable, broken: An
         append(table, rows(10))
     assert "data/part=a/" in " ".join(caught.value.__notes__)
     again = open_table(place)
-    assert len(lines(again)) == 12  # it was done, though nobody was told
+    assert len(lines(again)) == 12  # the commit succeeded, although no reply arrived
     assert errors(again) == []
 
 
@@ -320,7 +320,7 @@ def test_appends_never_conflict(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("eager")
-def test_files_that_cannot_be_deleted_are_told(table: WritableTable, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_that_cannot_be_deleted_are_reported(table: WritableTable, monkeypatch: pytest.MonkeyPatch) -> None:
     place = Path(table.metadata.location)
     before = files_in(place)
     monkeypatch.setattr(files_module, "remove_files", lambda locations: tuple(locations))

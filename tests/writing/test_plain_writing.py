@@ -98,14 +98,14 @@ def files_at(location: str) -> tuple[Any, ...]:
     if snapshot is None:
         return ()
     found = list(plan(metadata, snapshot, TRUE, read_bytes, statistics=True, all_deletes=True))
-    # Names are random, and what the bounds of paths let a delete file apply to, so that deletes are not told by file.
+    # Names of files are random. The bounds of paths depend on them, and so do the data files of a delete file.
     deletes = {(one.data_file.file_path, one.data_file.content_offset): one for task in found for one in task.deletes}
     files = [*(task.data_file for task in found), *(one.data_file for one in deletes.values())]
     summary = {name: value for name, value in snapshot.summary.items() if "size" not in name}
-    return sorted(repr(told(file)) for file in files), snapshot.operation, summary
+    return sorted(repr(file_fields(file)) for file in files), snapshot.operation, summary
 
 
-def told(file: Any) -> dict[str, Any]:
+def file_fields(file: Any) -> dict[str, Any]:
     # Threads may write partitions in any order, in which their files get row ids.
     left_out = {"file_path", "first_row_id", "file_size_in_bytes", "column_sizes", "split_offsets", "content_offset"}
     values = {field.name: getattr(file, field.name) for field in attrs.fields(type(file))}

@@ -308,7 +308,7 @@ def partitioned(draw: st.DrawFn) -> tuple[Schema, PartitionSpec, list[dict[int, 
 
 @settings(max_examples=30)
 @given(partitioned())
-def test_rows_are_told_apart_as_the_transforms_do_one_by_one(case: tuple[Any, ...]) -> None:
+def test_rows_are_reported_apart_as_the_transforms_do_one_by_one(case: tuple[Any, ...]) -> None:
     schema, spec, rows = case
     try:
         check_spec(spec, schema)
@@ -337,7 +337,7 @@ def in_batch(schema: Schema, batch: pa.RecordBatch) -> list[dict[int, Any]]:
     return rows_of(schema, pa.Table.from_batches([batch]))
 
 
-def test_many_partitions_of_several_fields_are_told_apart() -> None:
+def test_many_partitions_of_several_fields_are_reported_apart() -> None:
     schema = Schema((NestedField(1, "a", required=True, type=LONG), NestedField(2, "b", required=True, type=LONG)))
     spec = PartitionSpec(
         0,

@@ -231,8 +231,8 @@ def manifest(
     schema = entry_schema(version, partition, columns)
     if change is not None:
         change(schema)
-    told: dict[str, str | None] = {**keys(version, content, spec, table), **(metadata or {})}
-    given = {key: value for key, value in told.items() if value is not None}
+    members: dict[str, str | None] = {**keys(version, content, spec, table), **(metadata or {})}
+    given = {key: value for key, value in members.items() if value is not None}
     size = split or len(rows) or 1
     parts = [rows[start : start + size] for start in range(0, len(rows), size)]
     blocks = [(len(part), b"".join(avro.encode(schema, row) for row in part)) for part in parts]
@@ -298,7 +298,7 @@ _LONGS = frozenset(
 )
 
 
-def told(name: str, value: Any) -> Any:
+def member_form(name: str, value: Any) -> Any:
     """A value as a vector has it."""
     if name in _LONGS:
         return str(value)
@@ -313,7 +313,7 @@ def told(name: str, value: Any) -> Any:
 
 
 def _members(row: Mapping[str, Any]) -> JsonObject:
-    return {name: told(name, value) for name, value in row.items() if value is not None}
+    return {name: member_form(name, value) for name, value in row.items() if value is not None}
 
 
 def entry_form(

@@ -55,7 +55,7 @@ PARTITION_FIELD = ("source-id", "source-ids", "field-id", "name", "transform")
 SORT_FIELD = ("transform", "source-id", "source-ids", "direction", "null-order")
 
 
-def told(source: Document, names: tuple[str, ...], longs: Collection[str] = ()) -> Document:
+def members(source: Document, names: tuple[str, ...], longs: Collection[str] = ()) -> Document:
     """The known members that are there, longs as strings."""
     return {
         name: str(source[name]) if name in longs else copy.deepcopy(source[name])
@@ -89,20 +89,22 @@ def _type(type_: Any) -> Any:
 
 def _spec(spec: Document) -> Document:
     """v1 stores no ids of partition fields; they count up from 1000 (Partition Evolution)."""
-    fields = [told({"field-id": 1000 + place, **field}, PARTITION_FIELD) for place, field in enumerate(spec["fields"])]
+    fields = [
+        members({"field-id": 1000 + place, **field}, PARTITION_FIELD) for place, field in enumerate(spec["fields"])
+    ]
     return {"spec-id": spec["spec-id"], "fields": fields}
 
 
 def _refs(document: Document) -> Document:
-    refs = {name: told(ref, REF, REF_LONGS) for name, ref in (document.get("refs") or {}).items()}
+    refs = {name: members(ref, REF, REF_LONGS) for name, ref in (document.get("refs") or {}).items()}
     current = document.get("current-snapshot-id")
     main = {} if current in (None, -1) else {"main": {"snapshot-id": str(current), "type": "branch"}}
     return {**main, **refs}
 
 
 def _statistics(file: Document) -> Document:
-    blobs = [{**told(blob, BLOB, FILE_LONGS), "fields": blob["fields"]} for blob in file["blob-metadata"]]
-    return {**told(file, STATISTICS, FILE_LONGS), **({"blob-metadata": blobs} if blobs else {})}
+    blobs = [{**members(blob, BLOB, FILE_LONGS), "fields": blob["fields"]} for blob in file["blob-metadata"]]
+    return {**members(file, STATISTICS, FILE_LONGS), **({"blob-metadata": blobs} if blobs else {})}
 
 
 def canonical(document: Document) -> Document:
@@ -128,29 +130,33 @@ def canonical(document: Document) -> Document:
         "last-partition-id": document.get("last-partition-id", highest),
         "default-sort-order-id": document.get("default-sort-order-id", 0),
         "sort-orders": [
-            {"order-id": order["order-id"], "fields": [told(field, SORT_FIELD) for field in order["fields"]]}
+            {
+                "order-id": order["order-id"],
+                "fields": [members(field, SORT_FIELD) for field in order["fields"]],
+            }
             for order in orders
         ],
         "properties": document.get("properties"),
         "current-snapshot-id": None if current in (None, -1) else str(current),
         "snapshots": [
-            told({"sequence-number": 0, **snapshot}, SNAPSHOT, SNAPSHOT_LONGS)
+            members({"sequence-number": 0, **snapshot}, SNAPSHOT, SNAPSHOT_LONGS)
             for snapshot in document.get("snapshots") or ()
         ],
         "refs": _refs(document),
         "snapshot-log": [
-            told(entry, ("timestamp-ms", "snapshot-id"), SNAPSHOT_LONGS) for entry in document.get("snapshot-log") or ()
+            members(entry, ("timestamp-ms", "snapshot-id"), SNAPSHOT_LONGS)
+            for entry in document.get("snapshot-log") or ()
         ],
         "metadata-log": [
-            told(entry, ("timestamp-ms", "metadata-file"), SNAPSHOT_LONGS)
+            members(entry, ("timestamp-ms", "metadata-file"), SNAPSHOT_LONGS)
             for entry in document.get("metadata-log") or ()
         ],
         "statistics": [_statistics(file) for file in document.get("statistics") or ()],
         "partition-statistics": [
-            told(file, PARTITION_STATISTICS, FILE_LONGS) for file in document.get("partition-statistics") or ()
+            members(file, PARTITION_STATISTICS, FILE_LONGS) for file in document.get("partition-statistics") or ()
         ],
         "next-row-id": None if document.get("next-row-id") is None else str(document["next-row-id"]),
-        "encryption-keys": [told(key, KEY) for key in document.get("encryption-keys") or ()],
+        "encryption-keys": [members(key, KEY) for key in document.get("encryption-keys") or ()],
     }
     return {name: member for name, member in form.items() if member not in (None, [], {})}
 

@@ -222,7 +222,7 @@ class PlanTable:
         spec: int = 0,
         content: str = "data",
         version: int | None = None,
-        summaries: Any = "told",
+        summaries: Any = "computed",
         **listed: Any,
     ) -> PlanTable:
         """Add a manifest; ``listed`` is what its entry in the list says instead."""
@@ -263,7 +263,7 @@ class PlanTable:
         )
         if version == 3 and content == "data":
             listed_entry["first_row_id"] = 100 * len(self.manifests)
-        if summaries == "told":
+        if summaries == "computed":
             summaries = of.summaries(row["data_file"]["tuple"] for row in rows)
         self.manifests.append({**listed_entry, "partitions": summaries, **listed})
         return self

@@ -68,7 +68,7 @@ def tell(outcome: Outcome) -> None:
     print(f"{outcome.target:18} {outcome.inputs:>12,} inputs {rate:>9,.0f} a second", flush=True)
     for finding in outcome.findings:
         data = finding.data.hex()
-        data = finding.told[-SHOWN:] or (f"{data[:SHOWN]}..." if len(data) > SHOWN else data)
+        data = finding.output[-SHOWN:] or (f"{data[:SHOWN]}..." if len(data) > SHOWN else data)
         print(f"  {finding.error}\n    {data}", flush=True)
 
 

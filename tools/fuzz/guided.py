@@ -61,7 +61,7 @@ def guided(name: str, seconds: float, seed: int, new: Path | None = None, atheri
         new.mkdir(exist_ok=True)
         env = os.environ | {"PYTHONPATH": os.pathsep.join((str(ROOT), str(atheris)))}
         command = [sys.executable, "-m", "tools.fuzz.guided", name, str(seconds), str(seed), str(place), str(new)]
-        with (place / "told").open("wb") as output:
+        with (place / "output").open("wb") as output:
             try:
                 status = subprocess.run(
                     command, env=env, cwd=ROOT, stdout=output, stderr=output, check=False, timeout=20 * seconds + 600
@@ -73,7 +73,7 @@ def guided(name: str, seconds: float, seed: int, new: Path | None = None, atheri
             findings = [Finding(name, bytes.fromhex(data), error) for data, error in content["findings"]]
             return Outcome(name, content["inputs"], content["seconds"], findings)
         left = next((path.read_bytes() for path in sorted(place.glob("left-*"))), b"")
-        end = (place / "told").read_bytes()[-4000:].decode("utf-8", "replace")
+        end = (place / "output").read_bytes()[-4000:].decode("utf-8", "replace")
         return Outcome(name, findings=[Finding(name, left, f"the run ended with status {status}", end)])
 
 
@@ -85,7 +85,7 @@ def check(seed: int, atheris: Path = ATHERIS, seconds: float = 60) -> None:
     """
     outcome = guided(PLANTED, seconds, seed, atheris=atheris)
     if [one.data[:4] for one in outcome.findings] != [b"\xde\xad\xbe\xef"]:
-        findings = "; ".join(f"{one.error} {one.told}" for one in outcome.findings)
+        findings = "; ".join(f"{one.error} {one.output}" for one in outcome.findings)
         raise Unguided(f"in {outcome.inputs:,} inputs it did not find what is planted: {findings}")
 
 

@@ -26,7 +26,9 @@ Line = tuple[str, int]
 
 def keep_findings(target: str, findings: Iterable[Finding]) -> None:
     """Add findings to the regression inputs of a target."""
-    _add(REGRESSIONS / f"{target}.txt", [(one.data, one.error.partition(": ")[0]) for one in findings if not one.told])
+    _add(
+        REGRESSIONS / f"{target}.txt", [(one.data, one.error.partition(": ")[0]) for one in findings if not one.output]
+    )
 
 
 def keep_inputs(target: Target, folder: Path) -> int:

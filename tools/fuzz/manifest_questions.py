@@ -207,11 +207,11 @@ def _reading(draw: st.DrawFn) -> JsonObject:
 
 
 def _summaries() -> st.SearchStrategy[list[JsonObject]]:
-    def told(pair: tuple[bool, bool, str | None]) -> JsonObject:
+    def summary(pair: tuple[bool, bool, str | None]) -> JsonObject:
         summary: JsonObject = {"contains_null": pair[0], "contains_nan": pair[1]}
         return summary if pair[2] is None else {**summary, "lower_bound": pair[2], "upper_bound": pair[2]}
 
-    return st.lists(st.tuples(st.booleans(), st.booleans(), st.none() | BYTES).map(told), max_size=2)
+    return st.lists(st.tuples(st.booleans(), st.booleans(), st.none() | BYTES).map(summary), max_size=2)
 
 
 @st.composite

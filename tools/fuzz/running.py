@@ -43,7 +43,7 @@ class Finding:
     error: str
     """The kind of the error and where it was raised; one finding is kept for each."""
 
-    told: str = ""
+    output: str = ""
 
 
 @dataclass

@@ -58,7 +58,7 @@ class Table:
         self._number += 1
         self._save()
 
-    def told(self) -> JsonObject:
+    def as_json(self) -> JsonObject:
         """The answer to a request for the table."""
         return {"metadata-location": self.file, "metadata": self.metadata, "config": {}}
 
@@ -96,8 +96,8 @@ def serving(tables: dict[str, Table]) -> Iterator[str]:
         def log_message(self, *_: Any) -> None:
             """Log nothing."""
 
-        def answer(self, told: JsonObject, status: int = 200) -> None:
-            body = json.dumps(told).encode()
+        def answer(self, document: JsonObject, status: int = 200) -> None:
+            body = json.dumps(document).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(body)))
@@ -116,7 +116,7 @@ def serving(tables: dict[str, Table]) -> Iterator[str]:
             if last in fixed:
                 self.answer(fixed[last])
             elif last in tables:
-                self.answer(tables[last].told())
+                self.answer(tables[last].as_json())
             else:
                 self.answer({"error": {"message": last, "type": "NoSuchTableException", "code": 404}}, 404)
 
@@ -128,7 +128,7 @@ def serving(tables: dict[str, Table]) -> Iterator[str]:
             changes = body["table-changes"] if last == "commit" else [{"identifier": {"name": last}, **body}]
             for change in changes:
                 tables[change["identifier"]["name"]].commit(change["updates"])
-            self.answer(tables[last].told() if last in tables else {})
+            self.answer(tables[last].as_json() if last in tables else {})
 
     server = ThreadingHTTPServer((HOST, 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()

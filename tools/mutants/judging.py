@@ -157,8 +157,8 @@ def _corruptions(_judges: Judges) -> dict[str, Callable[[], bool]]:
             return False  # the number of places is not the count that it reports
         if one.severity == "error":
             return one.code in errors and errors <= {one.code, *one.also}
-        told = {(finding.requirement, finding.severity.value) for finding in report.findings}
-        return (one.code, one.severity) in told and not errors
+        reported = {(finding.requirement, finding.severity.value) for finding in report.findings}
+        return (one.code, one.severity) in reported and not errors
 
     return {one.id: lambda one=one: found(one) for one in corruptions.load()}  # type: ignore[misc]
 
@@ -172,12 +172,12 @@ def _tables(_judges: Judges) -> dict[str, Callable[[], bool]]:
     from conformance.vectors.golden_tables import index, names
     from spec_ref.checks.findings import Severity
 
-    def told(name: str) -> bool:
+    def is_reported(name: str) -> bool:
         report = validate(str(PLACE / name), Level.ROWS, Local(), Snapshots("all"))
         errors = [one for one in report.findings if one.severity is Severity.ERROR]
         return bool(errors) == name.startswith("broken-")
 
-    return {name: lambda name=name: told(name) for name in names() if "engine" in index(name)}  # type: ignore[misc]
+    return {name: lambda name=name: is_reported(name) for name in names() if "engine" in index(name)}  # type: ignore[misc]
 
 
 def _races(_judges: Judges) -> dict[str, Callable[[], bool]]:

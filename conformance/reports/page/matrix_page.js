@@ -28,7 +28,7 @@ const status = (cell) => (cell.known ? "known" : cell.state);
 
 function start(data) {
   const form = document.getElementById("filter");
-  const told = document.getElementById("told");
+  const detail = document.getElementById("detail");
   const head = document.querySelector("#grid thead");
   const body = document.querySelector("#grid tbody");
   let open = null;
@@ -37,7 +37,7 @@ function start(data) {
     if (open !== null) open.setAttribute("aria-expanded", "false");
     open = button;
     button.setAttribute("aria-expanded", "true");
-    told.replaceChildren(evidence(data, table, consumer));
+    detail.replaceChildren(evidence(data, table, consumer));
   }
 
   function cellOf(table, consumer) {
@@ -75,7 +75,7 @@ function start(data) {
     const wanted = Object.fromEntries(new FormData(form));
     const shown = [...data.consumers.keys()].filter((index) => !wanted.consumer || data.consumers[index] === wanted.consumer);
     const tables = data.tables.filter((table) => matches(table, wanted));
-    told.replaceChildren();
+    detail.replaceChildren();
     head.replaceChildren(make("tr", {}, make("th", { scope: "col" }, "table"), ...shown.map((index) => make("th", { scope: "col" }, data.consumers[index]))));
     const rows = [];
     let producer = null;

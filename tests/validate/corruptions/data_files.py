@@ -160,7 +160,7 @@ def _lower(bench: Any) -> None:
 
 
 def _bounds_kept(bench: Any) -> None:
-    """Keep bounds from crossing, which would be told as such."""
+    """Keep bounds from crossing, which would be reported separately."""
     for manifest in bench.manifests:
         for file in manifest.files:
             file["upper_bounds"] = None

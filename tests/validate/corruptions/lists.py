@@ -107,13 +107,13 @@ def _summary_missing(bench: Any) -> None:
     bench.data.listed["partitions"].pop()
 
 
-@corruption("MLS019", "null-not-told", PARTITIONED)
+@corruption("MLS019", "null-not-marked", PARTITIONED)
 def _null(bench: Any) -> None:
     entry = next(one for one in bench.data.listed["partitions"] if one["contains_null"])
     entry["contains_null"] = False
 
 
-@corruption("MLS020", "nan-not-told", "partition-floats")
+@corruption("MLS020", "nan-not-marked", "partition-floats")
 def _nan(bench: Any) -> None:
     for manifest in bench.manifests:
         for stated in manifest.listed["partitions"]:

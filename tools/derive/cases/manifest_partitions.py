@@ -246,7 +246,7 @@ def vectors() -> Iterator[Vector]:
             written,
             [*items, None],
             f"written as {written}, before the column became {now}",
-            told=[*found, None],
+            stored=[*found, None],
         )
     schema, spec = partitioned("string", name="a b/1")
     for name, legal in (("legal-name", "a_x20b_x2F1"), ("other-name", "whatever")):
@@ -289,12 +289,12 @@ def _tuple_case(
     values: list[Any],
     note: str,
     *,
-    told: list[Any] | None = None,
+    stored: list[Any] | None = None,
     may_refuse: bool = False,
     contradiction: tuple[str, ...] = (),
 ) -> Vector:
     rows, forms = [], []
-    for number, (value, says) in enumerate(zip(values, told or values, strict=True)):
+    for number, (value, says) in enumerate(zip(values, stored or values, strict=True)):
         rows.append(entry(number, file={"partition": {partition["name"]: of_type(type_, value)}}))
         forms.append(entry_form(rows[-1], {} if says is None else {"1000": says}, **NUMBER))
     data = manifest(2, rows, partition=[partition], spec=spec, table=schema)

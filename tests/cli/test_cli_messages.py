@@ -97,7 +97,7 @@ def test_vectors_are_listed_as_run_selects_them(cli: Cli, folder: Path) -> None:
     assert cli("list", "vectors", "-k", "zebra", "--vectors", folder).returncode == 5
 
 
-def test_explain_tells_a_requirement_by_code_or_slug(cli: Cli) -> None:
+def test_explain_reports_a_requirement_by_code_or_slug(cli: Cli) -> None:
     by_code, as_json = cli("explain", "hsh002"), cli("explain", "HSH002", "--format", "json")
     rule = json.loads(as_json.stdout)
     assert by_code.stdout == cli("explain", rule["slug"]).stdout
@@ -174,7 +174,7 @@ def test_a_file_that_holds_no_results_is_wrong_usage(cli: Cli, tmp_path: Path, c
     assert done.stderr.count("\n") == 1
 
 
-def test_an_engine_that_is_not_installed_is_told_with_the_command_that_installs_it(cli: Cli, folder: Path) -> None:
+def test_an_engine_that_is_not_installed_is_reported_with_the_command_that_installs_it(cli: Cli, folder: Path) -> None:
     home = {"XDG_CACHE_HOME": str(folder), "HOME": str(folder), "ICEBERG_CONFORMANCE_HOME": str(folder / "home")}
     named = cli("run", "-a", "pyiceberg", "--vectors", folder, **home)
     assert named.returncode == 3
