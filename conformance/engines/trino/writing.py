@@ -238,8 +238,9 @@ def _check_name(part: Json) -> None:
 
 
 def _partition_field(part: Json) -> str:
+    made = _partition(part["source"], part["transform"])
     _check_name(part)
-    return _partition(part["source"], part["transform"])
+    return made
 
 
 def _partition(source: str, transform: str) -> str:
