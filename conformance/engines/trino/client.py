@@ -35,7 +35,7 @@ class QueryError(Exception):
 
 
 class Client:
-    """One connection to a server.
+    """A connection to a server, which each statement opens anew.
 
     Args:
         host: the address of the server.
@@ -72,6 +72,7 @@ class Client:
         session = {"X-Trino-Session": ",".join(f"{name}={quote(value)}" for name, value in properties.items())}
         rows: list[list[Any]] = []
         names: list[str] = []
+        self._connection.close()  # the server ends a connection that was idle, and may have ended this one
         try:
             page = self._ask("POST", "/v1/statement", statement.encode(), session if properties else {})
             while True:
