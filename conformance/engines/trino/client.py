@@ -72,7 +72,6 @@ class Client:
         session = {"X-Trino-Session": ",".join(f"{name}={quote(value)}" for name, value in properties.items())}
         rows: list[list[Any]] = []
         names: list[str] = []
-        self._connection.close()  # the server ends a connection that was idle, and may have ended this one
         try:
             page = self._ask("POST", "/v1/statement", statement.encode(), session if properties else {})
             while True:
@@ -85,6 +84,8 @@ class Client:
                 page = self._ask("GET", urlsplit(page["nextUri"]).path)
         except HTTPException as error:
             raise OSError(f"{type(error).__name__}: {error}") from None
+        finally:
+            self._connection.close()  # the server ends a connection that is idle for some minutes
 
     def _ask(self, method: str, path: str, body: bytes | None = None, more: dict[str, str] | None = None) -> Any:
         self._connection.request(method, path, body, self._headers | (more or {}))
