@@ -35,7 +35,7 @@ class QueryError(Exception):
 
 
 class Client:
-    """A connection to a server, which each statement opens anew.
+    """Connects to a server for each statement.
 
     Args:
         host: the address of the server.

@@ -270,7 +270,7 @@ def _check_path(fields: list[Json], path: str) -> None:
         Unsupported: it leads through a list or map.
     """
     for name in path.split(".")[:-1]:
-        type_ = next((field["type"] for field in fields if field["name"] == name), None)
+        type_: Json = next((field["type"] for field in fields if field["name"] == name), None)
         if native.kind(type_) in ("list", "map"):
             raise Unsupported("Trino does not change what is inside of lists and maps")
         fields = type_["fields"] if native.kind(type_) == "struct" else []
