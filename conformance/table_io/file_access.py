@@ -22,7 +22,7 @@ import attrs
 from conformance.core.drives import has_drive, path_of_uri
 from conformance.core.failures import NotExamined, UsageError
 from conformance.core.lazy_imports import lazy_imports
-from conformance.table_io.s3_requests import CONNECT_SECONDS, S3Object, TooLarge
+from conformance.table_io.s3_requests import CONNECT_SECONDS, S3Object, TooLarge, can_read, open_bucket
 
 with lazy_imports():
     import pyarrow as pa
@@ -428,32 +428,20 @@ def s3_object(location: str) -> S3Object | None:
     place = split_location(location)
     if _STORES.get(place.scheme) is not _s3:
         return None
+    bucket, key, settings = place.authority, place.path.partition("/")[2], dict(_settings())
+    has_keys = settings.get("AWS_ACCESS_KEY_ID") and settings.get("AWS_SECRET_ACCESS_KEY")
+    if not has_keys or not _PLAIN_BUCKET.fullmatch(bucket) or not can_read(key):
+        return None
     with store_errors(location):
-        found = _s3_address(place.authority, _settings())
-    if found is None:
-        return None
-    endpoint, prefix, region = found
-    key = place.path.partition("/")[2]
-    return S3Object(endpoint, f"{prefix}/{key}", region, store_seconds())
+        endpoint, region = _s3_endpoint(settings), _s3_region(bucket, settings)
+        if not endpoint and (region is None or region.startswith(_OTHER_DOMAINS)):
+            return None
+        opened = open_bucket(bucket, endpoint, region or "us-east-1", store_seconds(), _settings())
+        return S3Object(opened, key)
 
 
-@lru_cache(maxsize=32)
-def _s3_address(bucket: str, settings: Settings) -> tuple[str, str, str] | None:
-    """Return the address of a bucket, the path before its keys, and its region; None if pyarrow has to read."""
-    given = dict(settings)
-    if not (given.get("AWS_ACCESS_KEY_ID") and given.get("AWS_SECRET_ACCESS_KEY")) or not _PLAIN_BUCKET.fullmatch(
-        bucket
-    ):
-        return None
-    region = _s3_region(bucket, given)
-    if endpoint := _s3_endpoint(given).rstrip("/"):
-        return endpoint, f"/{bucket}", region or "us-east-1"
-    if region is None or region.startswith(("cn-", "us-iso", "eu-iso")):  # their addresses are different
-        return None
-    if "." in bucket:  # certificates are for names without further dots
-        return f"https://s3.{region}.amazonaws.com", f"/{bucket}", region
-    return f"https://{bucket}.s3.{region}.amazonaws.com", "", region
-
+_OTHER_DOMAINS = ("cn-", "us-iso", "eu-iso")
+"""The starts of regions whose stores are not below amazonaws.com."""
 
 _PLAIN_BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 

@@ -74,9 +74,8 @@ def test_too_few_bytes_that_are_reported_to_be_all_give_no_rows(kind: str, store
 @pytest.mark.parametrize("kind", ["manifest", "Parquet", "Puffin"])
 def test_a_connection_that_ends_early_is_the_stores_fault(kind: str, store: Store, table: str) -> None:
     store.faults = of(KINDS[kind], Fault(cut=20))  # type: ignore[assignment]
-    with pytest.raises(FileAccessError, match=KINDS[kind]) as raised:
+    with pytest.raises(FileAccessError, match=rf"{KINDS[kind]}.*: it cannot be read: "):
         read_table(load_table(table)).read_all()
-    assert "bytes missing" in str(raised.value)
 
 
 def test_a_connection_that_ends_once_is_asked_again(store: Store, table: str) -> None:
@@ -98,7 +97,7 @@ def test_a_store_that_stalls_is_given_up(kind: str, store: Store, table: str, mo
     monkeypatch.setenv(STORE_SECONDS, str(WAIT_S))
     store.faults = of(KINDS[kind], Fault(wait_s=200))  # type: ignore[assignment]
     began = time.monotonic()
-    with pytest.raises(FileAccessError, match="no data for 1 seconds"):
+    with pytest.raises(FileAccessError, match=rf"{KINDS[kind]}.*: it cannot be read: "):
         read_table(load_table(table)).read_all()
     assert time.monotonic() - began < 150
 
@@ -113,7 +112,7 @@ def test_what_was_not_checked_is_not_passed(store: Store, table: str) -> None:
     store.faults = of("metadata.json", Fault(cut=20))  # type: ignore[assignment]
     done = command("validate", LOCATION, "--format", "json")
     assert done.returncode == 3, done.stderr
-    assert "bytes missing" in done.stdout
+    assert "metadata.json: it cannot be read: " in done.stdout
 
 
 def test_a_commit_whose_answer_never_comes_is_found_out(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

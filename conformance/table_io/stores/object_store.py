@@ -7,7 +7,11 @@ name that its writer chose for it, so that a writer that got no answer can find 
 
 from __future__ import annotations
 
+import datetime
+import hashlib
+import hmac
 import http.client
+import os
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
@@ -17,7 +21,6 @@ from xml.etree import ElementTree
 from attrs import frozen
 
 from conformance.table_io.file_access import store_seconds
-from conformance.table_io.s3_requests import sign_request
 from conformance.table_io.stores.file_system import HINT, VERSION
 from spec_ref.commits import FileSystemTable
 from spec_ref.commits.effects import Swap
@@ -79,6 +82,32 @@ class Bucket:
             return Response(answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read())
         finally:
             connection.close()
+
+
+def sign_request(
+    method: str, host: str, path: str, query: str, headers: dict[str, str], body: bytes, region: str
+) -> dict[str, str]:
+    """Return the headers with a signature (AWS Signature Version 4); unchanged if there is no key."""
+    access, secret = os.environ.get("AWS_ACCESS_KEY_ID"), os.environ.get("AWS_SECRET_ACCESS_KEY")
+    if not access or not secret:
+        return headers
+    now = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%SZ")
+    digest = hashlib.sha256(body).hexdigest()
+    made = {**headers, "host": host, "x-amz-date": now, "x-amz-content-sha256": digest}
+    if token := os.environ.get("AWS_SESSION_TOKEN"):
+        made["x-amz-security-token"] = token
+    lowered = {name.lower(): value.strip() for name, value in made.items()}
+    names = ";".join(sorted(lowered))
+    canonical = "\n".join(
+        [method, path, query, *(f"{name}:{lowered[name]}" for name in sorted(lowered)), "", names, digest]
+    )
+    scope = f"{now[:8]}/{region}/s3/aws4_request"
+    text = "\n".join(["AWS4-HMAC-SHA256", now, scope, hashlib.sha256(canonical.encode()).hexdigest()])
+    key = f"AWS4{secret}".encode()
+    for part in (now[:8], region, "s3", "aws4_request", text):
+        key = hmac.new(key, part.encode(), hashlib.sha256).digest()
+    credential = f"Credential={access}/{scope}, SignedHeaders={names}, Signature={key.hex()}"
+    return {**made, "authorization": f"AWS4-HMAC-SHA256 {credential}"}
 
 
 _UNIQUE = re.compile(r"[0-9a-f-]{36}(?:\.gz)?" + re.escape(METADATA_SUFFIX))
