@@ -6,10 +6,12 @@ files are therefore opened in threads. Each holds the end of its file only, or a
 
 from __future__ import annotations
 
+import queue
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, Self
+from concurrent.futures import Future
+from typing import Any, Self, TypeAlias
 
 from conformance.table_io.file_access import FileAccessError, read_bytes, s3_object
 from conformance.table_io.store_file import open_rows_file
@@ -31,16 +33,19 @@ class ReadAhead:
             connections: how many requests may be under way.
         """
         self._connections = connections
-        self._pool: ThreadPoolExecutor | None = None
+        self._threads = 0
+        self._queue: queue.SimpleQueue[_Work | None] = queue.SimpleQueue()
         self._futures: dict[str, Future[Any]] = {}
         self._requested: set[str] = set()
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(wait=False, cancel_futures=True)
+    def __exit__(self, *error: object) -> None:
+        for future in self._futures.values():
+            future.cancel()
+        for _ in range(self._threads):
+            self._queue.put(None)
 
     def over(self, entries: Iterable[tuple[ManifestEntry, int]]) -> Iterator[tuple[ManifestEntry, int]]:
         """Yield entries with their numbers, while the files of the next ones are opened.
@@ -97,14 +102,26 @@ class ReadAhead:
                 return
         except FileAccessError:
             return  # its check reports it
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(self._connections, thread_name_prefix="read-ahead")
-        work: Callable[[], Any] = (
-            (lambda: read_bytes(location))
-            if data_file.file_format is FileFormat.PUFFIN
-            else (lambda: _open_rows(data_file))
-        )
-        self._futures[location] = self._pool.submit(work)
+        if self._threads < self._connections:  # daemons: a process that ends does not wait for a store
+            threading.Thread(target=_serve, args=(self._queue,), daemon=True).start()
+            self._threads += 1
+        puffin = data_file.file_format is FileFormat.PUFFIN
+        future = self._futures[location] = Future[Any]()
+        self._queue.put((future, (lambda: read_bytes(location)) if puffin else (lambda: _open_rows(data_file))))
+
+
+_Work: TypeAlias = tuple[Future[Any], Callable[[], Any]]
+
+
+def _serve(waiting: queue.SimpleQueue[_Work | None]) -> None:
+    """Do the work of a queue, up to its end."""
+    while (one := waiting.get()) is not None:
+        future, work = one
+        if future.set_running_or_notify_cancel():
+            try:
+                future.set_result(work())
+            except BaseException as error:  # raised again where the file is taken
+                future.set_exception(error)
 
 
 def _open_rows(data_file: DataFile) -> Any:

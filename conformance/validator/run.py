@@ -42,7 +42,10 @@ from spec_ref.table_metadata import TableMetadata, check_metadata, read_metadata
 from spec_ref.table_metadata.files import MAX_METADATA_BYTES
 
 FILES_AT_ONCE = 64
-"""The most files of one task of a small manifest; fewer if they have many rows, which may all emit facts."""
+"""The most files of one task of a small manifest; fewer at level rows if they have many rows, which emit facts."""
+
+FILES_AT_ONCE_ON_STORES = 256
+"""The files of one task at level files on a store, where requests for files of different tasks do not overlap."""
 
 TASKS_OF_A_MANIFEST = 64
 """The approximate number of tasks for a large manifest, each of which reads the manifest up to its files."""
@@ -323,7 +326,7 @@ class _Deep:
     ) -> None:
         """The levels below the manifests."""
         if context.level.includes(Level.FILES):
-            files = list(_files_tasks(tasks, sums))
+            files = list(_files_tasks(context, tasks, sums))
             has_positions = any(one.live.position_delete_files or one.live.vectors for one in sums.values())
             context = attrs.evolve(context, id_buckets=_id_buckets(sums.values()), has_position_deletes=has_positions)
             self._stage(context, check_files_task, files, "files", facts=True, lost=file_lost)
@@ -442,12 +445,15 @@ def _id_buckets(sums: Iterable[ManifestSums]) -> int:
     return min(sum(max(one.live.records, 0) for one in sums) // ROWS_A_BUCKET + 1, MAX_BUCKETS)
 
 
-def _files_tasks(tasks: Sequence[ManifestTask], sums: dict[int, ManifestSums]) -> Iterator[FilesTask]:
+def _files_tasks(context: Context, tasks: Sequence[ManifestTask], sums: dict[int, ManifestSums]) -> Iterator[FilesTask]:
     for task in tasks:
         if task.checked and task.number in sums:
             counted = sums[task.number]
-            rows_of_a_file = max(counted.live.records, 0) // max(counted.live.data_files, 1)
-            most = max(FILES_AT_ONCE, counted.entries // TASKS_OF_A_MANIFEST)
-            files = max(min(most, ROWS_A_BUCKET // max(rows_of_a_file, 1)), 1)
+            files = max(FILES_AT_ONCE, counted.entries // TASKS_OF_A_MANIFEST)
+            if context.level.includes(Level.ROWS):
+                rows_of_a_file = max(counted.live.records, 0) // max(counted.live.data_files, 1)
+                files = max(min(files, ROWS_A_BUCKET // max(rows_of_a_file, 1)), 1)
+            elif _on_store(context):  # the first and the last files of a task are waited for
+                files = max(files, FILES_AT_ONCE_ON_STORES)
             for start in range(0, counted.entries, files):
                 yield FilesTask(task, start, min(start + files, counted.entries))

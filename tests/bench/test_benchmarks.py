@@ -90,7 +90,7 @@ def test_peer_that_ends_is_reported() -> None:
         peer("question")
 
 
-@pytest.mark.parametrize("path", ["metadata", "vectors", "command"])
+@pytest.mark.parametrize("path", ["metadata", "vectors", "command", "object_store"])
 def test_quick_paths_measure_something(path: str) -> None:
     for measured in importlib.import_module(f"tools.bench.{path}").claims(Scale(quick=True, rounds=1)):
         assert measured.value > 0

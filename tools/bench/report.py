@@ -27,6 +27,7 @@ PATHS = (
     "rows",
     "writing",
     "validation",
+    "object_store",
     "commits",
     "vectors",
     "spark",

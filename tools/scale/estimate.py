@@ -24,6 +24,9 @@ STORE_READS = 5500
 ROW_BYTES = 12
 """Of a row of the measured tables, decoded: a bigint and an int."""
 
+RANGE_BYTES = 32 << 20
+"""The most bytes of columns that one request reads."""
+
 UNPACKED = 3
 """Decoded bytes for each byte of a file."""
 
@@ -61,7 +64,7 @@ def assumptions() -> tuple[str, ...]:
         f"a driver of {DRIVER_BYTES / 1e9:.0f} GB, on which Python has one core",
         f"{UNPACKED} decoded bytes for each byte of a file",
         f"rows that are decoded and checked as fast, per byte, as the measured rows of {ROW_BYTES} bytes",
-        f"{NODE_REQUESTS} requests per second by each node",
+        f"{NODE_REQUESTS} requests per second by each node, of at most {RANGE_BYTES >> 20} MiB of columns",
         f"a store that, with hashed paths, scales beyond the {STORE_READS:,} requests a second of one prefix",
     )
 
@@ -117,20 +120,21 @@ def estimate(grown: Mapping[str, Growth], asked: Mapping[str, Mapping[str, float
     opened = each("validating files") * tables.ROWS_A_FILE
     of_files = FILES * (of("validating files", "data file") + of("validating files", "vector"))
     yield row("level files", {"cores": (checked + FILES * opened) / cores}, summed * both, facts * both, of_files)
+    ranges = FILE_BYTES // RANGE_BYTES  # besides the footer, which is what the counted tables have
     decoded = PETABYTE * UNPACKED / ROW_BYTES
     yield row(
         "level rows",
         {"cores": (checked + decoded * each("validating rows, deletion vectors")) / cores},
         summed * both,
         facts * both,
-        FILES * (of("validating rows", "data file") + of("validating files", "vector")),
+        FILES * (ranges + of("validating rows", "data file") + of("validating files", "vector")),
     )
     yield row(
         "reading all rows with deletion vectors",
         {"cores": decoded * each("reading, deletion vectors") / cores},
         FILES * tasks,
         0,
-        FILES * (of("reading", "data file") + of("reading", "vector")),
+        FILES * (ranges + of("reading", "data file") + of("reading", "vector")),
     )
 
 

@@ -35,6 +35,16 @@ together; a page that several processes share is counted once for each of them.
 
 ![processor seconds and memory by size](scale.svg)
 """
+REQUESTS = """\
+These files are smaller than 64 KiB. Of a larger data file, level `files` requests the last 64 KiB only, and the rest of
+a larger footer. Reading, and level `rows`, then request each range of columns that are next to each other, of at most
+32 MiB, and an ORC file stripe by stripe. Vectors that are near each other in one Puffin file are one request. Checks of
+files request a manifest again where they run on Spark, or where all manifests have more than 2 GiB.
+
+One request for each is for S3 with keys in the environment, where the answer to a range has the size of the file.
+Elsewhere pyarrow asks for the size first: two requests for each file. PyIceberg 0.12.0 takes 2 requests for each
+manifest, and reads a data file of 300 KB with 3, where this reference takes 2 (15 files; both counted by
+`tools/counting_store.py`).""".splitlines()
 _CONVERTER = cattrs.Converter(omit_if_default=True)
 
 
@@ -149,10 +159,12 @@ def _petabyte(grown: Mapping[str, Growth], asked: Mapping[str, Mapping[str, floa
     for row in estimate(grown, asked):
         yield _row(row)
     yield ""
-    yield "The requests were counted by a store on the machine above (`tools/scale/requests.py`):"
+    yield "The requests were counted by a store on the machine above (`tools/scale/requests.py`, 2026-11-23):"
     yield ""
     for way, kinds in asked.items():
         yield f"- {way}: {', '.join(f'{number:g} for each {kind}' for kind, number in kinds.items() if number)}"
+    yield ""
+    yield from REQUESTS
 
 
 def _row(row: Row) -> str:

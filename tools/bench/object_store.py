@@ -1,11 +1,10 @@
-"""Validating many files on an object store, beside the time that its requests take at best.
+"""Object stores: how long validating many files takes, beside the time that its requests take at best.
 
-    python -m tools.scale.object_store [--files 10000] [--delay-ms 30] [--busy 0.02] [--reset 0.01] [--workers N]
-
-The ideal is the number of requests times their delay, by the number of connections. A store that is this close (30 ms)
-and serves 64 requests at once answers more requests per second than a processor checks footers, so that the processor
-seconds are shown too: with them, the least time is the greater of the ideal and the processor seconds by the number
-of processors.
+The peer is a bound: the number of requests times their delay, by the number of connections. The store
+(``tools/counting_store.py``) is a separate process. Each answer takes 30 ms, and at most 64 are under way; in the other
+case it refuses two requests of a hundred with 503, and resets one connection of a hundred. A store that is so close
+answers 2,000 requests per second, as many footers as two processors check, which are measured too.
+``python -m tools.bench.object_store --help`` measures other sizes and stores.
 """
 
 from __future__ import annotations
@@ -26,6 +25,7 @@ from conformance.validator.local import CONNECTIONS
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import V2
 from tools import table_kit
+from tools.bench.measure import BenchError, Claim, Scale
 from tools.bench.validation import measured
 from tools.counting_store import BUCKET, Manners, counting_store
 from tools.scale.tables import FIELDS
@@ -90,7 +90,7 @@ def validating(files: int, manners: Manners, workers: int) -> Figures:
     """Validate a table at level files.
 
     Raises:
-        ValueError: the report is not of the whole table, or has errors.
+        BenchError: the report is not of the whole table, or has errors.
     """
     with tempfile.TemporaryDirectory(prefix="object-store-") as folder, counting_store(Path(folder), manners) as store:
         location = make_table(Path(folder), files)
@@ -100,7 +100,7 @@ def validating(files: int, manners: Manners, workers: int) -> Figures:
         counts = store.take_counts()
     (table,) = answer["tables"]
     if table["entries"] != files or table["counts"]["error"] or not table.get("complete", True):
-        raise ValueError(json.dumps(answer)[:2000])
+        raise BenchError(json.dumps(answer)[:2000])
     requests = sum(count for name, count in counts.items() if name.startswith(("GET ", "HEAD ")))
     refused = counts.get("503", 0) + counts.get("reset", 0)
     ideal = requests * manners.delay_s / min(manners.connections, CONNECTIONS)
@@ -113,6 +113,24 @@ def validating(files: int, manners: Manners, workers: int) -> Figures:
         refused=refused,
         ideal=ideal,
     )
+
+
+def claims(scale: Scale) -> Iterator[Claim]:
+    """A store without faults, and one that throttles."""
+    files = scale.of(10_000, 200)
+    for case, manners in (("", Manners()), (", throttled", Manners(busy=0.02, reset=0.01))):
+        rounds = [validating(files, manners, os.cpu_count() or 1) for _ in range(min(3, scale.rounds))]
+        last = rounds[-1]
+        yield Claim(
+            path="object store",
+            case=f"level files of {files:,} files{case}",
+            ours=tuple(one.seconds for one in rounds),
+            peer="requests x delay / connections",
+            theirs=tuple(one.ideal for one in rounds),
+            goal=None if case else 1.2,
+            note=f"{last.requests:,} requests, {last.refused:,} of them refused; "
+            f"{last.processor:.1f} processor seconds, start included; {last.memory >> 20} MiB",
+        )
 
 
 def main() -> None:
