@@ -41,7 +41,7 @@ a larger footer. Reading, and level `rows`, then request each range of columns t
 32 MiB, and an ORC file stripe by stripe. Vectors that are near each other in one Puffin file are one request. Checks of
 files request a manifest again where they run on Spark, or where all manifests have more than 2 GiB.
 
-One request for each is for S3 with keys in the environment, where the answer to a range has the size of the file.
+One request for each is for S3 with the extra `[s3]` and keys in the environment: its answers have the size of the file.
 Elsewhere pyarrow asks for the size first: two requests for each file. PyIceberg 0.12.0 takes 2 requests for each
 manifest, and reads a data file of 300 KB with 3, where this reference takes 2 (15 files; both counted by
 `tools/counting_store.py`).""".splitlines()
