@@ -170,7 +170,7 @@ COMPARED = {"lt": "<", "lt-eq": "<=", "gt": ">", "gt-eq": ">=", "eq": "=", "not-
 _PLAIN = {"boolean": "{text}", "int": "{text}", "long": "{text}", "string": "{string}"}
 
 
-def sql_of(predicate: Json, fields: list[dict[str, Json]], dialect: Dialect) -> str:
+def predicate_sql(predicate: Json, fields: list[dict[str, Json]], dialect: Dialect) -> str:
     """Return the SQL condition that is equivalent to a predicate.
 
     Raises:
@@ -206,7 +206,7 @@ def _sql(made: Normal, dialect: Dialect) -> str:
     return f"{column} {COMPARED[made.op]} {constants[0]}"
 
 
-def select_of(
+def select_statement(
     args: dict[str, Json],
     source: str,
     dialect: Dialect,
@@ -229,7 +229,7 @@ def select_of(
     renamed = columns or {}
     listed = "*" if names is None else ", ".join(identifier((renamed.get(name, name),), dialect) for name in names)
     query = f"SELECT {listed} FROM {source}"  # noqa: S608 - every part is quoted
-    return f"{query} WHERE {sql_of(args['filter'], fields(), dialect)}" if "filter" in args else query
+    return f"{query} WHERE {predicate_sql(args['filter'], fields(), dialect)}" if "filter" in args else query
 
 
 def identifier(path: tuple[str, ...], dialect: Dialect) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported
-from conformance.core.drives import has_drive, path_of_uri
+from conformance.core.drives import has_drive, local_uri_path
 from conformance.core.json_types import JsonObject
 
 METADATA_COLUMNS = ("_row_id", "_last_updated_sequence_number", "_file", "_pos")
@@ -26,7 +26,7 @@ def local_path(location: str) -> str:
     if not parts.scheme or has_drive(location):
         return location
     if parts.scheme == "file":
-        return path_of_uri(unquote(parts.path))
+        return local_uri_path(unquote(parts.path))
     raise Unsupported(f"adapters read local tables only, not {location}")
 
 

@@ -14,7 +14,7 @@ from cyclopts import Parameter
 from conformance import vectors
 from conformance.core.failures import ExitStatus, UsageError, suggestion
 from conformance.core.spec_links import section_link
-from conformance.rules import checks_of, registry, retired
+from conformance.rules import find_checks, registry, retired
 from conformance.runner import expectations
 from conformance.runner.expectations import Deviation, Kind
 from conformance.runner.results import Case, sparse
@@ -76,7 +76,7 @@ def explain(
             "seen": list(rule.seen),
             "deviations": [deviation_json(deviation, ids) for deviation, ids in broken],
             "contradictions": [one.id for one in readings],
-            "checks": [one.id for one in checks_of(rule)],
+            "checks": [one.id for one in find_checks(rule)],
             **({} if check is None else {"check": check_json(check)}),
             "vectors": [vector.id for vector in proofs],
             "no_proof": rule.unproven,
@@ -184,7 +184,7 @@ def _lines(
     if len(broken) > SHOWN:
         yield from _part("", f"and {len(broken) - SHOWN} more; --format json has them all")
     yield from _part(
-        "checked by", ", ".join(f"{one.id} ({one.level}, {one.severity.value})" for one in checks_of(rule))
+        "checked by", ", ".join(f"{one.id} ({one.level}, {one.severity.value})" for one in find_checks(rule))
     )
     yield from _part("vectors", str(len(proofs)))
     for vector in proofs[:SHOWN]:

@@ -16,7 +16,7 @@ from conformance.core.counts import plural
 from conformance.core.failures import ExitStatus, NothingSelected, UsageError
 from conformance.core.lazy_imports import lazy_imports
 from conformance.runner.process import Limits
-from conformance.runner.targets import REFERENCE, limits_of, target
+from conformance.runner.targets import REFERENCE, make_limits, target
 
 with lazy_imports():
     from conformance.properties import filter_pushdown as pushdown
@@ -40,7 +40,7 @@ def filter_pushdown(
 ) -> int:
     """Check that filtered reads equal filtering a full read.
 
-    Small tables and filters are generated at random. One that fails is shrunk, kept and shown, with the command that
+    Small tables and filters are generated at random. One that fails is shrunk, saved and printed, with the command that
     generates it again.
 
     Exit status: 0 if all reads were equal, 1 if not, 3 if the adapter cannot be started, 5 if it can read no table.
@@ -65,7 +65,7 @@ def filter_pushdown(
     if examples < 1 or max_failures < 1:
         raise UsageError("--examples and --max-failures must be at least 1")
     first = random.randrange(2**31) if seed is None else seed
-    chosen = target(adapter, limits_of(start_timeout, timeout))
+    chosen = target(adapter, make_limits(start_timeout, timeout))
     with chosen.open() as opened, progress() as report_progress:
         started = opened.start()
         if "table.read" not in started.operations:

@@ -17,7 +17,7 @@ from conformance.cli.progress import progress
 from conformance.core.failures import ExitStatus, NothingSelected, UsageError
 from conformance.core.lazy_imports import lazy_imports
 from conformance.runner.process import Limits
-from conformance.runner.targets import limits_of, target
+from conformance.runner.targets import make_limits, target
 
 with lazy_imports():
     import fnmatch
@@ -93,7 +93,7 @@ def matrix(
         timeout: Seconds that an adapter may take to answer one request.
     """
     written = _outputs(report)
-    limits = limits_of(start_timeout, timeout)
+    limits = make_limits(start_timeout, timeout)
     if jobs < 1:
         raise UsageError("--jobs must be at least 1")
     if list_:

@@ -17,7 +17,7 @@ from conformance.core.counts import plural
 from conformance.core.failures import ExitStatus, NothingSelected, UsageError
 from conformance.core.lazy_imports import lazy_imports
 from conformance.runner.process import Limits
-from conformance.runner.targets import REFERENCE, limits_of, target
+from conformance.runner.targets import REFERENCE, make_limits, target
 
 with lazy_imports():
     from conformance.properties import metamorphic as checks
@@ -44,8 +44,8 @@ def metamorphic(
 ) -> int:
     """Compare tables of related scripts: compaction changes nothing, appends commute, a delete is a set difference.
 
-    Scripts are generated at random. One that breaks a property is shrunk, kept and shown, with the command that runs it
-    again.
+    Scripts are generated at random. One that breaks a property is shrunk, saved and printed, with the command that runs
+    it again.
 
     Exit status: 0 if all properties held, 1 if not, 3 if an adapter cannot be started, 5 if it can write no script.
 
@@ -76,7 +76,7 @@ def metamorphic(
     if examples < 1 or max_failures < 1:
         raise UsageError("--examples and --max-failures must be at least 1")
     first = random.randrange(2**31) if seed is None else seed
-    limits = limits_of(start_timeout, timeout)
+    limits = make_limits(start_timeout, timeout)
     chosen = target(adapter, limits)
     with ExitStack() as stack:
         writes = stack.enter_context(chosen.open())

@@ -20,7 +20,7 @@ from conformance.core.failures import ExitStatus, NothingSelected, UsageError
 from conformance.core.lazy_imports import lazy_imports
 from conformance.core.output_files import write_output
 from conformance.runner.process import Limits
-from conformance.runner.targets import limits_of, named
+from conformance.runner.targets import make_limits, named
 
 with lazy_imports():
     from conformance.properties import relay as relay_property
@@ -54,8 +54,8 @@ def relay(
     """Let several engines change one table in turn, and check the table after each step.
 
     Scripts are generated at random; each step goes to a random engine that has the operation. If an engine refuses a
-    step, the table must be unchanged, and the next engine gets the step. A failure is shrunk, kept and shown, with the
-    engine that caused it and the command that runs it again.
+    step, the table must be unchanged, and the next engine gets the step. A failure is shrunk, saved and printed, with
+    the engine that caused it and the command that runs it again.
 
     Exit status: 0 if there are only known failures or none, 1 for any other, 3 if an engine cannot be started, or died
     and did not start again, 5 if no step was done.
@@ -91,7 +91,7 @@ def relay(
     elif expect != "none":
         known = relay_known.load_known(Path(expect))
     first = random.randrange(2**31) if seed is None else seed
-    targets = named(adapter, limits_of(start_timeout, timeout))
+    targets = named(adapter, make_limits(start_timeout, timeout))
     with ExitStack() as stack:
         engines = {}
         for one in targets:

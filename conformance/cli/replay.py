@@ -21,7 +21,7 @@ from conformance.runner.judge import Outcome, Verdict, judge
 from conformance.runner.process import Limits, Process
 from conformance.runner.results import AdapterRun, Case, Result, sparse
 from conformance.runner.scratch_dir import places
-from conformance.runner.targets import REFERENCE, limits_of, target
+from conformance.runner.targets import REFERENCE, make_limits, target
 from conformance.vectors.golden_tables import materialize_for, own_place
 
 MAX_LINE_SHOWN = 10_000
@@ -56,7 +56,7 @@ def replay(
     vector = _find(vectors.load(folder), id_, folder)
     golden = materialize_for([vector], own_place())
     transcript: list[tuple[str, bytes]] = []
-    limits = limits_of(start_timeout, timeout)
+    limits = make_limits(start_timeout, timeout)
     chosen = target(adapter, limits, lambda direction, line: transcript.append((direction, line)))
     with chosen.open() as opened, places([vector]) as (vector,):
         started = opened.start()

@@ -26,7 +26,7 @@ from conformance.runner.execution import Plan, execute
 from conformance.runner.expectations import Expectations
 from conformance.runner.process import Limits
 from conformance.runner.results import RESULTS, Run, Writer
-from conformance.runner.targets import REFERENCE, all_engines, engine_labels, limits_of, named, not_ready
+from conformance.runner.targets import REFERENCE, all_engines, engine_labels, make_limits, named, not_ready
 from conformance.vectors import Selection
 from conformance.version import tool_version
 
@@ -98,7 +98,7 @@ def run(
         statistics: Print only the number of failures by requirement and by operation.
         verbose: Print the evidence of every failure, even where there are many.
     """
-    limits = limits_of(start_timeout, timeout, max_in_flight)
+    limits = make_limits(start_timeout, timeout, max_in_flight)
     if jobs < 1:
         raise UsageError(f"--jobs {jobs}: must be at least 1")
     if max_failures is not None and max_failures < 1:

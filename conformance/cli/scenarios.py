@@ -21,7 +21,7 @@ from conformance.core.counts import plural
 from conformance.core.failures import ExitStatus, NothingSelected, UsageError
 from conformance.core.lazy_imports import lazy_imports
 from conformance.runner.process import Limits
-from conformance.runner.targets import REFERENCE, limits_of, target
+from conformance.runner.targets import REFERENCE, make_limits, target
 
 with lazy_imports():
     from conformance.properties import (
@@ -66,8 +66,8 @@ def scenarios(
     """Run random scripts of operations, and compare the table with a model after every operation.
 
     Each branch, tag and earlier snapshot must have the rows of the model, with filters and without; the table must be
-    valid at every level; and an operation that the spec forbids must be refused. A script that fails is shrunk, kept
-    in a file and shown, with the command that runs it again. Features that the writer does not support are detected
+    valid at every level; and an operation that the spec forbids must be refused. A script that fails is shrunk, saved
+    to a file and printed, with the command that runs it again. Features that the writer does not support are detected
     first and left out of the scripts.
 
     Exit status: 0 if all scripts passed, 1 if one failed, 3 if the adapter cannot be started, 5 if it can write no
@@ -118,7 +118,7 @@ def scenarios(
     if script is None:
         searching.hypothesis()
     first = random.randrange(2**31) if seed is None else seed
-    chosen = target(adapter, limits_of(start_timeout, timeout))
+    chosen = target(adapter, make_limits(start_timeout, timeout))
     counts: Counter[str] = Counter()
     as_known: Counter[str] = Counter()
     tried = long_enough = 0

@@ -15,6 +15,6 @@ def has_drive(location: str) -> bool:
     return WINDOWS and _DRIVE.match(location) is not None
 
 
-def path_of_uri(path: str) -> str:
+def local_uri_path(path: str) -> str:
     """The path of a ``file`` URI: without the slash before a drive."""
     return path[1:] if path.startswith("/") and has_drive(path[1:]) else path

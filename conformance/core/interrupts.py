@@ -10,7 +10,7 @@ from conformance.core.drives import WINDOWS
 
 
 @contextlib.contextmanager
-def kept_from_children() -> Iterator[None]:
+def interrupts_blocked() -> Iterator[None]:
     """Block interrupts while the block starts processes: child processes inherit the blocked signals."""
     if WINDOWS:  # which has no signals to block
         yield

@@ -26,7 +26,7 @@ def areas() -> dict[str, tuple[str, ...]]:
 
 
 @cache
-def area_of() -> dict[str, str]:
+def areas_by_code() -> dict[str, str]:
     """Return the area of each code."""
     return {code: area for area, codes in areas().items() for code in codes}
 
@@ -34,7 +34,7 @@ def area_of() -> dict[str, str]:
 def rule_link(rule: Requirement) -> str:
     """Return a link to the page of a requirement on the site; to its section of the spec if the site is not known."""
     site = os.environ.get(SITE, "").rstrip("/")
-    return f"{site}/requirements-{area_of()[rule.code]}.html#{rule.code.lower()}" if site else section_link(rule)
+    return f"{site}/requirements-{areas_by_code()[rule.code]}.html#{rule.code.lower()}" if site else section_link(rule)
 
 
 def section_link(rule: Requirement) -> str:

@@ -17,7 +17,7 @@ from pathlib import Path
 import attrs
 
 import spec_ref
-from conformance.engine_setup.built import Build, build_of, install_build
+from conformance.engine_setup.built import Build, engine_build, install_build
 from conformance.engine_setup.catalog import Engine, EngineError, find_engine
 from conformance.engine_setup.catalog import catalog as engine_catalog
 from conformance.engine_setup.environments import (
@@ -133,7 +133,7 @@ def install(name: str, progress: Progress = _quiet) -> EngineStatus:
 
 def engine_status(engine: Engine) -> EngineStatus:
     """Check whether all parts of an engine are installed; runs nothing but ``java -version``."""
-    made = build_of(engine) if engine.sources else environment(engine.lock) if engine.lock else None
+    made = engine_build(engine) if engine.sources else environment(engine.lock) if engine.lock else None
     reason: str | None = None
     outdated = isinstance(made, Build) and made.is_outdated()
     if made is None:
@@ -183,7 +183,7 @@ def launch(name: str) -> Launch:
     if status.reason is not None:
         raise EngineError(str(engine), status.reason)
     if engine.sources and engine.adapter:
-        env = {**os.environ, "ICEBERG_CONFORMANCE_PROGRAM": str(build_of(engine).program)}
+        env = {**os.environ, "ICEBERG_CONFORMANCE_PROGRAM": str(engine_build(engine).program)}
         env["ICEBERG_CONFORMANCE_ENGINE_VERSION"] = engine.version
         if engine.folder.parent == OURS:  # where modules are named as the libraries of engines are
             env["PYTHONSAFEPATH"] = "1"
@@ -191,7 +191,7 @@ def launch(name: str) -> Launch:
             env["JAVA_HOME"] = str(full_jdk(engine.jdk) if engine.jdk else system_java() or packaged_java())
         return Launch(command=[sys.executable, str(engine.folder / engine.adapter)], env=env)
     if engine.sources:
-        return Launch(command=build_of(engine).command, env=dict(os.environ))
+        return Launch(command=engine_build(engine).command, env=dict(os.environ))
     if not engine.lock:
         command = [_in_folder(engine, word) for word in engine.command]
         return Launch(command=command or [sys.executable, str(engine.folder / engine.adapter)], env=dict(os.environ))

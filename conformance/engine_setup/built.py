@@ -178,7 +178,7 @@ def sources(engine: Installed) -> Path:
     return engine.source_folder
 
 
-def build_of(engine: Installed) -> Build:
+def engine_build(engine: Installed) -> Build:
     """Return the build of an engine, made or not; its path depends on the sources and the machine."""
     folder = sources(engine)
     recipe = hashlib.sha256(sysconfig.get_platform().encode())
@@ -194,7 +194,7 @@ def install_build(engine: Installed, progress: Progress) -> Build:
     Raises:
         EngineError: the compiler is missing, too old, or failed; then nothing counts as installed.
     """
-    made = build_of(engine)
+    made = engine_build(engine)
     if made.is_installed():
         return made
     toolchain = made.toolchain

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import attrs
 
-from conformance.engine_setup.built import build_of
+from conformance.engine_setup.built import engine_build
 from conformance.engine_setup.catalog import catalog, lock_names
 from conformance.engine_setup.environments import environment, exclusive, home
 from conformance.engine_setup.java import classes_path
@@ -33,9 +33,9 @@ def prune(*, dry_run: bool = False) -> list[Unused]:
         dry_run: only list them.
     """
     used = {environment(lock).path for lock in lock_names()}
-    used |= {build_of(engine).path for engine in catalog().engines if engine.sources}
+    used |= {engine_build(engine).path for engine in catalog().engines if engine.sources}
     used |= {classes_path(engine) for engine in catalog().engines if engine.classes}
-    used |= {build_of(server).path for server in catalog().servers if server.toolchain}
+    used |= {engine_build(server).path for server in catalog().servers if server.toolchain}
     gone = []
     for root in (home() / "engines", home() / "built"):
         for path in sorted(root.iterdir()) if root.is_dir() else []:

@@ -181,7 +181,7 @@ class Matrix:
         return [one for one in self.tables if one.writing.is_bad and (one.producer, one.name) not in self.known_tables]
 
 
-def state_of(outcome: Outcome, got: Mapping[str, Any]) -> State:
+def cell_state(outcome: Outcome, got: Mapping[str, Any]) -> State:
     """Return the state that one answer of a consumer implies.
 
     Args:

@@ -28,7 +28,7 @@ def features_of(table: Table) -> frozenset[str]:
     return frozenset((*_of_schemas(metadata), *_of_layout(metadata), *_of_history(metadata), *_of_files(metadata)))
 
 
-def formats_of(table: Table) -> tuple[str, ...]:
+def data_file_formats(table: Table) -> tuple[str, ...]:
     """Return the formats of the data files of the current snapshot."""
     if table.metadata.current_snapshot_id is None:
         return ()

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from conformance.interop.cells import GOLDEN, MadeTable
-from conformance.interop.features import features_of, formats_of
+from conformance.interop.features import data_file_formats, features_of
 from conformance.operations.protocol import Refused
 from conformance.table_io.tables import load_table
 from conformance.vectors import Vector
@@ -53,7 +53,7 @@ def golden_tables(vectors: Sequence[Vector], wanted: Sequence[str] | None = None
             name=name,
             features=tuple(sorted(features_of(table))),
             format_version=int(table.metadata.format_version),
-            file_format="+".join(formats_of(table)) or "none",
+            file_format="+".join(data_file_formats(table)) or "none",
             about=known.get("about", ""),
             metadata=table.metadata_location,
             cases=tuple(cases[name]),

@@ -11,9 +11,9 @@ from conformance.interop.cells import MadeTable, Writing
 from conformance.interop.features import features_of
 from conformance.operations.protocol import Answer, Crashed, Refused, Started, Unsupported
 from conformance.operations.writing.comparators import BrokenRule, written_table
-from conformance.properties.scenario_tables import OtherSchema, ScriptedTable, readings, vector_of, write_script
+from conformance.properties.scenario_tables import OtherSchema, ScriptedTable, make_vector, readings, write_script
 from conformance.runner.adapter_interface import Adapter
-from conformance.scripts.expected import expected_of
+from conformance.scripts.expected import expected_table
 from conformance.table_io.tables import load_table
 from spec_ref.core.errors import SpecError
 
@@ -69,7 +69,7 @@ def _written(producer: str, adapter: Adapter, started: Started, variant: Variant
             return made(Writing.WRONG, problem, metadata=table.metadata, shows=shows)
         features = tuple(sorted(features_of(load_table(table.metadata)) | set(variant.entry.features)))
         cases = tuple(
-            vector_of(f"{producer}/{variant.name}: {label}", args, expected, table.states[-1].format_version)
+            make_vector(f"{producer}/{variant.name}: {label}", args, expected, table.states[-1].format_version)
             for label, args, expected in readings(table, history=variant.entry.history)
         )
     except (SpecError, NotExamined, OtherSchema) as error:
@@ -96,7 +96,7 @@ def _not_written(answer: Answer) -> tuple[Writing, str]:
 def _judged(table: ScriptedTable, place: Path) -> tuple[tuple[str, ...], str, tuple[str, ...]]:
     """Return the rules that a table breaks, its other differences from the script, and their codes and places."""
     answer = {"metadata": table.metadata, "snapshots": list(table.snapshots)}
-    found = written_table({"table": str(place)}, expected_of(table.states), answer)
+    found = written_table({"table": str(place)}, expected_table(table.states), answer)
     rules = tuple(f"{one.path.removeprefix(RULES)}: {one.got}" for one in found if one.path.startswith(RULES))
     shows = (one.violation.requirement if isinstance(one, BrokenRule) else one.path for one in found)
     return rules, "; ".join(str(one) for one in found if not one.path.startswith(RULES)), tuple(dict.fromkeys(shows))

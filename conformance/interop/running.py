@@ -16,7 +16,7 @@ from attrs import evolve, field, frozen
 from conformance.adapter_sdk.table_requests import TIMES
 from conformance.core.failures import ExitStatus, NotExamined
 from conformance.interop.catalogue import Variant
-from conformance.interop.cells import GOLDEN, Cell, MadeTable, Matrix, Participant, State, state_of, worst
+from conformance.interop.cells import GOLDEN, Cell, MadeTable, Matrix, Participant, State, cell_state, worst
 from conformance.interop.known import Known, apply_known
 from conformance.interop.producing import write_tables
 from conformance.operations.protocol import Answer, Started
@@ -247,7 +247,7 @@ def _asked(
             deviation = expected.status(vector, verdict)[1] if table.producer.startswith(GOLDEN) else None
             known = deviation.description if deviation else ""
             differences = tuple(map(difference_json, verdict.differences[:DIFFERENCES]))
-            state = state_of(verdict.outcome, verdict.got)
+            state = cell_state(verdict.outcome, verdict.got)
             readings.append(_Reading(vector, state, verdict.reason, differences, known))
             report_progress(f"{adapter.name} reads", done, len(asked))
         yield table, readings
@@ -277,7 +277,7 @@ def _replayed(
 
 
 def _of_result(vector: Vector, result: Result) -> _Reading:
-    state = state_of(result.outcome, result.got or {})
+    state = cell_state(result.outcome, result.got or {})
     return _Reading(vector, state, result.reason, result.differences[:DIFFERENCES], result.deviation)
 
 

@@ -144,7 +144,7 @@ def check(
             nonlocal held, unsupported
             if script is None:
                 return
-            reason = tried(prop, script, writer, reader)
+            reason = try_property(prop, script, writer, reader)
             if reason:
                 raise Broken(VIOLATED, reason)
             unsupported += reason is None
@@ -172,7 +172,7 @@ def _report_progress(progress: Callable[[str, int, int], None], name: str, examp
 
 
 def replay(file: Path, writer: Adapter, reader: Adapter) -> tuple[Property, Json, str | None]:
-    """Test the property and script of a file; return both, and the result of `tried`.
+    """Test the property and script of a file; return both, and the result of `try_property`.
 
     Raises:
         UsageError: the file does not have a property and a script.
@@ -194,10 +194,12 @@ def replay(file: Path, writer: Adapter, reader: Adapter) -> tuple[Property, Json
         raise UsageError(f"{file}: invalid script: {error}") from None
     if not prop.fits(script["operations"]):
         raise UsageError(f"{file}: the script does not end with operations of {prop.name}")
-    return prop, script, tried(prop, script, writer, reader)
+    return prop, script, try_property(prop, script, writer, reader)
 
 
-def tried(prop: Property, script: Json, writer: Adapter, reader: Adapter, place: Path | None = None) -> str | None:
+def try_property(
+    prop: Property, script: Json, writer: Adapter, reader: Adapter, place: Path | None = None
+) -> str | None:
     """Return how a property fails for a script; empty if it holds, None if it cannot be tested."""
     folder = place or Path(tempfile.mkdtemp(prefix="iceberg-property-"))
     try:
@@ -218,5 +220,5 @@ def _kept(
     folder = Path(tempfile.mkdtemp(prefix="iceberg-counterexample-", dir=keep))
     file = folder / "counterexample.json"
     file.write_text(json.dumps({"property": prop.name, "script": script}, indent=1) + "\n", encoding="utf-8")
-    tried(prop, script, writer, reader, folder)
+    try_property(prop, script, writer, reader, folder)
     return Counterexample(prop, seed, script, reason, file)

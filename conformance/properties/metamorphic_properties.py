@@ -16,7 +16,7 @@ from conformance.properties.harness import VIOLATED, Harness, Reading, Row, agre
 from conformance.properties.scenario_tables import OtherSchema, ScriptedTable, expected_rows
 from conformance.properties.script_maker import MODES
 from conformance.properties.scripts import Maker
-from conformance.scripts.expected import expected_of
+from conformance.scripts.expected import expected_table
 
 Ops = Sequence[dict[str, Json]]
 
@@ -202,7 +202,7 @@ def _is_what_its_script_makes(lab: Harness, operations: Ops) -> None:
     table = lab.write(operations)
     place = str(table.metadata).rpartition("/metadata/")[0]
     answer = {"metadata": table.metadata, "snapshots": list(table.snapshots)}
-    differences = written_table({"table": place}, expected_of(table.states), answer)
+    differences = written_table({"table": place}, expected_table(table.states), answer)
     if differences:
         raise Broken(VIOLATED, "; ".join(map(str, differences[:3])))
 

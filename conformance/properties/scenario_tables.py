@@ -134,7 +134,7 @@ def readings(table: ScriptedTable, *, history: bool = False) -> Iterator[tuple[s
             yield f"after operation {index}", args, expected_rows(state.written, args["types"])
 
 
-def vector_of(id_: str, args: dict[str, Json], expected: Json, version: int) -> Vector:
+def make_vector(id_: str, args: dict[str, Json], expected: Json, version: int) -> Vector:
     """Make a vector of a reading, so that it is judged like one."""
     return Vector(
         id=id_,

@@ -37,8 +37,8 @@ from conformance.operations.writing.reference import ReferenceWriter
 from conformance.operations.writing.written import OperationNumbers, Written
 from conformance.properties.errors import Broken
 from conformance.properties.incremental import IncrementalLocal
-from conformance.properties.script_maker import constants_of
-from conformance.properties.values import Chance, leaves_of
+from conformance.properties.script_maker import filter_constants
+from conformance.properties.values import Chance, predicate_leaves
 from conformance.scripts import LeftOpen, RefusedByText, ScriptError
 from conformance.scripts.expected import reading_json
 from conformance.scripts.model import MAIN, Fields, Row, Table, reading
@@ -194,7 +194,7 @@ class TableChecks:
             written = Written.load(location, self.place)
             self._state(what, model, written)
             self._sequence_numbers(index, operation, model, written)
-            for name, expected in heads_of(model).items():
+            for name, expected in expected_heads(model).items():
                 self._head(what, index, name, expected, model, written)
             if location != self.location:
                 self._valid(what, written, location)
@@ -239,7 +239,7 @@ class TableChecks:
             "schema": {"type": "struct", "fields": list(model.fields)},
             "partition": list(model.partition),
             "sort": list(model.sorted_by),
-            "refs": heads_of(model).keys(),
+            "refs": expected_heads(model).keys(),
         }
         _no_differences(what, state_differences(state, written))
 
@@ -283,7 +283,7 @@ class TableChecks:
         Returns:
             False also if the table has no such branch, tag or column.
         """
-        expected = heads_of(model).get(name)
+        expected = expected_heads(model).get(name)
         if self.before is None or expected is None:
             return False
         try:
@@ -355,8 +355,8 @@ def filters_of(index: int, expected: Expected, model: Table, count: int = FILTER
         model: the table.
         count: how many filters.
     """
-    leaves = list(leaves_of(expected.fields))
-    values = constants_of(attrs.evolve(model, fields=expected.fields), expected.rows)
+    leaves = list(predicate_leaves(expected.fields))
+    values = filter_constants(attrs.evolve(model, fields=expected.fields), expected.rows)
     chance = Chance(random.Random(f"{index} {len(expected.rows)}"))
     sources = {source.id for source in model.specs}
     names = {field["name"] for field in expected.fields if sources & {field["id"], *ids_in(field["type"])}}
@@ -365,7 +365,7 @@ def filters_of(index: int, expected: Expected, model: Table, count: int = FILTER
         yield chance.predicate(once if once and number % 2 == 0 else leaves, 1, values)
 
 
-def heads_of(model: Table) -> dict[str, Expected]:
+def expected_heads(model: Table) -> dict[str, Expected]:
     """Return the rows of each branch and tag, with the schema for reading it."""
     heads = {"main": Expected(model.fields, ())}
     heads |= {name: Expected(model.fields, snapshot.rows) for name, snapshot in model.branches.items()}

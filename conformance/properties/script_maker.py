@@ -10,7 +10,7 @@ from typing import Any
 from attrs import define, field, frozen
 
 from conformance.core.json_types import Json
-from conformance.properties.values import LEAST, SEALED_VALUES, TRANSFORMS, VALUES, Chance, constant, leaves_of
+from conformance.properties.values import LEAST, SEALED_VALUES, TRANSFORMS, VALUES, Chance, constant, predicate_leaves
 from conformance.scripts import LeftOpen, RefusedByText, ScriptError
 from conformance.scripts.model import MAIN, Table
 
@@ -185,7 +185,9 @@ class ScriptMaker:
 
     def sources(self, columns: Sequence[Op]) -> list[tuple[str, str]]:
         """Return the columns that specs and sort orders can name, with their types."""
-        return [(name, kind) for name, kind in leaves_of(columns) if "." not in name or self.may("nested-source")]
+        return [
+            (name, kind) for name, kind in predicate_leaves(columns) if "." not in name or self.may("nested-source")
+        ]
 
     def new_partition_field(self, columns: Sequence[Op], present: Sequence[Op]) -> Op | None:
         """Draw a partition field that is valid besides others; None if there is none."""
@@ -221,7 +223,7 @@ class ScriptMaker:
 
     def leaves(self) -> list[tuple[str, str]]:
         """The columns that filters can name."""
-        return list(leaves_of(self.columns))
+        return list(predicate_leaves(self.columns))
 
     def row(self) -> Op:
         """Draw a row of the current table."""
@@ -262,7 +264,7 @@ class ScriptMaker:
     def values(self, branch: str = MAIN) -> dict[str, list[Json]]:
         """Return the values in rows of a branch, as constants for filters, by the full name of a column."""
         snapshot = self.table.branches.get(branch)
-        return constants_of(self.table, snapshot.rows if snapshot is not None else ())
+        return filter_constants(self.table, snapshot.rows if snapshot is not None else ())
 
     def mode(self) -> Op:
         """Draw the mode of deleting rows."""
@@ -275,11 +277,11 @@ class ScriptMaker:
         return {"branch": self.draw.choice(self.branches)} if wanted else {}
 
 
-def constants_of(table: Table, rows: Sequence[Any]) -> dict[str, list[Json]]:
+def filter_constants(table: Table, rows: Sequence[Any]) -> dict[str, list[Json]]:
     """Return the values in some rows of the model, as constants, for the columns that predicates can name."""
     read = [row.read(table.fields) for row in rows]
     found = {}
-    for name, kind in leaves_of(table.fields):
+    for name, kind in predicate_leaves(table.fields):
         values = {value for row in read if (value := _at(row, name)) is not None}
         found[name] = [constant(kind, value) for value in sorted(values, key=str) if value not in _NOT_CONSTANTS]
     return found

@@ -14,7 +14,7 @@ from conformance.properties.script_maker import (
     ScriptMaker,
     takes_equality,
 )
-from conformance.properties.values import constant, leaves_of
+from conformance.properties.values import constant, predicate_leaves
 from conformance.scripts import LeftOpen, RefusedByText, ScriptError
 from conformance.scripts.model import MAIN, Table
 
@@ -168,7 +168,7 @@ def _alter_spec(maker: ScriptMaker) -> Op | None:
             return {"changes": [{"op": "rename", "name": name, "to": f"p{next(maker.names)}"}]}
         return {"changes": [{"op": "remove", "name": name}]}
     made = maker.new_partition_field(maker.columns, spec)
-    kinds = dict(leaves_of(maker.columns))
+    kinds = dict(predicate_leaves(maker.columns))
     if made is None or (made["transform"].startswith("truncate") and kinds[made["source"]] in ("int", "long")):
         return None  # existing rows may have the least value, which cannot be truncated
     return {"changes": [{"op": "add", **made}]}

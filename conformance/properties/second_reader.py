@@ -16,7 +16,7 @@ from conformance.adapter_sdk.table_requests import local_path
 from conformance.core.counts import plural
 from conformance.core.failures import NotExamined
 from conformance.operations.protocol import Answer, Ok, Started, Unsupported
-from conformance.properties.scenario_tables import OtherSchema, ScriptedTable, readings, vector_of
+from conformance.properties.scenario_tables import OtherSchema, ScriptedTable, make_vector, readings
 from conformance.runner.adapter_interface import Adapter, Request
 from conformance.runner.judge import Outcome, judge
 from conformance.runner.results import SecondReading
@@ -50,7 +50,7 @@ def second_readings(
     table = ScriptedTable(script, run_model(script), local_path(answer.value["metadata"]), snapshots)
     try:
         cases = [
-            (label, vector_of(vector.id, args, expected, table.states[-1].format_version))
+            (label, make_vector(vector.id, args, expected, table.states[-1].format_version))
             for label, args, expected in readings(table, history=bool(snapshots))
         ]
     except (SpecError, NotExamined, OtherSchema) as error:  # the table passed, so this is not the fault of the writer

@@ -28,7 +28,7 @@ from conformance.properties.values import (
     VALUES,
     Chance,
     constant,
-    leaves_of,
+    predicate_leaves,
 )
 from spec_ref.columnar.schemas.column_projection import arrow_values
 from spec_ref.core.versions import V2, V3
@@ -148,7 +148,7 @@ def draw_case(chance: Chance) -> TableCase:
         values = {row[columns.index(source)] for file in rows for row in file}
         if not (transform.startswith("truncate") and values & LEAST):
             partition = (transform, source.name)
-    leaves = list(leaves_of({"name": column.name, "type": column.type} for column in columns))
+    leaves = list(predicate_leaves({"name": column.name, "type": column.type} for column in columns))
     return TableCase(tuple(columns), rows, partition, chance.predicate(leaves, 2))
 
 

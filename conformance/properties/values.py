@@ -177,7 +177,7 @@ class Chance:
 
     def pool(self, kind: str) -> list[Json]:
         """Return the values of a primitive type that may be used."""
-        return [value for value in pool_of(kind) if not is_excluded(value, self.exclude)]
+        return [value for value in value_pool(kind) if not is_excluded(value, self.exclude)]
 
     def constants(self, kind: str) -> list[Json]:
         """Return the constants that columns of a type are compared with, in the spec's JSON."""
@@ -222,7 +222,7 @@ class Chance:
         return {"type": test, "term": name, "value": self.random.choice(pool)}
 
 
-def pool_of(kind: str) -> tuple[Json, ...]:
+def value_pool(kind: str) -> tuple[Json, ...]:
     """The values of a primitive type."""
     kind = PROMOTED.get(kind, kind)
     return next(values[kind] for values in (VALUES, NEW_VALUES, SEALED_VALUES) if kind in values)
@@ -244,7 +244,7 @@ def guard(leaf: Json) -> Json:
     return {"type": "not-null", "term": leaf.get("term")}
 
 
-def leaves_of(fields: Iterable[Struct], prefix: str = "") -> Iterator[tuple[str, str]]:
+def predicate_leaves(fields: Iterable[Struct], prefix: str = "") -> Iterator[tuple[str, str]]:
     """Yield the columns that predicates may name, with their types: primitive ones, also inside structs."""
     for field in fields:
         name, type_ = prefix + field["name"], field["type"]
@@ -252,7 +252,7 @@ def leaves_of(fields: Iterable[Struct], prefix: str = "") -> Iterator[tuple[str,
             if PROMOTED.get(type_, type_) not in SEALED_VALUES:
                 yield name, type_
         elif type_["type"] == "struct":
-            yield from leaves_of(type_["fields"], f"{name}.")
+            yield from predicate_leaves(type_["fields"], f"{name}.")
 
 
 # Shrinking values and predicates.

@@ -20,10 +20,10 @@ from conformance.operations.protocol import Answer, Crashed, Ok, Refused, Unsupp
 from conformance.operations.writing.comparators import BrokenRule, written_table
 from conformance.properties.errors import Broken, NotSupported
 from conformance.properties.scenario_tables import READ, OtherSchema, ScriptedTable, expected_rows, write_script
-from conformance.properties.scenarios import Expected, broken_by, filters_of, heads_of, no_findings
+from conformance.properties.scenarios import Expected, broken_by, expected_heads, filters_of, no_findings
 from conformance.runner.adapter_interface import Adapter, Request
 from conformance.scripts import LeftOpen, RefusedByText, ScriptError
-from conformance.scripts.expected import expected_of
+from conformance.scripts.expected import expected_table
 from conformance.scripts.model import Table, reading
 from conformance.validator.context import Level
 from conformance.validator.diff import compare
@@ -66,7 +66,7 @@ def _follow_permitted(
     counts.update(one["op"] for one in operations)
     try:
         answer = {"metadata": table.metadata, "snapshots": list(table.snapshots)}
-        differences = written_table({"table": str(folder / "table")}, expected_of(table.states), answer)
+        differences = written_table({"table": str(folder / "table")}, expected_table(table.states), answer)
         for one in differences[:1]:
             _, *path = one.path.split("/")
             kind = f"finding: {path[1]}" if path[0] == "table" and len(path) > 1 else f"differs: {path[-1]}"
@@ -143,7 +143,7 @@ def _compare_versions(table: ScriptedTable) -> None:
 
 def _read(table: ScriptedTable, model: Table, reader: Adapter) -> None:
     """Let a reader read every branch and tag, with filters and without."""
-    for name, expected in heads_of(model).items():
+    for name, expected in expected_heads(model).items():
         if name != "main" and name not in table.states[-1].refs:
             continue
         args = table.reading() if name == "main" else table.reading(ref=name)

@@ -43,7 +43,7 @@ Located = Mapping[Row, tuple[ObservedFile, int]]
 """The live rows, each with its current file and position."""
 
 
-def rows_of_file(data_file: DataFile, contents: Contents) -> tuple[Row, ...]:
+def file_rows(data_file: DataFile, contents: Contents) -> tuple[Row, ...]:
     """Return the rows of a data file."""
     path = data_file.file_path
     if path in contents:
@@ -59,7 +59,7 @@ def live_rows(snapshot: ObservedSnapshot, specs: Mapping[int, PartitionSpec], co
     for file in snapshot.live.values():
         if file.content is FileContent.DATA:
             applied = [one for one in deletes if _applies(one, file, specs)]
-            for position, row in enumerate(rows_of_file(file.data_file, contents)):
+            for position, row in enumerate(file_rows(file.data_file, contents)):
                 if not any(_is_deleted(one.data_file, file.path, position, row) for one in applied):
                     found[row] = file, position
     return found
@@ -111,7 +111,7 @@ def scope_problems(snapshot: ObservedSnapshot, table: TableMetadata, contents: C
             continue
         for file in files:
             in_scope = _applies(delete, file, specs) and delete.references in (None, file.path)
-            rows = enumerate(rows_of_file(file.data_file, contents) if in_scope else ())
+            rows = enumerate(file_rows(file.data_file, contents) if in_scope else ())
             deletes_rows = any(_is_deleted(delete.data_file, file.path, position, row) for position, row in rows)
             said = may_apply(
                 delete.data_file,
@@ -191,7 +191,7 @@ def after_change(
                 left.discard(row)
     for new in change.added:
         if new.data_file.content is FileContent.DATA:
-            left.update(rows_of_file(new.data_file, contents))
+            left.update(file_rows(new.data_file, contents))
     return frozenset(left)
 
 

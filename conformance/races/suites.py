@@ -12,7 +12,7 @@ from multiprocessing import active_children
 
 from attrs import frozen
 
-from conformance.core.interrupts import kept_from_children
+from conformance.core.interrupts import interrupts_blocked
 from conformance.races.operations import CORE, READER, Planned, operations
 from conformance.races.simulator import Explored, Simulator, Step
 from conformance.races.state import Fault, SharedState
@@ -79,7 +79,7 @@ def _planned(race: Race) -> list[Planned]:
     return made
 
 
-def simulator_of(race: Race, *, encoded: bool = False) -> Simulator:
+def make_simulator(race: Race, *, encoded: bool = False) -> Simulator:
     """Return the simulator of a race.
 
     Args:
@@ -103,7 +103,7 @@ def play(race: Race, *, encoded: bool = False) -> Played:
         encoded: whether files are also encoded, and checked from their bytes.
     """
     started = time.perf_counter()
-    explored = simulator_of(race, encoded=encoded).explore()
+    explored = make_simulator(race, encoded=encoded).explore()
     return Played(race, explored, time.perf_counter() - started)
 
 
@@ -113,7 +113,7 @@ def replay(race: Race, schedule: Sequence[Step]) -> tuple[tuple[str, ...], tuple
     Raises:
         ValueError: a step is not possible at its place.
     """
-    simulator = simulator_of(race)
+    simulator = make_simulator(race)
     simulator.explore()  # so that it knows which files several writers use
     state, problems = simulator.replay(schedule)
     return simulator.trace(schedule), simulator.outcome(state), problems
@@ -219,7 +219,7 @@ def play_all(races: Iterable[Race], processes: int | None = None, *, encoded: bo
     others = set(active_children())
     with ProcessPoolExecutor(count) as pool:
         try:
-            with kept_from_children():
+            with interrupts_blocked():
                 futures = [pool.submit(play, race, encoded=encoded) for race in todo]
             for future in futures:
                 yield future.result()

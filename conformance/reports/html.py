@@ -17,7 +17,7 @@ from conformance.interop.summary import by_producer
 from conformance.reports.evidence import reproduce, short_evidence
 from conformance.reports.failure_groups import FailureGroup, failure_groups
 from conformance.reports.golden_writers import golden_writers
-from conformance.reports.matrix import matrix_of
+from conformance.reports.matrix import suite_matrix
 from conformance.reports.pages import render_page
 from conformance.runner.judge import Outcome
 from conformance.runner.results import STATUSES, AdapterRun, Result, Run, SecondReading
@@ -63,7 +63,7 @@ def render(run: Run, vectors: Path | None = None, tables: Tables | None = None) 
         examples=EXAMPLES,
         short_evidence=short_evidence,
         reproduce=lambda group: reproduce(group.results[0].id, group.adapter, vectors),
-        matrix=matrix_of(run),
+        matrix=suite_matrix(run),
         statuses=STATUSES,
         writers=golden_writers(),
         second=second_readings(run),

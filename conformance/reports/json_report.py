@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from conformance.reports.matrix import matrix_of
+from conformance.reports.matrix import suite_matrix
 from conformance.runner.results import Run, sparse
 
 REPORT = 1
@@ -14,7 +14,7 @@ REPORT = 1
 
 def render(run: Run, _vectors: Path | None = None) -> str:
     """Render the document."""
-    matrix = matrix_of(run)
+    matrix = suite_matrix(run)
     document = {
         "report": REPORT,
         "run": run.header,

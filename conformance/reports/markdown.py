@@ -11,7 +11,7 @@ from conformance.core.json_text import shorten
 from conformance.core.terminal_sanitizer import in_document
 from conformance.reports.evidence import reproduce, short_evidence
 from conformance.reports.failure_groups import FailureGroup, failure_groups
-from conformance.reports.matrix import matrix_of
+from conformance.reports.matrix import suite_matrix
 from conformance.runner.judge import Outcome
 from conformance.runner.results import STATUSES, AdapterRun, Run, SecondReading
 
@@ -24,7 +24,7 @@ EXAMPLES = 3
 
 def render(run: Run, vectors: Path | None = None) -> str:
     """Render the document."""
-    matrix = matrix_of(run)
+    matrix = suite_matrix(run)
     lines = [
         "## Iceberg conformance",
         "",

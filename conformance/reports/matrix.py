@@ -34,7 +34,7 @@ class Matrix:
         return sum((self.cell(suite, adapter) for suite in self.suites), Counter())
 
 
-def matrix_of(run: Run) -> Matrix:
+def suite_matrix(run: Run) -> Matrix:
     """Return the matrix of a run."""
     counted: dict[tuple[str, str], Counter[str]] = {}
     for result in run.results:

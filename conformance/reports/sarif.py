@@ -32,7 +32,7 @@ def render(findings: Sequence[tuple[str, Finding]], unreadable: Sequence[tuple[s
     """
     codes = list(dict.fromkeys(finding.requirement for _, finding in findings))
     run: dict[str, Any] = {
-        "tool": rules_of(codes),
+        "tool": sarif_tool(codes),
         "invocations": [
             {
                 "executionSuccessful": not unreadable,
@@ -51,7 +51,7 @@ def log(runs: Sequence[dict[str, Any]]) -> str:
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": runs}, indent=2, allow_nan=False) + "\n"
 
 
-def rules_of(codes: Sequence[str]) -> dict[str, Any]:
+def sarif_tool(codes: Sequence[str]) -> dict[str, Any]:
     """Return the tool, with the requirements that results name."""
     rules = [_rule(code) for code in codes]
     return {"driver": {"name": "iceberg-conformance", "version": tool_version(), "rules": rules}}

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.reports.evidence import evidence
-from conformance.reports.sarif import location_of, log, message, rules_of
+from conformance.reports.sarif import location_of, log, message, sarif_tool
 from conformance.runner.results import AdapterRun, Result, Run
 
 REPORTED_STATUSES = ("failed", "crashed", "unexpected-pass", "known")
@@ -28,7 +28,7 @@ def _run(run: Run, adapter: AdapterRun, vectors: Path | None) -> dict[str, Any]:
     codes = list(dict.fromkeys(_code(run, result) for result in reported))
     place = _place(adapter)
     return {
-        "tool": rules_of(codes),
+        "tool": sarif_tool(codes),
         "automationDetails": {"id": f"iceberg-conformance/{adapter.name}/"},
         "invocations": [_invocation(run, adapter)],
         "results": [_result(run, adapter, result, codes, place, vectors) for result in reported],

@@ -18,7 +18,7 @@ from conformance.core.json_text import dump_json
 from conformance.core.terminal_sanitizer import in_document, one_line
 from conformance.reports.evidence import evidence, reproduce, requirement_line, short_evidence
 from conformance.reports.failure_groups import FailureGroup, failure_groups
-from conformance.reports.matrix import matrix_of
+from conformance.reports.matrix import suite_matrix
 from conformance.runner.results import STATUSES, AdapterRun, Run
 
 SIGNS = {
@@ -139,7 +139,7 @@ def _examples(group: FailureGroup, vectors: Path | None, paint: Paint) -> Iterat
 
 def _table(run: Run, paint: Paint) -> Iterator[str]:
     """Yield a table of suites by adapters, split into several if it is wider than `WIDTH`."""
-    matrix = matrix_of(run)
+    matrix = suite_matrix(run)
     columns = [
         [
             adapter.name,

@@ -13,7 +13,7 @@ import attrs
 from conformance.core.terminal_sanitizer import one_line, xml_text
 from conformance.reports import sarif
 from conformance.reports.github import annotation
-from conformance.rules import check_of
+from conformance.rules import find_check
 from conformance.validator.advice import Advice, Kind, advice
 from conformance.validator.finding_filter import is_failure
 from conformance.validator.readability import Reader, readers
@@ -67,7 +67,7 @@ def place_json(place: Violation) -> dict[str, Any]:
 
 def requirements_of(finding: Finding) -> tuple[str, ...]:
     """Return the requirements of a finding; the first is the one that it names."""
-    check = check_of(finding.violation)
+    check = find_check(finding.violation)
     return (finding.requirement,) if check is None else check.requirements
 
 

@@ -33,11 +33,11 @@ def retired() -> Mapping[str, str]:
     return {check: row["reason"] for row in tomllib.loads(text)["retired"] for check in row["checks"]}
 
 
-def check_of(violation: Violation) -> Check | None:
+def find_check(violation: Violation) -> Check | None:
     """Return the check that found a violation; None if the registry has none, as for errors that no table can show."""
     return registry().get(check_id(violation.requirement, violation.aspect))
 
 
-def checks_of(rule: Requirement) -> tuple[Check, ...]:
+def find_checks(rule: Requirement) -> tuple[Check, ...]:
     """Return the checks of a requirement."""
     return tuple(check for check in registry().values() if rule.code in check.requirements)

@@ -22,7 +22,7 @@ REFERENCE = "reference"
 COMMAND = "cmd:"
 
 
-def limits_of(start: float, request: float, max_in_flight: int = 1) -> Limits:
+def make_limits(start: float, request: float, max_in_flight: int = 1) -> Limits:
     """Return the limits that options set.
 
     Raises:

@@ -9,7 +9,7 @@ from conformance.core.json_types import Json
 from conformance.scripts.states import Rows, TableState
 
 
-def expected_of(states: Sequence[TableState]) -> Json:
+def expected_table(states: Sequence[TableState]) -> Json:
     """Return the expected table after a script, from its states."""
     last = states[-1]
     return {

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 import attrs
 
-from conformance.core.drives import has_drive, path_of_uri
+from conformance.core.drives import has_drive, local_uri_path
 from conformance.core.failures import NotExamined, UsageError
 from conformance.core.lazy_imports import lazy_imports
 from conformance.table_io.s3_requests import CONNECT_SECONDS, S3Object, TooLarge, can_read, open_bucket
@@ -129,7 +129,7 @@ def split_location(location: str) -> Place:
         host, slash, below = path.partition("/")
         if host not in ("", "localhost") or not slash:
             raise UnknownScheme(location, f"the file is on the host {host!r}; only local files have the scheme file")
-        return Place("file", "", path_of_uri("/" + below.lstrip("/")))
+        return Place("file", "", local_uri_path("/" + below.lstrip("/")))
     if scheme not in _STORES:
         known = ", ".join(sorted(["file", *_STORES]))
         raise UnknownScheme(location, f"no file system serves the scheme {scheme!r}; there are {known}")

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from conformance.table_io.delete_files import DeleteFiles
 from conformance.table_io.read_tasks import arrow_schema, metadata_type, read_task
-from conformance.table_io.reading import Reading, reading_of
+from conformance.table_io.reading import Reading, make_reading
 from conformance.table_io.tables import Table
 from spec_ref.columnar.arrow_values import to_python_values
 from spec_ref.columnar.scan_planning.planner import plan
@@ -112,7 +112,7 @@ def plan_reading(
 ) -> tuple[Reading, Iterator[FileScanTask]]:
     """Return the columns to read and the tasks of the scan; arguments and errors as in `read_table`."""
     state = table_state(table.metadata, snapshot_id=snapshot_id, ref=ref, timestamp_ms=timestamp_ms)
-    reading = reading_of(table, state.schema, select, case_sensitive=case_sensitive)
+    reading = make_reading(table, state.schema, select, case_sensitive=case_sensitive)
     tasks = plan(
         table.metadata, state.snapshot, filter, table.reads(), schema=state.schema, case_sensitive=case_sensitive
     )

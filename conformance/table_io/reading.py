@@ -69,7 +69,7 @@ class Reading:
         return self.specs[spec_id]
 
 
-def reading_of(
+def make_reading(
     table: Table, schema: Schema, select: Sequence[str] | None = None, *, case_sensitive: bool = True
 ) -> Reading:
     """Make a reading of some columns.

@@ -10,7 +10,7 @@ import attrs
 
 from conformance.core.lazy_imports import lazy_imports
 from conformance.table_io.encryption import open_data_file
-from conformance.table_io.reading import Reading, in_file, read_vector, reading_of
+from conformance.table_io.reading import Reading, in_file, make_reading, read_vector
 from conformance.table_io.tables import Table
 from spec_ref.expressions.predicates import TRUE, Predicate
 from spec_ref.manifests.data_file import DataFile
@@ -37,7 +37,7 @@ def read_rows(
         SpecError, FileAccessError: as `conformance.table_io.local.read_table`.
     """
     state = table_state(table.metadata, snapshot_id=snapshot_id, ref=ref, timestamp_ms=timestamp_ms)
-    reading = reading_of(table, state.schema, select)
+    reading = make_reading(table, state.schema, select)
     reader = row_reader(reading)
     for task in plan(table.metadata, state.snapshot, filter, table.reads(), schema=state.schema):
         with in_file(task.data_file.file_path):

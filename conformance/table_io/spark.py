@@ -73,7 +73,7 @@ def read_dataframe(
     # From a single partition, the tasks are distributed evenly.
     frame = spark.createDataFrame(sent, "task binary").coalesce(1).repartition(number)
     schema = from_arrow_schema(spark_schema(arrow_schema(reading)), prefer_timestamp_ntz=True)
-    return frame.mapInArrow(reader_of(reading), schema)
+    return frame.mapInArrow(make_reader(reading), schema)
 
 
 def collect_arrow(frame: DataFrame) -> pa.Table:
@@ -85,7 +85,7 @@ def collect_arrow(frame: DataFrame) -> pa.Table:
     return pa.Table.from_batches(frame._collect_as_arrow(), schema=to_arrow_schema(frame.schema))
 
 
-def reader_of(reading: Reading) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def make_reader(reading: Reading) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """Return the function that executors apply to batches of tasks."""
 
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -11,7 +11,7 @@ from importlib import resources
 
 import attrs
 
-from conformance.rules import checks_of
+from conformance.rules import find_checks
 from spec_ref.checks.findings import Severity
 from spec_ref.requirements import Requirement, check_id
 
@@ -112,5 +112,5 @@ def advice(code: str, aspect: str = "") -> Advice:
 def requirement_advice(rule: Requirement) -> Advice | None:
     """Return the advice for the most severe check of a requirement; None if it has no check."""
     severities = list(Severity)
-    checks = sorted(checks_of(rule), key=lambda check: severities.index(check.severity))
+    checks = sorted(find_checks(rule), key=lambda check: severities.index(check.severity))
     return check_advice(checks[0].id) if checks else None

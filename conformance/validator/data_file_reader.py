@@ -14,7 +14,7 @@ import pyarrow.orc as orc
 from conformance.table_io.encryption import decrypt_checked, parquet_decryption, read_key_metadata
 from conformance.table_io.reading import in_file
 from conformance.table_io.store_file import StoreFile, open_rows_file
-from conformance.validator.parquet_footer import Chunk, check_start, footer_of
+from conformance.validator.parquet_footer import Chunk, check_start, parse_footer
 from spec_ref.core.errors import SpecError, Violation, spec_error
 from spec_ref.data_files.orc_footer import check_start as check_orc_start
 from spec_ref.data_files.orc_footer import read_stripe_offsets, read_stripes
@@ -113,7 +113,7 @@ def _parquet(file: Any, mapping: Mapped, decryption: Any = None) -> OpenedFile:
     start_is_late = isinstance(plain, StoreFile) and not plain.start_is_known
     if not start_is_late:
         check_start(plain)
-    footer = footer_of(plain, root)
+    footer = parse_footer(plain, root)
     rows = open_rows(file, FileFormat.PARQUET, mapping, decryption=decryption)
     unreadable = _unreadable_columns(rows)
     seen = set(map(_key, unreadable))

@@ -120,7 +120,7 @@ def _key(context: Context, entry: ManifestEntry) -> str | None:
     return repr(tuple(comparable_value(entry.data_file.partition.get(field.id)) for field in unified.fields))
 
 
-def origin_of(place: Place) -> Origin:
+def fact_origin(place: Place) -> Origin:
     """Return the origin of the facts about a file.
 
     If the spec of a manifest is not known, which is a finding, all of its files count as one partition.

@@ -15,7 +15,7 @@ from conformance.table_io.file_access import FileAccessError, file_size, read_by
 from conformance.validator.check_results import Emitted, Facts, Findings, Miscounted, Seen, Sums
 from conformance.validator.context import Context, FilesTask, Level, ManifestTask
 from conformance.validator.data_file_reader import OpenedFile, open_file
-from conformance.validator.deleted_positions import Origin, origin_of, targets
+from conformance.validator.deleted_positions import Origin, fact_origin, targets
 from conformance.validator.finding import InFull, all_of, finding, of, rated
 from conformance.validator.fingerprints import Evidence, suspect
 from conformance.validator.manifests import load, writer_of
@@ -62,7 +62,7 @@ class Place:
     @property
     def origin(self) -> Origin:
         """The manifest entry, for facts."""
-        return origin_of(self)
+        return fact_origin(self)
 
     @property
     def data_file(self) -> DataFile:

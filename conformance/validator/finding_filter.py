@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 
 from conformance.core.failures import UsageError
-from conformance.rules import check_of, registry, retired
+from conformance.rules import find_check, registry, retired
 from conformance.rules.old_messages import check_by_message
 from conformance.validator.run import TableReport
 from conformance.validator.table_root import place_of
@@ -81,7 +81,7 @@ def _is_named(finding: Finding, names: tuple[str, ...]) -> bool:
     """Return whether one of the names is the finding's check, one of its codes, or the start of one."""
     if not names:
         return False
-    check = check_of(finding.violation)
+    check = find_check(finding.violation)
     codes = (finding.requirement,) if check is None else check.requirements
     return finding.check in names or any(code.startswith(names) for code in codes)
 

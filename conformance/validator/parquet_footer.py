@@ -66,7 +66,7 @@ def check_start(file: Any) -> None:
         )
 
 
-def footer_of(file: Any, root: ParquetNode) -> Footer:
+def parse_footer(file: Any, root: ParquetNode) -> Footer:
     """Read the footer of a file whose schema was read.
 
     Raises:

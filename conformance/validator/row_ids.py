@@ -74,7 +74,7 @@ class Owner:
     """The indexes of the checked snapshots in which these rows are live."""
 
 
-def runs_of(numbers: Numbers) -> tuple[Numbers, Numbers]:
+def consecutive_runs(numbers: Numbers) -> tuple[Numbers, Numbers]:
     """Return the starts of runs of consecutive numbers, and their lengths."""
     if not len(numbers):
         return np.zeros(0, np.intp), np.zeros(0, np.int64)
@@ -111,7 +111,7 @@ def deleted_facts(
         kind: ``replaced`` for those of a delete file that a snapshot removed from the table.
     """
     if isinstance(paths, str):
-        starts, counts = runs_of(positions)
+        starts, counts = consecutive_runs(positions)
         arrays = [_constant(paths, len(starts)), pa.array(positions[starts]), pa.array(counts)]
         yield Facts(_bucket(context, paths), kind, pa.RecordBatch.from_arrays(arrays, schema=DELETED), origin)
         return

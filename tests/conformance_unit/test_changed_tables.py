@@ -17,7 +17,7 @@ from conformance.engines.reference import adapter as reference
 from conformance.operations.protocol import Ok, complaint
 from conformance.runner.judge import Outcome, Verdict, judge
 from conformance.runner.scratch_dir import base_table, clear, places
-from conformance.scripts.expected import expected_of
+from conformance.scripts.expected import expected_table
 from conformance.scripts.model import run_model
 
 FIELDS = [{"id": 1, "name": "id", "required": False, "type": "long"}]
@@ -46,7 +46,7 @@ def vector(before: list[Json], operations: list[Json]) -> vectors.Vector:
     """Return a vector of operations on an existing table; the model gives the expected result."""
     states = run_model({"operations": [*before, *operations]})
     args = {"base": {"operations": before}, "operations": operations}
-    return evolve(SOME, id="v", args=args, permitted=(Ok(expected_of(states)),))
+    return evolve(SOME, id="v", args=args, permitted=(Ok(expected_table(states)),))
 
 
 def verdict(asked: vectors.Vector, **changed: Any) -> Verdict:

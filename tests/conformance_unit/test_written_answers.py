@@ -16,7 +16,7 @@ from conformance.runner.adapter_interface import Request
 from conformance.runner.judge import Outcome, Verdict, judge
 from conformance.runner.process import Limits, Process
 from conformance.runner.scratch_dir import clear, places
-from conformance.scripts.expected import expected_of
+from conformance.scripts.expected import expected_table
 from conformance.scripts.model import run_model
 
 SOME = {one.operation.name: one for one in vectors.load(vectors.shipped())}
@@ -41,7 +41,7 @@ def vector(*operations: Any, version: int = 3) -> vectors.Vector:
     """A vector of a script."""
     create = {"op": "create", "format_version": version, "schema": {"type": "struct", "fields": FIELDS}}
     args = {"script": {"operations": [create, *operations]}}
-    expected = expected_of(run_model(args["script"]))
+    expected = expected_table(run_model(args["script"]))
     return evolve(SOME["table.write"], id="v", args=args, permitted=(Ok(expected),))
 
 
@@ -116,7 +116,7 @@ def test_other_rows_are_reported_one_by_one() -> None:
 
 def test_a_format_version_or_schema_that_differs_is_reported() -> None:
     asked = vector(ROWS)
-    expected = expected_of(run_model(asked.args["script"]))
+    expected = expected_table(run_model(asked.args["script"]))
     expected["format_version"] = 2
     expected["schema"]["fields"][0]["required"] = True
     found = verdict(evolve(asked, permitted=(Ok(expected),)), snapshots=[])

@@ -103,7 +103,7 @@ def test_a_compiler_that_is_too_old_is_not_asked_to_build(
     compiler(tmp_path, monkeypatch, "go", version, GO)
     with pytest.raises(EngineError, match=re.escape(said)):
         install("iceberg-go")
-    assert not built.build_of(find_engine("iceberg-go")).is_installed()
+    assert not built.engine_build(find_engine("iceberg-go")).is_installed()
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_jars_that_are_not_those_of_the_lock_are_refused(
     java_tools(tmp_path, monkeypatch, fetches)
     with pytest.raises(EngineError, match=re.escape(said)):
         install_build(find_server("iceberg-rest"), quiet)
-    assert not built.build_of(find_server("iceberg-rest")).is_installed()
+    assert not built.engine_build(find_server("iceberg-rest")).is_installed()
 
 
 def test_a_build_that_fails_reports_why_and_does_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,17 +196,17 @@ def test_what_was_built_is_started_by_itself_and_not_built_again(
 
 def test_other_sources_are_another_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     engine = find_engine("iceberg-go")
-    before = built.build_of(engine)
+    before = built.engine_build(engine)
     folder = tmp_path / "sources"
     folder.mkdir()
     for file in built.sources(engine).iterdir():
         (folder / file.name).write_bytes(file.read_bytes())
     monkeypatch.setattr(built, "sources", lambda _: folder)
-    assert built.build_of(engine) == before
+    assert built.engine_build(engine) == before
     (folder / "README.md").write_text("what is said of them is no source", encoding="utf-8")
-    assert built.build_of(engine) == before
+    assert built.engine_build(engine) == before
     (folder / "go.sum").write_text("", encoding="utf-8")
-    assert built.build_of(engine) != before
+    assert built.engine_build(engine) != before
 
 
 def test_all_engines_are_those_that_need_no_build(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -296,7 +296,7 @@ def test_without_a_full_jdk_nothing_is_fetched_and_the_release_is_named(monkeypa
     with pytest.raises(EngineError, match="a full JDK of release 25 or newer is needed to run it") as said:
         install("trino")
     assert "openjdk-25-jdk" in str(said.value)
-    assert not built.build_of(find_engine("trino")).path.exists()
+    assert not built.engine_build(find_engine("trino")).path.exists()
 
 
 def test_a_full_jdk_is_the_oldest_that_is_new_enough_and_has_a_compiler(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from conformance.cli import main
-from conformance.engine_setup.built import build_of
+from conformance.engine_setup.built import engine_build
 from conformance.engine_setup.catalog import catalog, lock_names
 from conformance.engine_setup.environments import MARKER, environment
 from conformance.engine_setup.java import classes_path
@@ -20,7 +20,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home with all environments of this version, one of an older lock, and what is none."""
     monkeypatch.setenv("ICEBERG_CONFORMANCE_HOME", str(tmp_path))
     folders = [environment(lock).path for lock in lock_names()]
-    folders += [build_of(engine).path for engine in catalog().engines if engine.sources]
+    folders += [engine_build(engine).path for engine in catalog().engines if engine.sources]
     folders += [classes_path(engine) for engine in catalog().engines if engine.classes]
     folders += [tmp_path / "built" / "mine"]
     folders += [tmp_path / "engines" / name for name in ("pyiceberg-0_11-0123456789abcdef", "mine", "x-0123")]

@@ -11,7 +11,7 @@ import pytest
 
 from conformance.adapter_sdk import arrow_rows
 from conformance.adapter_sdk.serve import Unsupported
-from conformance.adapter_sdk.sql_predicates import Dialect, built, normal, select_of, sql_of
+from conformance.adapter_sdk.sql_predicates import Dialect, built, normal, predicate_sql, select_statement
 from conformance.operations.comparison import read_type
 from conformance.operations.wire import from_exchange
 
@@ -182,7 +182,7 @@ ID = {"type": "eq", "term": "id", "value": 5}
     ids=str,
 )
 def test_a_predicate_in_sql_says_what_it_says_of_null_and_nan(predicate: Any, sql: str) -> None:
-    assert sql_of(predicate, FIELDS, SQL) == sql
+    assert predicate_sql(predicate, FIELDS, SQL) == sql
 
 
 @pytest.mark.parametrize(
@@ -195,20 +195,20 @@ def test_a_predicate_in_sql_says_what_it_says_of_null_and_nan(predicate: Any, sq
 )
 def test_what_sql_has_no_words_for_is_not_asked(predicate: Any, reason: str) -> None:
     with pytest.raises(Unsupported, match=reason):
-        sql_of(predicate, FIELDS, SQL)
+        predicate_sql(predicate, FIELDS, SQL)
 
 
 def test_backslashes_are_doubled_where_they_escape() -> None:
     predicate = {"type": "eq", "term": 'a "b"', "value": "\\"}
-    assert sql_of(predicate, FIELDS, SQL).endswith("= '\\'")
-    assert sql_of(predicate, FIELDS, Dialect("SQL", quote="`", escapes_backslash=True)) == "`a \"b\"` = '\\\\'"
+    assert predicate_sql(predicate, FIELDS, SQL).endswith("= '\\'")
+    assert predicate_sql(predicate, FIELDS, Dialect("SQL", quote="`", escapes_backslash=True)) == "`a \"b\"` = '\\\\'"
 
 
 def test_a_query_names_the_columns_as_the_engine_does() -> None:
     args = {"select": ["id", "_pos"], "filter": ID}
-    query = select_of(args, "t", SQL, lambda: FIELDS, {"_pos": "file_row_number"})
+    query = select_statement(args, "t", SQL, lambda: FIELDS, {"_pos": "file_row_number"})
     assert query == 'SELECT "id", "file_row_number" FROM t WHERE "id" = 5'
-    assert select_of({}, "t", SQL, lambda: pytest.fail("no filter, no columns")) == "SELECT * FROM t"
+    assert select_statement({}, "t", SQL, lambda: pytest.fail("no filter, no columns")) == "SELECT * FROM t"
 
 
 @pytest.mark.parametrize("negated", [False, True])

@@ -11,7 +11,7 @@ import pytest
 from conformance import vectors
 from conformance.cli.explain import deviations, explain, how_to_fix
 from conformance.core.spec_links import section_link
-from conformance.rules import checks_of, registry
+from conformance.rules import find_checks, registry
 from conformance.runner import expectations
 from conformance.runner.expectations import Deviation
 from spec_ref.requirements import Status, register, sources
@@ -92,7 +92,7 @@ def test_a_rule_that_tables_break_has_its_checks_and_a_way_to_mend_them(capsys: 
     assert document["how_to_fix"].startswith("Rewrite the data files")
     assert document["advice"]["kind"] == "rewrite"
     assert document["how_to_fix"] in " ".join(explained("DFL016", capsys).split())
-    assert [one.id for one in checks_of(register()["NOT005"])] == [
+    assert [one.id for one in find_checks(register()["NOT005"])] == [
         "summary-metrics-not-a-number",
         "summary-metrics-mismatch",
     ]

@@ -12,7 +12,7 @@ import pytest
 from conformance import vectors
 from conformance.operations.protocol import Ok
 from conformance.scripts import parse_script, script_json
-from conformance.scripts.expected import expected_of
+from conformance.scripts.expected import expected_table
 from conformance.scripts.model import run_model
 
 VECTORS = [vector for vector in vectors.load(vectors.shipped()) if vector.operation.name == "table.write"]
@@ -43,7 +43,7 @@ def test_vectors_expect_what_the_model_says(vector: vectors.Vector) -> None:
     assert script_json(parse_script(script)) == json.loads(json.dumps(script))
     (permitted,) = vector.permitted
     assert isinstance(permitted, Ok)
-    assert expected_of(run_model(script)) == permitted.value
+    assert expected_table(run_model(script)) == permitted.value
 
 
 def test_the_model_shares_nothing_with_the_reference() -> None:

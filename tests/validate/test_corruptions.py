@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.rules import check_of
+from conformance.rules import find_check
 from conformance.validator.context import Level
 from conformance.validator.run import Snapshots
 from conformance.validator.tolerated import tolerate
@@ -44,7 +44,7 @@ def test_a_corruption_is_found(one: corruptions.Corruption, tmp_path: Path) -> N
     one.mutate(bench)
     report = bench.validate(Level(one.level), Snapshots(one.snapshots))
     for finding in report.findings:
-        check = check_of(finding.violation)
+        check = find_check(finding.violation)
         assert check is not None, finding
         (rated,) = tolerate([evolve(finding, severity=check.severity)])
         assert finding.severity is rated.severity, finding

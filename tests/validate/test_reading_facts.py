@@ -11,7 +11,7 @@ from conformance.reports.validation import finding_json
 from conformance.rules import registry
 from conformance.runner.execution import Plan, execute
 from conformance.runner.results import Writer
-from conformance.runner.targets import limits_of, named
+from conformance.runner.targets import make_limits, named
 from conformance.validator import tolerated
 from conformance.validator.advice import advice
 from conformance.validator.context import Level
@@ -46,7 +46,7 @@ Answers = tuple[dict[str, str], dict[tuple[str, str], str]]
 def answers() -> Answers:
     """The versions of the engines, and the outcomes of their reads; all engines run once, also where one fails."""
     wanted = frozenset(vector for fact in OURS for vector in fact.vectors)
-    asked = named(sorted({*adapters().values()} - ABSENT), limits_of(180, 180))
+    asked = named(sorted({*adapters().values()} - ABSENT), make_limits(180, 180))
     run = execute(Plan(tuple(asked), Selection(ids=wanted).choose(load(shipped()))), {}, Writer(None))
     assert [one.not_examined for one in run.adapters if one.not_examined] == []
     versions = {one.name: one.version for one in run.adapters}

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from conformance.runner.adapter_interface import Ok, Request
-from conformance.runner.targets import limits_of, target
+from conformance.runner.targets import make_limits, target
 from conformance.validator.context import Level
 from conformance.validator.fingerprints import Evidence, suspect
 from conformance.validator.local import Local
@@ -29,7 +29,7 @@ def written(tmp_path: Path) -> Path:
             {"op": "append", "rows": [{"id": "7"}]},
         ]
     }
-    adapter = target("reference", limits_of(60, 60)).open()
+    adapter = target("reference", make_limits(60, 60)).open()
     (answer,) = adapter.ask([Request("table.write", {"table": str(tmp_path / "table"), "script": script})])
     assert isinstance(answer, Ok), answer
     return Path(answer.value["metadata"])

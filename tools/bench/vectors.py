@@ -14,7 +14,7 @@ import attrs
 
 from conformance.runner.execution import Plan, Target, execute
 from conformance.runner.results import Run, Writer
-from conformance.runner.targets import limits_of, target
+from conformance.runner.targets import make_limits, target
 from conformance.vectors import Selection, Vector, load, shipped
 from tools.bench.measure import BenchError, Claim, Measure, Scale, timed
 
@@ -45,8 +45,8 @@ def claims(scale: Scale) -> Iterator[Claim]:
     vectors = _asked(scale)
     served = shlex.join([sys.executable, "-m", "conformance.engines.reference.adapter"])
     ways = {
-        "in this process": (target("reference", limits_of(60, 60)), 30_000.0),
-        f"through the protocol, {UNDER_WAY} under way": (target(served, limits_of(60, 60, UNDER_WAY)), 10_000.0),
+        "in this process": (target("reference", make_limits(60, 60)), 30_000.0),
+        f"through the protocol, {UNDER_WAY} under way": (target(served, make_limits(60, 60, UNDER_WAY)), 10_000.0),
     }
     rates: dict[str, list[float]] = {way: [] for way in ways}
     for _ in range(scale.rounds):

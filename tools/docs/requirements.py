@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 
 from conformance.cli.explain import how_to_fix
-from conformance.core.spec_links import area_of, areas, section_link
+from conformance.core.spec_links import areas, areas_by_code, section_link
 from conformance.runner.expectations import Deviation
 from conformance.vectors import Vector
 from spec_ref.requirements import (
@@ -48,7 +48,7 @@ def title(area: str) -> str:
 
 def requirement_link(code_: str) -> str:
     """A link to a requirement."""
-    return f"[{code_}](requirements-{area_of()[code_]}.md#{code_.lower()})"
+    return f"[{code_}](requirements-{areas_by_code()[code_]}.md#{code_.lower()})"
 
 
 def index(proofs: Mapping[str, list[Vector]]) -> str:
@@ -140,7 +140,7 @@ def _requirement(rule: Requirement, proofs: list[Vector], known: list[tuple[Devi
         plainest = sorted(proofs, key=lambda vector: (not vector.origin.startswith("spec"), len(vector.requirements)))
         shown = ", ".join(vector_link(vector.suite, vector.id) for vector in plainest[:SHOWN])
         yield f"- **Vectors**: {len(proofs)}, such as {shown}"
-    yield f"- **Proofs**: [what is broken, and what notices](proofs-{area_of()[rule.code]}.md)"
+    yield f"- **Proofs**: [what is broken, and what notices](proofs-{areas_by_code()[rule.code]}.md)"
     if rule.unproven:
         yield f"- **No proof**: {plain(rule.unproven)}"
     yield ""

@@ -25,7 +25,7 @@ from attrs import asdict, evolve, frozen
 
 from conformance.core.failures import UsageError
 from conformance.interop import results as matrix_results
-from conformance.interop.cells import Cell, MadeTable, Matrix, Participant, State, Writing, state_of
+from conformance.interop.cells import Cell, MadeTable, Matrix, Participant, State, Writing, cell_state
 from conformance.runner import results as run_results
 from conformance.runner.results import Result, Run
 
@@ -88,7 +88,7 @@ def letter(result: Result) -> str:
     if result.status == "known" and result.deviation_kind == "choice":
         return CHOSE
     got = result.got or {}
-    made = _STATES[state_of(result.outcome, got)]
+    made = _STATES[cell_state(result.outcome, got)]
     if made == "w" and "error" in got:
         made = "c"
     return made if result.status in ("known", "passed", "unsupported") else made.upper()

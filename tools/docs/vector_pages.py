@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
-from conformance.core.spec_links import area_of
+from conformance.core.spec_links import areas_by_code
 from conformance.vectors import Vector
 from tools.docs import html
 from tools.docs.findings import all_vectors
@@ -57,7 +57,9 @@ def _row(vector: Vector) -> dict[str, Any]:
         "id": vector.id,
         "note": vector.note,
         "operation": vector.operation.name,
-        "requirements": [(code, f"requirements-{area_of()[code]}.html#{code.lower()}") for code in vector.requirements],
+        "requirements": [
+            (code, f"requirements-{areas_by_code()[code]}.html#{code.lower()}") for code in vector.requirements
+        ],
         "versions": ", ".join(f"v{version}" for version in vector.versions),
         "points": [(one, f"contradictions.html#point-{one.lower()}") for one in vector.contradiction],
         "origin": vector.origin,

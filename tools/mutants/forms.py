@@ -148,12 +148,12 @@ def equivalence() -> dict[str, Check]:
 
 def laws() -> dict[str, Check]:
     """Metamorphic properties, as ``iceberg-conformance metamorphic`` checks them."""
-    from conformance.properties.metamorphic import make_property_script, tried
+    from conformance.properties.metamorphic import make_property_script, try_property
     from conformance.properties.metamorphic_properties import PROPERTIES
 
     def holds(name: str, seed: int) -> bool:
         script = make_property_script(PROPERTIES[name], seed)
-        return script is None or not tried(PROPERTIES[name], script, _reference(), _reference())
+        return script is None or not try_property(PROPERTIES[name], script, _reference(), _reference())
 
     return {f"{name} {seed}": partial(holds, name, seed) for name in PROPERTIES for seed in range(SEEDS["law"])}
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from conformance.runner.execution import Plan, execute
 from conformance.runner.results import Writer
-from conformance.runner.targets import limits_of, target
+from conformance.runner.targets import make_limits, target
 from conformance.table_io.local import plan_reading, read_table
 from conformance.table_io.tables import load_table
 from conformance.validator.check_results import Facts
@@ -50,7 +50,7 @@ def vectors(count: str) -> dict[str, Any]:
     every = load(shipped())
     number = min(int(count), len(every))
     chosen = tuple(every[at * len(every) // number] for at in range(number))
-    run = execute(Plan((target("reference", limits_of(60, 600)),), chosen), {}, Writer(None))
+    run = execute(Plan((target("reference", make_limits(60, 600)),), chosen), {}, Writer(None))
     return {"count": len(run.results), "failures": len(run.failures), "all": len(every), "size": number}
 
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from conformance.adapter_sdk import arrow_rows, table_requests
 from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported, serve
-from conformance.adapter_sdk.sql_predicates import Dialect, select_of, text
+from conformance.adapter_sdk.sql_predicates import Dialect, select_statement, text
 
 DIALECT = Dialect(
     "ClickHouse",
@@ -54,7 +54,7 @@ def _read(args: Arguments) -> object:
     """Run a ``SELECT`` from ``icebergLocal``."""
     table_requests.only(args, "icebergLocal", "snapshot", "timestamp_ms")
     table_requests.without_metadata_columns(args, "icebergLocal")
-    query = select_of(args, _source(args["table"]), DIALECT, lambda: table_requests.columns(args))
+    query = select_statement(args, _source(args["table"]), DIALECT, lambda: table_requests.columns(args))
     settings = dict(SETTINGS)
     if "snapshot" in args:
         settings["iceberg_snapshot_id"] = int(args["snapshot"])

@@ -11,7 +11,7 @@ from pyiceberg_core.datafusion import IcebergDataFusionTable
 
 from conformance.adapter_sdk import arrow_rows, table_requests
 from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported, serve
-from conformance.adapter_sdk.sql_predicates import Dialect, select_of
+from conformance.adapter_sdk.sql_predicates import Dialect, select_statement
 
 _ZONED = "arrow_cast({string}, 'Timestamp(%s, Some(\"UTC\"))')"
 DIALECT = Dialect(
@@ -40,7 +40,7 @@ def _read(args: Arguments) -> object:
     """Run a ``SELECT`` from the table in DataFusion."""
     table_requests.only(args, "IcebergDataFusionTable")
     table_requests.without_metadata_columns(args, "IcebergDataFusionTable")
-    query = select_of(args, "t", DIALECT, lambda: table_requests.columns(args))
+    query = select_statement(args, "t", DIALECT, lambda: table_requests.columns(args))
     try:
         context = SessionContext()
         table = IcebergDataFusionTable(

@@ -15,7 +15,7 @@ import duckdb
 
 from conformance.adapter_sdk import arrow_rows, table_requests
 from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported, serve
-from conformance.adapter_sdk.sql_predicates import Dialect, select_of, text
+from conformance.adapter_sdk.sql_predicates import Dialect, select_statement, text
 
 EXTENSIONS = ("icu", "avro", "iceberg")
 """The extensions in loading order; icu is needed for the days and hours of timestamps with a time zone."""
@@ -68,7 +68,7 @@ class Reader:
         """Run a ``SELECT`` from ``iceberg_scan``."""
         table_requests.only(args, "iceberg_scan", "snapshot", "timestamp_ms")
         source = f"iceberg_scan({_source(args)})"
-        query = select_of(args, source, DIALECT, lambda: table_requests.columns(args), METADATA_COLUMNS)
+        query = select_statement(args, source, DIALECT, lambda: table_requests.columns(args), METADATA_COLUMNS)
         return arrow_rows.answer(self._rows(query), args["types"], args.get("select"))
 
     def _rows(self, query: str) -> arrow_rows.Rows:

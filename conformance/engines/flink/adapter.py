@@ -11,7 +11,7 @@ import os
 
 from conformance.adapter_sdk import table_requests
 from conformance.adapter_sdk.serve import Arguments, Invalid, serve, take_standard_output
-from conformance.adapter_sdk.sql_predicates import select_of
+from conformance.adapter_sdk.sql_predicates import select_statement
 from conformance.core.json_types import Json
 from conformance.engines.flink import writing
 from conformance.engines.flink.flink_sql import DIALECT, Flink, full_name, hint, rows_of
@@ -46,7 +46,7 @@ class Reader:
         table = f"r{next(self._numbers)}"
         source = full_name(table) + hint(_options(args))
         asked = {**args, "select": names}
-        query = select_of(asked, source, DIALECT, lambda: table_requests.columns(args))
+        query = select_statement(asked, source, DIALECT, lambda: table_requests.columns(args))
         return rows_of(self._flink.run(table, query, metadata=args["table"], forget=True), names, args["types"])
 
 

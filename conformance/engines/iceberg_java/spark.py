@@ -16,7 +16,7 @@ from conformance.adapter_sdk import lenient_values as native
 from conformance.adapter_sdk.jvm import JVM
 from conformance.adapter_sdk.serve import Unsupported
 from conformance.adapter_sdk.spark_settings import LOCAL
-from conformance.adapter_sdk.sql_predicates import Dialect, sql_of, text
+from conformance.adapter_sdk.sql_predicates import Dialect, predicate_sql, text
 from conformance.core.json_types import Json
 
 SETTINGS = {
@@ -194,4 +194,4 @@ def literal(type_: Json, value: Json) -> str:
 
 def condition(filter_: Json, fields: list[Json]) -> str:
     """Return the SQL of a filter of a script."""
-    return sql_of(filter_, fields, DIALECT)
+    return predicate_sql(filter_, fields, DIALECT)

@@ -23,7 +23,7 @@ from pyspark.sql import SparkSession
 
 from conformance.adapter_sdk import arrow_rows, table_requests
 from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported, serve, take_standard_output
-from conformance.adapter_sdk.sql_predicates import Dialect, identifier, sql_of
+from conformance.adapter_sdk.sql_predicates import Dialect, identifier, predicate_sql
 
 DIALECT = Dialect(
     "Sail",
@@ -90,7 +90,7 @@ class Reader:
         names = args.get("select")
         condition = None
         if "filter" in args:
-            condition = sql_of(args["filter"], table_requests.columns(args), DIALECT)
+            condition = predicate_sql(args["filter"], table_requests.columns(args), DIALECT)
         try:
             with _table(args["table"]) as folder:
                 frame = self._session.read.format("iceberg").options(**_options(args)).load(folder)

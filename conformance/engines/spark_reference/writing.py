@@ -11,7 +11,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from conformance.adapter_sdk.serve import Unsupported
 from conformance.core.json_types import Json
-from conformance.operations.writing.reference import ReferenceWriter, branch_of, mode_of, operations_of
+from conformance.operations.writing.reference import ReferenceWriter, mode_of, operations_of, target_branch
 from conformance.table_io.spark_types import spark_batch, spark_schema
 from conformance.table_io.writing import spark as on_spark
 from spec_ref.expressions.expression_json import predicate_from_json
@@ -27,35 +27,37 @@ class SparkWriter(ReferenceWriter):
         self._spark = spark
 
     def _frame(self, rows: list[Json]) -> DataFrame:
-        return frame_of(self._spark, self.rows(rows))
+        return to_spark_frame(self._spark, self.rows(rows))
 
     def append(self, operation: Json) -> None:
-        on_spark.append(self.table, self._frame(operation["rows"]), branch=branch_of(operation))
+        on_spark.append(self.table, self._frame(operation["rows"]), branch=target_branch(operation))
 
     def overwrite(self, operation: Json) -> None:
         where = predicate_from_json(operation["filter"])
-        on_spark.overwrite(self.table, self._frame(operation["rows"]), where, branch=branch_of(operation))
+        on_spark.overwrite(self.table, self._frame(operation["rows"]), where, branch=target_branch(operation))
 
     def delete(self, operation: Json) -> None:
         where = predicate_from_json(operation["filter"])
-        on_spark.delete(self._spark, self.table, where, mode=mode_of(operation), branch=branch_of(operation))
+        on_spark.delete(self._spark, self.table, where, mode=mode_of(operation), branch=target_branch(operation))
 
     def update(self, operation: Json) -> None:
         where = predicate_from_json(operation["filter"])
         values = self.assigned(operation)
-        on_spark.update(self._spark, self.table, values, where, mode=mode_of(operation), branch=branch_of(operation))
+        on_spark.update(
+            self._spark, self.table, values, where, mode=mode_of(operation), branch=target_branch(operation)
+        )
 
     def merge(self, operation: Json) -> None:
         source = self.merged(operation)
         on_spark.merge(
-            self._spark, self.table, source, operation["on"], mode=mode_of(operation), branch=branch_of(operation)
+            self._spark, self.table, source, operation["on"], mode=mode_of(operation), branch=target_branch(operation)
         )
 
     def compact(self, operation: Json) -> None:
-        on_spark.compact(self._spark, self.table, branch=branch_of(operation))
+        on_spark.compact(self._spark, self.table, branch=target_branch(operation))
 
 
-def frame_of(spark: SparkSession, rows: pa.Table) -> DataFrame:
+def to_spark_frame(spark: SparkSession, rows: pa.Table) -> DataFrame:
     """Convert rows to a DataFrame with Spark's types for those of the table.
 
     Raises:

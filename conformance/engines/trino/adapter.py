@@ -15,7 +15,7 @@ from typing import Any
 from conformance.adapter_sdk import lenient_values as native
 from conformance.adapter_sdk import script_steps, table_requests
 from conformance.adapter_sdk.serve import Unsupported, serve, take_standard_output
-from conformance.adapter_sdk.sql_predicates import select_of, text
+from conformance.adapter_sdk.sql_predicates import select_statement, text
 from conformance.core.json_types import Json
 from conformance.engines.trino.server import Server, started
 from conformance.engines.trino.sql import DIALECT, constant
@@ -45,7 +45,7 @@ class Reader:
         """Run a ``SELECT`` from a registered table."""
         table_requests.without_metadata_columns(args, "Trino", tuple(METADATA_COLUMNS))
         source = f'"{self._registry.name(args["table"])}"{_time(args)}'
-        query = select_of(args, source, DIALECT, lambda: table_requests.columns(args), METADATA_COLUMNS)
+        query = select_statement(args, source, DIALECT, lambda: table_requests.columns(args), METADATA_COLUMNS)
         found, rows = self._server.run(query)
         types: dict[str, Json] = args["types"]
         lowered = {name.lower(): name for name in types}  # Trino converts all column names to lower case

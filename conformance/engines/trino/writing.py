@@ -11,7 +11,7 @@ from conformance.adapter_sdk import lenient_values as native
 from conformance.adapter_sdk import table_requests
 from conformance.adapter_sdk.script_steps import MAIN, same_columns
 from conformance.adapter_sdk.serve import Invalid, Unsupported
-from conformance.adapter_sdk.sql_predicates import identifier, sql_of, text
+from conformance.adapter_sdk.sql_predicates import identifier, predicate_sql, text
 from conformance.core.json_types import Json
 from conformance.engines.trino.server import Server
 from conformance.engines.trino.sql import DIALECT, literal, quoted, sql_type
@@ -166,7 +166,8 @@ class TrinoWriter:
         self._run(f"INSERT INTO {self._target(operation)} ({_names(names)}) VALUES {_values(rows, names, fields)}")
 
     def delete(self, operation: Json) -> None:
-        self._run(f"DELETE FROM {self._target(operation)} WHERE {sql_of(operation['filter'], self._fields(), DIALECT)}")
+        condition = predicate_sql(operation["filter"], self._fields(), DIALECT)
+        self._run(f"DELETE FROM {self._target(operation)} WHERE {condition}")
 
     def update(self, operation: Json) -> None:
         fields = self._fields()
@@ -174,9 +175,8 @@ class TrinoWriter:
         assigned = ", ".join(
             f"{quoted(name)} = {literal(types[name], value)}" for name, value in operation["set"].items()
         )
-        self._run(
-            f"UPDATE {self._target(operation)} SET {assigned} WHERE {sql_of(operation['filter'], fields, DIALECT)}"
-        )
+        condition = predicate_sql(operation["filter"], fields, DIALECT)
+        self._run(f"UPDATE {self._target(operation)} SET {assigned} WHERE {condition}")
 
     def merge(self, operation: Json) -> None:
         rows, fields = operation["rows"], {field["name"]: field for field in self._fields()}

@@ -127,7 +127,7 @@ class ReferenceWriter:
     def stage(self, change: Change) -> None:
         """Plan a change."""
         assert self._base is not None
-        self._staged = change_of(change, self._snapshots, self._base.metadata, self._args), self._base
+        self._staged = to_change(change, self._snapshots, self._base.metadata, self._args), self._base
 
     def commit(self, *, reply: str | None = None) -> None:
         """Commit the change.
@@ -211,7 +211,7 @@ def _rows_change(change: Change, table: TableMetadata, args: Arguments) -> chang
             return changes.row_delta([*added, *deletes], validation=validation, branch=branch)
 
 
-def change_of(change: Change, snapshots: list[int], table: TableMetadata, args: Arguments) -> changes.Change:
+def to_change(change: Change, snapshots: list[int], table: TableMetadata, args: Arguments) -> changes.Change:
     """Convert a change of a request to a change of the commit protocol.
 
     Args:

@@ -152,20 +152,20 @@ class ReferenceWriter:
         return self._called["rows to write"]([fields[name] for name in names], values)
 
     def append(self, operation: Json) -> None:
-        self._called["append"](self.table, self.rows(operation["rows"]), branch=branch_of(operation))
+        self._called["append"](self.table, self.rows(operation["rows"]), branch=target_branch(operation))
 
     def overwrite(self, operation: Json) -> None:
         where = predicate_from_json(operation["filter"])
-        self._called["overwrite"](self.table, self.rows(operation["rows"]), where, branch=branch_of(operation))
+        self._called["overwrite"](self.table, self.rows(operation["rows"]), where, branch=target_branch(operation))
 
     def delete(self, operation: Json) -> None:
         where = predicate_from_json(operation["filter"])
-        self._called["delete"](self.table, where, mode=mode_of(operation), branch=branch_of(operation))
+        self._called["delete"](self.table, where, mode=mode_of(operation), branch=target_branch(operation))
 
     def update(self, operation: Json) -> None:
         where = predicate_from_json(operation["filter"])
         values = self.assigned(operation)
-        self._called["update"](self.table, values, where, mode=mode_of(operation), branch=branch_of(operation))
+        self._called["update"](self.table, values, where, mode=mode_of(operation), branch=target_branch(operation))
 
     def assigned(self, operation: Json) -> dict[str, Any]:
         """Return the values that ``update`` sets, by column."""
@@ -181,22 +181,24 @@ class ReferenceWriter:
 
     def merge(self, operation: Json) -> None:
         rows = self.merged(operation)
-        self._called["merge"](self.table, rows, operation["on"], mode=mode_of(operation), branch=branch_of(operation))
+        self._called["merge"](
+            self.table, rows, operation["on"], mode=mode_of(operation), branch=target_branch(operation)
+        )
 
     def delete_equal(self, operation: Json) -> None:
         rows = operation["rows"]
-        self._called["delete keys"](self.table, self.rows(rows, list(rows[0])), branch=branch_of(operation))
+        self._called["delete keys"](self.table, self.rows(rows, list(rows[0])), branch=target_branch(operation))
 
     def upsert(self, operation: Json) -> None:
         rows = operation["rows"]
         keys = self.rows(rows, operation["on"])
-        self._called["delete keys"](self.table, keys, rows=self.rows(rows), branch=branch_of(operation))
+        self._called["delete keys"](self.table, keys, rows=self.rows(rows), branch=target_branch(operation))
 
     def compact(self, operation: Json) -> None:
-        self._called["compact"](self.table, branch=branch_of(operation))
+        self._called["compact"](self.table, branch=target_branch(operation))
 
     def rewrite_manifests(self, operation: Json) -> None:
-        rewrite_manifests(self.table, branch=branch_of(operation))
+        rewrite_manifests(self.table, branch=target_branch(operation))
 
     # References
 
@@ -221,7 +223,7 @@ class ReferenceWriter:
         self._commit(Expire(int(time.time() * 1000) + AGES, clean_files=True))
 
 
-def branch_of(operation: Json) -> str:
+def target_branch(operation: Json) -> str:
     """Return the branch that an operation writes to."""
     name: str = operation.get("branch", MAIN)
     return name

@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 
 from conformance.races.stress.journal import DONE, MAYBE, REFUSED, Operation
-from conformance.races.stress.writers import ROWS, column_of, property_of
+from conformance.races.stress.writers import ROWS, column_of, writer_property
 
 LOST, DOUBLED, REORDERED, HALF, REFUSED_DONE, STALE, HISTORY, INVALID, CONTRADICTION, PROCESS = (
     "lost",
@@ -184,7 +184,7 @@ def _properties(operations: list[Operation], found: Found) -> Iterator[Problem]:
         if one.kind == "property":
             by_writer[one.writer].append(one)
     for writer, mine in by_writer.items():
-        text = found.properties.get(property_of(writer))
+        text = found.properties.get(writer_property(writer))
         last = max((one.number for one in mine if one.outcome == DONE), default=None)
         possible = {None if last is None else str(last)}
         possible |= {str(one.number) for one in mine if one.outcome == MAYBE and one.number > (last or 0)}
@@ -192,7 +192,7 @@ def _properties(operations: list[Operation], found: Found) -> Iterator[Problem]:
             continue
         refused = [one for one in mine if one.outcome == REFUSED and str(one.number) == text]
         kind = REFUSED_DONE if refused else LOST
-        yield Problem(kind, f"{property_of(writer)} is {text}, and {last} was the last that was acknowledged")
+        yield Problem(kind, f"{writer_property(writer)} is {text}, and {last} was the last that was acknowledged")
 
 
 def _columns(operations: list[Operation], found: Found) -> Iterator[Problem]:
@@ -220,7 +220,7 @@ def _observations(operations: list[Operation]) -> Iterator[Problem]:
             if before.kind == "column":
                 missing = column_of(before.writer, before.number) not in one.seen["columns"]
             else:
-                missing = int(one.seen["properties"].get(property_of(before.writer), 0)) < before.number
+                missing = int(one.seen["properties"].get(writer_property(before.writer), 0)) < before.number
             if missing:
                 yield Problem(STALE, f"writer {one.writer} did not see {_name(before)}, which was acknowledged earlier")
                 break

@@ -21,7 +21,7 @@ from pyiceberg.schema import Schema
 from pyiceberg.types import IntegerType, LongType, NestedField
 
 from conformance.races.stress.journal import MAYBE, REFUSED, Entry
-from conformance.races.stress.writers import ROWS, Work, column_of, property_of
+from conformance.races.stress.writers import ROWS, Work, column_of, writer_property
 
 for _name in ("rest", "sql", "hive", "glue"):
     with suppress(ImportError):  # imported once, before writers are forked; a missing module is reported on use
@@ -94,7 +94,7 @@ class PyIcebergClient:
                 table.overwrite(rows(entry["op"]), overwrite_filter=EqualTo("op", entry["old"]))
             case "property":
                 with table.transaction() as transaction:
-                    transaction.set_properties({property_of(entry["writer"]): str(entry["number"])})
+                    transaction.set_properties({writer_property(entry["writer"]): str(entry["number"])})
             case "column":
                 with table.update_schema() as update:
                     update.add_column(column_of(entry["writer"], entry["number"]), IntegerType())

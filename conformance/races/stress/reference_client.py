@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from conformance.races.stress.journal import MAYBE, REFUSED, Entry
-from conformance.races.stress.writers import BRANCH, ROWS, Work, column_of, property_of
+from conformance.races.stress.writers import BRANCH, ROWS, Work, column_of, writer_property
 from conformance.table_io.stores import load, open_store
 from conformance.table_io.stores.rest import RestStore
 from conformance.table_io.writing import create_table, open_stored, operations
@@ -84,7 +84,7 @@ class ReferenceClient:
             case "overwrite":
                 operations.overwrite(table, rows(entry["op"]), of_op(entry["old"]))
             case "property":
-                table.commit(SetProperties({property_of(entry["writer"]): str(entry["number"])}))
+                table.commit(SetProperties({writer_property(entry["writer"]): str(entry["number"])}))
             case "column":
                 name = column_of(entry["writer"], entry["number"])
                 table.commit(ChangeSchema((AddColumn(name, INT),)))

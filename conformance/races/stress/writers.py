@@ -155,7 +155,7 @@ def _chosen(kinds: tuple[str, ...], chance: random.Random, writer: int, number: 
     return {"kind": "append", "op": op}
 
 
-def property_of(writer: int) -> str:
+def writer_property(writer: int) -> str:
     """Return the property that a writer sets to the number of its operation."""
     return f"stress.{writer}"
 
@@ -165,4 +165,4 @@ def column_of(writer: int, number: int) -> str:
     return f"c_{writer}_{number}"
 
 
-__all__ = ["BRANCH", "DONE", "MAYBE", "PER_WRITER", "ROWS", "Client", "Work", "column_of", "property_of", "work"]
+__all__ = ["BRANCH", "DONE", "MAYBE", "PER_WRITER", "ROWS", "Client", "Work", "column_of", "work", "writer_property"]

@@ -20,7 +20,7 @@ import attrs
 
 from conformance.core import drives
 from conformance.core.lazy_imports import lazy_imports
-from conformance.engine_setup.built import build_of, install_build
+from conformance.engine_setup.built import engine_build, install_build
 from conformance.engine_setup.catalog import CatalogServer, EngineError, find_server
 from conformance.engine_setup.environments import Progress, environment, install_environment
 
@@ -64,7 +64,7 @@ class ServerStatus:
 
 def server_status(server: CatalogServer) -> ServerStatus:
     """Check whether a server is installed."""
-    made = build_of(server) if server.toolchain else environment(server.lock)
+    made = engine_build(server) if server.toolchain else environment(server.lock)
     reason = None
     if not made.is_installed():
         reason = f"not installed; run `iceberg-conformance engines install {server.name}`"
@@ -179,7 +179,7 @@ class Kind:
 
 def _jars(server: str, *arguments: str, options: tuple[str, ...] = ()) -> list[str]:
     found = find_server(server)
-    program = build_of(found).program
+    program = engine_build(found).program
     return [
         str(java_for(found)),
         "-Xmx768m",
@@ -223,7 +223,7 @@ def _nessie(at: Address) -> list[str]:
     }
     options = tuple(f"-D{name}={value}" for name, value in settings.items())
     found = find_server("nessie")
-    (jar,) = (build_of(found).program / "jars").glob("*-runner.jar")
+    (jar,) = (engine_build(found).program / "jars").glob("*-runner.jar")
     return [str(java_for(found)), "-Xmx768m", "-XX:+UseSerialGC", *options, "-jar", str(jar)]
 
 

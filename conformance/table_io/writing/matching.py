@@ -14,7 +14,7 @@ from conformance.table_io.delete_files import DeleteFiles
 from conformance.table_io.file_access import read_bytes
 from conformance.table_io.local import in_threads
 from conformance.table_io.read_tasks import read_task
-from conformance.table_io.reading import Reading, reading_of
+from conformance.table_io.reading import Reading, make_reading
 from conformance.table_io.tables import Table
 from conformance.table_io.writing.plans import has_row_ids
 from spec_ref.columnar.scan_planning.planner import plan
@@ -52,7 +52,7 @@ class Source:
         self._threads = threads
         check_branch(self.metadata, branch)
         self.snapshot = branch_head(self.metadata, branch)
-        self._own = reading_of(table, self.metadata.current_schema)
+        self._own = make_reading(table, self.metadata.current_schema)
         self.deletes = DeleteFiles(self._own)
 
     def tasks(self, where: Predicate = TRUE) -> list[FileScanTask]:
@@ -98,7 +98,7 @@ class Source:
             if field.name in (PLACE, *LINEAGE):
                 message = "a column has the name of a metadata column; rename it to change rows"
                 raise spec_error("RES002", message, found=field.name)
-        return reading_of(self._table, self.metadata.current_schema, names)
+        return make_reading(self._table, self.metadata.current_schema, names)
 
     def rows(self, tasks: Sequence[FileScanTask]) -> Iterator[tuple[FileScanTask, pa.RecordBatch]]:
         """Read all rows of data files that are not deleted: the columns of the schema, row lineage if there is any, and

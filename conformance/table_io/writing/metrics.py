@@ -54,7 +54,7 @@ def parse_mode(text: str) -> MetricsMode:
     return MODES[text.strip().lower()]
 
 
-def modes_of(schema: Schema, properties: Mapping[str, str]) -> Modes:
+def metrics_modes(schema: Schema, properties: Mapping[str, str]) -> Modes:
     """Return the mode of every column, by the properties of a table."""
     default = parse_mode(properties[DEFAULT]) if DEFAULT in properties else TRUNCATED
     most = int(properties.get(MOST_COLUMNS, COLUMNS)) if DEFAULT not in properties else None

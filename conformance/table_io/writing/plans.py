@@ -10,7 +10,7 @@ from urllib.parse import quote
 import attrs
 
 from conformance.table_io.writing.files import files_below, remove_directories, remove_files
-from conformance.table_io.writing.metrics import Modes, modes_of
+from conformance.table_io.writing.metrics import Modes, metrics_modes
 from spec_ref.commits.changes import NewFile
 from spec_ref.core.errors import spec_error
 from spec_ref.core.records import field_rules
@@ -110,7 +110,7 @@ def plan_write(
     """
     schema = metadata.current_schema
     check_spec(metadata.default_spec, schema)
-    modes = modes_of(schema, metadata.properties)
+    modes = metrics_modes(schema, metadata.properties)
     if lineage and has_row_ids(metadata):
         schema = attrs.evolve(schema, fields=(*schema.fields, ROW_ID, LAST_UPDATED))  # type: ignore[misc]
     order = metadata.default_sort_order

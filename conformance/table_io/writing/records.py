@@ -16,7 +16,7 @@ import attrs
 
 from conformance.core.counts import plural
 from conformance.table_io.file_access import read_bytes
-from conformance.table_io.reading import Reading, in_file, reading_of
+from conformance.table_io.reading import Reading, in_file, make_reading
 from conformance.table_io.records import row_reader
 from conformance.table_io.writing.compaction import MIN_FILES, worth_it
 from conformance.table_io.writing.deletes import DeletedRows, DeleteEncoding, plan_equality_deletes, write_positions
@@ -207,7 +207,7 @@ class Source:
             if field.name in ("_pos", *LINEAGE):
                 message = "a column has the name of a metadata column; rename it to change rows"
                 raise spec_error("RES002", message, found=field.name)
-        return reading_of(self._table, self.metadata.current_schema, names)
+        return make_reading(self._table, self.metadata.current_schema, names)
 
     def _read(self, task: FileScanTask, names: Sequence[str]) -> Iterator[Row]:
         with in_file(task.data_file.file_path):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from conformance.scripts.expected import expected_of
+from conformance.scripts.expected import expected_table
 from conformance.scripts.model import run_model
 from tools.derive.cases import awkward_writing
 from tools.derive.cases.writing_changes import CHANGES, DELETES, EQUALITY, LINEAGE
@@ -80,7 +80,7 @@ def files() -> Iterator[VectorFile]:
 
 def _vector(case: Case) -> Vector:
     operations: list[Any] = list(case.operations)
-    expect = ok(expected_of(run_model({"operations": operations})))
+    expect = ok(expected_table(run_model({"operations": operations})))
     codes = tuple(dict.fromkeys(case.requirements))
     script = {"script": {"operations": operations}}
     tags = () if case.name in FIRST else ("thorough",)
@@ -91,7 +91,7 @@ def _change(case: Case, done: int) -> Vector:
     """The vector whose table has the first operations of a case behind it."""
     operations: list[Any] = list(case.operations)
     args = {"base": {"operations": operations[:done]}, "operations": operations[done:]}
-    expect = ok(expected_of(run_model({"operations": operations})))
+    expect = ok(expected_table(run_model({"operations": operations})))
     codes = tuple(dict.fromkeys(case.requirements))
     note = f"{case.note}; the reference made the table" if case.note else "the reference made the table"
     return Vector(f"change-{case.name}", codes, args, expect, ORIGIN, note, only=case.versions)
