@@ -32,11 +32,11 @@ def matrix_page() -> str:
     """The page of the matrix."""
     matrix = published_matrix()
     lines = [
-        "# Interoperability: which engine reads whose tables",
+        "# Interoperability: writer x reader",
         "",
-        "Every producer wrote the same small tables, and every consumer read each of them. The number in a cell is of",
+        "Every producer wrote the same small tables, and every consumer read each of them. The number in a cell counts",
         "tables; [the matrix](matrix.md) describes what is compared. Producers whose names begin with `golden/` are",
-        "engines whose tables are kept among the vectors.",
+        "engines that wrote the golden tables of the vectors.",
         "",
     ]
     if matrix is None:
@@ -85,7 +85,7 @@ def _causes(matrix: Matrix) -> list[str]:
         if id_:
             shown = f'<a class="reference" href="{Cause(id_, engine, "").address}">{code(id_)}</a>: {shown}'
         rows.append([f"{who} {does}", str(count), shown])
-    lines = ["What is known of the cells that are not right, and how many tables it explains.", ""]
+    lines = ["The known causes of cells that are not right, and the number of tables with each cause.", ""]
     return [*lines, *table(["who", "tables", "cause"], rows), ""]
 
 
@@ -124,8 +124,8 @@ def relays_page() -> str:
         pairs = {(one["before"], one["engine"]): one for one in relay["handovers"]}
         lines += html.block("relay.html.j2", names=names, pairs=pairs, words=WORDS)
         gone = [(name, one["gone"]) for name, one in relay["engines"].items() if one.get("gone")]
-        lines += [f"- {name} did not take part to the end: {plain(why)}" for name, why in gone] + [""]
-        lines += ["### Known failures that happened", ""]
+        lines += [f"- {name} stopped taking part: {plain(why)}" for name, why in gone] + [""]
+        lines += ["### Known failures that occurred", ""]
         rows = []
         for id_, count in sorted(relay["known"].items()):
             one = known.get(id_)
@@ -133,7 +133,7 @@ def relays_page() -> str:
             link = code(id_) if one is None else f'<a class="reference" href="{address}">{code(id_)}</a>'
             rows.append([link, str(count), "" if one is None else plain(one.does)])
         lines += [*(table(["finding", "times", "what happens"], rows) if rows else ["None."]), ""]
-        lines += ["### Failures that were not known", ""]
+        lines += ["### New failures", ""]
         lines += [
             *(
                 f"- **{one['engine']}**, {code(one['operation'])}: {plain(one['kind'])}: {plain(_first(one['reason']))}"
@@ -153,7 +153,7 @@ def _first(text: str) -> str:
 def catalogs_page() -> str:
     """The page of the catalogs under stress."""
     lines = [
-        "# Catalogs under fire",
+        "# Catalogs under stress",
         "",
         "Many processes committed to one new table of a real catalog, while some of them, and in some runs the server,",
         "were killed. A fault is an acknowledged commit that was lost, repeated, reordered or done in part, a stale",
@@ -169,8 +169,8 @@ def catalogs_page() -> str:
     lines += [f"The results are of {' to '.join(dict.fromkeys((days[0], days[-1])))}.", ""]
     lines += [*table(head, map(_stress_row, runs)), ""]
     lines += [
-        "*Refused* commits lost a race, *unknown* ones had no answer, mostly because the writer was killed; each of",
-        "these happened as a whole or not at all, unless it is counted as a fault.",
+        "*Refused* commits lost a race. *Unknown* commits had no answer, mostly because the writer was killed; each of",
+        "them was done completely or not at all, unless it is counted as a fault.",
         "",
     ]
     for run in runs:
