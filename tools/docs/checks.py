@@ -27,7 +27,7 @@ def page() -> str:
         "`iceberg-conformance list checks` prints all checks.",
         "",
         "The severity of a finding follows from the requirement: a broken must is an error, a broken should is",
-        f"a warning. The {len(unlike)} checks of the first table have a different severity; the table states each reason.",
+        f"a warning. The {len(unlike)} checks of the first table have a different severity, with the reason.",
         "",
         "## Severities that do not follow from the requirement",
         "",
