@@ -100,7 +100,7 @@ def index() -> str:
             ["engine", "versions", *(kind.value for kind in Kind), "vectors", "causes in other engines' tables"], rows
         ),
         "",
-        "An engine that does not support an area has no findings there, so the number of causes is no ranking.",
+        "An engine that does not support an area has no findings there, so the number of causes does not rank engines.",
         "`iceberg-conformance replay ID --adapter ENGINE` repeats a case and prints all evidence.",
         "",
         "```{toctree}",
