@@ -53,13 +53,21 @@ class PartitionOfRows:
         """Fields whose only wrong values are those that `early_in_orc` accepts."""
 
         self.fields: list[tuple[int, str, Transform, tuple[int, ...], Type]] = []
+        self.void: dict[int, tuple[str, Transform]] = {}
+        """The fields that are null for every row, whatever columns the file has."""
+
         for field in () if place.spec is None else place.spec.fields:
             source = field.sources[0]
+            if isinstance(field.transform, Void) and field.field_id is not None:
+                self.void[field.field_id] = field.name, field.transform
             known = len(field.sources) == 1 and not isinstance(field.transform, (UnknownTransform, Void))
             if known and source in columns and field.field_id is not None and source in (compared or (source,)):
                 self.fields.append((field.field_id, field.name, field.transform, *columns[source]))
 
     def add(self, batch: Batch) -> None:
+        if batch.length:
+            partition = self.place.data_file.partition
+            self.wrong |= {field_id: None for field_id in self.void if partition.get(field_id) is not None}
         for field_id, _, transform, path, type_ in self.fields:
             if field_id in self.wrong or not batch.length:
                 continue
@@ -81,7 +89,8 @@ class PartitionOfRows:
         return fits(value) or (value is not None and early_in_orc(type_, value, fits))
 
     def findings(self) -> Iterator[Finding]:
-        for field_id, name, transform, _, _ in self.fields:
+        named = {field_id: (name, transform) for field_id, name, transform, _, _ in self.fields} | self.void
+        for field_id, (name, transform) in named.items():
             if field_id in self.wrong:
                 means = _OTHER_PARTITION[self.place.data_file.content]
                 tolerated = field_id in self.early and means.aspect == "row"
@@ -90,7 +99,7 @@ class PartitionOfRows:
                     means.message,
                     file=self.place.data_file.file_path,
                     path=f"/{name}",
-                    found=self.wrong[field_id],
+                    found="null" if self.wrong[field_id] is None else self.wrong[field_id],
                     expected=f"{transform} {abbreviated_repr(self.place.data_file.partition.get(field_id))}",
                     aspect="row-in-orc-before-1970" if tolerated else means.aspect,
                 )

@@ -307,6 +307,22 @@ def _another_bucket(bench: Any) -> None:
             return
 
 
+@corruption("PAR001", "void-with-a-value", "partition-evolution-v1", "rows")
+def _void_with_a_value(bench: Any) -> None:
+    bench.data.listed["partitions"] = None
+    void = {
+        field["name"]
+        for spec in bench.metadata["partition-specs"]
+        for field in spec["fields"]
+        if field["transform"] == "void" and spec["spec-id"] == bench.data.listed["partition_spec_id"]
+    }
+    for file in bench.data.files:
+        for name in void & file["partition"].keys():
+            file["partition"][name] = "b" if name == "data" else 3
+            return
+    raise AssertionError(void)
+
+
 @corruption("DFL021", "not-in-order", V2, "rows")
 def _not_in_order(bench: Any) -> None:
     fields = [{"transform": "identity", "source-id": 1, "direction": "desc", "null-order": "nulls-last"}]
