@@ -223,7 +223,7 @@ def test_the_command_writes_reads_and_keeps(tmp_path: Path, capsys: pytest.Captu
     asked = ["matrix", "--producer", "reference", "--consumer", "reference", "--script", "appends-v2-parquet"]
     files = ["--results", str(tmp_path / "m.jsonl"), "--report", f"html:{tmp_path / 'm.html'}"]
     assert main([*asked, *files, "--keep", str(tmp_path / "kept")]) == 0
-    assert "1 tables, 1 right; nothing new" in capsys.readouterr().out
+    assert "1 table, 1 right; nothing new" in capsys.readouterr().out
     (table,) = (tmp_path / "kept").glob("*/reference/appends-v2-parquet")
     assert load_table(str(table)).metadata.current_snapshot_id is not None
     assert "appends-v2-parquet" in (tmp_path / "m.jsonl").read_text(encoding="utf-8")
