@@ -7,15 +7,19 @@ from typing import Any, cast
 
 import pytest
 
+from conformance.validator.context import Level
 from conformance.validator.row_ids import ROWS_A_BUCKET
-from conformance.validator.run import FILES_AT_ONCE, TASKS_OF_A_MANIFEST, _files_tasks
+from conformance.validator.run import FILES_AT_ONCE, FILES_AT_ONCE_ON_STORES, TASKS_OF_A_MANIFEST, _files_tasks
 
 
-def tasks(entries: int, rows_of_a_file: int) -> list[tuple[int, int]]:
+def tasks(
+    entries: int, rows_of_a_file: int, level: Level = Level.ROWS, location: str = "/t/metadata.json"
+) -> list[tuple[int, int]]:
+    context = cast(Any, SimpleNamespace(level=level, metadata_location=location))
     live = SimpleNamespace(records=rows_of_a_file * entries, data_files=entries)
     manifest = cast(Any, SimpleNamespace(checked=True, number=0))
     sums = cast(Any, {0: SimpleNamespace(live=live, entries=entries)})
-    return [(task.start, task.stop) for task in _files_tasks([manifest], sums)]
+    return [(task.start, task.stop) for task in _files_tasks(context, [manifest], sums)]
 
 
 @pytest.mark.parametrize("entries", [0, 1, FILES_AT_ONCE, FILES_AT_ONCE + 1, 10_000, 99_999, 1_000_000])
@@ -29,3 +33,10 @@ def test_each_entry_is_in_one_task_and_a_manifest_has_few(entries: int) -> None:
 def test_files_of_many_rows_are_few_of_a_task() -> None:
     assert tasks(4, ROWS_A_BUCKET) == [(0, 1), (1, 2), (2, 3), (3, 4)]
     assert len(tasks(100_000, ROWS_A_BUCKET // 10)) == 10_000
+
+
+def test_rows_count_only_where_they_are_checked_and_files_on_a_store_are_many_of_a_task() -> None:
+    assert tasks(4, ROWS_A_BUCKET, Level.FILES) == [(0, 4)]
+    assert tasks(2 * FILES_AT_ONCE, 1, Level.FILES) == [(0, FILES_AT_ONCE), (FILES_AT_ONCE, 2 * FILES_AT_ONCE)]
+    made = tasks(FILES_AT_ONCE_ON_STORES + 1, 1, Level.FILES, "s3://lake/t/metadata.json")
+    assert made == [(0, FILES_AT_ONCE_ON_STORES), (FILES_AT_ONCE_ON_STORES, FILES_AT_ONCE_ON_STORES + 1)]
