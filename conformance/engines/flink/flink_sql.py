@@ -177,7 +177,7 @@ class Flink:
 
 def judged(thrown: list[str]) -> Exception:
     """Return the exception for a Java exception and its causes, the outermost first."""
-    lines = list(dict.fromkeys(line.split("\n")[0] for line in thrown))
+    lines = list(dict.fromkeys(" ".join(line.split("\n")[:2]) for line in thrown))  # the second has the reason
     said = " <- ".join([*lines[-2:][::-1], lines[0]] if len(lines) > 3 else lines)
     if any(UNSUPPORTED.search(line) for line in thrown):
         return Unsupported(said)

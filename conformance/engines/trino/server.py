@@ -75,6 +75,9 @@ REFUSALS = (
 )
 """Exceptions with which the Iceberg library refuses input, which Trino reports as internal errors."""
 
+LACKING = ("NOT_SUPPORTED", "TYPE_NOT_FOUND")
+"""Errors for what Trino lacks; the types of another plugin, as geometry, are not found."""
+
 NOT_THERE = ("java.lang.UnsupportedOperationException",)
 
 
@@ -215,7 +218,7 @@ def judged(error: QueryError) -> Exception:
     """Return the exception that an adapter raises for a Trino error."""
     said = " <- ".join(dict.fromkeys((f"{error.name}: {error}", *(text for _, text in error.causes if text))))
     classes = {class_ for class_, _ in error.causes}
-    if error.name == "NOT_SUPPORTED" or classes & {*NOT_THERE}:
+    if error.name in LACKING or classes & {*NOT_THERE}:
         return Unsupported(said)
     if error.kind in ("USER_ERROR", "EXTERNAL") or classes & {*REFUSALS}:
         return Invalid(said)
