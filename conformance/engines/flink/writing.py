@@ -71,7 +71,7 @@ class FlinkWriter:
     def create(self, operation: Json) -> None:
         if operation.get("sort"):
             raise Unsupported("Flink's SQL makes no table with a sort order")
-        columns = [_column(field) for field in operation["schema"]["fields"]]
+        columns = [_new_column(field) for field in operation["schema"]["fields"]]
         keys = operation["schema"].get("identifier-field-ids", ())
         if keys:
             named = [field["name"] for field in operation["schema"]["fields"] if field["id"] in keys]
@@ -106,7 +106,7 @@ class FlinkWriter:
         column = identifier((name,), DIALECT)
         match change["op"]:
             case "add" if change.get("default") is None:
-                return f"ADD ({_column({'required': False, **change})})"
+                return f"ADD ({_new_column({'required': False, **change})})"
             case "drop":
                 return f"DROP {column}"
             case "rename":
@@ -227,6 +227,26 @@ def _or_zero(field: Json, value: Json, kind: str) -> str:
         )
         return literal(field["type"], zero)
     return literal(field["type"], value)
+
+
+def _new_column(field: Json) -> str:
+    """Return the SQL of a column that the table does not have yet.
+
+    Raises:
+        Unsupported: the type has no name in SQL: the column would have another one.
+    """
+    if _has_uuid(field["type"]):
+        raise Unsupported("Flink's SQL has no type for uuid: BINARY(16) makes a fixed[16]")
+    return _column(field)
+
+
+def _has_uuid(type_: Json) -> bool:
+    match type_:
+        case {"type": "struct", "fields": fields}:
+            return any(_has_uuid(field["type"]) for field in fields)
+        case dict():
+            return any(_has_uuid(type_[part]) for part in ("element", "key", "value") if part in type_)
+    return bool(type_ == "uuid")
 
 
 def _column(field: Json) -> str:
