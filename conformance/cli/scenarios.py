@@ -30,8 +30,8 @@ with lazy_imports():
         relay_known,
         scenario_files,
         script_maker,
+        script_shrinking,
         searching,
-        smaller_scripts,
         written_scenarios,
     )
     from conformance.properties import scenarios as scenario_runs
@@ -190,7 +190,7 @@ def scenarios(
             seed=first,
             examples=examples,
             max_failures=max_failures,
-            smaller=smaller_scripts.smaller_or_refused,
+            smaller=script_shrinking.smaller_or_refused,
             progress=lambda done: report_progress("scripts", done, examples),
         )
         if before_now is not None:

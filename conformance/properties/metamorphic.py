@@ -21,9 +21,9 @@ from conformance.properties.errors import Broken, NotSupported
 from conformance.properties.harness import VIOLATED, Harness
 from conformance.properties.metamorphic_properties import PROPERTIES, Property
 from conformance.properties.script_maker import REFUSED, SMALL, Size
+from conformance.properties.script_shrinking import smaller
 from conformance.properties.scripts import Maker, makes_sense
 from conformance.properties.searching import add_operations, drawn_maker, search
-from conformance.properties.smaller_scripts import smaller
 from conformance.properties.values import Chance
 from conformance.runner.adapter_interface import Adapter
 from conformance.scripts import ScriptError, parse_script

@@ -30,9 +30,9 @@ from conformance.properties.errors import Broken
 from conformance.properties.relay_known import KnownRelay
 from conformance.properties.scenarios import TableChecks
 from conformance.properties.script_maker import Size
+from conformance.properties.script_shrinking import smaller
 from conformance.properties.scripts import make_script, makes_sense
 from conformance.properties.shrinking import smallest
-from conformance.properties.smaller_scripts import smaller
 from conformance.runner.adapter_interface import Adapter, Request
 from conformance.scripts import ScriptError, parse_script
 from conformance.scripts.model import Table, run_model

@@ -10,8 +10,8 @@ import pytest
 from conformance.core.json_types import Json
 from conformance.properties.script_maker import FORMATS, Size
 from conformance.properties.script_operations import forbidden_operation
+from conformance.properties.script_shrinking import smaller
 from conformance.properties.scripts import EXCLUDABLE, OPERATIONS, Maker, make_script, makes_sense
-from conformance.properties.smaller_scripts import smaller
 from conformance.properties.values import SEALED_VALUES, TRANSFORMS, VALUES, Chance
 from conformance.scripts import RefusedByText, parse_script, script_json
 from conformance.scripts.model import Table, check_script, run_model

@@ -18,9 +18,9 @@ from conformance.operations.writing.reference import ReferenceWriter
 from conformance.properties.errors import Broken
 from conformance.properties.scenarios import follow_reference
 from conformance.properties.script_maker import Size
+from conformance.properties.script_shrinking import smaller_or_refused
 from conformance.properties.scripts import OPERATIONS
 from conformance.properties.searching import Failure, scripts, search
-from conformance.properties.smaller_scripts import smaller_or_refused
 from conformance.scripts import LeftOpen, RefusedByText
 from conformance.scripts.model import Table
 from spec_ref.scan_planning.time_travel import TableState, table_state

@@ -20,8 +20,8 @@ from functools import partial
 from pathlib import Path
 
 from conformance.core.json_types import Json
+from conformance.properties.script_shrinking import smaller_or_refused
 from conformance.properties.shrinking import smallest
-from conformance.properties.smaller_scripts import smaller_or_refused
 from tools.apart import BROKEN, DONE, HANGS, apart
 from tools.mutants.arena import in_place_of
 from tools.mutants.mutant import HERE, SEQUENCES, Mutant, load
