@@ -139,7 +139,7 @@ def _key_metadata(metadata: TableMetadata) -> FoundPlaces:
 def _repeated_keys(metadata: TableMetadata) -> FoundPlaces:
     ids = [key.key_id for key in metadata.encryption_keys]
     for second, first in find_repeated(ids):
-        yield Place(f"/encryption-keys/{second}/key-id", ids[second], f"an id that key {first} does not have")
+        yield Place(f"/encryption-keys/{second}/key-id", ids[second], f"an id other than that of key {first}")
 
 
 RULES: tuple[MetadataRule, ...] = (

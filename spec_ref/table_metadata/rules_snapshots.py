@@ -20,7 +20,7 @@ _OPERATIONS = frozenset(operation.value for operation in SnapshotOperation)
 def _repeated_snapshots(metadata: TableMetadata) -> FoundPlaces:
     ids = [snapshot.snapshot_id for snapshot in metadata.snapshots]
     for second, first in find_repeated(ids):
-        yield Place(f"/snapshots/{second}/snapshot-id", ids[second], f"an id that /snapshots/{first} does not have")
+        yield Place(f"/snapshots/{second}/snapshot-id", ids[second], f"an id other than that of /snapshots/{first}")
 
 
 def _positive_ids(metadata: TableMetadata) -> FoundPlaces:

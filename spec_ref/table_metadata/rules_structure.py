@@ -46,7 +46,7 @@ def _ambiguous(path: str, attribute: str, id_attribute: str) -> Callable[[TableM
         for place, first in find_repeated([getattr(item, id_attribute) for item in items]):
             if items[place] != items[first]:
                 found = getattr(items[place], id_attribute)
-                yield Place(f"{path}/{place}", found, f"an id that {path}/{first} does not have")
+                yield Place(f"{path}/{place}", found, f"an id other than that of {path}/{first}")
 
     return find
 
@@ -180,7 +180,7 @@ def _repeated_partition_ids(metadata: TableMetadata) -> FoundPlaces:
     for place, spec in enumerate(metadata.partition_specs):
         for second, first in find_repeated([field.field_id for field in spec.fields]):
             path = f"/partition-specs/{place}/fields/{second}/field-id"
-            yield Place(path, spec.fields[second].field_id, f"an id that field {first} does not have")
+            yield Place(path, spec.fields[second].field_id, f"an id other than that of field {first}")
 
 
 def _repeated_partition_names(metadata: TableMetadata) -> FoundPlaces:

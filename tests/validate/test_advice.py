@@ -126,3 +126,9 @@ def test_metadata_that_no_engine_loads_is_restored() -> None:
     for check in ("metadata-format-version-missing", "metadata-location-missing", "metadata-schemas-wrong-type"):
         assert check_advice(check).kind is Kind.RESTORE
         assert "any commit" not in check_advice(check).text
+
+
+@pytest.mark.parametrize("column", ["sequence-number", "first-row-id"])
+def test_a_column_that_is_optional_in_the_schema_of_a_list_takes_no_rollback(column: str) -> None:
+    assert check_advice(f"manifest-file-{column}-nullability") == check_advice("manifest-entry-status-nullability")
+    assert check_advice(f"manifest-file-{column}-wrong-type") != check_advice("manifest-entry-status-nullability")
