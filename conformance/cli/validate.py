@@ -15,14 +15,13 @@ import attrs
 from cyclopts import Parameter
 
 from conformance.cli.progress import ReportProgress, progress
+from conformance.core.colours import coloured, plain
 from conformance.core.failures import ExitStatus, NotExamined, UsageError
 from conformance.core.lazy_imports import lazy_imports
 from conformance.core.output_files import write_output
 from conformance.core.time_budget import TimeBudget
 from conformance.reports import validation as rendering
-from conformance.reports.terminal import coloured, plain
 from conformance.reports.validation import Outcome
-from conformance.table_io.encryption import KeyFile, load_key_file
 from conformance.table_io.trust import Trust
 from conformance.validator.backend import Backend
 from conformance.validator.catalogs import PREFIX, Catalogs, parse_location
@@ -36,6 +35,7 @@ from conformance.validator.stall_timeout import FILE_SECONDS, anything_left_behi
 from conformance.validator.table_root import Unreadable
 
 with lazy_imports():
+    from conformance.table_io import encryption
     from conformance.validator import local, remote, spark
 
 
@@ -105,7 +105,7 @@ def validate(
         raise UsageError(f"--file-timeout {file_timeout:g}: must be more than 0 and at most {MOST_SECONDS}")
     accepted = finding_filter(select, ignore, fail_on, baseline)
     chosen = _snapshots(snapshots)
-    key_file = None if keys is None else load_key_file(keys)
+    key_file = None if keys is None else encryption.load_key_file(keys)
     outcomes: list[Outcome] = []
     budget = TimeBudget(time_budget)
     trust = Trust(allow_local_files)
@@ -237,7 +237,7 @@ def _checker(
     level: Level,
     report_progress: ReportProgress,
     seconds: float,
-    keys: KeyFile | None,
+    keys: encryption.KeyFile | None,
 ) -> Iterator[Callable[[str, Snapshots], TableReport]]:
     """Return a function that checks the given snapshots of one table."""
     if workers is not None and not 0 < workers <= 1024:

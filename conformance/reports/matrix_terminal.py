@@ -7,12 +7,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from typing import TextIO
 
+from conformance.core.colours import Paint, coloured, plain
 from conformance.core.counts import plural
 from conformance.core.terminal_sanitizer import in_document, one_line
 from conformance.interop.cells import Cell, MadeTable, Matrix, Writing
 from conformance.interop.summary import Counted, by_feature, by_producer, reproduce, reproduce_table, status, verdict
 from conformance.reports.evidence import difference_text
-from conformance.reports.terminal import WIDTH, Paint, coloured, plain
+from conformance.reports.terminal import WIDTH
 
 SIGNS = {
     "right": ("✔", "32"),

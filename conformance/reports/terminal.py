@@ -9,10 +9,11 @@ from __future__ import annotations
 import enum
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TextIO
 
+from conformance.core.colours import Paint, coloured, plain
 from conformance.core.counts import plural
 from conformance.core.json_text import dump_json
 from conformance.core.terminal_sanitizer import in_document, one_line
@@ -40,8 +41,6 @@ MANY = 20
 EXAMPLES = 3
 """The number of examples of a group of failures."""
 
-Paint = Callable[[str, str], str]
-
 
 class Detail(enum.Enum):
     """How much of the failures to show."""
@@ -54,16 +53,6 @@ class Detail(enum.Enum):
 
     STATISTICS = "statistics"
     """Only the numbers of failures by requirement and operation."""
-
-
-def plain(text: str, _colour: str) -> str:
-    """Return text without colour."""
-    return text
-
-
-def coloured(text: str, colour: str) -> str:
-    """Return text in a colour of the terminal."""
-    return f"\033[{colour}m{text}\033[0m"
 
 
 def show(run: Run, vectors: Path | None, stream: TextIO, detail: Detail = Detail.EXAMPLES) -> None:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeAlias
-from xml.etree import ElementTree
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import attrs
 
+from conformance.core.colours import Paint
+from conformance.core.lazy_imports import lazy_imports
 from conformance.core.terminal_sanitizer import one_line, xml_text
-from conformance.reports import sarif
-from conformance.reports.github import annotation
 from conformance.rules import find_check
 from conformance.validator.advice import Advice, Kind, advice
 from conformance.validator.finding_filter import is_failure
@@ -21,6 +20,11 @@ from conformance.validator.run import TableReport
 from spec_ref.checks.findings import Finding, Severity
 from spec_ref.core.errors import Violation
 from spec_ref.requirements import register
+
+with lazy_imports():
+    from xml.etree import ElementTree
+
+    from conformance.reports import github, sarif
 
 
 @attrs.frozen
@@ -223,9 +227,11 @@ def as_github(outcomes: Sequence[Outcome]) -> str:
             if fails or finding.severity is Severity.WARNING:
                 places = [str(place) for place in finding.places]
                 title = f"{finding.requirement} {finding.check}: {outcome.location}"
-                lines.append(annotation("error" if fails else "warning", title, [finding.violation.message, *places]))
+                lines.append(
+                    github.annotation("error" if fails else "warning", title, [finding.violation.message, *places])
+                )
         if outcome.lacking is not None:
-            lines.append(annotation("error", f"not checked: {outcome.location}", [outcome.lacking]))
+            lines.append(github.annotation("error", f"not checked: {outcome.location}", [outcome.lacking]))
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -235,9 +241,6 @@ _SIGNS = {
     Severity.WARNING: ("warning", "33"),
     Severity.INFO: ("info", "36"),
 }
-
-
-Paint: TypeAlias = Callable[[str, str], str]
 
 
 def as_text(outcomes: Sequence[Outcome], paint: Paint, *, verbose: bool = False, brief: bool = False) -> Iterator[str]:

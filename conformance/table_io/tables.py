@@ -8,11 +8,14 @@ from collections.abc import Callable
 import attrs
 
 from conformance.core.failures import NotExamined
-from conformance.table_io.encryption import DecryptingReads, KeyService
+from conformance.core.lazy_imports import lazy_imports
 from conformance.table_io.file_access import FileMissing, Listed, is_directory, list_files, read_bytes
 from spec_ref.core.errors import SpecError
 from spec_ref.table_metadata import TableMetadata, read_metadata
 from spec_ref.table_metadata.files import MAX_METADATA_BYTES, MetadataFileName, parse_name
+
+with lazy_imports():
+    from conformance.table_io import encryption
 
 HINT = "version-hint.text"
 MAX_HINT_BYTES = 1 << 12
@@ -28,16 +31,16 @@ class Table:
 
     metadata_location: str
     metadata: TableMetadata
-    key_service: KeyService | None = None
+    key_service: encryption.KeyService | None = None
     """Unwraps the keys of an encrypted table."""
 
     def reads(self) -> Callable[[str], bytes]:
         """Return what reads the manifest lists and manifests of the table, and decrypts those that are encrypted."""
         encrypted = any(one.key_id is not None for one in self.metadata.snapshots or ())
-        return DecryptingReads(self.metadata, self.key_service, read_bytes) if encrypted else read_bytes
+        return encryption.DecryptingReads(self.metadata, self.key_service, read_bytes) if encrypted else read_bytes
 
 
-def load_table(location: str, *, key_service: KeyService | None = None) -> Table:
+def load_table(location: str, *, key_service: encryption.KeyService | None = None) -> Table:
     """Load the table at a location.
 
     Args:

@@ -6,9 +6,12 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 import attrs
-import pyarrow as pa
 
+from conformance.core.lazy_imports import lazy_imports
 from spec_ref.checks.findings import Finding
+
+with lazy_imports():
+    import pyarrow as pa
 
 
 @attrs.frozen

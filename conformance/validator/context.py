@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import attrs
 
-from conformance.table_io.encryption import KeyMetadata
+from conformance.core.lazy_imports import lazy_imports
 from conformance.validator.stall_timeout import FILE_SECONDS
 from spec_ref.checks.findings import Finding
 from spec_ref.core.errors import SpecError
@@ -18,8 +18,11 @@ from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.schemas.name_mapping import NAME_MAPPING_PROPERTY, MappedField, read_name_mapping
 from spec_ref.schemas.schema import Column, Schema
 from spec_ref.snapshots.snapshot import Snapshot
-from spec_ref.statistics.partition import unified_partition_type
 from spec_ref.table_metadata import TableMetadata
+
+with lazy_imports():
+    from conformance.table_io import encryption
+    from spec_ref.statistics import partition
 
 
 class Level(enum.Enum):
@@ -137,7 +140,9 @@ class Context:
     def unified_partition(self) -> StructType | None:
         """The unified partition type; None if the type of a spec is not known."""
         types = [self.partition_type(spec) for spec in reversed(self.metadata.partition_specs)]
-        return None if None in types else unified_partition_type(type_ for type_ in types if type_ is not None)
+        return (
+            None if None in types else partition.unified_partition_type(type_ for type_ in types if type_ is not None)
+        )
 
     @functools.cached_property
     def partition_fields_with_source(self) -> frozenset[int]:
@@ -169,7 +174,7 @@ class ListTask:
     checked: bool = True
     """False for a snapshot that is only needed for the history of another one."""
 
-    key: KeyMetadata | Finding | None = None
+    key: encryption.KeyMetadata | Finding | None = None
     """For an encrypted list what decrypts it, or why it is not read."""
 
 

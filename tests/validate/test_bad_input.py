@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from conformance.validator import local, run
+from conformance.validator import below_metadata, local
 from conformance.validator.check_results import Emitted, Facts, Findings
 from conformance.validator.context import Context, FilesTask, Level
 from conformance.validator.files import check_files_task
@@ -256,7 +256,7 @@ def test_a_file_that_ends_its_process_is_reported_and_the_files_beside_it_are_ch
     paths = [file["file_path"] for file in manifest.files]
     assert len(paths) > 2
     manifest.files[2]["record_count"] += 1
-    monkeypatch.setattr(run, "check_files_task", dies_over_a_file)
+    monkeypatch.setattr(below_metadata, "check_files_task", dies_over_a_file)
     root = bench.relocate()
     engine = Local(workers, apart=True)
     try:
@@ -288,7 +288,7 @@ def test_a_process_that_ends_over_a_file_is_reported_by_its_format(
     table: str, dies: Any, check: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     materialize([table])
-    monkeypatch.setattr(run, "check_files_task", dies)
+    monkeypatch.setattr(below_metadata, "check_files_task", dies)
     engine = Local(1, apart=True)
     try:
         report = validate(Workbench(table, tmp_path).relocate(), Level.FILES, engine)

@@ -7,9 +7,14 @@ from typing import Any, cast
 
 import pytest
 
+from conformance.validator.below_metadata import (
+    FILES_AT_ONCE,
+    FILES_AT_ONCE_ON_STORES,
+    TASKS_OF_A_MANIFEST,
+    _files_tasks,
+)
 from conformance.validator.context import Level
 from conformance.validator.row_ids import ROWS_A_BUCKET
-from conformance.validator.run import FILES_AT_ONCE, FILES_AT_ONCE_ON_STORES, TASKS_OF_A_MANIFEST, _files_tasks
 
 
 def tasks(

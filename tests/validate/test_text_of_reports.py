@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.reports.terminal import plain
+from conformance.core.colours import plain
 from conformance.reports.validation import Outcome, as_text
 from conformance.validator.context import Level
 from conformance.validator.finding import finding

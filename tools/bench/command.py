@@ -1,4 +1,4 @@
-"""The command line: how long ``iceberg-conformance --help`` takes, from the start of the process to its end."""
+"""The command line: how long short commands take, from the start of the process to its end."""
 
 from __future__ import annotations
 
@@ -10,12 +10,23 @@ from pathlib import Path
 
 from tools.bench.measure import Claim, Measure, Scale, in_turns, timed
 
+TABLE = str(Path(__file__).parents[2] / "vectors" / "golden" / "tables" / "arrow-deletes-dictionary")
+"""A small table without findings."""
+
+CASES: tuple[tuple[tuple[str, ...], str, float], ...] = (
+    (("--help",), "iceberg-conformance --help", 0.25),
+    (("validate", TABLE, "--level", "metadata"), "validate --level metadata, a small table", 0.25),
+    (("validate", TABLE, "--level", "rows"), "validate --level rows, a small table", 0.35),
+    (("run", "--suite", "hashing", "--adapter", "reference"), "run --suite hashing --adapter reference", 1.0),
+    (("explain", "TRN010"), "explain TRN010", 0.2),
+)
+"""Arguments, what is shown, and the goal in seconds."""
+
 
 def claims(scale: Scale) -> Iterator[Claim]:
-    """The help."""
-    command = [str(Path(sysconfig.get_path("scripts"), "iceberg-conformance")), "--help"]
-    run = partial(subprocess.run, command, capture_output=True, check=True)
-    taken = in_turns({"ours": partial(timed, run)}, max(5, scale.rounds))
-    yield Claim(
-        path="command line", case="iceberg-conformance --help", ours=taken["ours"], measure=Measure.SECONDS, goal=0.25
-    )
+    """The help, and short commands that examine something."""
+    program = str(Path(sysconfig.get_path("scripts"), "iceberg-conformance"))
+    for arguments, case, goal in CASES:
+        run = partial(subprocess.run, [program, *arguments], capture_output=True, check=True)
+        taken = in_turns({"ours": partial(timed, run)}, max(5, scale.rounds))
+        yield Claim(path="command line", case=case, ours=taken["ours"], measure=Measure.SECONDS, goal=goal)

@@ -1,0 +1,254 @@
+"""Checking a table below its metadata: manifests, files and rows, stage by stage."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from conformance.table_io.encryption import KeyService
+from conformance.table_io.file_access import split_location
+from conformance.validator.backend import Backend, Check, Stopped
+from conformance.validator.check_results import Emitted, Facts, Findings, ManifestSums, Miscounted, Seen, StatisticsRead
+from conformance.validator.context import Context, FilesTask, Level, ManifestTask, Members
+from conformance.validator.cross_files import check_bucket
+from conformance.validator.files import check_files_task, file_lost
+from conformance.validator.manifest_lists import Listed, check_list, list_tasks, listed_otherwise, manifest_tasks
+from conformance.validator.manifests import check_manifest_task
+from conformance.validator.partition_statistics import (
+    PartitionStatisticsTask,
+    check_partition_statistics_task,
+    partition_statistics_tasks,
+    statistics_lost,
+    statistics_rows,
+)
+from conformance.validator.process_isolation import Lost
+from conformance.validator.row_ids import ROWS_A_BUCKET, check_ids, live_ids
+from conformance.validator.table_statistics import check_statistics_task, statistics_tasks
+from conformance.validator.totals import check_totals
+from spec_ref.checks.findings import Tally
+
+FILES_AT_ONCE = 64
+"""The most files of one task of a small manifest; fewer at level rows if they have many rows, which emit facts."""
+
+FILES_AT_ONCE_ON_STORES = 256
+"""The files of one task at level files on a store, where requests for files of different tasks do not overlap."""
+
+TASKS_OF_A_MANIFEST = 64
+"""The approximate number of tasks for a large manifest, each of which reads the manifest up to its files."""
+
+ENTRIES_A_BUCKET = 100_000
+"""The approximate number of entries that rules over several files compare together."""
+
+MAX_BUCKETS = 4096
+
+KEPT_MANIFEST_BYTES = 2 << 30
+"""The manifests of a table on a store are kept in a local folder for the checks of files if they have at most so many
+bytes, and requested again otherwise."""
+
+
+class BelowMetadata:
+    """Checks the levels below the metadata."""
+
+    def __init__(self, context: Context, engine: Backend, key_service: KeyService | None) -> None:
+        self.context = context
+        self.key_service = key_service
+        self.engine = engine
+        self.tally = Tally()
+        self.manifests = self.entries = 0
+        self.features: frozenset[str] = frozenset()
+        self.writers: set[str] = set()
+        self.read: set[int] = set()
+        """The indexes of the partition statistics files that could be read."""
+
+        self.miscounted: list[Miscounted] = []
+
+    def run(self, chosen: Sequence[int]) -> None:
+        context = self.context
+        lists = list_tasks(context, chosen, self.key_service)
+        listed: list[Listed] = self.engine.map(context, check_list, lists)
+        for one in listed:
+            self.tally.add(one.findings)
+        self.tally.add(listed_otherwise(context, lists, listed))
+        tasks, members = manifest_tasks(context, lists, listed)
+        tasks = _needed(tasks, members)
+        self.manifests = sum(task.checked for task in tasks)
+        self.context = context = attrs.evolve(context, buckets=_buckets(tasks))
+        checked = frozenset(members.checked)
+        counting = partition_statistics_tasks(context, checked) if context.level.includes(Level.FILES) else ()
+        self.context = context = attrs.evolve(
+            context, counts_partitions=bool(counting), connections=self.engine.connections
+        )
+        keeps = context.level.includes(Level.FILES) and self.engine.shares_files and _on_store(context)
+        with _folder(wanted=keeps and _listed_bytes(tasks) <= KEPT_MANIFEST_BYTES) as folder:
+            self._tasks(attrs.evolve(context, kept_manifests=folder), tasks, members, counting)
+
+    def _tasks(
+        self,
+        context: Context,
+        tasks: Sequence[ManifestTask],
+        members: Members,
+        counting: Sequence[PartitionStatisticsTask],
+    ) -> None:
+        """Check the manifests, and what is below them."""
+        checked = frozenset(members.checked)
+        sums = self._stage(context, check_manifest_task, tasks, "manifests", facts=True)
+        self._stage(
+            context, check_partition_statistics_task, counting, "partition statistics", facts=True, lost=statistics_lost
+        )
+        members = self._compared(members, counting, sums)
+        locations = {task.number: task.location for task in tasks}
+        check = functools.partial(check_bucket, context, members, locations)
+        for found in self.engine.grouped(check):
+            self.tally.add(found)
+        try:
+            self._files(context, members, checked, counting, tasks, sums)
+        finally:  # what was found before an interrupt counts
+            self.tally.add(check_totals(context, members, sums, self.miscounted))
+
+    def _files(
+        self,
+        context: Context,
+        members: Members,
+        checked: frozenset[int],
+        counting: Sequence[PartitionStatisticsTask],
+        tasks: Sequence[ManifestTask],
+        sums: dict[int, ManifestSums],
+    ) -> None:
+        """The levels below the manifests."""
+        if context.level.includes(Level.FILES):
+            files = list(_files_tasks(context, tasks, sums))
+            has_positions = any(one.live.position_delete_files or one.live.vectors for one in sums.values())
+            context = attrs.evolve(context, id_buckets=_id_buckets(sums.values()), has_position_deletes=has_positions)
+            self._stage(context, check_files_task, files, "files", facts=True, lost=file_lost)
+            self.engine.regrouped(functools.partial(live_ids, context, members))
+            again = [one for one in counting if one.statistics.snapshot_id in members.by_positions]
+            if again and context.level.includes(Level.ROWS):
+                self._stage(context, statistics_rows, again, "partition statistics", facts=True, lost=statistics_lost)
+            for twice in self.engine.grouped(functools.partial(check_ids, context, members)):
+                self.tally.add(twice)
+            self._stage(context, check_statistics_task, statistics_tasks(context, checked), "statistics")
+
+    def _compared(
+        self, members: Members, counting: Sequence[PartitionStatisticsTask], sums: Mapping[int, ManifestSums]
+    ) -> Members:
+        """Return the members, with the data that partition statistics can be compared with."""
+        read = {number for number, counts in sums.items() if counts.whole}
+        whole = {one for one in members.checked if members.of_snapshot[one] <= read}
+        counted = (task.place for task in counting if task.place in self.read and task.statistics.snapshot_id in whole)
+        live = {one: [sums[number].live for number in members.of_snapshot[one]] for one in whole}
+        by_rows = {one for one, counts in live.items() if any(count.equality_delete_files for count in counts)}
+        by_files = {one for one, counts in live.items() if any(count.position_delete_files for count in counts)}
+        return attrs.evolve(
+            members,
+            counted=frozenset(counted),
+            whole=frozenset(whole),
+            by_positions=frozenset(by_files - by_rows),
+            without_deletes=frozenset(whole - by_files - by_rows),
+        )
+
+    def _stage(
+        self,
+        context: Context,
+        check: Check,
+        tasks: Sequence[Any],
+        what: str,
+        *,
+        facts: bool = False,
+        lost: Lost | None = None,
+    ) -> dict[int, ManifestSums]:
+        """Run a stage; if it ends early, keep what it emitted."""
+        try:
+            return self._sums(self.engine.stage(context, check, tasks, what, facts=facts, lost=lost))
+        except Stopped as stopped:
+            self._sums(stopped.emitted)
+            raise
+
+    def _sums(self, emitted: Iterable[Emitted]) -> dict[int, ManifestSums]:
+        sums = {}
+        for one in emitted:
+            match one:
+                case Findings(findings):
+                    self.tally.add(findings)
+                case ManifestSums():
+                    sums[one.number] = one
+                    self.entries += one.entries
+                    self.features |= one.features
+                    self.writers |= one.writers
+                case Seen(features, writers):
+                    self.features |= features
+                    self.writers |= writers
+                case StatisticsRead(place):
+                    self.read.add(place)
+                case Miscounted():
+                    self.miscounted.append(one)
+                case Facts():
+                    raise AssertionError("an engine returned facts")
+        return sums
+
+
+def _needed(tasks: Sequence[ManifestTask], members: Members) -> tuple[ManifestTask, ...]:
+    """Return the tasks without those of manifests that only an unchecked parent has and that no rule needs."""
+    wanted: set[int] = set()
+    for snapshot_id in members.checked:
+        wanted |= members.of_snapshot[snapshot_id]
+    for _, parent in members.pairs:
+        wanted |= members.of_snapshot[parent]
+    return tuple(task for task in tasks if task.number in wanted)
+
+
+@contextlib.contextmanager
+def _folder(*, wanted: bool) -> Iterator[str | None]:
+    """Make a folder for manifests from stores; None if it is not wanted, or there is no room for it."""
+    made = None
+    with contextlib.suppress(OSError):
+        if wanted:
+            made = tempfile.TemporaryDirectory(prefix="iceberg-conformance-", ignore_cleanup_errors=True)
+    with made or contextlib.nullcontext() as name:
+        yield name
+
+
+def _on_store(context: Context) -> bool:
+    return split_location(context.metadata_location).scheme != "file"
+
+
+def _listed_bytes(tasks: Sequence[ManifestTask]) -> int:
+    """Return the bytes of the manifests according to the lists."""
+    return sum(max(task.manifest_file.manifest_length, 0) for task in tasks if task.manifest_file is not None)
+
+
+def _buckets(tasks: Sequence[ManifestTask]) -> int:
+    """Return enough buckets for the entries that the lists count."""
+    entries = 0
+    for task in tasks:
+        listed = task.manifest_file
+        counts = (
+            ()
+            if listed is None
+            else (listed.added_files_count, listed.existing_files_count, listed.deleted_files_count)
+        )
+        entries += sum(max(count or 0, 0) for count in counts) or 1000
+    return min(entries // ENTRIES_A_BUCKET + 1, MAX_BUCKETS)
+
+
+def _id_buckets(sums: Iterable[ManifestSums]) -> int:
+    """Return enough buckets for the row ids of all files."""
+    return min(sum(max(one.live.records, 0) for one in sums) // ROWS_A_BUCKET + 1, MAX_BUCKETS)
+
+
+def _files_tasks(context: Context, tasks: Sequence[ManifestTask], sums: dict[int, ManifestSums]) -> Iterator[FilesTask]:
+    for task in tasks:
+        if task.checked and task.number in sums:
+            counted = sums[task.number]
+            files = max(FILES_AT_ONCE, counted.entries // TASKS_OF_A_MANIFEST)
+            if context.level.includes(Level.ROWS):
+                rows_of_a_file = max(counted.live.records, 0) // max(counted.live.data_files, 1)
+                files = max(min(files, ROWS_A_BUCKET // max(rows_of_a_file, 1)), 1)
+            elif _on_store(context):  # the first and the last files of a task are waited for
+                files = max(files, FILES_AT_ONCE_ON_STORES)
+            for start in range(0, counted.entries, files):
+                yield FilesTask(task, start, min(start + files, counted.entries))
