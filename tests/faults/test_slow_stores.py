@@ -73,7 +73,7 @@ def test_too_few_bytes_that_are_reported_to_be_all_give_no_rows(kind: str, store
 
 @pytest.mark.parametrize("kind", ["manifest", "Parquet", "Puffin"])
 def test_a_connection_that_ends_early_is_the_stores_fault(kind: str, store: Store, table: str) -> None:
-    store.faults = of(KINDS[kind], Fault(cut=20))  # type: ignore[assignment]
+    store.faults = of(KINDS[kind], Fault(cut=0))  # type: ignore[assignment] # some bytes would be continued
     with pytest.raises(FileAccessError, match=rf"{KINDS[kind]}.*: it cannot be read: "):
         read_table(load_table(table)).read_all()
 
