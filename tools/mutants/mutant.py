@@ -54,26 +54,27 @@ class Mutant:
         return self.file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
     def tree(self) -> ast.Module:
-        """The syntax tree of the module with the mutation.
-
-        Raises:
-            Misfit: what it changes is not there.
-        """
-        return self._changed()[0]
+        """The syntax tree of the module with the mutation; raises as `change` does."""
+        return self.change()[0]
 
     def line(self) -> int:
-        """The first line of what is changed, counted from 1; raises as `tree` does."""
-        return self._changed()[1]
+        """The first line of what is changed, counted from 1; raises as `change` does."""
+        return self.change()[1]
 
     def function(self) -> str | None:
         """The qualified name of the function that is changed, as code objects have it; None where none is.
 
         What is changed inside of a function in another counts for the outer one, and what is done when a function is
-        defined, as the values of its defaults, for none. Raises as `tree` does.
+        defined, as the values of its defaults, for none. Raises as `change` does.
         """
-        return self._changed()[2]
+        return self.change()[2]
 
-    def _changed(self) -> tuple[ast.Module, int, str | None]:
+    def change(self) -> tuple[ast.Module, int, str | None]:
+        """The syntax tree of the module with the mutation, the first line of what is changed, and its function.
+
+        Raises:
+            Misfit: what it changes is not there.
+        """
         try:
             return changed(parsed(self.file), Change(self.where, self.old, self.new, self.nth))
         except Misfit as error:
