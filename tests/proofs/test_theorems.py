@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-import json
+from pathlib import Path
 
 import attrs
 import pytest
 
+from conformance import cli
+from conformance.core.failures import ExitStatus
+from conformance.core.json_text import dump_json
 from spec_ref.expressions import transform_projection
 from spec_ref.expressions.predicates import Operation
 from spec_ref.requirements import register
 from tools.proofs import __main__ as runner
+from tools.proofs import counterexamples
 from tools.proofs.explorer import Undecided
+from tools.proofs.mutants import is_of
 from tools.proofs.symbols import SymbolicInt
-from tools.proofs.theorem import ALL, THEOREMS, VACUOUS, Theorem, World, prove
+from tools.proofs.theorem import ALL, THEOREMS, VACUOUS, ClaimFailed, Theorem, World, prove
 from tools.proofs.theorems import load
 
 load()
@@ -36,29 +41,69 @@ def made(state) -> Theorem:
     return Theorem("made", "Words.", ("SCN003",), ALL, state, ({},), 1, "made")
 
 
-def test_a_wrong_rule_gives_values_that_break_it_and_a_vector(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def case_of(id: str, *words: str) -> Theorem:
+    """A theorem with the one case that has some arguments."""
+    one = THEOREMS[id]
+    (case,) = (case for case in one.cases if is_of(dict(case), words))
+    return attrs.evolve(one, cases=(case,))
+
+
+def test_a_wrong_rule_gives_values_that_break_it_and_a_vector_that_can_be_replayed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     wrong = {**transform_projection._INCLUSIVE, Operation.LT: ("least", Operation.LT, Operation.LT)}
     monkeypatch.setattr(transform_projection, "_INCLUSIVE", wrong)
-    one = THEOREMS["inclusive-projection"]
-    case = next(
-        case
-        for case in one.cases
-        if (case["transform"], str(case["type_"]), case["operation"]) == ("day", "timestamp", Operation.LT)
-    )
-    verdict = prove(attrs.evolve(one, cases=(case,)))
+    monkeypatch.setitem(THEOREMS, "inclusive-projection", case_of("inclusive-projection", "day", "timestamp", "LT"))
+    verdict = prove(THEOREMS["inclusive-projection"])
     (failure,) = verdict.failures
     assert failure.values is not None
     assert failure.values["row"] < failure.values["constant"]
     assert "ClaimFailed" in failure.replayed
-    request = json.loads(failure.request or "")
-    assert request["operation"] == "projection.evaluate"
-    assert request["args"]["spec"]["fields"][0]["transform"] == "day"
-    runner.report(verdict)
+    ((_, document),) = counterexamples.vectors(verdict)
+    assert document["operation"] == "projection.evaluate"
+    (vector,) = document["vectors"]
+    assert vector["args"]["spec"]["fields"][0]["transform"] == "day"
+    assert vector["requirements"] == ["SCN003", "SCN004"]
+    assert vector["expect"] == {"ok": True}
+
+    assert runner.main(["inclusive-projection", "--vectors", str(tmp_path)]) == 1
     shown = capsys.readouterr().out
     assert shown.startswith("NOT PROVED  inclusive-projection")
-    assert failure.request in shown
+    assert dump_json(document) in shown
+    replay = ["replay", vector["id"], "--adapter", "reference:plain", "--vectors", str(tmp_path)]
+    assert " ".join([*replay[:2], *replay[4:]]) in shown
+    assert cli.main(replay) == ExitStatus.FAILURES
+    monkeypatch.undo()
+    assert cli.main(replay) == ExitStatus.CONFORMANT
+
+
+SHOWN = (
+    ("strict-projection", ("day", "timestamp", "GT")),
+    ("residual", ("bucket", "int", "EQ")),
+    ("metrics-never-lie", ("long", "LT")),
+    ("rewrite-not-of-a-leaf", ("double", "EQ")),
+    ("truncate-is-a-floor", ("decimal(38, 10)",)),
+    ("truncate-of-text", ("string",)),
+    ("times-agree", ("timestamp_ns",)),
+    ("truncated-lower-bounds", ("binary", "1")),
+)
+
+
+@pytest.mark.parametrize(("id", "words"), SHOWN, ids=[id_ for id_, _ in SHOWN])
+def test_the_vectors_of_theorems_have_the_answer_that_they_imply(
+    id: str, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A theorem whose claims all fail is shown by a vector that the code, which is right, passes."""
+
+    def fail(world: World, condition: object, words: str = "") -> None:
+        if not world.symbolic or condition:
+            raise ClaimFailed(words)
+
+    monkeypatch.setattr(World, "claim", fail)
+    verdict = prove(case_of(id, *words))
+    monkeypatch.undo()
+    (path,) = counterexamples.write(verdict, tmp_path)
+    assert cli.main(["replay", path.stem, "--vectors", str(tmp_path)]) == ExitStatus.CONFORMANT
 
 
 def test_a_theorem_that_claims_nothing_is_not_proved() -> None:

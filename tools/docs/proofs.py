@@ -16,11 +16,12 @@ from tools.trace import Evidence, counts, evidence, places
 
 
 def index() -> str:
-    """The page that leads to the areas."""
+    """The end of the page of proofs, which leads to the areas."""
     adopted = [rule for rule in register().values() if rule.status.value == "adopted"]
     table = counts(adopted, evidence())
     lines = [
-        "# Proofs",
+        "",
+        "## What proves each requirement",
         "",
         f"Of {table['all']} requirements {table['proved']} are proved: something that breaks the rule is noticed.",
         f"{table['covered, and not proved']} more are covered: vectors, checks or tests name them, but nothing",

@@ -53,7 +53,6 @@ CHAPTERS = {
         "matrix",
         "races",
         "hardening",
-        "theorems",
         "writers",
         "contradictions",
         "requirements",
@@ -101,6 +100,7 @@ def pages() -> dict[str, str]:
     found = {name: resolved(TEXTS[path.suffix](path), path, names) for path, name in names.items()}
     found |= made()
     found["vectors.md"] += "\n".join(vector_pages.index(vector_pages.by_suite()))
+    found["proofs.md"] += proofs.index()
     found["index.md"] += "\n" + "\n".join(contents(found))
     return found
 
@@ -118,7 +118,6 @@ def made() -> dict[str, str]:
         "checks.md": checks.page(),
         "findings.md": findings.index(),
         "contradictions.md": findings.contradictions_page(),
-        "proofs.md": proofs.index(),
         "requirements.md": requirements.index(vectors),
     }
     found |= {f"proofs-{area}.md": proofs.area_page(area) for area in areas()}

@@ -5,9 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from pathlib import Path
 
 import z3
 
+from conformance.core.json_text import dump_json
+from tools.proofs import counterexamples
 from tools.proofs.theorem import CASE_SECONDS, EXHAUSTIVE, INDUCTION, THEOREMS, Verdict, prove
 from tools.proofs.theorems import load
 
@@ -26,6 +29,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="some cases of each theorem only: half a minute")
     parser.add_argument("--list", action="store_true", help="print the theorems and prove nothing")
     parser.add_argument("--seconds", type=float, default=CASE_SECONDS, help="the time for one case of a theorem")
+    parser.add_argument("--vectors", type=Path, metavar="FOLDER", help="write counterexamples as vectors to a folder")
     options = parser.parse_args(arguments)
     load()
     chosen = [
@@ -48,6 +52,9 @@ def main(arguments: list[str] | None = None) -> int:
         if one.chosen(quick=options.quick):
             verdicts.append(prove(one, quick=options.quick, seconds=options.seconds))
             report(verdicts[-1])
+            if options.vectors is not None:
+                for path in counterexamples.write(verdicts[-1], options.vectors):
+                    print(f"      iceberg-conformance replay {path.stem} --vectors {options.vectors}")
     failed = sum(not one.proved for one in verdicts)
     print(
         f"{len(verdicts) - failed} of {len(verdicts)} theorems proved, on {sum(one.paths for one in verdicts)} "
@@ -66,6 +73,7 @@ def report(verdict: Verdict) -> None:
         one.method, f"by z3 on {verdict.paths} paths"
     )
     print(f"    {one.scope}, {verdict.cases} cases, {by}, {verdict.seconds:.1f} s")
+    rows = {id(failure): document for failure, document in counterexamples.vectors(verdict)}
     for failure in verdict.failures:
         print(f"    case {failure.case or 'of all'}: {failure.reason}")
         for number, step in enumerate(failure.steps, 1):
@@ -73,8 +81,10 @@ def report(verdict: Verdict) -> None:
         if failure.values is not None:
             print(f"      values    {failure.values}")
             print(f"      replayed  {failure.replayed}")
-        if failure.request is not None:
-            print(f"      vector    {failure.request}")
+        if id(failure) in rows:
+            print(f"      vector    {dump_json(rows[id(failure)])}")
+        elif failure.request is not None:
+            print(f"      request   {dump_json(failure.request)}")
     sys.stdout.flush()
 
 

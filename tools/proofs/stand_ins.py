@@ -1,6 +1,6 @@
 """What takes the place of code that symbols cannot follow, while a theorem is proved.
 
-There are few of them, each is smaller than a rule, and each is an assumption of the proofs: `docs/theorems.md` names
+There are few of them, each is smaller than a rule, and each is an assumption of the proofs: `docs/proofs.md` names
 them. Where one stands for *any* function with a property (a hash, a calendar), what is proved holds whatever the
 function is.
 """
@@ -18,6 +18,7 @@ import z3
 
 from tools.proofs.explorer import Unsupported, active
 from tools.proofs.symbols import (
+    SymbolicBits,
     SymbolicBool,
     SymbolicBytes,
     SymbolicDecimal,
@@ -140,7 +141,7 @@ def bucket(original: Callable[..., Any]) -> Callable[[Any, Any, Any], Any]:
 
 
 class _Packing:
-    """``struct``, for the one thing that a hash does with it: the bytes of a number are the number and their form."""
+    """``struct``, for what a hash and the order of doubles do with it: bytes of a number are the number and a form."""
 
     def __init__(self, original: Any) -> None:
         self.original = original
@@ -150,6 +151,36 @@ class _Packing:
 
     def pack(self, form: str, value: Any) -> Any:
         return (form, value) if isinstance(value, SYMBOLIC) else self.original.pack(form, value)
+
+    def unpack(self, form: str, data: Any) -> Any:
+        if not isinstance(data, tuple):
+            return self.original.unpack(form, data)
+        packed, value = data
+        if (packed, form) != (">d", ">q") or value.bits is None:
+            raise Unsupported(f"bytes of {packed} as {form}")
+        return (value.bits,)
+
+
+class _Math:
+    """``math``, for what the order of doubles does with it."""
+
+    def __init__(self, original: Any) -> None:
+        self.original = original
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.original, name)
+
+    def isnan(self, value: Any) -> Any:
+        return value != value if isinstance(value, SymbolicFloat) else self.original.isnan(value)
+
+    def copysign(self, value: Any, sign: Any) -> Any:
+        if not isinstance(sign, SymbolicFloat):
+            return self.original.copysign(value, sign)
+        if value == value or sign.bits is None:
+            raise Unsupported("the sign of something else than a NaN")
+        nan = z3.BitVecVal(0x7FF8 << 48, 64)
+        bits = z3.If(sign.bits.term < 0, nan | z3.BitVecVal(1 << 63, 64), nan)
+        return SymbolicFloat(z3.fpBVToFP(bits, z3.Float64()), SymbolicBits(bits))
 
 
 class _Date:
@@ -290,6 +321,7 @@ NAMES: dict[str, dict[str, Any]] = {
     "spec_ref.core.calendar": {"datetime": _Datetime},
     "spec_ref.hashing": {"struct": _Packing},
     "spec_ref.partitioning.transforms": {"int": lambda _: _Int},
+    "spec_ref.sorting.comparator": {"struct": _Packing, "math": _Math},
     "spec_ref.single_value.binary": {"int": lambda _: _Int},
     "spec_ref.single_value.bounds": {"ord": lambda _: _ord, "chr": lambda _: _chr, "bytes": lambda _: _Bytes},
 }

@@ -394,14 +394,66 @@ class SymbolicDecimal(Decimal):
     __str__ = __repr__
 
 
+class SymbolicBits(int):
+    """Any 64 bits, as a number with a sign. They are calculated with as long as no result needs more bits."""
+
+    term: Any
+
+    def __new__(cls, term: Any) -> SymbolicBits:
+        self = super().__new__(cls, POISON)
+        self.term = term
+        return self
+
+    def __and__(self, mask: Any) -> Any:
+        return SymbolicBits(self.term & z3.BitVecVal(mask, 64))
+
+    def __neg__(self) -> Any:
+        if active().decide(self.term == z3.BitVecVal(1 << 63, 64)):
+            raise Unsupported("the negative of the least number of 64 bits")
+        return SymbolicBits(-self.term)
+
+    def __sub__(self, other: Any) -> Any:
+        if other != 1 or active().decide(self.term == z3.BitVecVal(1 << 63, 64)):
+            raise Unsupported("a difference that may need more than 64 bits")
+        return SymbolicBits(self.term - 1)
+
+    def __lt__(self, other: Any) -> Any:
+        return SymbolicBool(self.term < _bits_term(other))
+
+    def __ge__(self, other: Any) -> Any:
+        return SymbolicBool(self.term >= _bits_term(other))
+
+    def __eq__(self, other: object) -> Any:
+        return SymbolicBool(self.term == _bits_term(other))
+
+    def __hash__(self) -> int:
+        return 0
+
+    def __repr__(self) -> str:
+        return f"<{self.term}>"
+
+    def _unsupported(self, *_: Any) -> Any:
+        raise Unsupported("bits are used in arithmetic that is not followed")
+
+    __index__ = __int__ = __float__ = __add__ = __radd__ = __rsub__ = __mul__ = __rmul__ = __rand__ = _unsupported
+    __or__ = __ror__ = __xor__ = __rxor__ = __lshift__ = __rshift__ = __floordiv__ = __mod__ = __invert__ = _unsupported
+    __gt__ = __le__ = __ne__ = __bool__ = __abs__ = __truediv__ = __pow__ = __divmod__ = _unsupported
+
+
+def _bits_term(value: Any) -> Any:
+    return value.term if isinstance(value, SymbolicBits) else z3.BitVecVal(value, 64)
+
+
 class SymbolicFloat(float):
     """Any double: NaN, the infinities and both zeros too."""
 
     term: Any
+    bits: SymbolicBits | None
+    """The bits of the double, which are known of one that was made of them: z3 has only one NaN."""
 
-    def __new__(cls, term: Any) -> SymbolicFloat:
+    def __new__(cls, term: Any, bits: SymbolicBits | None = None) -> SymbolicFloat:
         self = super().__new__(cls, "nan")
-        self.term = term
+        self.term, self.bits = term, bits
         return self
 
     def __lt__(self, other: Any) -> Any:

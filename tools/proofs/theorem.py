@@ -8,7 +8,7 @@ of each path that was proved.
 
 from __future__ import annotations
 
-import json
+import struct
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
@@ -17,9 +17,18 @@ from typing import Any
 import attrs
 import z3
 
+from spec_ref.core.errors import SpecError
 from tools.proofs import explorer, stand_ins
 from tools.proofs.explorer import Impossible, Undecided, Unsupported, active
-from tools.proofs.symbols import SymbolicBytes, SymbolicDecimal, SymbolicFloat, SymbolicInt, SymbolicText, boolean_term
+from tools.proofs.symbols import (
+    SymbolicBits,
+    SymbolicBytes,
+    SymbolicDecimal,
+    SymbolicFloat,
+    SymbolicInt,
+    SymbolicText,
+    boolean_term,
+)
 
 ALL = "all values"
 BOUNDED = "bounded length"
@@ -60,7 +69,8 @@ class World:
 
     claims: int = 0
     request: Callable[[], dict[str, Any]] | None = None
-    """Makes the vector request that shows a counterexample."""
+    """Makes the request that shows a counterexample: ``operation`` and ``args`` of a vector, and ``expect``, the answer
+    that the theorem implies, if it implies one."""
 
     @property
     def symbolic(self) -> bool:
@@ -117,6 +127,14 @@ class World:
         self.made[name] = lambda model: _double(model, term)
         return SymbolicFloat(term)
 
+    def double_of_bits(self, name: str) -> Any:
+        """Any double, made of its bits, so that a NaN has a sign."""
+        if self.given is not None:
+            return self.given.get(name, 0.0)
+        bits = z3.BitVec(name, 64)
+        self.made[name] = lambda model: _double_of_bits(model, bits)
+        return SymbolicFloat(z3.fpBVToFP(bits, z3.Float64()), SymbolicBits(bits))
+
     def assume(self, condition: Any) -> None:
         """Leave out the values for which a condition is false."""
         if self.symbolic and not isinstance(condition, bool):
@@ -137,9 +155,12 @@ def _number(model: z3.ModelRef, term: Any) -> int:
     return int(model.eval(term, model_completion=True).as_long())
 
 
-def _double(model: z3.ModelRef, term: Any) -> float:
-    import struct
+def _double_of_bits(model: z3.ModelRef, term: Any) -> float:
+    bits = model.eval(term, model_completion=True).as_long()
+    return float(struct.unpack(">d", bits.to_bytes(8, "big"))[0])
 
+
+def _double(model: z3.ModelRef, term: Any) -> float:
     bits = z3.simplify(z3.fpToIEEEBV(model.eval(term, model_completion=True)))
     if not z3.is_bv_value(bits):
         return float("nan")
@@ -211,7 +232,9 @@ class Failure:
     case: str
     reason: str
     values: Mapping[str, Any] | None = None
-    request: str | None = None
+    request: dict[str, Any] | None = None
+    """The request that shows it, see `World.request`; None if no operation does."""
+
     replayed: str = ""
     """What the code does with these values."""
 
@@ -342,7 +365,7 @@ def _replayed(one: Theorem, case: Mapping[str, Any], name: str, reason: str, val
     request = None
     if world.request is not None:
         try:
-            request = json.dumps(world.request(), ensure_ascii=False)
-        except Exception as problem:
-            request = f"cannot be written: {_reason(problem)}"
+            request = world.request()
+        except SpecError as problem:
+            replayed += f"; no vector can have these values: {problem}"
     return Failure(name, reason, values, request, replayed)

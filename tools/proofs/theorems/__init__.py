@@ -4,7 +4,19 @@ from __future__ import annotations
 
 import importlib
 
-TOPICS = ("projection", "statistics", "logic", "arithmetic", "evolution", "bounds", "lineage", "protocol")
+TOPICS = (
+    "projection",
+    "statistics",
+    "logic",
+    "arithmetic",
+    "sorting",
+    "evolution",
+    "bounds",
+    "lineage",
+    "commits",
+    "upgrades",
+    "protocol",
+)
 
 
 def load() -> None:

@@ -2,14 +2,33 @@
 
 from __future__ import annotations
 
+from decimal import Context, Decimal
+from functools import cache
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from spec_ref.columnar.partitioning.transforms import transform_array
 from spec_ref.core.calendar import CYCLE_DAYS, CYCLE_YEARS, EPOCH, UNITS_PER_DAY, civil_from_days
 from spec_ref.core.errors import SpecError
-from spec_ref.data_types.types import DATE, INT, LONG, TIMESTAMP, TIMESTAMP_NS, TIMESTAMPTZ, TIMESTAMPTZ_NS, Type, kind
+from spec_ref.data_types.types import (
+    DATE,
+    INT,
+    LONG,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_NS,
+    TIMESTAMPTZ,
+    TIMESTAMPTZ_NS,
+    DecimalType,
+    Type,
+    kind,
+)
 from spec_ref.partitioning.transforms import Bucket, Day, Hour, Month, Truncate, Year
-from tools.proofs.explorer import Impossible
-from tools.proofs.theorem import BOUNDED, EXHAUSTIVE, World, theorem
+from tools.proofs.explorer import Impossible, Unsupported
+from tools.proofs.theorem import BOUNDED, EXHAUSTIVE, MAX_CODE_POINT, World, theorem
 from tools.proofs.theorems.predicates import (
     DECIMALS,
     INSTANTS,
@@ -21,13 +40,34 @@ from tools.proofs.theorems.predicates import (
 )
 
 WIDEST = (1 << 31) - 1
+WIDE = Context(prec=60)
+"""Enough digits for all decimals."""
 
 
 def _request(transform: Any, type_: Type, one: Any) -> dict[str, Any]:
-    return {
-        "operation": "transform",
-        "args": {"transform": str(transform), "type": str(type_), "value": value_json(type_, one)},
-    }
+    args = {"transform": str(transform), "type": str(type_), "value": value_json(type_, one)}
+    made: dict[str, Any] = {"operation": "transform", "args": args}
+    expected = _expected(transform, type_, one)
+    return made if expected is None else {**made, "expect": value_json(transform.result_type(type_), expected)}
+
+
+def _expected(transform: Any, type_: Type, one: Any) -> Any:
+    """The result of a transform by plain arithmetic; None for a bucket, whose hash vectors check."""
+    match transform:
+        case Truncate(width) if isinstance(one, str | bytes):
+            return one[:width]
+        case Truncate(width) if isinstance(type_, DecimalType):
+            number = int(one.scaleb(type_.scale, WIDE))
+            return Decimal(number - number % width).scaleb(-type_.scale, WIDE)
+        case Truncate(width):
+            return one - one % width
+        case Hour():
+            return one // (UNITS_PER_DAY[kind(type_)] // 24)
+        case Year() | Month() | Day():
+            days = one // UNITS_PER_DAY[kind(type_)]
+            unit = {Year: "Y", Month: "M", Day: "D"}[type(transform)]
+            return int(np.datetime64(days, "D").astype(f"datetime64[{unit}]").astype(np.int64))
+    return None
 
 
 def _applied(transform: Any, type_: Type, one: Any) -> Any:
@@ -125,6 +165,49 @@ def truncate_text(world: World, type_: Type) -> None:
     world.claim(transform.apply(type_, cut) == cut, "the second truncation changes the value")
     if low <= high:
         world.claim(cut <= transform.apply(type_, high), "the truncations are in another order")
+
+
+class _Long(str):
+    """A string of any length, of which only the length and the order to one other string are known.
+
+    Both begin with the same code points up to some place; there, if both go on, they have the code points ``here``.
+    """
+
+    length: Any
+    same: Any
+    here: Any
+
+    def __new__(cls, length: Any, same: Any, here: Any) -> _Long:
+        self = super().__new__(cls)
+        self.length, self.same, self.here = length, same, here
+        return self
+
+    def __getitem__(self, part: Any) -> Any:
+        if not isinstance(part, slice) or part.start is not None or part.step is not None:
+            raise Unsupported("a part of a long string that is not its beginning")
+        return _Long(min(self.length, part.stop), min(self.same, part.stop), self.here)
+
+    def __le__(self, other: Any) -> Any:
+        """Whether the beginning of the other string, or before it where they differ: the order of the spec."""
+        return self.same == self.length or (self.same < other.length and self.here < other.here)
+
+
+@theorem("truncate-of-long-text", "TRN008")
+def truncate_long(world: World) -> None:
+    """If one string is not after another, then neither are their truncations, whatever their lengths and the width:
+    the order of two strings is decided where they first differ, and so is that of their truncations, or they are alike.
+    """
+    transform = Truncate(world.int("width", 1, WIDEST))
+    same = world.int("same", 0)
+    low, high = (
+        _Long(world.int(f"length of {name}", same), same, world.int(f"{name} there", 0, MAX_CODE_POINT))
+        for name in ("low", "high")
+    )
+    world.assume((low.here != high.here) | (low.length == same) | (high.length == same))
+    if low <= high:
+        cut = transform.apply(STRING, low)
+        world.claim(cut <= transform.apply(STRING, high), "the truncations are in another order")
+        world.claim(cut.length <= transform.width, "the result is longer than the width")
 
 
 @theorem(
@@ -280,7 +363,49 @@ def months_fit(world: World) -> None:
     """The month of the first and of the last day that a date can be fits an int; the months between them are
     between.
     """
-    for day in (-(1 << 31), (1 << 31) - 1):
+    for day in (-HALF, HALF - 1):
         month = Month().apply(DATE, day)
         world.claim(-(1 << 31) <= month < 1 << 31, "the month does not fit")
         world.claim(Year().apply(DATE, day) == month // 12, "the year is not that of the month")
+
+
+HALF = 1 << 31
+PARTS = 32
+"""In how many cases all days are run."""
+
+
+@cache
+def _cycle() -> npt.NDArray[np.int64]:
+    """The months of the 400 years that begin with 1970, by the definition."""
+    return np.array([Month().apply(DATE, day) for day in range(CYCLE_DAYS)], np.int64)
+
+
+@theorem(
+    "kernels-know-every-day",
+    "TRN010",
+    "TRN011",
+    method=EXHAUSTIVE,
+    cases=(
+        {"transform": transform, "part": part}
+        for transform, parts in ((Month(), range(PARTS)), (Year(), (0, PARTS // 2 - 1, PARTS // 2, PARTS - 1)))
+        for part in parts
+    ),
+    quick=17,
+)
+def every_day(world: World, transform: Any, part: Any) -> None:
+    """For each of the 4,294,967,296 days that a date can be, the kernel that transforms columns gives the month that the
+    definition gives, which is run for the days of 400 years and repeats after them; and it gives the year of an eighth
+    of the days, with the first and the last ones, and those around 1970.
+    """
+    size = 2 * HALF // PARTS
+    first, end = part * size - HALF, (part + 1) * size - HALF
+    while first < end:
+        cycle, begin = divmod(first, CYCLE_DAYS)
+        last = min(end, (cycle + 8) * CYCLE_DAYS)
+        whole = np.concatenate([_cycle() + (cycle + more) * CYCLE_YEARS * 12 for more in range(8)])
+        months = whole[begin : begin + last - first]
+        expected = months if transform == Month() else months // 12
+        days = pa.array(np.arange(first, last, dtype=np.int32)).cast(pa.date32())
+        found = transform_array(transform, DATE, days).to_numpy()
+        world.claim(bool(np.array_equal(found, expected)), f"a day from {first} to {last - 1} has another {transform}")
+        first = last

@@ -21,8 +21,13 @@ def _any(world: World, name: str, type_: Type, longest: Any = LONGEST_BOUND) -> 
 
 
 def _request(side: str, type_: Type, one: Any, width: Any) -> dict[str, Any]:
-    shown = one if type_ == STRING else one.hex().upper()
-    return {"operation": "bound.truncate", "args": {"type": str(type_), "value": shown, "width": width, "side": side}}
+    args = {"type": str(type_), "value": _shown(type_, one), "width": width, "side": side}
+    made: dict[str, Any] = {"operation": "bound.truncate", "args": args}
+    return {**made, "expect": _shown(type_, one[:width])} if side == "lower" else made
+
+
+def _shown(type_: Type, one: Any) -> str:
+    return str(one) if type_ == STRING else one.hex().upper()
 
 
 CASES = tuple({"type_": type_, "width": width} for type_ in TEXTS for width in (1, 2))

@@ -60,6 +60,7 @@ def negated_leaf(world: World, type_: Type, operation: Any) -> None:
             "predicate": {"type": "not", "child": predicate_json(predicate)},
             "row": {str(COLUMN): value_json(type_, row[COLUMN])},
         },
+        "expect": not evaluate(predicate, row),
     }
     rewritten = rewrite_not(Not(predicate))
     world.claim(evaluate(rewritten, row) != evaluate(predicate, row), "the predicate and its negation agree")

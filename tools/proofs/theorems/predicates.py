@@ -127,12 +127,12 @@ def leaf(world: World, operation: _O, type_: Type, term: Any = None) -> Any:
     return BoundComparison(operation, term, constant(world, "constant", term.type))
 
 
-def transform_named(world: World, name: str) -> Transform:
+def transform_named(world: World, name: str, parameter_name: str = "parameter") -> Transform:
     """A transform, with any parameter."""
     plain = {"identity": Identity, "year": Year, "month": Month, "day": Day, "hour": Hour, "void": Void}
     if name in plain:
         return plain[name]()
-    parameter = world.int("parameter", 1, (1 << 31) - 1)
+    parameter = world.int(parameter_name, 1, (1 << 31) - 1)
     return Bucket(parameter) if name == "bucket" else Truncate(parameter)
 
 

@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
 from typing import Any
+from unittest import mock
 
 from spec_ref.core.errors import SpecError
-from spec_ref.data_types.types import DATE, TIMESTAMP, Type
-from spec_ref.expressions.bound import evaluate
+from spec_ref.data_types.types import DATE, INT, LONG, TIMESTAMP, Type
+from spec_ref.expressions import projection, residual_evaluator
+from spec_ref.expressions.bound import BoundReference, BoundTermComparison, BoundTest, BoundTransform, evaluate
+from spec_ref.expressions.predicates import FALSE, TRUE, Operation
 from spec_ref.expressions.projection import inclusive_projection, strict_projection
 from spec_ref.expressions.residual_evaluator import residual
+from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from tools.proofs.explorer import Impossible
-from tools.proofs.theorem import World, theorem
+from tools.proofs.theorem import EXHAUSTIVE, World, theorem
+from tools.proofs.theorems.logic import shapes
 from tools.proofs.theorems.predicates import (
     COLUMN,
     FIELD,
     leaf,
     nullable,
+    operations,
     partitioned,
     predicate_json,
     schema_json,
     spec_json,
     spec_of,
     transform_named,
+    value,
     value_json,
 )
 
@@ -34,12 +43,11 @@ def _request(kind: str, type_: Type, transform: Any, predicate: Any, row: Any, p
         "predicate": predicate_json(predicate),
     }
     if kind == "residual":
-        operation = "residual.evaluate"
         arguments["row"] = {str(COLUMN): value_json(type_, row)}
-    else:
-        operation = "projection.evaluate"
-        arguments["kind"] = kind
-    return {"operation": operation, "args": arguments}
+        expected = evaluate(predicate, {COLUMN: row})
+        return {"operation": "residual.evaluate", "args": arguments, "expect": expected}
+    arguments["kind"] = kind
+    return {"operation": "projection.evaluate", "args": arguments, "expect": kind == "inclusive"}
 
 
 def _row(world: World, kind: str, transform: str, type_: Type, operation: Any) -> tuple[Any, ...]:
@@ -125,3 +133,148 @@ def tolerated(world: World, transform: str, type_: Type, operation: Any) -> None
     strict_ = strict_projection(predicate, spec, tolerate_truncated_times=True)
     world.claim(not matches or evaluate(inclusive_, partition), "the partition does not match")
     world.claim(matches or not evaluate(strict_, partition), "the row does not match")
+
+
+# Specs with several fields, and predicates on transformed columns
+
+
+def _agree(world: World, predicate: Any, spec: PartitionSpec, row: Any, partition: Any) -> None:
+    """Claim what the theorems above claim: of the inclusive and the strict projection, and of the residual."""
+    matches = evaluate(predicate, row)
+    inclusive_ = evaluate(inclusive_projection(predicate, spec), partition)
+    strict_ = evaluate(strict_projection(predicate, spec), partition)
+    world.claim(not matches or inclusive_, "the partition does not match")
+    world.claim(matches or not strict_, "the row does not match")
+    left = evaluate(residual(predicate, spec, partition), row)
+    world.claim(left == matches, "the residual and the predicate differ")
+
+
+def _partition(made: Any, type_: Type, row: Any) -> Any:
+    try:
+        return made.apply(type_, row)
+    except SpecError as error:  # contradiction C6: no table has the row, as it has no partition
+        raise Impossible from error
+
+
+OTHER = COLUMN + 1
+"""A column that no predicate is about."""
+
+
+@theorem(
+    "specs-of-several-fields",
+    "SCN003",
+    "SCN004",
+    cases=({"type_": type_, "operation": operation} for type_ in (TIMESTAMP, LONG) for operation in operations(type_)),
+    quick=7,
+)
+def several_fields(world: World, type_: Type, operation: Any) -> None:
+    """If several fields of a spec are made from the column of a predicate, and one from another column, then both
+    projections and the residual are as right as with one field.
+    """
+    names = ("day", "bucket") if type_ == TIMESTAMP else ("truncate", "identity")
+    made = [transform_named(world, name) for name in names]
+    row = nullable(world, "row", type_)
+    predicate = leaf(world, operation, type_)
+    fields = [
+        PartitionField(source_id=COLUMN, field_id=FIELD + place, name=f"p{place}", transform=one)
+        for place, one in enumerate(made)
+    ]
+    other = PartitionField(source_id=OTHER, field_id=FIELD + 9, name="other", transform=transform_named(world, "year"))
+    partition = {FIELD + place: _partition(one, type_, row) for place, one in enumerate(made)}
+    partition[FIELD + 9] = value(world, "other", INT)
+    _agree(world, predicate, PartitionSpec(0, (other, *fields)), {COLUMN: row}, partition)
+
+
+SOURCES: dict[str, Type] = {
+    **dict.fromkeys(("identity", "void"), INT),
+    **dict.fromkeys(("bucket", "truncate"), LONG),
+    **dict.fromkeys(("year", "month", "day", "hour"), TIMESTAMP),
+}
+
+
+def _transformed() -> Iterator[dict[str, Any]]:
+    for transform, type_ in SOURCES.items():
+        for operation in operations(INT):
+            for partitioned_by in dict.fromkeys((transform, "identity", "bucket")):
+                yield {
+                    "transform": transform,
+                    "type_": type_,
+                    "operation": operation,
+                    "partitioned_by": partitioned_by,
+                }
+
+
+@theorem("predicates-on-transforms", "SCN003", "SCN004", cases=_transformed(), quick=29)
+def transformed(world: World, transform: str, type_: Type, operation: Any, partitioned_by: str) -> None:
+    """A predicate on the transformed value of a column, such as day(ts) < 5, is projected as correctly as one on the
+    column: if the table is partitioned by the same transform with the same or another parameter, by the column itself,
+    or by another transform.
+    """
+    made = transform_named(world, transform)
+    by = made if partitioned_by == transform and world.choose("same parameter", True, False) else None  # noqa: FBT003
+    by = by or transform_named(world, partitioned_by, "parameter of the spec")
+    row = nullable(world, "row", type_)
+    term = BoundTransform(made, BoundReference((COLUMN,), ("x",), type_), made.result_type(type_))
+    predicate = leaf(world, operation, type_, term)
+    _partition(made, type_, row)
+    _agree(world, predicate, spec_of(by), {COLUMN: row}, {FIELD: _partition(by, type_, row)})
+
+
+# Trees
+
+A, B = (BoundReference((place,), (f"x{place}",), INT) for place in (1, 2))
+LEAVES = (BoundTest(Operation.IS_NULL, A), BoundTest(Operation.IS_NULL, B))
+NOT_PROJECTED = BoundTermComparison(Operation.EQ, A, B)
+"""A comparison of two columns, which no partition decides."""
+
+
+def _number_of(one: Any, *, strict: bool) -> int:
+    """The id of the partition value that stands for the projection of a leaf."""
+    return FIELD + 100 * one.term.id + 10 * (one.operation is Operation.NOT_NULL) + strict
+
+
+def _any_projection(one: Any, options: Any) -> Any:
+    """Any projection of a leaf: it matches where the partition has a value of its id."""
+    return BoundTest(Operation.NOT_NULL, BoundReference((_number_of(one, strict=options.strict),), ("p",), INT))
+
+
+@theorem("projection-of-trees", "SCN003", "SCN004", method=EXHAUSTIVE)
+def trees(world: World) -> None:
+    """If the leaves of a predicate are projected correctly, so is every tree of AND, OR and NOT of them, and of
+    constants and comparisons of two columns; and its residual is right. Trees of two levels are run with every
+    projection that is right for the leaves; deeper ones follow, as a tree is projected one level at a time.
+    """
+    projections = [_any_projection(one, mock.Mock(strict=strict)) for one in LEAVES for strict in (False, True)]
+    world.claim(len({one.term.id for one in projections}) == len(projections), "two leaves have one projection")
+    every = list(dict.fromkeys((*shapes(2, LEAVES), *shapes(1, (*LEAVES, NOT_PROJECTED, TRUE, FALSE)))))
+    spec = PartitionSpec(0, ())
+    with (
+        mock.patch.object(projection, "project_leaf", _any_projection),
+        mock.patch.object(residual_evaluator, "project_leaf", _any_projection),
+    ):
+        projected = [(tree, inclusive_projection(tree, spec), strict_projection(tree, spec)) for tree in every]
+        for row in ({1: first, 2: second} for first in (None, 0) for second in (None, 0)):
+            for partition in _right_partitions(row):
+                for tree, inclusive_, strict_ in projected:
+                    matches = evaluate(tree, row)
+                    world.claim(not matches or evaluate(inclusive_, partition), f"{tree}: the partition does not match")
+                    world.claim(matches or not evaluate(strict_, partition), f"{tree}: the row does not match")
+                    left = evaluate(residual(tree, spec, partition), row)
+                    world.claim(left == matches, f"{tree}: the residual and the predicate differ")
+
+
+def _right_partitions(row: dict[int, Any]) -> Iterator[dict[int, Any]]:
+    """Every combination of projections of leaves that are right for a row."""
+    numbers, options = [], []
+    for reference in (A, B):
+        for operation in (Operation.IS_NULL, Operation.NOT_NULL):
+            one = BoundTest(operation, reference)
+            numbers.append((_number_of(one, strict=False), _number_of(one, strict=True)))
+            matches = evaluate(one, row)
+            options.append(((0, 0), (0, None)) if matches else ((0, None), (None, None)))
+    for chosen in itertools.product(*options):
+        yield {
+            number: value
+            for pair, values in zip(numbers, chosen, strict=True)
+            for number, value in zip(pair, values, strict=True)
+        }

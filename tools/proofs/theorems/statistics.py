@@ -121,15 +121,16 @@ def metrics(world: World, type_: Type, operation: Any) -> None:
     )
     world.assume(made.record_count != 0)
     predicate = leaf(world, operation, type_)
-    world.request = lambda: _metrics_request(type_, made, predicate)
     outcome = evaluate_metrics(predicate, made)
-    if evaluate(predicate, {COLUMN: row}):
+    matches = evaluate(predicate, {COLUMN: row})
+    world.request = lambda: _metrics_request(type_, made, predicate, matches=matches)
+    if matches:
         world.claim(outcome.might_match, "the metrics say that no row matches")
     else:
         world.claim(outcome.might_fail, "the metrics say that every row matches")
 
 
-def _metrics_request(type_: Type, made: Metrics, predicate: Any) -> dict[str, Any]:
+def _metrics_request(type_: Type, made: Metrics, predicate: Any, *, matches: bool) -> dict[str, Any]:
     found: dict[str, Any] = {"record_count": str(made.record_count)}
     for name in ("value_counts", "null_value_counts", "nan_value_counts"):
         if (counts := getattr(made, name)) is not None:
@@ -138,7 +139,8 @@ def _metrics_request(type_: Type, made: Metrics, predicate: Any) -> dict[str, An
         if (bounds := getattr(made, name)) is not None:
             found[name] = {str(key): one.hex().upper() for key, one in bounds.items()}
     arguments = {"schema": schema_json(type_), "metrics": found, "predicate": predicate_json(predicate)}
-    return {"operation": "metrics.evaluate", "args": {**arguments, "kind": "inclusive"}}
+    kind = "inclusive" if matches else "strict"
+    return {"operation": "metrics.evaluate", "args": {**arguments, "kind": kind}, "expect": matches}
 
 
 @attrs.frozen
