@@ -393,9 +393,9 @@ def _cycle() -> npt.NDArray[np.int64]:
     quick=17,
 )
 def every_day(world: World, transform: Any, part: Any) -> None:
-    """For each of the 4,294,967,296 days that a date can be, the kernel that transforms columns gives the month that the
-    definition gives, which is run for the days of 400 years and repeats after them; and it gives the year of an eighth
-    of the days, with the first and the last ones, and those around 1970.
+    """For each of the 4,294,967,296 days that a date can be, the kernel that transforms columns gives the month that
+    the definition gives, which is run for the days of 400 years and repeats after them; and it gives the year of an
+    eighth of the days, with the first and the last ones, and those around 1970.
     """
     size = 2 * HALF // PARTS
     first, end = part * size - HALF, (part + 1) * size - HALF

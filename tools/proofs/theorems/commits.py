@@ -15,7 +15,7 @@ from conformance.races.table_fixtures import FIXTURES
 from spec_ref.commits.changes import SnapshotChange
 from spec_ref.commits.commit import Base, commit
 from spec_ref.commits.effects import NonDeterministic, ReadFile, ReadPointer, Swap, SwapPointer, WriteFile
-from spec_ref.commits.payloads import ManifestListPayload
+from spec_ref.commits.payloads import ManifestListPayload, ManifestPayload
 from spec_ref.commits.reading import file_key
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import ROW_LINEAGE, FormatVersion
@@ -123,6 +123,11 @@ def _by_key(entries: Iterable[ManifestEntry]) -> dict[Any, ManifestEntry]:
     return {file_key(one.data_file): one for one in entries}
 
 
+def _shown(manifest: ManifestPayload) -> Any:
+    """The entries of a manifest, by which it differs from others."""
+    return tuple((file_key(one.data_file), one.status, one.snapshot_id) for one in manifest.entries)
+
+
 @attrs.frozen
 class Committed:
     """A commit that succeeded at its second attempt."""
@@ -183,6 +188,7 @@ def _committed(world: World, fixture: str, version: int, change: str) -> Committ
     "retries-are-renumbered",
     "SEQ001",
     "SEQ003",
+    "SEQ004",
     "SEQ006",
     "SEQ008",
     "SCN008",
@@ -195,13 +201,16 @@ def _committed(world: World, fixture: str, version: int, change: str) -> Committ
 )
 def renumbered(world: World, fixture: str, version: int, change: str) -> None:
     """A commit that loses a race and is retried gets the sequence number after the last one of its new base. Files that
-    it adds inherit that number, whichever attempt wrote their manifest; files that were in the table keep theirs. Its
-    deletes apply to all data of the branch that it was committed to, and to no data of later commits.
+    it adds inherit that number, whichever attempt wrote their manifest; files that were in the table keep theirs. No
+    manifest is written a second time with the same entries, as none has a number of its commit in it. Its deletes apply
+    to all data of the branch that it was committed to, and to no data of later commits.
     """
     made = _committed(world, fixture, version, change)
     number = made.before.last_sequence_number + 1
     world.claim(made.snapshot.sequence_number == number, "the snapshot has another number than the next one")
     world.claim(made.after.last_sequence_number == number, "the table has another last number than its snapshot")
+    written = [_shown(one) for one in made.store.files.values() if isinstance(one, ManifestPayload)]
+    world.claim(len(written) == len(set(written)), "a manifest is written twice")
     earlier = _by_key(made.earlier)
     own = {manifest.manifest_path for manifest in made.listed.files if manifest.sequence_number == number}
     entries = _entries(made.store.files, made.listed.files)
@@ -252,7 +261,8 @@ def row_ids(world: World, fixture: str, version: int, change: str) -> None:
     start, after = made.before.next_row_id, made.after.next_row_id
     world.claim(made.snapshot.first_row_id == start, "the snapshot begins with another id than the table's next one")
     world.claim(after == start + made.snapshot.added_rows, "the table's next id is not after the rows of the snapshot")
-    earlier, ranges = _by_key(made.earlier), []
+    earlier = _by_key(made.earlier)
+    ranges: list[tuple[Any, Any]] = []
     for one in _entries(made.store.files, made.listed.files):
         if one.data_file.content is not FileContent.DATA:
             continue

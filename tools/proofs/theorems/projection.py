@@ -230,7 +230,8 @@ NOT_PROJECTED = BoundTermComparison(Operation.EQ, A, B)
 
 def _number_of(one: Any, *, strict: bool) -> int:
     """The id of the partition value that stands for the projection of a leaf."""
-    return FIELD + 100 * one.term.id + 10 * (one.operation is Operation.NOT_NULL) + strict
+    number: int = FIELD + 100 * one.term.id + 10 * (one.operation is Operation.NOT_NULL) + strict
+    return number
 
 
 def _any_projection(one: Any, options: Any) -> Any:
