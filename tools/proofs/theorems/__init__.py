@@ -12,6 +12,7 @@ TOPICS = (
     "sorting",
     "evolution",
     "bounds",
+    "deletes",
     "lineage",
     "commits",
     "upgrades",
