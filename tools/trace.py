@@ -58,7 +58,7 @@ ABOUT_THE_TOOL = (
 MOST_MODULES = 4
 """The modules that are named for a code; of many, only their number is given."""
 
-LEAST_PROVED = 582
+LEAST_PROVED = 583
 """How many adopted requirements have to be proved: the number may grow, and not fall."""
 
 HEAD = """# Spec trace

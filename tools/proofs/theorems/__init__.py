@@ -12,6 +12,7 @@ TOPICS = (
     "sorting",
     "evolution",
     "bounds",
+    "planning",
     "deletes",
     "lineage",
     "commits",
