@@ -36,7 +36,7 @@ TRACE = ROOT / "SPEC_TRACE.md"
 NEVER_SEEN = Path(__file__).with_name("trace_never_seen.toml")
 """Codes that can be emitted and that no test can see broken, each with the reason."""
 
-TELLING = ("conformance/validator/advice.py",)
+NAMING_ONLY = ("conformance/validator/advice.py",)
 """Modules that name codes and never emit one."""
 
 TABLES = ("spec_ref/core/versions.py",)
@@ -248,12 +248,12 @@ def evidence() -> Evidence:
     sections = {}
     for name, path in _modules("spec_ref", "conformance"):
         short = name.removeprefix("spec_ref/")
-        if name not in TELLING:
+        if name not in NAMING_ONLY:
             for code, place in _named(path):
                 stated[code][f"`{short}`{f' {place}' if place else ''}"] = None
         if name.startswith("spec_ref/"):
             sections[f"`{short}`"] = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
-        if name.startswith(("spec_ref/", "conformance/validator/")) and name not in (*TELLING, *TABLES):
+        if name.startswith(("spec_ref/", "conformance/validator/")) and name not in (*NAMING_ONLY, *TABLES):
             for code in sorted(_emitted(path)):
                 emitted[code].append(name)
     return Evidence(

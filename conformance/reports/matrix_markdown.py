@@ -44,7 +44,7 @@ def _lines(matrix: Matrix) -> Iterator[str]:
     if matrix.new_cells:
         yield from ("", "### Tables that were read wrongly", "")
     for cell in matrix.new_cells:
-        yield from _told(cell)
+        yield from _cell_lines(cell)
     if matrix.unmet:
         yield from ("", "### Expectations that were not met", "")
     yield from (f"- {code(unmet)}" for unmet in matrix.unmet)
@@ -62,7 +62,7 @@ def _cell(counts: Counter[str]) -> str:
     return ", ".join(f"{counts[word]} {word}" for word in WORDS if counts[word])
 
 
-def _told(cell: Cell) -> Iterator[str]:
+def _cell_lines(cell: Cell) -> Iterator[str]:
     who = f"{plain(cell.producer)}, {plain(cell.consumer)} {cell.state.value}"
     yield f"- {code(cell.table)} of {who}: {code(cell.reason)}"
     yield from (f"  - {code(difference_text(one))}" for one in cell.differences)

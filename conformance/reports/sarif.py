@@ -74,7 +74,7 @@ def _result(location: str, finding: Finding, rule: int) -> dict[str, Any]:
         "ruleId": finding.requirement,
         "ruleIndex": rule,
         "level": _LEVELS[finding.severity],
-        "message": message(_told(finding)),
+        "message": message(_message_text(finding)),
         "locations": [_location(place) for place in finding.places],
         "occurrenceCount": finding.count,
         "properties": {
@@ -102,7 +102,7 @@ def location_of(file: str) -> dict[str, Any]:
     return {"uri": quote(head + colon + rest, safe="/:%=+,@~!$&*;?", errors="replace")}
 
 
-def _told(finding: Finding) -> str:
+def _message_text(finding: Finding) -> str:
     place = finding.violation
     text = place.message
     if place.found is not None:

@@ -71,7 +71,7 @@ def test_the_oldest_compiler_that_is_taken_is_the_one_that_the_libraries_ask_for
     oldest = ".".join(map(str, built.TOOLCHAINS[engine.language].oldest))
     if engine.language == "go":
         assert f"\ngo {oldest}\n" in (built.sources(engine) / "go.mod").read_text("utf-8")
-    else:  # crates tell it in manifests of their own; iceberg 0.10.1 asks for this one
+    else:  # crates state it in their manifests; iceberg 0.10.1 requires this version
         assert (engine.version, oldest) == ("0.10.1", "1.94")
 
 

@@ -210,7 +210,7 @@ def test_the_engine_reads_what_was_written(engine: tuple[str, Process], place: P
 
 
 def exchanged(table: WritableTable) -> list[dict[str, Any]]:
-    """The rows of a table as engines tell them."""
+    """The rows of a table as engines return them."""
     fields = table.metadata.current_schema.fields
     rows_: list[dict[str, Any]] = []
     for batch in read_table(table.table).read_all().combine_chunks().to_batches():

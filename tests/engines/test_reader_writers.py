@@ -140,7 +140,7 @@ FINDINGS: dict[str, set[tuple[str, str, str]]] = {
         ("v1", "manifest-list", "VER005"),
         # Of the metadata, DuckDB sent the sequence number of a snapshot; the rest is of the catalog in tools/golden.
         ("v1", "metadata", "VER005"),
-        # The list tells a first row id for the manifest of deletes too.
+        # The list has a first row id for the manifest of deletes too.
         ("v3", "manifest-list", "LIN026"),
         ("v3", "puffin", "PUF025"),
     },

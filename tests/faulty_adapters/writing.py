@@ -125,7 +125,7 @@ def commits(change: Callable[[Any], Any]) -> Wrong:
 
 
 def entries(change: Callable[[Any], Any], *, deletes: bool = False) -> Wrong:
-    """Make a fault that tells other things of files: of data files, or of delete files."""
+    """Make a fault that changes the metadata about files: of data files, or of delete files."""
 
     def changed(new: Any) -> Any:
         is_delete = new.data_file.content.value > 0

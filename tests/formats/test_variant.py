@@ -67,7 +67,7 @@ def test_primitives_have_the_bytes_of_their_type(physical, value, data):
     assert encode_variant(scalar).value == bytes.fromhex(data)
     found = decode_variant(Variant(EMPTY, bytes.fromhex(data)))
     assert found == scalar
-    assert str(found.value) == str(value)  # tells -0.0 from 0.0 and 14.20 from 14.2
+    assert str(found.value) == str(value)  # distinguishes -0.0 from 0.0 and 14.20 from 14.2
 
 
 def test_every_type_id_is_tried():

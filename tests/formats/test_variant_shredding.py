@@ -500,7 +500,7 @@ def names_of(value: Any) -> set[str]:
 
 
 def shown(value: Any) -> str:
-    """What tells two values apart: also floats by their sign, and decimals by their scale, but no two NaNs."""
+    """A key that distinguishes two values: floats by their sign, and decimals by their scale, but no two NaNs."""
     if isinstance(value, dict):
         return repr({name: shown(value[name]) for name in sorted(value)})
     return repr([shown(item) for item in value]) if isinstance(value, tuple) else repr(value)

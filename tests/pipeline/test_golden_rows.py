@@ -67,7 +67,7 @@ def is_broken(name: str, state: dict[str, Any]) -> bool:
 
 @pytest.mark.parametrize(("name", "state"), [s for s in states() if not is_broken(*s.values)])
 def test_rows_are_those_that_the_statements_made(tables: dict[str, Table], name: str, state: dict[str, Any]) -> None:
-    # UPG011: the statements of row-lineage-* rewrite files, and tell the ids and numbers that their rows had before
+    # UPG011: the statements of row-lineage-* rewrite files, and state the ids and numbers that their rows had before
     types, got = rows_of(tables, name, state)
     assert table_rows({"types": types}, {"rows": state["rows"]}, got) == ()
 

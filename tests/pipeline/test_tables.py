@@ -42,7 +42,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def put(folder: Path, *names: str, hint: str | bytes | None = None) -> None:
-    """Metadata files that tell by ``last-updated-ms`` which one they are: 1 for the first name, 2 for the second."""
+    """Metadata files whose ``last-updated-ms`` identifies them: 1 for the first name, 2 for the second."""
     for number, name in enumerate(names, start=1):
         data = metadata(number)
         (folder / name).write_bytes(gzip.compress(data) if ".gz" in name else data)

@@ -1,4 +1,4 @@
-"""What the simulator explores, counts and tells."""
+"""What the simulator explores, counts and reports."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Who judges the examples of requirements: for each kind that a row may name, the codes that an example breaks.
 
-An example stands in the register as people read it, and most are fragments: what a fragment does not tell is taken
+An example is in the register as people read it, and most are fragments: what a fragment does not tell is taken
 from a small sound table, manifest, list or Puffin file of the highest version that the requirement holds in. Objects
 are laid over those of the sound document member by member, and lists of objects item by item.
 """
@@ -145,7 +145,7 @@ def _header(text: str, rule: Requirement) -> Iterable[str]:
 
 
 def _listed(text: str, rule: Requirement) -> Iterable[str]:
-    """A manifest as a manifest list tells of it, or a list of such."""
+    """The entry of a manifest in a manifest list, or a list of entries."""
     fragment, version = json.loads(text), max(rule.versions)
     _, specs = table_of(SCHEMA, [SPEC])
     entries = [overlaid(LISTED, one) for one in (fragment if isinstance(fragment, list) else [fragment])]

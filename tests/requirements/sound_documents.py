@@ -82,7 +82,7 @@ SINCE_3 = ("first-row-id", "added-rows")
 
 
 def overlaid(document: Json, fragment: Json) -> Json:
-    """The document with what a fragment tells; an item of a list that the document does not have is added."""
+    """The document with the members of a fragment; an item of a list that the document does not have is added."""
     if isinstance(document, dict) and isinstance(fragment, dict):
         return {**document, **{name: overlaid(document.get(name), value) for name, value in fragment.items()}}
     if isinstance(document, list) and isinstance(fragment, list) and all(isinstance(one, dict) for one in fragment):

@@ -1,4 +1,4 @@
-"""Requirements tell why they are there and show what is right and wrong; what code can judge, the reference judges."""
+"""Requirements state their reason and show what is right and wrong; what code can judge, the reference judges."""
 
 from __future__ import annotations
 

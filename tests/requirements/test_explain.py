@@ -1,4 +1,4 @@
-"""What ``explain`` tells of a requirement."""
+"""The output of ``explain`` for a requirement."""
 
 from __future__ import annotations
 

@@ -70,11 +70,11 @@ def test_every_field_whose_rules_differ_is_on_the_page_of_versions(declared: dic
 
 
 STATED_OTHERWISE = {
-    "DEL001": "tells of versions without the feature",
-    "DEL002": "tells of the versions after the last that may add it",
+    "DEL001": "concerns versions without the feature",
+    "DEL002": "concerns the versions after the last that may add it",
     "MAN012": "a field of every version",
     "MAN017": "a rule of every version, about such a field",
-    "NOT008": "tells what older writers do",
+    "NOT008": "describes what older writers do",
     "VER004": "a rule of every version, about several features",
 }
 """Requirements of features that bind other versions than those that have the feature, and why."""

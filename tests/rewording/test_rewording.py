@@ -43,7 +43,7 @@ LIBRARIES = {
 
 
 def test_no_code_compares_or_parses_a_message() -> None:
-    """Adapters are left out: they tell apart what engines say, in versions that are pinned."""
+    """Adapters are left out: they distinguish messages of engines, in versions that are pinned."""
     found = set()
     for part in ("spec_ref", "conformance", "tools"):
         for path in (TESTS.parent / part).rglob("*.py"):

@@ -87,7 +87,7 @@ class Table:
         content: ManifestContent = ManifestContent.DATA,
         **changes: Any,
     ) -> None:
-        """Add a manifest; ``changes`` are of what the list tells of it."""
+        """Add a manifest; ``changes`` replace fields of its entry in the list."""
         spec = spec or self.specs[0]
         path = f"s3://bucket/t/metadata/m{len(self.listed)}.avro"
         self.files[path] = write_manifest(entries, spec, self.schema, self.version, content)

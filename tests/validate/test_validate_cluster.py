@@ -1,4 +1,4 @@
-"""Spark's standalone cluster, by `spark-submit` as `docs/validate.md` tells it: it finds what this machine finds."""
+"""Spark's standalone cluster, by `spark-submit` as in `docs/validate.md`: it finds what this machine finds."""
 
 from __future__ import annotations
 

@@ -17,6 +17,6 @@ def test_the_hash_is_murmur3(data: bytes, seed: int) -> None:
 
 
 def test_the_seed_hash_is_the_one_of_the_library() -> None:
-    # DataSketches tells the hash of its default seed, 9001: 0x93CC.
+    # DataSketches documents the hash of its default seed, 9001: 0x93CC.
     assert seed_hash() == 0x93CC
     assert seed_hash() == mmh3.hash64(struct.pack("<q", SEED), seed=0, x64arch=True, signed=False)[0] & 0xFFFF

@@ -48,7 +48,7 @@ def manifests(table: WritableTable) -> list[ManifestFile]:
 
 
 def files(table: WritableTable) -> dict[Any, Any]:
-    """What the entries of live files tell, by file."""
+    """The entries of live files, by file."""
     found = {}
     for listed in manifests(table):
         manifest = read_manifest(read_bytes(listed.manifest_path), manifest_file=listed)

@@ -36,7 +36,7 @@ def main(arguments: list[str]) -> int:
     try:
         for outcome in runs(chosen, given.seconds, given.guided, seed, keep=given.keep):
             outcomes.append(outcome)
-            tell(outcome)
+            print_outcome(outcome)
             if given.keep:
                 keep_findings(outcome.target, outcome.findings)
     except Unguided as error:
@@ -62,8 +62,8 @@ def runs(targets: list[Target], seconds: float, by_coverage: float, seed: int, *
                     print(f"  {keep_inputs(target, Path(folder))} inputs kept")
 
 
-def tell(outcome: Outcome) -> None:
-    """What came of one target."""
+def print_outcome(outcome: Outcome) -> None:
+    """Print the outcome of one target."""
     rate = outcome.inputs / outcome.seconds if outcome.seconds else 0
     print(f"{outcome.target:18} {outcome.inputs:>12,} inputs {rate:>9,.0f} a second", flush=True)
     for finding in outcome.findings:

@@ -92,7 +92,9 @@ def replay(args: Arguments) -> object:
         snapshots = race_logs.snapshot_ids(metadata)
         try:
             return race_logs.replayed(
-                args, lambda: Writer(args, catalog(), snapshots), lambda: _told(first.load_table(TABLE), snapshots)
+                args,
+                lambda: Writer(args, catalog(), snapshots),
+                lambda: _to_form(first.load_table(TABLE), snapshots),
             )
         finally:
             for one in catalogs:
@@ -295,7 +297,7 @@ class Writer:
         self._transaction.upgrade_table_version(change["version"])
 
 
-def _told(table: Any, snapshots: list[int]) -> dict[str, Any]:
+def _to_form(table: Any, snapshots: list[int]) -> dict[str, Any]:
     metadata = table.metadata
     refs: dict[str, Any] = {}
     for name, ref in metadata.refs.items():

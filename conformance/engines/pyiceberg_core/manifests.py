@@ -67,13 +67,13 @@ INTS = frozenset(
 )
 
 
-def _told(name: str, value: Any) -> Any:
+def _to_wire(name: str, value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {str(key): _told(name, item) for key, item in value.items()}
+        return {str(key): _to_wire(name, item) for key, item in value.items()}
     if isinstance(value, bytes):
         return value.hex().upper()
     if isinstance(value, list):
-        return bytes(value).hex().upper() if name == "key_metadata" else [_told(name, item) for item in value]
+        return bytes(value).hex().upper() if name == "key_metadata" else [_to_wire(name, item) for item in value]
     return str(value) if type(value) is int and name not in INTS else value
 
 
@@ -116,14 +116,14 @@ def _read(args: Arguments) -> object:
 
 def _entry_form(entry: Any, asked: list[str], partition: Any) -> JsonObject:
     file = entry.data_file
-    form = {name: _told(name, getattr(file, name)) for name in FILE}
+    form = {name: _to_wire(name, getattr(file, name)) for name in FILE}
     values = zip(partition.fields, file.partition, strict=True)
     form["partition"] = {
         str(field.field_id): native.write(str(field.field_type), _scaled(field.field_type, value.value()))
         for field, value in values
         if value is not None
     }
-    return {**{name: _told(name, getattr(entry, name)) for name in asked}, "data_file": form}
+    return {**{name: _to_wire(name, getattr(entry, name)) for name in asked}, "data_file": form}
 
 
 def _scaled(type_: Any, value: Any) -> Any:
@@ -144,8 +144,10 @@ def _list_read(args: Arguments) -> object:
 
 
 def _listed_form(manifest: Any) -> JsonObject:
-    form = {name: _told(name, getattr(manifest, name)) for name in LISTED}
-    form["partitions"] = [{name: _told(name, getattr(one, name)) for name in SUMMARY} for one in _summaries(manifest)]
+    form = {name: _to_wire(name, getattr(manifest, name)) for name in LISTED}
+    form["partitions"] = [
+        {name: _to_wire(name, getattr(one, name)) for name in SUMMARY} for one in _summaries(manifest)
+    ]
     return form
 
 

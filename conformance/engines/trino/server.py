@@ -117,7 +117,7 @@ class Server:
             cwd="/",
             start_new_session=True,
         )
-        self._tell("start")
+        self._send_command("start")
 
     def _write_settings(self, jars: Path) -> None:
         plugin = self._place / "plugin" / "iceberg"
@@ -178,7 +178,7 @@ class Server:
         client = Client(LOOPBACK, self._port, CATALOG, SCHEMA)
         while not client.is_ready():
             late = time.monotonic() > self._until
-            if late or self._tell("status") == "none":
+            if late or self._send_command("status") == "none":
                 log = (self._place / "log").read_text(errors="replace").strip().splitlines()
                 self.stop()
                 sys.exit(f"the Trino server did not start; the end of what it printed: {'; '.join(log[-3:])}")
@@ -200,7 +200,7 @@ class Server:
         """The directory of the metastore."""
         return self._place / "metastore"
 
-    def _tell(self, what: str) -> str:
+    def _send_command(self, what: str) -> str:
         assert self._guardian.stdin is not None
         assert self._guardian.stdout is not None
         self._guardian.stdin.write(what + "\n")

@@ -108,7 +108,7 @@ def _below(bench: Any) -> None:
 
 
 def _null_partitions(bench: Any) -> Any:
-    """Let no file have a value of the first partition field; the summary still tells both bounds."""
+    """Let no file have a value of the first partition field; the summary still states both bounds."""
     manifest = bench.data
     name = next(iter(manifest.files[0]["partition"]))
     for file in manifest.files:
@@ -196,7 +196,7 @@ def _no_file(bench: Any) -> None:
 
 @corruption("STA027", "total-with-position-deletes", "partition-values-missing-parquet", "rows")
 def _total(bench: Any) -> None:
-    """The rows of the golden table tell the totals: one of the position deletes is forgotten."""
+    """The rows of the golden table determine the totals: one of the position deletes is forgotten."""
 
     def change(rows: list[dict[str, Any]]) -> None:
         deleted = [row for row in rows if row["position_delete_record_count"]]
