@@ -64,7 +64,7 @@ class UnsupportedEncryption(FileAccessError):
 
 @attrs.frozen
 class KeyMetadata:
-    """What decrypts a file."""
+    """The key, the prefix of the authenticated data and the length, with which a file is decrypted."""
 
     key: bytes = attrs.field(repr=False)
     aad_prefix: bytes = b""

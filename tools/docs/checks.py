@@ -1,4 +1,4 @@
-"""The page of the checks: what ``validate`` finds, how bad it is, and why it is not what the requirement says."""
+"""The page of the checks: what ``validate`` finds, its severity, and the reason if that differs from the severity of the requirement."""
 
 from __future__ import annotations
 

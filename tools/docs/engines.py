@@ -20,11 +20,11 @@ from tools.docs.markdown import code, table
 ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"(<!-- engines -->).*?(<!-- end of engines -->)", re.DOTALL)
 OURS = ("reference", "spark-reference")
-"""What people do not run as an engine."""
+"""The engines of this project, which nobody else runs."""
 
 
 def rows() -> str:
-    """A table of the engines, and of what each is."""
+    """A table of the engines, each with a description."""
     of_all = catalog().every
     cells = [
         [code(one.name), _what(one), one.language, _versions(of_all, one), _ready(of_all, one)]

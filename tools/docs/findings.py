@@ -1,4 +1,4 @@
-"""Pages of what engines do otherwise (``deviations.toml`` of each engine) and of what the texts leave open."""
+"""Pages of the known deviations of engines (``deviations.toml``) and of the points that the texts leave open."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def deviations() -> tuple[Deviation, ...]:
 
 @cache
 def tables() -> tuple[Known, ...]:
-    """What is known of the tables that engines write for each other."""
+    """The known deviations in tables that engines write for each other."""
     return load_known()
 
 
@@ -220,7 +220,7 @@ def _ids(ids: tuple[str, ...]) -> str:
 
 
 def contradictions_page() -> str:
-    """What the texts contradict each other in, or leave open."""
+    """The page of the contradictions and gaps of the texts."""
     kinds = {
         "A": "Older texts against the current one",
         "B": "Inside the current texts",

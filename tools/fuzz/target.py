@@ -21,7 +21,7 @@ LARGEST_SEED = 1 << 14
 
 @dataclass(frozen=True)
 class Target:
-    """A reader, and what it is given."""
+    """A reader, and the inputs that it is given."""
 
     name: str
     load: Callable[[], Callable[[bytes], object]]

@@ -227,7 +227,7 @@ def _another_table() -> bool:
 
 
 def commits() -> dict[str, Check]:
-    """Commits to what is not in order."""
+    """Commit to tables that do not exist, whose files are gone, or that were replaced."""
     every: dict[str, Callable[[], bool]] = {
         "no table": _no_table,
         "a list that is gone": _list_gone,

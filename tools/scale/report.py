@@ -1,4 +1,4 @@
-"""What scale comes to: lines for a terminal, the stored figures, the document and its plot."""
+"""Reports of scale: lines for a terminal, the stored figures, the page and its plot."""
 
 from __future__ import annotations
 
