@@ -1,4 +1,4 @@
-"""The page of the checks: what ``validate`` finds, its severity, and the reason if that differs from the severity of the requirement."""
+"""The page of the checks: what ``validate`` finds, and each severity that the requirement does not determine."""
 
 from __future__ import annotations
 
