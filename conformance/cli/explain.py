@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import attrs
 from cyclopts import Parameter
 
 from conformance import vectors
@@ -48,10 +49,13 @@ def explain(
 
     Args:
         code: The code of a requirement, such as HSH002, its slug, or the id of a check. The start of a code, such as
-            HSH, lists the requirements of that area; the id of a vector explains the vector.
+            HSH, lists the requirements of that area. The id of a vector explains the vector, and that of an open point
+            or contradiction of the texts, such as C6, what they say, what engines do, and what is decided.
         format: Text for people, or JSON.
         vectors_: A folder of vectors to use instead of those that come with the tool.
     """
+    if (point := contradictions().get(code.upper())) is not None:
+        return _show_point(point, vectors_, format)
     area = [rule for rule in register().values() if rule.code.startswith(code.upper())]
     if len(area) > 1:
         return _show_area(area, format)
@@ -122,6 +126,28 @@ def _show_vector(vector: Vector, format: str) -> int:
     for code in vector.requirements:
         lines += _part("shows", f"{code} {register()[code].text}" if code in register() else code)
     lines += [*_part("origin", vector.origin), *_part("run it", f"iceberg-conformance replay {vector.id}")]
+    print("\n".join(lines))
+    return ExitStatus.CONFORMANT
+
+
+def _show_point(point: Contradiction, folder: Path | None, format: str) -> int:
+    """Print a point where the texts contradict each other or are silent."""
+    asked = [one.id for one in vectors.load(folder or vectors.shipped()) if point.id in one.contradiction]
+    if format == "json":
+        content = {**attrs.asdict(point), "status": point.status.value, "vectors": asked}
+        sys.stdout.write(json.dumps(content, indent=2) + "\n")
+        return ExitStatus.CONFORMANT
+    print(f"{point.id} {point.title}")
+    lines = [
+        *_part("texts", point.texts),
+        *_part("engines", point.implementations),
+        *_part(point.status.value, point.decision),
+    ]
+    for code in point.requirements:
+        lines += _part("about", f"{code} {register()[code].text}" if code in register() else code)
+    for link in point.links:
+        lines += _part("seen in", link)
+    lines += _part("vectors", _some(asked))
     print("\n".join(lines))
     return ExitStatus.CONFORMANT
 
@@ -257,9 +283,11 @@ def find(code: str) -> Requirement:
     if found is None and code.lower() in retired():
         raise UsageError(f"the check {code} is retired: {retired()[code.lower()]}")
     if found is None:
+        points = [point.lower() for point in contradictions()]
         ids = [vector.id for vector in vectors.load(vectors.shipped())]
         raise UsageError(
-            f"no requirement, check or vector {code!r}{suggestion(code.lower(), [*by_name, *registry(), *ids])}"
+            f"no requirement, check, vector or open point {code!r}"
+            f"{suggestion(code.lower(), [*by_name, *registry(), *ids, *points])}"
         )
     return found
 

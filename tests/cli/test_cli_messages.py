@@ -14,6 +14,8 @@ import pytest
 
 from conformance import cli as command_line
 from conformance.core.failures import ExitStatus
+from conformance.vectors import load, shipped
+from spec_ref.requirements import contradictions, register
 
 Cli = Callable[..., "subprocess.CompletedProcess[str]"]
 Adapter = Callable[[str], str]
@@ -118,6 +120,30 @@ def test_explain_lists_the_requirements_of_an_area(cli: Cli) -> None:
     shown = cli("explain", "HSH").stdout
     assert all(f"{rule['code']} {rule['slug']}" in shown for rule in listed)
     assert cli("explain", "HSH00").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("point", "rule", "status"), [("C6", "TRN006", "open"), ("e35", "GCM001", "open"), ("A1", "HSH007", "decided")]
+)
+def test_explain_of_an_open_point_or_contradiction_tells_what_was_decided(
+    cli: Cli, point: str, rule: str, status: str
+) -> None:
+    known = contradictions()[point.upper()]
+    done = cli("explain", point)
+    assert done.returncode == 0
+    assert done.stdout.startswith(f"{known.id} {known.title}\n")
+    words = " ".join(done.stdout.split())
+    for text in (known.texts, known.implementations, f"{status} {known.decision}"):
+        assert " ".join(text.split()) in words
+    assert f"about {rule} " in words
+    document = json.loads(cli("explain", point, "--format", "json").stdout)
+    assert (document["id"], document["status"]) == (known.id, status)
+    assert document["vectors"] == [one.id for one in load(shipped()) if known.id in one.contradiction]
+
+
+def test_every_point_is_explained_and_is_no_requirement() -> None:
+    assert not contradictions().keys() & register().keys()
+    assert {one for one in contradictions() if any(code.startswith(one) for code in register())} == set()
 
 
 def test_explain_of_a_vector_leads_to_replay(cli: Cli) -> None:
