@@ -37,7 +37,7 @@ COMMANDS = {
     "relay": ("relay:relay", "Let several engines change one table in turn, and check the table after each step."),
     "replay": ("replay:replay", "Run one vector again and show all evidence."),
     "report": ("report:report", "Render results files for people or for other tools."),
-    "explain": ("explain:explain", "Explain a requirement, a check or a vector."),
+    "explain": ("explain:explain", "Explain a requirement, a check, a vector or an open point."),
     "list": ("listing:app", "List vectors, suites, operations, adapters, engines, requirements or checks."),
     "vectors": ("vectors_command:app", "Extract, import and export vectors."),
     "race": ("race:app", "Test concurrent commits, in every order of their steps or on a real catalog."),
