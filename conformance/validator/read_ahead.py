@@ -19,8 +19,12 @@ from spec_ref.core.errors import SpecError
 from spec_ref.manifests.data_file import DataFile, FileFormat
 from spec_ref.manifests.entry import ManifestEntry
 
-MOST_BYTES = 1 << 20
+MOST_BYTES = 1 << 18
 """Larger files that are read as a whole are not read ahead."""
+
+FILES_A_CONNECTION = 4
+"""How many files for each connection are opened before the checks get to them: a request that is repeated after a pause
+does not hold up the others."""
 
 
 class ReadAhead:
@@ -59,7 +63,7 @@ class ReadAhead:
             for one in entries:
                 self._request(one[0].data_file)
                 waiting.append(one)
-                if len(waiting) > self._connections:
+                if len(waiting) > self._connections * FILES_A_CONNECTION:
                     yield waiting.popleft()
         except SpecError as error:
             problem = error
