@@ -8,7 +8,7 @@ from typing import Any
 from unittest import mock
 
 from spec_ref.core.errors import SpecError
-from spec_ref.data_types.types import DATE, INT, LONG, TIMESTAMP, Type
+from spec_ref.data_types.types import DATE, INT, LONG, TIMESTAMP, TIMESTAMPTZ, TIMESTAMPTZ_NS, Type
 from spec_ref.expressions import projection, residual_evaluator
 from spec_ref.expressions.bound import BoundReference, BoundTermComparison, BoundTest, BoundTransform, evaluate
 from spec_ref.expressions.predicates import FALSE, TRUE, Operation
@@ -20,8 +20,10 @@ from tools.proofs.theorem import EXHAUSTIVE, World, theorem
 from tools.proofs.theorems.logic import shapes
 from tools.proofs.theorems.predicates import (
     COLUMN,
+    DECIMALS,
     FIELD,
     ORDERED,
+    SETS,
     TESTS,
     leaf,
     nullable,
@@ -97,10 +99,15 @@ def strict(world: World, transform: str, type_: Type, operation: Any) -> None:
     world.claim(not certain or evaluate(predicate, row), "the row does not match")
 
 
+LIKE_OTHERS: tuple[Type, ...] = (TIMESTAMPTZ, TIMESTAMPTZ_NS, *DECIMALS[:-1])
+"""Types whose values are numbers as those of another type are, with the same code."""
+
+
 @theorem(
     "residual",
     "SCN004",
-    cases=partitioned(),
+    # Sets of two constants take many times as long as one constant, and are left out where they repeat another type.
+    cases=(case for case in partitioned() if not (case["operation"] in SETS and case["type_"] in LIKE_OTHERS)),
     quick=61,
 )
 def same_residual(world: World, transform: str, type_: Type, operation: Any) -> None:
