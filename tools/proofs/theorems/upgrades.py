@@ -146,7 +146,7 @@ def upgrades(world: World) -> None:
         for version in (V2, V3):
             upgraded = upgrade(before, version, table_uuid=UUID)
             for one in (upgraded, read_metadata(write_metadata(upgraded))):
-                world.claim(one.format_version is version, "the version is another one")
+                world.claim(one.format_version is version, "the version differs")
                 world.claim(one.table_uuid == UUID, "the table has another identity")
                 world.claim(meaning(one) == stated(document), f"v{version} of v1 with {shown} has another meaning")
                 numbers = [one.last_sequence_number, *(snapshot.sequence_number for snapshot in one.snapshots)]
