@@ -189,7 +189,14 @@ def key_file(keys: Mapping[str, str]) -> KeyFile:
 
     Args:
         keys: the content of a file of keys.
+
+    Raises:
+        UsageError: the library for AES is not installed.
     """
+    try:
+        _ = aes_gcm_stream.KEY_LENGTHS
+    except ModuleNotFoundError as error:
+        raise UsageError(str(error)) from None
     return KeyFile({id_: bytes.fromhex(key) for id_, key in keys.items()})
 
 

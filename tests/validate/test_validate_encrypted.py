@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -236,3 +237,10 @@ def test_the_command_and_the_library_take_a_file_of_keys(
     keys.write_text("{}", encoding="utf-8")
     assert main(["validate", location, "--keys", str(keys)]) == 2
     assert "no key 'master'" in capsys.readouterr().err
+
+
+def test_a_missing_library_for_aes_is_a_wrong_use_that_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cryptography.exceptions", None)
+    monkeypatch.delitem(sys.modules, "spec_ref.encodings.aes_gcm_stream")
+    with pytest.raises(UsageError, match=r"\[encryption\]"):
+        key_file({})
