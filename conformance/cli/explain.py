@@ -7,7 +7,7 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 import attrs
 from cyclopts import Parameter
@@ -134,7 +134,8 @@ def _show_point(point: Contradiction, folder: Path | None, format: str) -> int:
     """Print a point where the texts contradict each other or are silent."""
     asked = [one.id for one in vectors.load(folder or vectors.shipped()) if point.id in one.contradiction]
     if format == "json":
-        content = {**attrs.asdict(point), "status": point.status.value, "vectors": asked}
+        fields: Any = attrs.asdict(cast(Any, point))
+        content = {**fields, "status": point.status.value, "vectors": asked}
         sys.stdout.write(json.dumps(content, indent=2) + "\n")
         return ExitStatus.CONFORMANT
     print(f"{point.id} {point.title}")
