@@ -153,7 +153,14 @@ def scenarios(
             except errors.Broken as broken:
                 names = [operation["op"] for operation in one["operations"]]
                 seen = (broken.kind, names, str(broken), broken.violations, names)
-                entry = next((entry for entry in known if entry.happened(*seen)), None)
+                entry = next(
+                    (
+                        entry
+                        for entry in known
+                        if entry.happened(*seen, differences=broken.differences, predicate=broken.predicate)
+                    ),
+                    None,
+                )
                 if entry is None:
                     raise
                 as_known[entry.id] += 1

@@ -25,6 +25,7 @@ from conformance.adapter_sdk.table_requests import local_path, metadata
 from conformance.core.failures import NotExamined, UsageError
 from conformance.core.json_text import dump_json, parse_json, shorten
 from conformance.core.json_types import Json
+from conformance.operations.comparison import Difference
 from conformance.operations.protocol import Crashed, Ok, Refused, Started, Unsupported
 from conformance.properties.errors import Broken
 from conformance.properties.relay_known import KnownRelay
@@ -69,6 +70,12 @@ class Failure:
     violations: tuple[Violation, ...] = ()
     """The violations in the table, only the first if there are many."""
 
+    differences: tuple[Difference, ...] = ()
+    """How rows or the table differ from the expected ones, only the first if there are many."""
+
+    predicate: Json = None
+    """The filter of a read that gives the wrong rows."""
+
     earlier: tuple[str, ...] = ()
     """The operations that made the table before."""
 
@@ -77,6 +84,10 @@ class Failure:
 
     features: frozenset[str] = frozenset()
     """The file format, types and transforms of the table."""
+
+
+def _failure(broken: Broken, engine: str, operation: str) -> Failure:
+    return Failure(broken.kind, engine, operation, str(broken), broken.violations, broken.differences, broken.predicate)
 
 
 @frozen
@@ -299,7 +310,7 @@ class Relays:
                 except Broken as broken:
                     origin = table.origin(broken)
                     by, done = (engine.name, operation["op"]) if origin is None else (origin.engine, origin.operation)
-                    failure = Failure(broken.kind, by, done, str(broken), broken.violations)
+                    failure = _failure(broken, by, done)
                 else:
                     self.handovers.append(Handover(before, engine.name, operation["op"], "done"))
                     return None
@@ -333,8 +344,10 @@ class Relays:
                     failure.reason,
                     failure.violations,
                     failure.earlier,
-                    failure.asked,
-                    failure.features,
+                    differences=failure.differences,
+                    predicate=failure.predicate,
+                    asked=failure.asked,
+                    features=failure.features,
                 )
                 for kind in kinds
             ):
@@ -386,7 +399,7 @@ class Relays:
             table.checks.branched().end()
         except Broken as broken:
             last = steps[-1]
-            return tuple(steps), Failure(broken.kind, last.engine, last.operation["op"], str(broken), broken.violations)
+            return tuple(steps), _failure(broken, last.engine, last.operation["op"])
         return None
 
     def again(self, steps: Sequence[Step]) -> Failure | None:

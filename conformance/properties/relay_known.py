@@ -11,8 +11,11 @@ Sections of ``deviations.toml`` of an engine, or of a file that ``--expect`` nam
     asks = "bucket"                    # optional: a part of the JSON of the operation that fails, or several in a list,
                                        # which must all occur
     features = ["orc", "uuid"]         # optional: file formats, types and transforms that the table of a relay has
-    says = "redundant partitions"      # optional: a part of the engine's message or of differing values, or several in
-                                       # a list, which must all occur
+    says = "redundant partitions"      # optional: a part of the engine's message, or several in a list, which must all
+                                       # occur
+    rows = "missing"                   # optional: whether a row of the answer or table is missing or unexpected
+    values = "null"                    # optional: a part of the differing values, or several, which must all occur
+    filter = '"type": "lt"'            # optional: a part of the JSON of the filter of a read, or several in a list
     check = "position-delete-sorted"   # optional: the check that finds the fault (`list checks`)
     found = "0.0"                      # optional: the end of the found value, or several in a list, one of which it is
     expected = "identity"              # optional: the start of the expected value
@@ -24,21 +27,25 @@ Sections of ``deviations.toml`` of an engine, or of a file that ``--expect`` nam
     counter = "the counterargument"    # optional: the best argument that the engine is right
     upstream = ["https://..."]         # optional: reports to the engine's project
 
-Messages of this tool may be reworded at any time. Therefore entries for findings, or for tables that cannot be read,
-have no ``says``; all others have no ``check``, ``found`` and ``expected``.
+Messages of this tool may be reworded at any time. Therefore only entries for what an engine says have ``says``; only
+those for findings, or for tables that cannot be read, have ``check``, ``found`` and ``expected``; and only those for
+tables and reads that differ from the model have ``rows``, ``values`` and ``filter``.
 """
 
 from __future__ import annotations
 
+import json
 import tomllib
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from attrs import NOTHING, field, fields, frozen
 
 from conformance.core.failures import UsageError
+from conformance.core.json_types import Json
 from conformance.engine_setup.deviations import shipped_entries
+from conformance.operations.comparison import ABSENT, Difference
 from conformance.rules import registry
 from conformance.runner.expectations import Kind
 from spec_ref.core.errors import Violation
@@ -61,6 +68,9 @@ class KnownRelay:
     reason: str
     evidence: str
     says: tuple[str, ...] = field(default=(), converter=_parts)
+    rows: str = ""
+    values: tuple[str, ...] = field(default=(), converter=_parts)
+    filter: tuple[str, ...] = field(default=(), converter=_parts)
     check: str = ""
     found: tuple[str, ...] = field(default=(), converter=_parts)
     expected: str = ""
@@ -84,6 +94,9 @@ class KnownRelay:
         reason: str,
         violations: Iterable[Violation] = (),
         earlier: Iterable[str] = (),
+        *,
+        differences: Sequence[Difference] = (),
+        predicate: Json = None,
         asked: str = "",
         features: Collection[str] = (),
     ) -> bool:
@@ -92,9 +105,11 @@ class KnownRelay:
         Args:
             kind: the kind of the failure.
             operations: the operation that failed; all of the script if that is not known.
-            reason: the message of the engine, or how the table differs.
+            reason: the message of the engine.
             violations: the violations in the table.
             earlier: the operations that made the table before.
+            differences: how rows or the table differ from the expected ones.
+            predicate: the filter of a read that gives the wrong rows.
             asked: the JSON of the operation that failed.
             features: the file format, types and transforms of the table.
         """
@@ -105,8 +120,14 @@ class KnownRelay:
             and all(part in asked for part in self.asks)
             and set(self.features) <= set(features)
             and all(part in reason for part in self.says)
+            and (not self.rows or any(self._rows_are(one) for one in differences))
+            and _all_occur(self.values, _values_text(differences))
+            and _all_occur(self.filter, json.dumps(predicate))
             and (not (self.check or self.found or self.expected) or any(map(self._is_about, violations)))
         )
+
+    def _rows_are(self, difference: Difference) -> bool:
+        return (difference.got if self.rows == "missing" else difference.expected) is ABSENT
 
     def _is_about(self, violation: Violation) -> bool:
         return (
@@ -116,12 +137,28 @@ class KnownRelay:
         )
 
 
+def _all_occur(parts: Iterable[str], text: str) -> bool:
+    return all(part in text for part in parts)
+
+
+def _values_text(differences: Iterable[Difference]) -> str:
+    values = (value for one in differences for value in (one.expected, one.got) if value is not ABSENT)
+    return " ".join(value if isinstance(value, str) else json.dumps(value, default=str) for value in values)
+
+
 OF_TABLES = ("finding: ", "unreadable: ")
 """The starts of the kinds of failures that are violations."""
 
 
+OF_DIFFERENCES = ("differs: ", "read")
+"""The starts of the kinds of failures that are differences from the model."""
+
+OF_THIS_TOOL = (*OF_TABLES, *OF_DIFFERENCES, "form of the answer")
+"""The starts of the kinds of failures whose messages are of this tool. Files of users may have ``says`` for those that
+are differences, for one release."""
+
 LISTS = ("requirements", "versions", "operations", "after", "features", "upstream")
-ONE_OR_MORE = ("says", "found", "asks")
+ONE_OR_MORE = ("says", "found", "asks", "values", "filter")
 
 
 def load_known(path: Path | None = None, table: str = "relay") -> tuple[KnownRelay, ...]:
@@ -136,7 +173,7 @@ def load_known(path: Path | None = None, table: str = "relay") -> tuple[KnownRel
     """
     files = shipped_entries(table) if path is None else [(path, _read(path, table))]
     found = tuple(
-        _entry(f"{file}: /{table}/{number}", row)
+        _entry(f"{file}: /{table}/{number}", row, OF_THIS_TOOL if path is None else OF_TABLES)
         for file, content in files
         for number, row in enumerate(content.get(table, []))
     )
@@ -159,7 +196,7 @@ def _read(path: Path, table: str) -> dict[str, Any]:
     return content
 
 
-def _entry(place: str, row: Any) -> KnownRelay:
+def _entry(place: str, row: Any, of_this_tool: tuple[str, ...]) -> KnownRelay:
     names = {one.name: one for one in fields(KnownRelay)}
     if not isinstance(row, dict):
         raise UsageError(f"{place}: not a table")
@@ -177,9 +214,14 @@ def _entry(place: str, row: Any) -> KnownRelay:
         raise UsageError(f"{place}/id: {row['id']} does not start with {row['engine']}-")
     if row.get("kind", Kind.DEVIATION.value) not in [one.value for one in Kind]:
         raise UsageError(f"{place}/kind: unknown kind {row['kind']}")
-    others = ("says",) if row["fails"].startswith(OF_TABLES) else ("check", "found", "expected")
-    if stray := next((name for name in others if name in row), None):
+    kinds = {"check": OF_TABLES, "found": OF_TABLES, "expected": OF_TABLES}
+    kinds |= dict.fromkeys(("rows", "values", "filter"), OF_DIFFERENCES)
+    strays = [name for name, starts in kinds.items() if name in row and not row["fails"].startswith(starts)]
+    strays += ["says"] if "says" in row and row["fails"].startswith(of_this_tool) else []
+    if stray := next(iter(strays), None):
         raise UsageError(f"{place}/{stray}: not allowed for the failure {row['fails']!r}")
+    if row.get("rows", "missing") not in ("missing", "unexpected"):
+        raise UsageError(f"{place}/rows: expected missing or unexpected")
     if row.get("check", next(iter(registry()))) not in registry():
         raise UsageError(f"{place}/check: unknown check {row['check']}")
     wrong = next((code for code in row["requirements"] if code not in register()), None)

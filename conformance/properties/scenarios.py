@@ -397,7 +397,8 @@ def _no_differences(what: str, differences: Iterable[Difference], filtered: tupl
     found = list(islice(differences, 3))
     if found:
         where = "filter" if filtered else found[0].path.rpartition("/")[2]
-        raise Broken(f"differs: {where}", f"{what}: {'; '.join(map(str, found))}", filtered=filtered)
+        message = f"{what}: {'; '.join(map(str, found))}"
+        raise Broken(f"differs: {where}", message, differences=found, filtered=filtered)
 
 
 def broken_by(what: str, error: Exception) -> Broken:

@@ -71,7 +71,7 @@ def _follow_permitted(
             _, *path = one.path.split("/")
             kind = f"finding: {path[1]}" if path[0] == "table" and len(path) > 1 else f"differs: {path[-1]}"
             violations = [other.violation for other in differences[:3] if isinstance(other, BrokenRule)]
-            raise Broken(kind, "; ".join(map(str, differences[:3])), violations)
+            raise Broken(kind, "; ".join(map(str, differences[:3])), violations, differences=differences[:3])
         _compare_versions(table)
         if reader is not None:
             _read(table, model, reader)
@@ -168,7 +168,9 @@ def _read(table: ScriptedTable, model: Table, reader: Adapter) -> None:
                 raise Broken("form of the answer", f"reading {what}: {error}") from None
             if differences:
                 kind = "read" if predicate is None else "read with a filter"
-                raise Broken(kind, f"reading {what}: {'; '.join(map(str, differences[:3]))}")
+                message = f"reading {what}: {'; '.join(map(str, differences[:3]))}"
+                filtered = None if predicate is None else (name, predicate)
+                raise Broken(kind, message, differences=differences[:3], filtered=filtered)
 
 
 def _questions(expected: Expected, model: Table) -> Iterator[tuple[Json, Any]]:

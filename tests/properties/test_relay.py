@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
@@ -15,6 +16,8 @@ from conformance.adapter_sdk.serve import Invalid, Unsupported
 from conformance.core.failures import UsageError
 from conformance.core.json_types import Json
 from conformance.engines.reference import adapter as reference
+from conformance.operations.comparison import ABSENT, Difference
+from conformance.properties import relay_known
 from conformance.properties.errors import Broken
 from conformance.properties.relay import (
     Engine,
@@ -197,6 +200,53 @@ def test_a_finding_is_known_by_the_ends_of_what_was_found(tmp_path: Path) -> Non
         True,
         False,
     ]
+
+
+@pytest.mark.parametrize(
+    ("members", "expected"),
+    [
+        ("rows = 'missing'", True),
+        ("rows = 'unexpected'", False),
+        ("values = 'null'", True),
+        ("values = ['null', '5']", False),
+        ('filter = \'"type": "lt"\'', True),
+        ("filter = ['lt', 'c2']", False),
+        ("rows = 'missing'\nvalues = 'null'\nfilter = 'lt'", True),
+        ("rows = 'missing'\nvalues = '5'\nfilter = 'lt'", False),
+    ],
+)
+def test_a_difference_is_known_by_its_rows_values_and_filter(members: str, tmp_path: Path, *, expected: bool) -> None:
+    entry = "id = 'shy-a'\nengine = 'shy'\nfails = 'differs: filter'\nrequirements = []\n"
+    entry += "does = 'a'\nreason = 'a'\nevidence = 'a'\n"
+    (tmp_path / "known.toml").write_text(f"[[relay]]\n{entry}{members}\n")
+    (known,) = load_known(tmp_path / "known.toml")
+    lost = [Difference("/rows", '{"id": null}', ABSENT)]
+    predicate = {"type": "lt", "term": "id", "value": 1}
+    assert known.happened("differs: filter", [], "any", differences=lost, predicate=predicate) is expected
+
+
+@pytest.mark.parametrize(
+    ("fails", "member"),
+    [
+        ("differs: rows", "says = 'got nothing'"),
+        ("read with a filter", "says = 'got nothing'"),
+        ("finding: DFL021", "says = 'the rows are not sorted'"),
+        ("form of the answer", "says = 'columns'"),
+        ("refused", "rows = 'missing'"),
+        ("refused", "check = 'data-file-sort-order-id-unsorted'"),
+        ("differs: rows", "rows = 'gone'"),
+    ],
+)
+def test_entries_do_not_depend_on_messages_of_this_tool(
+    fails: str, member: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry = f"id = 'shy-a'\nengine = 'shy'\nfails = '{fails}'\nrequirements = []\n"
+    entry += "does = 'a'\nreason = 'a'\nevidence = 'a'\n"
+    (tmp_path / "known.toml").write_text(f"[[relay]]\n{entry}{member}\n")
+    content = tomllib.loads((tmp_path / "known.toml").read_text())
+    monkeypatch.setattr(relay_known, "shipped_entries", lambda _: [(tmp_path / "known.toml", content)])
+    with pytest.raises(UsageError, match=f"/{member.partition(' ')[0]}: "):
+        load_known()
 
 
 @pytest.mark.parametrize(
