@@ -63,6 +63,18 @@ ON_A_BRANCH = [CREATE, FIRST, {"op": "branch", "name": "b"}, {**SECOND, "branch"
 """After the last operation, main has the earlier snapshot, and the branch a different one."""
 
 
+def test_a_branch_may_stay_where_it_began_although_main_went_on() -> None:
+    nothing = {**DELETE, "filter": {"type": "eq", "term": "id", "value": 9}, "branch": "b"}
+    column = {"op": "alter-schema", "changes": [{"op": "add", "name": "c", "type": "long"}]}
+    asked = vector([CREATE, FIRST], [{"op": "branch", "name": "b"}, column, SECOND, nothing])
+    with places([asked]) as (placed,):
+        answer = change(**placed.args)["ok"]
+        first, *others, _ = answer["snapshots"]
+        stays = judge(placed, Ok({**answer, "snapshots": [first, *others, first]}))
+        clear(placed)
+    assert (stays.outcome, stays.reason) == (Outcome.PASSED, "")
+
+
 def test_what_comes_of_the_whole_script_is_what_is_expected() -> None:
     found = verdict(vector([CREATE, FIRST], [DELETE, {"op": "compact"}]))
     assert (found.outcome, found.reason) == (Outcome.PASSED, "")

@@ -126,7 +126,8 @@ def _rows(
             continue
         snapshot, ref = snapshots[state["after"]], state["ref"]
         path = f"/states/{state['after']}"
-        stays = snapshot == before.get(ref, before.get("main"))
+        # The first operation on a branch that changes nothing leaves it where it began: at an earlier snapshot.
+        stays = snapshot == before[ref] if ref in before else snapshot in (None, *snapshots[: state["after"]])
         before[ref] = snapshot
         if stays and not state["changed"]:
             continue
