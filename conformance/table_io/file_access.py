@@ -360,7 +360,7 @@ def store_errors(location: str) -> Iterator[None]:
 
 
 _STORE_WORDS = ("AWS Error", "curlCode", "google::cloud", "Azure")
-_MISSING_WORDS = ("NO_SUCH_BUCKET", "NO_SUCH_KEY", "RESOURCE_NOT_FOUND", "HTTP status 404")
+_MISSING_WORDS = ("NO_SUCH_BUCKET", "NO_SUCH_KEY", "RESOURCE_NOT_FOUND", "HTTP status 404", "404 Not Found")
 _FORBIDDEN_WORDS = (
     "ACCESS_DENIED",
     "INVALID_ACCESS_KEY_ID",
@@ -369,6 +369,8 @@ _FORBIDDEN_WORDS = (
     "EXPIRED_TOKEN",
     "HTTP status 401",
     "HTTP status 403",
+    "401 Unauthorized",
+    "403 Forbidden",
     "AuthenticationFailed",
     "AuthorizationFailure",
     "PERMISSION_DENIED",

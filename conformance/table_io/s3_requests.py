@@ -162,11 +162,4 @@ class S3Object:
 
 
 def _os_error(error: Exception) -> OSError:
-    words = str(error).partition("\n\nDebug source")[0]
-    match error:
-        case FileNotFoundError():
-            return FileNotFoundError(words)
-        case obstore.exceptions.PermissionDeniedError() | obstore.exceptions.UnauthenticatedError():
-            return PermissionError(words)
-        case _:
-            return OSError(words)
+    return OSError(str(error).splitlines()[0])  # what follows is for debugging

@@ -15,7 +15,7 @@ from conformance.table_io.stores import object_store
 from conformance.table_io.stores.object_store import sign_request
 from tools.faulty_store import BUCKET, Asked, Fault, Store, running
 
-LOCATION = f"s3://{BUCKET}/files/a b?%20#"
+LOCATION = f"s3://{BUCKET}/requests/a b?%20#"
 CONTENT = b"content"
 
 

@@ -66,7 +66,7 @@ def test_without_compare_and_swap_an_update_is_lost() -> None:
     way = model(Assumption.SWAP).counterexample()
     assert "writer 1" in " ".join(way)
     assert way[-1].endswith("a commit does not continue the version before it, which is lost")
-    assert "lost" in model(Assumption.SWAP).prove()
+    assert model(Assumption.SWAP).prove().startswith("a swap arrives: ")  # the solver chooses which claim it refutes
 
 
 def test_a_wrong_step_makes_the_theorem_false() -> None:
