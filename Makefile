@@ -65,7 +65,7 @@ test: $(READY) lint types    ## lint, check the types and pass every test, those
 	-$(BIN)/iceberg-conformance engines install moto iceberg-rest hive-metastore
 	$(BIN)/python -m pytest -n 2 --dist loadfile --durations 30 --hypothesis-profile repeatable -p tools.trace_recorder --trace-out results/trace.json
 	$(BIN)/python -m tools.trace --check --run results/trace.json
-	$(BIN)/python -m tools.bench --quick
+	$(BIN)/python -m tools.bench --quick --rounds 1
 
 reword: $(READY)    ## pass every test with every message reworded at random, which shows that nothing depends on a text: as long as the tests
 	$(BIN)/iceberg-conformance engines install --all

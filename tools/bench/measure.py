@@ -59,6 +59,11 @@ class Claim:
 
     note: str = ""
 
+    def __attrs_post_init__(self) -> None:
+        """Refuse what is no measurement: a round that took no time, or one without the peer."""
+        if not self.ours or min(self.ours + self.theirs) <= 0 or len(self.theirs) not in {0, len(self.ours)}:
+            raise ValueError(f"{self.path}, {self.case}: no measurement: {self.ours} and {self.theirs}")
+
     @property
     def values(self) -> tuple[float, ...]:
         """What is compared with the goal, round by round."""
