@@ -90,6 +90,12 @@ def test_a_snapshot_that_is_reported_wrongly_is_found() -> None:
     assert paths(found)[0] == "/states/2/rows"
 
 
+def test_what_changes_nothing_after_a_rollback_leaves_the_schema_of_then() -> None:
+    rename = {"op": "alter-schema", "changes": [{"op": "rename", "name": "id", "to": "key"}]}
+    found = verdict(vector(ROWS, UPDATE, {"op": "rollback", "to": 1}, rename, {"op": "compact"}))
+    assert (found.outcome, found.reason) == (Outcome.PASSED, "")
+
+
 @pytest.mark.parametrize(
     ("changed", "path"), [({"metadata": "/nowhere/v1.metadata.json"}, "/metadata"), ({"metadata": 1}, None)]
 )

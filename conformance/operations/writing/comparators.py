@@ -120,16 +120,14 @@ def _rows(
     unknown = {state["after"] for state in expected["states"] if state["ref"] != "main"} & set(range(len(history)))
     snapshots = [*(None if index in unknown else id_ for index, id_ in enumerate(history)), *given]
     lineage = Lineage(table.operation_numbers(snapshots))
-    before: dict[str, str | None] = {}
     for state in expected["states"]:
         if state["after"] >= len(snapshots) or state["after"] in unknown:
             continue
-        snapshot, ref = snapshots[state["after"]], state["ref"]
+        snapshot = snapshots[state["after"]]
         path = f"/states/{state['after']}"
-        # The first operation on a branch that changes nothing leaves it where it began: at an earlier snapshot.
-        stays = snapshot == before[ref] if ref in before else snapshot in (None, *snapshots[: state["after"]])
-        before[ref] = snapshot
-        if stays and not state["changed"]:
+        # An operation that changes nothing may leave its branch where it is: at an earlier snapshot, which is that of a
+        # state before, or that to which the branch was rolled back, and has the schema of that time.
+        if not state["changed"] and snapshot in (None, *snapshots[: state["after"]]):
             continue
         if snapshot is None and state["changed"]:
             yield Difference(path, "a snapshot", ABSENT)
