@@ -27,7 +27,8 @@ from urllib.request import urlopen
 
 from attrs import frozen
 
-BUCKET = "lake"
+from tools.store_environment import store_environment
+
 _BUSY = b"<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>"
 _MISSING = b"<Error><Code>NoSuchKey</Code><Message>The key does not exist.</Message></Error>"
 
@@ -139,13 +140,7 @@ class CountingStore:
     @property
     def environment(self) -> dict[str, str]:
         """The variables with which clients reach it."""
-        return {
-            "AWS_ENDPOINT_URL": self.endpoint,
-            "AWS_REGION": "us-east-1",
-            "AWS_ACCESS_KEY_ID": "testing",
-            "AWS_SECRET_ACCESS_KEY": "testing",
-            "AWS_EC2_METADATA_DISABLED": "true",
-        }
+        return store_environment(self.endpoint)
 
     def take_counts(self) -> dict[str, int]:
         """Return what was counted since the last time."""

@@ -19,7 +19,8 @@ from urllib.parse import unquote, urlsplit
 
 from attrs import define, field, frozen
 
-BUCKET = "lake"
+from tools.store_environment import BUCKET, store_environment
+
 NOT_RELAYED = frozenset({"connection", "transfer-encoding", "content-length", "server", "date"})
 
 
@@ -66,13 +67,7 @@ class Store:
     @property
     def environment(self) -> dict[str, str]:
         """The variables with which clients reach it."""
-        return {
-            "AWS_ENDPOINT_URL": self.endpoint,
-            "AWS_REGION": "us-east-1",
-            "AWS_ACCESS_KEY_ID": "testing",
-            "AWS_SECRET_ACCESS_KEY": "testing",
-            "AWS_EC2_METADATA_DISABLED": "true",
-        }
+        return store_environment(self.endpoint)
 
 
 @contextmanager

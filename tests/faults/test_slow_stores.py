@@ -15,7 +15,8 @@ from conformance.table_io.stores import open_store
 from conformance.table_io.tables import load_table
 from conformance.table_io.writing import append, create_table
 from spec_ref.core.errors import SpecError
-from tools.faulty_store import BUCKET, Asked, Fault, Store, running
+from tools.faulty_store import Asked, Fault, Store, running
+from tools.store_environment import BUCKET
 
 LOCATION = f"s3://{BUCKET}/db/t"
 WAIT_S = 1.0

@@ -29,9 +29,9 @@ from spec_ref.checks.findings import Severity
 from spec_ref.core.versions import V3
 from spec_ref.data_types.types import LONG, STRING, NestedField
 from spec_ref.manifests.data_file import FileFormat
+from tools.store_environment import BUCKET, store_environment
 from tools.table_kit import TableKit
 
-BUCKET = "lake"
 FIELDS = (NestedField(1, "id", required=False, type=LONG), NestedField(2, "s", required=False, type=STRING))
 ROWS = [{1: n, 2: f"s{n}"} for n in range(100)]
 
@@ -53,11 +53,8 @@ def endpoint() -> Iterator[str]:
 def store(endpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("AWS_ENDPOINT_URL_S3", "AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_DEFAULT_REGION"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
-    monkeypatch.setenv("AWS_REGION", "us-east-1")
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
-    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    for name, value in store_environment(endpoint).items():
+        monkeypatch.setenv(name, value)
     import boto3
 
     boto3.client("s3").create_bucket(Bucket=BUCKET)

@@ -13,7 +13,8 @@ from conformance.table_io.file_access import FileAccessError, read_bytes, s3_obj
 from conformance.table_io.s3_requests import RETRIES, Part
 from conformance.table_io.stores import object_store
 from conformance.table_io.stores.object_store import sign_request
-from tools.faulty_store import BUCKET, Asked, Fault, Store, running
+from tools.faulty_store import Asked, Fault, Store, running
+from tools.store_environment import BUCKET
 
 LOCATION = f"s3://{BUCKET}/requests/a b?%20#"
 CONTENT = b"content"

@@ -26,7 +26,8 @@ from spec_ref.data_types.types import LONG, STRING, NestedField
 from spec_ref.deletes.deletion_vector import encode_deletion_vector
 from spec_ref.encodings.puffin.file import Blob, write_puffin
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
-from tools.faulty_store import BUCKET, Asked, Fault, Store, running
+from tools.faulty_store import Asked, Fault, Store, running
+from tools.store_environment import BUCKET
 from tools.table_kit import TableKit
 
 FIELDS = (NestedField(1, "id", required=False, type=LONG), NestedField(2, "s", required=False, type=STRING))

@@ -27,8 +27,9 @@ from spec_ref.core.versions import V2
 from tools import table_kit
 from tools.bench.measure import BenchError, Claim, Scale
 from tools.bench.validation import measured
-from tools.counting_store import BUCKET, Manners, counting_store
+from tools.counting_store import Manners, counting_store
 from tools.scale.tables import FIELDS
+from tools.store_environment import BUCKET
 from tools.table_kit import TableKit
 
 FILES_A_MANIFEST = 1000

@@ -13,8 +13,9 @@ from conformance.validator.context import Level
 from conformance.validator.local import Local
 from conformance.validator.run import validate
 from spec_ref.core.versions import V3
-from tools.faulty_store import BUCKET, Store, running
+from tools.faulty_store import Store, running
 from tools.scale.tables import FIELDS
+from tools.store_environment import BUCKET
 from tools.table_kit import TableKit
 
 FILES = 2
