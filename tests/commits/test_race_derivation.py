@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tools.derive.cases.commits import base, changes, file, race
+from tools.derive.cases.commit_kit import base, changes, file, race
 from tools.derive.commits import replayed
 
 

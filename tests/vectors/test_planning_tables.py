@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tools.derive import planning
-from tools.derive.cases import commits
+from tools.derive.cases import commit_tables
 from tools.derive.cases.planning import tables
 
 KEPT = sorted(path.parent.name for name in ("plan", "commit") for path in planning.KEPT.glob(f"{name}-*/index.json"))
@@ -17,7 +17,7 @@ KEPT = sorted(path.parent.name for name in ("plan", "commit") for path in planni
 
 def test_the_tables_are_what_the_derivation_gives(capsys: pytest.CaptureFixture[str]) -> None:
     assert planning.main(["--check"]) == 0, capsys.readouterr().err
-    assert sorted(table.name for table in (*tables(), *commits.tables())) == KEPT
+    assert sorted(table.name for table in (*tables(), *commit_tables.tables())) == KEPT
 
 
 def test_a_table_that_differs_is_reported(

@@ -1,7 +1,7 @@
 """Small tables for planning and races, made of field tables and hand-written entries: no data file of them exists.
 
 `PlanTable` collects manifests and snapshots and gives the files of a table; `tools.derive.cases.planning` has the
-tables and what is planned of them, `tools.derive.cases.commits` those that races begin with.
+tables and what is planned of them, `tools.derive.cases.commit_tables` those that races begin with.
 ``python -m tools.derive.planning [--check]`` writes them to where golden tables are kept.
 """
 
@@ -456,10 +456,10 @@ def either(first: Vector, *others: Vector | JsonObject) -> Vector:
 
 def main(argv: Sequence[str]) -> int:
     """Write the tables, or with ``--check`` compare them; 1 where a file differs."""
-    from tools.derive.cases import commits, planning
+    from tools.derive.cases import commit_tables, planning
 
     stale: list[str] = []
-    for table in (*planning.tables(), *commits.tables()):
+    for table in (*planning.tables(), *commit_tables.tables()):
         folder, files = KEPT / table.name, table.contents()
         there = {str(path.relative_to(folder)): path for path in folder.rglob("*") if path.is_file()}
         names = there.keys() | files.keys()

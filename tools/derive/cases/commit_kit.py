@@ -1,0 +1,176 @@
+"""Building blocks of race vectors: the changes of writers, the steps of a log, and the vector of a log."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tools.derive.commits import replayed
+from tools.derive.planning import PlanTable
+from tools.derive.vector import Vector, any_of, ok
+
+ORIGIN = "derivation: tools/derive/commits.py follows the log by the text"
+
+
+Change = dict[str, Any]
+
+
+def file(name: str, part: str | None = "a", rows: int = 10, **place: int) -> Change:
+    """A data file; ``place`` is its partition spec, and its bucket, where it is not of the first spec."""
+    return {"name": name, "part": part, "rows": rows, **place}
+
+
+def deletes(name: str, kind: str, part: str | None = "a", of: str | None = None, **place: int) -> Change:
+    """A delete file, or a deletion vector."""
+    made = {"name": name, "kind": kind, "part": part, "rows": 1, **place}
+    return {**made, "of": of} if of else made
+
+
+def base(version: int) -> list[Change]:
+    """Two data files of one partition, one of another, and a branch at the first snapshot."""
+    return [
+        {"op": "fast-append", "files": [file("f1"), file("f2")]},
+        {"op": "fast-append", "files": [file("f3", "b")]},
+        {"op": "branch", "name": "audit", "at": 1},
+    ]
+
+
+def changes(version: int, writer: str) -> dict[str, Change]:
+    """One change of each kind, by name; each writer uses different file names."""
+    made: dict[str, Change] = {
+        "append": {"op": "append", "files": [file(f"{writer}-new")]},
+        "append-elsewhere": {"op": "fast-append", "files": [file(f"{writer}-b", "b")]},
+        "append-to-branch": {"op": "fast-append", "files": [file(f"{writer}-branch")], "branch": "audit"},
+        "overwrite": {"op": "overwrite", "files": [file(f"{writer}-over")], "remove": ["f1"]},
+        "overwrite-serializable": {
+            "op": "overwrite",
+            "files": [file(f"{writer}-serial")],
+            "remove": ["f2"],
+            "isolation": "serializable",
+            "filter": {"part": "a"},
+        },
+        "overwrite-snapshot": {
+            "op": "overwrite",
+            "files": [file(f"{writer}-snap")],
+            "remove": ["f2"],
+            "isolation": "snapshot",
+            "filter": {"part": "a"},
+        },
+        "delete": {"op": "delete", "remove": ["f1"]},
+        "delete-where": {"op": "delete-where", "filter": {"part": "a"}},
+        "rewrite": {"op": "rewrite", "files": [file(f"{writer}-compact", rows=20)], "remove": ["f1", "f2"]},
+        "schema": {"op": "schema", "add": f"{writer}_column"},
+        "spec": {"op": "spec", "transform": "bucket[4]", "source": "id", "name": f"{writer}_bucket"},
+        "sort-order": {"op": "sort-order", "by": {"a": "id", "b": "part", "c": "id"}[writer]},
+        "properties": {"op": "properties", "set": {"race.owner": writer, f"race.{writer}": "yes"}},
+        "tag": {"op": "tag", "name": f"{writer}-tag", "at": 1},
+        "rollback": {"op": "rollback", "to": 1},
+        "remove-ref": {"op": "remove-ref", "name": "audit"},
+        "expire": {"op": "expire"},
+        "statistics": {"op": "statistics", "at": 2},
+    }
+    if version > 1:
+        made["equality-delete"] = {"op": "row-delta", "deletes": [deletes(f"{writer}-eq", "equality")]}
+        kind = "vector" if version > 2 else "position"
+        made["position-delete"] = {
+            "op": "row-delta",
+            "deletes": [deletes(f"{writer}-pos", kind, of="f1")],
+            "referenced": ["f1"],
+        }
+        made["rewrite-older"] = {
+            "op": "rewrite",
+            "files": [file(f"{writer}-older")],
+            "remove": ["f1"],
+            "data_sequence_number": 1,
+        }
+    if version < 3:
+        made["upgrade"] = {"op": "upgrade", "version": version + 1}
+    return made
+
+
+RULES = {
+    "append": "OCC006",
+    "append-elsewhere": "OCC006",
+    "append-to-branch": "OCC006",
+    "overwrite": "OCC007",
+    "overwrite-serializable": "OCC004",
+    "overwrite-snapshot": "OCC004",
+    "delete": "OCC008",
+    "delete-where": "OCC008",
+    "rewrite": "OCC007",
+    "rewrite-older": "SEQ007",
+    "schema": "OCC009",
+    "spec": "OCC009",
+    "sort-order": "OCC003",
+    "properties": "OCC003",
+    "tag": "REF007",
+    "rollback": "REF007",
+    "remove-ref": "REF007",
+    "expire": "OCC003",
+    "statistics": "OCC003",
+    "equality-delete": "OCC006",
+    "position-delete": "OCC004",
+    "upgrade": "OCC003",
+}
+"""The requirement that the second of two commits turns on."""
+
+
+def race(*some: Change, order: str = "") -> list[Change]:
+    """Writers a, b and so on load one table and stage a change each; they commit in this or the given order."""
+    writers = "abc"[: len(some)]
+    return [
+        *(step(writer, "load") for writer in writers),
+        *(step(writer, "stage", change) for writer, change in zip(writers, some, strict=True)),
+        *(step(writer, "commit") for writer in order or writers),
+    ]
+
+
+def case(
+    name: str,
+    codes: tuple[str, ...],
+    version: int,
+    log: list[Change],
+    note: str,
+    *,
+    lost: tuple[int, ...] = (),
+    begins: list[Change] | None = None,
+    partitioned_by: str = "part",
+    table: PlanTable | None = None,
+) -> Vector:
+    """A vector, with every outcome that the text permits.
+
+    A table that is there has the files of `LISTED`; where ``version`` is higher than its own, it is upgraded.
+    """
+    numbered = [dict(one) for one in log]
+    for number in lost:
+        numbered[number]["reply"] = "lost"
+    begins = base(version) if begins is None else begins
+    created = version if table is None else table.version
+    if version > created:
+        begins = [*({"op": "upgrade", "version": one} for one in range(created + 1, version + 1)), *begins]
+    args = {"format_version": created, "base": begins, "log": numbered}
+    if partitioned_by != "part":
+        args["partitioned_by"] = partitioned_by
+    if table is not None:
+        args["table"] = table.location
+    there = [*LISTED, *begins] if table is not None else begins
+    expect = any_of(*(ok(one) for one in replayed(created, there, log, partitioned_by)))
+    codes = tuple(code for code in {*codes, "OCC001", "OCC003", "OCC005"} if version > 1 or not code.startswith("SEQ"))
+    open_ = ("E26",) if "any_of" in expect else ()
+    return Vector(f"commit-{name}-v{version}", codes, args, expect, ORIGIN, note, open_, (version,))
+
+
+def step(writer: str, do: str, change: Change | None = None) -> Change:
+    """A step of a log."""
+    return {"writer": writer, "do": do, **({"change": change} if change else {})}
+
+
+def turn(writer: str, change: Change) -> list[Change]:
+    """A writer loads the table, and stages and commits a change."""
+    return [step(writer, "load"), step(writer, "stage", change), step(writer, "commit")]
+
+
+LISTED: list[Change] = [
+    {"op": "fast-append", "files": [file("f1"), file("f2")]},
+    {"op": "fast-append", "files": [file("f3", "b")]},
+]
+"""What the two snapshots of the table without counts have added."""
