@@ -8,7 +8,9 @@ import z3
 
 from tools.proofs import protocol
 from tools.proofs.explorer import Undecided
-from tools.proofs.protocol_model import FACTS, WRITER, Assumption, Model
+from tools.proofs.protocol_invariant import FACTS
+from tools.proofs.protocol_model import WRITER, Model
+from tools.proofs.protocol_states import Assumption
 from tools.proofs.protocol_steps import ENDS, Step, machine
 from tools.proofs.theorem import THEOREMS, prove
 from tools.proofs.theorems import load

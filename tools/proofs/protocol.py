@@ -8,7 +8,8 @@ from __future__ import annotations
 import argparse
 import sys
 
-from tools.proofs.protocol_model import Assumption, Model, describe
+from tools.proofs.protocol_model import Model, describe
+from tools.proofs.protocol_states import Assumption
 from tools.proofs.protocol_steps import ENDS, machine
 from tools.proofs.theorems.protocol import CHANGES, TABLES
 

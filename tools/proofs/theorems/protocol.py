@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tools.proofs.protocol_model import Assumption, Model
+from tools.proofs.protocol_model import Model
+from tools.proofs.protocol_states import Assumption
 from tools.proofs.protocol_steps import RETRIES, explored, machine, subject
 from tools.proofs.theorem import EXHAUSTIVE, INDUCTION, StepsFound, World, theorem
 

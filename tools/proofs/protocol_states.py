@@ -1,0 +1,289 @@
+"""What writers and a store that keeps what is assumed of it have done, and what each step of theirs leads to.
+
+A *version* is a metadata file that was written. The state says of each version where in the history of the pointer it
+is, which version its metadata log names last, which version it was validated against, and whether a swap to it was
+sent. It also says of each writer, and there may be any number, its place in the code and its registers
+(`tools.proofs.protocol_steps`).
+
+A swap that was sent may arrive at any time, any number of times, or never; its answer may be lost, and a refusal need
+not be true. A writer may stop at any step. A read of the pointer may be outdated. The functions work on z3's arrays,
+for a proof, and on tuples, to search for a counterexample.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+import z3
+
+from tools.proofs.protocol_steps import Step
+
+_YES = True
+NONE, FIRST = 0, 1
+"""No version, and the version that the table has in the beginning."""
+
+
+class Assumption(enum.Enum):
+    """What the protocol may assume of the store, and of the names of files."""
+
+    SWAP = "a swap is done only if the pointer is where the swap expects it (compare-and-swap)"
+    DONE = "a swap that is answered with success was done"
+    NAMES = "no two metadata files are written with one name"
+    COMMITTED = "a read of the pointer returns what the pointer is or was (no dirty reads)"
+    LOGS = "a metadata file is read with the content that was written"
+    FILES = "a read of a file that was written or renamed before sees that (read-after-write of files)"
+
+
+@attrs.frozen
+class State:
+    """What all writers together have done."""
+
+    top: Any
+    """How many swaps were done."""
+    current: Any
+    """The version that the pointer is at."""
+    position: Any
+    """Of each version, after how many swaps the pointer was set to it; -1 if it was not."""
+    parent: Any
+    """Of each version, the last entry of its metadata log."""
+    valid: Any
+    """Of each version, the version that it was made from and validated against."""
+    expected: Any
+    """Of each version, what the swap to it expects."""
+    sent: Any
+    written: Any
+    owner: Any
+    """Of each version, who wrote it."""
+    place: Any
+    """Of each writer, the number of its place in the code."""
+    new: Any
+    pointer: Any
+    loaded: Any
+
+
+def and_(*some: Any) -> Any:
+    """Return whether all of some are true."""
+    return z3.And(*some) if any(isinstance(one, z3.ExprRef) for one in some) else all(some)
+
+
+def or_(*some: Any) -> Any:
+    """Return whether any of some is true."""
+    return z3.Or(*some) if any(isinstance(one, z3.ExprRef) for one in some) else any(some)
+
+
+def not_(one: Any) -> Any:
+    """Return whether something is false."""
+    return z3.Not(one) if isinstance(one, z3.ExprRef) else not one
+
+
+def _put(array: Any, place: Any, value: Any) -> Any:
+    if isinstance(array, tuple):
+        return (*array[:place], value, *array[place + 1 :])
+    return z3.Store(array, place, value)
+
+
+def implies(one: Any, other: Any) -> Any:
+    """Return whether something is true if another is."""
+    return or_(not_(one), other)
+
+
+def is_installed(state: State, version: Any) -> Any:
+    """The pointer is or was at a version."""
+    return state.position[version] >= 0
+
+
+def is_over(state: State, version: Any) -> Any:
+    """Another version has the place of a version, which can then never be installed."""
+    behind = and_(is_installed(state, state.parent[version]), state.position[state.parent[version]] < state.top)
+    return and_(state.position[version] < 0, behind)
+
+
+def is_harmless(state: State, version: Any) -> Any:
+    """A version is not, and will not be, in the history: nobody was asked to install it, or its place is taken."""
+    return or_(is_over(state, version), and_(not_(state.sent[version]), state.position[version] < 0))
+
+
+@attrs.frozen
+class Taken:
+    """A step: when it can be taken, what it leads to, and what must be true of it."""
+
+    guard: Any
+    after: State
+    claims: tuple[tuple[str, Any], ...] = ()
+
+
+@attrs.frozen
+class Chosen:
+    """What the store and the writer choose at a step."""
+
+    version: Any
+    """What the pointer is read as, or any version that an argument is not known to be."""
+    fresh: Any
+    """The name of a new version."""
+    witness: Any
+    """Any version, of which a claim is made."""
+
+
+def taken(step: Step, number: Callable[[str], int], state: State, writer: Any, chosen: Chosen, kept: Kept) -> Taken:
+    """Take a step of a writer.
+
+    Args:
+        step: the step.
+        number: gives the number of a place in the code.
+        state: the state before.
+        writer: who takes it.
+        chosen: the choices.
+        kept: what is assumed.
+    """
+    guard: Any = state.place[writer] == number(step.source)
+    claims: list[tuple[str, Any]] = []
+    new, loaded, pointer = state.new[writer], state.loaded[writer], state.pointer[writer]
+    version = chosen.version
+    after = state
+    registers = {"new": new, "loaded": loaded, "pointer": pointer, "base": state.parent[new], "any": version}
+    match step.effect, step.answer:
+        case "read pointer", "other" | "base" | "new":
+            guard = and_(guard, version != NONE, state.written[version])
+            if Assumption.COMMITTED in kept:
+                guard = and_(guard, is_installed(state, version))
+            if step.answer == "new":
+                guard = and_(guard, version == new)
+            elif step.answer == "base":
+                guard = and_(guard, version == state.parent[new])
+            else:
+                guard = and_(guard, version != state.parent[new], or_(version != new, kept.file_system))
+            after = attrs.evolve(after, pointer=_put(after.pointer, writer, version))
+        case "read metadata", answer if step.subject in {"pointer", "older"}:
+            before = state.position[pointer]
+            logged = and_(is_installed(state, new), state.position[new] < before)
+            behind = and_(is_installed(state, registers["base"]), state.position[registers["base"]] < before)
+            if Assumption.LOGS in kept and answer == "log: new":
+                guard = and_(guard, logged)
+            elif Assumption.LOGS in kept and answer == "log: base":
+                guard = and_(guard, behind, not_(logged))
+            if step.subject == "pointer" and answer not in {"missing", "failure"}:
+                after = attrs.evolve(after, loaded=_put(after.loaded, writer, pointer))
+        case "read metadata", answer if step.subject == "next" and answer in {"as written", "other content"}:
+            base = registers["base"]
+            guard = and_(guard, is_installed(state, base), state.position[base] < state.top)
+            if Assumption.LOGS in kept and answer == "other content":
+                guard = and_(guard, not_(is_installed(state, new)))
+        case "read metadata", "missing" if step.subject == "new" and Assumption.FILES in kept:
+            guard = and_(guard, is_installed(state, new))
+        case "read metadata", "as written" if step.subject == "new" and Assumption.FILES in kept:
+            guard = and_(guard, not_(is_installed(state, new)))
+        case "write metadata", "done":
+            fresh = chosen.fresh
+            guard = and_(guard, fresh != NONE)
+            if Assumption.NAMES in kept:
+                guard = and_(guard, not_(state.written[fresh]))
+            else:
+                claims.append(("it overwrites a file of the table", not_(is_installed(state, fresh))))
+            after = attrs.evolve(
+                after,
+                written=_put(after.written, fresh, _YES),
+                owner=_put(after.owner, fresh, writer),
+                parent=_put(after.parent, fresh, registers[step.parent]),
+                valid=_put(after.valid, fresh, registers[step.valid]),
+                new=_put(after.new, writer, fresh),
+            )
+        case "send", _:
+            sent = registers[step.subject]
+            guard = and_(guard, sent != NONE, state.written[sent])
+            after = attrs.evolve(
+                after,
+                sent=_put(after.sent, sent, _YES),
+                expected=_put(after.expected, sent, registers[step.parent]),
+            )
+        case "swap", "done" if Assumption.DONE in kept:
+            guard = and_(guard, is_installed(state, new))
+        case "delete metadata", "done" if kept.file_system:
+            # What was renamed is elsewhere, and what is deleted cannot be renamed later.
+            left = and_(state.sent[new], is_installed(state, new))
+            after = attrs.evolve(after, sent=_put(after.sent, new, left))
+        case "delete metadata", "done":
+            claims.append(("it deletes a file that the table has or may get", is_harmless(state, new)))
+    if step.target == "acknowledged":
+        claims.append(("a commit is acknowledged that is not in the history", is_installed(state, new)))
+    if step.target == "refused":
+        witness = chosen.witness
+        mine = and_(state.written[witness], state.owner[witness] == writer)
+        words = "a commit is reported as not done that is, or may get, in the history"
+        claims.append((words, implies(mine, is_harmless(state, witness))))
+    after = attrs.evolve(after, place=_put(after.place, writer, number(step.target)))
+    return Taken(guard, after, tuple(claims))
+
+
+def arrives(state: State, version: Any, witness: Any, kept: Kept) -> Taken:
+    """A swap that was sent arrives, and is done."""
+    # Without compare-and-swap a request is done whatever the pointer is at, though only once.
+    is_expected = state.current == state.expected[version]
+    guard = and_(state.sent[version], is_expected if Assumption.SWAP in kept else not_(is_installed(state, version)))
+    other = and_(witness != version, state.written[witness], state.owner[witness] == state.owner[version])
+    claims = (
+        ("a change is in the history twice", not_(is_installed(state, version))),
+        (
+            "two attempts of a commit are in the history",
+            implies(other, not_(is_installed(state, witness))),
+        ),
+        ("a commit does not continue the version before it, which is lost", state.parent[version] == state.current),
+        ("a change was not validated against its parent", state.valid[version] == state.current),
+    )
+    after = attrs.evolve(
+        state,
+        top=state.top + 1,
+        current=version,
+        position=_put(state.position, version, state.top + 1),
+    )
+    return Taken(guard, after, claims)
+
+
+@attrs.frozen
+class Kept:
+    """What is assumed."""
+
+    assumptions: frozenset[Assumption]
+    file_system: bool
+    """Whether the file that is written is renamed, so that the pointer never is at its name."""
+
+    def __contains__(self, one: object) -> bool:
+        return one in self.assumptions
+
+
+def initial(start: int, writers: int, versions: int) -> State:
+    """The state in the beginning: a table of one version, and writers that have done nothing."""
+    nothing = tuple(NONE for _ in range(versions))
+    no = tuple(False for _ in range(versions))
+    nobody = tuple(NONE for _ in range(writers))
+    return State(
+        top=0,
+        current=FIRST,
+        position=tuple(0 if one == FIRST else -1 for one in range(versions)),
+        parent=nothing,
+        valid=nothing,
+        expected=nothing,
+        sent=no,
+        written=tuple(one == FIRST for one in range(versions)),
+        owner=tuple(-1 for _ in range(versions)),
+        place=tuple(start for _ in range(writers)),
+        new=nobody,
+        pointer=nobody,
+        loaded=nobody,
+    )
+
+
+def symbolic() -> State:
+    """Any state."""
+    numbers = z3.ArraySort(z3.IntSort(), z3.IntSort())
+    truths = z3.ArraySort(z3.IntSort(), z3.BoolSort())
+    return State(
+        **{
+            name: z3.Int(name)
+            if name in {"top", "current"}
+            else z3.Const(name, truths if name in {"sent", "written"} else numbers)
+            for name in attrs.fields_dict(State)
+        }
+    )
