@@ -24,13 +24,14 @@ from conformance.runner.targets import make_limits, named
 
 with lazy_imports():
     from conformance.properties import relay as relay_property
-    from conformance.properties import relay_known, scripts
+    from conformance.properties import relay_known, relay_results, scripts
     from conformance.reports import relay_page
     from conformance.runner import expectations
 
 
 if TYPE_CHECKING:
-    from conformance.properties.relay import Counterexample, Findings, Relays
+    from conformance.properties.relay import Relays
+    from conformance.properties.relay_results import Counterexample, Findings
 
 DEFAULTS = Limits()
 HTML = "html:"
@@ -130,7 +131,7 @@ def relay(
 
 
 def _replayed(relays: Relays, file: Path, format: str) -> int:
-    steps = relay_property.read_relay(file, relays.engines)
+    steps = relay_results.read_relay(file, relays.engines)
     failure = relays.again(steps)
     known = "" if failure is None else relays.known_as(failure)
     if format == "json":
@@ -182,7 +183,7 @@ def _show(found: Findings, relays: Relays, seed: int, again: str, format: str) -
 def _handovers(found: Findings, engines: Sequence[str]) -> list[dict[str, Any]]:
     return [
         {"before": before, "engine": engine, **counts}
-        for (before, engine), counts in relay_property.matrix(found.handovers, engines).items()
+        for (before, engine), counts in relay_results.matrix(found.handovers, engines).items()
     ]
 
 

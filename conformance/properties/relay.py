@@ -8,38 +8,29 @@ engine, with the table unchanged. A step that breaks the table is undone, as the
 
 from __future__ import annotations
 
-import itertools
 import json
 import random
 import shutil
 import tempfile
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import attrs
-from attrs import Factory, define, frozen
+from attrs import Factory, define
 
-from conformance.adapter_sdk.table_requests import local_path, metadata
-from conformance.core.failures import NotExamined, UsageError
-from conformance.core.json_text import dump_json, parse_json, shorten
+from conformance.core.failures import NotExamined
 from conformance.core.json_types import Json
-from conformance.operations.comparison import Difference
 from conformance.operations.protocol import Crashed, Ok, Refused, Started, Unsupported
 from conformance.properties.errors import Broken
 from conformance.properties.relay_known import KnownRelay
-from conformance.properties.scenarios import TableChecks
+from conformance.properties.relay_results import Counterexample, Failure, Findings, Handover, Step, save_relay
+from conformance.properties.relay_table import Op, SharedTable
 from conformance.properties.script_maker import Size
 from conformance.properties.script_shrinking import smaller
 from conformance.properties.scripts import make_script, makes_sense
 from conformance.properties.shrinking import smallest
-from conformance.runner.adapter_interface import Adapter, Request
-from conformance.scripts import ScriptError, parse_script
-from conformance.scripts.model import Table, run_model
-from spec_ref.core.errors import Violation
-
-Op = dict[str, Json]
+from conformance.runner.adapter_interface import Adapter
 
 SIZE = Size(operations=10)
 MAX_TRIES = 80
@@ -49,85 +40,8 @@ TABLES_WITHOUT = 2
 """After an operation was unsupported on this many kinds of tables, the engine is not drawn for it again."""
 
 
-@frozen
-class Step:
-    """An operation, and the engine that performs it."""
-
-    operation: Op
-    engine: str
-
-
-@frozen
-class Failure:
-    """The failure of the last of some steps."""
-
-    kind: str
-    """``refused``, ``died`` or the kind of fault in the table, without details of the script."""
-
-    engine: str
-    operation: str
-    reason: str
-    violations: tuple[Violation, ...] = ()
-    """The violations in the table, only the first if there are many."""
-
-    differences: tuple[Difference, ...] = ()
-    """How rows or the table differ from the expected ones, only the first if there are many."""
-
-    predicate: Json = None
-    """The filter of a read that gives the wrong rows."""
-
-    earlier: tuple[str, ...] = ()
-    """The operations that made the table before."""
-
-    asked: str = ""
-    """The JSON of the last step's operation."""
-
-    features: frozenset[str] = frozenset()
-    """The file format, types and transforms of the table."""
-
-
 def _failure(broken: Broken, engine: str, operation: str) -> Failure:
     return Failure(broken.kind, engine, operation, str(broken), broken.violations, broken.differences, broken.predicate)
-
-
-@frozen
-class Counterexample:
-    """A relay that fails at its last step, shrunk."""
-
-    seed: int | None
-    """The seed of the script; None if the relay was given."""
-
-    steps: tuple[Step, ...]
-    failure: Failure
-    file: Path | None
-    """The file of the relay, for a replay."""
-
-    known: str = ""
-    """The id of the known deviation, if it is one."""
-
-    def lines(self) -> Iterator[str]:
-        """Yield a description for people."""
-        yield f"{self.failure.engine}: {self.failure.operation}, step {len(self.steps) - 1}: {self.failure.reason}"
-        for number, step in enumerate(self.steps):
-            yield f"    {number} {step.engine}: {dump_json(step.operation)}"
-        if self.file is not None:
-            yield f"    saved        {self.file}"
-
-
-@frozen
-class Handover:
-    """A step of one engine after a step of another, or of the same."""
-
-    before: str
-    """The engine that wrote the table before the step; empty for the first step."""
-
-    engine: str
-    operation: str
-    outcome: str
-    """``done``, ``unsupported``, or the kind of a failure."""
-
-    known: str = ""
-    """The id of the known deviation, if the failure is one."""
 
 
 @define
@@ -179,100 +93,6 @@ def _type_names(type_: Json) -> Iterator[str]:
     inner += [type_[part] for part in ("element", "key", "value") if part in type_]
     for one in inner:
         yield from _type_names(one)
-
-
-@frozen
-class Version:
-    """A version of the table of a relay."""
-
-    engine: str
-    """The engine that wrote it."""
-
-    operation: str
-    model: Table
-    checks: TableChecks
-    """The checks that it passed."""
-
-
-@define
-class SharedTable:
-    """The table of a relay: its location, and the operations so far."""
-
-    folder: Path
-    operations: list[Op] = Factory(list)
-    location: str = ""
-    engine: str = ""
-    """The engine that wrote the current version of the table."""
-
-    history: list[str | None] = Factory(list)
-    """The snapshot of the branch main after each operation."""
-
-    versions: list[Version] = Factory(list)
-    model: Table = Factory(Table)
-    checks: TableChecks = Factory(lambda self: TableChecks(str(self.folder), warnings=False), takes_self=True)
-
-    def request(self, operation: Op) -> Request:
-        """Return the request for the next operation."""
-        if not self.operations:
-            args: Json = {"table": str(self.folder), "script": {"operations": [operation]}}
-            return Request("table.write", args)
-        args = {"table": self.location, "operations": [operation], "history": list(self.history)}
-        return Request("table.change", args)
-
-    def allows(self, operation: Op) -> bool:
-        """Return whether an operation is valid here, by the model."""
-        try:
-            self.model.after(len(self.operations), operation)
-        except ScriptError:
-            return False
-        return True
-
-    def accept(self, operation: Op, engine: str, location: str) -> None:
-        """Check the table that an engine wrote, and make it the current table.
-
-        Raises:
-            Broken: it differs from the model; the current table stays.
-        """
-        place = local_path(location)
-        model = self.model.after(len(self.operations), operation)
-        checks = self.checks.branched()
-        checks.step(len(self.operations), operation, model, place)
-        current = metadata(place).get("current-snapshot-id")
-        self.history.append(None if current in (None, -1) else str(current))
-        self.operations.append(operation)
-        self.location, self.engine, self.model, self.checks = location, engine, model, checks
-        self.versions.append(Version(engine, operation["op"], model, checks))
-
-    def origin(self, broken: Broken) -> Version | None:
-        """Return the version since which a read with a filter gives wrong rows; None if the next one is the first.
-
-        The checks after each operation use other filters, so that a fault of an earlier operation may be seen late.
-        """
-        found = None
-        if broken.filtered is not None:
-            for version in reversed(self.versions):
-                if not version.checks.loses(*broken.filtered, version.model):
-                    break
-                found = version
-        return found
-
-    def damage(self) -> str:
-        """Describe how files of the table changed although an operation was not done; empty if they did not."""
-        try:
-            self.checks.branched().files_remain("then", {"op": ""})
-        except Broken as broken:
-            return str(broken)
-        return ""
-
-    def remains(self) -> str:
-        """Describe the state of the table after an engine died, for people."""
-        damage = self.damage()
-        if damage:
-            return f"the table before the step, {self.location}, is damaged: {damage}"
-        if not self.operations:
-            left = sum(1 for path in self.folder.rglob("*") if path.is_file())
-            return f"there was no table before; {left} of its files are left"
-        return f"the table is unchanged, at {self.location}"
 
 
 @define
@@ -474,27 +294,6 @@ def _unmarked(script: Json) -> Json:
     return {"operations": [_plain(one) for one in script["operations"]]}
 
 
-@frozen
-class Findings:
-    """The results of a run."""
-
-    scripts: int
-    handovers: tuple[Handover, ...]
-    counterexamples: tuple[Counterexample, ...]
-    gone: dict[str, str]
-    """The engines that could not be used until the end, and why."""
-
-    @property
-    def steps(self) -> Counter[str]:
-        """The number of steps of each engine."""
-        return Counter(one.engine for one in self.handovers if one.outcome == "done")
-
-    @property
-    def known(self) -> Counter[str]:
-        """The number of occurrences of each known deviation."""
-        return Counter(one.known for one in self.handovers if one.known)
-
-
 def run_relays(
     relays: Relays,
     seed: int,
@@ -538,63 +337,3 @@ def run_relays(
             break
     gone = {name: engine.gone for name, engine in relays.engines.items() if engine.gone}
     return Findings(done, tuple(relays.handovers), tuple(found.values()), gone)
-
-
-def save_relay(steps: Sequence[Step], failure: Failure, keep: Path | None) -> Path:
-    """Write a relay to a file that `read_relay` reads."""
-    if keep is not None:
-        keep.mkdir(parents=True, exist_ok=True)
-    file = Path(tempfile.mkdtemp(prefix="iceberg-relay-failure-", dir=keep)) / "relay.json"
-    content = {
-        "relay": [{"engine": step.engine, "operation": step.operation} for step in steps],
-        "fails": {"kind": failure.kind, "engine": failure.engine, "reason": shorten(failure.reason, 2000)},
-    }
-    file.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    return file
-
-
-def read_relay(file: Path, engines: Iterable[str]) -> tuple[Step, ...]:
-    """Read the relay in a file.
-
-    Args:
-        file: the file.
-        engines: the engines that take part.
-
-    Raises:
-        UsageError: the file does not have a relay, its script is not valid, or an engine does not take part.
-    """
-    try:
-        content = parse_json(file.read_bytes())
-    except OSError as error:
-        raise UsageError(f"{file}: cannot be read: {error.strerror}") from None
-    except ValueError as error:
-        raise UsageError(f"{file}: not a relay: {error}") from None
-    rows = content.get("relay") if isinstance(content, dict) else None
-    if not isinstance(rows, list) or not all(_is_step(row) for row in rows):
-        raise UsageError(f"{file}: not a relay: /relay must be an array of objects with engine and operation")
-    steps = tuple(Step(row["operation"], row["engine"]) for row in rows)
-    script = {"operations": [step.operation for step in steps]}
-    try:
-        parse_script(script)
-        run_model(script)
-    except ScriptError as error:
-        raise UsageError(f"{file}: invalid script: {error}") from None
-    absent = next((step.engine for step in steps if step.engine not in set(engines)), None)
-    if absent is not None:
-        raise UsageError(f"{file}: {absent} has a step; name it with --adapter")
-    return steps
-
-
-def _is_step(row: Json) -> bool:
-    return isinstance(row, dict) and isinstance(row.get("engine"), str) and isinstance(row.get("operation"), dict)
-
-
-def matrix(handovers: Iterable[Handover], engines: Sequence[str]) -> dict[tuple[str, str], Counter[str]]:
-    """Count, for each pair of engines, the steps that were done, refused, known to fail and failed."""
-    counted: dict[tuple[str, str], Counter[str]] = {pair: Counter() for pair in itertools.product(engines, engines)}
-    for one in handovers:
-        if one.before:
-            outcome = "known" if one.known else one.outcome
-            word = outcome if outcome in ("done", "unsupported", "known", "refused") else "failed"
-            counted[one.before, one.engine][word] += 1
-    return counted

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 
 from conformance.core.counts import plural
 from conformance.core.json_text import dump_json
-from conformance.properties.relay import Findings, matrix
 from conformance.properties.relay_known import KnownRelay
+from conformance.properties.relay_results import Findings, matrix
 from conformance.reports.pages import render_page
 
 WORDS = ("done", "unsupported", "known", "refused", "failed")

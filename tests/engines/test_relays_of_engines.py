@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from patient import PATIENT
 
-from conformance.properties.relay import Engine, Relays, matrix, run_relays
+from conformance.properties.relay import Engine, Relays, run_relays
 from conformance.properties.relay_known import load_known
+from conformance.properties.relay_results import matrix
 from conformance.properties.script_maker import Size
 from conformance.runner.targets import named
 

@@ -19,20 +19,10 @@ from conformance.engines.reference import adapter as reference
 from conformance.operations.comparison import ABSENT, Difference
 from conformance.properties import relay_known
 from conformance.properties.errors import Broken
-from conformance.properties.relay import (
-    Engine,
-    Findings,
-    Handover,
-    Relays,
-    SharedTable,
-    Step,
-    Version,
-    matrix,
-    read_relay,
-    run_relays,
-    save_relay,
-)
+from conformance.properties.relay import Engine, Relays, run_relays
 from conformance.properties.relay_known import KnownRelay, load_known
+from conformance.properties.relay_results import Findings, Handover, Step, matrix, read_relay, save_relay
+from conformance.properties.relay_table import SharedTable, Version
 from conformance.properties.script_maker import Size
 from conformance.reports.relay_page import render
 from conformance.runner.adapter_interface import InProcess
