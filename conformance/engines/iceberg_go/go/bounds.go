@@ -35,7 +35,7 @@ func boundTruncate(args truncateArgs) (any, error) {
 		return nil, err
 	}
 	value, err := iceberg.LiteralFromBytes(typ, lower)
-	return told(typ, value), err
+	return exchangeForm(typ, value), err
 }
 
 // boundsOf are the bounds of a file of one row; nil for what has none.
@@ -82,7 +82,7 @@ func pointBound(typ iceberg.Type, value json.RawMessage) (any, error) {
 func point(typ iceberg.Type, raw json.RawMessage) ([]byte, error) {
 	var at struct{ X, Y, Z, M *float64 }
 	if err := json.Unmarshal(raw, &at); err != nil || at.X == nil || at.Y == nil {
-		return nil, untold(typ)
+		return nil, noForm(typ)
 	}
 	kind, coordinates := uint32(1), []float64{*at.X, *at.Y}
 	for place, more := range []*float64{at.Z, at.M} {

@@ -197,7 +197,7 @@ func commitReplay(args replayArgs) (any, error) {
 			return nil, fmt.Errorf("%s of %s: %w", step.Do, step.Writer, err)
 		}
 	}
-	state, err := catalog.told()
+	state, err := catalog.tableForm()
 	return map[string]any{"outcomes": outcomes, "table": state}, err
 }
 
@@ -225,7 +225,7 @@ func (w *raceWriter) commit() error {
 	return w.load()
 }
 
-// stage plans a change; that a tag is no branch to commit to is told where it would be committed.
+// stage plans a change; the answer that a tag is no branch to commit to comes where it would be committed.
 func (w *raceWriter) stage(asked raceChange) error {
 	err := w.plan(asked)
 	for name, ref := range w.table.Metadata().Refs() {
@@ -290,7 +290,7 @@ func (w *raceWriter) plan(asked raceChange) error {
 			return err
 		}
 		if asked.Filter != nil {
-			return unsupported("deletes are not told with a filter that rows are to conflict with")
+			return unsupported("deletes take no filter for rows that would conflict")
 		}
 		if err := transaction.NewRowDelta(nil).AddRows(added...).AddDeletes(deletes...).Commit(ctx); err != nil {
 			w.pending = func() error { return err } // the version of the table has no such deletes
@@ -489,7 +489,7 @@ func entriesOf(snapshot table.Snapshot, see func(iceberg.ManifestEntry)) error {
 	return nil
 }
 
-func (m *memoryCatalog) told() (map[string]any, error) {
+func (m *memoryCatalog) tableForm() (map[string]any, error) {
 	refs, ranges := map[string]any{}, map[[2]int64]string{}
 	rowIDs := "none"
 	for name, ref := range m.metadata.Refs() {

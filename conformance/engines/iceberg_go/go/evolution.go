@@ -343,7 +343,7 @@ func paths(fields []iceberg.NestedField, around []string) []map[string]any {
 	for _, field := range fields {
 		path := append(slices.Clone(around), field.Name)
 		var id any
-		if field.ID > 0 { // so the library tells that a column has none
+		if field.ID > 0 { // so that the library reports a column without one
 			id = field.ID
 		}
 		found = append(found, map[string]any{"path": path, "field-id": id})

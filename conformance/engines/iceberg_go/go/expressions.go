@@ -73,7 +73,7 @@ func expressionEvaluate(args predicateArgs) (any, error) {
 	return matched(args, predicate)
 }
 
-// matched tells whether the row matches a predicate.
+// matched returns whether the row matches a predicate.
 func matched(args predicateArgs, predicate iceberg.BooleanExpression) (any, error) {
 	matches, err := iceberg.ExpressionEvaluator(args.Schema, predicate, true)
 	if err != nil {
@@ -86,7 +86,7 @@ func matched(args predicateArgs, predicate iceberg.BooleanExpression) (any, erro
 	return matches(row)
 }
 
-// planned tells whether anything is planned of a table with one manifest: of one file, or of a manifest that is not there.
+// planned returns whether anything is planned of a table with one manifest: of one file, or of a manifest that is not there.
 func planned(args predicateArgs, summaries []summary, file *fileForm) (bool, error) {
 	tasks, err := plan(args, summaries, file)
 	if file == nil && errors.Is(err, fs.ErrNotExist) {
@@ -150,7 +150,7 @@ func withTable(args predicateArgs, summaries []summary, file *fileForm,
 	return do(loaded, predicate)
 }
 
-// keep writes a file of bytes in hexadecimal, and tells its length.
+// keep writes a file of bytes in hexadecimal, and returns its length.
 func keep(path string, written any) (long, error) {
 	data, err := hex.DecodeString(written.(string))
 	if err != nil {
@@ -196,7 +196,7 @@ func metricsEvaluate(args predicateArgs) (any, error) {
 	return planned(args, nil, fileOf(args.Metrics, nil))
 }
 
-// removed tells whether a delete takes a file away that cannot be read, since it is not there.
+// removed returns whether a delete takes a file away that cannot be read, since it is not there.
 func removed(args predicateArgs, file *fileForm) (bool, error) {
 	gone := false
 	err := withTable(args, nil, file, func(loaded *table.Table, predicate iceberg.BooleanExpression) error {

@@ -49,7 +49,7 @@ func transform(args valueArgs) (any, error) {
 	if !result.Valid {
 		return nil, nil
 	}
-	return told(function.ResultType(source), result.Val), nil
+	return exchangeForm(function.ResultType(source), result.Val), nil
 }
 
 // valueType is the type of a value that is converted to and from bytes.
@@ -104,7 +104,9 @@ func fromBytes(typ iceberg.Type, args valueArgs) (iceberg.Literal, error) {
 	return iceberg.LiteralFromBytes(typ, data)
 }
 
-func toValue(typ iceberg.Type, value iceberg.Literal) (any, error) { return told(typ, value), nil }
+func toValue(typ iceberg.Type, value iceberg.Literal) (any, error) {
+	return exchangeForm(typ, value), nil
+}
 
 func toBytes(_ iceberg.Type, value iceberg.Literal) (any, error) {
 	data, err := value.MarshalBinary()

@@ -85,17 +85,17 @@ func asked[A any](work func(A) (any, error)) func(json.RawMessage) (any, error) 
 // errArguments is a fault of this program: it does not understand what it is asked.
 var errArguments = errors.New("arguments")
 
-func answer(told request) (reply map[string]any) {
+func answer(asked request) (reply map[string]any) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			reply = map[string]any{"error": problem{"internal", fmt.Sprintf("panic: %v", fault)}}
 		}
 	}()
-	operation, found := operations[told.Op]
+	operation, found := operations[asked.Op]
 	if !found {
-		return map[string]any{"unsupported": "the operation " + told.Op}
+		return map[string]any{"unsupported": "the operation " + asked.Op}
 	}
-	result, err := operation(told.Args)
+	result, err := operation(asked.Args)
 	var missing unsupported
 	switch {
 	case err == nil:
@@ -144,23 +144,23 @@ func main() {
 		if err != nil {
 			return
 		}
-		var told request
-		if err := json.Unmarshal(line, &told); err != nil {
+		var asked request
+		if err := json.Unmarshal(line, &asked); err != nil {
 			fmt.Fprintln(os.Stderr, "not a request:", err)
 			os.Exit(1)
 		}
-		if told.Op == "stop" {
+		if asked.Op == "stop" {
 			return
 		}
 		reply := start()
-		if told.Op != "start" {
-			reply = answer(told)
+		if asked.Op != "start" {
+			reply = answer(asked)
 		}
-		reply["seq"] = told.Seq
+		reply["seq"] = asked.Seq
 		text, err := json.Marshal(reply)
 		if err != nil {
 			failed := problem{"internal", "the answer is not JSON: " + err.Error()}
-			text, _ = json.Marshal(map[string]any{"seq": told.Seq, "error": failed})
+			text, _ = json.Marshal(map[string]any{"seq": asked.Seq, "error": failed})
 		}
 		_, _ = out.Write(append(text, '\n'))
 		_ = out.Flush()

@@ -134,34 +134,34 @@ func mapped[K comparable, A, B any](values map[K]A, as func(A) B) map[K]B {
 	return made
 }
 
-// manifest is what the manifest list tells, in the library's class. Row ids only a list can assign: one is written.
-func (told listed) manifest(version int) (iceberg.ManifestFile, error) {
-	builder := iceberg.NewManifestFile(version, told.Path, int64(told.Length), told.SpecID, int64(told.SnapshotID)).
-		Content(iceberg.ManifestContent(told.Content))
-	if told.SequenceNumber != nil {
-		least := told.SequenceNumber
-		if told.MinSequence != nil {
-			least = told.MinSequence
+// manifest returns the entry of a manifest list in the library's class. Only a list assigns row ids, so one is written.
+func (file listed) manifest(version int) (iceberg.ManifestFile, error) {
+	builder := iceberg.NewManifestFile(version, file.Path, int64(file.Length), file.SpecID, int64(file.SnapshotID)).
+		Content(iceberg.ManifestContent(file.Content))
+	if file.SequenceNumber != nil {
+		least := file.SequenceNumber
+		if file.MinSequence != nil {
+			least = file.MinSequence
 		}
-		builder.SequenceNum(int64(*told.SequenceNumber), int64(*least))
+		builder.SequenceNum(int64(*file.SequenceNumber), int64(*least))
 	}
 	for count, set := range map[*int32]func(int32) *iceberg.ManifestBuilder{
-		told.AddedFiles: builder.AddedFiles, told.ExistingFiles: builder.ExistingFiles, told.DeletedFiles: builder.DeletedFiles,
+		file.AddedFiles: builder.AddedFiles, file.ExistingFiles: builder.ExistingFiles, file.DeletedFiles: builder.DeletedFiles,
 	} {
 		if count != nil {
 			set(*count)
 		}
 	}
 	for count, set := range map[*long]func(int64) *iceberg.ManifestBuilder{
-		told.AddedRows: builder.AddedRows, told.ExistingRows: builder.ExistingRows, told.DeletedRows: builder.DeletedRows,
+		file.AddedRows: builder.AddedRows, file.ExistingRows: builder.ExistingRows, file.DeletedRows: builder.DeletedRows,
 	} {
 		if count != nil {
 			set(int64(*count))
 		}
 	}
-	if told.Partitions != nil {
+	if file.Partitions != nil {
 		summaries := []iceberg.FieldSummary{}
-		for _, one := range told.Partitions {
+		for _, one := range file.Partitions {
 			summaries = append(summaries, iceberg.FieldSummary{
 				ContainsNull: one.ContainsNull, ContainsNaN: one.ContainsNaN,
 				LowerBound: (*[]byte)(one.LowerBound), UpperBound: (*[]byte)(one.UpperBound),
@@ -169,19 +169,19 @@ func (told listed) manifest(version int) (iceberg.ManifestFile, error) {
 		}
 		builder.Partitions(summaries)
 	}
-	if told.KeyMetadata != nil {
-		builder.KeyMetadata(told.KeyMetadata)
+	if file.KeyMetadata != nil {
+		builder.KeyMetadata(file.KeyMetadata)
 	}
 	made := builder.Build()
-	if told.FirstRowID == nil {
+	if file.FirstRowID == nil {
 		return made, nil
 	}
 	var list bytes.Buffer
-	number, snapshot := int64(0), int64(told.SnapshotID)
-	if told.SequenceNumber != nil {
-		number = int64(*told.SequenceNumber)
+	number, snapshot := int64(0), int64(file.SnapshotID)
+	if file.SequenceNumber != nil {
+		number = int64(*file.SequenceNumber)
 	}
-	err := iceberg.WriteManifestList(3, &list, snapshot, nil, &number, int64(*told.FirstRowID), []iceberg.ManifestFile{made})
+	err := iceberg.WriteManifestList(3, &list, snapshot, nil, &number, int64(*file.FirstRowID), []iceberg.ManifestFile{made})
 	if err != nil {
 		return nil, err
 	}
@@ -197,9 +197,9 @@ func manifestRead(args manifestArgs) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	told := args.ManifestFile
-	told.Path, told.Length = "memory:/m.avro", long(len(data))
-	manifest, err := told.manifest(3)
+	file := args.ManifestFile
+	file.Path, file.Length = "memory:/m.avro", long(len(data))
+	manifest, err := file.manifest(3)
 	if err != nil {
 		return nil, err
 	}
@@ -209,7 +209,7 @@ func manifestRead(args manifestArgs) (any, error) {
 	}
 	var partition *iceberg.StructType
 	for _, spec := range args.Specs {
-		if spec.ID() == int(told.SpecID) {
+		if spec.ID() == int(file.SpecID) {
 			partition = spec.PartitionType(args.Schema)
 		}
 	}
@@ -249,7 +249,7 @@ func entryOf(entry iceberg.ManifestEntry, partition *iceberg.StructType) (entryF
 	values := map[string]json.RawMessage{}
 	for _, field := range partition.Fields() {
 		if value := file.Partition()[field.ID]; value != nil {
-			text, err := json.Marshal(told(field.Type, value))
+			text, err := json.Marshal(exchangeForm(field.Type, value))
 			if err != nil {
 				return entryForm{}, err
 			}
@@ -421,8 +421,8 @@ func (form fileForm) file(spec iceberg.PartitionSpec, partition *iceberg.StructT
 
 func listWrite(args manifestArgs) (any, error) {
 	manifests := []iceberg.ManifestFile{}
-	for _, told := range args.Manifests {
-		made, err := told.manifest(args.FormatVersion)
+	for _, file := range args.Manifests {
+		made, err := file.manifest(args.FormatVersion)
 		if err != nil {
 			return nil, err
 		}

@@ -26,7 +26,7 @@ func deleteEqual(ctx context.Context, loaded *table.Table, transaction *table.Tr
 	spec := loaded.Spec()
 	for _, field := range spec.Fields() {
 		if !slices.Contains(ids, field.SourceIDs[0]) {
-			return unsupported("equality deletes are of a partition, which the keys do not tell")
+			return unsupported("equality deletes belong to a partition, which the keys do not name")
 		}
 	}
 	records, err := recordsOf(iceberg.NewSchema(schema.ID, chosen...), rows)

@@ -178,9 +178,9 @@ func cell(typ iceberg.Type, column arrow.Array, at int) any {
 	case *array.Timestamp:
 		return counts(typ, int64(known.Value(at)), known.DataType().(*arrow.TimestampType).Unit)
 	case *array.Float32:
-		return told(typ, known.Value(at))
+		return exchangeForm(typ, known.Value(at))
 	case *array.Float64:
-		return told(typ, known.Value(at))
+		return exchangeForm(typ, known.Value(at))
 	case *array.Decimal128:
 		return decimalText(known.Value(at).BigInt(), int(known.DataType().(*arrow.Decimal128Type).Scale))
 	case *array.Decimal64:
@@ -192,11 +192,11 @@ func cell(typ iceberg.Type, column arrow.Array, at int) any {
 	case *array.LargeString:
 		return known.Value(at)
 	case *array.Binary:
-		return told(typ, known.Value(at))
+		return exchangeForm(typ, known.Value(at))
 	case *array.LargeBinary:
-		return told(typ, known.Value(at))
+		return exchangeForm(typ, known.Value(at))
 	case *array.FixedSizeBinary:
-		return told(typ, known.Value(at))
+		return exchangeForm(typ, known.Value(at))
 	case *array.Struct:
 		return structCell(typ, known, at)
 	case *array.Map:

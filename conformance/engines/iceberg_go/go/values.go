@@ -17,7 +17,7 @@ import (
 )
 
 // The exchange form of values (docs/protocol.md), read and written without asking whether a value is any good: what the
-// library refuses is for the library to say. What cannot be told to it at all is unsupported.
+// library refuses is for the library to say. What has no form in the library at all is unsupported.
 
 const day = 86_400
 
@@ -27,8 +27,8 @@ var (
 	zoneForm = regexp.MustCompile(`^(.*)([+-])(\d\d):(\d\d)$`)
 )
 
-func untold(typ iceberg.Type) error {
-	return unsupported("this cannot be told to the library as " + typ.String())
+func noForm(typ iceberg.Type) error {
+	return unsupported("the library has no form of this as " + typ.String())
 }
 
 // literal is the library's value of an exchange form; nil for null.
@@ -103,7 +103,7 @@ func literal(typ iceberg.Type, raw json.RawMessage) (iceberg.Literal, error) {
 			return iceberg.BinaryLiteral(data), nil
 		}
 	}
-	return nil, untold(typ)
+	return nil, noForm(typ)
 }
 
 func float(text string) (float64, bool) {
@@ -123,7 +123,7 @@ func decimal(typ iceberg.DecimalType, text string) (iceberg.Literal, error) {
 	whole, fraction, _ := strings.Cut(text, ".")
 	unscaled, ok := new(big.Int).SetString(whole+fraction, 10)
 	if !ok || unscaled.BitLen() > 127 {
-		return nil, untold(typ)
+		return nil, noForm(typ)
 	}
 	return iceberg.DecimalLiteral{Val: decimal128.FromBigInt(unscaled), Scale: len(fraction)}, nil
 }
@@ -197,11 +197,11 @@ func floorDiv(a, b int64) int64 {
 	return a / b
 }
 
-// told is the exchange form of a value that the library answered. What is no value of the type is told as it is.
-func told(typ iceberg.Type, value any) any {
+// exchangeForm returns the exchange form of an answer of the library. What is not a value of the type stays as it is.
+func exchangeForm(typ iceberg.Type, value any) any {
 	switch known := value.(type) {
 	case iceberg.Literal:
-		return told(typ, known.Any())
+		return exchangeForm(typ, known.Any())
 	case nil, bool, string:
 		return known
 	case int:

@@ -88,7 +88,7 @@ pub fn replay(args: &Value) -> Answer {
             }
         }
     }
-    Ok(json!({"outcomes": outcomes, "table": told(&catalog)?}))
+    Ok(json!({"outcomes": outcomes, "table": table_form(&catalog)?}))
 }
 
 /// What a writer has planned on the table that it loaded.
@@ -199,7 +199,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// A transaction with a change that races and scripts tell alike: properties, the format version or expiry.
+/// A transaction with a change that races and scripts describe alike: properties, the format version or expiry.
 pub fn changed(transaction: Transaction, change: &Value, version: &Value) -> Result<Transaction, Refusal> {
     Ok(match change["op"].as_str().unwrap_or("") {
         "properties" => {
@@ -233,8 +233,8 @@ pub fn reference_to(snapshot: i64, kind: &Value) -> Result<SnapshotReference, Re
     Ok(serde_json::from_value(json!({"snapshot-id": snapshot, "type": kind}))?)
 }
 
-/// What the table is: its references with their files, and its shape.
-fn told(catalog: &OneTable) -> Answer {
+/// The state of a table: its references with their files, and its shape.
+fn table_form(catalog: &OneTable) -> Answer {
     let table = catalog.table();
     let metadata = table.metadata();
     let (mut refs, mut ranges, mut missing) = (Map::new(), BTreeMap::new(), false);
@@ -243,7 +243,7 @@ fn told(catalog: &OneTable) -> Answer {
         let mut files = Map::new();
         let list = block_on(table.manifest_list_reader(snapshot).load())?;
         for manifest in list.entries() {
-            // The library tells the row ids of manifests, and not those of files.
+            // The library shows the row ids of manifests, and not those of files.
             if snapshot.first_row_id().is_some() && manifest.content == ManifestContentType::Data {
                 let rows = manifest.added_rows_count.unwrap_or(0) + manifest.existing_rows_count.unwrap_or(0);
                 match manifest.first_row_id {

@@ -8,7 +8,7 @@ use iceberg::spec::{Datum, Literal, NestedField, PrimitiveLiteral, PrimitiveType
 use iceberg::transform::create_transform_function;
 use serde_json::{Value, json};
 
-use crate::values::{datum, hex, told, unhex};
+use crate::values::{datum, exchange_form, hex, unhex};
 use crate::{Answer, Refusal, unsupported};
 
 /// A type as the library reads it in the field of a schema.
@@ -63,7 +63,7 @@ pub fn transform(args: &Value) -> Answer {
         return unsupported("the library has no literals of nested types");
     };
     match function.transform_literal(&datum(&source, &args["value"])?)? {
-        Some(value) => Ok(told(&result, value.literal())),
+        Some(value) => Ok(exchange_form(&result, value.literal())),
         None => Ok(Value::Null),
     }
 }
@@ -90,7 +90,7 @@ pub fn bound_encode(args: &Value) -> Answer {
 pub fn decode(args: &Value) -> Answer {
     let kind = primitive(&args["type"])?;
     let value = Datum::try_from_bytes(&bytes_of(&args["bytes"])?, kind.clone())?;
-    Ok(told(&kind, value.literal()))
+    Ok(exchange_form(&kind, value.literal()))
 }
 
 pub fn json_encode(args: &Value) -> Answer {

@@ -125,7 +125,7 @@ pub fn plan(args: &Value) -> Answer {
     let mut files: Vec<Value> = vec![];
     for task in tasks {
         if version == FormatVersion::V3 && !task.deletes.is_empty() {
-            return unsupported("plans do not tell deletion vectors from other deletes");
+            return unsupported("plans do not distinguish deletion vectors from other deletes");
         }
         let deletes: Vec<Value> = task.deletes.iter().map(|one| json!({"path": one.file_path})).collect();
         if !files.iter().any(|file| file["data_file"] == json!(task.data_file_path)) {

@@ -1,5 +1,5 @@
 //! The exchange form of values (docs/protocol.md), read and written without asking whether a value is any good: what the
-//! library refuses is for the library to say. What cannot be told to it at all is unsupported.
+//! library refuses is for the library to say. What has no form in the library at all is unsupported.
 
 use iceberg::spec::{Datum, Literal, PrimitiveLiteral, PrimitiveType, Type};
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ const DAY: i64 = 86_400;
 /// The library's value of an exchange form, which is not null.
 pub fn datum(kind: &PrimitiveType, value: &Value) -> Result<Datum, Refusal> {
     let text = value.as_str();
-    let untold = || Refusal::Unsupported(format!("this cannot be told to the library as {kind}"));
+    let no_form = || Refusal::Unsupported(format!("the library has no form of this as {kind}"));
     let found = match kind {
         PrimitiveType::Boolean => value.as_bool().map(Datum::bool),
         PrimitiveType::Int => value.as_i64().and_then(|whole| i32::try_from(whole).ok()).map(Datum::int),
@@ -19,7 +19,7 @@ pub fn datum(kind: &PrimitiveType, value: &Value) -> Result<Datum, Refusal> {
         PrimitiveType::Float => real(value).map(|number| Datum::float(number as f32)),
         PrimitiveType::Double => real(value).map(Datum::double),
         PrimitiveType::Decimal { .. } => {
-            let exact = Datum::decimal_from_str(text.ok_or_else(untold)?).map_err(|_| untold())?;
+            let exact = Datum::decimal_from_str(text.ok_or_else(no_form)?).map_err(|_| no_form())?;
             return Ok(exact.to(&Type::Primitive(kind.clone()))?);
         }
         PrimitiveType::Date => text.and_then(days).and_then(|days| i32::try_from(days).ok()).map(Datum::date),
@@ -39,7 +39,7 @@ pub fn datum(kind: &PrimitiveType, value: &Value) -> Result<Datum, Refusal> {
         other => return unsupported(format!("the library has no values of {other}")),
     };
     // Literals of fixed know no length by themselves: the library converts them to the type.
-    Ok(found.ok_or_else(untold)?.to(&Type::Primitive(kind.clone()))?)
+    Ok(found.ok_or_else(no_form)?.to(&Type::Primitive(kind.clone()))?)
 }
 
 fn whole(value: &Value) -> Option<i64> {
@@ -137,8 +137,8 @@ fn instant(text: &str, places: u32, zoned: bool) -> Option<i64> {
     i64::try_from(exact).ok()
 }
 
-/// The exchange form of a value that the library answered. What is no value of the type is told as it is.
-pub fn told(kind: &PrimitiveType, value: &PrimitiveLiteral) -> Value {
+/// The exchange form of an answer of the library. What is not a value of the type stays as it is.
+pub fn exchange_form(kind: &PrimitiveType, value: &PrimitiveLiteral) -> Value {
     match value {
         PrimitiveLiteral::Boolean(truth) => json!(truth),
         PrimitiveLiteral::Int(number) => integer(kind, i64::from(*number)),
@@ -158,7 +158,7 @@ pub fn told(kind: &PrimitiveType, value: &PrimitiveLiteral) -> Value {
 
 pub fn told_literal(kind: &Type, value: &Literal) -> Value {
     match (kind, value) {
-        (Type::Primitive(kind), Literal::Primitive(value)) => told(kind, value),
+        (Type::Primitive(kind), Literal::Primitive(value)) => exchange_form(kind, value),
         _ => json!(format!("{value:?}")),
     }
 }

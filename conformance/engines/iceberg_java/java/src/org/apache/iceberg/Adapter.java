@@ -92,12 +92,12 @@ public final class Adapter {
   }
 
   private ObjectNode start() {
-    ObjectNode told = JSON.createObjectNode();
-    told.put("implementation", "iceberg-java").put("version", IcebergBuild.version()).put("language", "java");
-    told.put("protocol", 1).putArray("format_versions").add(1).add(2).add(3);
-    ArrayNode names = told.putArray("operations");
+    ObjectNode answer = JSON.createObjectNode();
+    answer.put("implementation", "iceberg-java").put("version", IcebergBuild.version()).put("language", "java");
+    answer.put("protocol", 1).putArray("format_versions").add(1).add(2).add(3);
+    ArrayNode names = answer.putArray("operations");
     operations.keySet().forEach(names::add);
-    return JSON.createObjectNode().set("ok", told);
+    return JSON.createObjectNode().set("ok", answer);
   }
 
   private ObjectNode answer(String name, JsonNode args) {

@@ -104,9 +104,9 @@ final class CommitOperations {
       catalog.createTable(name, schema, specOf(args, schema), properties);
     }
     try {
-      ObjectNode told = Adapter.JSON.createObjectNode();
-      follow(args, name, snapshots, told.putArray("outcomes"));
-      return told.set("table", tableForm(name, snapshots));
+      ObjectNode answer = Adapter.JSON.createObjectNode();
+      follow(args, name, snapshots, answer.putArray("outcomes"));
+      return answer.set("table", tableForm(name, snapshots));
     } finally {
       catalog.dropTable(name, false);
     }
@@ -131,7 +131,7 @@ final class CommitOperations {
       first.commit();
     }
     Map<String, Handle> handles = new HashMap<>();
-    Set<String> refused = new HashSet<>(); // at once, which is told where they would commit
+    Set<String> refused = new HashSet<>(); // at once; the answer says so where they would commit
     for (JsonNode step : args.get("log")) {
       String writer = step.get("writer").asText();
       Handle handle = handles.computeIfAbsent(writer, unused -> new Handle(args, name, snapshots));
@@ -166,16 +166,16 @@ final class CommitOperations {
     JsonNode written = Adapter.JSON.readTree(TableMetadataParser.toJson(metadata));
     Map<Long, JsonNode> byId = new HashMap<>();
     written.get("snapshots").forEach(one -> byId.put(one.get("snapshot-id").longValue(), one));
-    ObjectNode told = Adapter.JSON.createObjectNode();
-    told.set("format-version", written.get("format-version"));
-    told.put("last-sequence-number", Long.toString(metadata.lastSequenceNumber()));
-    ArrayNode columns = told.putArray("columns");
+    ObjectNode answer = Adapter.JSON.createObjectNode();
+    answer.set("format-version", written.get("format-version"));
+    answer.put("last-sequence-number", Long.toString(metadata.lastSequenceNumber()));
+    ArrayNode columns = answer.putArray("columns");
     metadata.schema().columns().forEach(field -> columns.add(field.name()));
-    ArrayNode spec = told.putArray("spec");
+    ArrayNode spec = answer.putArray("spec");
     metadata.spec().fields().forEach(field -> spec.add(field.name()));
-    ArrayNode sort = told.putArray("sort");
+    ArrayNode sort = answer.putArray("sort");
     metadata.sortOrder().fields().forEach(field -> sort.add(metadata.schema().findField(field.sourceId()).name()));
-    ObjectNode properties = told.putObject("properties");
+    ObjectNode properties = answer.putObject("properties");
     metadata.properties().forEach(
         (key, value) -> {
           if (key.startsWith(PREFIX)) {
@@ -183,7 +183,7 @@ final class CommitOperations {
           }
         });
     RowIds rowIds = new RowIds();
-    ObjectNode refs = told.putObject("refs");
+    ObjectNode refs = answer.putObject("refs");
     for (Map.Entry<String, SnapshotRef> ref : metadata.refs().entrySet()) {
       ObjectNode form = refs.putObject(ref.getKey()).put("type", ref.getValue().isBranch() ? "branch" : "tag");
       long id = ref.getValue().snapshotId();
@@ -193,15 +193,15 @@ final class CommitOperations {
       }
       form.set("operations", Adapter.JSON.valueToTree(line));
       boolean hasRowIds = byId.get(id).hasNonNull("first-row-id");
-      tellFiles(form.putObject("files"), table.io(), metadata, id, hasRowIds ? rowIds : null);
+      putFiles(form.putObject("files"), table.io(), metadata, id, hasRowIds ? rowIds : null);
     }
-    ArrayNode statistics = told.putArray("statistics");
+    ArrayNode statistics = answer.putArray("statistics");
     metadata.statisticsFiles().stream()
         .map(one -> snapshots.indexOf(one.snapshotId()) + 1)
         .sorted()
         .forEach(statistics::add);
-    told.put("snapshots", written.get("snapshots").size());
-    return told.put("row-ids", rowIds.relation());
+    answer.put("snapshots", written.get("snapshots").size());
+    return answer.put("row-ids", rowIds.relation());
   }
 
   private static JsonNode parent(JsonNode snapshot, Map<Long, JsonNode> byId) {
@@ -209,13 +209,13 @@ final class CommitOperations {
     return parent == null ? null : byId.get(parent.longValue());
   }
 
-  private static void tellFiles(ObjectNode told, FileIO io, TableMetadata metadata, long snapshotId, RowIds rowIds)
+  private static void putFiles(ObjectNode answer, FileIO io, TableMetadata metadata, long snapshotId, RowIds rowIds)
       throws IOException {
     Snapshot snapshot = metadata.snapshot(snapshotId);
     for (ManifestFile manifest : snapshot.dataManifests(io)) {
       try (CloseableIterable<DataFile> files = ManifestFiles.read(manifest, io, metadata.specsById())) {
         for (DataFile file : files) {
-          told.put(fileName(file), String.valueOf(file.dataSequenceNumber()));
+          answer.put(fileName(file), String.valueOf(file.dataSequenceNumber()));
           if (rowIds != null) {
             rowIds.add(file);
           }
@@ -225,7 +225,7 @@ final class CommitOperations {
     for (ManifestFile manifest : snapshot.deleteManifests(io)) {
       try (CloseableIterable<DeleteFile> files =
           ManifestFiles.readDeleteManifest(manifest, io, metadata.specsById())) {
-        files.forEach(file -> told.put(fileName(file), String.valueOf(file.dataSequenceNumber())));
+        files.forEach(file -> answer.put(fileName(file), String.valueOf(file.dataSequenceNumber())));
       }
     }
   }

@@ -21,7 +21,7 @@ import org.apache.iceberg.util.ByteBuffers;
 
 /**
  * The exchange form of values (docs/protocol.md), read and written without asking whether a value is any good: what the
- * library refuses is for the library to say. What cannot be told to it at all is unsupported.
+ * library refuses is for the library to say. What has no form in the library at all is unsupported.
  */
 final class ExchangeForm {
   private static final Pattern INTEGER = Pattern.compile("-?[0-9]{1,40}");
@@ -70,11 +70,11 @@ final class ExchangeForm {
     Object value = null;
     try {
       value = readPresent(kind, json);
-    } catch (IllegalArgumentException | ArithmeticException | DateTimeException told) {
-      // what cannot be told is said below
+    } catch (IllegalArgumentException | ArithmeticException | DateTimeException refusal) {
+      // thrown below, as for what has no form
     }
     if (value == null) {
-      throw new Adapter.Unsupported("this cannot be told to the library as " + kind);
+      throw new Adapter.Unsupported("the library has no form of this as " + kind);
     }
     return value;
   }
@@ -170,7 +170,7 @@ final class ExchangeForm {
     return BigInteger.TEN.pow(digits);
   }
 
-  /** The exchange form of what the library answered; what is no value of the kind is told as it is. */
+  /** The exchange form of an answer of the library; what is not a value of the type stays as it is. */
   static JsonNode write(String kind, Object value) {
     if (value == null) {
       return NullNode.instance;

@@ -40,7 +40,7 @@ final class ManifestOperations {
   private static JsonNode read(JsonNode args) throws IOException {
     for (JsonNode name : args.path("select")) {
       if (name.asText().equals("header")) {
-        throw new Adapter.Unsupported("the header of a manifest is not told");
+        throw new Adapter.Unsupported("the library does not show the header of a manifest");
       }
     }
     Schema schema = schemaOf(args);
@@ -58,29 +58,29 @@ final class ManifestOperations {
       boolean deletes = given.path("content").asInt() != 0;
       ManifestReader<?> reader =
           deletes ? ManifestFiles.readDeleteManifest(manifest, io, specs) : ManifestFiles.read(manifest, io, specs);
-      ObjectNode told = Adapter.JSON.createObjectNode();
-      tellEntries(told.putArray("entries"), reader, specs.get(given.get("partition_spec_id").intValue()));
-      return told;
+      ObjectNode answer = Adapter.JSON.createObjectNode();
+      addEntries(answer.putArray("entries"), reader, specs.get(given.get("partition_spec_id").intValue()));
+      return answer;
     } finally {
       io.deleteFile(path);
     }
   }
 
-  private static <F extends ContentFile<F>> void tellEntries(
-      ArrayNode told, ManifestReader<F> reader, PartitionSpec spec) throws IOException {
+  private static <F extends ContentFile<F>> void addEntries(
+      ArrayNode answer, ManifestReader<F> reader, PartitionSpec spec) throws IOException {
     try (CloseableIterable<ManifestEntry<F>> entries = reader.entries()) {
-      for (ManifestEntry<F> entry : entries) { // one object for all: it is told before the next is read
-        told.add(ManifestForms.of(entry, spec));
+      for (ManifestEntry<F> entry : entries) { // one object for all: its answer is made before the next is read
+        answer.add(ManifestForms.of(entry, spec));
       }
     }
   }
 
   private static JsonNode readList(JsonNode args) {
-    ObjectNode told = Adapter.JSON.createObjectNode();
-    ArrayNode manifests = told.putArray("manifests");
+    ObjectNode answer = Adapter.JSON.createObjectNode();
+    ArrayNode manifests = answer.putArray("manifests");
     InMemoryInputFile file = new InMemoryInputFile("memory:/l.avro", ExchangeForm.bytes(args.get("bytes")));
     ManifestLists.read(file).forEach(manifest -> manifests.add(ManifestForms.of(manifest)));
-    return told;
+    return answer;
   }
 
   private static Long longOf(JsonNode form, String name) {

@@ -163,9 +163,9 @@ final class MetadataOperations {
       operations = operationsOf(written(metadata).toString());
       metadata = operations.current();
     }
-    ObjectNode told = Adapter.JSON.createObjectNode();
-    told.set("fields", Adapter.JSON.readTree(SchemaParser.toJson(metadata.schema())).get("fields"));
-    return told.put("last-column-id", metadata.lastColumnId());
+    ObjectNode answer = Adapter.JSON.createObjectNode();
+    answer.set("fields", Adapter.JSON.readTree(SchemaParser.toJson(metadata.schema())).get("fields"));
+    return answer.put("last-column-id", metadata.lastColumnId());
   }
 
   static void changeColumn(UpdateSchema update, Schema schema, JsonNode change) {
@@ -275,43 +275,43 @@ final class MetadataOperations {
     } catch (java.lang.reflect.InvocationTargetException thrown) {
       throw thrown.getCause() instanceof Exception ? (Exception) thrown.getCause() : thrown;
     }
-    ObjectNode told = Adapter.JSON.createObjectNode();
-    ArrayNode snapshots = told.putArray("snapshots");
+    ObjectNode answer = Adapter.JSON.createObjectNode();
+    ArrayNode snapshots = answer.putArray("snapshots");
     document.get("snapshots").forEach(snapshot -> snapshots.add(snapshot.get("snapshot-id").asText()));
-    ArrayNode refs = told.putArray("refs");
+    ArrayNode refs = answer.putArray("refs");
     document.get("refs").fieldNames().forEachRemaining(refs::add);
-    return told;
+    return answer;
   }
 
   private static JsonNode applyMapping(JsonNode args) {
     NameMapping mapping = NameMappingParser.fromJson(text(args.get("mapping")));
-    ArrayNode told = Adapter.JSON.createArrayNode();
-    tell(told, mapping, List.of(), args.get("columns"));
-    return told;
+    ArrayNode answer = Adapter.JSON.createArrayNode();
+    addColumns(answer, mapping, List.of(), args.get("columns"));
+    return answer;
   }
 
-  /** Tells the columns of a file at every level, each before those inside it. */
-  private static void tell(ArrayNode told, NameMapping mapping, List<String> around, JsonNode columns) {
+  /** Adds the columns of a file at every level to the answer, each before those inside it. */
+  private static void addColumns(ArrayNode answer, NameMapping mapping, List<String> around, JsonNode columns) {
     for (JsonNode column : columns) {
-      tellColumn(told, mapping, around, column.get("name").asText(), column.get("type"));
+      addColumn(answer, mapping, around, column.get("name").asText(), column.get("type"));
     }
   }
 
-  private static void tellColumn(ArrayNode told, NameMapping mapping, List<String> around, String name, JsonNode type) {
+  private static void addColumn(ArrayNode answer, NameMapping mapping, List<String> around, String name, JsonNode type) {
     List<String> path = new ArrayList<>(around);
     path.add(name);
-    ObjectNode one = told.addObject();
+    ObjectNode one = answer.addObject();
     ArrayNode names = one.putArray("path");
     path.forEach(names::add);
     MappedField field = mapping.find(path);
     one.put("field-id", field == null ? null : field.id());
     if (type.has("fields")) {
-      tell(told, mapping, path, type.get("fields"));
+      addColumns(answer, mapping, path, type.get("fields"));
       return;
     }
     for (String part : List.of("element", "key", "value")) {
       if (type.has(part)) {
-        tellColumn(told, mapping, path, part, type.get(part));
+        addColumn(answer, mapping, path, part, type.get(part));
       }
     }
   }

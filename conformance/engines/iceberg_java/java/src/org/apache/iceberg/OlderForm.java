@@ -63,7 +63,7 @@ final class OlderForm {
     return TERMS.contains(expression.path("type").asText());
   }
 
-  /** A constant without the type that it may tell, as the library aligns constants with the column. */
+  /** A constant without its type, if it has one, as the library aligns constants with the column. */
   private static JsonNode constant(JsonNode expression) {
     return expression.isObject() ? expression.get("value") : expression;
   }

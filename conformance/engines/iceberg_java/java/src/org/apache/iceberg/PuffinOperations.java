@@ -39,10 +39,10 @@ final class PuffinOperations {
   }
 
   private static JsonNode read(JsonNode args) throws IOException {
-    ObjectNode told = Adapter.JSON.createObjectNode();
+    ObjectNode answer = Adapter.JSON.createObjectNode();
     InMemoryInputFile file = new InMemoryInputFile(ExchangeForm.bytes(args.get("bytes")));
     try (PuffinReader reader = Puffin.read(file).build()) {
-      ArrayNode blobs = told.putArray("blobs");
+      ArrayNode blobs = answer.putArray("blobs");
       for (BlobMetadata blob : reader.fileMetadata().blobs()) {
         ByteBuffer payload = reader.readAll(List.of(blob)).iterator().next().second();
         ObjectNode form = blobs.addObject();
@@ -54,9 +54,9 @@ final class PuffinOperations {
         form.set("properties", Adapter.JSON.valueToTree(blob.properties()));
         form.set("payload", ExchangeForm.hexadecimal(payload));
       }
-      told.set("properties", Adapter.JSON.valueToTree(reader.fileMetadata().properties()));
+      answer.set("properties", Adapter.JSON.valueToTree(reader.fileMetadata().properties()));
     }
-    return told;
+    return answer;
   }
 
   private static JsonNode write(JsonNode args) throws IOException {
@@ -87,7 +87,7 @@ final class PuffinOperations {
 
   /**
    * {@code PositionDeleteIndex.deserialize} compares the cardinality with the one in a manifest. No manifest is asked
-   * about, so the file is described with the one that the library itself finds, which the first refusal tells.
+   * about, so the file is described with the one that the library itself finds, which the first refusal names.
    */
   private static JsonNode decode(JsonNode args) {
     byte[] data = ExchangeForm.bytes(args.get("bytes"));
@@ -95,11 +95,11 @@ final class PuffinOperations {
     try {
       index = PositionDeleteIndex.deserialize(data, fileOf(data, 0));
     } catch (RuntimeException refusal) {
-      Matcher told = OTHER_CARDINALITY.matcher(String.valueOf(refusal.getMessage()));
-      if (!told.find()) {
+      Matcher cardinality = OTHER_CARDINALITY.matcher(String.valueOf(refusal.getMessage()));
+      if (!cardinality.find()) {
         throw refusal;
       }
-      index = PositionDeleteIndex.deserialize(data, fileOf(data, Long.parseLong(told.group(1))));
+      index = PositionDeleteIndex.deserialize(data, fileOf(data, Long.parseLong(cardinality.group(1))));
     }
     if (index.cardinality() > MAX_POSITIONS) {
       throw new Adapter.Unsupported(index.cardinality() + " positions are too many to list");
@@ -108,8 +108,8 @@ final class PuffinOperations {
     index.forEach(position -> extend(ranges, position));
     ObjectNode form = Adapter.JSON.createObjectNode();
     form.put("cardinality", Long.toString(index.cardinality()));
-    ArrayNode told = form.putArray("ranges");
-    ranges.forEach(range -> told.addArray().add(Long.toString(range[0])).add(Long.toString(range[1])));
+    ArrayNode pairs = form.putArray("ranges");
+    ranges.forEach(range -> pairs.addArray().add(Long.toString(range[0])).add(Long.toString(range[1])));
     return form;
   }
 

@@ -82,8 +82,8 @@ final class ScanOperations {
   private static JsonNode plan(JsonNode args) throws IOException {
     Table table = tableOf(args);
     TableScan scan = scanOf(table, args);
-    ObjectNode told = Adapter.JSON.createObjectNode();
-    ArrayNode files = told.putArray("files");
+    ObjectNode answer = Adapter.JSON.createObjectNode();
+    ArrayNode files = answer.putArray("files");
     try (CloseableIterable<FileScanTask> tasks = scan.filter(filterOf(args, scan.schema())).planFiles()) {
       for (FileScanTask task : tasks) {
         ObjectNode file = files.addObject().put("data_file", task.file().location());
@@ -96,7 +96,7 @@ final class ScanOperations {
         }
       }
     }
-    return told;
+    return answer;
   }
 
   /** Whether the Commons Lang beside Spark has what the library reads variants with. */
@@ -114,12 +114,12 @@ final class ScanOperations {
     if (types.toString().contains("variant") && !readsVariants()) {
       throw new Adapter.Unsupported("the Commons Lang beside Spark has not what variants are read with");
     }
-    ObjectNode told = Adapter.JSON.createObjectNode();
-    ArrayNode rows = told.putArray("rows");
+    ObjectNode answer = Adapter.JSON.createObjectNode();
+    ArrayNode rows = answer.putArray("rows");
     Table table = tableOf(args);
     TableScan scan = scanOf(table, args);
     if (scan.snapshot() == null) {
-      return told;
+      return answer;
     }
     List<String> names = new ArrayList<>();
     if (args.has("select")) {
@@ -137,7 +137,7 @@ final class ScanOperations {
         }
       }
     }
-    return told;
+    return answer;
   }
 
   private static Schema projectionOf(Schema schema, List<String> names) {

@@ -166,13 +166,13 @@ final class ValueOperations {
     typeOf(args.get("type"));
     ByteBuffer buffer = ExchangeForm.buffer(args.get("bytes")).order(ByteOrder.LITTLE_ENDIAN);
     Double[] coordinates = Release.coordinates(buffer);
-    ObjectNode told = Adapter.JSON.createObjectNode();
+    ObjectNode answer = Adapter.JSON.createObjectNode();
     for (int place = 0; place < coordinates.length; place++) {
       if (coordinates[place] != null) {
-        told.set("xyzm".substring(place, place + 1), ExchangeForm.write("double", coordinates[place]));
+        answer.set("xyzm".substring(place, place + 1), ExchangeForm.write("double", coordinates[place]));
       }
     }
-    return told;
+    return answer;
   }
 
   private static JsonNode boundTruncate(JsonNode args) {
