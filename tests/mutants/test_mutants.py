@@ -10,9 +10,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from tools.mutants import commits, metrics, values, ways
-from tools.mutants.arena import CHECKS, Preloaded, dies, materialize
+from tools.mutants import commits, fast_paths, metrics, values
 from tools.mutants.drawing import changes
+from tools.mutants.killing import CHECKS, Preloaded, dies, materialize
 from tools.mutants.mutant import ROOT, SCORE, Mutant, equivalents, everything, parsed
 
 SCORED = tomllib.loads(SCORE.read_text(encoding="utf-8"))
@@ -103,11 +103,11 @@ def test_checks_hold_without_any_mutation(kind: str) -> None:
     assert [name for name, check in QUICK[kind]().items() if not check()] == []
 
 
-@pytest.mark.parametrize("thresholds", [ways.THRESHOLDS, ways.UNEVEN], ids=["few", "uneven"])
+@pytest.mark.parametrize("thresholds", [fast_paths.THRESHOLDS, fast_paths.UNEVEN], ids=["few", "uneven"])
 def test_thresholds_of_the_fast_ways_are_constants(
     thresholds: Mapping[str, Mapping[str, int]],
 ) -> None:
-    with ways.eager(thresholds):
+    with fast_paths.eager(thresholds):
         for module, values in thresholds.items():
             assert {name: getattr(importlib.import_module(module), name) for name in values} == values
 

@@ -6,7 +6,7 @@ import argparse
 import sys
 import time
 
-from tools.mutants import arena, drawing
+from tools.mutants import drawing, killing
 from tools.mutants.coverage import covered
 from tools.mutants.judging import Preloaded
 from tools.mutants.mutant import (
@@ -71,7 +71,7 @@ def _check() -> int:
 def _run(words: list[str], *, again: bool) -> int:
     mutants, known, reasons = chosen(words), killers(), equivalents()
     preloaded = Preloaded()
-    status, problem = arena.materialize()
+    status, problem = killing.materialize()
     if status != "done":
         raise SystemExit(problem)
     results: dict[str, tuple[str, str]] = {}
@@ -81,7 +81,7 @@ def _run(words: list[str], *, again: bool) -> int:
         if mutant.id in reasons and not again:
             found = ("equivalent", reasons[mutant.id])
         else:
-            found = arena.fight(preloaded, mutant, killer, lambda: covered(preloaded))
+            found = killing.find_killer(preloaded, mutant, killer, lambda: covered(preloaded))
         if found[0] == "survived" and mutant.id in reasons:
             found = ("equivalent", reasons[mutant.id])
         results[mutant.id] = found

@@ -21,7 +21,7 @@ from tools.mutants.mutant import ROOT
 
 CACHE = ROOT / ".cache" / "mutants"
 
-ASKING = ("commits", "forms", "judging", "metrics", "values", "ways")
+ASKING = ("commits", "fast_paths", "forms", "judging", "metrics", "values")
 """The modules whose change has everything be measured again."""
 
 Function = tuple[str, str]

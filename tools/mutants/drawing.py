@@ -166,7 +166,7 @@ class _Finder(ast.NodeVisitor):
 
     def visit_Expr(self, node: ast.Expr) -> None:
         if isinstance(node.value, ast.Yield | ast.YieldFrom):
-            self._add(self._start(node), self._end(node), "yield from ()", "something not told")
+            self._add(self._start(node), self._end(node), "yield from ()", "a finding left out")
         elif isinstance(node.value, ast.Call):
             self._add(self._start(node), self._end(node), "pass", "a step skipped")
         if not (isinstance(node.value, ast.Call | ast.Yield) and _is_refusal(node.value)):

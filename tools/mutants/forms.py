@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tools.mutants.ways import Check, Rows, eager
+from tools.mutants.fast_paths import Check, Rows, eager
 
 SEEDS = {"equivalence": 200, "law": 12, "written": 60}
 

@@ -47,7 +47,7 @@ def fails(mutant: Mutant | None, killer: str, seconds: int = 600) -> bool:
 
 
 def _begin() -> None:
-    from tools.mutants.arena import in_place_of
+    from tools.mutants.killing import in_place_of
 
     fields = json.loads(os.environ[VARIABLE])
     in_place_of(Mutant(**{**fields, "codes": tuple(fields["codes"])}), patches=False)

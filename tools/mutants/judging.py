@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from tools.mutants import commits, forms, metrics, values, ways
+from tools.mutants import commits, fast_paths, forms, metrics, values
 from tools.mutants.mutant import ROOT
 
 LIBRARIES = (
@@ -209,9 +209,11 @@ CHECKS: dict[str, Callable[[Judges], dict[str, Callable[[], bool]]]] = {
     "value": lambda _: values.values(),
     "commit": lambda _: commits.commits(),
     "first": _firsts,
-    "columnar": lambda judges: ways.columnar(judges.preloaded.rows),
+    "columnar": lambda judges: fast_paths.columnar(judges.preloaded.rows),
     "form": lambda judges: forms.forms(judges.preloaded.rows),
-    "lanes": lambda judges: ways.lanes(judges.preloaded.rows, judges.vector, judges.checks("corruption")),
+    "vectorized": lambda judges: fast_paths.vectorized(
+        judges.preloaded.rows, judges.vector, judges.checks("corruption")
+    ),
     "equivalence": lambda _: forms.equivalence(),
     "written": lambda _: forms.written(),
     "law": lambda _: forms.laws(),

@@ -23,7 +23,7 @@ from conformance.core.json_types import Json
 from conformance.properties.script_shrinking import smaller_or_refused
 from conformance.properties.shrinking import smallest
 from tools.apart import BROKEN, DONE, HANGS, apart
-from tools.mutants.arena import in_place_of
+from tools.mutants.killing import in_place_of
 from tools.mutants.mutant import HERE, SEQUENCES, Mutant, load
 
 KILLERS = HERE / "sequences_killers.json"

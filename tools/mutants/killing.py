@@ -21,7 +21,7 @@ from tools.mutants.importing import Finder
 from tools.mutants.judging import CHECKS, READING, Judges, Preloaded, failing, forget, quiet
 from tools.mutants.mutant import ROOT, Mutant
 
-__all__ = ["CHECKS", "Judges", "Preloaded", "candidates", "dies", "fight", "materialize"]
+__all__ = ["CHECKS", "Judges", "Preloaded", "candidates", "dies", "find_killer", "materialize"]
 
 MOST = {
     "metrics": 100,
@@ -32,7 +32,7 @@ MOST = {
     "form": 200,
     "commit.replay": 300,
     "scan.plan": 400,
-    "lanes": 500,
+    "vectorized": 500,
     "equivalence": 200,
     "written": 60,
     "law": 60,
@@ -63,7 +63,7 @@ def materialize() -> tuple[str, Any]:
     return apart(work, TIMEOUT)
 
 
-def fight(
+def find_killer(
     preloaded: Preloaded, mutant: Mutant, killer: str | None, coverage: Callable[[], Coverage]
 ) -> tuple[str, str]:
     """Hold one mutant against everything that runs what it changes.

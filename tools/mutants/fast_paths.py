@@ -1,9 +1,9 @@
-"""The same questions by the other ways that the reference has to answer them: columns, lanes, and tables at random.
+"""The questions of vectors, answered by the fast paths of the reference: kernels, vectorized decoding, random tables.
 
-Vectors ask for one value, one row or a few entries, for which the reference takes its plain ways. Where many come
-together it takes others, and here vectors are made to take those: as rows of a column, as entries of a manifest of
-many, and with every threshold below which a fast way is not taken put to nothing. What is expected is what the vector
-expects. Metamorphic properties and filter pushdown are checked with a few seeds, as the tool does for engines.
+A vector asks for one value, one row or a few entries, which the reference answers by its plain code. Its fast paths are
+for many at once. Here the values of vectors become rows of a column or entries of a large manifest, and each threshold
+below which a fast path is not used is 0. The expected answer is that of the vector. Metamorphic properties and filter
+pushdown are checked with a few seeds, as the tool does for engines.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ THRESHOLDS = {
     "spec_ref.columnar.encodings.avro.vectorized": {"LONG_LIST": 1, "MIN_VECTORIZED": 1},
     "spec_ref.columnar.murmur3_vectorized": {"MIN_VECTORIZED": 0},
 }
-"""By module: what keeps the fast ways from few values."""
+"""By module: the thresholds below which it does not use its fast path."""
 
 UNEVEN = {"spec_ref.columnar.murmur3_vectorized": {"MIN_VECTORIZED": 0, "IDLE_BLOCKS": -1}}
 """What makes values be hashed as those of very different lengths are."""
@@ -44,7 +44,7 @@ LANED = ("manifest.read", "manifest.check", "manifest-list.read", "scan.plan", "
 
 @contextlib.contextmanager
 def eager(thresholds: Mapping[str, Mapping[str, int]] = THRESHOLDS) -> Iterator[None]:
-    """Fast ways are taken for whatever little there is."""
+    """Use the fast paths for any number of values."""
     kept = []
     for name, values in thresholds.items():
         module = importlib.import_module(name)
@@ -58,8 +58,8 @@ def eager(thresholds: Mapping[str, Mapping[str, int]] = THRESHOLDS) -> Iterator[
             setattr(module, attribute, value)
 
 
-def lanes(rows: Rows, right: Callable[[str], bool], corruptions: Mapping[str, Check]) -> dict[str, Check]:
-    """Vectors and corruptions whose manifests are decoded in lanes, however few entries they have."""
+def vectorized(rows: Rows, right: Callable[[str], bool], corruptions: Mapping[str, Check]) -> dict[str, Check]:
+    """Return vectors and corruptions whose manifests are decoded vectorized, however few entries they have."""
 
     def vector(name: str) -> bool:
         with eager():
