@@ -9,7 +9,9 @@ from typing import Any
 import jiter
 
 _ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
-_MINUS_0 = re.compile(rb"(?<![eE])-0(?![0-9.eE])")
+_MINUS_0 = re.compile(rb"-0(?<![^\[,: \t\r\n]-0)(?![^,\]} \t\r\n])")
+"""A number -0; also its text between such characters in a string. It begins with the literal, which searches fast."""
+
 _STRING_OR_MINUS_0 = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|' + _MINUS_0.pattern, re.DOTALL)
 
 

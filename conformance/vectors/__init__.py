@@ -22,7 +22,7 @@ from conformance.core.lazy_imports import lazy_imports
 from conformance.operations.protocol import Ok, Refused
 from conformance.operations.registry import OPERATIONS, Operation
 from conformance.operations.schemas import vectors_schema
-from conformance.vectors.golden_places import location_complaint
+from conformance.vectors.golden_places import location_complaint, named_place
 
 with lazy_imports():
     from spec_ref import requirements
@@ -92,7 +92,8 @@ def load(folder: Path) -> tuple[Vector, ...]:
         raise UsageError(f"{folder}: no vectors in it (they are files SUITE/TOPIC.json)")
     schema = folder / SCHEMA
     check = _schema(schema if schema.is_file() else None)
-    vectors = tuple(vector for path in paths for vector in _load_file(path, check))
+    golden = named_place(folder)
+    vectors = tuple(vector for path in paths for vector in _load_file(path, check, golden))
     twice = [id_ for id_, count in Counter(vector.id for vector in vectors).items() if count > 1]
     if twice:
         first, second = (vector.file for vector in vectors if vector.id == twice[0])
@@ -105,7 +106,7 @@ def count_on_disk(folder: Path) -> int:
     return sum(len(parse_json(path.read_bytes())["vectors"]) for path in vector_files(folder))
 
 
-def _load_file(path: Path, check: jsonschema_rs.Validator) -> Iterator[Vector]:
+def _load_file(path: Path, check: jsonschema_rs.Validator, golden: str) -> Iterator[Vector]:
     try:
         content = parse_json(path.read_bytes())
     except OSError as error:
@@ -120,7 +121,7 @@ def _load_file(path: Path, check: jsonschema_rs.Validator) -> Iterator[Vector]:
         raise UsageError(f"{path}: broken vector file: /operation: no operation {content['operation']!r}")
     for index, row in enumerate(content["vectors"]):
         vector = _vector(path, content, operation, row)
-        complaint = _form_complaint(vector)
+        complaint = _form_complaint(vector, golden)
         if complaint is not None:
             raise UsageError(f"{path}: broken vector file: /vectors/{index}{complaint} (vector {vector.id})")
         yield vector
@@ -149,14 +150,19 @@ def _alternative(expect: dict[str, Any]) -> Alternative:
     return Ok(expect["ok"]) if "ok" in expect else Refused(expect["error"])
 
 
-def _form_complaint(vector: Vector) -> str | None:
-    """Describe where and how a vector violates the schema of its operation; None if it does not."""
+def _form_complaint(vector: Vector, golden: str) -> str | None:
+    """Describe where and how a vector violates the schema of its operation; None if it does not.
+
+    Args:
+        vector: the vector.
+        golden: the location below which its folder names golden tables.
+    """
     wrong = vector.operation.args_complaint(vector.args)
     if wrong is not None:
         return f"/args: {wrong}"
     location = vector.args.get("table")
     if isinstance(location, str):
-        wrong = location_complaint(location, Path(vector.file).parent.parent)
+        wrong = location_complaint(location, golden)
         if wrong is not None:
             return f"/args/table: {wrong}"
     for one in vector.permitted:

@@ -48,9 +48,14 @@ def location_of(folder: Path) -> str:
     return text
 
 
-def location_complaint(location: str, folder: Path) -> str | None:
-    """Describe why a vector may not use the table at a location, as only files of golden tables are read; else None."""
-    path, place = PurePosixPath(location), PurePosixPath(named_place(folder))
+def location_complaint(location: str, named: str) -> str | None:
+    """Describe why a vector may not use the table at a location, as only files of golden tables are read; else None.
+
+    Args:
+        location: the location that a vector names.
+        named: the location below which its folder names golden tables (`named_place`).
+    """
+    path, place = PurePosixPath(location), PurePosixPath(named)
     below = path.parts[len(place.parts) :] if path.is_relative_to(place) else ()
     if len(below) > 1 and ".." not in below and "\0" not in location:
         return None

@@ -8,8 +8,11 @@ from typing import Any
 
 import jsonschema
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from conformance.core.failures import HarnessFault
+from conformance.core.json_text import parse_json
 from conformance.operations.protocol import (
     MAX_LINE,
     Breach,
@@ -84,6 +87,34 @@ def test_answers_are_read(line: bytes, answer: object) -> None:
 def test_minus_0_keeps_its_sign() -> None:
     _, answer = read_answer(b'{"seq": 1, "ok": {"-0": -0}}')
     assert repr(answer) == repr(Ok({"-0": -0.0}))
+
+
+MINUS_0_TEXTS = st.text(st.sampled_from('-0,: []{}"\\\n1'), max_size=12)
+DOCUMENTS = st.recursive(
+    st.sampled_from([-0.0, 0, -1, 1]) | MINUS_0_TEXTS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(MINUS_0_TEXTS, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(document=DOCUMENTS, layout=st.sampled_from([{"indent": 1}, {"separators": (",", ":")}, {}]))
+def test_only_numbers_are_read_as_minus_0(document: Any, layout: dict[str, Any]) -> None:
+    """``-0.0`` is written as ``-0`` wherever it is a number, and texts that look alike stay as they are."""
+    text = json.dumps(marked(document), **layout).replace('"MINUS 0"', "-0")
+    assert repr(parse_json(text.encode())) == repr(document)
+
+
+def marked(document: Any) -> Any:
+    """Put a text that is in no document in the place of -0.0."""
+    match document:
+        case float():
+            return "MINUS 0"
+        case list():
+            return [marked(one) for one in document]
+        case dict():
+            return {name: marked(one) for name, one in document.items()}
+        case _:
+            return document
 
 
 @pytest.mark.parametrize(
