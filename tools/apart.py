@@ -1,4 +1,4 @@
-"""Work in a separate process: what happens to its memory and modules, or how it ends, does not affect the caller."""
+"""Do work in a separate process, so that its memory, its modules and the way in which it ends stay separate."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ def apart(work: Callable[[], Any], seconds: float) -> tuple[str, Any]:
     """Do some work in a forked process.
 
     Args:
-        work: what it gives can be pickled.
-        seconds: of processor time that it may take, since a busy machine gives a process few of the clock's.
+        work: the work; its result must be picklable.
+        seconds: the limit on processor time, which does not depend on how busy the machine is, as elapsed time does.
 
     Returns:
-        `DONE` and what the work gave, `BROKEN` and what went wrong, or `HANGS`.
+        `DONE` and the result, `BROKEN` and the error, or `HANGS` and None.
     """
     require_posix("work in a forked process")
     reading, writing = os.pipe()

@@ -1,7 +1,7 @@
 """Check that every known deviation that ships is fair: ``python -m tools.check_deviations``.
 
-An entry of ``deviations.toml`` of an engine is read by the people who wrote the engine. It is refused where it claims
-more than its vectors and the text support; `RULES` are the reasons.
+The people who write an engine read the entries of its ``deviations.toml``. This check rejects an entry that claims more
+than its vectors and the text support; `RULES` has the possible reasons.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from spec_ref.requirements import Contradiction, Decision, Requirement, contradi
 
 @frozen
 class Facts:
-    """What entries are judged by."""
+    """The vectors, requirements and contradictions that entries are checked against."""
 
     vectors: Mapping[str, Vector]
     requirements: Mapping[str, Requirement]
@@ -35,7 +35,7 @@ Rule = Callable[[Deviation, Facts], Iterator[str]]
 
 
 def _is_complete(one: Deviation, _facts: Facts) -> Iterator[str]:
-    """It has an id that begins with the engine's name, requirements, evidence, and what the engine does."""
+    """Check that an entry states its id, which begins with the engine's name, requirements, evidence, and `does`."""
     if not one.id.startswith(f"{one.engine}-"):
         yield f"the id must begin with {one.engine}-"
     missing = [name for name in ("requirements", "evidence", "does") if not getattr(one, name)]
@@ -44,7 +44,7 @@ def _is_complete(one: Deviation, _facts: Facts) -> Iterator[str]:
 
 
 def _names_what_its_vectors_prove(one: Deviation, facts: Facts) -> Iterator[str]:
-    """Each requirement is one that a vector of the entry names: an entry claims no more than its vectors show."""
+    """Check that a vector of the entry names each requirement: an entry claims no more than its vectors show."""
     proven = {code for id_ in one.vectors for code in facts.vectors[id_].requirements}
     for code in one.requirements:
         if code not in facts.requirements:
@@ -54,9 +54,9 @@ def _names_what_its_vectors_prove(one: Deviation, facts: Facts) -> Iterator[str]
 
 
 def _binds_the_role(one: Deviation, facts: Facts) -> Iterator[str]:
-    """Where malformed input is accepted, a requirement binds whoever does the operation of the vector.
+    """Check that the requirements bind the role that performs the vectors' operation, if the input is malformed.
 
-    Valid input is different: how writers must store something is what readers have to read.
+    Valid input is different: readers have to read what the rules for writers produce.
     """
     if one.kind is not Kind.DEVIATION:
         return
@@ -73,9 +73,9 @@ def _binds_the_role(one: Deviation, facts: Facts) -> Iterator[str]:
 
 
 def _argues_where_the_text_is_contradictory(one: Deviation, facts: Facts) -> Iterator[str]:
-    """A choice is at a point where the texts are silent or contradict each other, and a deviation at no open one."""
+    """Check that choices, and no deviations, are at points where the texts are silent or contradict each other."""
     of_vectors = [set(facts.vectors[id_].contradiction) for id_ in one.vectors]
-    named = set.intersection(*of_vectors) | set(one.points)  # a point of some vectors alone is not what it is about
+    named = set.intersection(*of_vectors) | set(one.points)  # a point of only some vectors is a side issue
     unknown = named - facts.points.keys()
     if unknown:
         yield f"{', '.join(sorted(unknown))} is not a point of the contradictions"
@@ -90,11 +90,11 @@ def _argues_where_the_text_is_contradictory(one: Deviation, facts: Facts) -> Ite
 
 
 LINK = re.compile(r"https://github\.com/[\w.-]+/[\w.-]+/(issues|pull)/\d+")
-"""A report of an engine's project."""
+"""The URL of a report to an engine's project."""
 
 
 def _names_a_section(one: Deviation, facts: Facts) -> Iterator[str]:
-    """The reason of a deviation names the section of the text that the engine deviates from."""
+    """Check that the reason of a deviation names the section of the text that the engine deviates from."""
     if one.kind is not Kind.DEVIATION:
         return
     titles = {_short_title(rule.section) for rule in facts.requirements.values()}
@@ -107,7 +107,7 @@ QUOTATION = re.compile(r'"[^"]{8,}"')
 
 
 def _quotes_and_argues(one: Deviation, _facts: Facts) -> Iterator[str]:
-    """A deviation quotes the sentence that it breaks, and gives the best argument that the engine is right."""
+    """Check that a deviation quotes the sentence that it breaks, and gives the best argument for the engine."""
     if one.kind is not Kind.DEVIATION:
         return
     if not QUOTATION.search(one.reason):
@@ -121,7 +121,7 @@ def _short_title(section: str) -> str:
 
 
 def _links_are_upstream(one: Deviation, _facts: Facts) -> Iterator[str]:
-    """Links to reports are in upstream, where pages show them, and nowhere else."""
+    """Check that links to reports are in ``upstream``, where pages show them, and nowhere else."""
     yield from (
         f"a link is in {name}: reports belong to upstream"
         for name in ("does", "reason", "counter", "evidence")
@@ -131,7 +131,7 @@ def _links_are_upstream(one: Deviation, _facts: Facts) -> Iterator[str]:
 
 
 def _argues_leniency_of_a_writer(one: Deviation, facts: Facts) -> Iterator[str]:
-    """Where a writer does what a requirement forbids writers, the entry says why that is not a deviation."""
+    """Check that an entry says why it is not a deviation if a writer does what a requirement forbids writers to do."""
     roles = {role for id_ in one.vectors for role in facts.vectors[id_].operation.roles}
     bound = {
         party for code in one.requirements if code in facts.requirements for party in facts.requirements[code].binds
@@ -153,7 +153,7 @@ RULES: tuple[Rule, ...] = (
 
 
 def problems(entries: Iterable[Deviation], facts: Facts) -> Iterator[str]:
-    """What is unfair or incomplete in entries.
+    """Yield the ways in which entries are unfair or incomplete.
 
     Args:
         entries: the entries.
@@ -172,7 +172,7 @@ def problems(entries: Iterable[Deviation], facts: Facts) -> Iterator[str]:
 
 
 def of_table(known: Known) -> Deviation:
-    """An entry about tables that engines write for each other, as a deviation of no vector."""
+    """Convert an entry about tables that engines write for each other into a deviation without vectors."""
     return Deviation(
         engine=known.who,
         vectors=(),
@@ -189,7 +189,7 @@ def of_table(known: Known) -> Deviation:
 
 
 def table_problems(entries: Iterable[Known], facts: Facts) -> Iterator[str]:
-    """What is unfair or incomplete in entries about tables that engines write for each other.
+    """Yield the ways in which entries about tables that engines write for each other are unfair or incomplete.
 
     Args:
         entries: the entries.
@@ -220,13 +220,13 @@ def table_problems(entries: Iterable[Known], facts: Facts) -> Iterator[str]:
 
 
 def shipped_facts() -> Facts:
-    """The vectors, requirements and contradictions of this checkout."""
+    """Return the vectors, requirements and contradictions of this checkout."""
     loaded = {vector.id: vector for vector in vectors.load(vectors.shipped())}
     return Facts(loaded, register(), contradictions())
 
 
 def main() -> int:
-    """Print the problems of the entries that ship; 1 where there are any."""
+    """Print the problems of the entries that ship; return 1 if there are any."""
     facts = shipped_facts()
     deviations, tables = expectations.load(expectations.SHIPPED, facts.vectors).deviations, load_known()
     found = [*problems(deviations, facts), *table_problems(tables, facts)]

@@ -2,7 +2,7 @@
 
 ``python -m tools.check_install DIST [PYTHON ...]``. On the oldest Python pip resolves the wheel's requirements; on the
 newest the lock file is installed first, as in the Containerfile. Each environment then diagnoses itself, runs vectors,
-checks a table, and says what to install where an extra is missing. Nothing of this folder is on its path.
+checks a table, and says what to install if an extra is missing. This checkout is not on its import path.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ except UsageError as error:
 
 
 class Failed(Exception):
-    """A command did something else than a new user may expect."""
+    """A command did not do what a new user may expect."""
 
 
 def pythons() -> list[str]:
-    """The interpreters of this machine from `OLDEST` on, one for each minor version, in order."""
+    """Return the interpreters of this machine from `OLDEST` on, one for each minor version, in order."""
     found: dict[tuple[int, int], str] = {}
     candidates = sorted(Path.home().glob(".pyenv/versions/*/bin/python3.*"))
     installed = [str(path) for path in candidates if re.fullmatch(r"python3\.\d+", path.name)]
@@ -58,15 +58,15 @@ def expect(command: list[str], status: int, pattern: str, folder: Path) -> str:
 
     Args:
         command: the program and its arguments.
-        status: the exit status.
-        pattern: what its output has to match somewhere.
+        status: the expected exit status.
+        pattern: a regular expression that must match a part of its output.
         folder: the current directory, which is also the home of the user.
 
     Returns:
         The output.
 
     Raises:
-        Failed: it ended otherwise, or its output has a traceback.
+        Failed: the status or the output is not as expected, or the output has a traceback.
     """
     kept = {name: os.environ[name] for name in ("PATH", "LANG", "SSL_CERT_FILE", "PIP_INDEX_URL") if name in os.environ}
     env = {**kept, "HOME": str(folder), "XDG_CACHE_HOME": str(folder / "cache")}
@@ -111,7 +111,7 @@ def check(python: str, wheel: Path, folder: Path, *, locked: bool) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Check the wheel of a folder."""
+    """Check the wheel in a folder."""
     (wheel,) = Path(arguments[0]).resolve().glob("*.whl")
     found = arguments[1:] or pythons()
     for python in dict.fromkeys((found[0], found[-1])):

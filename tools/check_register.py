@@ -1,4 +1,4 @@
-"""Compare the texts of the spec with those the register was read from, and name the requirements to read again.
+"""Compare the texts of the spec with those that the register was made from, and list the requirements to read again.
 
     python tools/check_register.py --spec PATH                       print what changed
     python tools/check_register.py --spec PATH --record COMMIT DATE  take this text as the one that was read
@@ -30,7 +30,7 @@ LETTERS = {"required": "r", "yes": "r", "optional": "o", "no": "o", "": "-"}
 
 
 def sections(text: str) -> dict[str, list[str]]:
-    """The lines of each section by heading; a heading that occurs again is named ``Parent / Heading``."""
+    """Return the lines of each section by heading; a heading that occurs again is named ``Parent / Heading``."""
     found: dict[str, list[str]] = {}
     above: dict[int, str] = {}
     lines: list[str] = []
@@ -53,13 +53,13 @@ def sections(text: str) -> dict[str, list[str]]:
 
 
 def digest(lines: list[str]) -> str:
-    """The SHA-256 of the words of a section; the length of a table's rules does not count."""
+    """Return the SHA-256 of the words of a section; the length of the rules in a table does not matter."""
     words = re.sub(r"-{3,}", "---", " ".join(lines)).split()
     return hashlib.sha256(" ".join(words).encode()).hexdigest()
 
 
 def field_rows(lines: list[str]) -> list[list[str]]:
-    """The rows of the field tables of a section: name and rules of v1, v2 and v3. Tables of v4 alone are left out."""
+    """Return the rows of the field tables of a section, except those of v4: name and rules of v1, v2 and v3."""
     rows: list[list[str]] = []
     header: list[str] | None = None
     for line in (line.strip() for line in lines):
@@ -82,13 +82,13 @@ def field_rows(lines: list[str]) -> list[list[str]]:
 
 
 def document_path(place: Path, document: str) -> Path | None:
-    """The file of a document in the folder ``place``, or ``place`` itself when it is that document."""
+    """Return the file of a document in the folder ``place``, or ``place`` itself when it is that document."""
     path = place / f"{document}.md" if place.is_dir() else place
     return path if path.is_file() and path.stem == document else None
 
 
 def changed_sections(place: Path) -> dict[tuple[str, str], str]:
-    """What became of the recorded sections, and which are new, by document and heading."""
+    """Return the differences between the recorded and the current sections, by document and heading."""
     changes: dict[tuple[str, str], str] = {}
     for document, source in sources().documents.items():
         path = document_path(place, document)

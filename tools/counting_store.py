@@ -2,9 +2,9 @@
 
     python -m tools.counting_store FOLDER [--delay-ms 30] [--connections 64] [--busy 0.02] [--reset 0.01]
 
-It is one thread that waits for many requests, so that it takes little of the processor that is measured. A request
-beyond the given number of those under way is answered with 503 (SlowDown), and so are some others at random; some
-connections are reset. The first line of its output is its port. ``GET /-/counts`` answers with what it counted.
+The store handles all requests in one thread, so that it takes little of the processor time that is measured. If more
+than the given number of requests are under way, it answers 503 (SlowDown); it also does so at random, and resets some
+connections.  The first line of its output is its port. ``GET /-/counts`` answers with what it counted.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ _MISSING = b"<Error><Code>NoSuchKey</Code><Message>The key does not exist.</Mess
 
 @frozen(kw_only=True)
 class Manners:
-    """How the store behaves."""
+    """The delay, the limits and the faults of the store."""
 
     delay_s: float = 0.03
     connections: int = 64
-    """The most requests under way."""
+    """The maximum number of requests under way."""
 
     busy: float = 0.0
-    """The part of requests that are answered with 503."""
+    """The fraction of requests that are answered with 503."""
 
     reset: float = 0.0
-    """The part of requests whose connection is reset."""
+    """The fraction of requests whose connection is reset."""
 
 
 class _Server:
@@ -76,7 +76,7 @@ class _Server:
                 writer.close()
 
     async def _object(self, writer: asyncio.StreamWriter, method: str, path: str, head: str) -> bool:
-        """Answer a request; False if the connection is to end."""
+        """Answer a request; return False if the connection is to be closed."""
         kind = path.rpartition(".")[2] if "." in path else "other"
         self.counts[f"{method} {kind}"] += 1
         if self.under_way >= self.manners.connections or self.random.random() < self.manners.busy:
@@ -139,11 +139,11 @@ class CountingStore:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The variables with which clients reach it."""
+        """The environment variables with which clients reach the store."""
         return store_environment(self.endpoint)
 
     def take_counts(self) -> dict[str, int]:
-        """Return what was counted since the last time."""
+        """Return the counts since the last call."""
         with urlopen(f"{self.endpoint}/-/counts") as answer:
             counts: dict[str, int] = json.load(answer)
         return counts
@@ -151,7 +151,7 @@ class CountingStore:
 
 @contextmanager
 def counting_store(folder: Path, manners: Manners) -> Iterator[CountingStore]:
-    """Run a store of a folder, whose subfolders are buckets, in a separate process."""
+    """Run a store that serves a folder, whose subfolders are buckets, in a separate process."""
     options = [f"--{name}={value}" for name, value in _options(manners).items()]
     command = [sys.executable, "-m", "tools.counting_store", str(folder), *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:

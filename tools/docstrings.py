@@ -4,9 +4,9 @@
 
 Ruff's pydoclint rules check that sections agree with signatures and returns where a docstring has several lines. This
 checks the rest: that a public callable with parameters has ``Args`` for each of them, and ``Returns`` if it returns
-something; that what it raises is in ``Raises``, with the requirement codes; and that what docstrings refer to exists.
+something; that ``Raises`` lists what it raises, with the requirement codes; and that names in docstrings exist.
 Ruff's own rules about exceptions (DOC501, DOC502) cannot be used: they take ``raise spec_error(...)`` for an exception
-called ``spec_error``, and forbid to document what a callee raises.
+called ``spec_error``, and forbid documenting what a callee raises.
 
 Private callables, overrides of a documented method, and magic methods need no docstring.
 """
@@ -34,7 +34,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 def functions(
     body: list[ast.stmt], owner: ast.ClassDef | None = None
 ) -> Iterator[tuple[ast.ClassDef | None, Function]]:
-    """The functions and methods of a module, with the class of each; not those inside of functions."""
+    """Yield the functions and methods of a module, with the class of each, but not functions inside functions."""
     for node in body:
         if isinstance(node, Function):
             yield owner, node
@@ -45,7 +45,7 @@ def functions(
 
 
 def error_factories(trees: list[ast.Module]) -> dict[str, set[str]]:
-    """The functions and methods that make an exception for others to raise, by name, with the exceptions' classes."""
+    """Return the functions and methods that make exceptions for callers to raise, by name, with the classes."""
     classes = {
         node.name: {ast.unparse(base) for base in node.bases}
         for tree in trees
@@ -64,7 +64,7 @@ def error_factories(trees: list[ast.Module]) -> dict[str, set[str]]:
 def raise_statements(node: ast.AST, caught: frozenset[str] = frozenset()) -> Iterator[ast.Raise]:
     """Find the raise statements in a node that the node does not catch itself.
 
-    Statements in functions and classes inside of it do not count.
+    Statements in nested functions and classes do not count.
 
     Args:
         node: a statement or expression.
@@ -96,8 +96,8 @@ def raised(function: Function, factories: dict[str, set[str]]) -> Iterator[tuple
         factories: as `error_factories` returns them.
 
     Yields:
-        The classes that an exception may have, as several factories may have one name, and its code, empty if the
-        statement does not have it.
+        The possible classes of the exception (several factories may have one name), and its code, empty if the
+        statement does not state it.
     """
     for node in raise_statements(function):
         assert isinstance(node.exc, ast.Call)
@@ -111,7 +111,7 @@ def raised(function: Function, factories: dict[str, set[str]]) -> Iterator[tuple
 
 
 def returns_value(function: Function) -> bool:
-    """Whether a function returns something else than None, by its annotation."""
+    """Whether the annotation of a function says that it returns something other than None."""
     return function.returns is not None and ast.unparse(function.returns) not in {"None", "NoReturn", "Never"}
 
 
@@ -123,7 +123,7 @@ def has_code(text: str, code: str) -> bool:
 
 
 def problems(module: ast.Module, factories: dict[str, set[str]], methods: set[str]) -> Iterator[tuple[int, str]]:
-    """What is missing from the docstrings of a module's public callables.
+    """Yield what is missing from the docstrings of a module's public callables.
 
     Args:
         module: the syntax tree of the module.
@@ -163,7 +163,7 @@ def problems(module: ast.Module, factories: dict[str, set[str]], methods: set[st
 
 
 def dead_references(module: ast.Module, root: Path = ROOT) -> Iterator[tuple[int, str]]:
-    """Find names such as ``spec_ref.hashing.hash_value`` in docstrings that lead to nothing.
+    """Find names such as ``spec_ref.hashing.hash_value`` in docstrings that do not exist.
 
     Args:
         module: the syntax tree of a module.
@@ -186,7 +186,7 @@ def dead_references(module: ast.Module, root: Path = ROOT) -> Iterator[tuple[int
 
 
 def all_problems(root: Path = ROOT) -> list[str]:
-    """The problems of every module of ``spec_ref``, as ``path:line: what is missing``."""
+    """Return the problems of every module of ``spec_ref``, as ``path:line: what is missing``."""
     trees = {path: ast.parse(path.read_text()) for path in sorted((root / "spec_ref").rglob("*.py"))}
     factories = error_factories(list(trees.values()))
     methods = {

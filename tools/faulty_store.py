@@ -1,7 +1,7 @@
-"""An object store on loopback that counts what it is asked, and is late, cuts answers off or gives too few bytes.
+"""An object store on loopback that counts requests, and delays, cuts off or shortens its answers.
 
-A real server of S3's protocol (moto) is behind a relay, which changes answers as a fault says. Clients reach it
-as any store, by the variables of `environment`.
+A server of S3's protocol (moto) runs behind a relay, which changes answers as a `Fault` says. Clients reach it as any
+other store, through the variables in `Store.environment`.
 """
 
 from __future__ import annotations
@@ -33,24 +33,24 @@ class Asked:
     """The bucket and the key."""
 
     range: str
-    """The range of bytes; empty where the whole is asked for."""
+    """The range of bytes; empty if the whole object is requested."""
 
 
 @frozen
 class Fault:
-    """What happens to an answer."""
+    """A change of an answer."""
 
     wait_s: float = 0
-    """How long it takes until it begins."""
+    """The delay before the answer begins."""
 
     cut: int | None = None
-    """After how many bytes of the body the connection ends, though more were announced."""
+    """The number of bytes of the body after which the connection is closed, although the header announced more."""
 
     short: int | None = None
-    """How many bytes of the body there are, announced as all."""
+    """The number of bytes to which the body is shortened; the header announces this length."""
 
     status: int | None = None
-    """The status that is answered in place of the store's answer."""
+    """The status that replaces the store's answer."""
 
 
 Faults = Callable[[Asked], Fault | None]
@@ -66,13 +66,13 @@ class Store:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The variables with which clients reach it."""
+        """The environment variables with which clients reach the store."""
         return store_environment(self.endpoint)
 
 
 @contextmanager
 def running() -> Iterator[Store]:
-    """A store with an empty bucket."""
+    """Run a store with an empty bucket."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from moto.server import ThreadedMotoServer
@@ -110,7 +110,7 @@ def running() -> Iterator[Store]:
 
 
 def _body(client: BaseHTTPRequestHandler) -> bytes | None:
-    """The body of a request, whose length comes before it or before each of its parts."""
+    """Return the body of a request, whose length precedes the body or each of its chunks."""
     if client.headers.get("transfer-encoding", "").lower() != "chunked":
         length = client.headers.get("content-length")
         return None if length is None else client.rfile.read(int(length))
@@ -154,6 +154,6 @@ def _relay(client: BaseHTTPRequestHandler, store: Store, host: str, port: int) -
         client.end_headers()
         client.wfile.write(content if fault.cut is None else content[: fault.cut])
     except OSError:
-        fault = Fault(cut=0)  # the client has gone
+        fault = Fault(cut=0)  # the client has closed the connection
     if fault.cut is not None:
         client.close_connection = True

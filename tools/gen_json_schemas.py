@@ -1,4 +1,4 @@
-"""Write the JSON Schemas of table metadata that ship with the package, or report with `--check` that they are stale."""
+"""Write the JSON Schemas of table metadata that ship with the package; with `--check`, report stale ones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ FOLDER = Path(__file__).parent.parent / "spec_ref" / "table_metadata"
 
 
 def main() -> int:
-    """Write the files; with `--check` only compare, and return 1 for a stale one."""
+    """Write the files; with `--check` only compare them, and return 1 if one is stale."""
     stale = [
         version
         for version, name in NAMES.items()

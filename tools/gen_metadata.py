@@ -1,7 +1,7 @@
 """Write a large v2 table metadata file: `gen_metadata.py FILE [--snapshots N] [--schemas N] [--columns N]`.
 
-The file is what a table looks like that has been committed to every minute for a week and altered a hundred times:
-about 8 MB with the defaults. The same arguments give the same bytes.
+The file is that of a table with a commit every minute for a week and a hundred schema changes: about 8 MB with the
+defaults.  The same arguments give the same bytes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ RENAMED = 7
 
 
 def schema(number: int, columns: int) -> dict[str, Any]:
-    """One of the table's schemas."""
+    """Return one of the table's schemas."""
     fields = [
         {
             "id": place + 1,
@@ -37,7 +37,7 @@ def schema(number: int, columns: int) -> dict[str, Any]:
 
 
 def snapshot(number: int, ids: list[int], schemas: int) -> dict[str, Any]:
-    """One of the table's snapshots."""
+    """Return one of the table's snapshots."""
     own, total = ids[number], number + 1
     made = {
         "sequence-number": total,
@@ -64,7 +64,7 @@ def snapshot(number: int, ids: list[int], schemas: int) -> dict[str, Any]:
 
 
 def metadata(snapshots: int, schemas: int, columns: int) -> dict[str, Any]:
-    """The metadata of a table."""
+    """Return the metadata of a table."""
     numbers = random.Random(3)
     ids = [numbers.getrandbits(62) for _ in range(snapshots)]
     tags = {

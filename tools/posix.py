@@ -1,4 +1,4 @@
-"""Tools that fork, or limit time and memory by signals and limits of the system, need POSIX."""
+"""The check for POSIX, for tools that fork, or limit time and memory by signals and limits of the system."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from conformance.core import drives
 
 
 def require_posix(tool: str) -> None:
-    """End the program with a message on Windows; before the tool imports what Windows does not have."""
+    """End the program with a message on Windows; call it before importing modules that Windows lacks."""
     if drives.WINDOWS:
         raise SystemExit(f"{tool}: needs a POSIX system, such as Linux or WSL, not Windows")

@@ -1,11 +1,10 @@
-"""Draw texts of the project at random, to be read aloud: what makes a reader stop is rewritten.
+"""Draw texts of the project at random for reading aloud; rewrite what makes a reader stop.
 
     python -m tools.read_aloud [--seed N] [--findings N] [--helps N] [--docstrings N] [--paragraphs N] [--data N]
 
-Findings come from corruptions (`tests/validate/corruptions`), each check once, with their advice. Help texts are those
-of commands and options, docstrings those of every package, and paragraphs, list items and rows of tables those of the
-pages, if they have a few words. Data are requirements, contradictions, known deviations, and vectors. The same seed
-draws the same texts.
+The texts are findings from corruptions (`tests/validate/corruptions`), each check once, with their advice; help texts
+of commands and options; docstrings of every package; paragraphs, list items and table rows of pages that have at least
+a few words; and data (requirements, contradictions, known deviations and vectors). The same seed draws the same texts.
 """
 
 from __future__ import annotations
@@ -37,13 +36,13 @@ from tools.words import ROOT, markdown_prose
 PACKAGES = ("spec_ref", "conformance", "tools")
 REASONS = ("why", "right", "wrong", "unproven", "implementations", "decision")
 WORDS = 8
-"""The words that a paragraph has at least."""
+"""The minimum number of words in a paragraph."""
 
 PAGES = ("README.md", "SECURITY.md", "CHANGELOG.md", "docs/*.md", "vectors/*.md")
 
 
 def docstrings() -> Iterator[tuple[str, str]]:
-    """Yield the place and the text of every docstring."""
+    """Yield the location and the text of every docstring."""
     for path in (path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and (text := ast.get_docstring(node)):
@@ -52,7 +51,7 @@ def docstrings() -> Iterator[tuple[str, str]]:
 
 
 def paragraphs() -> Iterator[tuple[str, str]]:
-    """Yield the place and the text of every paragraph, item and row of a table of the pages that has some words."""
+    """Yield the location and the text of every paragraph, list item and table row of the pages with enough words."""
     for path in (path for page in PAGES for path in sorted(ROOT.glob(page))):
         source = path.read_text(encoding="utf-8")
         lines, outside = source.splitlines(), {number for number, _ in markdown_prose(source)}
@@ -105,7 +104,7 @@ def _helps(name: str, app: App) -> Iterator[tuple[str, str]]:
 
 
 def findings(chosen: random.Random, number: int, folder: Path) -> Iterator[tuple[str, str]]:
-    """Yield the corruption and the text of findings, each check once."""
+    """Yield the corruption and the text of each finding, each check once."""
     kit = importlib.import_module("tests.validate.corruptions").load()
     drawn = chosen.sample(kit, len(kit))
     seen: set[str | None] = set()

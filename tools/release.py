@@ -1,4 +1,4 @@
-"""What is released: the wheel, the sdist, an archive of the vectors, and checksums: ``python -m tools.release FOLDER``.
+"""Build a release: the wheel, the sdist, an archive of the vectors, and checksums: ``python -m tools.release FOLDER``.
 
 The same commit gives the same bytes: times are those of the commit (or ``SOURCE_DATE_EPOCH``), names are sorted, and
 owners are left out.
@@ -21,11 +21,11 @@ from conformance.version import tool_version
 ROOT = Path(__file__).resolve().parents[1]
 ARCHIVE = "iceberg-vectors"
 BESIDE = ("LICENSE", "docs/protocol.md")
-"""Files that the archive of vectors has as well: the protocol says what each operation is given and answers."""
+"""Files that the archive also has: the protocol describes the arguments and the answer of each operation."""
 
 
 def epoch() -> int:
-    """The time of all files: ``SOURCE_DATE_EPOCH``, or that of the commit."""
+    """Return the modification time of all files: ``SOURCE_DATE_EPOCH``, or the time of the commit."""
     if given := os.environ.get("SOURCE_DATE_EPOCH"):
         return int(given)
     asked = ["git", "-C", str(ROOT), "log", "-1", "--format=%ct"]
@@ -33,19 +33,19 @@ def epoch() -> int:
 
 
 def members(vectors: Path) -> Iterator[tuple[str, Path]]:
-    """The files of the archive, with their names in it, in order."""
+    """Yield the files of the archive with their names in the archive, in order."""
     found = {f"vectors/{path.relative_to(vectors).as_posix()}": path for path in vectors.rglob("*") if path.is_file()}
     found |= {name: ROOT / name for name in BESIDE}
     yield from sorted(found.items())
 
 
 def archive(vectors: Path, name: str, time: int) -> bytes:
-    """The archive of a folder of vectors.
+    """Return the archive of a folder of vectors.
 
     Args:
         vectors: the folder.
-        name: of the folder in the archive.
-        time: of its files, in seconds since 1970.
+        name: the name of the folder in the archive.
+        time: the modification time of its files, in seconds since 1970.
     """
     out = io.BytesIO()
     with (
@@ -61,7 +61,7 @@ def archive(vectors: Path, name: str, time: int) -> bytes:
 
 
 def release(folder: Path) -> list[Path]:
-    """Build everything into a folder, and return the files, the checksums last."""
+    """Build everything into a folder, and return the files; the checksums are last."""
     time, version = epoch(), tool_version()
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()):

@@ -1,4 +1,4 @@
-"""The published JSON Schemas of the protocol and of vectors, made from those of the families of operations.
+"""Write the published JSON Schemas of the protocol and of vectors, made from those of the families of operations.
 
 python -m tools.schemas          write ``conformance/schemas/protocol.json`` and ``vectors/vectors.schema.json``
 python -m tools.schemas --check  verify that they are up to date
@@ -23,12 +23,12 @@ WIDTH = 120
 
 
 def text(value: Any, indent: int = 0, used: int = 0) -> str:
-    """JSON as people read it: what fits in a line is in one line.
+    """Format JSON for people: a value that fits in a line is in one line.
 
     Args:
         value: the value.
-        indent: the columns that its lines are indented by.
-        used: the columns of the line that what is before the value takes, and the comma after it.
+        indent: the number of columns by which its lines are indented.
+        used: the number of columns that the text before the value and the comma after it take.
     """
     line = json.dumps(value, ensure_ascii=False)
     if indent + used + len(line) <= WIDTH or not isinstance(value, dict | list) or not value:
@@ -44,7 +44,7 @@ def text(value: Any, indent: int = 0, used: int = 0) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Write or check the schemas; the exit status."""
+    """Write or check the schemas; return the exit status."""
     stale = []
     for path, make in PUBLISHED.items():
         new = text(make()) + "\n"

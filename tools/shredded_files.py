@@ -1,4 +1,4 @@
-"""Parquet files of shredded variants, which pyarrow writes but for their annotation."""
+"""Parquet files of shredded variants: pyarrow writes everything except their annotation, which is added here."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OPTIONS: dict[str, Any] = {"version": "2.6", "store_decimal_as_integer": True, "
 
 
 def variant_bytes(table: pa.Table, **options: Any) -> bytes:
-    """A Parquet file of an Arrow table, whose groups with a field ``metadata`` are variants, shredded or not."""
+    """Yield a Parquet file of an Arrow table, whose groups with a field ``metadata`` are variants, shredded or not."""
     out = io.BytesIO()
     pq.write_table(table, out, **{**OPTIONS, **options})
 

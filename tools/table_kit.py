@@ -1,7 +1,7 @@
 """Tables for tests and benchmarks, made with the writers of `spec_ref`: files, manifests, metadata.
 
-A table is given data and delete files commit by commit, with whatever schema, spec, partition and sequence number a
-case is about. Nothing here judges whether a table makes sense.
+A caller adds data and delete files commit by commit, with any schema, spec, partition and sequence number that a case
+needs. Nothing here checks whether a table is valid.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ Rows = Sequence[Mapping[int, Any]]
 
 
 def parquet_bytes(fields: Sequence[NestedField], rows: Rows | pa.Table, **options: Any) -> bytes:
-    """A Parquet file of rows, or of an Arrow table with the columns in their order."""
+    """Return a Parquet file of rows, or of an Arrow table with the columns in their order."""
     out = io.BytesIO()
     struct = StructType(tuple(fields))
     schema = arrow_schema(struct)
@@ -60,7 +60,7 @@ def parquet_bytes(fields: Sequence[NestedField], rows: Rows | pa.Table, **option
 
 
 def orc_bytes(fields: Sequence[NestedField], rows: Rows, **options: Any) -> bytes:
-    """An ORC file of rows."""
+    """Return an ORC file of rows."""
     out = io.BytesIO()
     schema = orc_schema.arrow_schema(StructType(tuple(fields)))
     table = _arrow_table(fields, rows)
@@ -73,7 +73,7 @@ def orc_bytes(fields: Sequence[NestedField], rows: Rows, **options: Any) -> byte
 
 
 def avro_bytes(fields: Sequence[NestedField], rows: Rows, *, codec: str = "deflate", block_rows: int = 100) -> bytes:
-    """An Avro file of rows."""
+    """Return an Avro file of rows."""
     struct = StructType(tuple(fields))
     json = schema_json(struct, "table")
     encode, write = encoder(from_json(json, "AVR014")), value_writer(struct)
@@ -112,7 +112,7 @@ _BYTES: dict[FileFormat, Callable[[Sequence[NestedField], Any], bytes]] = {
 
 
 class TableKit:
-    """A table that is being made."""
+    """A table under construction."""
 
     def __init__(
         self,
@@ -139,17 +139,17 @@ class TableKit:
         return self.schemas[-1].fields
 
     def evolve(self, fields: Iterable[NestedField]) -> None:
-        """Make another schema the current one."""
+        """Make a new schema the current one."""
         self.schemas.append(Schema(tuple(fields), schema_id=len(self.schemas)))
 
     def repartition(self, spec: PartitionSpec) -> None:
-        """Make another spec the current one."""
+        """Make a new spec the current one."""
         self.specs.append(spec)
 
     # Files
 
     def put(self, data: bytes, suffix: str) -> str:
-        """Write a file of the table, and give its location."""
+        """Write a file of the table, and return its location."""
         self._files += 1
         location = f"{self.location}/data/{self._files:05d}{suffix}"
         write_bytes(location, data)
@@ -164,7 +164,7 @@ class TableKit:
         data: bytes | None = None,
         **attributes: Any,
     ) -> DataFile:
-        """A data file or delete file of rows; ``data`` replaces its bytes, ``attributes`` what its entry says."""
+        """Write a data or delete file of rows; ``data`` replaces its bytes, ``attributes`` those of its entry."""
         columns = self.fields if fields is None else fields
         content = data if data is not None else _BYTES[file_format](columns, rows)
         path = self.put(content, f".{file_format.value}")
@@ -172,7 +172,7 @@ class TableKit:
         return DataFile(file_format=file_format, **said)
 
     def position_deletes(self, deletes: Sequence[tuple[str, int]], **attributes: Any) -> DataFile:
-        """A position delete file of paths and positions."""
+        """Write a position delete file from pairs of a path and a position."""
         path, pos = (field.id for field in POSITION_DELETE_FIELDS)
         rows = [{path: one, pos: place} for one, place in deletes]
         said = {"content": FileContent.POSITION_DELETES, "fields": POSITION_DELETE_FIELDS, **attributes}
@@ -181,12 +181,12 @@ class TableKit:
     def equality_deletes(
         self, rows: Rows, ids: Sequence[int], *, fields: Sequence[NestedField], **attributes: Any
     ) -> DataFile:
-        """An equality delete file."""
+        """Write an equality delete file."""
         said = {"content": FileContent.EQUALITY_DELETES, "equality_ids": tuple(ids), "fields": fields, **attributes}
         return self.file(rows, **said)
 
     def deletion_vector(self, data_file: DataFile, positions: Iterable[int], **attributes: Any) -> DataFile:
-        """A deletion vector of a data file, in a separate Puffin file after another blob."""
+        """Write the deletion vector of a data file into a separate Puffin file, after another blob."""
         positions = list(positions)
         blob = encode_deletion_vector(positions)
         cardinality = len(set(positions))
@@ -209,7 +209,7 @@ class TableKit:
     # Commits
 
     def commit(self, *files: DataFile, spec_id: int | None = None) -> None:
-        """Make a snapshot that adds files of one spec to those that are there."""
+        """Commit a snapshot that adds files of one spec to the existing ones."""
         sequence_number, snapshot_id = len(self.snapshots) + 1, 1000 + len(self.snapshots)
         spec = self.specs[-1] if spec_id is None else next(one for one in self.specs if one.spec_id == spec_id)
         for content in ManifestContent:

@@ -1,14 +1,14 @@
-"""Write SPEC_TRACE.md: each requirement of the register, the modules that state it, and what proves it in numbers.
+"""Write SPEC_TRACE.md: each requirement of the register, the modules that state it, and the number of its proofs.
 
-`python -m tools.trace` writes the file and prints the counts. `--check` fails when it is stale, on a requirement that
-has neither proof nor a reason why it has none, on one that has both or that nothing states, on a proof that names no
-requirement, and when fewer requirements are proved than there were. `--run FILE` takes what `tools.trace_recorder`
-wrote while the tests ran, and fails on a code that can be emitted and that no passing test saw broken.
+`python -m tools.trace` writes the file and prints the counts. `--check` fails if the file is stale, if a requirement
+has neither a proof nor a reason why it has none, or has both, if nothing states it, if a proof names no requirement, or
+if fewer requirements are proved than before. `--run FILE` reads the file that `tools.trace_recorder` wrote during a run
+of the tests, and fails on each code that can be emitted but that no passing test saw broken.
 
-A requirement is proved where something fails when it is broken (`tools.proofs`); it is covered where vectors, checks or
-tests only name it. A test is a function that names it, in itself or in a fixture, helper or table that it uses. A class
-or function states a requirement when its source or its docstring names the code; where none does, the modules do whose
-opening docstring names the section. The site has the long form, with the names of all of these.
+A requirement is proved if something fails when it is broken (`tools.proofs`); it is covered if vectors, checks or tests
+only name it. A test names a code itself, or through a fixture, helper or table that it uses. A class or function states
+a requirement if its source or its docstring names the code. If there is none, the modules whose opening docstring names
+the section state it. The site has the long form, with the names of all of these.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from tools.proofs import KINDS, Proof, proofs
 ROOT = Path(__file__).parents[1]
 TRACE = ROOT / "SPEC_TRACE.md"
 NEVER_SEEN = Path(__file__).with_name("trace_never_seen.toml")
-"""Codes that can be emitted and that no test can see broken, each with the reason."""
+"""Codes that can be emitted but that no test can see broken, each with the reason."""
 
 NAMING_ONLY = ("conformance/validator/advice.py",)
 """Modules that name codes and never emit one."""
 
 TABLES = ("spec_ref/core/versions.py",)
-"""Modules that state rules by their codes, and leave it to others to emit them."""
+"""Modules that state rules by their codes, but do not emit the codes."""
 
 ABOUT_THE_TOOL = (
     "requirements/test_register.py",
@@ -53,13 +53,13 @@ ABOUT_THE_TOOL = (
     "test_documentation.py",
     "conformance_unit/",
 )
-"""Tests that name codes as examples, and prove none of them."""
+"""Tests that name codes only as examples, and prove none of them."""
 
 MOST_MODULES = 4
-"""The modules that are named for a code; of many, only their number is given."""
+"""The maximum number of modules that are listed for a code; of more, only the number is given."""
 
 LEAST_PROVED = 583
-"""How many adopted requirements have to be proved: the number may grow, and not fall."""
+"""The minimum number of adopted requirements that are proved: it may grow, but not fall."""
 
 HEAD = """# Spec trace
 
@@ -82,7 +82,7 @@ section, where no module names the code.
 
 
 def _named(path: Path) -> Iterator[tuple[str, str]]:
-    """The codes in a Python file, each with the class, function or variable around it; empty for the module itself."""
+    """Yield the codes in a Python file, each with the class, function or variable around it (empty for the module)."""
     text = path.read_text(encoding="utf-8")
     lines = text.splitlines()
     if not codes_in(text):
@@ -96,7 +96,7 @@ def _named(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def _places(body: Sequence[ast.stmt], parent: str) -> Iterator[tuple[int, int, str]]:
-    """The first and the last line of each definition of a body and what is inside, and its qualified name."""
+    """Yield the first line, the last line and the qualified name of each definition in a body, nested ones included."""
     before: tuple[int, str] | None = None
     for node in body:
         end = node.end_lineno or node.lineno
@@ -116,7 +116,7 @@ def _places(body: Sequence[ast.stmt], parent: str) -> Iterator[tuple[int, int, s
 
 
 def _emitted(path: Path) -> set[str]:
-    """The codes of the register that a module has as values, and thus can emit."""
+    """Return the codes of the register that a module has as values, and can therefore emit."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     values = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
     return {value for value in values if isinstance(value, str) and value in register()}
@@ -134,36 +134,36 @@ def _plain(text: str) -> str:
 
 @attrs.frozen
 class Evidence:
-    """What the project says about codes: each map is by code."""
+    """What names, breaks or emits each code; every mapping has codes as keys unless its docstring says otherwise."""
 
     stated: Mapping[str, list[str]]
     """Places in ``spec_ref``, as in ``hashing.py: hash_value``."""
 
     sections: Mapping[str, str]
-    """The opening docstrings by module: not by code."""
+    """The opening docstrings, by module and not by code."""
 
     checks: Mapping[str, list[str]]
-    """The checks of tables and files, by their ids in the registry."""
+    """The ids of the checks of tables and files."""
 
     emitted: Mapping[str, list[str]]
     """Modules of ``spec_ref`` and the validator that have the code as a value."""
 
     vectors: Mapping[str, Mapping[str, int]]
-    """How many vectors of each suite name it."""
+    """The number of vectors of each suite that name it."""
 
     tests: Mapping[str, Mapping[str, list[str]]]
-    """The test functions that name it, by file; none of a file that only names it in passing."""
+    """The test functions that name it, by file; empty for a file that is not itself a test."""
 
     proved: Mapping[str, Sequence[Proof]] = attrs.field(factory=dict)
-    """What breaks it, and what notices."""
+    """The proofs: what breaks it, and what notices."""
 
     def named(self) -> set[str]:
-        """The codes that something is said to prove or to cover."""
+        """Return the codes that proofs, vectors, checks or tests name."""
         return {*self.vectors, *self.tests, *self.proved}
 
 
 def tests_by_code() -> dict[str, dict[str, list[str]]]:
-    """The test functions that name a code, by file; a helper beside the tests counts as a file without functions."""
+    """Return the test functions that name a code, by file; a helper beside the tests has no functions."""
     found: dict[str, dict[str, list[str]]] = defaultdict(dict)
     for name, path in _modules("tests"):
         short = name.removeprefix("tests/")
@@ -176,7 +176,7 @@ def tests_by_code() -> dict[str, dict[str, list[str]]]:
 
 
 def _testing(path: Path) -> dict[str, list[str]]:
-    """The test functions of a file by the codes that they name, in themselves or in what they use."""
+    """Return the test functions of a file by the codes that they name, directly or through what they use."""
     named: dict[str, set[str]] = defaultdict(set)
     for code, place in _named(path):
         named[code].add(place.partition(".")[0])
@@ -189,7 +189,7 @@ def _testing(path: Path) -> dict[str, list[str]]:
 
 
 def _uses(module: ast.Module) -> dict[str, set[str]]:
-    """What each definition of a module uses of the others: by name, or as a fixture by the name of a parameter."""
+    """Return what each definition of a module uses of the others, by name or as a fixture by a parameter's name."""
     bodies: dict[str, list[ast.stmt]] = defaultdict(list)
     for node in module.body:
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
@@ -209,7 +209,7 @@ def _uses(module: ast.Module) -> dict[str, set[str]]:
 
 
 def _reached(name: str, uses: Mapping[str, set[str]]) -> set[str]:
-    """A definition and all that it uses, directly or not."""
+    """Return a definition and everything that it uses, directly or not."""
     found: set[str] = set()
     left = [name]
     while left:
@@ -221,7 +221,7 @@ def _reached(name: str, uses: Mapping[str, set[str]]) -> set[str]:
 
 
 def vectors_by_code() -> dict[str, Counter[str]]:
-    """How many vectors of each suite name a code."""
+    """Return the number of vectors of each suite that name a code, by code."""
     found: dict[str, Counter[str]] = defaultdict(Counter)
     for path in sorted((ROOT / "vectors").glob("*/*.json")):
         document = json.loads(path.read_text(encoding="utf-8"))
@@ -232,7 +232,7 @@ def vectors_by_code() -> dict[str, Counter[str]]:
 
 
 def checks_by_code() -> dict[str, list[str]]:
-    """The ids of the checks that find a code broken."""
+    """Return the ids of the checks that report a code, by code."""
     found: dict[str, list[str]] = defaultdict(list)
     for check in registry().values():
         for code in check.requirements:
@@ -242,7 +242,7 @@ def checks_by_code() -> dict[str, list[str]]:
 
 @cache
 def evidence() -> Evidence:
-    """What the project says now."""
+    """Collect the evidence from the current sources."""
     stated: dict[str, dict[str, None]] = defaultdict(dict)
     emitted: dict[str, list[str]] = defaultdict(list)
     sections = {}
@@ -268,7 +268,7 @@ def evidence() -> Evidence:
 
 
 def _innermost(place: str, places: Mapping[str, None]) -> bool:
-    """Whether no other place of the same module is more exact."""
+    """Whether no other place of the same module is inside this one."""
     return not any(other != place and other.startswith((f"{place} ", f"{place}.")) for other in places)
 
 
@@ -276,7 +276,7 @@ def _innermost(place: str, places: Mapping[str, None]) -> bool:
 
 
 def problems(requirements: Mapping[str, Requirement], found: Evidence) -> Iterator[str]:
-    """The requirements without proof or reason or with both, and the proofs that name none."""
+    """Yield the requirements with neither or both of proof and reason, and the proofs that name no requirement."""
     named = found.named()
     for code, one in requirements.items():
         if one.status is not Status.ADOPTED:
@@ -304,11 +304,11 @@ def unseen(
     seen: Mapping[str, Sequence[str]],
     known: Mapping[str, str],
 ) -> Iterator[str]:
-    """What is wrong with the codes that a run of the tests saw broken.
+    """Yield the problems with the codes that a run of the tests saw broken.
 
     Args:
         requirements: the register.
-        found: what can be emitted.
+        found: the evidence, with the codes that can be emitted.
         seen: the modules of tests that saw a code broken, by code.
         known: codes that no test can see broken, with the reason.
     """
@@ -328,7 +328,7 @@ def unseen(
 
 
 def never_seen() -> dict[str, str]:
-    """The codes that no test can see broken, with the reason."""
+    """Return the codes that no test can see broken, with the reason."""
     rows = tomllib.loads(NEVER_SEEN.read_text(encoding="utf-8")).get("code", [])
     return {code: row["reason"] for row in rows for code in row["codes"]}
 
@@ -337,12 +337,12 @@ def never_seen() -> dict[str, str]:
 
 
 def cell(text: str) -> str:
-    """Text as one cell of a Markdown table."""
+    """Format text as one cell of a Markdown table."""
     return text.replace("|", "\\|").replace("\n", " ")
 
 
 def versions(requirement: Requirement) -> str:
-    """The versions that a requirement binds: ``v2 v3``, or what each version's writer does with a field."""
+    """Return the versions that a requirement binds: ``v2 v3``, or what each version's writer does with a field."""
     if requirement.status is Status.V4_DRAFT:
         return "v4 draft"
     if requirement.rules:
@@ -351,7 +351,7 @@ def versions(requirement: Requirement) -> str:
 
 
 def places(requirement: Requirement, found: Evidence) -> list[str]:
-    """What states a requirement: classes and functions, else the modules of its section in parentheses."""
+    """Return the classes and functions that state a requirement, else the modules of its section in parentheses."""
     if requirement.code in found.stated:
         return found.stated[requirement.code]
     section = re.compile(rf"\b{re.escape(_plain(requirement.section))}\b")
@@ -362,7 +362,7 @@ def places(requirement: Requirement, found: Evidence) -> list[str]:
 
 
 def rows(requirements: Sequence[Requirement], found: Evidence) -> Iterator[str]:
-    """The lines of the requirements, section by section."""
+    """Yield the lines of the requirements, section by section."""
     section: tuple[str, str] | None = None
     for one in sorted(requirements, key=lambda one: (one.document != "spec", one.document)):
         if (one.document, one.section) != section:
@@ -384,7 +384,7 @@ def rows(requirements: Sequence[Requirement], found: Evidence) -> Iterator[str]:
 
 
 def proof_summary(requirement: Requirement, found: Evidence) -> str:
-    """What proves or covers a requirement, in numbers; the reason where nothing does."""
+    """Return the numbers of what proves or covers a requirement; the reason if there is none."""
     code = requirement.code
     if requirement.unproven is not None:
         return f"none; {requirement.unproven}"
@@ -402,12 +402,12 @@ def proof_summary(requirement: Requirement, found: Evidence) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """A number of things: ``1 mutant``, ``2 mutants``."""
+    """Return a number with its noun: ``1 mutant``, ``2 mutants``."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def modules(stated: Sequence[str]) -> list[str]:
-    """The names of the modules of places, each once; those of a section stay in parentheses."""
+    """Return the module of each place, without duplicates; modules of a section stay in parentheses."""
     found = dict.fromkeys(_module(place) for place in stated)
     more = len(found) - MOST_MODULES
     return [*list(found)[:MOST_MODULES], *([f"{more} more"] if more > 0 else [])]
@@ -421,7 +421,7 @@ def _module(place: str) -> str:
 
 
 def counts(adopted: Sequence[Requirement], found: Evidence) -> dict[str, int]:
-    """How many of the adopted requirements are proved, and by what."""
+    """Return the number of adopted requirements that are proved, by kind of proof."""
     reasons = Counter(one.unproven.partition(":")[0] for one in adopted if one.unproven is not None)
     proved = [one.code for one in adopted if found.proved.get(one.code)]
     table = {"all": len(adopted), "proved": len(proved)}
@@ -434,7 +434,7 @@ def counts(adopted: Sequence[Requirement], found: Evidence) -> dict[str, int]:
 
 
 def lines() -> Iterator[str]:
-    """The lines of the trace."""
+    """Yield the lines of the trace."""
     requirements, found = register().values(), evidence()
     adopted = [one for one in requirements if one.status is Status.ADOPTED]
     draft = [one for one in requirements if one.status is not Status.ADOPTED]
@@ -462,7 +462,7 @@ def lines() -> Iterator[str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Write the trace, or check that it is whole and what would be written."""
+    """Write the trace, or check that it is complete and current."""
     parser = argparse.ArgumentParser(description="Write SPEC_TRACE.md from the register, the code and the proofs.")
     parser.add_argument("--check", action="store_true", help="fail when it is stale or has holes, and write nothing")
     parser.add_argument("--run", type=Path, metavar="FILE", help="check what tests saw broken, as the recorder wrote")

@@ -2,9 +2,9 @@
 
     pytest -p tools.trace_recorder --trace-out results/trace.json
 
-Whatever reads or checks makes a `spec_ref.core.errors.Violation` for what it refuses or finds. The file has, for each
-requirement, the test functions that made one and passed: a rule that no test sees broken may well be one that cannot
-fail. `python -m tools.trace --run results/trace.json` says which those are.
+Code that rejects input or reports a finding makes a `spec_ref.core.errors.Violation`. The file has, for each
+requirement, the passing test functions during which one was made. A rule that no test sees broken may be a rule that
+cannot fail; `python -m tools.trace --run results/trace.json` lists such rules.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ import pytest
 from spec_ref.core.errors import Violation
 
 PROPERTY = "requirements"
-"""The property of a test's report that carries the codes, from the workers of pytest-xdist too."""
+"""The property of a test's report that carries the codes, also from the workers of pytest-xdist."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The option that turns the recorder on."""
+    """Add the option that turns the recorder on."""
     parser.addoption(
         "--trace-out", type=Path, metavar="FILE", help="write which requirements were seen broken, and where"
     )
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Record, where that was asked for."""
+    """Register the recorder if the option is given."""
     if config.getoption("--trace-out") is not None:
         config.pluginmanager.register(Recorder(config.getoption("--trace-out"), Path(str(config.rootpath))))
 
 
 class Recorder:
-    """Collects the codes of the test that runs, and at the end writes those of all that passed."""
+    """Collects the codes of the running test, and finally writes those of all tests that passed."""
 
     def __init__(self, path: Path, root: Path) -> None:
         self.path = path.absolute()

@@ -8,11 +8,11 @@ import sys
 from tools.index import Match, search
 
 BEST = 3
-"""The matches that are printed."""
+"""The maximum number of matches that are printed."""
 
 
 def main() -> int:
-    """Run the command; the exit status is 1 where nothing is found."""
+    """Run the command; the exit status is 1 if nothing is found."""
     parser = argparse.ArgumentParser(prog="python -m tools.where", description=__doc__)
     parser.add_argument("words", nargs="+", help="words of a heading, a requirement or a module")
     words = " ".join(parser.parse_args().words)
@@ -25,7 +25,7 @@ def main() -> int:
 
 
 def _described(match: Match) -> str:
-    """A match as lines of text."""
+    """Format a match as lines of text."""
     heading = match.heading
     lines = [f"{heading.title} ({heading.document})"]
     lines += [f"  spec_ref/{name}" for name in heading.modules] or [f"  no module: {heading.reason}"]

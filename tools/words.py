@@ -1,4 +1,4 @@
-"""Check the words of code, data and documentation: those that the house style avoids do not come back.
+"""Check code, data and documentation for words that the house style avoids.
 
     python -m tools.words [PATH ...]
 
@@ -29,10 +29,10 @@ RULES = Path(__file__).with_suffix(".toml")
 
 _CODE = re.compile(r"``[^`]*``|`[^`]*`")
 _TARGET = re.compile(r"(?<=\])\([^)]*\)|<!--.*?-->")
-"""What a Markdown link leads to, and a comment."""
+"""The target of a Markdown link, or a comment."""
 _NAME = re.compile(r"""(["'])[^\s"']*\1""")
 _VALUE = re.compile(r"\{[^{}]*\}")
-"""What an f-string inserts."""
+"""A value that an f-string inserts."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Style:
     rules: tuple[Rule, ...]
     allowed: tuple[Allowed, ...]
     not_linted: tuple[str, ...] = ()
-    """The checks of proselint that are off."""
+    """The checks of proselint that are disabled."""
 
     def files(self) -> list[Path]:
         """List the files to check."""
@@ -68,7 +68,7 @@ class Style:
 
 
 def load(document: str) -> Style:
-    """Read the style from TOML; AssertionError where an exception has no reason."""
+    """Read the style from TOML; raise AssertionError if an exception has no reason."""
     given = tomllib.loads(document)
     allowed = tuple(Allowed(**row) for row in given.get("allowed", ()))
     proselint = given.get("proselint", ())
@@ -107,7 +107,7 @@ _KINDS = {".py": prose, ".md": markdown_prose, ".toml": toml_prose}
 
 
 def problems(path: str, source: str, style: Style) -> tuple[list[str], set[Allowed]]:
-    """Find the words to avoid in a Python module, Markdown page or TOML file.
+    """Find the avoided words in a Python module, Markdown page or TOML file.
 
     Returns:
         The problems, and the exceptions that were needed.
@@ -127,7 +127,7 @@ def problems(path: str, source: str, style: Style) -> tuple[list[str], set[Allow
 
 
 def lint(path: str, source: str, style: Style) -> list[str]:
-    """Find what proselint reports of a Markdown page."""
+    """Return the problems that proselint reports in a Markdown page."""
     registry = CheckRegistry()
     if not registry.checks:
         registry.register_many(__register__)
@@ -158,7 +158,7 @@ def check(style: Style, files: Sequence[Path]) -> Iterator[str]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print the problems of the given paths, or of those in `words.toml`; 1 if there are any."""
+    """Print the problems of the given paths, or of those in `words.toml`; return 1 if there are any."""
     style = load(RULES.read_text(encoding="utf-8"))
     given = [Path(one).resolve() for one in arguments]
     files = [

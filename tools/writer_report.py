@@ -1,11 +1,11 @@
-"""What each engine writes, and which rules it breaks: from the tables in ``vectors/golden/writers``.
+"""Report what each engine writes and which rules it breaks, from the tables in ``vectors/golden/writers``.
 
     python -m tools.writer_report          write ``fingerprint.json`` of each writer, the marks in
                                            ``fingerprints.toml`` of its engine, and ``docs/writers.md``
     python -m tools.writer_report --check  verify that they match the tables
 
 ``tools/golden/make_writers.py`` makes the tables, and the checks of `spec_ref` find what they break.
-``tests/engines/test_reader_writers.py`` lists each finding with the reason why it is right.
+``tests/engines/test_reader_writers.py`` lists each expected finding with the reason why it is correct.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ COMMITTED_BY = {
 """The library that writes metadata and manifests for an engine that only writes data files."""
 
 LIBRARIES = {"parquet-cpp-arrow": "Arrow C++", "parquet-rs": "parquet-rs", "parquet-mr": "Iceberg-Java"}
-"""Libraries that name themselves in Parquet footers, whichever engine uses them, and what their files are taken for."""
+"""Libraries that name themselves in Parquet footers for every engine that uses them, and the name for their files."""
 
 
 def indexes() -> list[tuple[Path, JsonObject]]:
-    """The writers: the folder of each, and its index."""
+    """Return the folder of each writer, with its index."""
     paths = sorted(WRITERS.glob("*/index.json"))
     return [(path.parent, json.loads(path.read_text(encoding="utf-8"))) for path in paths]
 
@@ -62,7 +62,7 @@ def indexes() -> list[tuple[Path, JsonObject]]:
 
 
 class Table:
-    """One table of a writer: its files, read."""
+    """One table of a writer, with its files."""
 
     def __init__(self, folder: Path, name: str, index: JsonObject) -> None:
         self.folder = folder / name
@@ -72,15 +72,15 @@ class Table:
         self.metadata: TableMetadata = read_metadata(_completed(self.document))
 
     def file(self, location: str) -> bytes:
-        """The content of a file of the table."""
+        """Return the content of a file in the table."""
         return (self.folder / location.rpartition("/")[2]).read_bytes()
 
     def lists(self) -> list[bytes]:
-        """The manifest lists of the snapshots, the oldest first."""
+        """Return the manifest lists of the snapshots, the oldest first."""
         return [self.file(str(snapshot.manifest_list)) for snapshot in self.metadata.snapshots]
 
     def manifests(self) -> dict[str, ManifestFile]:
-        """The manifests by location, as in the first list that has them."""
+        """Return the manifests by location, each as in the first list that has it."""
         found: dict[str, ManifestFile] = {}
         for data in self.lists():
             for listed in read_manifest_list(data):
@@ -88,7 +88,7 @@ class Table:
         return found
 
     def findings(self) -> Iterator[tuple[str, Finding]]:
-        """Everything that the checks of single files find, by kind of file."""
+        """Return all findings of the checks of single files, by kind of file."""
         specs = {spec.spec_id: spec for spec in self.metadata.partition_specs}
         schema = next(one for one in self.metadata.schemas if one.schema_id == self.metadata.current_schema_id)
         yield from (("metadata", finding) for finding in check_metadata(self.document))
@@ -101,7 +101,7 @@ class Table:
                 yield "manifest", finding
 
     def data_findings(self) -> Iterator[tuple[str, Finding]]:
-        """What the checks of data files find, by kind of file."""
+        """Yield the findings of the checks of data files, by kind of file."""
         for path in sorted(self.folder.glob("*.parquet")):
             kind = "delete-file" if "pos" in pq.read_schema(path).names else "data-file"
             for broken in check_parquet_schema(read_parquet_schema(path.read_bytes())):
@@ -112,7 +112,7 @@ class Table:
 
 
 def _completed(text: bytes) -> bytes:
-    """Metadata with what v1 requires beside the lists of today, so that the rest of a table without it can be read."""
+    """Add the fields that v1 requires beside today's lists to metadata without them, so that the rest can be read."""
     document = json.loads(text)
     if document["format-version"] == 1:
         (schema,) = document["schemas"]
@@ -121,12 +121,12 @@ def _completed(text: bytes) -> bytes:
 
 
 def header(data: bytes) -> dict[str, str]:
-    """The key-value metadata of an Avro file."""
+    """Return the key-value metadata of an Avro file."""
     return {key: value.decode() for key, value in open_container(data, "MAN001").metadata.items()}
 
 
 def columns(record: JsonObject) -> list[str]:
-    """The fields of an Avro record, those inside them after each: ``id name: type``, ``?`` where it is optional."""
+    """Return the fields of an Avro record, nested ones after their parent: ``id name: type``, ``?`` if optional."""
     return [text for field in record["fields"] for text in _column(field)]
 
 
@@ -160,7 +160,7 @@ _ARRAY = {"type", "items"}
 
 
 def facts(table: Table) -> JsonObject:
-    """What is in the files of a table, as far as it is the writer's choice."""
+    """Return the properties of a table's files, as far as the writer chooses them."""
     document = json.loads(table.document)
     snapshots = document.get("snapshots", [])
     lists = [header(data) for data in table.lists()]
@@ -192,17 +192,17 @@ def facts(table: Table) -> JsonObject:
 
 
 def _form_of(path: str) -> str:
-    """A path without the numbers that differ from table to table."""
+    """Replace the numbers in a path, which differ from table to table."""
     return re.sub(r"(?<=/)\d+(?=/|$)", "N", path)
 
 
 def _pattern(name: str) -> str:
-    """A file name without what differs from file to file."""
+    """Replace the parts of a file name that differ from file to file."""
     return re.sub(r"^v\d+", "vN", re.sub(r"^\d{5}-[0-9a-f-]{36}", "NNNNN-UUID", name))
 
 
 def _distinct(headers: list[dict[str, str]]) -> list[JsonObject]:
-    """The forms of files of one kind, each once."""
+    """Return the distinct forms of files of one kind."""
     made: list[JsonObject] = []
     for one in headers:
         form = {
@@ -216,7 +216,7 @@ def _distinct(headers: list[dict[str, str]]) -> list[JsonObject]:
 
 
 def _files(table: Table) -> list[JsonObject]:
-    """The forms of the Parquet files, each once."""
+    """Return the distinct forms of the Parquet files."""
     made: list[JsonObject] = []
     for path in sorted(table.folder.glob("*.parquet")):
         file = pq.ParquetFile(path)
@@ -239,7 +239,7 @@ def _files(table: Table) -> list[JsonObject]:
 
 
 def marks(all_facts: dict[str, dict[str, JsonObject]], names: dict[str, str]) -> dict[str, list[str]]:
-    """The marks of the files of each engine by its name for people: entries in TOML, each once."""
+    """Return the marks of the files of each engine, by the engine's title: distinct entries in TOML."""
     found: dict[str, list[str]] = {name: [] for name in names.values()}
     for writer, tables in all_facts.items():
         name = names[writer]
@@ -265,14 +265,14 @@ def _add(entries: list[str], entry: str) -> None:
 
 
 def _fingerprints(engine: EngineFolder, entries: list[str]) -> tuple[Path, str]:
-    """The file of an engine, and its text with new marks: what people wrote comes before them."""
+    """Return the file of an engine, and its text with new marks after the handwritten part."""
     path = engine.path / FILE
     written, _, _ = path.read_text(encoding="utf-8").partition(GENERATED)
     return path, written.rstrip("\n") + "\n\n" + GENERATED + "".join("\n" + entry for entry in entries)
 
 
 def page(all_facts: dict[str, dict[str, JsonObject]], all_indexes: dict[str, JsonObject]) -> str:
-    """The page."""
+    """Return the page ``docs/writers.md``."""
     lines = [
         "# What each engine writes",
         "",
@@ -342,7 +342,7 @@ def page(all_facts: dict[str, dict[str, JsonObject]], all_indexes: dict[str, Jso
 
 
 def _unlike(found: list[str], all_facts: dict[str, dict[str, JsonObject]], kind: str, name: str) -> str:
-    """How columns differ from those of the newest Iceberg-Java for the same version; what is partitioned apart."""
+    """Describe how columns differ from those of the newest Iceberg-Java for the same version."""
     newest = sorted(one for one in all_facts if one.startswith("iceberg-java"))[-1]
     base, leaves = (_compared(one) for one in (all_facts[newest][name][kind][0]["columns"], found))
     left_out = [f"no `{id_}`" for id_ in base if id_ not in leaves]
@@ -352,13 +352,13 @@ def _unlike(found: list[str], all_facts: dict[str, dict[str, JsonObject]], kind:
 
 
 def _compared(found: list[str]) -> dict[str, str]:
-    """Columns without their defaults, which are listed separately, and without the partition, which is of the table."""
+    """Return columns without their defaults, which are listed separately, and without the partition of the table."""
     split = (column.partition(" = ")[0].partition(": ") for column in found)
     return {name: type_ for name, _, type_ in split if not name.startswith("1000 ")}
 
 
 def files() -> dict[Path, str]:
-    """The content of everything that is generated."""
+    """Return the content of every generated file, by path."""
     all_facts: dict[str, dict[str, JsonObject]] = {}
     all_indexes: dict[str, JsonObject] = {}
     for folder, index in indexes():
@@ -376,7 +376,7 @@ def files() -> dict[Path, str]:
 
 
 def main() -> int:
-    """Write or check the files; 1 where one is not as it should be."""
+    """Write or check the files; return 1 if one is stale."""
     stale = [path for path, text in files().items() if not path.is_file() or path.read_text(encoding="utf-8") != text]
     if "--check" in sys.argv[1:]:
         for path in stale:
