@@ -3,8 +3,8 @@
     python -m tools.bench [--quick] [--only PATH]... [--rounds N] [--write]
 
 Prints a line for every claim as it is measured. ``--write`` stores the figures in ``docs/benchmarks.json`` (of a whole
-run that is not quick) or ``docs/benchmarks-quick.json``, and writes ``docs/benchmarks.md`` with its plot from the
-former. A quick run measures small cases, whose ratios are others, and shows what changed against the stored quick run.
+full run) or ``docs/benchmarks-quick.json`` (of a quick run), and writes ``docs/benchmarks.md`` with its plot from the
+former. A quick run measures small cases, whose ratios differ, and compares them with the stored quick run.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from tools.bench import report
 from tools.bench.measure import BenchError, Claim, Scale
 
 SLOW = frozenset({"spark"})
-"""Left out of a quick run."""
+"""The paths that a quick run leaves out."""
 
 DOCS = Path(__file__).parents[2] / "docs"
 
 
 def main() -> int:
-    """Measure, print, and store on request; 3 where a peer could not be measured."""
+    """Measure, print, and optionally store; return 3 if a peer could not be measured."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="small cases, in about a minute")
     parser.add_argument("--only", action="append", choices=report.PATHS, default=[])
@@ -41,7 +41,7 @@ def main() -> int:
     for path in given.only or [path for path in report.PATHS if not (given.quick and path in SLOW)]:
         try:
             for found in importlib.import_module(f"tools.bench.{path}").claims(scale):
-                claim = evolve(found, goal=None) if given.quick else found  # the goals are for the whole cases
+                claim = evolve(found, goal=None) if given.quick else found  # the goals are for the full cases
                 measured.append(claim)
                 print(report.line(claim, stored.get(claim.key)), flush=True)
         except BenchError as error:

@@ -20,11 +20,11 @@ CASES: tuple[tuple[tuple[str, ...], str, float], ...] = (
     (("run", "--suite", "hashing", "--adapter", "reference"), "run --suite hashing --adapter reference", 1.0),
     (("explain", "TRN010"), "explain TRN010", 0.2),
 )
-"""Arguments, what is shown, and the goal in seconds."""
+"""The arguments, the description, and the goal in seconds."""
 
 
 def claims(scale: Scale) -> Iterator[Claim]:
-    """The help, and short commands that examine something."""
+    """Measure the help, and short commands that examine something."""
     program = str(Path(sysconfig.get_path("scripts"), "iceberg-conformance"))
     for arguments, case, goal in CASES:
         run = partial(subprocess.run, [program, *arguments], capture_output=True, check=True)

@@ -24,7 +24,7 @@ from tools.bench.measure import BenchError, Claim, Scale
 
 PROCESSES = 8
 MANY_RETRIES = 30
-"""With its default of four retries many commits of PyIceberg's fail; with so many, hardly one."""
+"""The number of retries with which hardly any commit of PyIceberg fails; with its default of four, many fail."""
 
 PYICEBERG = """
 import json, multiprocessing, sys, time, uuid
@@ -92,7 +92,7 @@ def _work(url: str, location: str, name: int, seconds: float, start: Any, queue:
 
 
 def ours(directory: str, processes: int, seconds: float) -> dict[str, float]:
-    """Measure the reference: commits done and failed, and the seconds that they took."""
+    """Measure the reference: return the commits done, those that failed, and the seconds that they took."""
     url, location = f"sqlite://{directory}/ours.db?table=table", f"file://{directory}/ours"
     commit(CreateTable(empty_table(2, location, partitioned=False)), open_store(url))
     context = get_context("fork")
@@ -113,7 +113,7 @@ def ours(directory: str, processes: int, seconds: float) -> dict[str, float]:
 
 
 def pyiceberg(directory: str, processes: int, seconds: float, retries: int) -> dict[str, float]:
-    """Measure PyIceberg; retries below 0 for its default."""
+    """Measure PyIceberg; a negative number of retries means its default."""
     started = launch("pyiceberg")
     command = [started.command[0], "-c", PYICEBERG, directory, str(processes), str(seconds), str(retries)]
     done = subprocess.run(command, env=dict(started.env), capture_output=True, text=True, check=False)
@@ -125,7 +125,7 @@ def pyiceberg(directory: str, processes: int, seconds: float, retries: int) -> d
 
 
 def claims(scale: Scale) -> Iterator[Claim]:
-    """Seconds for each commit, beside PyIceberg with its defaults and with many retries."""
+    """Measure the seconds per commit, beside PyIceberg with its default retries and with many."""
     seconds = float(scale.of(10, 2))
     taken: dict[str, list[float]] = {"ours": [], "default": [], "retries": []}
     shares: dict[str, list[float]] = {who: [] for who in taken}

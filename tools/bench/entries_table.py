@@ -26,10 +26,10 @@ from spec_ref.schemas.schema import Schema
 COLUMNS = 20
 PARTITIONS = 1000
 FIRST_PARTITION = 100
-"""Partition values have two bytes each in Avro, so that all entries are equally long."""
+"""The first partition value: from here on, each value takes two bytes in Avro, so that all entries are equally long."""
 
 STRIDE = 1000
-"""The values of the first column ascend by so many from file to file."""
+"""The difference between the values of the first column in successive files."""
 
 SCHEMA = Schema(tuple(NestedField(c, "p" if c > COLUMNS else f"c{c}", False, LONG) for c in range(1, COLUMNS + 2)))  # noqa: FBT003
 SPEC = PartitionSpec(0, (PartitionField(source_id=COLUMNS + 1, field_id=1000, name="p", transform=Identity()),))
@@ -38,10 +38,10 @@ BLOCK = 90
 
 
 class Template:
-    """The bytes of an entry, and the places in them of its path, partition and bounds."""
+    """The bytes of an entry, and the positions of its path, partition and bounds in them."""
 
     def __init__(self, level: int) -> None:
-        """Encode one entry; ``level`` is that of the compression."""
+        """Encode one entry; ``level`` is the compression level."""
         self.level = level
         ids = range(1, COLUMNS + 1)
         marks = {(side, c): struct.pack("<q", 0x1122334455000000 + 256 * c + side) for side in (0, 1) for c in ids}
@@ -67,11 +67,11 @@ class Template:
         self.container = open_container(write_manifest([entry], SPEC, SCHEMA, V2), "MAN001")
         self.bytes = self.container.payload(0)
         self.number = self.bytes.index(path.encode()) + len(self.prefix)
-        self.partition = self.bytes.index(b"\x82\x40")  # 4097 as Avro has it
+        self.partition = self.bytes.index(b"\x82\x40")  # 4097 in Avro's encoding
         self.bounds = {key: self.bytes.index(mark) for key, mark in marks.items()}
 
     def manifest(self, first: int, count: int, total: int) -> bytes:
-        """A manifest of the files from a number on."""
+        """Encode a manifest of a range of files."""
         rows = np.tile(np.frombuffer(self.bytes, np.uint8), (count, 1))
         numbers = np.arange(first, first + count)
         for digit in range(8):
@@ -92,7 +92,7 @@ class Template:
 
 
 def make_table(directory: Path, files: int, manifests: int, level: int = 6) -> Path:
-    """Write a table and give its metadata file."""
+    """Write a table and return its metadata file."""
     template, per = Template(level), files // manifests
     listed = []
     for number in range(manifests):

@@ -23,7 +23,7 @@ from tools.bench.measure import BenchError, Claim, Peer, Scale, in_turns, timed
 
 SEED = 7
 
-# Transform, type, column, goal for the ratio to pyiceberg-core (None: it is only shown), goal for that to DuckDB.
+# Transform, type, column, goal for the ratio to pyiceberg-core (None: only shown), goal for the ratio to DuckDB.
 CASES: tuple[tuple[str, str, str, float | None, float | None], ...] = (
     ("bucket[16]", "long", "long", 0.25, 2.0),
     ("bucket[16]", "int", "int", 0.25, None),
@@ -103,7 +103,7 @@ serve(f"DuckDB {duckdb.__version__}", prepare)
 
 
 def make_columns(rows: int) -> dict[str, Any]:
-    """The columns by name."""
+    """Return the columns by name."""
     generator = np.random.default_rng(SEED)
     lengths = generator.integers(6, 19, rows)
     offsets = np.zeros(rows + 1, np.int32)
@@ -137,7 +137,7 @@ def _decimals(halves: Any, arrow_type: Any) -> Any:
 
 
 def read_column(directory: Path, name: str) -> Any:
-    """A column that `write_column` has written, in separate memory: mapped memory may not be aligned."""
+    """Read a column that `write_column` wrote, into separate memory: mapped memory may not be aligned."""
     with pa.ipc.open_file(str(directory / f"{name}.arrow")) as reader:
         column: Any = reader.read_all().column(0).chunk(0)
     return pa.concat_arrays([column.slice(0, 1), column.slice(1)])
@@ -155,7 +155,7 @@ def _path(transform: str) -> str:
 
 
 def claims(scale: Scale) -> Iterator[Claim]:
-    """All cases."""
+    """Measure all cases."""
     rows = scale.of(2_000_000, 200_000)
     with tempfile.TemporaryDirectory() as made:
         directory = Path(made)

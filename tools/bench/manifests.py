@@ -63,7 +63,7 @@ class Files:
     """The manifests of a table."""
 
     def __init__(self, metadata: Path) -> None:
-        """Read what the manifest list says of them."""
+        """Read the entries of the manifest list."""
         listed = (metadata.parent / "snap-7.avro").read_bytes()
         self.listed = read_manifest_list(listed)
 
@@ -75,7 +75,7 @@ class Files:
 
 
 def planning(files: Files) -> int:
-    """What planning needs: numbers and partitions of all entries."""
+    """Decode what planning needs: numbers and partitions of all entries."""
     count = 0
     for manifest in files.open():
         for columns in column_batches(manifest):
@@ -86,7 +86,7 @@ def planning(files: Files) -> int:
 
 
 def statistics_of_all(files: Files) -> int:
-    """Everything of every entry in columns."""
+    """Decode all fields of all entries into columns."""
     count = 0
     for manifest in files.open():
         for columns in column_batches(manifest):
@@ -97,7 +97,7 @@ def statistics_of_all(files: Files) -> int:
 
 
 def objects(files: Files) -> int:
-    """An object for every entry."""
+    """Make an object for every entry."""
     return sum(sum(1 for _ in entries(manifest)) for manifest in files.open())
 
 
@@ -116,7 +116,7 @@ GOALS = {
 
 
 def claims(scale: Scale) -> Iterator[Claim]:
-    """One large manifest, one small one, in each way."""
+    """Measure one large and one small manifest, in each way."""
     with (
         tempfile.TemporaryDirectory() as made,
         Peer("pyiceberg", PYICEBERG) as pyiceberg,

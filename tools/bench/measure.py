@@ -1,4 +1,4 @@
-"""What all benchmarks share: claims, peers in separate processes, and turns."""
+"""The shared parts of all benchmarks: claims, peers in separate processes, and turns."""
 
 from __future__ import annotations
 
@@ -22,51 +22,51 @@ class BenchError(Exception):
 
 
 class Measure(Enum):
-    """What of a claim is compared with its goal."""
+    """The figure of a claim that is compared with its goal."""
 
     RATIO = "times the peer's time"
-    """The median over the rounds of our time by the peer's: at most the goal."""
+    """The median over the rounds of our time divided by the peer's: must be at most the goal."""
 
     RATE = "a second"
-    """The median rate: at least the goal."""
+    """The median rate: must be at least the goal."""
 
     SECONDS = "seconds"
-    """The median time: at most the goal."""
+    """The median time: must be at most the goal."""
 
 
 @frozen(kw_only=True)
 class Claim:
-    """What one path took in every round, beside a peer, and what it may take."""
+    """The measurements of one path in every round, those of its peer, and the goal."""
 
     path: str
-    """What is measured, as in the table of goals."""
+    """The name of the path, as in the table of goals."""
 
     case: str
-    """Of what, and how much of it."""
+    """The input, and its size."""
 
     ours: tuple[float, ...]
-    """Seconds round by round; for a rate, so many a second."""
+    """The seconds of each round; for a rate, the number per second."""
 
     peer: str = ""
-    """The peer with its version; nothing where there is none."""
+    """The peer with its version; empty if there is none."""
 
     theirs: tuple[float, ...] = ()
-    """The peer's seconds, round by round."""
+    """The peer's seconds in each round."""
 
     measure: Measure = Measure.RATIO
     goal: float | None = None
-    """None where a figure is shown without a goal."""
+    """The goal; None if the figure is shown without one."""
 
     note: str = ""
 
     def __attrs_post_init__(self) -> None:
-        """Refuse what is no measurement: a round that took no time, or one without the peer."""
+        """Reject invalid measurements: a round that took no time, or one that lacks the peer."""
         if not self.ours or min(self.ours + self.theirs) <= 0 or len(self.theirs) not in {0, len(self.ours)}:
             raise ValueError(f"{self.path}, {self.case}: no measurement: {self.ours} and {self.theirs}")
 
     @property
     def values(self) -> tuple[float, ...]:
-        """What is compared with the goal, round by round."""
+        """The figures that are compared with the goal, one for each round."""
         if self.measure is Measure.RATIO:
             return tuple(mine / other for mine, other in zip(self.ours, self.theirs, strict=True))
         return self.ours
@@ -78,37 +78,37 @@ class Claim:
 
     @property
     def reached(self) -> bool | None:
-        """Whether the goal is reached; None without one."""
+        """Whether the goal is reached; None if there is no goal."""
         if self.goal is None:
             return None
         return self.value >= self.goal if self.measure is Measure.RATE else self.value <= self.goal
 
     @property
     def key(self) -> str:
-        """What the claim is known by from run to run."""
+        """The identity of the claim across runs."""
         return " / ".join(filter(None, (self.path, self.case, self.peer.partition(" ")[0])))
 
 
 @frozen
 class Scale:
-    """How much is measured."""
+    """The size of the measured cases, and the number of rounds."""
 
     quick: bool
     rounds: int
 
     def of(self, full: int, quick: int) -> int:
-        """One of two sizes."""
+        """Return the size for this run."""
         return quick if self.quick else full
 
 
 class Peer:
     """A program in a separate interpreter that answers each line of JSON with one.
 
-    Its first line has its name and version.
+    Its first output line has its name and version.
     """
 
     def __init__(self, engine: str | None, program: str, *arguments: str, stderr: int = subprocess.DEVNULL) -> None:
-        """Start a program in the environment of an engine, or in this one's."""
+        """Start a program in the environment of an engine, or in that of this process."""
         started = None if engine is None else launch(engine)
         command = [sys.executable if started is None else started.command[0], "-c", program, *arguments]
         self._process = subprocess.Popen(
@@ -131,7 +131,7 @@ class Peer:
         return json.loads(line)
 
     def __call__(self, *question: Any) -> Any:
-        """Ask something and wait for the answer.
+        """Send a request and wait for the answer.
 
         Raises:
             BenchError: the peer ended.
@@ -148,7 +148,7 @@ class Peer:
 
 
 def timed(work: Callable[[], object], clock: Callable[[], float] = time.perf_counter) -> float:
-    """Seconds of one call, by the given clock."""
+    """Return the seconds that a call takes by the given clock."""
     gc.collect()
     start = clock()
     work()
@@ -156,7 +156,7 @@ def timed(work: Callable[[], object], clock: Callable[[], float] = time.perf_cou
 
 
 def in_turns(ways: Mapping[str, Callable[[], float]], rounds: int, warm: int = 1) -> dict[str, tuple[float, ...]]:
-    """The seconds that each way reports, round by round, after some rounds that do not count."""
+    """Run each function in turn, and return the seconds that it reports in each round after the warm-up rounds."""
     taken: dict[str, list[float]] = {name: [] for name in ways}
     for number in range(warm + rounds):
         for name, way in ways.items():

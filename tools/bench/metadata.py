@@ -48,7 +48,7 @@ for _ in sys.stdin:
 
 
 def claims(scale: Scale) -> Iterator[Claim]:
-    """Reading, writing."""
+    """Measure reading and writing."""
     made = metadata(snapshots=scale.of(10_000, 1_000), schemas=scale.of(100, 20), columns=50)
     with tempfile.TemporaryDirectory() as directory:
         file = Path(directory) / "v1.metadata.json"

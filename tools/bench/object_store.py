@@ -49,7 +49,7 @@ def written_to(folder: Path) -> Iterator[None]:
 
 
 def make_table(folder: Path, files: int) -> str:
-    """Make a table of so many small Parquet files, which are links to one; return its metadata file."""
+    """Make a table of small Parquet files, which are links to one file; return its metadata file."""
     location = f"s3://{BUCKET}/db/t{files}"
     with written_to(folder):
         kit = TableKit(location, FIELDS, version=V2)
@@ -69,29 +69,29 @@ def make_table(folder: Path, files: int) -> str:
 
 @frozen(kw_only=True)
 class Figures:
-    """What validating a table on a store took."""
+    """The measurements of validating a table on a store."""
 
     files: int
     seconds: float
     processor: float
-    """Processor seconds of all processes, without the store."""
+    """The processor seconds of all processes except the store."""
 
     memory: int
-    """The most bytes that all processes held at once."""
+    """The peak memory of all processes together, in bytes."""
 
     requests: int
     refused: int
-    """Those that were answered with 503 or not at all."""
+    """The requests that were answered with 503 or not at all."""
 
     ideal: float
-    """Seconds: the requests times their delay, by the number of connections."""
+    """Seconds: the number of requests times their delay, divided by the number of connections."""
 
 
 def validating(files: int, manners: Manners, workers: int) -> Figures:
     """Validate a table at level files.
 
     Raises:
-        BenchError: the report is not of the whole table, or has errors.
+        BenchError: the report does not cover the whole table, or has errors.
     """
     with tempfile.TemporaryDirectory(prefix="object-store-") as folder, counting_store(Path(folder), manners) as store:
         location = make_table(Path(folder), files)
@@ -117,7 +117,7 @@ def validating(files: int, manners: Manners, workers: int) -> Figures:
 
 
 def claims(scale: Scale) -> Iterator[Claim]:
-    """A store without faults, and one that throttles."""
+    """Measure a store without faults, and one that throttles."""
     files = scale.of(10_000, 200)
     for case, manners in (("", Manners()), (", throttled", Manners(busy=0.02, reset=0.01))):
         rounds = [validating(files, manners, os.cpu_count() or 1) for _ in range(min(3, scale.rounds))]

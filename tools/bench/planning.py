@@ -22,11 +22,11 @@ from spec_ref.table_metadata import read_metadata
 from tools.bench.entries_table import FIRST_PARTITION, STRIDE, make_table
 from tools.bench.measure import BenchError, Claim, Peer, Scale, in_turns, timed
 
-# The questions: name, column, least and greatest value
+# The questions: name, column, smallest and largest value
 
 
 def questions(files: int) -> dict[str, tuple[str, int, int] | None]:
-    """Filters on 1% of the files, by a partition and by bounds; and all files."""
+    """Return filters that match 1% of the files, by a partition and by bounds, and one that matches all files."""
     one = files // 100
     return {
         "partition": ("p", FIRST_PARTITION + 500, FIRST_PARTITION + 509),
@@ -36,7 +36,7 @@ def questions(files: int) -> dict[str, tuple[str, int, int] | None]:
 
 
 def predicate(question: tuple[str, int, int] | None) -> Any:
-    """A question as a predicate."""
+    """Convert a question into a predicate."""
     if question is None:
         return TRUE
     name, low, high = question
@@ -45,12 +45,12 @@ def predicate(question: tuple[str, int, int] | None) -> Any:
 
 
 def read_file(location: str) -> bytes:
-    """The content of a local file."""
+    """Return the content of a local file."""
     return Path(location.removeprefix("file://")).read_bytes()
 
 
 def ours(metadata_file: Path, question: tuple[str, int, int] | None) -> int:
-    """Plan, from the metadata file on, and count the tasks."""
+    """Plan a scan, starting from the metadata file, and count the tasks."""
     metadata = read_metadata(metadata_file.read_bytes())
     state = table_state(metadata)
     return sum(1 for _ in plan(metadata, state.snapshot, predicate(question), read_file, schema=state.schema))
@@ -106,13 +106,13 @@ jvm.shutdown()
 """
 
 WARM = 5
-"""Rounds before those that count, for the virtual machine."""
+"""The number of warm-up rounds for the virtual machine."""
 
 GOALS = {("bounds", "pyiceberg"): 0.1, ("bounds", "iceberg-java"): 1.0, ("partition", "pyiceberg"): 0.6}
 
 
 def claims(scale: Scale) -> Iterator[Claim]:
-    """Each question, beside each peer."""
+    """Measure each question beside each peer."""
     files = scale.of(200_000, 20_000)
     with tempfile.TemporaryDirectory() as made:
         metadata = make_table(Path(made), files, files // 2000)
@@ -147,7 +147,7 @@ def claims(scale: Scale) -> Iterator[Claim]:
 
 
 def growth(directory: Path) -> None:
-    """Time and memory of planning more and more files."""
+    """Measure the time and memory of planning more and more files."""
     for files in (10_000, 100_000, 1_000_000):
         place = directory / str(files)
         place.mkdir()
@@ -156,7 +156,7 @@ def growth(directory: Path) -> None:
             if question is None and files > 100_000:
                 continue
             child = os.fork()
-            if child == 0:  # a separate process reports its own peak of memory
+            if child == 0:  # a separate process, because it reports its own peak memory
                 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
                 start = time.process_time()
                 count = ours(metadata, question)

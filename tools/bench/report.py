@@ -1,4 +1,4 @@
-"""Reports of benchmarks: lines for a terminal, the stored figures, the page and its plot."""
+"""Reports of benchmarks: lines for a terminal, the stored figures, and the page with its plot."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ PATHS = (
     "spark",
     "command",
 )
-"""The modules that measure, in the order of the document."""
+"""The modules with benchmarks, in the order of the page."""
 
 _CONVERTER = cattrs.Converter(omit_if_default=True)
 
 
 def file_name(*, quick: bool) -> str:
-    """Where the figures of whole or of quick runs are stored, in the folder of documents."""
+    """Return the name of the file with the figures of full or of quick runs, in the folder of pages."""
     return "benchmarks-quick.json" if quick else "benchmarks.json"
 
 
 def load(path: Path) -> dict[str, Claim]:
-    """The stored claims by their keys; none where there is no file."""
+    """Return the stored claims by their keys; empty if there is no file."""
     if not path.exists():
         return {}
     claims = [_CONVERTER.structure(row, Claim) for row in json.loads(path.read_text())["claims"]]
@@ -52,7 +52,7 @@ def load(path: Path) -> dict[str, Claim]:
 
 
 def line(claim: Claim, stored: Claim | None = None) -> str:
-    """A claim for a terminal, with how it changed against the stored one."""
+    """Format a claim for a terminal, with the change from the stored one."""
     ours = _seconds(claim.ours) if claim.measure is not Measure.RATE else ""
     theirs = _seconds(claim.theirs) if claim.theirs else ""
     goal = "" if claim.goal is None else f"{_number(claim.goal)}"
@@ -64,7 +64,7 @@ def line(claim: Claim, stored: Claim | None = None) -> str:
 
 
 def summary(claims: Sequence[Claim]) -> str:
-    """How many goals are reached, and which are not."""
+    """Return the number of goals that are reached, and those that are not."""
     with_goal = [claim for claim in claims if claim.reached is not None]
     missed = [claim for claim in with_goal if not claim.reached]
     lines = [f"{len(with_goal) - len(missed)} of {len(with_goal)} goals reached"]
@@ -77,9 +77,9 @@ def summary(claims: Sequence[Claim]) -> str:
 
 
 def store(docs: Path, claims: Sequence[Claim], *, quick: bool, partly: bool) -> None:
-    """Store the figures and, unless they are of a quick run, write the document.
+    """Store the figures and, unless they are of a quick run, write the page.
 
-    Figures of some paths replace those of the same paths and leave the others as they are.
+    New figures replace the stored ones of the same paths; those of other paths stay.
     """
     path = docs / file_name(quick=quick)
     measured = {claim.path for claim in claims}
@@ -98,7 +98,7 @@ def store(docs: Path, claims: Sequence[Claim], *, quick: bool, partly: bool) -> 
 
 
 def machine() -> str:
-    """The machine in a line."""
+    """Describe the machine in one line."""
     model = platform.processor() or platform.machine()
     for row in Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else ():
         if row.startswith("model name"):
@@ -110,7 +110,7 @@ def machine() -> str:
 
 
 def document(claims: Sequence[Claim], made: dict[str, Any]) -> str:
-    """The document in Markdown."""
+    """Return the page in Markdown."""
     rows = [
         "| path | case | against | ours | peer | value | spread | goal | |",
         "|---|---|---|---|---|---|---|---|---|",
@@ -181,7 +181,7 @@ def _number(value: float) -> str:
 
 
 def pyplot() -> Any:
-    """What draws, in the style of all plots here: SVG whose bytes depend on what is drawn alone."""
+    """Return pyplot, set up for all plots here: SVG whose bytes depend only on what is drawn."""
     import matplotlib as mpl
 
     mpl.use("svg")
@@ -192,7 +192,7 @@ def pyplot() -> Any:
 
 
 def plot(claims: Sequence[Claim], path: Path) -> None:
-    """Ratios as bars on a scale of powers, with a mark for each goal."""
+    """Plot ratios as bars on a logarithmic scale, with a mark for each goal."""
     plt = pyplot()
     shown = [claim for claim in claims if claim.measure is Measure.RATIO and claim.goal is not None]
     figure, axes = plt.subplots(figsize=(9, 0.28 * len(shown) + 1.2))

@@ -39,10 +39,10 @@ FIELDS = (
 )
 FILES = 4
 DELETED = 100
-"""One row of so many is deleted."""
+"""The number of rows for each deleted row."""
 
 STEPS = (100, 1000, 10_000, 100_000)
-"""Equality deletes of the table of a million rows."""
+"""The numbers of equality deletes for the table of a million rows."""
 
 PYICEBERG = """
 import gc, json, sys, time
@@ -78,7 +78,7 @@ for line in sys.stdin:
 
 
 def columns(first: int, count: int) -> pa.Table:
-    """Rows of a file."""
+    """Return the rows of a file as Arrow columns."""
     ids = np.arange(first, first + count, dtype=np.int64)
     words = pa.array([f"str{number}" for number in range(10_000)])
     arrays = [
@@ -91,7 +91,7 @@ def columns(first: int, count: int) -> pa.Table:
 
 
 def make(place: Path, rows: int) -> dict[str, str]:
-    """The tables by name, as locations of metadata."""
+    """Make the tables; return the locations of their metadata by name."""
     each = rows // FILES
     rng = np.random.default_rng(7)
     kits = {
@@ -124,12 +124,12 @@ def make(place: Path, rows: int) -> dict[str, str]:
 
 
 def ours(table: Table) -> int:
-    """Read a table with the pipeline, to a table of Arrow."""
+    """Read a table with the pipeline into an Arrow table."""
     return int(read_table(table).read_all().num_rows)
 
 
 def dropped(table: Table) -> int:
-    """Read a table with the pipeline, and drop each batch of Arrow."""
+    """Read a table with the pipeline, and drop each Arrow batch."""
     return sum(batch.num_rows for batch in read_table(table))
 
 
@@ -140,7 +140,7 @@ def plain(paths: Sequence[str]) -> int:
 
 
 ENDS = {"held": ours, "dropped": dropped}
-"""How reading ends."""
+"""What happens to the rows that are read."""
 
 GOALS = {
     ("position deletes", "pyarrow"): 1.25,
@@ -150,7 +150,7 @@ GOALS = {
 
 
 def claims(scale: Scale) -> Iterator[Claim]:
-    """Each kind of deletes beside plain pyarrow, and beside the peers that finish."""
+    """Measure each kind of deletes, beside plain pyarrow and the peers that succeed."""
     rows = scale.of(20_000_000, 1_000_000)
     with (
         tempfile.TemporaryDirectory(prefix="bench-rows-") as folder,
@@ -174,7 +174,7 @@ def claims(scale: Scale) -> Iterator[Claim]:
             taken = in_turns(ways, scale.rounds)
             case, peer_name = f"{name} of 1% of {rows:,}", f"pyarrow {pa.__version__}, no deletes"
             yield _claim(case, taken["ours"], peer_name, taken["pyarrow"], GOALS.get((name, "pyarrow")))
-            # PyIceberg fails at a vector that is not the only blob of its file, and refuses equality deletes.
+            # PyIceberg fails on a vector that is not the only blob of its file, and rejects equality deletes.
             beside = [(spark, "held", 2), (spark, "dropped", 0)]
             for peer, way, warm in [*beside, (pyiceberg, "held", 1)] if name == "position deletes" else beside:
                 turns = {"theirs": partial(_theirs, peer, location), "ours": partial(timed, partial(ENDS[way], table))}
@@ -194,7 +194,7 @@ def _claim(case: str, ours: tuple[float, ...], peer: str, theirs: tuple[float, .
 
 
 def growth(place: Path) -> None:
-    """A million rows with more and more equality deletes."""
+    """Measure a million rows with more and more equality deletes."""
     data = columns(0, 1_000_000)
     print("1000000 rows in one file, by the number of equality deletes: processor seconds")
     for count in STEPS:

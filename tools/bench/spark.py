@@ -76,7 +76,7 @@ for line in sys.stdin:
 
 
 def make(place: Path, rows: int) -> str:
-    """A table; the location of its metadata."""
+    """Make a table; return the location of its metadata."""
     kit = TableKit(f"{place}/t", FIELDS)
     files = []
     for number in range(FILES):
@@ -100,7 +100,7 @@ def make(place: Path, rows: int) -> str:
 
 
 def claims(scale: Scale) -> Iterator[Claim]:
-    """Reading, validating, writing."""
+    """Measure reading, validating and writing."""
     rows = scale.of(50_000_000, 1_000_000)
     with tempfile.TemporaryDirectory(prefix="bench-spark-") as folder, Peer("iceberg-java", SESSION) as session:
         location = make(Path(folder), rows)

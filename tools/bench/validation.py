@@ -89,7 +89,7 @@ def _entries(count: int) -> Iterator[ManifestEntry]:
 
 
 class Tables:
-    """Tables of manifests, whose entries differ from manifest to manifest in their paths alone."""
+    """Tables of manifests whose entries differ between manifests only in their paths."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -111,7 +111,7 @@ class Tables:
         return self._made[entries]
 
     def make(self, entries: int) -> Path:
-        """A table of so many entries; its metadata file."""
+        """Make a table with the given number of entries; return its metadata file."""
         place = self.folder / str(entries)
         (place / "metadata").mkdir(parents=True)
         listed = []
@@ -159,7 +159,7 @@ def _metadata(place: Path, schema: Schema, spec: PartitionSpec, manifest_list: s
     return path
 
 
-# Time and memory of a process and what it starts
+# Time and memory of a process and its children
 
 
 def _tree(root: int) -> list[int]:
@@ -187,7 +187,7 @@ def _resident(process: int) -> int:
 
 
 def _worked(process: int) -> float:
-    """The processor seconds of a process so far, with those of others that it started and has seen end."""
+    """Return the processor seconds of a process so far, with those of its children that have ended."""
     try:
         fields = Path("/proc", str(process), "stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -196,11 +196,14 @@ def _worked(process: int) -> float:
 
 
 def measured(command: list[str], env: Mapping[str, str] | None = None) -> tuple[float, float, int, int, dict[str, Any]]:
-    """Run a command that prints JSON: seconds, processor seconds, the most memory of all its
-    processes, that of the largest, and the JSON.
+    """Run a command that prints JSON, and measure it.
 
-    Processes that the command does not wait for, as those that files are opened in and Spark's, are looked at ten times
-    a second, so that the last tenth of a second of each may be missing.
+    Processes that the command does not wait for, such as those that open files and those of Spark, are sampled ten
+    times a second, so that the last tenth of a second of each may be missing.
+
+    Returns:
+        The seconds, the processor seconds, the peak memory of all its processes together, that of the largest process,
+        and the JSON.
     """
     started, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     process = subprocess.Popen(command, stdout=subprocess.PIPE, env=env)
@@ -356,13 +359,13 @@ def _rows(scale: Scale) -> Iterator[Claim]:
 
 
 def claims(scale: Scale) -> Iterator[Claim]:
-    """Manifests, then rows."""
+    """Measure manifests, then rows."""
     yield from _manifests(scale)
     yield from _rows(scale)
 
 
 def growth(folder: Path) -> None:
-    """More and more entries, with both engines."""
+    """Measure more and more entries, with both backends."""
     tables = Tables(folder)
     print("  entries  engine  seconds  processor s  check s  entries/s  MiB all  MiB one")
     for entries in (10_000, 100_000, 1_000_000):

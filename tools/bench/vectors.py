@@ -20,18 +20,18 @@ from tools.bench.measure import BenchError, Claim, Measure, Scale, timed
 
 SUITES = ("hashing", "transforms", "types", "single-values-binary", "single-values-json")
 UNDER_WAY = 64
-"""Requests under way at once."""
+"""The number of requests under way."""
 
 
 def _asked(scale: Scale) -> tuple[Vector, ...]:
-    """The vectors, many times over so that starting counts for little, each time with different names."""
+    """Repeat the vectors, each time with different names, so that start-up hardly affects the result."""
     chosen = Selection(suites=SUITES).choose(load(shipped()))
     times = scale.of(10, 2)
     return tuple(attrs.evolve(vector, id=f"{vector.id}-{turn}") for turn in range(times) for vector in chosen)
 
 
 def _rate(asked: Target, vectors: tuple[Vector, ...]) -> float:
-    """Vectors a second."""
+    """Return the number of vectors replayed per second."""
     runs: list[Run] = []
     seconds = timed(lambda: runs.append(execute(Plan((asked,), vectors), {}, Writer(None))))
     if runs[0].failures or len(runs[0].results) != len(vectors):
@@ -41,7 +41,7 @@ def _rate(asked: Target, vectors: tuple[Vector, ...]) -> float:
 
 
 def claims(scale: Scale) -> Iterator[Claim]:
-    """Here, and through the protocol."""
+    """Measure replays in this process, and through the protocol."""
     vectors = _asked(scale)
     served = shlex.join([sys.executable, "-m", "conformance.engines.reference.adapter"])
     ways = {

@@ -51,7 +51,7 @@ for line in sys.stdin:
 
 
 def claims(scale: Scale) -> Iterator[Claim]:
-    """One append."""
+    """Measure one append."""
     count = scale.of(10_000_000, 500_000)
     rows = columns(0, count)
     with tempfile.TemporaryDirectory(prefix="bench-write-") as folder:
