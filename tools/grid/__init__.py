@@ -1,1 +1,1 @@
-"""The grid of corruptions: each stored field of a table changed in each way, and what `validate` finds of it."""
+"""The grid of corruptions: each stored field of a table with each change, and the findings of `validate`."""

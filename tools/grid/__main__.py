@@ -1,11 +1,11 @@
-"""The grid by hand.
+"""Run the grid of corruptions.
 
-    python -m tools.grid            run every cell (three minutes), and write what is found and the page about it
+    python -m tools.grid            run every cell (three minutes), and write the outcomes and the page about them
     python -m tools.grid --check    run every cell, and compare
-    python -m tools.grid --page     write the page again from what was found
+    python -m tools.grid --page     write the page again from the stored outcomes
 
-1 where something differs, nothing is found of a cell and nothing explains it, or an explanation is of no use or too
-wide.
+The exit status is 1 if an outcome differs, if a cell has neither a finding nor an explanation, or if an explanation is
+unused or too broad.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tools.grid.run import KEPT, UNEXPLAINED, every_outcome, kept, to_json, unne
 
 
 def main(argv: list[str]) -> int:
-    """Run the grid."""
+    """Run the grid; return the exit status."""
     if argv not in ([], ["--check"], ["--page"]):
         print(__doc__, file=sys.stderr)
         return 2

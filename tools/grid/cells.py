@@ -34,16 +34,16 @@ from tools.grid.statistics_files import (
 from tools.grid.workbench import AvroFile, Manifest, Workbench
 
 CHANGES = ("absent", "null", "wrong type", "another value", "lowest", "highest")
-"""``another value`` is one that the type allows: it contradicts every other place that states the fact."""
+"""The changes. ``another value`` is valid for the type, but contradicts every other place that states the same fact."""
 
 
 class NoCell(Exception):
-    """The table does not have the field, or the change changes nothing."""
+    """The table does not have the field, or the change has no effect."""
 
 
 @attrs.frozen
 class Cell:
-    """A field and a change."""
+    """A field and a change of it."""
 
     structure: str
     field: str
@@ -97,7 +97,7 @@ JSON: dict[str, tuple[type, Callable[[Workbench], Json]]] = {
     "statistics blob": (BlobMetadata, lambda bench: _one(_statistics(bench)["blob-metadata"])),
     "partition statistics": (PartitionStatisticsFile, _partition_statistics),
 }
-"""The structures of metadata files: the field table, and the object that is changed."""
+"""The structures of metadata files: the class with the field table, and the object that is changed."""
 
 HEADER = "manifest header"
 AVRO: dict[str, type] = {
@@ -120,7 +120,7 @@ ROW = "row of partition statistics"
 
 
 def cells() -> Iterator[Cell]:
-    """All cells."""
+    """Yield all cells."""
     for structure, (record, _) in JSON.items():
         yield from (Cell(structure, rule.name, change) for rule in field_rules(record).values() for change in CHANGES)
     for structure, record in AVRO.items():
@@ -131,10 +131,10 @@ def cells() -> Iterator[Cell]:
 
 
 def mutate(cell: Cell, bench: Workbench) -> None:
-    """Change a table.
+    """Make the change of a cell in a table.
 
     Raises:
-        NoCell: the table has no such field, or nothing changes.
+        NoCell: the table does not have the field, or the change has no effect.
     """
     if cell.structure in JSON:
         _in_json(cell, JSON[cell.structure][1](bench))
@@ -165,7 +165,7 @@ OTHER_TEXTS = {
 
 
 def another(value: Json) -> Json:
-    """Another value of the type."""
+    """Return a different value of the type."""
     match value:
         case bool():
             return not value
@@ -182,7 +182,7 @@ def another(value: Json) -> Json:
                 return value + "x"
         case bytes():
             return bytes([value[0] ^ 0x7F]) + value[1:] if value else b"\0"
-        case [{"key": _, "value": _} as first, *others]:  # a map in Avro
+        case [{"key": _, "value": _} as first, *others]:  # a map, which Avro stores as an array
             return [{**first, "value": another(first["value"])}, *others]
         case list() if value:
             return value[:-1]
@@ -195,7 +195,7 @@ def another(value: Json) -> Json:
 
 
 def limit(value: Json, *, low: bool, bits: int = 63) -> Json:
-    """The least or the greatest value of the type."""
+    """Return the smallest or the largest value of the type."""
     match value:
         case bool():
             raise NoCell
@@ -214,7 +214,7 @@ def limit(value: Json, *, low: bool, bits: int = 63) -> Json:
 
 
 def wrong(value: Json) -> Json:
-    """A value of another JSON type."""
+    """Return a value of another JSON type."""
     return 7 if isinstance(value, (str, dict, list)) else "seven"
 
 
@@ -287,7 +287,7 @@ def _in_row(cell: Cell, bench: Workbench) -> None:
 
 def _in_header(cell: Cell, manifest: Manifest) -> None:
     header, name = manifest.metadata, cell.field
-    if name not in header or cell.change == "null":  # a text is not null
+    if name not in header or cell.change == "null":  # a string is never null
         raise NoCell
     match cell.change:
         case "absent":

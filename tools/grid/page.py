@@ -1,4 +1,4 @@
-"""The page about the grid: what is found of which corruption, at which level, and what cannot be."""
+"""The page about the grid: which corruptions have findings, at which level, and which cannot have any."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ hand.
 
 
 def page(found: Outcomes) -> str:
-    """The page, in Markdown."""
+    """Return the page in Markdown."""
     lines = [HEAD, *_summary(found)]
     structures: dict[str, list[Cell]] = {}
     for cell, outcomes in found.items():

@@ -1,4 +1,4 @@
-"""Running the grid: what is found of each cell, in each table."""
+"""Run the grid: find the outcome of each cell in each table."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from tools.grid.workbench import Workbench
 UNEXPLAINED = "nothing is found, and nothing explains it"
 
 KEPT = Path(__file__).with_name("outcomes.json")
-"""What the grid found last: a test runs a part of it again."""
+"""The stored outcomes; a test runs a part of the grid again and compares."""
 
 Outcomes = dict[Cell, dict[str, str]]
-"""What is found by cell and table."""
+"""The outcomes, by cell and table."""
 
 
 @attrs.frozen
 class Explained:
-    """Cells of which nothing is found, and why."""
+    """Cells without findings, and the reason."""
 
     cells: re.Pattern[str]
     tables: re.Pattern[str]
@@ -45,13 +45,13 @@ class Explained:
     reason: str
 
     def explains(self, cell: Cell, table: str) -> bool:
-        """Whether it is about a cell of a table."""
+        """Whether the explanation applies to a cell of a table."""
         return self.cells.fullmatch(str(cell)) is not None and self.tables.fullmatch(table) is not None
 
 
 @functools.cache
 def explanations() -> tuple[Explained, ...]:
-    """Those of ``explained.toml``."""
+    """Return the explanations of ``explained.toml``."""
     text = Path(__file__).with_name("explained.toml").read_text(encoding="utf-8")
     return tuple(
         Explained(re.compile(row["cells"]), re.compile(row.get("tables", ".*")), row["kind"], row["reason"])
@@ -60,7 +60,7 @@ def explanations() -> tuple[Explained, ...]:
 
 
 def unneeded(found: Outcomes) -> list[str]:
-    """What of the explanations is of no use: those that no cell needs, and cells of which something is found anyway.
+    """Return the explanations that no cell needs, and the explained cells that have findings anyway.
 
     Args:
         found: the outcomes of all cells.
@@ -83,7 +83,7 @@ def unneeded(found: Outcomes) -> list[str]:
 
 
 def outcomes(chosen: Iterable[Cell], tables: Iterable[str] = TABLES) -> Outcomes:
-    """What is found of cells; tables that do not have a cell are left out."""
+    """Return the outcome of each cell; tables that do not have a cell are left out."""
     found: Outcomes = {cell: {} for cell in chosen}
     with tempfile.TemporaryDirectory(prefix="iceberg-conformance-grid-") as folder:
         root = Path(folder)
@@ -101,7 +101,7 @@ def outcomes(chosen: Iterable[Cell], tables: Iterable[str] = TABLES) -> Outcomes
 
 
 def every_outcome(processes: int = 2) -> Outcomes:
-    """What is found of all cells in all tables."""
+    """Return the outcomes of all cells in all tables."""
     found: Outcomes = {cell: {} for cell in cells()}
     with concurrent.futures.ProcessPoolExecutor(processes) as pool:
         for part in pool.map(_of_table, TABLES):
@@ -121,7 +121,7 @@ def _scratch(root: Path) -> Path:
 
 
 def _findings(bench: Workbench) -> tuple[Finding, ...] | None:
-    """What is found; None where the metadata is not even read."""
+    """Return the findings; None if the metadata cannot even be read."""
     try:
         return bench.validate(Level.ROWS, CURRENT).findings
     except Unreadable:
@@ -157,16 +157,16 @@ def _level(check: str) -> int:
 
 
 def to_json(found: Outcomes) -> str:
-    """Outcomes as a file."""
+    """Format outcomes as the text of a file."""
     return json.dumps({str(cell): shown for cell, shown in found.items() if shown}, indent=1) + "\n"
 
 
 def kept() -> Outcomes:
-    """What the grid found last."""
+    """Return the stored outcomes."""
     read = json.loads(KEPT.read_text(encoding="utf-8"))
     return {Cell(*name.split(" / ")): found for name, found in read.items()}
 
 
 def sample(chosen: Iterable[Cell], every: int) -> Iterator[Cell]:
-    """A part of the cells that is spread over all structures."""
+    """Return every nth of some cells, so that all structures are covered."""
     return (cell for number, cell in enumerate(chosen) if number % every == 0)

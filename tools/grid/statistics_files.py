@@ -1,4 +1,4 @@
-"""Files of statistics in the grid: footers and blobs of Puffin files, and rows of partition statistics."""
+"""Statistics files in the grid: footers and blobs of Puffin files, and rows of partition statistics."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ IDS = {
 
 
 def _parts(content: bytes) -> tuple[bytes, Json]:
-    """The blobs with the magic before them, and the document of the footer."""
+    """Return the blobs with the magic before them, and the JSON of the footer."""
     (size,) = struct.unpack("<i", content[-12:-8])
     start = len(content) - 12 - size
     return content[: start - len(MAGIC)], json.loads(content[start:-12])
@@ -51,7 +51,7 @@ def _whole(blobs: bytes, document: Json) -> bytes:
 
 
 def change_statistics(bench: Workbench, change: Change) -> bool:
-    """Change the footer of the statistics file; the metadata says its new sizes. False where there is none."""
+    """Change the footer of the statistics file, and its sizes in the metadata; return False if there is none."""
     if not bench.metadata.get("statistics"):
         return False
     statistics = bench.metadata["statistics"][0]
@@ -65,7 +65,7 @@ def change_statistics(bench: Workbench, change: Change) -> bool:
 
 
 def change_vector(bench: Workbench, change: Change) -> bool:
-    """Change what the footer says of a deletion vector; the entry says the new size. False where there is none."""
+    """Change the footer's metadata of a deletion vector, and the size in the entry; return False if there is none."""
     try:
         file = bench.delete_file
     except StopIteration:
@@ -82,7 +82,7 @@ def change_vector(bench: Workbench, change: Change) -> bool:
 
 
 def add_partition_statistics(bench: Workbench) -> bool:
-    """Give a table of the reference a file of partition statistics, counted from its manifests; False for others."""
+    """Add partition statistics, computed from the manifests, to a table of the reference; return False for others."""
     if bench.metadata.get("properties", {}).get("owner") != "grid":
         return False
     rows: dict[int, dict[str, Json]] = {}
@@ -116,11 +116,11 @@ def _counts(file: dict[str, Json]) -> dict[str, int]:
 
 
 def place_partition_statistics(bench: Workbench, name: str = "", change: str = "") -> None:
-    """Write the rows as a Parquet file that the metadata has.
+    """Write the rows to a Parquet file that the metadata refers to.
 
     Args:
         bench: the table.
-        name: a column that is changed in its form.
+        name: the column that is changed.
         change: ``absent``, or ``wrong type``.
     """
     rows = bench.partition_statistics

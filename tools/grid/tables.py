@@ -1,4 +1,4 @@
-"""The tables of the grid: written by the reference here and now, and by Iceberg-Java and PyIceberg (golden tables)."""
+"""The tables of the grid: new ones that the reference writes, and golden ones of Iceberg-Java and PyIceberg."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _rows(first: int, last: int) -> list[dict[str, Any]]:
 
 
 def _operations(version: int) -> list[dict[str, Any]]:
-    """A partitioned and sorted table with two appends, and deletes where the version has some."""
+    """Return the operations that make a partitioned and sorted table with two appends, and with deletes from v2 on."""
     merge = (
         []
         if version == 1
@@ -49,7 +49,7 @@ def _operations(version: int) -> list[dict[str, Any]]:
 
 
 def reference(version: int) -> Callable[[Path, Path], Workbench]:
-    """A table of the reference, with a statistics file."""
+    """Return a function that opens a table of the reference, with a statistics file."""
 
     def open_(root: Path, folder: Path) -> Workbench:
         place = root / f"reference-v{version}"
@@ -96,7 +96,7 @@ def _statistics(bench: Workbench) -> None:
 
 
 def golden(name: str) -> Callable[[Path, Path], Workbench]:
-    """A golden table."""
+    """Return a function that opens a golden table."""
 
     def open_(root: Path, folder: Path) -> Workbench:
         if not (PLACE / name).is_dir():
@@ -115,4 +115,4 @@ TABLES: dict[str, Callable[[Path, Path], Workbench]] = {
     "Iceberg-Java v3": golden("deletion-vectors-parquet"),
     "PyIceberg v2": golden("pyiceberg-partitioned"),
 }
-"""The tables by what the page calls them."""
+"""The tables by their names on the page."""

@@ -1,8 +1,8 @@
-"""A golden table opened to be broken: its parts as Python objects, which are written without any check.
+"""A golden table opened for corruption: its parts as Python objects, which are written without any check.
 
-Changed files lie in a folder over the table, so that the table itself stays whole; `over` makes the file access of the
-validator see them. What has to follow from a change follows: lengths and counts in the manifest list, sizes in entries,
-unless they are what is changed.
+Changed files are written to a separate folder, so that the table itself stays unchanged; `over` redirects the
+validator's file access to them. Dependent values are updated too, unless they are what is changed: lengths and counts
+in the manifest list, and sizes in entries.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class AvroFile:
         return out.getvalue()
 
     def field(self, *names: str) -> dict[str, Any]:
-        """A field of the schema, by the names on the way to it."""
+        """Return a field of the schema, by the path of names that leads to it."""
         schema: Any = self.schema
         found: dict[str, Any] = {}
         for name in names:
@@ -52,12 +52,12 @@ class AvroFile:
         return found
 
     def fields(self, *names: str) -> list[dict[str, Any]]:
-        """The fields of a record in the schema, by the names on the way to it."""
+        """Return the fields of a record in the schema, by the path of names that leads to it."""
         found: list[dict[str, Any]] = _record(self.field(*names)["type"] if names else self.schema)["fields"]
         return found
 
     def drop(self, *names: str) -> None:
-        """Drop a field from schema and records."""
+        """Remove a field from the schema and the records."""
         parent: Any = self.schema
         for name in names[:-1]:
             parent = next(field for field in _record(parent)["fields"] if field["name"] == name)["type"]
@@ -98,7 +98,7 @@ class Manifest(AvroFile):
         self.listed["manifest_length"] = len(self.content())
 
     def counts(self) -> None:
-        """Let the list say what the manifest holds."""
+        """Update the counts in the manifest list from the manifest's entries."""
         for code, status in enumerate(_STATUSES):
             mine = [record for record in self.records if record["status"] == code]
             for key, value in (("files", len(mine)), ("rows", sum(one["data_file"]["record_count"] for one in mine))):
@@ -110,7 +110,7 @@ class Manifest(AvroFile):
 
 
 class Workbench:
-    """A table that may be changed in every way."""
+    """A table in which anything may be changed."""
 
     def __init__(self, name: str, folder: Path) -> None:
         self.root = PLACE / name
@@ -185,13 +185,13 @@ class Workbench:
         return found
 
     def read(self, location: str) -> bytes:
-        """The content of a file."""
+        """Return the content of a file."""
         path = local(location)
         kept = self.replaced.get(path)
         return kept if kept is not None else Path(path).read_bytes()
 
     def replace(self, location: str, content: bytes | None) -> None:
-        """Give a file another content; entries that are about it say its size."""
+        """Replace the content of a file, and update its size in the entries that refer to it."""
         self.replaced[local(location)] = content
         for manifest in self.manifests:
             for file in manifest.files:
@@ -206,7 +206,7 @@ class Workbench:
         return {str(one["schema-id"]): one for one in known if "schema-id" in one}
 
     def _repeat_schemas(self) -> None:
-        """Let headers of manifests that were not changed themselves repeat the schemas of the table that were."""
+        """Copy the schemas of the table that changed into the headers of manifests that did not."""
         now = self._schemas_by_id()
         changed = {key for key, schema in self._schemas.items() if now.get(key, schema) != schema}
         for manifest in self.manifests if changed else ():
@@ -215,7 +215,7 @@ class Workbench:
                 manifest.metadata["schema"] = json.dumps(now[key])
 
     def write(self) -> dict[str, str]:
-        """Write what changed; the new place of each path."""
+        """Write the changed files; return the new location of each path."""
         self._repeat_schemas()
         files = dict(self.replaced)
         if self._manifests is not None:
@@ -239,7 +239,7 @@ class Workbench:
         return moved
 
     def relocate(self) -> str:
-        """Write what changed so that the table can be read from its new places; where its metadata is."""
+        """Write the changed files so that the table can be read from its new location; return that of its metadata."""
         manifests = self.manifests
         moved = self.write()
         for manifest in manifests:
@@ -252,13 +252,13 @@ class Workbench:
         return str(root)
 
     def validate(self, level: Level, snapshots: Snapshots = CURRENT) -> TableReport:
-        """Validate the table as it is now."""
+        """Validate the table in its current state."""
         with over(self.write()):
             return validate(self.metadata_path, level, Local(), snapshots)
 
 
 def local(location: str) -> str:
-    """The path of a local location."""
+    """Return the local path of a location."""
     return file_access.split_location(location).path
 
 
@@ -268,7 +268,7 @@ def _has_live(manifest: Manifest) -> bool:
 
 @contextlib.contextmanager
 def over(moved: dict[str, str]) -> Iterator[None]:
-    """Let files be read from other places."""
+    """Read some files from other places."""
     original = file_access.split_location
 
     def split(location: str) -> file_access.Place:
