@@ -1,9 +1,9 @@
 """The index of the reference: each heading of the texts, the modules that are its code, and its requirements.
 
-`headings.toml` says which modules of `spec_ref` a heading is, the definition first, or why it is none. `python -m
-tools.index` writes spec_ref/README.md from it, from the opening docstrings of the modules and from the register;
-`--check` fails when that file is stale. Both fail on a heading of the texts that `headings.toml` lacks, on one that the
-texts lack, and on a module that does not exist. `python -m tools.where WORDS` searches the same index.
+`headings.toml` lists the modules of `spec_ref` that implement a heading, the definition first, or says why there is
+none. `python -m tools.index` writes spec_ref/README.md from it, the opening docstrings of the modules and the register;
+`--check` fails if that file is stale. Both fail if `headings.toml` lacks a heading of the texts, or has one that the
+texts lack, and if a module does not exist. `python -m tools.where WORDS` searches the same index.
 """
 
 from __future__ import annotations
@@ -26,37 +26,38 @@ REFERENCE = ROOT / "spec_ref"
 INDEX = REFERENCE / "README.md"
 HEADINGS = Path(__file__).with_name("headings.toml")
 EVERY_HEADING = "*"
-"""The key under which one sentence stands for all headings of a document."""
+"""The key of a reason that applies to all headings of a document."""
 
 
 class IndexProblem(Exception):
-    """The index does not fit the texts or the modules; the message has a line for each difference."""
+    """The index does not match the texts or the modules; the message has a line for each difference."""
 
 
 @attrs.frozen
 class Heading:
-    """A heading of a text, and where it is code."""
+    """A heading of a text, and the modules that implement it."""
 
     document: str
     title: str
-    """The heading as the text spells it, after ``Parent / `` where two headings of a text are alike."""
+    """The heading as the text spells it, after ``Parent / `` if two headings of a text are the same."""
 
     modules: tuple[str, ...]
-    """Paths below ``spec_ref``, the definition first; empty where the heading is not code."""
+    """Paths below ``spec_ref``, the definition first; empty if no module implements the heading."""
 
     reason: str
-    """Why there is no module; empty where there is one."""
+    """Why there is no module; empty if there is one."""
 
     requirements: tuple[Requirement, ...]
 
     elsewhere: Mapping[str, tuple[str, ...]]
-    """Requirements that no module of the heading names but others do: the other modules by code."""
+    """Requirements that only modules of other headings name: these modules, by code."""
 
 
 @cache
 def modules() -> dict[str, str]:
-    """The first paragraph of the docstring of each module of ``spec_ref``, by its path below ``spec_ref``; the headings
-    that it ends with in parentheses are left out.
+    """Return the first paragraph of each module's docstring, without the headings in parentheses at its end.
+
+    The keys are the paths below ``spec_ref``.
     """
     found = {}
     for path in sorted(REFERENCE.rglob("*.py")):
@@ -69,7 +70,7 @@ def modules() -> dict[str, str]:
 
 @cache
 def _modules_by_code() -> dict[str, list[str]]:
-    """The modules of ``spec_ref`` that name each requirement."""
+    """Return the modules of ``spec_ref`` that name each requirement, by code."""
     found: dict[str, list[str]] = defaultdict(list)
     for name in modules():
         for code in sorted(set(codes_in((REFERENCE / name).read_text(encoding="utf-8")))):
@@ -79,10 +80,10 @@ def _modules_by_code() -> dict[str, list[str]]:
 
 @cache
 def headings() -> tuple[Heading, ...]:
-    """Every heading of the texts, in their order.
+    """Return every heading of the texts, in order.
 
     Raises:
-        IndexProblem: a heading or a module is in one of the texts, ``headings.toml`` and ``spec_ref`` alone.
+        IndexProblem: a heading is only in the texts or only in ``headings.toml``, or a module does not exist.
     """
     given = tomllib.loads(HEADINGS.read_text(encoding="utf-8"))
     by_section: dict[tuple[str, str], list[Requirement]] = defaultdict(list)
@@ -141,7 +142,7 @@ TITLES = {
 
 
 def page() -> Iterator[str]:
-    """The lines of spec_ref/README.md."""
+    """Yield the lines of spec_ref/README.md."""
     yield from HEAD.splitlines()
     document = ""
     for heading in headings():
@@ -154,7 +155,7 @@ def page() -> Iterator[str]:
                 yield from ("| heading | modules | requirements |", "|---|---|---|")
         if _common_reason(document) is None:
             yield _row(heading)
-    from tools.index import layers  # here, as `tools.where` needs no linter of imports
+    from tools.index import layers  # not at the top: `tools.where` runs without import-linter
 
     yield ""
     yield from layers.section()
@@ -167,7 +168,7 @@ def page() -> Iterator[str]:
 
 
 def _common_reason(document: str) -> str | None:
-    """The reason that all headings of a document share, where they do."""
+    """Return the reason that all headings of a document share, or None."""
     reasons = {one.reason for one in headings() if one.document == document}
     return reasons.pop() if len(reasons) == 1 and reasons != {""} else None
 
@@ -187,7 +188,7 @@ def _row(heading: Heading) -> str:
 
 
 def _ranges(codes: list[str]) -> Iterator[str]:
-    """Codes of one area that follow each other as ``AAA001 to AAA003``."""
+    """Abbreviate consecutive codes of one area as ``AAA001 to AAA003``."""
     runs: list[list[str]] = []
     for code in sorted(codes):
         if runs and runs[-1][-1][:3] == code[:3] and int(runs[-1][-1][3:]) + 1 == int(code[3:]):
@@ -210,23 +211,23 @@ def _cell(text: str) -> str:
 
 @attrs.frozen
 class Match:
-    """A heading that fits a search, best by `score`."""
+    """A heading that matches a search, with its score."""
 
     heading: Heading
     requirements: tuple[Requirement, ...]
-    """Those of the heading that have the words."""
+    """The requirements of the heading that contain the words."""
 
     score: float
 
 
 def search(words: str) -> list[Match]:
-    """The headings that have the words in their title, requirements or modules, best first.
+    """Return the headings that have the words in their title, requirements or modules, best first.
 
     Args:
         words: Any text; words are compared without case, plurals and punctuation.
 
     Returns:
-        The matches that have the highest share of the words, at most; none where no heading has any of them.
+        The matches with the highest share of the words; none if no heading has any of them.
     """
     wanted = set(_words(words))
     found = []

@@ -10,7 +10,7 @@ from tools.index.layers import DRAWING, svg
 
 
 def main() -> int:
-    """Run the command; the exit status is 1 where the index does not fit the texts or is stale."""
+    """Run the command; the exit status is 1 if the index does not match the texts or is stale."""
     parser = argparse.ArgumentParser(prog="python -m tools.index", description=__doc__)
     parser.add_argument("--check", action="store_true", help="fail when one of them is stale")
     check = parser.parse_args().check

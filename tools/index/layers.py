@@ -1,4 +1,4 @@
-"""The picture of the imports between the packages of `spec_ref`, made from the imports and the order of the layers."""
+"""A diagram of the imports between the packages of `spec_ref`, made from the imports and the order of the layers."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ column; all marks are left of the diagonal, because a package imports only those
 
 
 def layers() -> tuple[tuple[str, ...], ...]:
-    """The packages of each layer, the lowest first, as pyproject.toml has them."""
+    """Return the packages of each layer of pyproject.toml, the lowest first."""
     configuration = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     (contract,) = (one for one in configuration["tool"]["importlinter"]["contracts"] if one["id"] == "layers")
     return tuple(tuple(sorted(layer.split(" | "))) for layer in reversed(contract["layers"]))
 
 
 def imports() -> dict[str, set[str]]:
-    """The packages and modules right below `spec_ref`, each with those that it imports."""
+    """Return the direct submodules and packages of `spec_ref`, each with those that it imports."""
     graph = grimp.build_graph("spec_ref", cache_dir=None)
     names = {module.removeprefix("spec_ref."): module for module in graph.find_children("spec_ref")}
     for module in names.values():
@@ -39,7 +39,7 @@ def imports() -> dict[str, set[str]]:
 
 
 def picture(order: Sequence[str], imported: Mapping[str, set[str]]) -> Iterator[str]:
-    """The lines of a matrix: a row and a column for each package.
+    """Yield the lines of a matrix with a row and a column for each package.
 
     Args:
         order: the packages, the lowest first.
@@ -56,10 +56,10 @@ def picture(order: Sequence[str], imported: Mapping[str, set[str]]) -> Iterator[
 
 
 def direct(imported: Mapping[str, set[str]]) -> dict[str, set[str]]:
-    """The imports that do not follow from others: a package that imports one needs, through it, all that that one does.
+    """Return the imports that are not implied by others (the transitive reduction).
 
     Args:
-        imported: the packages that each imports; none of them imports another in a circle.
+        imported: the packages that each imports, without cycles.
     """
     others = {name: found - {name} for name, found in imported.items()}
 
@@ -73,11 +73,11 @@ def direct(imported: Mapping[str, set[str]]) -> dict[str, set[str]]:
 
 
 BOX, ROW, GAP, LEFT = 132, 54, 16, 24
-"""Sizes of the drawing in pixels: the width of a box, the distance of layers and of boxes, and the margin."""
+"""Sizes of the drawing in pixels: the width of a box, the distance between layers and between boxes, and the margin."""
 
 
 def drawing(rows: Sequence[Sequence[str]], imported: Mapping[str, set[str]]) -> Iterator[str]:
-    """The lines of an SVG: a row of boxes for each layer, the highest first, and a line for each import.
+    """Yield the lines of an SVG: a row of boxes for each layer, the highest first, and a line for each import.
 
     Args:
         rows: the packages of each layer, the lowest first.
@@ -87,7 +87,7 @@ def drawing(rows: Sequence[Sequence[str]], imported: Mapping[str, set[str]]) -> 
     place = {}
     for number, row in enumerate(reversed(rows)):
         start = (wide - len(row) * BOX - (len(row) - 1) * GAP) // 2
-        # Layers of one package are left and right by turns, so that lines between distant ones pass beside boxes.
+        # Layers of one package alternate between left and right, so that lines of distant layers pass beside boxes.
         start += (-180, 0, 180, 0)[number % 4] if len(row) == 1 else 0
         for column, name in enumerate(row):
             place[name] = start + column * (BOX + GAP), LEFT + number * ROW
@@ -112,11 +112,11 @@ def drawing(rows: Sequence[Sequence[str]], imported: Mapping[str, set[str]]) -> 
 
 
 def svg() -> str:
-    """The drawing of the packages of `spec_ref`, without the imports that follow from others."""
+    """Return the drawing of the packages of `spec_ref`, without the implied imports."""
     return "\n".join(drawing(layers(), direct(imports()))) + "\n"
 
 
 def section() -> Iterator[str]:
-    """The lines of the section of spec_ref/README.md."""
+    """Yield the lines of the section of spec_ref/README.md."""
     yield from HEAD.splitlines()
     yield from ("", "```text", *picture([name for layer in layers() for name in layer], imports()), "```")
