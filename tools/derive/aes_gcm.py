@@ -1,6 +1,6 @@
-"""AES in Galois/Counter Mode, from FIPS 197 and NIST SP 800-38D, and streams of its blocks: slow, and for vectors only.
+"""AES in Galois/Counter Mode, from FIPS 197 and NIST SP 800-38D, and AES GCM streams: slow, and only for vectors.
 
-Functions have the names of the standards. Blocks are integers of 128 bits, the first byte on top.
+The names of the functions are those of the standards. Blocks are integers of 128 bits; the first byte is the highest.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ MIB = 1 << 20
 
 
 def _times(left: int, right: int) -> int:
-    """The product in GF(2^8) modulo x^8 + x^4 + x^3 + x + 1."""
+    """Return the product in GF(2^8) modulo x^8 + x^4 + x^3 + x + 1."""
     product = 0
     for bit in range(8):
         if right >> bit & 1:
@@ -29,7 +29,7 @@ def _times(left: int, right: int) -> int:
 
 @cache
 def s_box() -> bytes:
-    """SubBytes: the inverse, and an affine transformation of its bits."""
+    """Apply SubBytes to a byte: the inverse, and an affine transformation of its bits."""
     table = []
     for value in range(256):
         inverse = next((other for other in range(256) if _times(value, other) == 1), 0)
@@ -41,7 +41,7 @@ def s_box() -> bytes:
 
 
 def key_expansion(key: bytes) -> list[bytes]:
-    """The words of the key schedule, of 4 bytes each."""
+    """Return the words of the key schedule, of 4 bytes each."""
     size = len(key) // 4
     words = [key[4 * at : 4 * at + 4] for at in range(size)]
     constant = 1
@@ -65,7 +65,7 @@ def cipher(key: bytes, block: int) -> int:
     state = [a ^ b for a, b in zip(block.to_bytes(16, "big"), keys[0], strict=True)]
     for at in range(1, rounds + 1):
         state = [s_box()[byte] for byte in state]
-        state = [state[(place + 4 * (place % 4)) % 16] for place in range(16)]  # ShiftRows, column after column
+        state = [state[(place + 4 * (place % 4)) % 16] for place in range(16)]  # ShiftRows, column by column
         if at < rounds:
             state = [_mixed(state[4 * (place // 4) :][:4], place % 4) for place in range(16)]
         state = [a ^ b for a, b in zip(state, keys[at], strict=True)]
@@ -73,7 +73,7 @@ def cipher(key: bytes, block: int) -> int:
 
 
 def _mixed(column: Sequence[int], row: int) -> int:
-    """A byte of MixColumns."""
+    """Return one byte of the result of MixColumns."""
     a, b, c, d = (column[(row + step) % 4] for step in range(4))
     return _times(a, 2) ^ _times(b, 3) ^ c ^ d
 
@@ -82,7 +82,7 @@ def _mixed(column: Sequence[int], row: int) -> int:
 
 
 def multiply(left: int, right: int) -> int:
-    """The product of two blocks in GF(2^128), whose bits are reversed (6.3)."""
+    """Return the product of two blocks in GF(2^128), whose bits are reversed (6.3)."""
     product = 0
     for bit in range(127, -1, -1):
         if left >> bit & 1:
@@ -92,7 +92,7 @@ def multiply(left: int, right: int) -> int:
 
 
 def ghash(subkey: int, data: bytes) -> int:
-    """GHASH of whole blocks (6.4)."""
+    """Apply GHASH to whole blocks (6.4)."""
     value = 0
     for at in range(0, len(data), 16):
         value = multiply(value ^ int.from_bytes(data[at : at + 16], "big"), subkey)
@@ -100,7 +100,7 @@ def ghash(subkey: int, data: bytes) -> int:
 
 
 def gctr(key: bytes, counter: int, data: bytes) -> bytes:
-    """GCTR: the data with the encrypted counters (6.5), of which 32 bits are counted."""
+    """Apply GCTR: combine the data with the encrypted counters (6.5), whose lowest 32 bits are incremented."""
     out = b""
     for at in range(0, len(data), 16):
         part = data[at : at + 16]
@@ -111,7 +111,7 @@ def gctr(key: bytes, counter: int, data: bytes) -> bytes:
 
 
 def encrypt(key: bytes, nonce: bytes, plaintext: bytes, aad: bytes) -> tuple[bytes, bytes]:
-    """The ciphertext and the tag of 16 bytes (7.1), with a nonce of 12 bytes."""
+    """Return the ciphertext and the tag of 16 bytes (7.1); the nonce has 12 bytes."""
     first = int.from_bytes(nonce + b"\x00\x00\x00\x01", "big")
     ciphertext = gctr(key, first + 1, plaintext)
     lengths = (8 * len(aad)).to_bytes(8, "big") + (8 * len(ciphertext)).to_bytes(8, "big")
@@ -127,23 +127,23 @@ def _padded(data: bytes) -> bytes:
 
 
 def header(block_length: int = MIB) -> bytes:
-    """The magic and the block length."""
+    """Return the magic and the block length."""
     return MAGIC + block_length.to_bytes(4, "little")
 
 
 def block(key: bytes, nonce: bytes, plaintext: bytes, aad: bytes) -> bytes:
-    """A cipher block: the nonce, the ciphertext and the tag."""
+    """Return a cipher block: the nonce, the ciphertext and the tag."""
     ciphertext, tag = encrypt(key, nonce, plaintext, aad)
     return nonce + ciphertext + tag
 
 
 def aad(prefix: bytes, index: int) -> bytes:
-    """The additional authenticated data of a block."""
+    """Return the additional authenticated data of a block."""
     return prefix + index.to_bytes(4, "little")
 
 
 def stream(key: bytes, prefix: bytes, plaintexts: Sequence[bytes], nonces: Sequence[bytes], block_length: int) -> bytes:
-    """A file of the given plaintext blocks."""
+    """Return a file of the given plaintext blocks."""
     blocks = (
         block(key, nonce, plaintext, aad(prefix, index))
         for index, (plaintext, nonce) in enumerate(zip(plaintexts, nonces, strict=True))

@@ -1,7 +1,7 @@
-"""Avro container files, byte after byte from the Avro specification: values by their schema, blocks, codecs.
+"""Avro container files, byte by byte from the Avro specification: values by their schema, blocks, codecs.
 
-A value of a record is a dict by field name; a missing member is null. Snappy, Zstandard and xz hold their content as
-literals, which takes no compressor.
+The value of a record is a dict by field name; a missing member is null. Snappy, Zstandard and xz blocks store their
+content as literals, so that no compressor is needed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Block = tuple[int, bytes]
 
 
 class Name(str):
-    """The name of a type that is defined earlier in a schema, and that type."""
+    """The name of a type that is defined earlier in a schema, and this type."""
 
     type: Any
 
@@ -34,7 +34,7 @@ class Name(str):
 
 
 def long(number: int) -> bytes:
-    """An int or long: zig-zag, seven bits in a byte, the lowest first."""
+    """Encode an int or long: zig-zag, seven bits per byte, the lowest first."""
     zigzag = number << 1 if number >= 0 else (-number << 1) - 1
     out = bytearray()
     while zigzag > 0x7F:
@@ -44,13 +44,13 @@ def long(number: int) -> bytes:
 
 
 def text(value: bytes | str) -> bytes:
-    """Bytes or a string: the length and the bytes."""
+    """Encode bytes or a string: the length, then the bytes."""
     data = value.encode() if isinstance(value, str) else value
     return long(len(data)) + data
 
 
 def encode(type_: Any, value: Any) -> bytes:
-    """A value of an Avro schema in its JSON form."""
+    """Encode a value by an Avro schema in JSON form."""
     if isinstance(type_, list):
         place = next(at for at, branch in enumerate(type_) if (branch == "null") == (value is None))
         return long(place) + (b"" if value is None else encode(type_[place], value))
@@ -85,7 +85,7 @@ def encode(type_: Any, value: Any) -> bytes:
 
 
 def snappy(content: bytes) -> bytes:
-    """A Snappy block of one literal, and the checksum that Avro adds."""
+    """Return a Snappy block of one literal, and the checksum that Avro adds."""
     size, head = len(content), bytearray()
     while size > 0x7F:
         head.append(size & 0x7F | 0x80)
@@ -97,13 +97,13 @@ def snappy(content: bytes) -> bytes:
 
 
 def deflate(content: bytes) -> bytes:
-    """Raw deflate."""
+    """Compress to raw deflate."""
     stream = zlib.compressobj(9, zlib.DEFLATED, -15)
     return stream.compress(content) + stream.flush()
 
 
 def xz(content: bytes) -> bytes:
-    """An xz stream (The .xz File Format, 1.2.1) of one block, whose LZMA2 chunks are not compressed."""
+    """Return an xz stream (The .xz File Format, 1.2.1) of one block, whose LZMA2 chunks are not compressed."""
 
     def crc(data: bytes) -> bytes:
         return struct.pack("<I", zlib.crc32(data))
@@ -139,20 +139,20 @@ CODECS: Mapping[str, Callable[[bytes], bytes]] = {
 
 
 def header(metadata: Mapping[str, str | bytes], sync: bytes = SYNC) -> bytes:
-    """The magic, the metadata and the sync marker."""
+    """Return the magic, the metadata and the sync marker."""
     entries = b"".join(text(key) + text(value) for key, value in metadata.items())
     return MAGIC + long(len(metadata)) + entries + long(0) + sync
 
 
 def block(count: int, data: bytes, *, size: int | None = None, sync: bytes = SYNC) -> bytes:
-    """A block of bytes as the file has it."""
+    """Encode a block of the file."""
     return long(count) + long(len(data) if size is None else size) + data + sync
 
 
 def container(
     schema: Any, blocks: Iterable[Block], metadata: Mapping[str, str | bytes], codec: str | None = "null"
 ) -> bytes:
-    """A file of encoded objects; with None as codec, its key is left out."""
+    """Encode a file of encoded objects; if the codec is None, the file does not have its key."""
     keys: dict[str, str | bytes] = {"avro.schema": json.dumps(schema, separators=(",", ":")), **metadata}
     if codec is not None:
         keys["avro.codec"] = codec

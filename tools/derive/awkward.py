@@ -1,8 +1,8 @@
 """A value of each class of ``conformance/vectors/awkward_values.toml``, which the suites of single values, hashes,
 transforms, bounds, sketches, expressions, manifests and written rows share.
 
-A suite takes the values that it does not ask about elsewhere (`not_in`). The name of a row stays with its value, for
-ids of vectors are made of it.
+A suite takes the values that its other vectors do not use (`not_in`). The name of a row never changes, because vector
+ids contain it.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ NANOSECONDS: list[tuple[str, str, str]] = [
     ("min", "1677-09-21T00:12:43.145224192", "the smallest long"),
 ]
 FAR = ("before-1", "after-9999", "max", "min")
-"""Classes of days and instants outside of the years 1 to 9999, which many libraries do not have."""
+"""Classes of days and instants outside of the years 1 to 9999, which many libraries cannot represent."""
 
 INSTANTS: list[Row] = [
     *((f"timestamp-{name}", "timestamp", text, note) for name, text, note in MOMENTS),
@@ -147,13 +147,13 @@ NAMES = (
     "UPPER",
     "\U0001f4b0",
 )
-"""Names of columns and properties that are easily changed. A dot is left out: it separates the names of a path."""
+"""Names of columns and properties that software easily alters. None has a dot, which separates the names of a path."""
 
 LOOKALIKES = ("start", "end", "doublequote", "single''quote", "backslash", "per cent", "a b", "E\u0301", "upper")
-"""Names that others could be taken for, but which are none of `NAMES`."""
+"""Names that are not in `NAMES`, but that one of these could be mistaken for."""
 
 PATHS = (*(f"s3://b/wh/t/data/{name}/{number}.parquet" for number, name in enumerate(NAMES)), "s3://b/wh/t/data/end ")
-"""Paths of files, which are used as they are."""
+"""Paths of files that must be used unchanged."""
 
 ROWS: list[Row] = [*BOOLEANS, *INTEGERS, *REALS, *DECIMALS, *DATES, *TIMES, *INSTANTS, *STRINGS, *BYTES]
 
@@ -170,7 +170,7 @@ TABLES: dict[str, tuple[str, ...]] = {
 
 
 def kind(type_: str) -> str:
-    """The name of a type without its parameters."""
+    """Return the name of a type without its parameters."""
     return type_.partition("(")[0].partition("[")[0]
 
 
@@ -180,20 +180,20 @@ def is_far(name: str, type_: str) -> bool:
 
 
 def column(type_: str) -> str:
-    """The column of a type in golden tables; each kind of decimal has its own."""
+    """Return the name of the golden tables' column of a type; each kind of decimal has a separate one."""
     return type_.split("[")[0].replace("(", "_").replace(", ", "_").replace(")", "")
 
 
 def question(type_: str, value: Any) -> str:
-    """A type and a value in one text, in which 0.0 and -0.0 differ."""
+    """Combine a type and a value into one string, in which 0.0 and -0.0 differ."""
     return json.dumps([kind(type_), value])
 
 
 def not_in(asked: Iterable[tuple[str, Any]], rows: Iterable[Row] = ROWS) -> list[Row]:
-    """The rows whose type and value a suite does not ask about, with names for ids.
+    """Return the rows whose type and value a suite does not use yet, each with a name for its id.
 
     Args:
-        asked: types and values of the suite.
+        asked: the types and values that the suite uses.
         rows: the rows to choose from.
     """
     known = {question(type_, value) for type_, value in asked}

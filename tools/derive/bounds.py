@@ -6,14 +6,14 @@ _FIRST_SURROGATE, _AFTER_SURROGATES, _LAST = 0xD800, 0xE000, 0x10FFFF
 
 
 def _next(unit: int, text: bool) -> int | None:
-    """The next code point or byte, or None after the last."""
+    """Return the next code point or byte; None after the last one."""
     if unit == (_LAST if text else 0xFF):
         return None
     return _AFTER_SURROGATES if text and unit + 1 == _FIRST_SURROGATE else unit + 1
 
 
 def truncate(type_: str, value: str, width: int, side: str) -> str | None:
-    """The bound as vectors write it; None where every longer value begins with the greatest units only."""
+    """Return the bound as vectors write it; None if there is none, as all units are the largest."""
     text = type_ == "string"
     units = [ord(character) for character in value] if text else list(bytes.fromhex(value))
     kept: list[int] | None = units[:width]

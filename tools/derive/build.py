@@ -11,7 +11,7 @@ VECTORS = Path(__file__).resolve().parents[2] / "vectors"
 
 
 def main(argv: list[str]) -> int:
-    """Write the files, or with ``--check`` compare them; 1 where a file differs or no table gives it."""
+    """Write the files, or with ``--check`` compare them; return 1 if a file differs or is in no table."""
     check = argv == ["--check"]
     if argv and not check:
         print("usage: python -m tools.derive.build [--check]", file=sys.stderr)

@@ -1,7 +1,7 @@
-"""What a log of loads, stages and commits leads to, by the text: a model of tables as plain dictionaries.
+"""The outcome of a log of loads, stages and commits by the text: a model of tables as plain dictionaries.
 
-A writer plans (``stage``) a change on the table that it loaded, and commits it to the table as it is then. The text
-says what each change relies on; where it leaves open whether a writer gives up or goes on, both outcomes are followed.
+A writer plans (``stage``) a change on the table that it loaded, and later commits it to the current table. The text
+says what each change relies on; where it leaves open whether a writer fails or continues, both outcomes are followed.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ PROPERTY_PREFIX = "race."
 
 
 PARTITIONED_BY = {"part": ["part"], "score": ["score"], "nothing": []}
-"""The fields of the first partition spec, by what a table is partitioned by."""
+"""The fields of the first partition spec, by the name of the partitioning."""
 
 
 def new_table(version: int, partitioned_by: str = "part") -> Table:
-    """An empty table, with one partition spec."""
+    """Return an empty table, with one partition spec."""
     return {
         "version": version,
         "sequence": 0,
@@ -44,34 +44,34 @@ def _head(table: Table, branch: str) -> dict[str, Any] | None:
     return table["snapshots"].get(ref["snapshot"]) if ref else None
 
 
-def _line(table: Table, snapshot: int | None) -> Iterator[int]:
+def _ancestors(table: Table, snapshot: int | None) -> Iterator[int]:
     while snapshot is not None and snapshot in table["snapshots"]:
         yield snapshot
         snapshot = table["snapshots"][snapshot]["parent"]
 
 
-def _since(change: Change, planned: Table, current: Table) -> list[dict[str, Any]]:
-    """The snapshots of the branch that came since the change was planned."""
+def _snapshots_since(change: Change, planned: Table, current: Table) -> list[dict[str, Any]]:
+    """Return the snapshots of the branch that were committed after the change was planned."""
     branch = change.get("branch", "main")
     before, now = _head(planned, branch), _head(current, branch)
-    known = set() if before is None else set(_line(planned, before["id"]))
-    return [current["snapshots"][one] for one in (_line(current, now["id"]) if now else ()) if one not in known]
+    known = set() if before is None else set(_ancestors(planned, before["id"]))
+    return [current["snapshots"][one] for one in (_ancestors(current, now["id"]) if now else ()) if one not in known]
 
 
-def _leads_back(change: Change, planned: Table, current: Table) -> bool:
-    """Whether the branch still has the snapshot that the change was planned on."""
+def _has_planned_snapshot(change: Change, planned: Table, current: Table) -> bool:
+    """Whether the current branch contains the snapshot that the change was planned on."""
     branch = change.get("branch", "main")
     before, now = _head(planned, branch), _head(current, branch)
-    return before is None or (now is not None and before["id"] in _line(current, now["id"]))
+    return before is None or (now is not None and before["id"] in _ancestors(current, now["id"]))
 
 
 def _matches(change: Change, file: dict[str, Any]) -> bool:
-    """Whether rows of a file may match the filter of a change, which names a partition of the first spec."""
+    """Whether rows of a file may match the filter of a change, which is a partition of the first spec."""
     return "filter" not in change or file["spec"] > 0 or file["part"] == change["filter"]["part"]
 
 
 def _may_delete(table: Table, delete: dict[str, Any], name: str, data: dict[str, Any]) -> bool:
-    """Whether a newer delete file is of rows of a data file: by its name, by its partition, or everywhere."""
+    """Whether a newer delete file may apply to a data file: by its name, by its partition, or to all files."""
     if delete["of"] is not None:
         return bool(delete["of"] == name)
     if delete["kind"] == "equality" and not table["specs"][delete["spec"]]["values"]:
@@ -79,14 +79,14 @@ def _may_delete(table: Table, delete: dict[str, Any], name: str, data: dict[str,
     return all(delete[what] == data[what] for what in ("spec", "part", "bucket"))
 
 
-def _validated(change: Change, planned: Table, current: Table) -> bool:
-    """Whether nothing was committed since then that conflicts with the change."""
+def _is_valid(change: Change, planned: Table, current: Table) -> bool:
+    """Whether no commit since the change was planned conflicts with it."""
     head = _head(current, change.get("branch", "main"))
     live = head["files"] if head else {}
     removed = [*change.get("remove", ()), *change.get("remove_deletes", ())]
     if any(name not in live for name in removed) or any(name not in live for name in change.get("referenced", ())):
         return False
-    since = _since(change, planned, current)
+    since = _snapshots_since(change, planned, current)
     isolation = change.get("isolation")
     for snapshot in since:
         for name in snapshot["added"]:
@@ -101,41 +101,41 @@ def _validated(change: Change, planned: Table, current: Table) -> bool:
                 if not kept and any(_may_delete(current, file, one, live[one]) for one in change["remove"]):
                     return False
     if current["version"] > 2 and any(file["kind"] == "position" for file in change.get("deletes", ())):
-        return False  # v3 takes no new position delete files
+        return False  # v3 does not allow new position delete files
     if current["version"] < 3 and any(file["kind"] == "vector" for file in change.get("deletes", ())):
-        return False  # deletion vectors came with v3
+        return False  # v3 added deletion vectors
     if current["version"] < 2 and change.get("deletes"):
-        return False  # deletes came with v2
+        return False  # v2 added deletes
     vectors = {file["of"] for file in change.get("deletes", ()) if file["kind"] == "vector"}
     return not any(
         file["kind"] == "vector" and file["of"] in vectors and name not in removed for name, file in live.items()
     )
 
 
-def _others_removed(change: Change, planned: Table, current: Table) -> bool:
-    """Whether others removed data files that may match under an isolation."""
+def _has_concurrent_removal(change: Change, planned: Table, current: Table) -> bool:
+    """Whether other commits removed data files that match the filter of a change with an isolation level."""
     return "isolation" in change and any(
         file["kind"] == "data" and _matches(change, file)
-        for snapshot in _since(change, planned, current)
+        for snapshot in _snapshots_since(change, planned, current)
         if snapshot["op"] != "replace"
         for file in snapshot["removed"]
     )
 
 
-def _equality_deletes_came(change: Change, planned: Table, current: Table) -> bool:
-    """Whether others added equality deletes, of whatever rows, since the change was planned."""
+def _has_new_equality_deletes(change: Change, planned: Table, current: Table) -> bool:
+    """Whether other commits added any equality deletes after the change was planned."""
     return any(
         snapshot["files"][name]["kind"] == "equality"
-        for snapshot in _since(change, planned, current)
+        for snapshot in _snapshots_since(change, planned, current)
         for name in snapshot["added"]
     )
 
 
-def _rows_got_ids(change: Change, planned: Table, current: Table) -> bool:
-    """Whether rows that are rewritten were given ids after the change was planned, by the first snapshot of v3.
+def _has_newly_assigned_row_ids(change: Change, planned: Table, current: Table) -> bool:
+    """Whether the first snapshot of v3, committed after the change was planned, assigned ids to rewritten rows.
 
-    Rows take their ids with them (LIN009), and whoever planned without them has written none; but what is in the files
-    does not show in a log.
+    Rewritten rows keep their ids (LIN009), but a writer that planned before the ids were assigned has not written them.
+    A log does not show the content of files.
     """
     branch = change.get("branch", "main")
     before, now = _head(planned, branch), _head(current, branch)
@@ -210,7 +210,7 @@ def _operation(change: Change) -> str:
 
 
 def _next_spec(current: Table, change: Change) -> dict[str, list[str]]:
-    """The spec with a field more, or without some; v1 leaves void fields in the place of those."""
+    """Return the spec with one more field, or without some; v1 replaces those by void fields."""
     before = current["specs"][-1]
     if "name" in change:
         return {what: [*names, change["name"]] for what, names in before.items()}
@@ -228,12 +228,12 @@ def _without(current: Table, expired: set[int]) -> Table:
 
 
 def outcomes(change: Change, planned: Table, current: Table) -> list[tuple[str, Table]]:
-    """What may come of committing a change, the one that the text leads to first.
+    """Return the possible outcomes of committing a change; the one that the text suggests is first.
 
     Args:
         change: the change.
         planned: the table that it was planned on.
-        current: the table as it is.
+        current: the current table.
     """
     lost = (CONFLICT, current)
     done: tuple[str, Table]
@@ -245,28 +245,28 @@ def outcomes(change: Change, planned: Table, current: Table) -> list[tuple[str, 
         case "append" | "fast-append":
             return [(COMMITTED, _snapshot(change, current))]
         case "delete-where":
-            # The deletes of a partition may be taken out with all its data files, as they apply to nothing any more.
+            # The deletes of a partition may be removed with all its data files, as they no longer apply to anything.
             tables = [_snapshot(change, current), _snapshot(change, current, with_deletes=True)]
             committed = [(COMMITTED, table) for table in tables]
-            if not _since(change, planned, current):
+            if not _snapshots_since(change, planned, current):
                 return committed
-            # A writer may validate more, or delete what there was when it planned.
+            # A writer may validate more, or delete only the rows that existed when it planned.
             return [*committed, (COMMITTED, _snapshot(change, current, only=_live(change, planned))), lost]
         case "overwrite" | "delete" | "rewrite" | "row-delta":
-            if not _validated(change, planned, current):
+            if not _is_valid(change, planned, current):
                 return [lost]
             done = COMMITTED, _snapshot(change, current)
-            if _rows_got_ids(change, planned, current):
+            if _has_newly_assigned_row_ids(change, planned, current):
                 return [lost, done]
-            if _others_removed(change, planned, current):
+            if _has_concurrent_removal(change, planned, current):
                 return [lost, done]  # of files that are not overwritten: an isolation may validate it
-            if change["op"] == "rewrite" and _equality_deletes_came(change, planned, current):
+            if change["op"] == "rewrite" and _has_new_equality_deletes(change, planned, current):
                 return [
                     done,
                     lost,
                 ]  # they keep applying, or are of other files: a writer may validate more than it must
             # Where the branch was rolled back, a writer may not know what happened since then.
-            return [done] if _leads_back(change, planned, current) else [done, lost]
+            return [done] if _has_planned_snapshot(change, planned, current) else [done, lost]
         case "schema":
             if planned["schema_changes"] != current["schema_changes"]:
                 return [lost]
@@ -330,11 +330,11 @@ def outcomes(change: Change, planned: Table, current: Table) -> list[tuple[str, 
 
 
 def answer(table: Table, ended: list[str]) -> dict[str, Any]:
-    """The answer to a log: how each commit ended, and what the table is."""
+    """Return the answer to a log: the outcome of each commit, and the final table."""
     refs = {}
     for name, ref in table["refs"].items():
         snapshot = table["snapshots"][ref["snapshot"]]
-        line = [table["snapshots"][one]["op"] for one in _line(table, snapshot["id"])]
+        line = [table["snapshots"][one]["op"] for one in _ancestors(table, snapshot["id"])]
         files = {name: str(file["number"]) for name, file in sorted(snapshot["files"].items())}
         refs[name] = {"type": ref["type"], "operations": line[::-1], "files": files}
     return {
@@ -355,7 +355,7 @@ def answer(table: Table, ended: list[str]) -> dict[str, Any]:
 
 
 def _has_row_ids(table: Table, ref: dict[str, Any]) -> bool:
-    """Whether the rows of a branch or tag have ids: those of snapshots from before v3 have none."""
+    """Whether the rows of a branch or tag have ids: snapshots from before v3 assigned none."""
     has_ids: bool = table["snapshots"][ref["snapshot"]]["version"] > 2
     return has_ids
 
@@ -363,14 +363,14 @@ def _has_row_ids(table: Table, ref: dict[str, Any]) -> bool:
 def replayed(
     version: int, base: list[Change], log: list[dict[str, Any]], partitioned_by: str = "part"
 ) -> list[dict[str, Any]]:
-    """Every answer that the text permits to a log, the one that it leads to first.
+    """Return every answer to a log that the text permits; the one that it suggests is first.
 
     Args:
         version: the format version of the table.
-        base: changes that are committed before, one after the other.
+        base: changes that are committed before the log, in order.
         log: the steps: ``{"writer": w, "do": "load"}``, ``{..., "do": "stage", "change": c}`` or
             ``{..., "do": "commit"}``.
-        partitioned_by: what the table is partitioned by at first: ``part``, ``score`` or ``nothing``.
+        partitioned_by: the initial partitioning: ``part``, ``score`` or ``nothing``.
     """
     table = new_table(version, partitioned_by)
     for change in base:

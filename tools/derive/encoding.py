@@ -1,4 +1,4 @@
-"""The binary single value of a type (Appendix D), through ``struct`` and two's complement arithmetic."""
+"""The binary single value of a type (Appendix D), computed with ``struct`` and two's complement arithmetic."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _FORMATS = {"int": "<i", "date": "<i", "long": "<q", "float": "<f", "double": "<
 
 
 def parameters(type_: str) -> list[int]:
-    """The numbers in the brackets of a decimal or fixed type."""
+    """Return the numbers in the parentheses or brackets of a decimal or fixed type."""
     return [int(number) for number in re.findall(r"-?\d+", type_)]
 
 
 def unscaled(type_: str, text: str) -> int:
-    """The integer that a decimal value is, times 10 to the power of the scale."""
+    """Return the unscaled integer of a decimal value: the value times 10 to the power of the scale."""
     value = Decimal(text)
     sign, digits, exponent = value.as_tuple()
     if exponent != -parameters(type_)[1]:
@@ -28,7 +28,7 @@ def unscaled(type_: str, text: str) -> int:
 
 
 def minimal_big_endian(number: int) -> bytes:
-    """Two's complement, most significant byte first, in as few bytes as hold the number."""
+    """Return two's complement, most significant byte first, in as few bytes as hold the number."""
     length = 1
     while not -(1 << (8 * length - 1)) <= number < 1 << (8 * length - 1):
         length += 1
@@ -36,14 +36,14 @@ def minimal_big_endian(number: int) -> bytes:
 
 
 def number(type_: str, value: Any) -> Any:
-    """The number behind a value as vectors write it."""
+    """Return the number that a type stores for a value in the vectors' form."""
     if type_ in DIGITS or type_ == "date":
         return count(type_, value)
     return float(value) if type_ in ("float", "double") else int(value)
 
 
 def single_value(type_: str, value: Any) -> bytes:
-    """The bytes of a value as vectors write it: its Appendix D JSON, a long as string, bytes as hexadecimal."""
+    """Return the bytes of a value in the vectors' form: Appendix D JSON, longs as strings, bytes as hexadecimal."""
     if type_ == "boolean":
         return b"\x01" if value else b"\x00"
     if type_ == "string":
@@ -58,7 +58,7 @@ def single_value(type_: str, value: Any) -> bytes:
 
 
 def describe(type_: str, value: Any) -> str:
-    """How the bytes come about, in a few words."""
+    """Describe in a few words how the bytes are computed."""
     if type_.startswith("decimal"):
         return f"unscaled {unscaled(type_, value)} in minimal big-endian two's complement"
     if type_ in _FORMATS:

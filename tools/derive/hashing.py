@@ -13,7 +13,7 @@ _SHOWN_BYTES = 24
 
 
 def hashed_bytes(type_: str, value: Any) -> bytes:
-    """What goes into the hash function."""
+    """Return the input of the hash function for a value."""
     if type_ in ("timestamp_ns", "timestamptz_ns"):
         return struct.pack("<q", number(type_, value) // 1000)
     if type_ in ("int", "date"):
@@ -28,12 +28,12 @@ def hashed_bytes(type_: str, value: Any) -> bytes:
 
 
 def hash_value(type_: str, value: Any) -> int:
-    """The 32-bit hash of a value."""
+    """Return the 32-bit hash of a value."""
     return murmur3_x86_32(hashed_bytes(type_, value))
 
 
 def describe(type_: str, value: Any) -> str:
-    """The derivation in one line."""
+    """Return the derivation in one line."""
     data = hashed_bytes(type_, value)
     shown = data.hex().upper() if len(data) <= _SHOWN_BYTES else f"{data[:8].hex().upper()}..., {len(data)} bytes"
     return f"murmur3_x86_32({shown or 'no bytes'}, seed 0)"

@@ -9,7 +9,7 @@ from tools.derive.instants import DIGITS
 
 
 def float_forms(value: float) -> list[float]:
-    """The numbers of one to nine digits that round to the same binary32."""
+    """Return the numbers of one to nine digits that round to the same binary32 value."""
     forms = []
     for digits in range(1, 10):
         number = float(f"{value:.{digits}g}")
@@ -23,7 +23,7 @@ def float_forms(value: float) -> list[float]:
 
 
 def without_trailing_zeros(text: str) -> list[str]:
-    """A time or timestamp without the zeros at the end of its fraction, or without some of them; the shortest first."""
+    """Return the shorter forms of a time or timestamp whose fraction ends in zeros, the shortest first."""
     body, zone = (text[:-6], "+00:00") if text.endswith("+00:00") else (text, "")
     seconds, point, fraction = body.partition(".")
     fewest = len(fraction.rstrip("0"))
@@ -31,7 +31,7 @@ def without_trailing_zeros(text: str) -> list[str]:
 
 
 def json_forms(type_: str, value: Any) -> list[Any]:
-    """The JSON of a value in the form that the text shows first, then the others that it leaves room for."""
+    """Return the JSON forms of a value: first the one that the text shows, then the others that it permits."""
     if type_ == "long":
         return [int(value)]
     if type_ == "float":

@@ -1,7 +1,7 @@
-"""Manifests and manifest lists by the field tables of the spec, with their Avro schemas written down here.
+"""Manifests and manifest lists by the spec's field tables, with their Avro schemas written out here.
 
-A row has the names of the spec; what it leaves out is null. `entry_form` and `listed_form` return a row in the form of
-vectors.
+The keys of a row are the spec's field names; missing fields are null. `entry_form` and `listed_form` convert a row to
+the vectors' form.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from tools.derive import avro
 from tools.derive.json_types import JsonObject
 
 Change = Callable[[JsonObject], None]
-"""Changes the Avro schema of a file, whose rows then have to fit."""
+"""A function that changes the Avro schema of a file; the rows have to match the result."""
 
 SNAPSHOT = 3055729675574597004
 OTHER_SNAPSHOT = 9007199254740993
-"""2**53 + 1, which no double holds."""
+"""2**53 + 1, which no double can represent."""
 
 SCHEMA: JsonObject = {
     "type": "struct",
@@ -34,12 +34,12 @@ UNPARTITIONED: JsonObject = {"spec-id": 0, "fields": []}
 
 
 def optional(type_: Any) -> list[Any]:
-    """A value or null."""
+    """Return the Avro type of a nullable value."""
     return ["null", type_]
 
 
 def field(field_id: int | None, name: str, type_: Any) -> JsonObject:
-    """A field of a record; an optional one has the default null."""
+    """Return a field of a record; an optional field has the default null."""
     made = {"name": name, "type": type_}
     if isinstance(type_, list) and type_[0] == "null":
         made["default"] = None
@@ -47,19 +47,19 @@ def field(field_id: int | None, name: str, type_: Any) -> JsonObject:
 
 
 def array(element_id: int, items: Any) -> JsonObject:
-    """A list."""
+    """Return an Avro array type."""
     return {"type": "array", "items": items, "element-id": element_id}
 
 
 def pairs(key_id: int, value_id: int, value: Any) -> JsonObject:
-    """A map with keys that are not strings: an array of records of a key and a value."""
+    """Return the Avro type of a map with keys that are not strings: an array of key-value records."""
     fields = [field(key_id, "key", "int"), field(value_id, "value", value)]
     record = {"type": "record", "name": f"k{key_id}_v{value_id}", "fields": fields}
     return {"type": "array", "logicalType": "map", "items": record}
 
 
 R, O, N = "required", "optional", None  # noqa: E741
-"""What a version's writer does with a field."""
+"""Whether the writers of a version must write a field, may write it, or leave it out."""
 
 DATA_FILE: tuple[tuple[int, str, Any, tuple[Any, Any, Any]], ...] = (
     (134, "content", "int", (N, R, R)),
@@ -131,12 +131,12 @@ def _columns(table: Any, version: int, wanted: Callable[[str], bool]) -> list[Js
 
 
 def entry_schema(version: int, partition: Sequence[JsonObject] = (), columns: Sequence[str] | None = ()) -> JsonObject:
-    """The Avro schema of a manifest.
+    """Return the Avro schema of a manifest.
 
     Args:
         version: the format version.
         partition: the fields of the partition tuple.
-        columns: the optional columns of data files, of which a file need have none; all where it is None.
+        columns: the optional columns of data files to include; None for all.
     """
     file_fields = _columns(DATA_FILE, version, lambda name: columns is None or name in columns)
     tuple_type = {"type": "record", "name": "r102", "fields": list(partition)}
@@ -149,19 +149,19 @@ def entry_schema(version: int, partition: Sequence[JsonObject] = (), columns: Se
 
 
 def list_schema(version: int, columns: Sequence[str] | None = None) -> JsonObject:
-    """The Avro schema of a manifest list, with all optional columns or those named."""
+    """Return the Avro schema of a manifest list, with the named optional columns or all."""
     fields = _columns(LISTED, version, lambda name: columns is None or name in columns)
     return {"type": "record", "name": "manifest_file", "fields": fields}
 
 
 def columns_of(schema: JsonObject) -> list[JsonObject]:
-    """The fields of the data file in the schema of a manifest."""
+    """Return the fields of the data file in a manifest's schema."""
     fields: list[JsonObject] = next(one for one in schema["fields"] if one.get("field-id") == 2)["type"]["fields"]
     return fields
 
 
 def column(schema: JsonObject, field_id: int) -> JsonObject:
-    """The field with an id, of an entry, a data file or a list."""
+    """Return the field with an id in an entry, a data file or a list."""
     found = [one for one in schema["fields"] if one.get("field-id") == field_id]
     return found[0] if found else next(one for one in columns_of(schema) if one.get("field-id") == field_id)
 
@@ -169,7 +169,7 @@ def column(schema: JsonObject, field_id: int) -> JsonObject:
 def keys(
     version: int, content: str = "data", spec: JsonObject = UNPARTITIONED, schema: JsonObject = SCHEMA
 ) -> dict[str, str]:
-    """The key-value metadata that the spec asks for."""
+    """Return the key-value metadata that the spec requires."""
     made = {
         "schema": json.dumps(schema, separators=(",", ":")),
         "schema-id": str(schema["schema-id"]),
@@ -181,7 +181,7 @@ def keys(
 
 
 def data_file(number: int = 1, **members: Any) -> JsonObject:
-    """A file of ten rows."""
+    """Return a data file of ten rows."""
     made = {
         "content": 0,
         "file_path": f"s3://b/wh/t/data/{number}.parquet",
@@ -195,7 +195,7 @@ def data_file(number: int = 1, **members: Any) -> JsonObject:
 
 
 def entry(number: int = 1, status: int = 1, *, file: JsonObject | None = None, **members: Any) -> JsonObject:
-    """An entry; ``file`` changes its data file."""
+    """Return a manifest entry; ``file`` changes its data file."""
     return {"status": status, "snapshot_id": None, "data_file": data_file(number, **(file or {})), **members}
 
 
@@ -213,20 +213,20 @@ def manifest(
     codec: str | None = "null",
     split: int | None = None,
 ) -> bytes:
-    """A manifest.
+    """Return a manifest.
 
     Args:
         version: the format version.
         rows: the entries.
-        columns: the optional columns of data files that it has; None for all.
+        columns: the optional columns of data files to include; None for all.
         partition: the Avro fields of the partition tuple.
         spec: the partition spec.
         table: the table's schema.
-        content: what the header says.
+        content: the content type in the header.
         change: changes the Avro schema.
-        metadata: keys of the header that are other, or None for those that are missing.
+        metadata: header keys with a different value, or None for a missing key.
         codec: the codec.
-        split: how many entries a block has; None for one block.
+        split: the number of entries in a block; None for a single block.
     """
     schema = entry_schema(version, partition, columns)
     if change is not None:
@@ -240,7 +240,7 @@ def manifest(
 
 
 def listed(number: int = 1, **members: Any) -> JsonObject:
-    """An entry of a manifest list."""
+    """Return an entry of a manifest list."""
     made = {
         "manifest_path": f"s3://b/wh/t/metadata/m{number}.avro",
         "manifest_length": 7000 + number,
@@ -268,7 +268,7 @@ def manifest_list(
     metadata: Mapping[str, str] | None = None,
     codec: str | None = "null",
 ) -> bytes:
-    """A manifest list, whose header has no keys but Avro's own unless ``metadata`` has some."""
+    """Return a manifest list; its header has only Avro's keys and those in ``metadata``."""
     schema = list_schema(version, columns)
     if change is not None:
         change(schema)
@@ -299,7 +299,7 @@ _LONGS = frozenset(
 
 
 def member_form(name: str, value: Any) -> Any:
-    """A value as a vector has it."""
+    """Convert a value to the vectors' form."""
     if name in _LONGS:
         return str(value)
     if isinstance(value, bytes):
@@ -319,7 +319,7 @@ def _members(row: Mapping[str, Any]) -> JsonObject:
 def entry_form(
     row: JsonObject, partition: JsonObject | None = None, file: JsonObject | None = None, **inherited: Any
 ) -> JsonObject:
-    """What a reader returns for an entry: ``partition`` by field id, ``file`` and ``inherited`` what it inherits."""
+    """Return the form of an entry as it is read; ``file`` and ``inherited`` are the values that it inherits."""
     given = {name: value for name, value in row["data_file"].items() if name != "block_size_in_bytes"}
     form = _members({**given, **(file or {})})
     form["file_format"] = form["file_format"].lower()
@@ -329,7 +329,7 @@ def entry_form(
 
 
 def listed_form(row: JsonObject, **changes: Any) -> JsonObject:
-    """What a reader returns for a manifest in a list."""
+    """Return the form of a manifest list's entry as it is read."""
     form = _members({**row, **changes})
     if "partitions" in form:
         form["partitions"] = [_members(summary) for summary in form["partitions"]]
@@ -337,5 +337,5 @@ def listed_form(row: JsonObject, **changes: Any) -> JsonObject:
 
 
 def counts(values: Mapping[int, Any]) -> list[JsonObject]:
-    """A map as its Avro array."""
+    """Convert a map to its Avro array."""
     return [{"key": key, "value": value} for key, value in values.items()]

@@ -1,7 +1,7 @@
 """Table metadata in the canonical form of the vectors, and documents made by changing one thing.
 
-The canonical form is what any implementation can derive from its objects: everything that the table has, whether the
-document wrote it or left it to be filled in. Longs are decimal strings; nulls and empty collections are left out.
+Any implementation can derive the canonical form from its objects: it has every member of the table, whether the
+document states it or implies it. Longs are decimal strings; nulls and empty collections are left out.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from tools.derive.vector import Vector, VectorFile
 
 Document = dict[str, Any]
 DROP: Any = object()
-"""Stands for the member or item that an edit takes away."""
+"""The value that makes an edit remove the member or item."""
 
 
 def edited(document: Document, edits: Mapping[str, Any]) -> Document:
-    """The document with some places changed: JSON pointers to new values or `DROP`; ``/-`` is the end of a list."""
+    """Return the document with edits applied: JSON pointers to new values or `DROP`; ``/-`` is the end of a list."""
     changed = copy.deepcopy(document)
     for pointer, value in edits.items():
         *around, last = pointer.removeprefix("/").split("/")
@@ -37,7 +37,7 @@ def edited(document: Document, edits: Mapping[str, Any]) -> Document:
     return changed
 
 
-# The canonical form: what Table Metadata Fields and Appendices C and E say of missing fields, read once more.
+# The canonical form, from an independent reading of Table Metadata Fields and Appendices C and E on missing fields.
 
 LONGS = {"last-sequence-number", "last-updated-ms", "current-snapshot-id", "next-row-id"}
 SNAPSHOT_LONGS = {"snapshot-id", "parent-snapshot-id", "sequence-number", "timestamp-ms", "first-row-id", "added-rows"}
@@ -56,7 +56,7 @@ SORT_FIELD = ("transform", "source-id", "source-ids", "direction", "null-order")
 
 
 def members(source: Document, names: tuple[str, ...], longs: Collection[str] = ()) -> Document:
-    """The known members that are there, longs as strings."""
+    """Return the known members that are present, longs as strings."""
     return {
         name: str(source[name]) if name in longs else copy.deepcopy(source[name])
         for name in names
@@ -65,7 +65,7 @@ def members(source: Document, names: tuple[str, ...], longs: Collection[str] = (
 
 
 def schema_form(schema: Document) -> Document:
-    """A schema: its id, its fields, and which of them identify rows."""
+    """Return the canonical form of a schema: its id, its fields, and its identifier fields."""
     identifiers = schema.get("identifier-field-ids") or []
     form: Document = {"schema-id": schema.get("schema-id", 0)}
     if identifiers:
@@ -88,7 +88,7 @@ def _type(type_: Any) -> Any:
 
 
 def _spec(spec: Document) -> Document:
-    """v1 stores no ids of partition fields; they count up from 1000 (Partition Evolution)."""
+    """Fill in the ids of partition fields, which v1 does not store: they count up from 1000 (Partition Evolution)."""
     fields = [
         members({"field-id": 1000 + place, **field}, PARTITION_FIELD) for place, field in enumerate(spec["fields"])
     ]
@@ -108,7 +108,7 @@ def _statistics(file: Document) -> Document:
 
 
 def canonical(document: Document) -> Document:
-    """What a table is, by a document without faults."""
+    """Return the canonical form of a valid document."""
     schemas = document.get("schemas") or [document["schema"]]
     specs = [_spec(spec) for spec in document.get("partition-specs") or ()] or [
         _spec({"spec-id": 0, "fields": document["partition-spec"]})
@@ -162,7 +162,7 @@ def canonical(document: Document) -> Document:
 
 
 def selected(form: Document, names: tuple[str, ...]) -> Document:
-    """The part of a form that a vector asks for."""
+    """Return the members of a form that a vector selects."""
     return {name: form[name] for name in names if name in form}
 
 
@@ -173,7 +173,7 @@ REGISTER = Path(__file__).resolve().parents[2] / "spec_ref" / "requirements"
 
 @cache
 def sections() -> dict[str, str]:
-    """The section of each requirement, from the register's tables."""
+    """Return the section of each requirement, from the register's tables, by code."""
     rows = (
         row
         for path in sorted(REGISTER.glob("*.toml"))
@@ -183,7 +183,7 @@ def sections() -> dict[str, str]:
 
 
 def topic_files(path: str, operation: str, vectors: list[Vector]) -> list[VectorFile]:
-    """The vectors of a topic by section: that of a vector's first requirement, which is the one that it is about."""
+    """Return the vectors of a topic by section: that of each vector's first requirement, its main one."""
     by_section: dict[str, list[Vector]] = {}
     for vector in vectors:
         by_section.setdefault(sections()[vector.requirements[0]], []).append(vector)

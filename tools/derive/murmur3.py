@@ -14,7 +14,7 @@ def _scramble(block: int) -> int:
 
 
 def murmur3_x86_32(data: bytes, seed: int = 0) -> int:
-    """The hash as a signed 32-bit integer."""
+    """Return the hash of some bytes as a signed 32-bit integer."""
     state = seed
     whole = len(data) // 4 * 4
     for start in range(0, whole, 4):

@@ -1,8 +1,8 @@
-"""Small tables for planning and races, made of field tables and hand-written entries: no data file of them exists.
+"""Small tables for planning and races, made from field tables and hand-written entries; their data files do not exist.
 
-`PlanTable` collects manifests and snapshots and gives the files of a table; `tools.derive.cases.planning` has the
-tables and what is planned of them, `tools.derive.cases.commit_tables` those that races begin with.
-``python -m tools.derive.planning [--check]`` writes them to where golden tables are kept.
+`PlanTable` collects manifests and snapshots and returns the files of a table. `tools.derive.cases.planning` has the
+tables and their expected plans, `tools.derive.cases.commit_tables` those that races begin with.
+``python -m tools.derive.planning [--check]`` writes them to the folder of golden tables.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ AVRO_TYPES: dict[str, Any] = {
 
 
 def single(type_: str, value: Any) -> bytes:
-    """The binary single value of the types that occur here (Appendix D)."""
+    """Return the binary single value of a value (Appendix D), for the types that occur here."""
     match type_:
         case "int" | "date":
             return struct.pack("<i", value)
@@ -54,7 +54,7 @@ def single(type_: str, value: Any) -> bytes:
 
 
 def stored_gzip(data: bytes) -> bytes:
-    """A GZIP member (RFC 1952) of one block that is stored (RFC 1951), the same wherever it is made."""
+    """Return a GZIP member (RFC 1952) with one stored block (RFC 1951), whose bytes are the same on every machine."""
     size = len(data).to_bytes(2, "little")
     block = b"\x01" + size + bytes(255 - byte for byte in size) + data
     return b"\x1f\x8b\x08" + bytes(6) + b"\xff" + block + struct.pack("<II", zlib.crc32(data), len(data))
@@ -64,9 +64,9 @@ def stored_gzip(data: bytes) -> bytes:
 
 
 def entry(name: str, partition: Sequence[Any] = (), number: int | None = None, **members: Any) -> JsonObject:
-    """A live data file of ten rows: added by the snapshot, or existing where it has a data sequence number.
+    """Return a live data file of ten rows: existing if it has a data sequence number, otherwise added by the snapshot.
 
-    ``stats`` is by column id: (type, lower, upper) and, optionally, counts of values, nulls and NaNs; None is left out.
+    ``stats`` maps column ids to (type, lower, upper) and, optionally, counts of values, nulls and NaNs; None is absent.
     """
     row: JsonObject = {
         "status": members.pop("status", 1 if number is None else 0),
@@ -95,19 +95,19 @@ def _bytes(type_: str, bound: Any) -> Any:
 
 
 def positions(name: str, partition: Sequence[Any] = (), number: int | None = None, **members: Any) -> JsonObject:
-    """A position delete file; ``of`` names the one data file that it refers to."""
+    """Return a position delete file; ``of`` names the data file if it refers to only one."""
     return entry(name, partition, number, content=1, **members)
 
 
 def equality(
     name: str, ids: Sequence[int], partition: Sequence[Any] = (), number: int | None = None, **members: Any
 ) -> JsonObject:
-    """An equality delete file."""
+    """Return an equality delete file."""
     return entry(name, partition, number, content=2, equality_ids=list(ids), **members)
 
 
 def vector(name: str, of: str, partition: Sequence[Any] = (), number: int | None = None, **members: Any) -> JsonObject:
-    """A deletion vector of a data file."""
+    """Return a deletion vector of a data file."""
     fields = {"content_offset": 4, "content_size_in_bytes": 40, "file_format": "PUFFIN", **members}
     return entry(name, partition, number, content=1, of=of, **fields)
 
@@ -123,18 +123,18 @@ class Spec:
     fields: tuple[tuple[int, int, str, str, str], ...] = ()
 
     def to_json(self) -> JsonObject:
-        """The spec as metadata has it."""
+        """Return the spec in the form of table metadata."""
         names = ("source-id", "field-id", "name", "transform")
         return {"spec-id": self.id, "fields": [dict(zip(names, one, strict=False)) for one in self.fields]}
 
     def avro(self) -> list[JsonObject]:
-        """The Avro fields of the partition tuple."""
+        """Return the Avro fields of the partition tuple."""
         return [
             avro_files.field(one[1], one[2], avro_files.optional(AVRO_TYPES.get(one[4], one[4]))) for one in self.fields
         ]
 
     def summaries(self, tuples: Iterable[Sequence[Any]]) -> list[JsonObject]:
-        """The field summaries of partition tuples in a manifest list."""
+        """Return the field summaries of partition tuples in a manifest list."""
         made = []
         rows = list(tuples)
         for place, (*_, type_) in enumerate(self.fields):
@@ -162,7 +162,7 @@ DATA = {"id": 2, "name": "data", "required": False, "type": "string"}
 
 @dataclass
 class PlanTable:
-    """A table whose files are made here."""
+    """A table whose files are generated in memory."""
 
     name: str
     about: str
@@ -182,7 +182,7 @@ class PlanTable:
 
     schemas: list[JsonObject] = field(default_factory=list)
     changes: JsonObject = field(default_factory=dict)
-    """Members of the metadata that are other."""
+    """Members that replace those of the metadata."""
 
     metadata_file: str = "v1.metadata.json"
     """The name of the metadata file."""
@@ -191,7 +191,7 @@ class PlanTable:
     """Whether the metadata file is compressed."""
 
     used_for: str = "plan"
-    """What its name begins with."""
+    """The prefix of the name of the metadata file."""
 
     def __post_init__(self) -> None:
         self.name = f"{self.used_for}-{self.name}"
@@ -199,21 +199,21 @@ class PlanTable:
 
     @property
     def place(self) -> str:
-        """Where the table has to be."""
+        """The directory where the table has to be."""
         return f"{PLACE}/{self.name}"
 
     @property
     def location(self) -> str:
-        """The location of its metadata."""
+        """The location of the table's metadata."""
         return f"{self.place}/metadata/{self.metadata_file}"
 
     def path(self, name: str) -> str:
-        """The location of a data or delete file."""
+        """Return the location of a data or delete file."""
         return f"{self.place}/data/{name}"
 
     @property
     def snapshot_id(self) -> int:
-        """The id of the snapshot that is being made."""
+        """The id of the snapshot under construction."""
         return self.first + len(self.snapshots)
 
     def manifest(
@@ -225,7 +225,7 @@ class PlanTable:
         summaries: Any = "computed",
         **listed: Any,
     ) -> PlanTable:
-        """Add a manifest; ``listed`` is what its entry in the list says instead."""
+        """Add a manifest; ``listed`` replaces fields of its entry in the list."""
         of = next(one for one in self.specs if one.id == spec)
         version = version or self.version
         entries = [self._entry(row, of, version) for row in rows]
@@ -269,7 +269,7 @@ class PlanTable:
         return self
 
     def deletes(self, *rows: JsonObject, **more: Any) -> PlanTable:
-        """Add a manifest of deletes."""
+        """Add a manifest of delete files."""
         return self.manifest(*rows, content="deletes", **more)
 
     def _entry(self, row: JsonObject, spec: Spec, version: int) -> JsonObject:
@@ -285,7 +285,7 @@ class PlanTable:
         return {**row, "snapshot_id": self.snapshot_id, "data_file": {**file, **maps, **fields}}
 
     def commit(self, *, old: bool = False, **members: Any) -> PlanTable:
-        """Make a snapshot of the manifests so far; with ``old`` it names them itself, as v1 may."""
+        """Make a snapshot of the manifests so far; with ``old``, it lists them itself, as v1 allows."""
         number = self.snapshot_id
         has_deletes = any(one.get("content") for one in self.manifests)
         fields: JsonObject = {
@@ -314,7 +314,7 @@ class PlanTable:
         return self
 
     def metadata(self) -> JsonObject:
-        """The table metadata."""
+        """Return the table metadata."""
         ids = [column["id"] for schema in self.schemas for column in schema["fields"]]
         partitions = [one[1] for spec in self.specs for one in spec.fields]
         made: JsonObject = {
@@ -350,7 +350,7 @@ class PlanTable:
         return {**made, **self.changes}
 
     def contents(self) -> dict[str, bytes]:
-        """All files of the table, and the index of them."""
+        """Return all files of the table, and their index."""
         metadata = json.dumps(self.metadata(), indent=1).encode()
         name = f"metadata/{self.metadata_file}"
         files = {**self.files, name: stored_gzip(metadata) if self.gzip else metadata}
@@ -364,7 +364,7 @@ class PlanTable:
         }
         return {**files, "index.json": (json.dumps(index, indent=1) + "\n").encode()}
 
-    # What is planned
+    # Expected plans
 
     def case(
         self,
@@ -379,17 +379,17 @@ class PlanTable:
         contradiction: str = "",
         **args: Any,
     ) -> Vector:
-        """What has to be planned: data files with the deletes that have to be applied, by name.
+        """Return a case with the expected plan: data files with the deletes that apply to them, by name.
 
         Args:
-            id_: the name of the case behind that of the table.
-            codes: the requirements, separated by blanks.
-            planned: the data files, with their deletes where there are some; a deletion vector as ``name@offset``.
+            id_: the name of the case, which follows that of the table in its id.
+            codes: the requirements, separated by spaces.
+            planned: the data files, with their deletes if there are any; a deletion vector is ``name@offset``.
             note: what the case shows.
             filter: the filter.
             optional: data files that may be planned or left out.
             optional_deletes: deletes by data file that may be applied or left out.
-            contradiction: the contradictions that it depends on, separated by blanks.
+            contradiction: the contradictions that it depends on, separated by spaces.
             args: further arguments of the question.
         """
         by_file = planned if isinstance(planned, Mapping) else dict.fromkeys(planned, ())
@@ -407,7 +407,7 @@ class PlanTable:
         return self._vector(id_, codes, {"ok": {"files": files}}, note, filter, contradiction, args)
 
     def refusal(self, id_: str, codes: str, note: str, *, filter: Any = None, **args: Any) -> Vector:
-        """What a planner has to refuse."""
+        """Return a case that a planner has to reject."""
         return self._vector(id_, codes, INVALID, note, filter, "", args)
 
     def _delete(self, name: str) -> JsonObject:
@@ -440,7 +440,7 @@ class PlanTable:
 
 
 def either(first: Vector, *others: Vector | JsonObject) -> Vector:
-    """A case in which several outcomes are permitted: those of all the cases; the first gives the rest."""
+    """Combine cases into one that permits the outcomes of all; the rest is that of the first."""
     outcomes = [one.expect if isinstance(one, Vector) else one for one in (first, *others)]
     return Vector(
         first.id,
@@ -455,7 +455,7 @@ def either(first: Vector, *others: Vector | JsonObject) -> Vector:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Write the tables, or with ``--check`` compare them; 1 where a file differs."""
+    """Write the tables, or with ``--check`` compare them; return 1 if a file differs."""
     from tools.derive.cases import commit_tables, planning
 
     stale: list[str] = []

@@ -1,7 +1,7 @@
-"""Puffin files, deletion vectors and compression frames, byte after byte from their descriptions.
+"""Puffin files, deletion vectors and compression frames, byte by byte from their descriptions.
 
-Roaring bitmaps follow the RoaringFormatSpec, LZ4 and Zstandard frames their format documents; frames hold their content
-uncompressed or as one repeated byte, which takes no compressor.
+Roaring bitmaps follow the RoaringFormatSpec, LZ4 and Zstandard frames their format documents. Frames store their
+content uncompressed or as one repeated byte, so that no compressor is needed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Container = tuple[str, int, bytes]
 
 
 def blob_metadata(type_: str, offset: int, length: int, **changes: Any) -> dict[str, Any]:
-    """The description of a blob of field 1 of snapshot 2; ``changes`` replace or, with None, take out members."""
+    """Return the metadata of a blob of field 1 of snapshot 2; ``changes`` replace or, with None, remove members."""
     members = {"type": type_, "fields": [1], "snapshot-id": 2, "sequence-number": 1, "offset": offset, "length": length}
     members.update({name.replace("_", "-"): value for name, value in changes.items()})
     return {name: value for name, value in members.items() if value is not None}
@@ -36,7 +36,7 @@ def file(
     flags: int = 0,
     last: bytes = MAGIC,
 ) -> bytes:
-    """A file of the stored blobs and the footer's payload."""
+    """Return a file with the given stored blobs and footer payload."""
     if isinstance(payload, dict):
         payload = json.dumps(payload, separators=(",", ":")).encode()
     stated = len(payload) if size is None else size
@@ -44,12 +44,12 @@ def file(
 
 
 def array(values: Sequence[int], cardinality: int | None = None) -> Container:
-    """An array container; 4096 values at most."""
+    """Return an array container, which has at most 4096 values."""
     return "array", len(values) if cardinality is None else cardinality, struct.pack(f"<{len(values)}H", *values)
 
 
 def bitset(values: Sequence[int], cardinality: int | None = None) -> Container:
-    """A bitset container."""
+    """Return a bitset container."""
     bits = 0
     for value in values:
         bits |= 1 << value
@@ -57,7 +57,7 @@ def bitset(values: Sequence[int], cardinality: int | None = None) -> Container:
 
 
 def runs(ranges: Sequence[tuple[int, int]], cardinality: int | None = None, count: int | None = None) -> Container:
-    """A run container of ranges from the first to the last value; stored are the first and the steps to the last."""
+    """Return a run container of ranges (first, last); it stores the first value and the last minus the first."""
     data = struct.pack("<H", len(ranges) if count is None else count)
     data += b"".join(struct.pack("<HH", low, (high - low) & 0xFFFF) for low, high in ranges)
     return "run", sum(high - low + 1 for low, high in ranges) if cardinality is None else cardinality, data
@@ -70,7 +70,7 @@ def bitmap(
     count: int | None = None,
     shift: int = 0,
 ) -> bytes:
-    """A 32-bit bitmap of containers by key; ``shift`` moves every offset away from where it belongs."""
+    """Return a 32-bit bitmap of containers by key; ``shift`` makes every offset wrong by this number."""
     has_runs = any(kind == "run" for _, (kind, _, _) in containers)
     stated = len(containers) if count is None else count
     if has_runs:
@@ -89,7 +89,7 @@ def bitmap(
 
 
 def vector(bitmaps: Sequence[tuple[int, bytes]], count: int | None = None) -> bytes:
-    """A 64-bit bitmap of 32-bit bitmaps by key."""
+    """Return a 64-bit bitmap, made of 32-bit bitmaps by key."""
     stated = len(bitmaps) if count is None else count
     return struct.pack("<Q", stated) + b"".join(struct.pack("<I", key) + data for key, data in bitmaps)
 
@@ -97,7 +97,7 @@ def vector(bitmaps: Sequence[tuple[int, bytes]], count: int | None = None) -> by
 def deletion_vector(
     data: bytes, *, length: int | None = None, magic: bytes = DV_MAGIC, checksum: int | None = None
 ) -> bytes:
-    """The blob of a vector."""
+    """Return the blob of a deletion vector."""
     body = magic + data
     crc = zlib.crc32(body) if checksum is None else checksum
     return struct.pack(">I", len(body) if length is None else length) + body + struct.pack(">I", crc)
@@ -108,7 +108,7 @@ _M = 0xFFFFFFFF
 
 
 def xxh32_short(data: bytes) -> int:
-    """XXH32 with seed 0 of fewer than 16 bytes."""
+    """Return XXH32 with seed 0 of fewer than 16 bytes."""
 
     def rotate(value: int, bits: int) -> int:
         return (value << bits | value >> 32 - bits) & _M
@@ -125,7 +125,7 @@ def xxh32_short(data: bytes) -> int:
 
 
 def lz4_frame(content: bytes, *, size: int | None = -1, block: bytes | None = None) -> bytes:
-    """An LZ4 frame of one stored block, or of the compressed ``block``; ``size`` is stated unless it is None."""
+    """Return an LZ4 frame of one stored block, or of the compressed ``block``; ``size`` is stated unless it is None."""
     stated = len(content) if size == -1 else size
     descriptor = bytes([0x60 if stated is None else 0x68, 0x40])
     if stated is not None:
@@ -137,14 +137,14 @@ def lz4_frame(content: bytes, *, size: int | None = -1, block: bytes | None = No
 
 
 def lz4_repeat(octet: bytes, count: int) -> bytes:
-    """A compressed block of one byte ``count`` times: a literal, a match of distance 1, and five last literals."""
+    """Return a compressed block of a byte repeated ``count`` times: a literal, a match of distance 1, and literals."""
     extra = count - 6 - 4 - 15
     lengths = b"\xff" * (extra // 255) + bytes([extra % 255])
     return b"\x1f" + octet + b"\x01\x00" + lengths + b"\x50" + octet * 5
 
 
 def zstd_frame(content: bytes, *, size: int | None = -1, repeat: int | None = None) -> bytes:
-    """A Zstandard frame of one raw block, or of one byte repeated; ``size`` is stated unless it is None."""
+    """Return a Zstandard frame of one raw block, or of one byte repeated; ``size`` is stated unless it is None."""
     stated = len(content) if size == -1 else size
     head = bytes.fromhex("28B52FFD")
     head += b"\x00\x58" if stated is None else b"\xe0" + struct.pack("<Q", stated)

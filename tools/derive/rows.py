@@ -1,6 +1,6 @@
-"""Which rows match a predicate, from the text of Expressions: a derivation on values in the exchange form.
+"""The rows that match a predicate, from the text of Expressions: a derivation on values in the exchange form.
 
-Only what the vectors of reading ask about: predicates in the form with terms, on columns and fields of structs.
+It covers what the vectors of reading use: predicates in the form with terms, on columns and fields of structs.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def matches(predicate: Any, row: Row, types: dict[str, Any]) -> bool:
 
 
 def matching(predicate: Any, rows: Iterable[Row], types: dict[str, Any]) -> list[Row]:
-    """The rows that match."""
+    """Return the rows that match."""
     return [row for row in rows if matches(predicate, row, types)]
 
 
@@ -70,10 +70,10 @@ def _equal(value: Any, constant: Any) -> bool:
 
 
 def _comparable(type_: Any, value: Any) -> Any:
-    """A value whose order in Python is the spec's (EXP011, EXP019).
+    """Return a value whose order in Python is the spec's (EXP011, EXP019).
 
-    Dates, times and timestamps are ordered as what is counted from the epoch; text by code points, as its UTF-8 is;
-    hexadecimal digits of one case as their bytes.
+    Dates, times and timestamps are ordered by their distance from the epoch; text by code points, which is the order of
+    its UTF-8 bytes; hexadecimal digits of one case are ordered as their bytes are.
     """
     if value is None:
         return None

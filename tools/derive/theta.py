@@ -1,4 +1,4 @@
-"""Compact Theta sketches of Apache DataSketches, byte after byte, and MurmurHash3_x64_128 (public domain)."""
+"""Compact Theta sketches of Apache DataSketches, byte by byte, and MurmurHash3_x64_128 (public domain)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _mix(word: int) -> int:
 
 
 def murmur3_x64_128(data: bytes, seed: int) -> tuple[int, int]:
-    """The two halves of the hash, unsigned."""
+    """Return the two unsigned halves of the hash."""
     c1, c2 = 0x87C37B91114253D5, 0x4CF5AD432745937F
     h1 = h2 = seed
     whole = len(data) // 16 * 16
@@ -52,12 +52,12 @@ def murmur3_x64_128(data: bytes, seed: int) -> tuple[int, int]:
 
 
 def theta_hash(value: bytes) -> int:
-    """The hash of a value: the upper 63 bits of the first half."""
+    """Return the hash of a value: the upper 63 bits of the first half."""
     return murmur3_x64_128(value, SEED)[0] >> 1
 
 
 def seed_hash(seed: int = SEED) -> int:
-    """The lower 16 bits of the hash of the seed, as 8 bytes, with seed 0."""
+    """Return the lower 16 bits of the hash of the seed, as 8 bytes, with seed 0."""
     return murmur3_x64_128(struct.pack("<q", seed), 0)[0] & 0xFFFF
 
 
@@ -72,7 +72,7 @@ def sketch(
     seed: int | None = None,
     count: int | None = None,
 ) -> bytes:
-    """A compact sketch of hashes in the given order; arguments replace what follows from the hashes."""
+    """Return a compact sketch of hashes in the given order; arguments replace values that follow from the hashes."""
     kept = list(hashes)
     single = len(kept) == 1 and theta == WHOLE
     found = 0x1A | (0x04 if not kept and theta == WHOLE else 0x20 if single else 0)

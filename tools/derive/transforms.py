@@ -1,4 +1,4 @@
-"""The partition transforms (Partition Transforms), in integer arithmetic that floors."""
+"""The partition transforms (Partition Transforms), in integer arithmetic that rounds down."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ _EXACT = Context(prec=80)
 
 
 def argument(transform: str) -> int:
-    """The number in the brackets of a bucket or truncate transform."""
+    """Return the number in the brackets of a bucket or truncate transform."""
     return int(transform[transform.index("[") + 1 : -1])
 
 
 def floor_units(type_: str, value: Any, seconds: int) -> int:
-    """Whole units of so many seconds since the epoch, rounded toward the past."""
+    """Return the whole units of some seconds since the epoch, rounded down."""
     return int(number(type_, value) // (seconds * 10 ** DIGITS[type_]))
 
 
 def day_number(type_: str, value: Any) -> int:
-    """Days since 1970-01-01 of a date or timestamp."""
+    """Return the days from 1970-01-01 to a date or timestamp."""
     return int(number(type_, value)) if type_ == "date" else floor_units(type_, value, 86_400)
 
 
 def decimal_text(unscaled_value: int, scale: int) -> str:
-    """A decimal in plain digits with ``scale`` of them after the point."""
+    """Return a decimal as plain digits, with ``scale`` of them after the decimal point."""
     return format(Decimal(unscaled_value).scaleb(-scale, _EXACT), "f")
 
 
 def transform(name: str, type_: str, value: Any) -> tuple[Any, str]:
-    """The transformed value as vectors write it, and the derivation in one line."""
+    """Return the transformed value in the vectors' form, and a one-line derivation."""
     if value is None or name == "void":
         return None, "void is always null" if name == "void" else "null stays null"
     if name == "identity":

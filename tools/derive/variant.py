@@ -9,7 +9,7 @@ from typing import Any
 
 
 def metadata(names: Sequence[str], sorted_: bool = False) -> bytes:
-    """The dictionary of names; the number of names and the offsets have one byte, or two where one is too few."""
+    """Return the dictionary of names; its size and offsets take one byte each, or two if one is too small."""
     encoded = [name.encode() for name in names]
     ends = [sum(map(len, encoded[: index + 1])) for index in range(len(encoded))]
     size = 1 if max([len(names), *ends]) < 256 else 2
@@ -18,33 +18,33 @@ def metadata(names: Sequence[str], sorted_: bool = False) -> bytes:
 
 
 def primitive(kind: int, payload: bytes = b"") -> bytes:
-    """A primitive value of a type id of the encoding."""
+    """Return a primitive value with a type id of the encoding."""
     return bytes([kind << 2]) + payload
 
 
 def short_string(text: str) -> bytes:
-    """A string of fewer than 64 bytes."""
+    """Return a string of fewer than 64 bytes."""
     data = text.encode()
     return bytes([len(data) << 2 | 1]) + data
 
 
 def object_(ids: Sequence[int], values: Sequence[bytes]) -> bytes:
-    """An object, with field ids and offsets of one byte each."""
+    """Return an object, with field ids and offsets of one byte each."""
     ends = [sum(map(len, values[: index + 1])) for index in range(len(values))]
     return bytes([0x02, len(ids), *ids, 0, *ends]) + b"".join(values)
 
 
 def bound(fields: Mapping[str, bytes], sorted_: bool = False) -> bytes:
-    """A bound: the metadata, then the object of the fields, whose names are sorted."""
+    """Return a bound: the metadata, then an object with the fields in the order of their names."""
     return metadata(list(fields), sorted_) + object_(range(len(fields)), list(fields.values()))
 
 
 def encoded(value: Any) -> tuple[bytes, bytes]:
-    """Metadata and value of a variant.
+    """Return the metadata and the value of a variant.
 
     Args:
-        value: None, a bool, an int, a float for a double, a `Decimal`, a str, bytes, a list, a dict, or a pair of the
-            name in `TAGGED` and what its bytes are made of.
+        value: None, a bool, an int, a float for a double, a `Decimal`, a str, bytes, a list, a dict, or a pair of a
+            name in `TAGGED` and the value to encode.
     """
     names = sorted(_names(value))
     return metadata(names, sorted_=True), _encoded(value, names)
@@ -57,7 +57,7 @@ def _names(value: Any) -> set[str]:
 
 
 def value(node: Any, names: Sequence[str]) -> bytes:
-    """The value of a variant, as for `encoded`, in a dictionary of sorted names."""
+    """Return the value of a variant, as for `encoded`; the dictionary's names are sorted."""
     return _encoded(node, names)
 
 
@@ -70,7 +70,7 @@ TAGGED = {
     "timestamp_ns": (18, "<q"),
     "timestamp_ntz_ns": (19, "<q"),
 }
-"""Type ids and formats of the primitives that Python has no type for."""
+"""Type ids and formats of the primitives for which Python has no type."""
 
 
 def _encoded(value: Any, names: Sequence[str]) -> bytes:

@@ -1,4 +1,4 @@
-"""A vector and a file of them, and the one way they are written to disk."""
+"""Vectors, files of vectors, and the format in which they are written to disk."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ class Vector:
     note: str = ""
     contradiction: tuple[str, ...] = ()
     only: tuple[int, ...] = ()
-    """The format versions it holds for, where they do not follow from its type and requirements."""
+    """The format versions that it applies to, if they do not follow from its type and requirements."""
 
     section: str = ""
-    """The section of the spec, where it is not that of the file."""
+    """The section of the spec, if it is not that of the file."""
 
     tags: tuple[str, ...] = ()
 
     def versions(self) -> list[int]:
-        """The format versions it holds for."""
+        """The format versions that the vector applies to."""
         if self.only:
             return list(self.only)
         text = json.dumps([self.args.get("type"), *(code for code in self.requirements if code in _V3_CODES)])
@@ -60,7 +60,7 @@ class Vector:
         return [3] if new else [1, 2, 3]
 
     def to_json(self) -> dict[str, Any]:
-        """The members of the vector in the order of the files."""
+        """Return the members of the vector in the order of the files."""
         row = {
             "id": self.id,
             "requirements": sorted(self.requirements),
@@ -78,9 +78,9 @@ class Vector:
 
 @dataclass(frozen=True)
 class VectorFile:
-    """The vectors of one topic: one operation, and the section of the spec of all vectors that name no other.
+    """The vectors of one topic: they share an operation and, unless a vector names another one, a section of the spec.
 
-    Derivations may give several of one path, which `joined` makes into one.
+    Derivations may return several files with the same path, which `joined` combines.
     """
 
     path: str
@@ -89,7 +89,7 @@ class VectorFile:
     vectors: tuple[Vector, ...]
 
     def to_text(self) -> str:
-        """A line for each vector, ASCII only, so that a diff shows cases and no editor changes a character."""
+        """Format the file in ASCII, one vector per line, so that a diff shows cases and no editor alters characters."""
         head = {"suite": self.path.split("/")[0], "operation": self.operation, "section": self.section}
         lines = [f"  {json.dumps(name)}: {json.dumps(member)}," for name, member in head.items()]
         rows = ",\n".join(f"    {json.dumps(vector.to_json())}" for vector in self.vectors)
@@ -97,7 +97,7 @@ class VectorFile:
 
 
 def joined(path: str, parts: Iterable[VectorFile]) -> VectorFile:
-    """The file of a topic. Its section is the one that most of its vectors have; the others name theirs."""
+    """Combine the files of a topic. The section is the one that most vectors have; the others name theirs."""
     parts = list(parts)
     (operation,) = {part.operation for part in parts}
     counts: Counter[str] = Counter()
@@ -113,12 +113,12 @@ def joined(path: str, parts: Iterable[VectorFile]) -> VectorFile:
 
 
 def ok(value: Any) -> dict[str, Any]:
-    """The one permitted answer."""
+    """Return an outcome with one permitted answer."""
     return {"ok": value}
 
 
 def any_of(*outcomes: Mapping[str, Any]) -> dict[str, Any]:
-    """Several permitted outcomes; equal ones are named once."""
+    """Return an outcome that permits several; equal ones are included once."""
     unique: list[Mapping[str, Any]] = []
     for outcome in outcomes:
         if not any(json.dumps(outcome) == json.dumps(known) for known in unique):
@@ -129,5 +129,5 @@ def any_of(*outcomes: Mapping[str, Any]) -> dict[str, Any]:
 def refusals(
     prefix: str, codes: tuple[str, ...], rows: Iterable[tuple[str, Mapping[str, Any], str]], origin: str
 ) -> list[Vector]:
-    """Vectors that expect a refusal, from rows of (name, args, broken rule)."""
+    """Return vectors that expect a refusal, from rows of (name, args, broken rule)."""
     return [Vector(f"{prefix}-{name}", codes, args, INVALID, origin, note) for name, args, note in rows]

@@ -19,16 +19,16 @@ def _positions(order: str, positions: Sequence[Position]) -> bytes:
 
 
 def point(order: str, dimensions: str, position: Position) -> bytes:
-    """A point; ``order`` is ``<`` or ``>``, ``dimensions`` one of nothing, Z, M and ZM."""
+    """Return a point; ``order`` is ``<`` or ``>``, ``dimensions`` is empty, Z, M or ZM."""
     return _header(order, 1, dimensions) + _positions(order, [position])
 
 
 def line_string(order: str, dimensions: str, positions: Sequence[Position]) -> bytes:
-    """A line string."""
+    """Return a line string."""
     return _header(order, 2, dimensions) + struct.pack(f"{order}I", len(positions)) + _positions(order, positions)
 
 
 def polygon(order: str, dimensions: str, rings: Sequence[Sequence[Position]]) -> bytes:
-    """A polygon: its outer ring and its holes."""
+    """Return a polygon: its outer ring and its holes."""
     body = b"".join(struct.pack(f"{order}I", len(ring)) + _positions(order, ring) for ring in rings)
     return _header(order, 3, dimensions) + struct.pack(f"{order}I", len(rings)) + body

@@ -85,11 +85,11 @@ TOPICS = {
         "upgrades": "row-lineage",
     },
 }
-"""Topics of a few vectors, and the topic of the same suite and operation that they are put with."""
+"""Topics with few vectors, and the topic of the same suite and operation that they are merged into."""
 
 
 def all_files() -> Iterator[VectorFile]:
-    """Every vector file that is derived: one for each topic."""
+    """Yield every derived vector file: one for each topic."""
     topics: dict[str, list[VectorFile]] = {}
     for part in _parts():
         suite, name = part.path.removesuffix(".json").split("/")
@@ -99,7 +99,7 @@ def all_files() -> Iterator[VectorFile]:
 
 
 def _parts() -> Iterator[VectorFile]:
-    """What the tables give, by topic and section."""
+    """Yield the vectors of the tables, by topic and section."""
     yield from hashing.files()
     yield from transforms.files()
     yield from binary.files()

@@ -1,4 +1,4 @@
-"""Awkward paths, numbers and bounds in manifest lists: what is read and written is what was there."""
+"""Awkward paths, numbers and bounds in manifest lists, which must be read and written unchanged."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BYTES = [bytes.fromhex(row[2]) for row in awkward.BYTES if row[1] == "binary"]
 
 
 def rows() -> Iterator[tuple[str, str, list[JsonObject], str]]:
-    """Rows of lists: a name, requirements, the rows, and a note."""
+    """Yield rows of lists: a name, requirements, the rows, and a note."""
     paths = [listed(number, manifest_path=path) for number, path in enumerate(PATHS)]
     yield "paths", "MLS003", paths, "paths are not trimmed, normalised or unescaped"
     snapshots = [listed(number, added_snapshot_id=value) for number, value in enumerate(LONGS)]
@@ -44,13 +44,13 @@ def rows() -> Iterator[tuple[str, str, list[JsonObject], str]]:
 
 
 def reads() -> Iterator[Vector]:
-    """Lists that are read."""
+    """Yield vectors of lists that are read."""
     for name, codes, given, note in rows():
         forms = [listed_form(row) for row in given]
         yield read(f"awkward-{name}", codes, manifest_list(2, given), forms, note, 2)
 
 
 def writes() -> Iterator[Vector]:
-    """Lists that are written."""
+    """Yield vectors of lists that are written."""
     for name, codes, given, note in rows():
         yield write(f"awkward-{name}", codes, 2, given, given, note)

@@ -1,7 +1,7 @@
-"""Awkward values in predicates that are judged by metrics, partitions and summaries (Scan Planning).
+"""Awkward values in predicates that are evaluated on metrics, partitions and summaries (Scan Planning).
 
-A file, a partition or a manifest holds one value alone. The predicate is true of this value and of few others
-(`awkward_predicates.predicate_for`), so that an inclusive answer has to be true. The opposite of the predicate is false
+A file, a partition or a manifest has a single value. The predicate is true of this value and of few others
+(`awkward_predicates.predicate_for`), so that an inclusive answer has to be true. The negation of the predicate is false
 of it, so that a strict answer has to be false.
 """
 
@@ -55,7 +55,7 @@ WIDTHS = {"bucket": "bucket[16]", "truncate": "truncate[2]"}
 
 
 def _point(type_: str, name: str) -> tuple[str, ...]:
-    """The contradiction about the order of zeros, where the value is one (B7)."""
+    """Return the contradiction about the order of zeros if the value is a zero (B7)."""
     return ("B7",) if type_ in ("float", "double") and name.endswith("zero") else ()
 
 
@@ -114,7 +114,7 @@ def _identity_partitions() -> Iterator[Vector]:
 
 
 def _ordered(name: str, type_: str, value: Any, predicate: Any) -> Any:
-    """The predicate, and that the value is neither less nor greater than itself."""
+    """Yield the predicate, and the claims that the value is neither less nor greater than itself."""
     if awkward.is_far(name, type_):
         return predicate
     literal = int(value) if type_ == "long" else value
@@ -128,7 +128,7 @@ def _transformed_partitions() -> Iterator[Vector]:
             if kind not in types:
                 continue
             if awkward.is_far(name, type_) and (base == "bucket" or (base == "hour" and name.endswith(("max", "min")))):
-                continue  # buckets keep no order, and the hours of such an instant do not fit an int
+                continue  # buckets are not ordered, and the hours of such an instant do not fit an int
             # truncate[2] of the least decimal has 39 digits; 3 divides it
             lowest = base == "truncate" and name == "decimal-most-digits-negative"
             transform = "truncate[3]" if lowest else WIDTHS.get(base, base)
@@ -169,7 +169,7 @@ def _residuals() -> Iterator[Vector]:
 def _summaries() -> Iterator[Vector]:
     for name, type_, value, note in awkward.ROWS:
         if name == "float-nan":
-            continue  # summary-only-nan asks it
+            continue  # the vector summary-only-nan covers it
         predicate, said = predicate_for(name, type_, value, note)
         summary: JsonObject = {"contains_null": False}
         codes: tuple[str, ...] = ("MLS020", "SCN002")
@@ -190,7 +190,7 @@ def _summaries() -> Iterator[Vector]:
 
 
 def files() -> Iterator[VectorFile]:
-    """The vector files of awkward values in scan planning."""
+    """Yield the vector files of awkward values in scan planning."""
     yield VectorFile("expressions/metrics-awkward.json", "metrics.evaluate", SECTION, tuple(_metrics()))
     partitions = (*_identity_partitions(), *_transformed_partitions())
     yield VectorFile("expressions/projections-awkward.json", "projection.evaluate", SECTION, partitions)

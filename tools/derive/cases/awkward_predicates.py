@@ -1,4 +1,4 @@
-"""Predicates on awkward values: each is equal to itself, and not to what a careless engine takes it for."""
+"""Predicates on awkward values: each value equals itself, and not the value that a careless engine mistakes it for."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ TAKEN_FOR: dict[str, tuple[list[Any], str]] = {
     "binary-blanks-at-both-ends": (["61", "2061", "6120"], "trimmed"),
     "binary-long": ([awkward.EVERY_BYTE[:-2], awkward.EVERY_BYTE[:32]], "cut"),
 }
-"""By the name of a value: other values that it could be taken for, and how."""
+"""By the name of a value: other values that it could be mistaken for, and how."""
 
 COMPARED: dict[str, tuple[str, Any]] = {
     "before-1": ("lt", "0001-01-01"),
@@ -83,11 +83,11 @@ COMPARED: dict[str, tuple[str, Any]] = {
     "max": ("gt", "9999-12-31"),
     "min": ("lt", "0001-01-01"),
 }
-"""Instants whose text ISO 8601 leaves to an agreement: how they compare with one that it does not."""
+"""Instants whose text ISO 8601 permits only by agreement: how they compare with one that needs no agreement."""
 
 
 def _instant(type_: str, name: str, value: str) -> Any:
-    """A predicate that holds of an instant."""
+    """Return a predicate that is true of an instant."""
     class_ = name.partition("-")[2].removeprefix("ns-")
     if class_ in COMPARED and not type_.endswith("_ns"):
         operation, date = COMPARED[class_]
@@ -103,7 +103,7 @@ def _instant(type_: str, name: str, value: str) -> Any:
 
 
 def predicate_for(name: str, type_: str, value: Any, note: str) -> tuple[Any, str]:
-    """A predicate that is true of an awkward value, and of few others, with a note that says of which it is not."""
+    """Return a predicate that is true of an awkward value and few others, with a note that names a counterexample."""
     if type_ == "boolean":
         return leaf("eq", value), note
     if value == "NaN":
@@ -120,12 +120,12 @@ def predicate_for(name: str, type_: str, value: Any, note: str) -> tuple[Any, st
 
 
 def order_code(type_: str) -> str:
-    """The requirement for the order of the values of a type."""
+    """Return the requirement that defines the order of the values of a type."""
     return "EXP011" if awkward.kind(type_) in ("boolean", "string", "uuid", "fixed", "binary") else "EXP019"
 
 
 def vectors() -> Iterator[Vector]:
-    """A vector for each value, true of it alone."""
+    """Yield a vector for each value: a predicate that is true only of it."""
     for name, type_, value, note in awkward.ROWS:
         if value == "NaN" or type_ == "boolean":
             continue

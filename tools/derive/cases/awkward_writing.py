@@ -1,4 +1,4 @@
-"""Scripts that write awkward values and names: what is read back is what was written."""
+"""Scripts that write awkward values and names, which must be read back unchanged."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ NAMES = awkward.NAMES
 
 
 def _columns(types: tuple[str, ...], far: bool | None) -> tuple[list[Json], str, list[tuple[Any, ...]]]:
-    """A column for each type of some awkward values, and rows that hold them; with ``far`` only these, or none."""
+    """Return a column for each of some types, and rows with their awkward values; ``far`` selects or drops far ones."""
     rows = [
         row
         for row in awkward.ROWS
@@ -78,7 +78,7 @@ WRITTEN = {"parquet": ("PQT003",), "avro": ("AVR006",), "orc": ("ORC002",)}
 
 
 def cases() -> Iterator[Case]:
-    """All cases of values."""
+    """Yield all cases of values."""
     for format_ in FORMATS:
         for name, (version, types, codes) in KINDS.items():
             for far in (False, True) if name in ("days", "instants") else (None,):
@@ -92,7 +92,7 @@ def cases() -> Iterator[Case]:
 
 
 def rewritten_cases() -> Iterator[Case]:
-    """Rows that are rewritten because one row of their file is deleted."""
+    """Yield cases of rows that are rewritten because another row of their file is deleted."""
     made = {
         name: (version, codes, *_columns(types, False if name in ("days", "instants") else None))
         for name, (version, types, codes) in KINDS.items()
@@ -117,7 +117,7 @@ REWRITTEN = tuple(rewritten_cases())
 
 
 def nested_cases() -> Iterator[Case]:
-    """Nulls at every depth."""
+    """Yield cases with nulls at every depth."""
     for format_ in FORMATS:
         yield Case(
             f"awkward-nulls-{format_}",
@@ -128,7 +128,7 @@ def nested_cases() -> Iterator[Case]:
 
 
 def name_cases() -> Iterator[Case]:
-    """Names that are easily changed."""
+    """Yield cases of names that software easily alters."""
     columns = fields(*((name, "int") for name in NAMES))
     rows = [dict(zip(NAMES, range(start, start + len(NAMES)), strict=True)) for start in (1, 101)]
     for format_ in FORMATS:
@@ -141,7 +141,7 @@ def name_cases() -> Iterator[Case]:
 
 
 def partition_cases() -> Iterator[Case]:
-    """Texts that are easily changed as partitions; a NUL, which no file system has in a name, apart."""
+    """Yield cases of such texts as partitions, except NUL, which no file system allows in a name."""
     columns = fields(("id", "long"), ("p", "string"))
     for name, note in (
         ("partitions", "a partition for each text, however alike two texts look"),
@@ -160,7 +160,7 @@ def partition_cases() -> Iterator[Case]:
 
 
 def filter_cases() -> Iterator[Case]:
-    """Texts that are easily changed in the filters of deletes."""
+    """Yield cases of such texts in the filters of deletes."""
     columns = fields(("id", "long"), ("p", "string"))
     rows = [(str(number), row[2]) for number, row in enumerate(awkward.STRINGS)]
     deletes = [delete(where("eq", "p", text)) for text in (" a", "a ", "it's", "e\u0301", "ABC", "a\\n")]

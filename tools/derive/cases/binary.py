@@ -41,13 +41,13 @@ _CODES = {
 
 
 def code(type_: Any) -> str:
-    """The requirement that says how the type is serialized."""
+    """Return the requirement for the serialization of a type."""
     name = type_["type"] if isinstance(type_, dict) else type_
     return _CODES[name.split("(")[0].split("[")[0]]
 
 
 def hexadecimal(type_: str, value: Any) -> str:
-    """The bytes of a value as vectors write them."""
+    """Return the bytes of a value in the vectors' form."""
     return single_value(type_, value).hex().upper()
 
 
@@ -221,7 +221,7 @@ def _geo() -> tuple[list[Vector], list[Vector]]:
 
 
 def files() -> Iterator[VectorFile]:
-    """The suite, a topic a file."""
+    """Yield the suite, one file per topic."""
 
     def file(topic: str, operation: str, vectors: tuple[Vector, ...] | list[Vector]) -> VectorFile:
         return VectorFile(f"single-values-binary/{topic}.json", operation, SECTION, tuple(vectors))

@@ -1,4 +1,4 @@
-"""Deletion vectors: every kind of container, and defects that each break one rule.
+"""Deletion vectors: every kind of container, and defects of which each breaks one rule.
 
 Positions are written as ranges of the first and the last position, so that a vector of many rows stays short.
 """
@@ -29,7 +29,7 @@ def _singles(positions: Iterable[int]) -> Ranges:
 
 
 def _one(*containers: tuple[int, Any], **changes: Any) -> bytes:
-    """The blob of one bitmap, with key 0."""
+    """Return a blob with one bitmap, with key 0."""
     return deletion_vector(vector([(0, bitmap(containers, **changes))]))
 
 
@@ -200,7 +200,7 @@ def _vectors() -> Iterator[tuple[str, str, bytes, str]]:
 
 
 def _encoded() -> Iterator[tuple[str, str, list[tuple[int, bytes]], Ranges, str]]:
-    """Positions to be written, with one of the vectors that hold them."""
+    """Return the vector of positions to be written, with one of the blobs that encode them."""
     yield "few", "PUF018", [(0, bitmap([(0, array([1, 3, 5, 7, 9]))]))], _singles([1, 3, 5, 7, 9]), "five positions"
     yield "first-position", "PUF020", [(0, bitmap([(0, array([0]))]))], [(0, 0)], "the position of the first row"
     both = bitmap([(0, array([65535])), (1, array([0]))])
@@ -240,7 +240,7 @@ def _refusals(prefix: str, rows: Iterator[tuple[str, str, bytes, str]]) -> tuple
 
 
 def files() -> Iterator[VectorFile]:
-    """The vector files."""
+    """Yield the vector files."""
 
     def of(topic: str, vectors: Iterable[Vector], operation: str = "dv.decode") -> VectorFile:
         return VectorFile(f"deletion-vectors/{topic}.json", operation, SECTION, tuple(vectors))

@@ -1,7 +1,7 @@
 """AES GCM streams: every size of key, ends of blocks, and files that were changed, cut, or assembled from others.
 
-Keys and nonces are made from counters, which is for vectors only. Iceberg-Java has one block length, 1 MiB, so what one
-block can show is shown with that length, and what takes several blocks with blocks of 16 bytes.
+Keys and nonces are made from counters, which is acceptable only for vectors. Iceberg-Java has a single block length,
+1 MiB; vectors with one block use it, and vectors that need several blocks use blocks of 16 bytes.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _stream(key: bytes, prefix: bytes, text: bytes, size: int = MIB) -> bytes:
 ONE = _stream(KEY, PREFIX, TEXT)
 THREE = _stream(KEY, PREFIX, LONG, SMALL)
 ENDS = (8, 8 + 44, 8 + 88, 8 + 124)
-"""Where the header and the blocks of THREE end."""
+"""The offsets at which the header and the blocks of THREE end."""
 
 
 def _args(data: bytes, key: bytes = KEY, prefix: bytes = PREFIX, length: int | None = None) -> dict[str, Any]:
@@ -196,6 +196,6 @@ def _encrypt() -> VectorFile:
 
 
 def files() -> Iterator[VectorFile]:
-    """The vector files."""
+    """Yield the vector files."""
     yield _decrypt()
     yield _encrypt()

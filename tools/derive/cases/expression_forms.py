@@ -1,4 +1,4 @@
-"""Predicates, schemas and partition specs as vectors write them."""
+"""Predicates, schemas and partition specs in the vectors' form."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from tools.derive.vector import Vector
 
 @dataclass(frozen=True)
 class SchemaVector(Vector):
-    """A vector whose types are in a schema."""
+    """A vector whose arguments include a schema."""
 
     def versions(self) -> list[int]:
-        """The versions that have all types of the schema."""
+        """The format versions that support all types of the schema."""
         new = ("_ns", "unknown", "variant", "geometry", "geography")
         return [3] if any(word in json.dumps(self.args["schema"]) for word in new) else [1, 2, 3]
 
 
 def schema(**types: Any) -> dict[str, Any]:
-    """Optional columns with the ids 1, 2, ... in order."""
+    """Return optional columns with the ids 1, 2, ... in order."""
     fields = [
         {"id": id_, "name": name, "required": False, "type": type_}
         for id_, (name, type_) in enumerate(types.items(), 1)
@@ -29,7 +29,7 @@ def schema(**types: Any) -> dict[str, Any]:
 
 
 def leaf(operation: str, *value: Any, term: Any = "x") -> dict[str, Any]:
-    """A predicate of the column x, or of a term, in the form with terms."""
+    """Return a predicate of the column x, or of a term, in the form with terms."""
     predicate: dict[str, Any] = {"type": operation, "term": term}
     if value:
         predicate["values" if operation in ("in", "not-in") else "value"] = value[0]
@@ -37,15 +37,15 @@ def leaf(operation: str, *value: Any, term: Any = "x") -> dict[str, Any]:
 
 
 def not_(child: Any) -> dict[str, Any]:
-    """The opposite of a predicate."""
+    """Return the negation of a predicate."""
     return {"type": "not", "child": child}
 
 
 def and_(left: Any, right: Any) -> dict[str, Any]:
-    """Both predicates."""
+    """Return the conjunction of two predicates."""
     return {"type": "and", "left": left, "right": right}
 
 
 def or_(left: Any, right: Any) -> dict[str, Any]:
-    """One of two predicates."""
+    """Return the disjunction of two predicates."""
     return {"type": "or", "left": left, "right": right}

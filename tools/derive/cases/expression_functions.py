@@ -1,4 +1,4 @@
-"""Functions of expressions: ``if_else`` with every kind of condition, and calls of what is not a function."""
+"""Functions of expressions: ``if_else`` with every kind of condition, and calls of undefined functions."""
 
 from __future__ import annotations
 
@@ -80,12 +80,12 @@ def _vectors() -> Iterator[Vector]:
     ):
         args = {"schema": schema(x="unknown"), "predicate": leaf(operation, [1, 2]), "row": {"1": None}}
         codes = ("EXP007", "EXP008")
-        expect = any_of(ok(expected), INVALID)  # an int is aligned with an unknown by no promotion
+        expect = any_of(ok(expected), INVALID)  # no promotion aligns an int with an unknown
         yield SchemaVector(
             f"expression-test-{operation}-unknown", codes, args, expect, ORIGIN, note, ("B28",), only=(3,)
         )
 
 
 def files() -> Iterator[VectorFile]:
-    """The vector files."""
+    """Yield the vector files."""
     yield from topic_files("expressions/functions", "expression.evaluate", list(_vectors()))

@@ -1,7 +1,7 @@
-"""Predicates judged by metrics, partitions and summaries (Scan Planning).
+"""Predicates evaluated on metrics, partitions and summaries (Scan Planning).
 
-Skipping is permitted and never required. Where a row might match, an inclusive answer has to be true; where none can,
-both answers are right, and the sharper one is first. Strict answers are the other way round.
+Skipping is permitted and never required. If a row might match, an inclusive answer has to be true; if none can match,
+both answers are right, and the sharper one is first. For strict answers, the reverse applies.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Judged = tuple[str, str, Any, dict[str, Any], bool, bool, tuple[str, ...], str]
 def metrics(
     type_: str, lower: Any = None, upper: Any = None, *, of: str | None = None, **counts: int
 ) -> dict[str, Any]:
-    """The metrics of a file of 10 rows; the bounds were written when the column had the type ``of``."""
+    """Return the metrics of a file of 10 rows, whose bounds were written when the column had the type ``of``."""
     written = of or type_
     found: dict[str, Any] = {"record_count": str(counts.pop("rows", 10))}
     names = {"values": "value_counts", "nulls": "null_value_counts", "nans": "nan_value_counts"}
@@ -355,7 +355,7 @@ SUMMARIES: list[Summed] = [
 def _kinds(
     name: str, codes: tuple[str, ...], args: Mapping[str, Any], *, match: bool, fail: bool, origin: str, note: str
 ) -> Iterator[Vector]:
-    """The inclusive and the strict question."""
+    """Yield the vectors of the inclusive and the strict answer."""
     contradiction = ("B7",) if "EXP019" in codes else ()
     may_skip, may_claim = any_of(FALSE, TRUE), any_of(TRUE, FALSE)
     for kind, certain, expect in (
@@ -392,7 +392,7 @@ def _nan_bounds() -> Iterator[Vector]:
 
 
 def spec(transform: str) -> dict[str, Any]:
-    """A spec with one field, p, of x."""
+    """Return a spec with one field, p, whose source is x."""
     field = {"source-id": 1, "field-id": 1000, "name": "p", "transform": transform}
     return {"spec-id": 0, "fields": [field]}
 
@@ -446,7 +446,7 @@ def _summaries() -> Iterator[Vector]:
 
 
 def files() -> Iterator[VectorFile]:
-    """The vector files of scan planning."""
+    """Yield the vector files of scan planning."""
     yield VectorFile("expressions/metrics.json", "metrics.evaluate", SECTION, tuple(_files()))
     yield VectorFile("expressions/metrics-nan-bounds.json", "metrics.evaluate", SECTION, tuple(_nan_bounds()))
     yield VectorFile("expressions/projections.json", "projection.evaluate", SECTION, tuple(_partitions()))

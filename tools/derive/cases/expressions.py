@@ -224,7 +224,7 @@ def _vectors(prefix: str, rows: list[Row], origin: str) -> tuple[Vector, ...]:
             f"expression-{prefix}-{name}",
             codes,
             {"schema": schema(x=type_), "predicate": predicate, "row": {"1": value}},
-            # That types are aligned is a should, and an int with 5.0 by no promotion: who does not has to refuse.
+            # Aligning types is a "should", and no promotion aligns an int with 5.0. An engine that does not must refuse.
             any_of(ok(expected), INVALID) if codes == ALIGNED else ok(expected),
             origin,
             note,
@@ -250,7 +250,7 @@ def _refused(section: str) -> tuple[Vector, ...]:
 
 
 def files() -> Iterator[VectorFile]:
-    """The vector files of expressions."""
+    """Yield the vector files of expressions."""
 
     def file(topic: str, section: str, vectors: tuple[Vector, ...]) -> VectorFile:
         return VectorFile(f"expressions/{topic}.json", "expression.evaluate", section, vectors)

@@ -1,4 +1,4 @@
-"""Shapes without positions, and collections whose members are not of their kind, in WKT and WKB (Appendix D)."""
+"""Shapes without positions, and collections with members of a wrong kind, in WKT and WKB (Appendix D)."""
 
 from __future__ import annotations
 
@@ -48,6 +48,6 @@ def _refused() -> Iterator[Vector]:
 
 
 def files() -> Iterator[VectorFile]:
-    """The vector files."""
+    """Yield the vector files."""
     yield from topic_files("single-values-json/decode-geo-empty", "json-value.decode", list(_decoded()))
     yield from topic_files("single-values-json/encode-geo-mixed", "json-value.encode", list(_refused()))

@@ -1,8 +1,8 @@
 """Manifests and manifest lists that released engines wrote (``vectors/golden/manifests``).
 
-What they hold follows from the statements that made the tables (``tools/golden/make_manifests.py``): id 34 is in bucket
-3 of 4 and 2017-11-16 is day 17486. Each statement writes one manifest, and a deletion writes the manifest of
-the rows that are gone once more.
+Their content follows from the statements that made the tables (``tools/golden/make_manifests.py``): id 34 is in bucket
+3 of 4, and 2017-11-16 is day 17486. Each statement writes one manifest, and a deletion rewrites the manifest of the
+deleted rows.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ MANIFESTS: dict[str, tuple[int, ...]] = {
     "pyiceberg-v1-3": (2, 1),
     "pyiceberg-v2-3": (1, 2),
 }
-"""The snapshots whose manifests are asked about, and the statement that added the file of each."""
+"""The snapshots whose manifests the vectors read, and the statement that added the file of each."""
 
 LISTS: dict[str, tuple[int, ...]] = {
     "iceberg-java-v1-3": (2, 1),
@@ -60,7 +60,7 @@ LISTS: dict[str, tuple[int, ...]] = {
     "pyiceberg-v1-3": (2, 1),
     "pyiceberg-v2-2": (2, 1),
 }
-"""The snapshots whose lists are asked about, and the statement that added the file of each manifest, in their order."""
+"""The snapshots whose lists the vectors read, and the statement that added the file of each manifest, in order."""
 
 FILES: dict[str, dict[int, str]] = {
     "iceberg-java-v1-3": {2: "0", 1: "1"},
@@ -74,7 +74,7 @@ FILES: dict[str, dict[int, str]] = {
 
 @cache
 def _snapshots() -> dict[str, tuple[str, JsonObject]]:
-    """The engine with its version, and the content of the index, by the name of the snapshot."""
+    """Return the engine with its version and the content of the index, by the name of the snapshot."""
     found: dict[str, tuple[str, JsonObject]] = {}
     for engine in ("iceberg-java", "pyiceberg"):
         index = json.loads((GOLDEN / f"{engine}.json").read_text())
@@ -93,7 +93,7 @@ def _origin(engine: str, snapshot: JsonObject) -> str:
 
 
 def manifests() -> Iterator[Vector]:
-    """Manifests."""
+    """Yield the vectors of manifests."""
     for name, numbers in MANIFESTS.items():
         engine, snapshot = _snapshots()[name]
         version = snapshot["format_version"]
@@ -150,7 +150,7 @@ def _path(snapshot: JsonObject, place: int) -> str:
 
 
 def lists() -> Iterator[Vector]:
-    """Manifest lists."""
+    """Yield the vectors of manifest lists."""
     for name, numbers in LISTS.items():
         engine, snapshot = _snapshots()[name]
         version = snapshot["format_version"]

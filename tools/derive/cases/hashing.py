@@ -12,7 +12,7 @@ from tools.derive.vector import Vector, VectorFile, ok, refusals
 
 SECTION = "Appendix B: 32-bit Hash Requirements"
 
-# name, type, value, the value printed in the text or None, note
+# name, type, value, the hash printed in the text or None, note
 Row = tuple[str, str, Any, int | None, str]
 
 INTEGERS: list[Row] = [
@@ -333,7 +333,7 @@ def _codes(type_: str) -> tuple[str, ...]:
 
 
 def files() -> Iterator[VectorFile]:
-    """The suite, a topic a file."""
+    """Yield the suite, one file per topic."""
     topics = {
         "integers": INTEGERS,
         "decimals": DECIMALS,

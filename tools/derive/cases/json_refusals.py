@@ -1,4 +1,4 @@
-"""JSON that is not a single value of a type (Appendix D), each for one reason."""
+"""JSON that is not a single value of its type (Appendix D), each for one reason."""
 
 from __future__ import annotations
 
@@ -59,9 +59,9 @@ TIMESTAMP_TEXTS = [
     ("beyond-long", "+294247-01-10T04:00:54.775808", "2^63 us"),
 ]
 AT_UTC = "2017-11-16T22:31:08.123456+00:00"
-"""The value of the texts that spell +00:00 otherwise, for a reader that takes them."""
+"""The value of the texts with another spelling of +00:00, for readers that accept them."""
 
-# Name, text, note, contradictions: where there is one, a reader may take another spelling of +00:00.
+# Name, text, note, contradictions: if there is one, a reader may accept another spelling of +00:00.
 TIMESTAMPTZ_TEXTS = [
     ("no-zone", "2017-11-16T22:31:08.123456", "the offset is missing", ()),
     (

@@ -58,12 +58,12 @@ _CODES = {
 
 
 def code(type_: Any) -> str:
-    """The requirement that says how the type is written in JSON."""
+    """Return the requirement for the JSON form of a type."""
     name = type_["type"] if isinstance(type_, dict) else type_
     return _CODES[name.split("(")[0].split("[")[0]]
 
 
-# name, type, JSON, the same value in the exchange form, note, contradictions: forms that a reader reads
+# name, type, JSON, the same value in the exchange form, note, contradictions: forms that a reader accepts
 READ: list[tuple[str, str, Any, Any, str, tuple[str, ...]]] = [
     ("float-integer", "float", 1, 1.0, "any JSON number", ("B33",)),
     ("double-integer", "double", 1, 1.0, "any JSON number", ("B33",)),
@@ -106,7 +106,7 @@ READ: list[tuple[str, str, Any, Any, str, tuple[str, ...]]] = [
     ("binary-mixed-case", "binary", "0aBcDeF0", "0ABCDEF0", "", ("B34",)),
 ]  # fmt: skip
 
-# Where the text does not say whether a reader takes it.
+# Forms of which the text does not say whether a reader accepts them.
 OPEN: list[tuple[str, str, Any, Any, str, tuple[str, ...]]] = [
     ("int-with-point", "int", 34.0, 34, "a JSON number with a point that is an integer", ("E5",)),
     ("long-with-point", "long", 34.0, "34", "a JSON number with a point that is an integer", ("E5",)),
@@ -330,7 +330,7 @@ def _refused(group: str, rows: Sequence[tuple[str, str, Any, str]]) -> list[Vect
 
 
 def _refused_as(type_: str, group: str, rows: Sequence[tuple[str, Any, str]]) -> list[Vector]:
-    """Refusals of JSON under one type."""
+    """Yield vectors that refuse JSON as a value of one type."""
     return _refused(group, [(name, type_, value, note) for name, value, note in rows])
 
 
@@ -366,7 +366,7 @@ def _geo() -> tuple[list[Vector], list[Vector]]:
 
 
 def _bad_bytes() -> list[Vector]:
-    """Bytes that stand for no value, or for one that JSON cannot write."""
+    """Yield vectors of bytes that encode no value, or a value that JSON cannot represent."""
     not_finite = [
         ("nan", "float", "0000C07F"),
         ("infinity", "float", "0000807F"),
@@ -397,11 +397,11 @@ SMALL = (
     ("minus-12e-9", "decimal(10, 9)", "F4", "-0.000000012", "a negative number"),
     ("1e-38", "decimal(38, 38)", "01", f"0.{1:038}", "the greatest scale"),
 )
-"""Decimals that are written with an exponent where a library chooses the form: id, type, bytes, JSON, note."""
+"""Decimals that libraries tend to write with an exponent: id, type, bytes, JSON, note."""
 
 
 def files() -> Iterator[VectorFile]:
-    """The suite, a topic a file."""
+    """Yield the suite, one file per topic."""
 
     def file(topic: str, operation: str, vectors: list[Vector]) -> VectorFile:
         return VectorFile(f"single-values-json/{topic}.json", operation, SECTION, tuple(vectors))

@@ -1,4 +1,4 @@
-"""Manifests and manifest lists with one broken rule each, and the sound ones next to them, for validators."""
+"""Manifests and manifest lists for validators: each breaks one rule, and valid neighbours are beside them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PARTITION = (field(1000, "p", optional("string")),)
 NUMBERS: JsonObject = {"snapshot_id": OTHER_SNAPSHOT, "sequence_number": 3, "file_sequence_number": 3}
 
 Row = tuple[str, int, str, bytes, str]
-"""The name, the version, the codes, the file and what is broken."""
+"""The name, the version, the codes, the file and the defect."""
 
 
 def _file(**members: Any) -> JsonObject:
@@ -40,12 +40,12 @@ def _file(**members: Any) -> JsonObject:
 
 
 def one(status: int = 1, *, file: JsonObject | None = None, **members: Any) -> JsonObject:
-    """An entry in the partition x."""
+    """Return an entry in the partition x."""
     return entry(1, status, file=_file(**(file or {})), **members)
 
 
 def made(version: int = 2, rows: list[JsonObject] | None = None, **more: Any) -> bytes:
-    """A manifest with all columns."""
+    """Return a manifest with all columns."""
     more.setdefault("columns", None)
     given = {"partition": PARTITION, "spec": SPEC, **more}
     return manifest(version, [one(snapshot_id=SNAPSHOT)] if rows is None else rows, **given)
@@ -126,7 +126,7 @@ def _headers() -> Iterator[Row]:
 
 
 def _schemas() -> Iterator[Row]:
-    """Avro schemas."""
+    """Yield cases of Avro schemas."""
 
     def without(*ids: int) -> Callable[[JsonObject], None]:
         def change(schema: JsonObject) -> None:
@@ -313,7 +313,7 @@ def _entries() -> Iterator[Row]:
 
 
 def manifests() -> Iterator[Vector]:
-    """Manifests by themselves."""
+    """Yield cases of manifests without a list."""
 
     def vector(name: str, version: int, codes: list[str], data: bytes, note: str, shown: tuple[str, ...]) -> Vector:
         args = {"bytes": data.hex().upper(), "schema": SCHEMA, "specs": [SPEC]}

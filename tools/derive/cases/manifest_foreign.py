@@ -1,4 +1,4 @@
-"""Manifests as other writers make them: names, order, optionality and headers that mean nothing to a reader."""
+"""Manifests in the style of other writers: names, order, optionality and headers that readers must ignore."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tools.derive.vector import INVALID, Vector, any_of, ok
 
 
 def vectors() -> Iterator[Vector]:
-    """All cases."""
+    """Yield all cases."""
     row = entry(1, file=METRICS)
     form = entry_form(row, **NUMBER)
 
@@ -318,7 +318,7 @@ def vectors() -> Iterator[Vector]:
 
 
 def _encodings(rows: list[JsonObject], forms: list[JsonObject]) -> Iterator[Vector]:
-    """Forms of one value that Avro permits."""
+    """Yield vectors of different Avro encodings of the same value."""
     schema = entry_schema(2, columns=("value_counts",))
     row = entry(1, file={"value_counts": counts({1: 10, 2: 11, 3: 12})})
     body = avro.encode(schema, row)

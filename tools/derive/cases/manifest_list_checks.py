@@ -1,4 +1,4 @@
-"""Manifests with the entries of their list, and manifest lists, with one broken rule each, for validators."""
+"""Manifests with their entries in the list, and manifest lists, with one broken rule each, for validators."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LISTED = listed(1, partition_spec_id=4, partitions=[{"contains_null": False, "lo
 
 
 def against_lists() -> Iterator[Vector]:
-    """Manifests with their entries in the list."""
+    """Yield cases of manifests with their entries in the list."""
     rows = [one(), one(0, **{**NUMBERS, "sequence_number": 4}), one(2, **{**NUMBERS, "snapshot_id": SNAPSHOT})]
     for number, row in enumerate(rows):
         row["data_file"] = {
@@ -104,7 +104,7 @@ def against_lists() -> Iterator[Vector]:
 
 
 def lists() -> Iterator[Vector]:
-    """Manifest lists by themselves."""
+    """Yield cases of manifest lists without their manifests."""
     full = listed(
         1, partition_spec_id=4, partitions=[{"contains_null": False, "lower_bound": b"x", "upper_bound": b"x"}]
     )

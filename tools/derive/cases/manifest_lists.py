@@ -1,4 +1,4 @@
-"""Manifest lists that readers have to read, and what writers make of the manifests of a commit."""
+"""Manifest lists that readers have to accept, and lists that writers make of the manifests of a commit."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ ZEROS = {"content": 0, "sequence_number": 0, "min_sequence_number": 0}
 
 
 def only(row: JsonObject, *names: str) -> JsonObject:
-    """Some members of a row."""
+    """Return the named members of a row."""
     return {name: value for name, value in row.items() if name in names}
 
 
 def read(name: str, codes: str, data: bytes, forms: list[JsonObject], note: str, version: int, **more: Any) -> Vector:
-    """A list, and what is read of it."""
+    """Return a vector of a list and its content."""
     outcome = more.pop("expect", ok({"manifests": forms}))
     return Vector(
         f"manifest-list-read-{name}",
@@ -297,7 +297,7 @@ def _schema() -> JsonObject:
     return list_schema(2)
 
 
-# What is written
+# Writing
 
 
 def _members(row: JsonObject) -> JsonObject:
@@ -313,7 +313,7 @@ def write(
     note: str,
     **more: Any,
 ) -> Vector:
-    """A list that is to be written, with one of the files that say the same."""
+    """Return a vector of a list to write, with one of the files that have the same content."""
     args: JsonObject = {
         "format_version": version,
         "snapshot_id": str(SNAPSHOT),
@@ -339,7 +339,7 @@ NULL_NUMBERS = {"sequence_number": None, "min_sequence_number": None}
 
 
 def writes() -> Iterator[Vector]:
-    """Lists that are written."""
+    """Yield vectors of lists that are written."""
     full = listed(1, partitions=[{"contains_nan": False, **one} for one in SUMMARIES], key_metadata=b"\x00\xff")
     one = {**full, "sequence_number": 0, "min_sequence_number": 0}
     yield write("v1", "MLS003 MLS009", 1, [one], [one], "every column of v1")
@@ -436,6 +436,6 @@ def writes() -> Iterator[Vector]:
 
 
 def vectors() -> Iterator[Vector]:
-    """Lists that are read."""
+    """Yield vectors of lists that are read."""
     yield from _whole()
     yield from _foreign()

@@ -16,7 +16,7 @@ from tools.derive.vector import INVALID, Vector, any_of, ok
 
 
 def of_type(type_: str, value: Any) -> Any:
-    """A partition value as Avro holds it."""
+    """Convert a partition value to the form in which Avro stores it."""
     if value is None:
         return None
     if type_.startswith("decimal"):
@@ -84,7 +84,7 @@ AWKWARD: dict[str, list[Any]] = {
 
 
 def avro_type(type_: str) -> Any:
-    """The Avro type of a partition value."""
+    """Return the Avro type of a partition value."""
     if type_ in AVRO_TYPES:
         return AVRO_TYPES[type_]
     numbers = parameters(type_)
@@ -97,7 +97,7 @@ def avro_type(type_: str) -> Any:
 
 
 def partitioned(source: str, transform: str = "identity", name: str = "p") -> tuple[JsonObject, JsonObject]:
-    """A table with the column 4 that it is partitioned by, and the spec."""
+    """Return a table whose partition source is column 4, and the spec."""
     added = {"id": 4, "name": "c", "required": False, "type": source}
     schema = {**SCHEMA, "fields": [*SCHEMA["fields"], added]}
     spec_field = {"source-id": 4, "field-id": 1000, "name": name, "transform": transform}
@@ -105,9 +105,9 @@ def partitioned(source: str, transform: str = "identity", name: str = "p") -> tu
 
 
 def twice(type_: str) -> tuple[JsonObject, JsonObject, list[JsonObject]]:
-    """A table that is partitioned by two columns of one type, the spec, and its columns in a manifest.
+    """Return a table with two partition columns of one type, the spec, and its columns in a manifest.
 
-    A fixed has a name, which an Avro schema defines once and names where it occurs again.
+    A fixed type has a name: an Avro schema defines it once, and refers to it by name afterwards.
     """
     schema, spec = partitioned(type_)
     added = {"id": 5, "name": "d", "required": False, "type": type_}
@@ -125,7 +125,7 @@ TWICE = {
 
 
 def vectors() -> Iterator[Vector]:
-    """All cases."""
+    """Yield all cases."""
     values: list[tuple[str, list[Any]]] = [
         ("boolean", [True, False]),
         ("int", [0, -2147483648, 2147483647]),
@@ -317,11 +317,11 @@ def _tuple_case(
 
 
 SELECT = ("status", "file_path", "partition", "record_count", "file_size_in_bytes")
-"""What is asked for: the values, and the other fields of the file, not what entries inherit."""
+"""The selected fields: the values and the other fields of the file, but not what entries inherit."""
 
 
 def _tuples() -> Iterator[Vector]:
-    """Tuples of several fields."""
+    """Yield vectors with tuples of several fields."""
     schema, _ = partitioned("int")
     fields = [
         {"source-id": 1, "field-id": 1000, "name": "id_bucket", "transform": "bucket[4]"},

@@ -1,4 +1,4 @@
-"""Manifests that readers have to read: every version, and what entries inherit."""
+"""Manifests that readers have to accept: every version, and the values that entries inherit."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tools.derive.vector import INVALID, Vector, any_of, ok
 
 LAYOUT = "derivation: tools/derive/manifests.py lays out the file by the field tables and Appendix A"
 NUMBER: JsonObject = {"snapshot_id": SNAPSHOT, "sequence_number": 7, "file_sequence_number": 7}
-"""What an added entry inherits from `LISTED`."""
+"""The values that an added entry inherits from `LISTED`."""
 
 ZERO: JsonObject = {"snapshot_id": SNAPSHOT, "sequence_number": 0, "file_sequence_number": 0}
 LISTED: JsonObject = {
@@ -39,7 +39,7 @@ OLD: JsonObject = {**LISTED, "sequence_number": "0"}
 def read_args(
     data: bytes, listed: JsonObject = LISTED, schema: JsonObject = SCHEMA, spec: JsonObject = UNPARTITIONED
 ) -> JsonObject:
-    """What is asked."""
+    """Return the arguments of reading a manifest."""
     return {"bytes": data.hex().upper(), "manifest_file": listed, "schema": schema, "specs": [spec]}
 
 
@@ -59,7 +59,7 @@ def case(
     header: JsonObject | None = None,
     select: tuple[str, ...] = (),
 ) -> Vector:
-    """A manifest and its entries; with ``header``, its header is asked for too."""
+    """Return a vector of a manifest and its entries; with ``header``, the answer includes its header."""
     args = read_args(data, listed, schema, spec)
     if select:
         args["select"] = list(select)
@@ -117,7 +117,7 @@ def _whole() -> Iterator[Vector]:
             f"readers need no key of the header: {', '.join(gone)} missing",
             1,
             listed=OLD,
-            # Where a field that every version requires is missing, a reader may throw (Writer requirements).
+            # If a field that every version requires is missing, a reader may throw (Writer requirements).
             expect=any_of(ok({"entries": [entry_form(first, **ZERO)]}), INVALID) if name == "no-keys" else None,
             contradiction=("C1",),
         )
@@ -339,6 +339,6 @@ def _without_id(form: JsonObject) -> JsonObject:
 
 
 def vectors() -> Iterator[Vector]:
-    """All cases."""
+    """Yield all cases."""
     yield from _whole()
     yield from _inherited()

@@ -1,8 +1,8 @@
-"""Manifests and manifest lists that readers have to refuse, each with one defect, beside sound ones.
+"""Manifests and manifest lists that readers have to refuse, each with one defect, and valid ones beside them.
 
-What is refused is not an Avro file, has no entries or files in it, or has a value that the tables do not have. Where a
-column that every version requires is missing, a reader may also fill in a default (Writer requirements). The text names
-none, so that it is taken for the zero of the column's type: 0, the empty text, or either boolean.
+A refused file is not an Avro file, has no entries or files, or has a value that the field tables do not allow. If a
+column that every version requires is missing, a reader may also fill in a default (Writer requirements). The text does
+not name the default; the vectors permit the zero of the column's type: 0, the empty string, or either boolean.
 """
 
 from __future__ import annotations
@@ -38,27 +38,27 @@ from tools.derive.manifests import (
 from tools.derive.vector import INVALID, Vector, any_of, ok
 
 Row = tuple[str, str, bytes, str]
-"""The name, the codes, the file and what is wrong with it."""
+"""The name, the codes, the file and its defect."""
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of file: its schema, keys, code of what is no such file, and two sound objects."""
+    """A kind of file: its schema, keys, the codes for files that are not of this kind, and two valid objects."""
 
     name: str
     code: str
-    """The codes of what is no such file: what it is, and that a scan is planned from all of its entries (SCN001)."""
+    """The codes for a file that is not of this kind: its definition, and that scans use all of its entries (SCN001)."""
 
     schema: JsonObject
     keys: dict[str, str]
     rows: tuple[JsonObject, JsonObject]
 
     def objects(self) -> list[bytes]:
-        """The objects, encoded."""
+        """Return the encoded objects."""
         return [avro.encode(self.schema, row) for row in self.rows]
 
     def header(self, **changes: str | bytes | None) -> bytes:
-        """The header, with keys of Avro replaced or, by None, left out."""
+        """Return the header, with Avro's keys replaced or, if the value is None, left out."""
         fields: dict[str, str | bytes | None] = {
             "avro.schema": json.dumps(self.schema),
             "avro.codec": "null",
@@ -236,7 +236,7 @@ def _manifests() -> Iterator[Row]:
 
 
 def _types(of: Callable[..., Row]) -> Iterator[Row]:
-    """Columns of another type."""
+    """Yield columns with wrong types."""
     pair_of_strings = {
         "type": "array",
         "logicalType": "map",
@@ -300,7 +300,7 @@ def _types(of: Callable[..., Row]) -> Iterator[Row]:
 
 
 def _values(of: Callable[..., Row]) -> Iterator[Row]:
-    """Values that cannot be decoded."""
+    """Yield values that cannot be decoded."""
     schema = entry_schema(2, columns=("value_counts", "split_offsets"))
     path = entry(1)["data_file"]["file_path"]
     row = entry(1, file={"value_counts": counts({1: 10}), "split_offsets": [4]})
@@ -325,7 +325,7 @@ def _values(of: Callable[..., Row]) -> Iterator[Row]:
 
 
 def _partitions() -> Iterator[Vector]:
-    """Tuples and specs that do not fit."""
+    """Yield tuples and specs that do not match."""
 
     def refused(
         name: str, codes: str, note: str, data: bytes, table: JsonObject, spec: JsonObject, spec_id: int = 4
@@ -353,7 +353,7 @@ def _partitions() -> Iterator[Vector]:
 
 
 def manifests() -> Iterator[Vector]:
-    """Manifests."""
+    """Yield the vectors of manifests."""
     for name, codes, data, note in (
         *_containers(MANIFEST),
         *_manifests(),
@@ -367,18 +367,18 @@ def manifests() -> Iterator[Vector]:
 
 
 FILLED_ENTRIES: dict[str, list[JsonObject]] = {
-    # The number of an entry that exists, and was null, may be inherited nevertheless (E21).
+    # An existing entry whose number is null may inherit it nevertheless (E21).
     "status-missing": [entry_form(entry(1, 0), snapshot_id=SNAPSHOT), entry_form(entry(1, 0), **NUMBER)],
     **{
         f"{name.replace('_', '-')}-missing": [entry_form(entry(1), file={name: zero}, **NUMBER)]
         for name, zero in (("file_path", ""), ("file_format", ""), ("record_count", 0), ("file_size_in_bytes", 0))
     },
 }
-"""Entries whose missing column has the zero of its type; a data_file, which is a record, has none."""
+"""Entries in which the missing column has the zero of its type; data_file, which is a record, has no zero."""
 
 
 def _outcomes(answers: list[JsonObject]) -> tuple[JsonObject, tuple[str, ...]]:
-    """A refusal, or one of some answers, and the contradiction that leaves it open."""
+    """Return the outcome: a refusal, or one of some answers; and the contradiction that leaves it open."""
     return (any_of(INVALID, *map(ok, answers)), ("E21",)) if answers else (INVALID, ())
 
 
@@ -508,7 +508,7 @@ def _lists() -> Iterator[Row]:
 
 
 def lists() -> Iterator[Vector]:
-    """Manifest lists."""
+    """Yield the vectors of manifest lists."""
     for name, codes, data, note in (*_containers(LIST), *_lists()):
         args = {"bytes": data.hex().upper()}
         expect, why = _outcomes([{"manifests": [form]} for form in FILLED_LISTS.get(name, ())])
@@ -531,4 +531,4 @@ FILLED_LISTS: dict[str, list[JsonObject]] = {
         listed_form(listed(1, partitions=[{"contains_null": either}])) for either in (False, True)
     ],
 }
-"""Manifests in a list whose missing column has the zero of its type."""
+"""Manifests of a list in which the missing column has the zero of its type."""

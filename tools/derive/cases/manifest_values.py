@@ -1,4 +1,4 @@
-"""Manifests whose entries hold a value that its column cannot: an int of 33 bits, a count that is null."""
+"""Manifests with entries whose value does not fit its column: an int of 33 bits, a count that is null."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tools.derive.vector import INVALID, Vector, VectorFile
 
 
 def _optional_counts(schema: Any) -> None:
-    """Let the values of value_counts be null (field 120)."""
+    """Make the values of value_counts nullable (field 120)."""
     if isinstance(schema, list):
         for one_ in schema:
             _optional_counts(one_)
@@ -49,5 +49,5 @@ def _vectors() -> Iterator[Vector]:
 
 
 def files() -> Iterator[VectorFile]:
-    """The vector files."""
+    """Yield the vector files."""
     yield from topic_files("manifests/refusals-values", "manifest.read", list(_vectors()))

@@ -1,4 +1,4 @@
-"""Manifests that a rule of newer versions would break, in versions that do not have it."""
+"""Manifests that would break a rule of newer versions, in versions without this rule."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ROWS = [
 
 
 def files() -> Iterator[VectorFile]:
-    """The vector files."""
+    """Yield the vector files."""
     vectors: list[Vector] = []
     for name, version, codes, data, note in ROWS:
         args = {"bytes": data.hex().upper(), "schema": SCHEMA, "specs": [SPEC]}

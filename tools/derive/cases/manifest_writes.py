@@ -1,4 +1,4 @@
-"""What writers make of entries: manifests of every version, and entries that must not be written."""
+"""Vectors of writing entries: manifests of every version, and entries that must not be written."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ NEW: JsonObject = {"snapshot_id": SNAPSHOT}
 
 
 def write(name: str, codes: str, version: int, rows: list[JsonObject], note: str, **more: Any) -> Vector:
-    """Entries, and one of the files that say the same; a refusal where ``expect`` is that.
+    """Return a vector of entries to write, with one of the equivalent files; ``expect`` replaces this outcome.
 
-    ``permitted`` are changes of the arguments of `manifest` that make other files which the text permits.
+    ``permitted`` has changes of `manifest`'s arguments that lead to other files which the text permits.
     """
     content = more.pop("content", 0)
     permitted, contradiction = more.pop("permitted", ()), more.pop("contradiction", ())
@@ -60,7 +60,7 @@ def write(name: str, codes: str, version: int, rows: list[JsonObject], note: str
 
 def _written() -> Iterator[Vector]:
     for version in (1, 2, 3):
-        # The key content has a blank cell for v1, which is advice: it may be written.
+        # The key content has a blank cell for v1, which is only advice: a writer may write the key.
         may: JsonObject = (
             {"permitted": [{"metadata": {"content": "data"}}], "contradiction": ("E18",)} if version == 1 else {}
         )
@@ -329,6 +329,6 @@ def _refused() -> Iterator[Vector]:
 
 
 def vectors() -> Iterator[Vector]:
-    """All cases."""
+    """Yield all cases."""
     yield from _written()
     yield from _refused()

@@ -27,7 +27,7 @@ def _reads() -> Iterator[Vector]:
 
 
 def files() -> Iterator[VectorFile]:
-    """The vector files."""
+    """Yield the vector files."""
     list_reads = (*manifest_lists.vectors(), *awkward_lists.reads())
     list_writes = (*manifest_lists.writes(), *awkward_lists.writes())
     yield from topic_files("manifests/read", "manifest.read", list(_reads()))

@@ -1,7 +1,7 @@
 """Scan planning over whole tables: which data files, and which deletes apply to each.
 
-Each table is small enough to be planned by reading it: what is expected is written by hand, from the rules of Scan
-Planning, beside the table. A file that cannot match may be kept as well (contradiction E20), so it is optional.
+Each table is small enough to be planned by hand: the expected plan is written beside the table, from the rules of Scan
+Planning.  A file that cannot match may be kept as well (contradiction E20), so it is optional.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ Case = tuple[PlanTable, tuple[Vector, ...]]
 
 
 def tables() -> Iterator[PlanTable]:
-    """The tables that the cases ask about."""
+    """Yield the tables that the cases use."""
     for _, cases in TOPICS.values():
         for table, _ in cases():
             yield table
 
 
 def files() -> Iterator[VectorFile]:
-    """The vector files of planning."""
+    """Yield the vector files of planning."""
     for topic, (section, cases) in TOPICS.items():
         vectors = tuple(chain.from_iterable(made for _, made in cases()))
         yield VectorFile(f"scan-planning/{topic}.json", "scan.plan", section, vectors)

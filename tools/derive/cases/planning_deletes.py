@@ -12,7 +12,7 @@ from tools.derive.vector import INVALID, Vector
 Case = tuple[PlanTable, tuple[Vector, ...]]
 
 PATH = 2147483546
-"""The id of the column of position deletes that has the paths."""
+"""The id of the path column of position deletes."""
 
 NAME = {"id": 2, "name": "data", "required": False, "type": "string"}
 BY_DATA = Spec(0, ((2, 1000, "data", "identity", "string"),))
@@ -376,7 +376,7 @@ def _skipped() -> Iterator[Case]:
 
 
 def cases() -> Iterator[Case]:
-    """The tables with deletes, and what is planned of them."""
+    """Yield the tables with deletes, and their expected plans."""
     yield from _numbers()
     yield from _partitions()
     yield from _files()

@@ -1,4 +1,4 @@
-"""Files that partitions and manifest summaries rule out, and those that they must not."""
+"""Files that partitions and manifest summaries rule out, and files that they must not rule out."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DAY = 86_400_000_000
 
 
 def column(number: int, name: str, type_: str) -> dict[str, Any]:
-    """An optional column."""
+    """Return an optional column."""
     return {"id": number, "name": name, "required": False, "type": type_}
 
 
@@ -25,8 +25,10 @@ def _spec(type_: str, transform: str, result: str, number: int = 0) -> Spec:
     return Spec(number, ((2, 1000, "p", transform, result),))
 
 
-def _of(name: str, about: str, type_: str, transform: str, result: str, *values: tuple[str, Any]) -> PlanTable:
-    """A table with a column x, and a file in a separate manifest for each partition value."""
+def _partitioned_table(
+    name: str, about: str, type_: str, transform: str, result: str, *values: tuple[str, Any]
+) -> PlanTable:
+    """Return a table with a column x, and a file in a separate manifest for each partition value."""
     table = PlanTable(name, about, columns=[ID, column(2, "x", type_)], specs=[_spec(type_, transform, result)])
     for file, value in values:
         table.manifest(entry(file, [value]))
@@ -38,7 +40,7 @@ def _x(operation: str, *value: Any) -> Any:
 
 
 def _asked(table: PlanTable, *rows: tuple[str, Any, str, str], codes: str = "SCN003", note: str) -> Case:
-    """Cases of one table, from rows of (name, filter, files that have to be planned, other files)."""
+    """Return the cases of one table, from rows of (name, filter, files that must be planned, files that may be)."""
     vectors = []
     for name, predicate, needed, others in rows:
         vectors.append(
@@ -56,7 +58,7 @@ def _asked(table: PlanTable, *rows: tuple[str, Any, str, str], codes: str = "SCN
 
 
 def _identity() -> Iterator[Case]:
-    table = _of(
+    table = _partitioned_table(
         "identity-int",
         "identity partitions of an int",
         "int",
@@ -88,7 +90,7 @@ def _identity() -> Iterator[Case]:
         note="an identity partition is the value of all its rows",
     )
     nan = struct.unpack("<f", bytes.fromhex("0000C07F"))[0]
-    table = _of(
+    table = _partitioned_table(
         "identity-float",
         "identity partitions of a float",
         "float",
@@ -111,7 +113,7 @@ def _identity() -> Iterator[Case]:
         codes="SCN003 EXP019",
         note="zeros of two signs are equal in filters, and NaN is neither less nor more than a number",
     )
-    table = _of(
+    table = _partitioned_table(
         "identity-string",
         "identity partitions of a string",
         "string",
@@ -136,7 +138,7 @@ def _identity() -> Iterator[Case]:
 
 def _transforms() -> Iterator[Case]:
     rows = (("before", -1), ("epoch", 0), ("after", 1))
-    table = _of("day", "days of a timestamp around 1970", "timestamp", "day", "date", *rows)
+    table = _partitioned_table("day", "days of a timestamp around 1970", "timestamp", "day", "date", *rows)
     yield _asked(
         table,
         ("gt-last-before", _x("gt", "1969-12-31T23:59:59.999998"), "before epoch after", ""),
@@ -155,7 +157,9 @@ def _transforms() -> Iterator[Case]:
         ("month", "1970-01-31T23:59:59.999999"),
         ("year", "1970-12-31T23:59:59.999999"),
     ):
-        table = _of(transform, f"{transform}s of a timestamp around 1970", "timestamp", transform, "int", *rows)
+        table = _partitioned_table(
+            transform, f"{transform}s of a timestamp around 1970", "timestamp", transform, "int", *rows
+        )
         yield _asked(
             table,
             ("eq-last-before", _x("eq", "1969-12-31T23:59:59.999999"), "before", "epoch after"),
@@ -166,7 +170,7 @@ def _transforms() -> Iterator[Case]:
         )
     hashed = hash_value("string", "iceberg") % 16
     others = tuple((f"b{number}", number) for number in (0, 5, 9, 15) if number != hashed)
-    table = _of("bucket", "buckets of a string", "string", "bucket[16]", "int", ("hit", hashed), *others)
+    table = _partitioned_table("bucket", "buckets of a string", "string", "bucket[16]", "int", ("hit", hashed), *others)
     names = " ".join(name for name, _ in others)
     yield _asked(
         table,
@@ -178,7 +182,7 @@ def _transforms() -> Iterator[Case]:
         codes="SCN003 TRN006",
         note="a bucket only shows equality",
     )
-    table = _of(
+    table = _partitioned_table(
         "truncate-int", "ints truncated to tens", "int", "truncate[10]", "int", ("low", -10), ("zero", 0), ("ten", 10)
     )
     yield _asked(
@@ -192,7 +196,7 @@ def _transforms() -> Iterator[Case]:
         codes="SCN003 TRN007",
         note="truncation of negative numbers goes down",
     )
-    table = _of(
+    table = _partitioned_table(
         "truncate-string",
         "strings truncated to three",
         "string",
@@ -312,7 +316,7 @@ def _summaries() -> Iterator[Case]:
 
 
 def cases() -> Iterator[Case]:
-    """The tables with partitions, and what is planned of them."""
+    """Yield the tables with partitions, and their expected plans."""
     yield from _identity()
     yield from _transforms()
     yield from _specs()

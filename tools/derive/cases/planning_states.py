@@ -1,4 +1,4 @@
-"""Which snapshot is planned and with which schema, where its manifests are, and what cannot be planned."""
+"""The snapshot and schema that are planned, the location of manifests, and tables that cannot be planned."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def _refused() -> Iterator[Case]:
 
 
 def _names() -> Iterator[Case]:
-    """Compressed metadata under the names of Naming for GZIP compressed Metadata JSON files."""
+    """Yield cases of compressed metadata, named by Naming for GZIP compressed Metadata JSON files."""
     note = "the suffix that some implementations require"
     for name, file in (("gzip", "v1.gz.metadata.json"), ("gzip-with-uuid", f"00001-{UUID}.gz.metadata.json")):
         table = PlanTable(f"metadata-{name}", "compressed metadata", metadata_file=file, gzip=True)
@@ -163,7 +163,7 @@ def _names() -> Iterator[Case]:
 
 
 def _ids() -> Iterator[Case]:
-    """Ids of specs that are not places in a list, and ids that need all 64 bits."""
+    """Yield cases of spec ids that are not list positions, and of ids that need all 64 bits."""
     specs = [Spec(5, ((1, 1001, "id", "identity", "long"),)), Spec(2, ((2, 1000, "data", "identity", "string"),))]
     table = PlanTable("spec-ids", "specs with the ids 5 and 2, in this order", specs=specs)
     table.manifest(entry("five", [1], 2), spec=5).manifest(entry("x", ["x"], 2), entry("y", ["y"], 2), spec=2)
@@ -213,7 +213,7 @@ def _ids() -> Iterator[Case]:
 
 
 def cases() -> Iterator[Case]:
-    """The tables with several states, old ones and broken ones, and what is planned of them."""
+    """Yield the tables with several states, old or broken ones, and their expected plans."""
     yield from _times()
     yield from _old()
     yield from _refused()

@@ -1,4 +1,4 @@
-"""Files that counts and bounds rule out, and those that they must not."""
+"""Files that counts and bounds rule out, and files that they must not rule out."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ def _x(operation: str, *value: Any) -> Any:
     return leaf(operation, *value, term="x")
 
 
-def _of(name: str, about: str, type_: str, files: Mapping[str, tuple[Any, ...]], **more: Any) -> PlanTable:
-    """A table with a column x: by file its lower and upper bound, and counts of values, nulls and NaNs."""
+def _table_with_statistics(
+    name: str, about: str, type_: str, files: Mapping[str, tuple[Any, ...]], **more: Any
+) -> PlanTable:
+    """Return a table with a column x: for each file the bounds, and counts of values, nulls and NaNs."""
     table = PlanTable(name, about, columns=[ID, column(2, "x", type_)], **more)
     rows = [entry(file, stats={2: (type_, *bounds)} if bounds else {}) for file, bounds in files.items()]
     return table.manifest(*rows).commit()
@@ -44,7 +46,7 @@ def _numbers() -> Iterator[Case]:
         "nulls": (None, None, 10, 10),
         "unknown": (),
     }
-    table = _of(
+    table = _table_with_statistics(
         "bounds-long", "files with bounds of a long, one with nulls alone, one without statistics", "long", files
     )
     yield _asked(
@@ -75,7 +77,7 @@ def _numbers() -> Iterator[Case]:
         "only-counts": (None, None, 10, 0),
         "values-only": (1, 9, 10),
     }
-    table = _of("bounds-partly", "files that lack one or another statistic", "long", files)
+    table = _table_with_statistics("bounds-partly", "files that lack one or another statistic", "long", files)
     yield _asked(
         table,
         ("is-null", _x("is-null"), "no-counts values-only", "all no-lower no-upper only-counts"),
@@ -101,7 +103,7 @@ def _numbers() -> Iterator[Case]:
         name: tuple({"1969-12-30": -2, "1969-12-31": -1, "1970-01-01": 0, "1970-01-02": 1}[day] for day in both)
         for name, both in written.items()
     }
-    table = _of("bounds-date", "bounds of dates around 1970", "date", days)
+    table = _table_with_statistics("bounds-date", "bounds of dates around 1970", "date", days)
     yield _asked(
         table,
         ("lt", _x("lt", "1970-01-01"), "before", "after"),
@@ -110,7 +112,7 @@ def _numbers() -> Iterator[Case]:
         codes="SCN005 SVB003",
         note="days before 1970 are negative",
     )
-    table = _of(
+    table = _table_with_statistics(
         "bounds-decimal",
         "bounds of decimals of both signs",
         "decimal(4, 2)",
@@ -134,7 +136,7 @@ def _floats() -> Iterator[Case]:
         "all-nan": (None, None, 10, 0, 10),
         "no-nan-count": (1.0, 9.0, 10, 0),
     }
-    table = _of("bounds-double", "doubles with and without NaN", "double", files)
+    table = _table_with_statistics("bounds-double", "doubles with and without NaN", "double", files)
     yield _asked(
         table,
         ("is-nan", _x("is-nan"), "some-nan all-nan no-nan-count", "finite"),
@@ -146,7 +148,7 @@ def _floats() -> Iterator[Case]:
         note="bounds ignore NaN, which only the count shows",
     )
     broken = {"lower": (nan, 9.0, 10, 0), "upper": (1.0, nan, 10, 0), "both": (nan, nan, 10, 0)}
-    table = _of("bounds-nan", "bounds that are NaN, which no writer should write", "double", broken)
+    table = _table_with_statistics("bounds-nan", "bounds that are NaN, which no writer should write", "double", broken)
     yield _asked(
         table,
         ("inside", _x("eq", 5.0), "lower upper both", ""),
@@ -154,7 +156,7 @@ def _floats() -> Iterator[Case]:
         note="a bound that is NaN says nothing",
         contradiction="E16",
     )
-    table = _of(
+    table = _table_with_statistics(
         "bounds-zeros",
         "bounds that are zeros of two signs",
         "double",
@@ -174,7 +176,9 @@ def _floats() -> Iterator[Case]:
 
 def _texts() -> Iterator[Case]:
     files = {"cut": ("abc", "abd", 10, 0), "open": ("abc", None, 10, 0), "short": ("a", "ab", 10, 0)}
-    table = _of("bounds-string", "bounds of strings that are cut to three characters", "string", files)
+    table = _table_with_statistics(
+        "bounds-string", "bounds of strings that are cut to three characters", "string", files
+    )
     yield _asked(
         table,
         ("eq-longer", _x("eq", "abcxyz"), "cut open", "short"),
@@ -187,7 +191,7 @@ def _texts() -> Iterator[Case]:
         note="a bound that was cut is not a value of the column",
     )
     files = {"same": ("abc", "abcd", 10, 0), "nulls": ("abc", "abcd", 10, 1), "wider": ("abb", "abcd", 10, 0)}
-    table = _of("bounds-prefix", "bounds that have one prefix", "string", files)
+    table = _table_with_statistics("bounds-prefix", "bounds that have one prefix", "string", files)
     yield _asked(
         table,
         ("not-starts-with", _x("not-starts-with", "abc"), "nulls wider", "same"),
@@ -196,7 +200,7 @@ def _texts() -> Iterator[Case]:
         note="all strings between two with a prefix have it, and null does not",
     )
     files = {"astral": ("\ue000", "\U0001f600", 10, 0), "high": ("\ufffd", "\uffff", 10, 0)}
-    table = _of("bounds-astral", "bounds with characters beyond the basic plane", "string", files)
+    table = _table_with_statistics("bounds-astral", "bounds with characters beyond the basic plane", "string", files)
     yield _asked(
         table,
         ("eq-high", _x("eq", "\uffff"), "astral high", ""),
@@ -208,7 +212,7 @@ def _texts() -> Iterator[Case]:
     high = f"{high}-ffff-ffff-ffff-ffffffffffff"
     raw = {name: text.replace("-", "") for name, text in (("low", low), ("middle", middle), ("high", high))}
     files = {"around": (raw["middle"], raw["high"], 10, 0), "lower": (raw["low"], raw["middle"], 10, 0)}
-    table = _of("bounds-uuid", "bounds of uuids with and without the high bit", "uuid", files)
+    table = _table_with_statistics("bounds-uuid", "bounds of uuids with and without the high bit", "uuid", files)
     yield _asked(
         table,
         ("eq-high", _x("eq", "80000000-0000-0000-0000-000000000000"), "around", "lower"),
@@ -218,7 +222,7 @@ def _texts() -> Iterator[Case]:
         contradiction="E11",
     )
     files = {"high": ("80", "FF", 10, 0), "low": ("00", "7F", 10, 0)}
-    table = _of("bounds-binary", "bounds of bytes with and without the high bit", "binary", files)
+    table = _table_with_statistics("bounds-binary", "bounds of bytes with and without the high bit", "binary", files)
     yield _asked(
         table,
         ("eq-high", _x("eq", "9000"), "high", "low"),
@@ -293,7 +297,7 @@ def _together() -> Iterator[Case]:
 
 
 def cases() -> Iterator[Case]:
-    """The tables with statistics, and what is planned of them."""
+    """Yield the tables with statistics, and their expected plans."""
     yield from _numbers()
     yield from _floats()
     yield from _texts()

@@ -1,4 +1,4 @@
-"""Puffin files: what is read of sound ones, and defects that each break one rule."""
+"""Puffin files: the content of valid ones, and defects of which each breaks one rule."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def _args(data: bytes) -> dict[str, Any]:
 
 
 def _only(code: str) -> tuple[int, ...]:
-    """The versions of a vector: deletion vectors are of v3, which their requirements say."""
+    """Return the versions of a vector; deletion vectors are only in v3, which follows from their requirements."""
     return (3,) if code in ("PUF021", "PUF022", "PUF023", "PUF024") else ()
 
 
 def _blob(metadata: dict[str, Any], payload: bytes) -> dict[str, Any]:
-    """A blob as it is answered: 64-bit numbers as strings, absent members filled in, contents decompressed."""
+    """Return the form of a blob in answers: 64-bit numbers as strings, defaults filled in, content decompressed."""
     longs = {name: str(metadata[name]) for name in ("snapshot-id", "sequence-number", "offset", "length")}
     return {
         "type": metadata["type"],
@@ -344,11 +344,11 @@ def _refused(rows: Iterator[tuple[str, str, bytes, str]]) -> Iterator[Vector]:
 
 
 ONE_WRONG_MAGIC = ("first-magic", "footer-magic", "last-magic")
-"""Files that a reader may read nevertheless, as the footer and its blobs are found without this magic."""
+"""Files that a reader may read nevertheless, because it can find the footer and the blobs without this magic."""
 
 
 def _write(name: str, code: str, blobs: list[tuple[dict[str, Any], bytes]], note: str, **properties: str) -> Vector:
-    """A file to be written, with one of the files that say the same."""
+    """Return a vector of a file to write, with one of the equivalent files."""
     given, stored, described = [], b"", []
     for metadata, payload in blobs:
         frame = FRAMES.get(metadata.get("compression-codec", ""), bytes)(payload)
@@ -411,7 +411,7 @@ _SECTIONS = {
 
 
 def _by_section(topic: str, operation: str, vectors: Iterable[Vector]) -> Iterator[VectorFile]:
-    """The vectors of a topic by section."""
+    """Yield the vectors of a topic by section."""
     listed = list(vectors)
     for section, codes in _SECTIONS.items():
         own = tuple(vector for vector in listed if vector.requirements[0] in codes)
@@ -420,7 +420,7 @@ def _by_section(topic: str, operation: str, vectors: Iterable[Vector]) -> Iterat
 
 
 def files() -> Iterator[VectorFile]:
-    """The vector files."""
+    """Yield the vector files."""
     yield from _by_section("read", "puffin.read", chain(_sound(), _awkward()))
     yield from _by_section("read-reserved", "puffin.read", _permitted())
     yield from _by_section("refusals", "puffin.read", _refused(chain(_structure(), _payload(), _metadata(), _codecs())))

@@ -1,7 +1,7 @@
 """Reading golden tables: every state of each, columns and metadata columns, filters, and tables with one defect.
 
-The rows are those that the statements make (``vectors/golden/tables/*/index.json``, written by ``tools/golden``); which
-of them match a filter is derived in `tools.derive.rows`.
+The rows follow from the statements (``vectors/golden/tables/*/index.json``, written by ``tools/golden``);
+`tools.derive.rows` derives which of them match a filter.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ TOPICS: dict[str, tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]] = {
         ),
     ),
 }
-"""The file of vectors, its section, and what the tables prove, by their names; the first that fits counts."""
+"""Patterns of table names: the vector file, its section, and the requirements; the first match applies."""
 
 REFUSABLE = {
     "arrow-int96": "E27",
@@ -173,7 +173,7 @@ REFUSABLE = {
     "arrow-variant-no-object": "E30",
     "arrow-variant-field-twice": "E30",
 }
-"""Tables that may be read or refused, with the contradiction that leaves it open."""
+"""Tables that may be read or refused, with the contradiction that leaves this open."""
 
 LINEAGE_CODES = ("LIN007", "LIN008")
 
@@ -194,7 +194,7 @@ REFUSED: dict[str, tuple[str, ...]] = {
 
 @cache
 def indexes() -> dict[str, JsonObject]:
-    """What is known of each golden table that has states, by name."""
+    """Return the index of each golden table that has states, by name."""
     found = {}
     for path in sorted(TABLES.glob("*/index.json")):
         index = json.loads(path.read_text(encoding="utf-8"))
@@ -237,12 +237,12 @@ def _has_lineage(state: JsonObject) -> bool:
 
 
 def _expected(name: str, rows: JsonObject) -> tuple[JsonObject, tuple[str, ...]]:
-    """What is expected of reading a table, and the contradiction that leaves it open."""
+    """Return the expected outcome of reading a table, and the contradiction that leaves it open."""
     return (any_of(rows, INVALID), (REFUSABLE[name],)) if name in REFUSABLE else (rows, ())
 
 
 def _states(name: str, codes: tuple[str, ...]) -> Iterator[Vector]:
-    """Every state that a table had, and the current one, with all columns."""
+    """Yield every state of a table, the current one included, with all columns."""
     index = indexes()[name]
     for state in index["states"]:
         if index.get("broken") and state["label"] == "current":
@@ -324,7 +324,7 @@ def _filters() -> Iterator[Vector]:
 
 
 def _times() -> Iterator[Vector]:
-    """Reads as of a time, by the log of current snapshots."""
+    """Yield reads as of a time, by the log of current snapshots."""
     index = indexes()["rolled-back"]
     by_id = {state["snapshot"]: state for state in index["states"] if "snapshot" in state}
     log = index["snapshot_log"]
@@ -371,7 +371,7 @@ def _refusals() -> Iterator[Vector]:
 
 
 def _plans() -> Iterator[Vector]:
-    """Tables without deletes whose data files the index has: those with a row that matches have to be planned."""
+    """Yield plans of tables without deletes whose data files the index has: those with a matching row are required."""
     for pattern, name, predicate, codes in FILTERS:
         for table in (table for table in indexes() if fnmatch(table, pattern)):
             index = indexes()[table]
@@ -395,7 +395,7 @@ def _plans() -> Iterator[Vector]:
 
 
 def _delete_plans() -> Iterator[Vector]:
-    """Tables with deletes, planned without a filter."""
+    """Yield plans without a filter, of tables with deletes."""
     for name, planned in DELETE_PLANS.items():
         index, place = indexes()[name], f"{PLACE}/{name}/data/"
         expected = []
@@ -410,7 +410,7 @@ def _delete_plans() -> Iterator[Vector]:
 
 
 def files() -> Iterator[VectorFile]:
-    """The vectors of reading."""
+    """Yield the vectors of reading."""
     yield from _topics()
     scans, columns = "Scan Planning", "Column Projection"
     yield VectorFile("reading/filters.json", "table.read", scans, tuple(_filters()))

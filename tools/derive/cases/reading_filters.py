@@ -1,4 +1,4 @@
-"""What golden tables are filtered by, and which columns are selected from them."""
+"""The filters that are applied to golden tables, and the columns that are selected from them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tools.derive.cases.awkward_predicates import order_code, predicate_for
 from tools.derive.cases.expression_forms import and_, leaf, not_, or_
 
 Filter = tuple[str, str, Any, tuple[str, ...]]
-"""Names of tables, the name of the filter, the predicate, and codes of what it proves beside SCN006."""
+"""Names of tables, the name of the filter, the predicate, and the codes that it proves besides SCN006."""
 
 
 def _on(column: str, operation: str, *value: Any) -> Any:
@@ -289,9 +289,9 @@ def _arrow() -> list[Filter]:
 
 
 def _awkward() -> list[Filter]:
-    """A filter for each awkward value, in a table whose files and partitions hold one row each.
+    """Return a filter for each awkward value, in a table whose files and partitions have one row each.
 
-    Far days and instants have no text that all agree on, and two filters find all of them.
+    Far days and instants have no text form that all engines share; two filters match all of them.
     """
     made: list[Filter] = []
     for table, types in awkward.TABLES.items():
@@ -313,7 +313,7 @@ def _awkward() -> list[Filter]:
 
 
 def _of_column(predicate: Any, column: str) -> Any:
-    """A predicate of x as one of a column."""
+    """Replace x by another column in a predicate."""
     if not isinstance(predicate, dict):
         return predicate
     return {
@@ -334,11 +334,11 @@ FILTERS: tuple[Filter, ...] = (
 )
 
 OPEN: dict[tuple[str, str], str] = {
-    # Iceberg-Java wrote the summary of both uuids with its own order, so that the lower bound is above the upper one.
+    # Iceberg-Java ordered the uuids in the summary differently, so that the lower bound is above the upper one.
     (f"partition-identity-v{version}", "u-eq"): "E11"
     for version in (1, 2, 3)
 } | {("awkward-partitions-uuids", row[0]): "E11" for row in awkward.BYTES if row[1] == "uuid"}
-"""Filters, by table and name, whose files a planner may skip by metadata that has another order: the contradiction."""
+"""Filters, by table and name, whose files a planner may skip because of a different order: the contradiction."""
 
 SELECTIONS: tuple[tuple[str, list[str]], ...] = (
     ("types-v2-parquet", ["bin", "n", "b"]),
@@ -415,4 +415,4 @@ DELETE_PLANS: dict[str, dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
         "data-3.parquet": (("position-4.parquet",), ()),
     },
 }
-"""The files of tables with the deletes that apply: those that delete a row, and those that could but delete none."""
+"""The files of tables with their deletes: those that delete a row, and those that apply but delete none."""

@@ -1,4 +1,4 @@
-"""Members that every format version requires, each missing in a version that no other vector asks."""
+"""Members that every format version requires, each missing in a version that no other vector covers."""
 
 from __future__ import annotations
 
@@ -33,5 +33,5 @@ def _vectors() -> Iterator[Vector]:
 
 
 def files() -> Iterator[VectorFile]:
-    """The vector files."""
+    """Yield the vector files."""
     yield from topic_files("table-metadata/missing-by-version", "metadata.read", list(_vectors()))

@@ -1,4 +1,4 @@
-"""Theta sketches: the blob of distinct values, what is read of one, and defects."""
+"""Theta sketches: blobs of distinct values, the content of blobs, and defects."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _encoded() -> Iterator[Vector]:
         ("many", "long", [str(number) for number in range(100)], "a hundred values are kept exactly"),
     ]
     for type_ in dict.fromkeys(row[1] for row in awkward.ROWS if row[1] != "boolean"):
-        # The sketch of DataSketches leaves a value of no bytes out, of which the text says nothing.
+        # DataSketches' sketch ignores a value of zero bytes; the text does not mention such values.
         values = [row[2] for row in awkward.ROWS if row[1] == type_ and row[2] not in ("NaN", "")]
         slug = "-".join(re.findall("[a-z0-9]+", type_))
         rows.append((f"awkward-{slug}", type_, values, "each value of the type unchanged"))
@@ -100,15 +100,15 @@ def _refused() -> Iterator[Vector]:
     ]
     for name, data, note in rows:
         args = {"bytes": data.hex().upper()}
-        expect, why = (any_of(INVALID, _form(two)), ("E34",)) if name in TOLD_ALL_THE_SAME else (INVALID, ())
+        expect, why = (any_of(INVALID, _form(two)), ("E34",)) if name in READABLE else (INVALID, ())
         yield Vector(f"theta-decode-refuses-{name}", CODES, args, expect, ORIGIN, note, why)
 
 
-TOLD_ALL_THE_SAME = ("seed", "byte-after", "order")
-"""Sketches whose hashes are readable, although one rule of the form is broken."""
+READABLE = ("seed", "byte-after", "order")
+"""Sketches whose hashes are readable although the sketch breaks a rule of the format."""
 
 
 def files() -> Iterator[VectorFile]:
-    """The vector files."""
+    """Yield the vector files."""
     yield VectorFile("puffin/theta-encode.json", "theta.encode", SECTION, tuple(_encoded()))
     yield VectorFile("puffin/theta-decode.json", "theta.decode", SECTION, (*_decoded(), *_refused()))

@@ -1,4 +1,4 @@
-"""Compact Theta sketches whose header says more words than there are, or more than a header may have."""
+"""Compact Theta sketches whose header states more words than there are, or than a header may have."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROWS = [
 
 
 def files() -> Iterator[VectorFile]:
-    """The vector file."""
+    """Yield the vector file."""
     vectors = [
         Vector(f"theta-decode-refuses-{name}", CODES, {"bytes": data.hex().upper()}, INVALID, ORIGIN, note)
         for name, data, note in ROWS

@@ -36,7 +36,7 @@ ALL_PRIMITIVES: dict[str, Any] = {
     "fixed[4]": "00010203",
     "binary": "00010203",
 }
-"""A value of every primitive type that transforms may meet, but for unknown and the geospatial ones."""
+"""A value of every primitive type of a transform's input, except unknown and the geospatial types."""
 
 OTHER_SOURCES: dict[str, tuple[Any, Any]] = {
     "geometry": ("geometry(OGC:CRS84)", "POINT (30 10)"),
@@ -376,16 +376,16 @@ AWKWARD = {
     "truncate[2]": TRUNCATE_TYPES,
     **{name: SOURCES[name] for name in CALENDAR},
 }
-"""The transforms that meet awkward values; void looks at none."""
+"""The transforms that are tested with awkward values; void ignores its input."""
 
 
 def _awkward(name: str, asked: list[Vector]) -> list[Vector]:
-    """Awkward values of the types of a transform that its other vectors do not ask about."""
+    """Yield vectors of the awkward values that the other vectors of a transform do not use."""
     rows = [row for row in awkward.ROWS if awkward.kind(row[1]) in map(_kind, AWKWARD[name])]
     if name == "hour":
         rows = [row for row in rows if not row[0].endswith(("-max", "-min")) or row[1].endswith("_ns")]
     base = name.partition("[")[0]
-    if base == "truncate":  # that of the least decimal does not fit: one of the overflows
+    if base == "truncate":  # the result for the smallest decimal does not fit: one of the overflows
         rows = [row for row in rows if row[0] != "decimal-most-digits-negative"]
     known = [(one.args["type"], one.args["value"]) for one in asked]
     return [
@@ -442,7 +442,7 @@ PARAMETERS = [
 
 
 def _overflows() -> list[Vector]:
-    """Where the value by the formula does not fit: the text says nothing, engines wrap or refuse."""
+    """Yield vectors whose result does not fit its type: the text does not cover them; engines wrap or refuse."""
     rows = [
         ("truncate10-int-min", "truncate[10]", "int", -2147483648, 2147483646, "-2147483650 does not fit an int"),
         ("truncate10000-int-min", "truncate[10000]", "int", -2147483648, 2147477296, "-2147490000 does not fit an int"),
@@ -491,12 +491,12 @@ def _overflows() -> list[Vector]:
 
 
 def _kind(type_: str) -> str:
-    """The name of a type without its parameters."""
+    """Return the name of a type without its parameters."""
     return type_.partition("(")[0].partition("[")[0]
 
 
 def _refusal_topic(vector: Vector) -> tuple[str, str]:
-    """The file of a refusal, and its section: that of its requirement about transforms, else of the other."""
+    """Return the file of a refusal, and its section: that of its requirement about transforms if it has one."""
     codes = set(vector.requirements)
     if "TRN017" in codes:
         return "refusals", GENERAL
@@ -510,7 +510,7 @@ def _refusal_topic(vector: Vector) -> tuple[str, str]:
 
 
 def files() -> Iterator[VectorFile]:
-    """The suite, a topic a file."""
+    """Yield the suite, a topic a file."""
 
     def file(topic: str, section: str, vectors: list[Vector]) -> VectorFile:
         return VectorFile(f"transforms/{topic}.json", "transform", section, tuple(vectors))

@@ -192,12 +192,12 @@ FIELD: dict[str, Any] = {"id": 1, "name": "a", "required": True, "type": "int"}
 
 
 def struct(*fields: Any) -> dict[str, Any]:
-    """A struct of these fields."""
+    """Return a struct with the given fields."""
     return {"type": "struct", "fields": list(fields)}
 
 
 def without(json: dict[str, Any], name: str) -> dict[str, Any]:
-    """An object without one of its members."""
+    """Return an object without one of its members."""
     return {member: value for member, value in json.items() if member != name}
 
 
@@ -386,7 +386,7 @@ def _column(type_: Any, member: str, default: Any, required: bool = False) -> di
 
 
 def _by_section(codes: tuple[str, ...]) -> str:
-    """The section of the first rule that a refusal is about."""
+    """Return the section of the first requirement of a refusal."""
     headings = {
         "TYP002": "Nested Types",
         "TYP003": "Nested Types",
@@ -401,7 +401,7 @@ def _by_section(codes: tuple[str, ...]) -> str:
 
 
 def _split(topic: str, vectors: list[Vector]) -> Iterator[VectorFile]:
-    """The vectors of a topic by section."""
+    """Yield the vectors of a topic by section."""
     sections: dict[str, list[Vector]] = {}
     for vector in vectors:
         sections.setdefault(_by_section(vector.requirements), []).append(vector)
@@ -410,7 +410,7 @@ def _split(topic: str, vectors: list[Vector]) -> Iterator[VectorFile]:
 
 
 def files() -> Iterator[VectorFile]:
-    """The suite, a topic a file."""
+    """Yield the suite, a topic a file."""
     strings = [
         Vector(f"type-{name.replace('_', '-')}", ("JSC003", "JSC004"), {"type": name}, ok(name), TABLE)
         for name in PLAIN

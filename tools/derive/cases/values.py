@@ -1,4 +1,4 @@
-"""Values of every type, which the binary, the JSON and the bound suites share."""
+"""Values of every type, which the suites of binary values, JSON values and bounds share."""
 
 from __future__ import annotations
 
@@ -211,7 +211,7 @@ _AWKWARD = not_in(
     for rows in (*TOPICS.values(), NOT_FINITE, EXPANDED_YEARS, [("", "float", "NaN", ""), ("", "double", "NaN", "")])
     for _, type_, value, _ in rows
 )
-"""Awkward values that no list above has; NaN has separate vectors."""
+"""Awkward values that are not in the lists above; NaN has separate vectors."""
 
 EXPANDED_YEARS += [row for row in _AWKWARD if row[0].endswith(("-before-1", "-after-9999"))]
 TOPICS["awkward"] = [row for row in _AWKWARD if row not in EXPANDED_YEARS]
@@ -224,7 +224,7 @@ UNSUPPORTED: dict[str, tuple[Any, Any]] = {
         {"keys": [34], "values": [34]},
     ),
 }
-"""The nested types, each with a value."""
+"""The nested types, with a value of each."""
 
 # name, type, value that the type does not have, the rule of the type, why
 BAD_VALUES: list[tuple[str, str, Any, str, str]] = [
@@ -273,8 +273,8 @@ BAD_VALUES: list[tuple[str, str, Any, str, str]] = [
     ("float-letters", "float", "one", "SVJ001", "not a number"),
     ("double-letters", "double", "one", "SVJ001", "not a number"),
 ]
-"""Values that a type does not have: no operation may take them."""
+"""Values that a type does not have: every operation has to refuse them."""
 
 MALFORMED = ("malformed-value",)
-"""The tags of a vector with one of these. A function of an engine takes values that its language has, so that it is the
-adapter's reader of JSON that refuses it."""
+"""The tags of a vector with one of these. An engine's function takes values of its language, so that the adapter's JSON
+reader refuses such a value."""

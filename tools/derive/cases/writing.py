@@ -1,6 +1,6 @@
-"""Scripts that writers follow, and what tables are after them by the model (`conformance.scripts.model`).
+"""Scripts for writers, and the resulting tables by the model (`conformance.scripts.model`).
 
-Of some scripts the end is asked alone: the suite ``changing``, whose tables the reference implementation makes.
+For some scripts, the suite ``changing`` runs only the last operations, on tables that the reference made.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ NAMES = """
     spec-removed-v1 spec-changed-mor branch-changes tag fast-forward expire
 """
 FIRST = frozenset(NAMES.split())
-"""One script for each thing; the others are tagged ``thorough``, as they take long."""
+"""One script for each feature; the others are tagged ``thorough``, because they are slow."""
 
 CHANGED = {
     "numbers-v2-parquet": 1, "partition-identity-string-v2": 1, "partition-void-v2": 1, "sorted-v2": 2,
@@ -60,7 +60,7 @@ CHANGED = {
     "columns-parquet": 4, "nested-columns-avro": 3, "write-default": 5, "spec-removed-v1": 3, "spec-changed-mor": 3,
     "branch-changes": 4, "tag": 4, "fast-forward": 4, "expire": 4,
 }  # fmt: skip
-"""The scripts whose end is asked alone, and how many operations made the table before."""
+"""The scripts of which only the end is run, and the number of operations that made the table before."""
 
 CHANGED |= {case.name: 2 for case in awkward_writing.REWRITTEN}
 
@@ -68,7 +68,7 @@ ORIGIN = "derivation: the rows that the statements make, by Column Projection, D
 
 
 def files() -> Iterator[VectorFile]:
-    """The vector files of writing."""
+    """Yield the vector files of writing."""
     unknown = {*FIRST, *CHANGED}.difference(case.name for _, cases in TOPICS.values() for case in cases)
     assert not unknown, unknown
     for topic, (section, cases) in TOPICS.items():
@@ -88,7 +88,7 @@ def _vector(case: Case) -> Vector:
 
 
 def _change(case: Case, done: int) -> Vector:
-    """The vector whose table has the first operations of a case behind it."""
+    """Return the vector that runs the rest of a case on the table of its first operations."""
     operations: list[Any] = list(case.operations)
     args = {"base": {"operations": operations[:done]}, "operations": operations[done:]}
     expect = ok(expected_table(run_model({"operations": operations})))

@@ -1,4 +1,4 @@
-"""Scripts that change rows: deletes, updates, merges, overwrites and compaction, in every version and way."""
+"""Scripts that change rows: deletes, updates, merges, overwrites and compaction, in every version and mode."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ CODES = {
     (2, MOR): ("DEL005", "DEL012", "DEL013", "DEL015"),
     (3, MOR): ("DEL002", "DEL003", "DEL006", "DEL007", "DEL008", "DEL016"),
 }
-"""The requirements that each way of changing rows has to follow."""
+"""The requirements of each mode of changing rows."""
 
 BY_ID = where("in", "id", [2, 3])
 

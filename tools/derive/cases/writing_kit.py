@@ -1,4 +1,4 @@
-"""The words that the tables of scripts are written with."""
+"""Building blocks of scripts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tools.derive.json_types import Json
 
 @dataclass(frozen=True)
 class Case:
-    """A script, and what it proves."""
+    """A script, and the requirements that it proves."""
 
     name: str
     requirements: tuple[str, ...]
@@ -19,12 +19,12 @@ class Case:
 
     @property
     def versions(self) -> tuple[int, ...]:
-        """The format version that the table comes to have."""
+        """The format version that the table finally has."""
         return (max(one["format_version"] for one in self.operations if "format_version" in one),)
 
 
 def fields(*columns: tuple[Any, ...]) -> list[Json]:
-    """Columns of (name, type) or (name, type, required), with ids in order; those inside of types come after."""
+    """Return columns from (name, type) or (name, type, required), with ids in order; nested ids come after these."""
     last = len(columns)
 
     def numbered(type_: Json) -> Json:
@@ -52,24 +52,25 @@ def fields(*columns: tuple[Any, ...]) -> list[Json]:
 
 
 def struct(*members: tuple[str, Any]) -> Json:
-    """A struct type of (name, type)."""
+    """Return a struct type from pairs of (name, type)."""
     return {"type": "struct", "fields": [{"name": name, "required": False, "type": type_} for name, type_ in members]}
 
 
 def list_of(element: Json, *, required: bool = False) -> Json:
-    """A list type, whose elements are required or optional."""
+    """Return a list type with required or optional elements."""
     return {"type": "list", "element": element, "required": required}
 
 
 def map_of(key: Json, value: Json, *, required: bool = False) -> Json:
-    """A map type, whose values are required or optional."""
+    """Return a map type with required or optional values."""
     return {"type": "map", "key": key, "value": value, "required": required}
 
 
 def create(version: int, columns: list[Json], *partition: tuple[str, str], **more: Any) -> Json:
-    """A table; partition fields are (transform, source), their names ``source_transform``.
+    """Return the operation that creates a table; partition fields are (transform, source).
 
     ``format`` is the format of its files, ``sort`` a sort order; other keywords are properties, with ``_`` for ``.``.
+    Partition fields are named ``source_transform``.
     """
     made: Json = {"op": "create", "format_version": version, "schema": {"type": "struct", "fields": columns}}
     if partition:
@@ -82,52 +83,52 @@ def create(version: int, columns: list[Json], *partition: tuple[str, str], **mor
 
 
 def part(transform: str, source: str) -> Json:
-    """A partition field; one of the identity has its source's name."""
+    """Return a partition field; an identity field has the name of its source."""
     word = transform.partition("[")[0]
     name = source.replace(".", "_")
     return {"source": source, "transform": transform, "name": name if word == "identity" else f"{name}_{word}"}
 
 
 def append(names: str, *rows: tuple[Any, ...], **more: Any) -> Json:
-    """Rows by the names of their columns, in one string."""
+    """Return an append of rows; ``names`` has the names of their columns in one string."""
     return {"op": "append", "rows": rows_of(names, *rows), **more}
 
 
 def rows_of(names: str, *rows: tuple[Any, ...]) -> list[Json]:
-    """Rows as objects."""
+    """Return rows as JSON objects."""
     return [dict(zip(names.split(), row, strict=True)) for row in rows]
 
 
 def where(op: str, term: str, value: Any = None) -> Json:
-    """A predicate of a column."""
+    """Return a predicate on a column."""
     if value is None:
         return {"type": op, "term": term}
     return {"type": op, "term": term, "values" if op in ("in", "not-in") else "value": value}
 
 
 def delete(filter_: Json, mode: str | None = None, **more: Any) -> Json:
-    """A delete."""
+    """Return a delete operation."""
     return {"op": "delete", "filter": filter_, **({"mode": mode} if mode else {}), **more}
 
 
 def update(filter_: Json, set_: Json, mode: str | None = None) -> Json:
-    """An update."""
+    """Return an update operation."""
     return {"op": "update", "filter": filter_, "set": set_, **({"mode": mode} if mode else {})}
 
 
 def merge(on: str, names: str, *rows: tuple[Any, ...], mode: str | None = None) -> Json:
-    """A merge."""
+    """Return a merge operation."""
     made: Json = {"op": "merge", "on": on.split(), "rows": rows_of(names, *rows)}
     return made | ({"mode": mode} if mode else {})
 
 
 def alter(*changes: Json) -> Json:
-    """Changes of the schema."""
+    """Return an operation that changes the schema."""
     return {"op": "alter-schema", "changes": list(changes)}
 
 
 def add(name: str, type_: Json, **more: Any) -> Json:
-    """A column is added."""
+    """Return the change that adds a column."""
     return {"op": "add", "name": name, "type": type_, **more}
 
 

@@ -44,7 +44,7 @@ DATE_ROWS = (
 )
 FAR = "0001-01-02T03:04:05.678901"
 FAR_ROWS = tuple((str(number), "9999-12-31", FAR, f"{FAR}+00:00") for number in range(1, 6))
-"""One instant again and again, which is before the first instant that a number of nanoseconds can represent."""
+"""One instant, repeated, which is before the first instant that a count of nanoseconds can represent."""
 
 UUIDS = fields(("id", "long"), ("u", "uuid"))
 UUID_ROWS = (
@@ -132,7 +132,7 @@ NULL_NESTED = fields(
 )
 VISIT = struct(("day", "date"), ("at", "timestamptz"))
 NULL_VISITS = fields(("id", "long"), ("visits", list_of(VISIT)), ("stays", map_of("int", VISIT)))
-"""Structs whose timestamps a writer may have to convert, so that the lists and maps around them are made again."""
+"""Structs whose timestamps a writer may have to convert, so that it rebuilds the lists and maps around them."""
 
 
 def _nested() -> Iterator[Case]:
@@ -144,7 +144,7 @@ def _nested() -> Iterator[Case]:
             "structs, lists and maps: null, empty, and of nulls",
         )
     for format_ in FORMATS:
-        codes = NESTED[format_] if format_ != "parquet" else ("PQT001",)  # no list has elements, which PQT002 nests
+        codes = NESTED[format_] if format_ != "parquet" else ("PQT001",)  # no list has elements, PQT002's nested groups
         empty: Json = {"keys": [], "values": []}
         yield Case(
             f"null-nested-{format_}",
