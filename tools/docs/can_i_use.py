@@ -31,7 +31,7 @@ def days() -> str:
 
 
 def page() -> str:
-    """The page."""
+    """Return the page."""
     lines = [
         "# Can I use",
         "",
@@ -59,7 +59,7 @@ def page() -> str:
 
 
 def shown_engines(side: str) -> list[tuple[str, str, str]]:
-    """The name, title and version of each engine that was tried on one side."""
+    """Return the name, title and version of each engine that was tried on one side."""
     tried = [one for one in engines() if any(_tried(one.name, feature, side) for feature in features())]
     return [(one.name, title(one), one.version) for one in tried if one.engine not in OURS]
 
@@ -94,7 +94,7 @@ def _feature(feature: Feature) -> Iterator[str]:
 
 
 def engine_head(engine: str) -> list[str]:
-    """What the page of an engine begins with: its versions, and what it reads and writes.
+    """Return what the page of an engine begins with: its versions, and what it reads and writes.
 
     Args:
         engine: the name of the engine, without a version.

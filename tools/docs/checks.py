@@ -13,7 +13,7 @@ from tools.docs.requirements import requirement_link
 
 
 def page() -> str:
-    """The page: first the checks whose severity does not follow from the requirement, then all of them by level."""
+    """Return the page: first the checks whose severity does not follow from the requirement, then all by level."""
     checks = list(registry().values())
     counted = Counter(check.severity for check in checks)
     unlike = [check for check in checks if check.reason is not None]
@@ -55,7 +55,7 @@ def _codes(check: Check) -> str:
 
 
 def anchor(id_: str) -> str:
-    """The address of a check on the page."""
+    """Return the address of a check on the page."""
     return f"check-{id_.lower()}"
 
 

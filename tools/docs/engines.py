@@ -24,7 +24,7 @@ OURS = ("reference", "spark-reference")
 
 
 def rows() -> str:
-    """A table of the engines, each with a description."""
+    """Return a table of the engines, each with a description."""
     of_all = catalog().every
     cells = [
         [code(one.name), _what(one), one.language, _versions(of_all, one), _ready(of_all, one)]
@@ -51,7 +51,7 @@ def _ready(of_all: tuple[Engine, ...], one: EngineFolder) -> str:
 
 
 def names() -> str:
-    """The engines by their names for people, without ours."""
+    """Return the engines by their names for people, without ours."""
     return ", ".join(one.title for one in engine_folders() if one.ours and one.name not in OURS)
 
 
@@ -60,7 +60,7 @@ def _filled(text: str, block: re.Match[str]) -> str:
 
 
 def pages() -> dict[Path, str]:
-    """The pages with their lists as they have to be."""
+    """Return the pages with their lists as they have to be."""
     made = {}
     for path, text in ((ROOT / "docs" / "adapters.md", rows()), (ROOT / "README.md", names())):
         found = path.read_text(encoding="utf-8")

@@ -34,19 +34,19 @@ HEADINGS = {
 
 @cache
 def all_vectors() -> dict[str, Vector]:
-    """The vectors that come with the tool, by id."""
+    """Return the vectors that come with the tool, by id."""
     return {vector.id: vector for vector in vectors.load(vectors.shipped())}
 
 
 @cache
 def deviations() -> tuple[Deviation, ...]:
-    """The known deviations."""
+    """Return the known deviations."""
     return expectations.load(expectations.SHIPPED, all_vectors()).deviations
 
 
 @cache
 def tables() -> tuple[Known, ...]:
-    """The known deviations in tables that engines write for each other."""
+    """Return the known deviations in tables that engines write for each other."""
     return load_known()
 
 
@@ -56,7 +56,7 @@ CHANGES = {"relay": "Tables that several engines change in turn", "scenario": "S
 
 @cache
 def changes(section: str) -> tuple[KnownRelay, ...]:
-    """What is known of engines that change tables.
+    """Return what is known of engines that change tables.
 
     Args:
         section: one of `CHANGES`.
@@ -70,13 +70,13 @@ def _titles() -> dict[str, str]:
 
 
 def engines() -> list[str]:
-    """The engines with known deviations, those with most first."""
+    """Return the engines with known deviations, those with most first."""
     named = [*(one.engine for one in deviations()), *(one.who.partition("@")[0] for one in tables())]
     return [name for name, _ in Counter(named).most_common()]
 
 
 def index() -> str:
-    """The page that leads to the findings of each engine."""
+    """Return the page that leads to the findings of each engine."""
     rows = []
     for engine in engines():
         found = [one for one in deviations() if one.engine == engine]
@@ -114,7 +114,7 @@ def index() -> str:
 
 
 def engine_page(engine: str, head: Sequence[str] = ()) -> str:
-    """The findings of one engine, by kind and suite.
+    """Return the findings of one engine, by kind and suite.
 
     Args:
         engine: its name.
@@ -124,7 +124,7 @@ def engine_page(engine: str, head: Sequence[str] = ()) -> str:
     seen = {""}
 
     def address(id_: str) -> list[str]:
-        """The address of a finding; one that several sections have is that of the first."""
+        """Return the address of a finding; one that several sections have is that of the first."""
         new = id_.lower() not in seen
         seen.add(id_.lower())
         return [f"(finding-{id_.lower()})="] if new else []
@@ -220,7 +220,7 @@ def _ids(ids: tuple[str, ...]) -> str:
 
 
 def contradictions_page() -> str:
-    """The page of the contradictions and gaps of the texts."""
+    """Return the page of the contradictions and gaps of the texts."""
     kinds = {
         "A": "Older texts against the current one",
         "B": "Inside the current texts",
@@ -265,7 +265,7 @@ def _point(one: Contradiction) -> Iterator[str]:
 
 
 def by_requirement() -> dict[str, list[tuple[Deviation, list[str]]]]:
-    """The deviations from each requirement, with the vectors that show them."""
+    """Return the deviations from each requirement, with the vectors that show them."""
     proofs = {id_: frozenset(vector.requirements) for id_, vector in all_vectors().items()}
     found: dict[str, list[tuple[Deviation, list[str]]]] = {}
     for one in deviations():

@@ -23,7 +23,7 @@ def _environment() -> Environment:
 
 
 def block(template: str, **values: Any) -> list[str]:
-    """The lines of a raw block with a rendered template.
+    """Return the lines of a raw block with a rendered template.
 
     Args:
         template: the file of the template.

@@ -29,7 +29,7 @@ NOTHING = ["There are no published results.", ""]
 
 
 def matrix_page() -> str:
-    """The page of the matrix."""
+    """Return the page of the matrix."""
     matrix = published_matrix()
     lines = [
         "# Interoperability: writer x reader",
@@ -90,7 +90,7 @@ def _causes(matrix: Matrix) -> list[str]:
 
 
 def matrix_report() -> str | None:
-    """The report of the matrix as one page that needs no network; None where no matrix is published."""
+    """Return the report of the matrix as one page that needs no network; None where no matrix is published."""
     from conformance.reports.matrix_page import render
 
     matrix = published_matrix()
@@ -101,7 +101,7 @@ WORDS = ("done", "unsupported", "known", "refused", "failed")
 
 
 def relays_page() -> str:
-    """The page of the relays."""
+    """Return the page of the relays."""
     lines = [
         "# Relays: engines that change one table in turn",
         "",
@@ -151,7 +151,7 @@ def _first(text: str) -> str:
 
 
 def catalogs_page() -> str:
-    """The page of the catalogs under stress."""
+    """Return the page of the catalogs under stress."""
     lines = [
         "# Catalogs under stress",
         "",
@@ -183,7 +183,7 @@ def catalogs_page() -> str:
 
 
 def _bare(text: str) -> str:
-    """A name without what is in parentheses."""
+    """Return a name without what is in parentheses."""
     return re.sub(r" \([^()]*\)", "", text)
 
 

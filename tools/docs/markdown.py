@@ -10,7 +10,7 @@ _LINK = re.compile(r"https?://[^\s,;)\]]+")
 
 
 def plain(text: str) -> str:
-    """A text in which nothing is markup, but addresses are links and text in backticks stays code."""
+    """Return a text in which nothing is markup, but addresses are links and text in backticks stays code."""
     parts = re.split(r"(`[^`]+`)", " ".join(text.split()))
     return "".join(part if part.startswith("`") and len(part) > 2 else _linked(part) for part in parts)
 
@@ -25,7 +25,7 @@ def _linked(text: str) -> str:
 
 
 def code(text: str) -> str:
-    """A text as code, in one line."""
+    """Return a text as code, in one line."""
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * (longest + 1)
     pad = " " if text[:1] == "`" or text[-1:] == "`" else ""
@@ -33,7 +33,7 @@ def code(text: str) -> str:
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:
-    """The lines of a table; the cells are Markdown."""
+    """Return the lines of a table; the cells are Markdown."""
     titles = list(head)
     lines = ["| " + " | ".join(titles) + " |", "|" + "---|" * len(titles)]
     return lines + ["| " + " | ".join(cell.replace("\n", " ") for cell in row) + " |" for row in rows]

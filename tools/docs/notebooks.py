@@ -32,6 +32,6 @@ def _parts(cell: Any) -> Iterator[str]:
 
 
 def output(cell: Any) -> str:
-    """The output of a code cell as text."""
+    """Return the output of a code cell as text."""
     texts = (one.get("text") or one.get("data", {}).get("text/plain", "") for one in cell.outputs)
     return "\n".join(text.rstrip("\n") for text in texts)

@@ -16,7 +16,7 @@ from tools.trace import Evidence, counts, evidence, places
 
 
 def index() -> str:
-    """The end of the page of proofs, which leads to the areas."""
+    """Return the end of the page of proofs, which leads to the areas."""
     adopted = [rule for rule in register().values() if rule.status.value == "adopted"]
     table = counts(adopted, evidence())
     lines = [
@@ -44,7 +44,7 @@ def index() -> str:
 
 
 def area_page(area: str) -> str:
-    """The proofs of the requirements of one area."""
+    """Return the proofs of the requirements of one area."""
     lines = [f"# Proofs: {title(area)}", ""]
     for name in areas()[area]:
         lines += _requirement(name, evidence(), _vectors().get(name, []))

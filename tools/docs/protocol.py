@@ -38,20 +38,20 @@ LONG = 80
 
 
 def definitions() -> JsonObject:
-    """The definitions of the schema."""
+    """Return the definitions of the schema."""
     found: JsonObject = protocol_schema()["$defs"]
     return found
 
 
 def operations(defs: JsonObject) -> list[str]:
-    """The names of all operations, in the order in which the schema lists them."""
+    """Return the names of all operations, in the order in which the schema lists them."""
     names = [one["$ref"].removeprefix("#/$defs/").removesuffix(".request") for one in defs["ask"]["oneOf"]]
     assert len(set(names)) == len(names), "an operation is listed twice"
     return names
 
 
 def resolved(defs: JsonObject, schema: JsonObject) -> tuple[str, JsonObject]:
-    """A schema with its reference followed, and the name of what it refers to."""
+    """Return a schema with its reference followed, and the name of what it refers to."""
     name = ""
     while "$ref" in schema:
         name = schema["$ref"].removeprefix("#/$defs/")
@@ -60,7 +60,7 @@ def resolved(defs: JsonObject, schema: JsonObject) -> tuple[str, JsonObject]:
 
 
 def shape(defs: JsonObject, schema: JsonObject, depth: int = 0) -> str:
-    """The form of a value in a few words: ``{"rows": [...]}``, ``hexadecimal``, ``integer or null``."""
+    """Return the form of a value in a few words: ``{"rows": [...]}``, ``hexadecimal``, ``integer or null``."""
     name, schema = resolved(defs, schema)
     if name in ("hexadecimal", "value", "type") or (name and depth > 0 and "properties" in schema):
         return name.replace("_", " ").replace("-", " ")
@@ -88,14 +88,14 @@ def _of_type(defs: JsonObject, schema: JsonObject, type_: str, depth: int) -> st
 
 
 def arguments(defs: JsonObject, name: str) -> Iterator[tuple[str, bool, JsonObject]]:
-    """Each argument of an operation: its name, whether it has to be there, and its schema."""
+    """Yield each argument of an operation: its name, whether it has to be there, and its schema."""
     _, args = resolved(defs, {"$ref": f"#/$defs/{name}.args"})
     for one, schema in args["properties"].items():
         yield one, one in args.get("required", ()), schema
 
 
 def rows(defs: JsonObject, names: list[str]) -> list[str]:
-    """The table of some operations."""
+    """Return the table of some operations."""
     cells = []
     for name in names:
         listed = (code(one) if needed else f"[{code(one)}]" for one, needed, _ in arguments(defs, name))
@@ -119,7 +119,7 @@ def _vectors() -> dict[str, vectors.Vector]:
 
 
 def example(name: str) -> str:
-    """The request and the answer of a vector."""
+    """Return the request and the answer of a vector."""
     assert name in _vectors(), f"no vector is {name}"
     vector = _vectors()[name]
     assert "ok" in vector.expect, f"{name}: an example has one answer"
@@ -142,7 +142,7 @@ def _plainest() -> dict[str, str]:
 
 
 def _messages(name: str) -> Iterator[str]:
-    """An example of the messages of an operation."""
+    """Yield an example of the messages of an operation."""
     id_ = _plainest().get(name)
     if id_ is not None:
         suite = _vectors()[id_].suite
@@ -150,7 +150,7 @@ def _messages(name: str) -> Iterator[str]:
 
 
 def readme(family: Family) -> str:
-    """The README of a family, with its table and its examples."""
+    """Return the README of a family, with its table and its examples."""
     defs = definitions()
 
     def fill(match: re.Match[str]) -> str:
@@ -165,13 +165,13 @@ def readme(family: Family) -> str:
 
 
 def section(family: Family) -> str:
-    """The README as a section of the page: a level lower, without marks."""
+    """Return the README as a section of the page: a level lower, without marks."""
     text = re.sub(r"<!-- .*? -->\n+", "", readme(family))
     return HEADING.sub("##", text).strip()
 
 
 def page(text: str) -> str:
-    """The page with its sections as the families have them."""
+    """Return the page with its sections as the families have them."""
     missing = {family.name: family for family in families()}
     named = [match[3] for match in BLOCK.finditer(text) if match[3] != "*"]
     wrong = [name for name in named if name not in missing or named.count(name) > 1]
@@ -186,7 +186,7 @@ def page(text: str) -> str:
 
 
 def reference() -> str:
-    """The page of all operations with their arguments and answers."""
+    """Return the page of all operations with their arguments and answers."""
     defs = definitions()
     lines = [
         "# All operations",
@@ -213,7 +213,7 @@ def reference() -> str:
 
 
 def made() -> dict[Path, str]:
-    """The READMEs of the families that come with the tool, and the page, as they have to be."""
+    """Return the READMEs of the families that come with the tool, and the page, as they have to be."""
     ours = [family for family in families() if ROOT in family.path.parents]
     readmes = {family.path / "README.md": readme(family) for family in ours}
     return {**readmes, PAGE: page(PAGE.read_text(encoding="utf-8"))}

@@ -42,17 +42,17 @@ Known = Mapping[str, list[tuple[Deviation, list[str]]]]
 
 
 def title(area: str) -> str:
-    """The heading of an area."""
+    """Return the heading of an area."""
     return TITLES.get(area, area.replace("_", " ").capitalize())
 
 
 def requirement_link(code_: str) -> str:
-    """A link to a requirement."""
+    """Return a link to a requirement."""
     return f"[{code_}](requirements-{areas_by_code()[code_]}.md#{code_.lower()})"
 
 
 def index(proofs: Mapping[str, list[Vector]]) -> str:
-    """The page that leads to the areas."""
+    """Return the page that leads to the areas."""
     rows = []
     for area, codes in areas().items():
         shown = sum(bool(proofs.get(code_)) for code_ in codes)
@@ -83,7 +83,7 @@ def index(proofs: Mapping[str, list[Vector]]) -> str:
 
 
 def area_page(area: str, proofs: Mapping[str, list[Vector]], known: Known) -> str:
-    """The requirements of one area."""
+    """Return the requirements of one area."""
     lines = [f"# {title(area)}", ""]
     for code_ in areas()[area]:
         lines += _requirement(register()[code_], proofs.get(code_, []), known.get(code_, []))

@@ -78,13 +78,13 @@ class VectorResults:
     """By the id of the vector: a letter for each of ``asked``."""
 
     def of(self, name: str) -> dict[str, str]:
-        """The letters of one engine by vector, without those that it was not asked."""
+        """Return the letters of one engine by vector, without those that it was not asked."""
         at = [one.name for one in self.asked].index(name)
         return {id_: letters[at] for id_, letters in self.letters.items() if letters[at] != NOT_ASKED}
 
 
 def letter(result: Result) -> str:
-    """The letter of one result."""
+    """Return the letter of one result."""
     if result.status == "known" and result.deviation_kind == "choice":
         return CHOSE
     got = result.got or {}
@@ -95,7 +95,7 @@ def letter(result: Result) -> str:
 
 
 def summarise_runs(runs: Iterable[Run]) -> list[Json]:
-    """The lines of ``vectors.jsonl``: a header, and a line for each vector.
+    """Return the lines of ``vectors.jsonl``: a header, and a line for each vector.
 
     Args:
         runs: the runs; of an engine that several asked, the one that began last counts.
@@ -117,7 +117,7 @@ def summarise_runs(runs: Iterable[Run]) -> list[Json]:
 
 
 def summarise_matrix(matrix: Matrix) -> Json:
-    """The content of ``matrix.json``: the cells of a table are one text, a letter for each consumer."""
+    """Return the content of ``matrix.json``: the cells of a table are one text, a letter for each consumer."""
     consumers = [one.name for one in matrix.consumers]
     cells = {(cell.producer, cell.table, cell.consumer): cell for cell in matrix.cells}
     reasons: dict[str, int] = {}
@@ -175,7 +175,7 @@ def _cell_letter(cell: Cell | None) -> str:
 
 
 def read_vectors() -> VectorResults:
-    """The published results of the vectors; those of no engine where there are none."""
+    """Return the published results of the vectors; those of no engine where there are none."""
     file = PUBLISHED / VECTORS
     if not file.exists():
         return VectorResults((), {})
@@ -184,7 +184,7 @@ def read_vectors() -> VectorResults:
 
 
 def read_matrix() -> Matrix | None:
-    """The published matrix, without the differences of its cells; None where there is none."""
+    """Return the published matrix, without the differences of its cells; None where there is none."""
     file = PUBLISHED / MATRIX
     if not file.exists():
         return None
@@ -211,7 +211,7 @@ def read_matrix() -> Matrix | None:
 
 
 def read_list(name: str) -> list[Json]:
-    """The published relays, or runs of catalogs under stress."""
+    """Return the published relays, or runs of catalogs under stress."""
     file = PUBLISHED / name
     return json.loads(file.read_text(encoding="utf-8")) if file.exists() else []
 
@@ -221,7 +221,7 @@ published_matrix = cache(read_matrix)
 
 
 def summarise_relay(relay: Json, day: str) -> Json:
-    """What the site shows of a relay: no file of this machine."""
+    """Return what the site shows of a relay: no file of this machine."""
     failures = [
         {key: value for key, value in one.items() if key not in ("file", "reproduce")} for one in relay["failures"]
     ]
@@ -229,7 +229,7 @@ def summarise_relay(relay: Json, day: str) -> Json:
 
 
 def summarise_stress(run: Json, day: str) -> Json:
-    """What the site shows of a catalog under stress: no address and no path of this machine."""
+    """Return what the site shows of a catalog under stress: no address and no path of this machine."""
     errors = Counter(re.match(r"[A-Za-z_.]*", text)[0] for text in run.get("errors", {}))  # type: ignore[index]
     problems = [_short(text) for text in run["problems"]]
     kept = {key: value for key, value in run.items() if key not in ("catalog", "errors", "problems")}
@@ -284,7 +284,7 @@ def publish(folder: Path) -> list[str]:
 
 
 def _day(path: Path) -> str:
-    """The day on which a file was written, for results that do not say when they ran."""
+    """Return the day on which a file was written, for results that do not say when they ran."""
     from datetime import UTC, datetime
 
     return datetime.fromtimestamp(path.stat().st_mtime, UTC).date().isoformat()

@@ -15,7 +15,7 @@ PREFIX = re.compile(r"^(?:point|finding|check)-")
 
 
 def script(pages: dict[str, str]) -> str:
-    """The script that gives the search page its ids.
+    """Return the script that gives the search page its ids.
 
     Args:
         pages: the Markdown of the pages by name.

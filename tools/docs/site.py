@@ -85,13 +85,13 @@ class BrokenLink(Exception):
 
 
 def handwritten() -> dict[Path, str]:
-    """The pages that people wrote: each file, and the name of its page."""
+    """Return the pages that people wrote: each file, and the name of its page."""
     found = {path: path.with_suffix(".md").name for path in sorted((ROOT / "docs").glob("*.*")) if path.suffix in TEXTS}
     return found | {ROOT / place: name for place, name in ELSEWHERE.items()}
 
 
 def pages() -> dict[str, str]:
-    """All pages by name.
+    """Return all pages by name.
 
     Raises:
         BrokenLink: says the page and the link.
@@ -106,7 +106,7 @@ def pages() -> dict[str, str]:
 
 
 def made() -> dict[str, str]:
-    """The pages that are made of data."""
+    """Return the pages that are made of data."""
     vectors: dict[str, list[Vector]] = {}
     for vector in findings.all_vectors().values():
         for code in vector.requirements:
@@ -136,7 +136,7 @@ def made() -> dict[str, str]:
 
 
 def contents(found: dict[str, str]) -> Iterator[str]:
-    """The table of contents."""
+    """Yield the table of contents."""
     left = {name.removesuffix(".md") for name in found} - {"index"}
     below = ("requirements-", "proofs-", "findings-", *(f"vectors-{suite}" for suite in vector_pages.by_suite()))
     left = {name for name in left if not name.startswith(below)}
@@ -147,7 +147,7 @@ def contents(found: dict[str, str]) -> Iterator[str]:
 
 
 def resolved(text: str, path: Path, names: dict[Path, str]) -> str:
-    """A page with its links as the site needs them."""
+    """Return a page with its links as the site needs them."""
     lines, fence = [], ""
     for line in text.splitlines():
         opening = FENCE.match(line.lstrip())

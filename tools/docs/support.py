@@ -153,7 +153,7 @@ VERDICTS = {
 
 @cache
 def features() -> tuple[Feature, ...]:
-    """The features of "Can I use", in order.
+    """Return the features of "Can I use", in order.
 
     Raises:
         ValueError: one names an area of requirements that does not exist.
@@ -172,7 +172,7 @@ def features() -> tuple[Feature, ...]:
 
 @cache
 def engines() -> tuple[Asked, ...]:
-    """The engines that were asked to read or to write tables, those of this project last."""
+    """Return the engines that were asked to read or to write tables, those of this project last."""
     shown = [one for one in vector_results().asked if any(not _is_empty(one, feature) for feature in features())]
     titles = {one.name: title(one) for one in shown}
     return tuple(sorted(shown, key=lambda one: (one.engine in OURS, titles[one.name].lower(), one.version)))
@@ -189,7 +189,7 @@ def _titles() -> dict[str, str]:
 
 
 def title(engine: Asked) -> str:
-    """What people call an engine."""
+    """Return what people call an engine."""
     named = _titles().get(engine.name) or _titles().get(engine.engine) or engine.engine
     return f"T{named[1:]}" if named.startswith("this ") else named
 
@@ -223,7 +223,7 @@ def _count(found: Support, state: str, causes: Iterable[Cause]) -> None:
 
 @cache
 def golden_vectors() -> dict[str, list[Vector]]:
-    """The vectors that read golden tables that can be read, by table."""
+    """Return the vectors that read golden tables that can be read, by table."""
     found: dict[str, list[Vector]] = defaultdict(list)
     for vector in all_vectors().values():
         if vector.operation.name == "table.read" and any(isinstance(one, Ok) for one in vector.permitted):
@@ -270,12 +270,12 @@ def _causes_by_vector() -> dict[tuple[str, str], list[tuple[tuple[str, ...], Cau
 
 
 def asked(name: str) -> Asked:
-    """The engine of a name."""
+    """Return the engine of a name."""
     return next(one for one in vector_results().asked if one.name == name)
 
 
 def causes_of_vector(name: str, id_: str) -> list[Cause]:
-    """The findings about an engine that a vector shows, of the version that was asked.
+    """Return the findings about an engine that a vector shows, of the version that was asked.
 
     Args:
         name: of the engine.
@@ -300,7 +300,7 @@ def _causes_of_reason(name: str, reason: str) -> list[Cause]:
 
 
 def unmatched(given: Sequence[Feature]) -> list[str]:
-    """The patterns of features that select no golden table and no script; one of these is a mistake.
+    """Return the patterns of features that select no golden table and no script; one of these is a mistake.
 
     Args:
         given: the features.

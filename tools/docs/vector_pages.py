@@ -23,7 +23,7 @@ SIGNS = {"p": "✔", "o": "✔", "w": "✖", "r": "✖", "c": "✖", "u": "–"}
 
 @cache
 def by_suite() -> dict[str, list[Vector]]:
-    """The vectors of each suite."""
+    """Return the vectors of each suite."""
     found: dict[str, list[Vector]] = defaultdict(list)
     for vector in all_vectors().values():
         found[vector.suite].append(vector)
@@ -31,7 +31,7 @@ def by_suite() -> dict[str, list[Vector]]:
 
 
 def page(suite: str) -> str:
-    """The page of a suite."""
+    """Return the page of a suite."""
     vectors = by_suite()[suite]
     operations = sorted({vector.operation.name for vector in vectors})
     lines = [
@@ -81,7 +81,7 @@ def _shortened(value: Any) -> str:
 
 
 def index(suites: Iterable[str]) -> list[str]:
-    """What the page of all vectors gets at its end: the pages of the suites."""
+    """Return what the page of all vectors gets at its end: the pages of the suites."""
     names = list(suites)
     rows = [f"- [{name}](vectors-{name}.md): {len(by_suite()[name])} vectors" for name in names]
     hidden = ["```{toctree}", ":hidden:", "", *(f"vectors-{name}" for name in names), "```", ""]

@@ -65,7 +65,7 @@ versions stay, and readers of the newer version take what these leave out for th
 
 
 def page() -> str:
-    """The text of the page."""
+    """Return the text of the page."""
     lines = [INTRODUCTION, "## What each version adds", ""]
     features = (
         [
@@ -106,7 +106,7 @@ def _changed_fields(old: FormatVersion, new: FormatVersion) -> Iterator[list[str
 
 
 def _missing(rule: FieldRule, version: FormatVersion) -> str:
-    """What a reader takes where the field is missing; nothing where it has to be there, or is not looked for."""
+    """Return what a reader takes where the field is missing; nothing where it has to be there, or is not looked for."""
     if rule.missing is attrs.NOTHING or rule.write(version) is OMITTED or rule.read(version) is REQUIRED:
         return ""
     value: Any = rule.missing
