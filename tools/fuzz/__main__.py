@@ -48,7 +48,7 @@ def main(arguments: list[str]) -> int:
 
 
 def runs(targets: list[Target], seconds: float, by_coverage: float, seed: int, *, keep: bool) -> Iterator[Outcome]:
-    """What comes of each target: by chance, then guided by coverage."""
+    """Yield what comes of each target: by chance, then guided by coverage."""
     shares = sum(target.share for target in targets)
     if seconds:
         for target in targets:

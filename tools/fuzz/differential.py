@@ -47,14 +47,14 @@ class Difference:
     """Where the first difference is, without numbers."""
 
     def signature(self) -> tuple[str, str, str, str]:
-        """What differences have in common that are one."""
+        """Return what differences have in common that are one."""
         transform = str(self.args.get("transform", "")).partition("[")[0]
         type_ = self.args.get("type", "")
         kind = re.split(r"[(\[]", type_)[0] if isinstance(type_, str) else str(type_["type"])
         return self.op, kind, transform, f"{next(iter(self.answer))} {self.place}"
 
     def candidate(self) -> str:
-        """A candidate for a vector, in one line."""
+        """Return a candidate for a vector, in one line."""
         fields = {
             "operation": self.op,
             "reason": self.reason,
@@ -67,7 +67,7 @@ class Difference:
 
 
 def asked_of_reference(op: str, args: dict[str, Any]) -> Ok | Refused:
-    """What the reference answers."""
+    """Return what the reference answers."""
     answer = perform(operations(), op, args, REFUSALS)
     return Ok(answer["ok"]) if "ok" in answer else Refused(answer["error"]["kind"], answer["error"]["message"])
 
@@ -87,7 +87,7 @@ def difference(engine: str, op: str, args: dict[str, Any], answer: Answer) -> Di
 
 
 def differences(engine: str, process: Process, op: str, examples: int, seed_: int) -> Iterator[Difference | int]:
-    """The differences in one operation, each kind once, then the number of questions."""
+    """Yield the differences in one operation, each kind once, then the number of questions."""
     seen: set[tuple[str, str, str, str]] = set()
     last: list[Difference] = []
     count = 0

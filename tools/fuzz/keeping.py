@@ -42,7 +42,7 @@ def keep_inputs(target: Target, folder: Path) -> int:
 
 
 def _worth(target: Target, found: list[bytes]) -> list[bytes]:
-    """The inputs that run lines that nothing before them runs; short ones first."""
+    """Return the inputs that run lines that nothing before them runs; short ones first."""
     read, kept = target.load(), target.kept()
     known: set[Line] = set().union(*(lines_of(read, data) for data in kept))
     chosen: list[bytes] = []
@@ -55,7 +55,7 @@ def _worth(target: Target, found: list[bytes]) -> list[bytes]:
 
 
 def lines_of(read: Callable[[bytes], object], data: bytes) -> set[Line]:
-    """The lines of our code that an input runs."""
+    """Return the lines of our code that an input runs."""
     lines: set[Line] = set()
 
     def called(frame: FrameType, _event: str, _argument: Any) -> Any:

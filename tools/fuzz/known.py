@@ -51,7 +51,7 @@ def _is(kind: str) -> Callable[[dict[str, Any]], bool]:
 
 
 def _width(args: dict[str, Any]) -> int:
-    """The width of a truncation; 0 for other transforms."""
+    """Return the width of a truncation; 0 for other transforms."""
     name, _, width = args["transform"].partition("[")
     return int(width.rstrip("]")) if name == "truncate" else 0
 
@@ -96,7 +96,7 @@ def _other_blobs(args: dict[str, Any]) -> bool:
 
 
 def _partition_types(args: dict[str, Any]) -> list[str]:
-    """The types of partition values, of identity and truncation alone: those of others have no names."""
+    """Return the types of partition values, of identity and truncation alone: those of others have no names."""
     columns = {column["id"]: str(column["type"]) for column in args["schema"]["fields"]}
     specs = args["specs"] if "specs" in args else [args["spec"]]
     kept = ("identity", "truncate", "void")

@@ -71,7 +71,7 @@ OF_ENGINES = [
 
 @st.composite
 def _tables(draw: st.DrawFn, version: int) -> tuple[list[JsonObject], JsonObject, dict[str, Type]]:
-    """The columns and the spec of a table, and the types of partition values by field id."""
+    """Return the columns and the spec of a table, and the types of partition values by field id."""
     columns: list[JsonObject] = [{"id": 1, "name": "id", "required": True, "type": "long"}]
     fields: list[JsonObject] = []
     types: dict[str, Type] = {}
@@ -164,7 +164,7 @@ def _entries(draw: st.DrawFn, version: int, content: int, types: dict[str, Type]
 
 
 def _path(record: JsonObject) -> str:
-    """What no two entries, and no two manifests, have in common."""
+    """Return what no two entries, and no two manifests, have in common."""
     return str(record["data_file"]["file_path"] if "data_file" in record else record["manifest_path"])
 
 

@@ -36,7 +36,7 @@ Mutate = Callable[[random.Random, bytes, Sequence[bytes]], bytes]
 
 
 def mutated_bytes(rng: random.Random, data: bytes, seeds: Sequence[bytes]) -> bytes:
-    """Some changes of single bytes, numbers and stretches."""
+    """Return some changes of single bytes, numbers and stretches."""
     out = bytearray(data)
     for _ in range(1 + int(rng.expovariate(0.5))):
         _STEPS[int(rng.random() * len(_STEPS))](rng, out, seeds)
@@ -154,7 +154,7 @@ HOSTILE: tuple[Any, ...] = (
 
 
 def mutated_json(rng: random.Random, data: bytes, seeds: Sequence[bytes]) -> bytes:
-    """A document with some values changed, dropped, repeated or taken from another; sometimes its bytes as well."""
+    """Return a document in which some values are changed, dropped, repeated or swapped; sometimes its bytes too."""
     try:
         document = [json.loads(data)]
     except (ValueError, RecursionError):
@@ -221,7 +221,7 @@ def _part(rng: random.Random, seeds: Sequence[bytes]) -> Any:
 
 
 def mutated_vector(rng: random.Random, data: bytes, seeds: Sequence[bytes]) -> bytes:
-    """A deletion vector whose bitmap is broken, with the length and the checksum of what it then is."""
+    """Return a deletion vector whose bitmap is broken, with the length and the checksum of what it then is."""
     made = mutated_bytes(rng, data, seeds)
     if rng.random() < 0.2 or len(made) < 12:
         return made
@@ -230,7 +230,7 @@ def mutated_vector(rng: random.Random, data: bytes, seeds: Sequence[bytes]) -> b
 
 
 def mutated_puffin(rng: random.Random, data: bytes, seeds: Sequence[bytes]) -> bytes:
-    """A Puffin file whose footer is a broken document, or whose blobs are broken bytes, with the footer's length."""
+    """Return a Puffin file with a broken footer document, or broken bytes as blobs, and the right footer length."""
     if rng.random() < 0.3 or len(data) < 20:
         return mutated_bytes(rng, data, seeds)
     (size,) = struct.unpack_from("<i", data, len(data) - 12)
@@ -246,7 +246,7 @@ def mutated_puffin(rng: random.Random, data: bytes, seeds: Sequence[bytes]) -> b
 
 
 def mutated_avro(rng: random.Random, data: bytes, seeds: Sequence[bytes]) -> bytes:
-    """An Avro container with a broken schema, header or block, framed again without compression."""
+    """Return an Avro container with a broken schema, header or block, framed again without compression."""
     if rng.random() < 0.3:
         return mutated_bytes(rng, data, seeds)
     try:
@@ -277,7 +277,7 @@ def mutated_avro(rng: random.Random, data: bytes, seeds: Sequence[bytes]) -> byt
 
 
 def mutated_footer(rng: random.Random, data: bytes, seeds: Sequence[bytes]) -> bytes:
-    """A Parquet footer that is broken inside, with its length and magic."""
+    """Return a Parquet footer that is broken inside, with its length and magic."""
     if rng.random() < 0.1 or len(data) < 12:
         return mutated_bytes(rng, data, seeds)
     footer = mutated_bytes(rng, data[4:-8], [seed[4:-8] for seed in rng.choices(seeds, k=3)])
@@ -285,7 +285,7 @@ def mutated_footer(rng: random.Random, data: bytes, seeds: Sequence[bytes]) -> b
 
 
 def mutated_orc(rng: random.Random, data: bytes, seeds: Sequence[bytes]) -> bytes:
-    """An ORC file whose footer or first stripe's footer is broken, and stored without compression."""
+    """Return an ORC file whose footer or first stripe's footer is broken, and stored without compression."""
     try:
         if rng.random() < 0.1 or data[-1] > 64:
             raise ValueError("bytes alone")
@@ -318,7 +318,7 @@ def _varint_at(data: bytes, place: int) -> tuple[int, int]:
 
 
 def _unpacked(section: bytes, compression: int) -> bytes:
-    """The content of a part of an ORC file that is deflated or stored."""
+    """Return the content of a part of an ORC file that is deflated or stored."""
     if compression not in (0, 1):
         raise ValueError("the codec is for others")
     if not compression:
@@ -333,7 +333,7 @@ def _unpacked(section: bytes, compression: int) -> bytes:
 
 
 def _opened(data: bytes) -> tuple[dict[bytes, bytes], bytes, list[tuple[int, bytes]]]:
-    """The metadata, sync marker and decompressed blocks of a sound container; the codec becomes ``null``."""
+    """Return the metadata, sync marker and decompressed blocks of a sound container; the codec becomes ``null``."""
     position, metadata, blocks = 4, {}, []
 
     def long() -> int:

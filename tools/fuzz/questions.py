@@ -45,7 +45,7 @@ def _encoded(op: str, member: str) -> st.SearchStrategy[Asked]:
 
 
 def _absolute(value: Any) -> Any:
-    """The absolute value of a float; anything else as it is."""
+    """Return the absolute value of a float; anything else as it is."""
     return abs(value) if isinstance(value, float) else value
 
 

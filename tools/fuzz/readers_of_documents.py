@@ -88,7 +88,7 @@ class _Given:
 
 
 def usage(read: Callable[[bytes], object]) -> Callable[[bytes], object]:
-    """A reader of the tool's own files, whose complaints to the user are as they should be."""
+    """Return a reader of the tool's own files, whose complaints to the user are as they should be."""
     from conformance.core.failures import UsageError
 
     def run(data: bytes) -> object:
@@ -139,7 +139,7 @@ def _deviations() -> Callable[[bytes], object]:
 
 
 def _entries() -> Iterator[bytes]:
-    """The known deviations of each engine, without its sections of other forms."""
+    """Yield the known deviations of each engine, without its sections of other forms."""
     for text in files("*/deviations.toml", below="conformance/engines")():
         yield re.split(rb"(?m)^\[\[(?!deviation\])", text)[0]
 

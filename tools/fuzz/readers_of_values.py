@@ -47,7 +47,7 @@ def _types() -> tuple[Any, ...]:
 
 
 def _typed(read: Callable[[Any, bytes], object]) -> Callable[[bytes], object]:
-    """A reader of a value of a type: the first byte chooses the type."""
+    """Return a reader of a value of a type: the first byte chooses the type."""
     types = _types()
     return refusing(lambda data: read(types[data[0] % len(types)], data[1:]) if data else None)
 
@@ -102,7 +102,7 @@ def _variant() -> Callable[[bytes], object]:
 
 
 def _shredded() -> Callable[[bytes], object]:
-    """A shredded object with a list: its metadata, its value, a field's and an element's, each behind its length."""
+    """Return a shredded object with a list: its metadata, value, a field and an element, each behind its length."""
     import pyarrow as pa
 
     from spec_ref.columnar.encodings.variant.shredding import unshred

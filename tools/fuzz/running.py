@@ -117,7 +117,7 @@ class Attempts:
         self.began = time.process_time()
 
     def give(self, data: bytes) -> object:
-        """What the reader makes of an input; None where that is a finding."""
+        """Return what the reader makes of an input; None where that is a finding."""
         self.outcome.inputs += 1
         self.watch.next()
         try:
@@ -131,7 +131,7 @@ class Attempts:
         return None
 
     def smaller(self, data: bytes, error: str, seconds: float = 2) -> bytes:
-        """An input with the same finding that has fewer bytes, as far as some seconds reach."""
+        """Return an input with the same finding that has fewer bytes, as far as some seconds reach."""
         if error == "TooSlow":
             return data
 
@@ -145,7 +145,7 @@ class Attempts:
         return len(self.seen) >= self.most or time.process_time() - self.began >= seconds
 
     def end(self) -> Outcome:
-        """What came of all."""
+        """Return what came of all."""
         self.watch.stop()
         self.outcome.seconds = time.process_time() - self.began
         return self.outcome
@@ -169,7 +169,7 @@ class Cuts:
 
 
 def key(error: str) -> str:
-    """What findings have in common that are one."""
+    """Return what findings have in common that are one."""
     return error.partition(": ")[0]
 
 

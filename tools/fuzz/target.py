@@ -33,18 +33,18 @@ class Target:
     """Its share of the time."""
 
     def kept(self) -> list[bytes]:
-        """The inputs to begin with: sound ones, some that reach far, and those that were once wrong."""
+        """Return the inputs to begin with: sound ones, some that reach far, and those that were once wrong."""
         kept = [seed for seed in dict.fromkeys(self.seeds()) if len(seed) <= LARGEST_SEED]
         kept = kept[:: max(1, len(kept) // MOST_SEEDS)] or [b""]
         return kept + read_inputs(CORPUS / f"{self.name}.txt") + self.regressions()
 
     def regressions(self) -> list[bytes]:
-        """The inputs that once were wrong."""
+        """Return the inputs that once were wrong."""
         return read_inputs(REGRESSIONS / f"{self.name}.txt")
 
 
 def read_inputs(path: Path) -> list[bytes]:
-    """The inputs of a file: a line of hexadecimal for each, after which a comment may follow."""
+    """Return the inputs of a file: a line of hexadecimal for each, after which a comment may follow."""
     if not path.exists():
         return []
     lines = (line.partition("#")[0].strip() for line in path.read_text(encoding="utf-8").splitlines())
@@ -53,7 +53,7 @@ def read_inputs(path: Path) -> list[bytes]:
 
 @functools.cache
 def vectors() -> list[tuple[str, dict[str, Any]]]:
-    """The operation and arguments of every vector."""
+    """Return the operation and arguments of every vector."""
     found = []
     for path in sorted((ROOT / "vectors").glob("*/*.json")):
         if not path.name.endswith(".schema.json"):
@@ -63,7 +63,7 @@ def vectors() -> list[tuple[str, dict[str, Any]]]:
 
 
 def asked(operation: str, member: str) -> Iterator[Any]:
-    """What vectors of an operation have as one of their arguments."""
+    """Return what vectors of an operation have as one of their arguments."""
     return (args[member] for name, args in vectors() if name == operation and member in args)
 
 
@@ -98,14 +98,14 @@ class Refusal:
 
 
 def refusal(error: Exception, requirement: str = "") -> Refusal:
-    """The refusal that an error is; that it is shown must not fail either."""
+    """Return the refusal that an error is; that it is shown must not fail either."""
     str(error)
     *_, (frame, line) = traceback.walk_tb(error.__traceback__)
     return Refusal(requirement, frame.f_code.co_filename, line)
 
 
 def refusing(read: Callable[[bytes], object]) -> Callable[[bytes], object]:
-    """A reader whose refusals are as they should be."""
+    """Return a reader whose refusals are as they should be."""
     from spec_ref.core.errors import SpecError
 
     def run(data: bytes) -> object:
@@ -123,7 +123,7 @@ def text_of(data: bytes) -> str:
 
 
 def document(read: Callable[[Any], object]) -> Callable[[bytes], object]:
-    """A reader of JSON, read as the reference reads it."""
+    """Return a reader of JSON, read as the reference reads it."""
     from spec_ref.json.documents import loads
 
     return refusing(lambda data: read(loads(data)))
