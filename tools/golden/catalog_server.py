@@ -59,12 +59,12 @@ class Table:
         self._save()
 
     def as_json(self) -> JsonObject:
-        """The answer to a request for the table."""
+        """Return the answer to a request for the table."""
         return {"metadata-location": self.file, "metadata": self.metadata, "config": {}}
 
 
 def empty_metadata(format_version: int, fields: list[JsonObject], partition: list[JsonObject]) -> JsonObject:
-    """The metadata of a table without snapshots."""
+    """Return the metadata of a table without snapshots."""
     schema = {"type": "struct", "schema-id": 0, "fields": fields}
     metadata: JsonObject = {
         "format-version": format_version,

@@ -24,12 +24,12 @@ NULLS = {"id_bucket": None, "ts_day": None, "a b": None}
 
 
 def entry(status: int, partition: dict[str, Any], rows: int, number: int, **more: object) -> dict[str, Any]:
-    """An entry to expect: ``number`` is the statement that added the file."""
+    """Return an entry to expect: ``number`` is the statement that added the file."""
     return {"status": status, "content": 0, "partition": partition, "record_count": rows, "number": number, **more}
 
 
 def expected(version: int) -> list[list[dict[str, Any]]]:
-    """The entries of all manifests after each statement."""
+    """Return the entries of all manifests after each statement."""
     ids = [0, 2] if version == 3 else [None, None]
     first = entry(1, FULL, 2, 1, first_row_id=ids[0])
     second = entry(1, NULLS, 1, 2, first_row_id=ids[1])
@@ -54,7 +54,7 @@ STATEMENTS = [
 
 
 def spark_tables(output: Path) -> tuple[str, list[dict[str, Any]]]:
-    """The tables of Iceberg-Java, through Spark's SQL."""
+    """Return the tables of Iceberg-Java, through Spark's SQL."""
     import snowpark_connect_deps_iceberg as jars
     from pyspark.sql import SparkSession
 
@@ -95,7 +95,7 @@ def spark_tables(output: Path) -> tuple[str, list[dict[str, Any]]]:
 
 
 def pyiceberg_tables(output: Path) -> tuple[str, list[dict[str, Any]]]:
-    """The tables of PyIceberg: the same statements as calls."""
+    """Return the tables of PyIceberg: the same statements as calls."""
     import datetime
 
     import pyarrow as pa

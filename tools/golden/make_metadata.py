@@ -77,14 +77,14 @@ class Java:
             process.stdin.close()
 
     def strings(self, values: dict[str, str]) -> Any:
-        """A Java map."""
+        """Return a Java map."""
         made = self.jvm.java.util.HashMap()
         for name, value in values.items():
             made.put(name, value)
         return made
 
     def create(self, name: str, version: int, say: Callable[[str], None]) -> Any:
-        """A table of a version, partitioned and sorted."""
+        """Return a table of a version, partitioned and sorted."""
         schema = self.iceberg.SchemaParser.fromJson(json.dumps(SCHEMA))
         spec = self.iceberg.PartitionSpec.builderFor(schema).bucket("id", 16).day("ts").build()
         ascending = self.iceberg.NullOrder.NULLS_FIRST
@@ -94,7 +94,7 @@ class Java:
         return self.tables.create(schema, spec, order, properties, f"file:{PLACE / self.version / name}")
 
     def append(self, table: Any, number: int, say: Callable[[str], None]) -> int:
-        """A snapshot with one more file of ten rows; its id."""
+        """Return a snapshot with one more file of ten rows; its id."""
         builder = self.iceberg.DataFiles.builder(table.spec()).withPath(f"{table.location()}/data/{number}.parquet")
         file = builder.withFileSizeInBytes(1000).withRecordCount(10).build()
         table.newAppend().appendFile(file).commit()
@@ -126,7 +126,7 @@ class Java:
         say("sort by text desc nulls last, bucket[8](id) asc nulls last")
 
     def refer(self, table: Any, first: int, say: Callable[[str], None]) -> None:
-        """A branch and a tag with retention."""
+        """Return a branch and a tag with retention."""
         manage = table.manageSnapshots().createTag("first", first).setMaxRefAgeMs("first", 10**12)
         manage = manage.createBranch("audit", first).setMinSnapshotsToKeep("audit", 3)
         manage.setMaxSnapshotAgeMs("audit", 10**11).commit()
@@ -153,7 +153,7 @@ class Java:
         say(f"schema.name-mapping.default = {MAPPING}")
 
     def encrypt(self, table: Any, say: Callable[[str], None]) -> None:
-        """An encryption key."""
+        """Return an encryption key."""
         data = self.jvm.java.nio.ByteBuffer.wrap(b"iceberg")
         key = self.iceberg.encryption.BaseEncryptedKey("k1", data, "master", self.strings({"rank": "1"}))
         operations = table.operations()
@@ -164,12 +164,12 @@ class Java:
         say("encryption key k1, encrypted by master")
 
     def upgrade(self, table: Any, version: int, say: Callable[[str], None]) -> None:
-        """A newer format version."""
+        """Return a newer format version."""
         table.updateProperties().set("format-version", str(version)).commit()
         say(f"upgrade to {version}")
 
     def file(self, table: Any) -> Path:
-        """The table's metadata file."""
+        """Return the table's metadata file."""
         table.refresh()
         return Path(str(table.operations().current().metadataFileLocation()).removeprefix("file:"))
 
@@ -191,7 +191,7 @@ class Python:
         """Nothing to end."""
 
     def create(self, name: str, version: int, say: Callable[[str], None]) -> Any:
-        """A table of a version, partitioned and sorted."""
+        """Return a table of a version, partitioned and sorted."""
         from pyiceberg.partitioning import PartitionField, PartitionSpec
         from pyiceberg.schema import Schema
         from pyiceberg.table.sorting import NullOrder, SortDirection, SortField, SortOrder
@@ -210,7 +210,7 @@ class Python:
         return self.catalog.create_table(f"db.{name}", schema, location, spec, order, properties)
 
     def append(self, table: Any, number: int, say: Callable[[str], None]) -> int:
-        """A snapshot with one more file of ten rows; its id."""
+        """Return a snapshot with one more file of ten rows; its id."""
         from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
         from pyiceberg.typedef import Record
 
@@ -255,7 +255,7 @@ class Python:
         say("sort by text desc nulls last, bucket[8](id) asc nulls last")
 
     def refer(self, table: Any, first: int, say: Callable[[str], None]) -> None:
-        """A branch and a tag with retention."""
+        """Return a branch and a tag with retention."""
         with table.manage_snapshots() as manage:
             manage.create_tag(first, "first", 10**12)
             manage.create_branch(first, "audit", max_snapshot_age_ms=10**11, min_snapshots_to_keep=3)
@@ -289,13 +289,13 @@ class Python:
         say(f"schema.name-mapping.default = {MAPPING}")
 
     def upgrade(self, table: Any, version: int, say: Callable[[str], None]) -> None:
-        """A newer format version."""
+        """Return a newer format version."""
         with table.transaction() as transaction:
             transaction.upgrade_table_version(format_version=version)
         say(f"upgrade to {version}")
 
     def file(self, table: Any) -> Path:
-        """The table's metadata file."""
+        """Return the table's metadata file."""
         return Path(table.refresh().metadata_location.removeprefix("file://"))
 
 

@@ -59,7 +59,7 @@ METRICS_SELECT = """
 
 
 def session(jar: str) -> SparkSession:
-    """A local session of one core with a Hadoop catalog called golden."""
+    """Return a local session of one core with a Hadoop catalog called golden."""
     return (
         SparkSession.builder.master("local[1]")
         .config("spark.jars", jar)
@@ -98,12 +98,12 @@ def files_of(spark: SparkSession, table: str, condition: str) -> list[dict[str, 
 
 
 def local(location: str) -> Path:
-    """The path of a location in the warehouse."""
+    """Return the path of a location in the warehouse."""
     return Path(location.removeprefix("file:").replace("//", "/"))
 
 
 def metadata_of(table: str) -> dict[str, Any]:
-    """The current metadata of a table."""
+    """Return the current metadata of a table."""
     folder = WAREHOUSE.joinpath(*table.split("."), "metadata")
     version = (folder / "version-hint.text").read_text().strip()
     metadata: dict[str, Any] = json.loads((folder / f"v{version}.metadata.json").read_text())
@@ -192,7 +192,7 @@ def partition_statistics(spark: SparkSession, out: Path) -> dict[str, Any]:
 
 
 def data_files(spark: SparkSession, out: Path) -> list[dict[str, Any]]:
-    """The same rows in a file of each format, with the metrics that their manifest entries have."""
+    """Return the same rows in a file of each format, with the metrics that their manifest entries have."""
     made = []
     for format_ in ("parquet", "orc", "avro"):
         name = f"db.metrics_{format_}"

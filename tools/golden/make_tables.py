@@ -27,7 +27,7 @@ INSIDE = "ICEBERG_CONFORMANCE_MAKING"
 
 
 def chosen(names: list[str]) -> list[str]:
-    """The tables that are asked for."""
+    """Return the tables that are asked for."""
     every = make_tables_kit.MAKERS
     if not names:
         return [name for name in every if not (make_tables_kit.KEPT / name / "index.json").is_file()]

@@ -23,7 +23,7 @@ Rows = list[tuple[Any, ...]]
 
 
 def columns(name: str) -> tuple[dict[str, Any], Rows]:
-    """The columns of a table, each called as its type, and the rows."""
+    """Return the columns of a table, each called as its type, and the rows."""
     types = awkward.TABLES[name]
     rows = [
         row
@@ -65,7 +65,7 @@ for _kind in awkward.TABLES:
 
 
 def _named(type_: Any, value: Any) -> Any:
-    """A value of a written row as makers of golden tables write it."""
+    """Return a value of a written row as makers of golden tables write it."""
     if value is None or not isinstance(type_, dict):
         return value
     if type_["type"] == "struct":

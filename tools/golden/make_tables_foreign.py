@@ -156,7 +156,10 @@ def _fields(**types: Any) -> Any:
 
 
 def _variants(name: str, about: str, parts: Any, rows: list[tuple[dict[str, Any], Any]], **more: Any) -> None:
-    """A table of a column of variants whose typed values are of an Arrow type, of rows as they are stored and read."""
+    """Create a table with a column of variants, whose typed values have an Arrow type.
+
+    The rows are given as they are stored, and as they are read.
+    """
 
     @golden(name, ENGINE)
     def make(_session: None) -> None:

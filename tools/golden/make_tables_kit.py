@@ -25,7 +25,7 @@ Row = dict[str, Any]
 
 
 def exchange(type_: Any, value: Any) -> Any:
-    """The exchange form of a value that is written as the makers write it."""
+    """Return the exchange form of a value that is written as the makers write it."""
     if value is None:
         return None
     if isinstance(type_, dict):
@@ -48,7 +48,7 @@ def exchange(type_: Any, value: Any) -> Any:
 
 
 def struct(*fields: tuple[int, str, Any]) -> dict[str, Any]:
-    """A struct type of optional fields."""
+    """Return a struct type of optional fields."""
     return {
         "type": "struct",
         "fields": [{"id": id_, "name": name, "required": False, "type": type_} for id_, name, type_ in fields],
@@ -56,18 +56,18 @@ def struct(*fields: tuple[int, str, Any]) -> dict[str, Any]:
 
 
 def list_of(element_id: int, element: Any) -> dict[str, Any]:
-    """A list type of optional elements."""
+    """Return a list type of optional elements."""
     return {"type": "list", "element-id": element_id, "element-required": False, "element": element}
 
 
 def map_of(key_id: int, key: Any, value_id: int, value: Any) -> dict[str, Any]:
-    """A map type of optional values."""
+    """Return a map type of optional values."""
     ids = {"key-id": key_id, "value-id": value_id}
     return {"type": "map", **ids, "key": key, "value": value, "value-required": False}
 
 
 def _plain(type_: Any) -> Any:
-    """A type as types are compared: without docs, defaults and the spaces of decimals."""
+    """Return a type as types are compared: without docs, defaults and the spaces of decimals."""
     if isinstance(type_, str):
         return type_.replace(" ", "")
     kept = ("type", "id", "name", "element-id", "key-id", "value-id")
@@ -172,12 +172,12 @@ class Table:
     # What is kept.
 
     def metadata_file(self) -> Path:
-        """The newest metadata file."""
+        """Return the newest metadata file."""
         files = list((self.location / "metadata").glob("*.metadata.json"))
         return max(files, key=lambda path: (path.stat().st_mtime_ns, path.name))
 
     def metadata(self) -> dict[str, Any]:
-        """The newest metadata."""
+        """Return the newest metadata."""
         data = self.metadata_file().read_bytes()
         read: dict[str, Any] = json.loads(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
         return read
@@ -251,7 +251,7 @@ class Table:
 
 
 def index_text(index: dict[str, Any]) -> str:
-    """The text of an index: a line for each statement, state and file."""
+    """Return the text of an index: a line for each statement, state and file."""
     lines = []
     for name, member in index.items():
         if isinstance(member, list) and member:

@@ -12,7 +12,7 @@ SQL_TYPES = {"timestamptz": "TIMESTAMP", "timestamp": "TIMESTAMP_NTZ", "long": "
 
 
 def sql_type(type_: Any) -> str:
-    """A type in Spark's SQL."""
+    """Return a type in Spark's SQL."""
     if isinstance(type_, dict):
         if type_["type"] == "struct":
             parts = ("`{}`: {}".format(field["name"], sql_type(field["type"])) for field in type_["fields"])
@@ -26,7 +26,7 @@ def sql_type(type_: Any) -> str:
 
 
 def literal(type_: Any, value: Any) -> str:
-    """A value in Spark's SQL."""
+    """Return a value in Spark's SQL."""
     if value is None:
         return f"CAST(NULL AS {sql_type(type_)})"
     if isinstance(type_, dict):
@@ -115,7 +115,7 @@ class SparkTable(Table):
         assert len(self.rows) < before, where
 
     def java(self) -> Any:
-        """The table in the Java API, as it is now."""
+        """Return the table in the Java API, as it is now."""
         return self.session.catalog.loadTable(self.session.identifier(self.name))
 
     def refresh(self) -> None:
@@ -156,7 +156,7 @@ class Session:
         self._holders()
 
     def identifier(self, name: str) -> Any:
-        """The identifier of a golden table."""
+        """Return the identifier of a golden table."""
         return self.iceberg.catalog.TableIdentifier.parse(f"tables.{name}")
 
     # Values of Java's generic records. Py4J makes Integers of ints and unboxes what it is given: a Long or Float stays
@@ -179,7 +179,7 @@ class Session:
         self._put = mapping.getMethod("put", self.array("java.lang.Class", thing, thing))
 
     def array(self, class_: str, *items: Any) -> Any:
-        """A Java array."""
+        """Return a Java array."""
         owner = self.jvm
         for part in class_.split("."):
             owner = getattr(owner, part)
@@ -189,14 +189,14 @@ class Session:
         return made
 
     def ints(self, items: list[int]) -> Any:
-        """A Java array of ints."""
+        """Return a Java array of ints."""
         made = self.spark.sparkContext._gateway.new_array(self.jvm.int, len(items))
         for index, item in enumerate(items):
             made[index] = item
         return made
 
     def box(self, type_: Any, value: Any) -> Any:
-        """A value of Java's generic records, in a list of one."""
+        """Return a value of Java's generic records, in a list of one."""
         java = self.jvm.java
         holder = java.util.ArrayList()
         if value is None:
@@ -232,7 +232,7 @@ class Session:
         return holder
 
     def literal(self, type_: Any, value: Any) -> Any:
-        """A constant of the Java API."""
+        """Return a constant of the Java API."""
         literals = self.iceberg.expressions.Literal
         if type_ in ("int", "boolean", "double", "string"):
             return literals.of(value)
@@ -268,7 +268,7 @@ class Session:
         return schema.columns()
 
     def record(self, struct: Any, types: dict[str, Any], row: dict[str, Any]) -> Any:
-        """A generic record."""
+        """Return a generic record."""
         made = self.iceberg.data.GenericRecord.create(struct)
         for name, type_ in types.items():
             key = self.jvm.java.util.ArrayList()
@@ -277,7 +277,7 @@ class Session:
         return made
 
     def schema(self, columns: dict[str, Any], ids: Iterable[int] | None = None) -> Any:
-        """A schema of the Java API."""
+        """Return a schema of the Java API."""
         import json
 
         numbers = list(ids) if ids is not None else list(range(1, len(columns) + 1))
@@ -320,7 +320,7 @@ class JavaTable(SparkTable):
         return self.session.iceberg.encryption.EncryptedFiles.plainAsEncryptedOutput(file), path
 
     def partition(self, spec: Any, values: dict[str, Any] | None) -> Any:
-        """A partition tuple of a spec, from strings as in paths."""
+        """Return a partition tuple of a spec, from strings as in paths."""
         if not values:
             return None
         data = self.session.iceberg.PartitionData(spec.partitionType())
@@ -348,7 +348,7 @@ class JavaTable(SparkTable):
         return data
 
     def factory(self, format_: str, equality: list[int] | None = None, equality_columns: Any = None) -> Any:
-        """The generic writers."""
+        """Return the generic writers."""
         table = self.java()
         formats = self.session.iceberg.FileFormat
         chosen = formats.fromString(format_)

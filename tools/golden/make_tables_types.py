@@ -182,7 +182,7 @@ def _nested(name: str, version: int, format_: str) -> None:
 
 
 def _renumbered() -> Any:
-    """The deep column with the ids that a new table gives: columns first, then what is inside them, in order."""
+    """Return the deep column with the ids that a new table gives: columns first, then what is inside them, in order."""
     return list_of(11, struct((12, "name", "string"), (13, "counts", map_of(14, "int", 15, list_of(16, "long")))))
 
 

@@ -38,7 +38,7 @@ SPELLINGS = {"decimal": "B12", "geometry": "B13", "geography": "B13"}
 
 
 def documents() -> dict[str, dict[str, Any]]:
-    """The vector files by their path below the folder of vectors."""
+    """Return the vector files by their path below the folder of vectors."""
     found: dict[str, dict[str, Any]] = {}
     for file in json.loads(CASES.read_text(encoding="utf-8"))["files"]:
         made = vector_file(file["surface"], file["directory"], file["commit"], file["cases"])

@@ -95,7 +95,7 @@ def _age(path: Path) -> tuple[int, str]:
 
 
 def attempt(statement: str, action: Callable[..., object], *args: object) -> tuple[str, str | None]:
-    """A statement, and what the engine said where it refused."""
+    """Return a statement, and what the engine said where it refused."""
     try:
         action(*args)
     except Exception as error:
@@ -112,7 +112,7 @@ COLUMNS = "id bigint NOT NULL, name string, amount decimal(9, 2), at timestamp"
 
 
 def arrow_rows() -> Any:
-    """The two rows."""
+    """Return the two rows."""
     import pyarrow as pa
 
     fields: list[pa.Field[Any]] = [
@@ -130,7 +130,7 @@ def arrow_rows() -> Any:
 
 
 def pyiceberg_table(made: Tables, version: int) -> tuple[Any, str]:
-    """A new table of PyIceberg, and how it was created."""
+    """Return a new table of PyIceberg, and how it was created."""
     from pyiceberg.catalog.sql import SqlCatalog
     from pyiceberg.partitioning import PartitionField, PartitionSpec
     from pyiceberg.schema import Schema
@@ -157,7 +157,7 @@ def pyiceberg_table(made: Tables, version: int) -> tuple[Any, str]:
 
 
 def writer_of(engine: str) -> Callable[..., None]:
-    """The function of an engine that writes its tables."""
+    """Return the function of an engine that writes its tables."""
     path = ENGINES / engine.replace("-", "_") / "golden_writer.py"
     if not path.is_file():
         known = ", ".join(one.parent.name.replace("_", "-") for one in sorted(ENGINES.glob("*/golden_writer.py")))
