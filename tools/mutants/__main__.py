@@ -107,7 +107,7 @@ KINDS = ("killed", "equivalent", "survived", "stillborn")
 
 
 def score_text(mutants: list[Mutant], results: dict[str, tuple[str, str]]) -> str:
-    """The score in its file's form; mutants without a result are listed as untried."""
+    """Return the score in its file's form; mutants without a result are listed as untried."""
     known = {one.id: results.get(one.id, ("untried", "")) for one in mutants}
     lines = [SCORE_HEADING, f"mutants = {len(mutants)}"]
     lines += [f"{kind} = {sum(status == kind for status, _ in known.values())}" for kind in (*KINDS, "untried")]

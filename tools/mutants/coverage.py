@@ -48,7 +48,7 @@ def measure(preloaded: Preloaded, kind: str) -> Coverage:
 
 
 def joined(parts: Iterable[Coverage]) -> Coverage:
-    """What several kinds of cases run."""
+    """Return what several kinds of cases run."""
     coverage = Coverage()
     for part in parts:
         coverage.imported |= part.imported
@@ -142,7 +142,7 @@ _COVERAGE: list[Coverage] = []
 
 
 def covered(preloaded: Preloaded) -> Coverage:
-    """What runs what; measured once for each state of the reference, the vectors and the checks."""
+    """Return what runs what; measured once for each state of the reference, the vectors and the checks."""
     if not _COVERAGE:
         _COVERAGE.append(joined(_covered(preloaded, kind) for kind in ("vector", *CHECKS)))
         for case in _COVERAGE[0].wrong:

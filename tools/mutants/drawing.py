@@ -192,14 +192,14 @@ def _is_refusal(node: ast.expr) -> bool:
 
 
 def _without_docstring(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements of a body that do something: strings among them document what comes before."""
+    """Yield the statements of a body that do something: strings among them document what comes before."""
     for statement in body:
         if not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)):
             yield statement
 
 
 def changes(source: str) -> list[Change]:
-    """All mutations of a module, in the order of the text."""
+    """Return all mutations of a module, in the order of the text."""
     finder = _Finder(source)
     for statement in _without_docstring(ast.parse(source).body):
         finder.visit(statement)
@@ -207,7 +207,7 @@ def changes(source: str) -> list[Change]:
 
 
 def as_mutant(path: Path, source: str, change: Change) -> Mutant | None:
-    """A change as a part of the syntax tree; None where the result is not Python."""
+    """Return a change as a part of the syntax tree; None where the result is not Python."""
     data = source.encode()
     made = (data[: change.start] + change.new.encode() + data[change.end :]).decode()
     try:
@@ -240,7 +240,7 @@ def fits(mutant: Mutant) -> bool:
 
 
 def draw(path: Path, kept: list[Mutant]) -> list[Mutant]:
-    """The share of a module: those kept that still fit, and others, from as many functions as there are.
+    """Return the share of a module: those kept that still fit, and others, from as many functions as there are.
 
     What is drawn follows from the text of the module alone.
     """
@@ -267,6 +267,6 @@ def draw(path: Path, kept: list[Mutant]) -> list[Mutant]:
 
 
 def draw_all(kept: list[Mutant]) -> list[Mutant]:
-    """The drawn mutants of all modules of the reference, in the order of files."""
+    """Return the drawn mutants of all modules of the reference, in the order of files."""
     paths = sorted((ROOT / "spec_ref").rglob("*.py"))
     return [one for path in paths for one in draw(path, [old for old in kept if ROOT / old.file == path])]

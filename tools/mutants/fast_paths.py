@@ -239,7 +239,7 @@ def _transformed(predicate: Any) -> bool:
 
 
 def _renamed(predicate: Any) -> Any:
-    """A predicate of one column as one of the column ``other``."""
+    """Return a predicate of one column as one of the column ``other``."""
     if not isinstance(predicate, dict):
         return predicate
     return {

@@ -75,7 +75,7 @@ class Preloaded:
                     self.rows[row["id"]] = (str(path), content, row)
 
     def vectors(self) -> list[str]:
-        """The names of all vectors, in an order that has something of everything early and what is slow last."""
+        """Return the names of all vectors, in an order that has something of everything early and what is slow last."""
         names = sorted(self.rows)
         random.Random(0).shuffle(names)
         return sorted(names, key=lambda name: self.rows[name][1]["operation"] in READING)
@@ -130,14 +130,14 @@ class Judges:
             return judge(placed, given).outcome is Outcome.PASSED
 
     def checks(self, kind: str) -> dict[str, Callable[[], bool]]:
-        """The checks of a kind by name."""
+        """Return the checks of a kind by name."""
         if kind not in self._checks:
             self._checks[kind] = CHECKS[kind](self)
         return self._checks[kind]
 
 
 def _corruptions(_judges: Judges) -> dict[str, Callable[[], bool]]:
-    """The corruption kit of the validator, and the tables that are valid."""
+    """Return the corruption kit of the validator, and the tables that are valid."""
     from conformance.validator.context import Level
     from conformance.validator.run import Snapshots
     from spec_ref.checks.findings import MAX_EXAMPLES, Severity
@@ -224,7 +224,7 @@ CHECKS: dict[str, Callable[[Judges], dict[str, Callable[[], bool]]]] = {
 
 
 def failing(judges: Judges, cases: Iterable[str]) -> str | None:
-    """The first case that does not come out as it should; an exception is one too."""
+    """Return the first case that does not come out as it should; an exception is one too."""
     signal.signal(signal.SIGPROF, _too_long)
     for case in cases:
         signal.setitimer(signal.ITIMER_PROF, LONGEST_CASE)
@@ -251,7 +251,7 @@ def quiet() -> None:
 
 
 def modules() -> list[str]:
-    """The modules of the reference."""
+    """Return the modules of the reference."""
     paths = sorted((ROOT / "spec_ref").rglob("*.py"))
     names = [path.relative_to(ROOT).as_posix().removesuffix(".py").removesuffix("/__init__") for path in paths]
     return [name.replace("/", ".") for name in names]

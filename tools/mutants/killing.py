@@ -115,7 +115,7 @@ def in_place_of(mutant: Mutant, *, patches: bool = True) -> None:
 
 
 def candidates(preloaded: Preloaded, mutant: Mutant, coverage: Coverage) -> list[str]:
-    """The cases that could kill a mutant: those that run its function, or all where it is outside of one."""
+    """Return the cases that could kill a mutant: those that run its function, or all where it is outside of one."""
     function = mutant.function()
     key = (mutant.file, function or "")
     cases = coverage.cases.get(key, [])
@@ -137,7 +137,7 @@ def candidates(preloaded: Preloaded, mutant: Mutant, coverage: Coverage) -> list
 
 
 def _by_cost(preloaded: Preloaded, cases: list[str], *, raced: bool) -> Iterator[list[str]]:
-    """The cases in kinds, the quick ones first; of the slow ones as many as `MOST` says, from all over them."""
+    """Yield the cases in kinds, the quick ones first; of the slow ones as many as `MOST` says, from all over them."""
     kinds: dict[str, list[str]] = {"quick": [], **{kind: [] for kind in MOST}}
     for case in cases:
         kind, _, name = case.partition(":")
@@ -151,7 +151,7 @@ def _by_cost(preloaded: Preloaded, cases: list[str], *, raced: bool) -> Iterator
 
 
 def _importing(module: str) -> Iterator[str]:
-    """The files of the reference that import a module."""
+    """Yield the files of the reference that import a module."""
     words = re.compile(rf"from {re.escape(module)} import|import {re.escape(module)}\b")
     package, _, name = module.rpartition(".")
     of_package = re.compile(rf"from {re.escape(package)} import [^\n]*\b{re.escape(name)}\b")
@@ -162,7 +162,7 @@ def _importing(module: str) -> Iterator[str]:
 
 
 def all_cases(preloaded: Preloaded, coverage: Coverage) -> list[str]:
-    """All cases, the quick ones first."""
+    """Return all cases, the quick ones first."""
     wrong = set(coverage.wrong)
     vectors = [case for name in preloaded.vectors() if (case := f"vector:{name}") not in wrong]
     others = sorted({case for cases in coverage.cases.values() for case in cases if not case.startswith("vector:")})

@@ -54,15 +54,15 @@ class Mutant:
         return self.file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
     def tree(self) -> ast.Module:
-        """The syntax tree of the module with the mutation; raises as `change` does."""
+        """Return the syntax tree of the module with the mutation; raises as `change` does."""
         return self.change()[0]
 
     def line(self) -> int:
-        """The first line of what is changed, counted from 1; raises as `change` does."""
+        """Return the first line of what is changed, counted from 1; raises as `change` does."""
         return self.change()[1]
 
     def function(self) -> str | None:
-        """The qualified name of the function that is changed, as code objects have it; None where none is.
+        """Return the qualified name of the function that is changed, as code objects have it; None where none is.
 
         What is changed inside of a function in another counts for the outer one, and what is done when a function is
         defined, as the values of its defaults, for none. Raises as `change` does.
@@ -70,7 +70,7 @@ class Mutant:
         return self.change()[2]
 
     def change(self) -> tuple[ast.Module, int, str | None]:
-        """The syntax tree of the module with the mutation, the first line of what is changed, and its function.
+        """Return the syntax tree of the module with the mutation, the first line of what is changed, and its function.
 
         Raises:
             Misfit: what it changes is not there.
@@ -83,28 +83,28 @@ class Mutant:
 
 @cache
 def parsed(file: str) -> ast.Module:
-    """The syntax tree of a module of the project; it is shared and not to be changed."""
+    """Return the syntax tree of a module of the project; it is shared and not to be changed."""
     return ast.parse((ROOT / file).read_text(encoding="utf-8"))
 
 
 def load(path: Path) -> list[Mutant]:
-    """The mutants of a file; none where there is no such file."""
+    """Return the mutants of a file; none where there is no such file."""
     rows = tomllib.loads(path.read_text(encoding="utf-8")).get("mutant", []) if path.exists() else []
     return [Mutant(**{**row, "codes": tuple(row.get("codes", ()))}, drawn=path == DRAWN) for row in rows]
 
 
 def everything() -> list[Mutant]:
-    """All mutants: those of the table, then those that were drawn."""
+    """Return all mutants: those of the table, then those that were drawn."""
     return load(TABLE) + load(DRAWN)
 
 
 def equivalents() -> dict[str, str]:
-    """The reason why a mutant behaves like the original, by its id."""
+    """Return the reason why a mutant behaves like the original, by its id."""
     return tomllib.loads(EQUIVALENT.read_text(encoding="utf-8"))["reasons"] if EQUIVALENT.exists() else {}
 
 
 def killers() -> dict[str, str]:
-    """What killed each mutant the last time, by its id."""
+    """Return what killed each mutant the last time, by its id."""
     kept = tomllib.loads(SCORE.read_text(encoding="utf-8"))["killed_by"] if SCORE.exists() else {}
     lines = LAST.read_text(encoding="utf-8").splitlines() if LAST.exists() else []
     return {**kept, **dict(json.loads(line) for line in lines)}
@@ -118,7 +118,7 @@ def remember(id_: str, killer: str) -> None:
 
 
 def text(value: str) -> str:
-    """A TOML string."""
+    """Return a TOML string."""
     if "\n" in value and "'''" not in value:
         return f"'''\n{value}'''"
     if "'" not in value and "\n" not in value:
@@ -141,5 +141,5 @@ def dump(mutants: Iterable[Mutant], heading: str) -> str:
 
 
 def chosen(words: Sequence[str]) -> list[Mutant]:
-    """The mutants whose id has one of the words in it; all where there are none."""
+    """Return the mutants whose id has one of the words in it; all where there are none."""
     return [one for one in everything() if not words or any(word in one.id for word in words)]

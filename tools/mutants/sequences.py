@@ -39,12 +39,12 @@ TIMEOUT = 1200
 
 
 def mutants() -> list[Mutant]:
-    """All of them."""
+    """Return all of them."""
     return load(SEQUENCES)
 
 
 def killers() -> dict[str, Json]:
-    """The script that killed each mutant, by its id."""
+    """Return the script that killed each mutant, by its id."""
     found: dict[str, Json] = json.loads(KILLERS.read_text(encoding="utf-8")) if KILLERS.exists() else {}
     return found
 
@@ -56,7 +56,7 @@ def keep(known: dict[str, Json]) -> None:
 
 
 def how_it_breaks(script: Json) -> str | None:
-    """The kind of what is wrong with the table of a script; None where nothing is."""
+    """Return the kind of what is wrong with the table of a script; None where nothing is."""
     from conformance.properties.errors import Broken
     from conformance.properties.scenarios import follow_reference
 
@@ -82,7 +82,7 @@ def kills(mutant: Mutant, script: Json) -> bool:
 
 
 def search(mutant: Mutant, seeds: Iterable[int] = range(SEEDS)) -> Json:
-    """The script that kills a mutant, as small as it gets; None where none of some seeds does.
+    """Return the script that kills a mutant, as small as it gets; None where none of some seeds does.
 
     Raises:
         ValueError: the mutant cannot be imported, or takes too long without an end.
@@ -110,13 +110,13 @@ def _begin(mutant: Mutant | None) -> None:
 
 
 def _first_broken(scripts: list[Json], mutant: Mutant | None = None) -> Json:
-    """The first script whose table is wrong, with a mutant or without."""
+    """Return the first script whose table is wrong, with a mutant or without."""
     _begin(mutant)
     return next((script for script in scripts if how_it_breaks(script)), None)
 
 
 def _first_of_seeds(seeds: list[int], mutant: Mutant) -> tuple[int, list[Json]] | None:
-    """The first seed whose table is wrong with a mutant: its script, and smaller ones that are wrong alike."""
+    """Return the first seed whose table is wrong with a mutant: its script, and smaller ones that are wrong alike."""
     from conformance.properties.script_maker import Size
     from conformance.properties.scripts import make_script
 

@@ -50,7 +50,7 @@ class Found:
     length: int = 1
 
     def nodes(self) -> list[ast.AST]:
-        """The nodes of the part."""
+        """Return the nodes of the part."""
         value = getattr(self.parent, self.field)
         return [value] if self.start is None else value[self.start : self.start + self.length]
 
@@ -103,7 +103,7 @@ def changed(tree: ast.Module, change: Change) -> tuple[ast.Module, int, str | No
 
 
 def _function(tree: ast.Module, where: str, line: int) -> str | None:
-    """The outermost function of a qualified name that has a line in its body."""
+    """Return the outermost function of a qualified name that has a line in its body."""
     names = where.split(".") if where else []
     for depth in range(1, len(names) + 1):
         name = ".".join(names[:depth])
@@ -138,7 +138,7 @@ def difference(old: ast.Module, new: ast.Module) -> Change:
 
 
 def _scopes(tree: ast.AST, where: str) -> Iterator[ast.AST]:
-    """The definitions of a qualified name: several, where one is defined again."""
+    """Yield the definitions of a qualified name: several, where one is defined again."""
     if not where:
         yield tree
         return
@@ -149,7 +149,7 @@ def _scopes(tree: ast.AST, where: str) -> Iterator[ast.AST]:
 
 
 def _own(scope: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of a scope, without what is inside of the definitions in it."""
+    """Yield the nodes of a scope, without what is inside of the definitions in it."""
     yield scope
     for child in ast.iter_child_nodes(scope):
         if isinstance(child, Definition):
@@ -193,7 +193,7 @@ Step = tuple[ast.AST, str, int | None, int, int]
 
 
 def _path(old: ast.AST, new: ast.AST) -> list[Step] | None:
-    """The way from a node to the innermost difference; None where there is none."""
+    """Return the way from a node to the innermost difference; None where there is none."""
     differing = [field for field, value in ast.iter_fields(old) if _dump(value) != _dump(getattr(new, field))]
     if not differing:
         return None
