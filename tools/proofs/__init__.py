@@ -52,7 +52,7 @@ class Proof:
 
 @functools.cache
 def proofs() -> Mapping[str, tuple[Proof, ...]]:
-    """The proofs of each requirement that has any, in the order of the kinds."""
+    """Return the proofs of each requirement that has any, in the order of the kinds."""
     found: dict[str, set[Proof]] = defaultdict(set)
     for source in (_mutants, _faults, _planted, _corruptions, _refusals, _theorems):
         for code, proof in source():
@@ -113,7 +113,7 @@ def _faults() -> Iterator[tuple[str, Proof]]:
 
 
 def faults() -> dict[str, list[str]]:
-    """What each fault of the kit of faulty adapters breaks."""
+    """Return what each fault of the kit of faulty adapters breaks."""
     found: dict[str, list[str]] = _load(FAULTS)["faults"]
     return found
 

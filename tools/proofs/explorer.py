@@ -84,7 +84,7 @@ class Path:
         return bool(result == z3.sat)
 
     def model(self) -> z3.ModelRef:
-        """Some values of the symbols that take this path."""
+        """Return some values of the symbols that take this path."""
         if self.solver.check() != z3.sat:
             raise Undecided("z3 found no values for a path")
         return self.solver.model()
@@ -100,7 +100,7 @@ _active: list[Path] = []
 
 
 def active() -> Path:
-    """The path that is being run."""
+    """Return the path that is being run."""
     if not _active:
         raise Unsupported("a symbol is used outside of a proof")
     return _active[-1]

@@ -33,7 +33,7 @@ class Row:
 
 
 def rows(words: Sequence[str] = ()) -> list[Row]:
-    """The mutants whose id or theorem has one of the words in it; all where there are none."""
+    """Return the mutants whose id or theorem has one of the words in it; all where there are none."""
     found = []
     for row in tomllib.loads(TABLE.read_text(encoding="utf-8"))["mutant"]:
         theorem, case = row.pop("theorem"), tuple(row.pop("case"))

@@ -39,7 +39,7 @@ INT32 = 1 << 31
 
 
 def applied(name: str, argument: Any, same: Callable[[Any, Any], Any]) -> tuple[Any, list[tuple[Any, Any]]]:
-    """The result of any function: a new symbol, equal to its result for each argument that is the same.
+    """Return the result of any function: a new symbol, equal to its result for each argument that is the same.
 
     Args:
         name: the function.
@@ -81,7 +81,7 @@ def any_hash(data: Any) -> Any:
 
 
 def rising(name: str, argument: Any) -> Any:
-    """The result of any function from ints to ints that never falls."""
+    """Return the result of any function from ints to ints that never falls."""
     result, before = applied(name, argument, _same_value)
     term = int_term(argument)
     for other, value in before:
@@ -113,7 +113,7 @@ def floor(original: Callable[..., Any]) -> Callable[[Any, Any], Any]:
 
 
 def civil_from_days(original: Callable[..., Any]) -> Callable[[Any], Any]:
-    """The calendar date of any day, by `months_of`; nothing asks for the day of the month."""
+    """Return the calendar date of any day, by `months_of`; nothing asks for the day of the month."""
 
     def stand_in(days: Any) -> Any:
         if not isinstance(days, SymbolicInt):

@@ -49,7 +49,7 @@ class SymbolicBool:
 
 
 def boolean_term(value: Any) -> Any:
-    """The term of a bool or of the symbol of one."""
+    """Return the term of a bool or of the symbol of one."""
     if isinstance(value, SymbolicBool):
         return value.term
     if isinstance(value, bool):
@@ -58,7 +58,7 @@ def boolean_term(value: Any) -> Any:
 
 
 def int_term(value: Any) -> Any:
-    """The term of an int, a bool, or the symbol of one; None for anything else."""
+    """Return the term of an int, a bool, or the symbol of one; None for anything else."""
     if isinstance(value, SymbolicInt):
         return value.term
     if isinstance(value, SymbolicBool):
@@ -164,7 +164,7 @@ class SymbolicInt(int):
         return repr(self)
 
     def bit_length(self) -> int:
-        """The number of bits of the absolute value: the path forks for every length."""
+        """Return the number of bits of the absolute value: the path forks for every length."""
         magnitude = z3.If(self.term >= 0, self.term, -self.term)
         for bits in range(256):
             if active().decide(magnitude < (1 << bits)):
@@ -172,7 +172,7 @@ class SymbolicInt(int):
         raise Unsupported("a number of more than 255 bits")
 
     def to_bytes(self, length: Any = 1, byteorder: Any = "big", *, signed: bool = False) -> Any:
-        """The bytes of the number in two's complement, the highest first."""
+        """Return the bytes of the number in two's complement, the highest first."""
         least, beyond = (-(1 << 8 * length - 1), 1 << 8 * length - 1) if signed else (0, 1 << 8 * length)
         if byteorder != "big":
             raise Unsupported("bytes in another order")
@@ -200,14 +200,14 @@ class SymbolicInt(int):
 
 
 def units_of(value: Any) -> tuple[Any, ...]:
-    """The terms of the code points of a string or of the bytes of a binary."""
+    """Return the terms of the code points of a string or of the bytes of a binary."""
     if isinstance(value, SymbolicText | SymbolicBytes):
         return tuple(map(int_term, value.units))
     return tuple(z3.IntVal(one if isinstance(one, int) else ord(one)) for one in value)
 
 
 def before(left: Sequence[Any], right: Sequence[Any], *, same: bool) -> Any:
-    """The condition that a sequence is before another one, or the same if that counts too."""
+    """Return the condition that a sequence is before another one, or the same if that counts too."""
     result: Any = z3.BoolVal(len(left) <= len(right) if same else len(left) < len(right))
     for place in reversed(range(min(len(left), len(right)))):
         result = z3.Or(left[place] < right[place], z3.And(left[place] == right[place], result))
@@ -215,7 +215,7 @@ def before(left: Sequence[Any], right: Sequence[Any], *, same: bool) -> Any:
 
 
 def alike(left: Sequence[Any], right: Sequence[Any]) -> Any:
-    """The condition that two sequences are the same."""
+    """Return the condition that two sequences are the same."""
     return (
         z3.And(*(a == b for a, b in zip(left, right, strict=True)))
         if len(left) == len(right)
@@ -283,7 +283,7 @@ class _Sequence:
         return SymbolicBool(alike(units_of(self)[: len(prefix)], units_of(prefix)))
 
     def rstrip(self, unit: Any) -> Any:
-        """The sequence without the last units that are a given one: the path forks for every number of them."""
+        """Return the sequence without the last units that are a given one: the path forks for every number of them."""
         (last,) = (one if isinstance(one, int) else ord(one) for one in unit)
         end = len(self.units)
         while end and self.units[end - 1] == last:
@@ -359,7 +359,7 @@ class SymbolicDecimal(Decimal):
         return self
 
     def as_tuple(self) -> Any:
-        """The sign, which nothing asks for, the digits and the exponent."""
+        """Return the sign, which nothing asks for, the digits and the exponent."""
         return None, _Digits(int_term(self.number), self.precision), -self.scale
 
     def _compared(self, other: Any) -> Any:
@@ -484,5 +484,5 @@ class SymbolicFloat(float):
 
 
 def float_term(value: Any) -> Any:
-    """The term of a float or of the symbol of one."""
+    """Return the term of a float or of the symbol of one."""
     return value.term if isinstance(value, SymbolicFloat) else z3.FPVal(float(value), z3.Float64())

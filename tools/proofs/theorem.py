@@ -194,7 +194,7 @@ class Theorem:
         return f"{ALL}; strings and bytes of bounded length" if self.method == ALL and texts else self.method
 
     def chosen(self, *, quick: bool) -> tuple[Mapping[str, Any], ...]:
-        """The cases of a run."""
+        """Return the cases of a run."""
         if not quick:
             return self.cases
         return self.cases[:: self.quick] if self.quick else ()

@@ -52,7 +52,7 @@ def _request(transform: Any, type_: Type, one: Any) -> dict[str, Any]:
 
 
 def _expected(transform: Any, type_: Type, one: Any) -> Any:
-    """The result of a transform by plain arithmetic; None for a bucket, whose hash vectors check."""
+    """Return the result of a transform by plain arithmetic; None for a bucket, whose hash vectors check."""
     match transform:
         case Truncate(width) if isinstance(one, str | bytes):
             return one[:width]
@@ -376,7 +376,7 @@ PARTS = 32
 
 @cache
 def _cycle() -> npt.NDArray[np.int64]:
-    """The months of the 400 years that begin with 1970, by the definition."""
+    """Return the months of the 400 years that begin with 1970, by the definition."""
     return np.array([Month().apply(DATE, day) for day in range(CYCLE_DAYS)], np.int64)
 
 

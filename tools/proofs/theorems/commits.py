@@ -107,7 +107,7 @@ class Store:
 
 
 def _entries(files: Mapping[str, Any], listed: Iterable[Any]) -> list[ManifestEntry]:
-    """The live entries of a manifest list, with what they inherit."""
+    """Return the live entries of a manifest list, with what they inherit."""
     found: list[ManifestEntry] = []
     for manifest in listed:
         payload = files[manifest.manifest_path]
@@ -124,7 +124,7 @@ def _by_key(entries: Iterable[ManifestEntry]) -> dict[Any, ManifestEntry]:
 
 
 def _shown(manifest: ManifestPayload) -> Any:
-    """The entries of a manifest, by which it differs from others."""
+    """Return the entries of a manifest, by which it differs from others."""
     return tuple((file_key(one.data_file), one.status, one.snapshot_id) for one in manifest.entries)
 
 

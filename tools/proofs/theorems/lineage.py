@@ -111,7 +111,7 @@ def numbers(world: World, version: Any, status: EntryStatus) -> None:
 
 
 def _described(world: World, name: str) -> ManifestFile:
-    """A manifest with any counts: of data with or without a first row id, or of deletes."""
+    """Return a manifest with any counts: of data with or without a first row id, or of deletes."""
     what = world.choose(f"{name} is", "new", "assigned", "deletes")
     return _manifest(
         content=ManifestContent.DELETES if what == "deletes" else ManifestContent.DATA,

@@ -85,7 +85,7 @@ def negated_comparison(world: World, type_: Type, operation: Any) -> None:
 
 
 def shapes(depth: int, leaves: tuple[Any, ...], kinds: tuple[Any, ...] = (Not, And, Or)) -> Iterator[Any]:
-    """Every tree of logical operations of at most some depth."""
+    """Yield every tree of logical operations of at most some depth."""
     yield from leaves
     if depth:
         below = list(shapes(depth - 1, leaves, kinds))
@@ -147,7 +147,7 @@ SQL_LEAVES = (
 
 
 def sql(predicate: Any, row: dict[str, Any]) -> bool | None:
-    """The value of a predicate in the logic of SQL: true, false, or None for unknown."""
+    """Return the value of a predicate in the logic of SQL: true, false, or None for unknown."""
     match predicate:
         case Constant(value):
             return value

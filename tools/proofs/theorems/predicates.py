@@ -49,7 +49,7 @@ SETS = (_O.IN, _O.NOT_IN)
 
 
 def operations(type_: Type) -> tuple[_O, ...]:
-    """The operations of predicates on a column of a type."""
+    """Return the operations of predicates on a column of a type."""
     found = (*ORDERED, *SETS, *TESTS)
     if type_ in (FLOAT, DOUBLE):
         found += NAN_TESTS
@@ -57,7 +57,7 @@ def operations(type_: Type) -> tuple[_O, ...]:
 
 
 def sources(transform: str) -> tuple[Type, ...]:
-    """The types that a transform takes."""
+    """Return the types that a transform takes."""
     accepted = {
         "identity": TYPES,
         "void": (INT, STRING),
@@ -72,7 +72,7 @@ def sources(transform: str) -> tuple[Type, ...]:
 
 
 def partitioned() -> Iterator[dict[str, Any]]:
-    """Every transform with every type that it takes, and every operation on the type."""
+    """Yield every transform with every type that it takes, and every operation on the type."""
     for transform in TRANSFORMS:
         for type_ in sources(transform):
             for operation in operations(type_):
@@ -80,7 +80,7 @@ def partitioned() -> Iterator[dict[str, Any]]:
 
 
 def bits_of(type_: Type) -> int:
-    """The number of bits of an integer or instant."""
+    """Return the number of bits of an integer or instant."""
     return 32 if kind(type_) in ("int", "date") else 64
 
 
@@ -118,7 +118,7 @@ def constant(world: World, name: str, type_: Type) -> Any:
 
 
 def leaf(world: World, operation: _O, type_: Type, term: Any = None) -> Any:
-    """A predicate of one column, with any constants."""
+    """Return a predicate of one column, with any constants."""
     term = BoundReference((COLUMN,), ("x",), type_) if term is None else term
     if operation in (*TESTS, *NAN_TESTS):
         return BoundTest(operation, term)
@@ -128,7 +128,7 @@ def leaf(world: World, operation: _O, type_: Type, term: Any = None) -> Any:
 
 
 def transform_named(world: World, name: str, parameter_name: str = "parameter") -> Transform:
-    """A transform, with any parameter."""
+    """Return a transform, with any parameter."""
     plain = {"identity": Identity, "year": Year, "month": Month, "day": Day, "hour": Hour, "void": Void}
     if name in plain:
         return plain[name]()
@@ -137,31 +137,31 @@ def transform_named(world: World, name: str, parameter_name: str = "parameter") 
 
 
 def spec_of(transform: Transform) -> PartitionSpec:
-    """The spec with one field of the column."""
+    """Return the spec with one field of the column."""
     return PartitionSpec(0, (PartitionField(source_id=COLUMN, field_id=FIELD, name="p", transform=transform),))
 
 
 def schema_json(type_: Type) -> dict[str, Any]:
-    """The schema of the column, as vectors have it."""
+    """Return the schema of the column, as vectors have it."""
     field = {"id": COLUMN, "name": "x", "required": False, "type": str(type_)}
     return {"type": "struct", "schema-id": 0, "fields": [field]}
 
 
 def spec_json(transform: Transform) -> dict[str, Any]:
-    """The spec, as vectors have it."""
+    """Return the spec, as vectors have it."""
     field = {"source-id": COLUMN, "field-id": FIELD, "name": "p", "transform": str(transform)}
     return {"spec-id": 0, "fields": [field]}
 
 
 def value_json(type_: Type, one: Any) -> Any:
-    """A value, as vectors have it."""
+    """Return a value, as vectors have it."""
     from spec_ref.single_value.json_value import to_json
 
     return None if one is None else to_json(type_, one)
 
 
 def predicate_json(predicate: Any) -> Mapping[str, Any]:
-    """A predicate of the column, as vectors have it."""
+    """Return a predicate of the column, as vectors have it."""
     made: dict[str, Any] = {"type": predicate.operation.value, "term": "x"}
     if isinstance(predicate, BoundComparison):
         made["value"] = value_json(predicate.term.type, predicate.value)

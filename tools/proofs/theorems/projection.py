@@ -55,7 +55,7 @@ def _request(kind: str, type_: Type, transform: Any, predicate: Any, row: Any, p
 
 
 def _row(world: World, kind: str, transform: str, type_: Type, operation: Any) -> tuple[Any, ...]:
-    """A predicate, a row, and the partition that the row is in."""
+    """Return a predicate, a row, and the partition that the row is in."""
     made = transform_named(world, transform)
     row = nullable(world, "row", type_)
     try:
@@ -242,7 +242,7 @@ NOT_PROJECTED = BoundTermComparison(Operation.EQ, A, B)
 
 
 def _number_of(one: Any, *, strict: bool) -> int:
-    """The id of the partition value that stands for the projection of a leaf."""
+    """Return the id of the partition value that stands for the projection of a leaf."""
     number: int = FIELD + 100 * one.term.id + 10 * (one.operation is Operation.NOT_NULL) + strict
     return number
 
@@ -278,7 +278,7 @@ def trees(world: World) -> None:
 
 
 def _right_partitions(row: dict[int, Any]) -> Iterator[dict[int, Any]]:
-    """Every combination of projections of leaves that are right for a row."""
+    """Yield every combination of projections of leaves that are right for a row."""
     numbers, options = [], []
     for reference in (A, B):
         for operation in (Operation.IS_NULL, Operation.NOT_NULL):

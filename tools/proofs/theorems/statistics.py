@@ -70,7 +70,7 @@ def _bounds(world: World, type_: Type, row: Any, *, both: bool) -> tuple[Any, An
 
 
 def _count(world: World, name: str, true: Any) -> dict[int, Any]:
-    """A map of counts that has the true count of the column, or a negative one, which is not known."""
+    """Return a map of counts that has the true count of the column, or a negative one, which is not known."""
     count = world.int(f"{name} count", -1)
     world.assume((count == true) | (count == -1) if world.symbolic else count in (true, -1))
     return {COLUMN: count}

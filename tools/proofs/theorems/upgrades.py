@@ -62,7 +62,7 @@ def documents() -> Iterator[dict[str, Any]]:
 
 
 def meaning(metadata: TableMetadata) -> dict[str, Any]:
-    """What a table is, whatever its version: what readers of its rows and the next writer look at."""
+    """Return what a table is, whatever its version: what readers of its rows and the next writer look at."""
     return {
         "location": metadata.location,
         "last column": metadata.last_column_id,
@@ -88,7 +88,7 @@ def meaning(metadata: TableMetadata) -> dict[str, Any]:
 
 
 def stated(document: Mapping[str, Any]) -> dict[str, Any]:
-    """The meaning of a document of v1, by the defaults that the text states for what is absent."""
+    """Return the meaning of a document of v1, by the defaults that the text states for what is absent."""
 
     def fields(spec: Any) -> list[Any]:
         return [
