@@ -56,7 +56,7 @@ MANIFESTS = -(-FILES // tables.ENTRIES_A_MANIFEST)
 
 
 def assumptions() -> tuple[str, ...]:
-    """What is assumed, in words."""
+    """Return what is assumed, in words."""
     return (
         f"{PETABYTE:,} bytes in {FILES:,} Parquet files of {FILE_BYTES >> 20} MiB, with statistics of 20 columns",
         f"{MANIFESTS:,} manifests of {tables.ENTRIES_A_MANIFEST:,} entries; a deletion vector per data file, elsewhere",
@@ -70,7 +70,7 @@ def assumptions() -> tuple[str, ...]:
 
 
 def estimate(grown: Mapping[str, Growth], asked: Mapping[str, Mapping[str, float]]) -> Iterator[Row]:
-    """The ways, each with what limits it."""
+    """Yield the ways, each with what limits it."""
 
     def each(path: str) -> float:
         return grown[path].processor_each

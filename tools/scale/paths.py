@@ -35,12 +35,12 @@ class Made:
         return self._made[kind, count]
 
     def entries(self, count: int) -> str:
-        """The metadata file of a table with so many entries."""
+        """Return the metadata file of a table with so many entries."""
         made: str = self._once("entries", count, tables.entries)
         return made
 
     def rows(self, count: int) -> tables.RowTables:
-        """The tables with so many rows."""
+        """Return the tables with so many rows."""
         made: tables.RowTables = self._once("rows", count, tables.rows)
         return made
 
@@ -263,7 +263,7 @@ PATHS = (
 def measurements(
     made: Made, *, quick: bool, only: tuple[str, ...] = (), known: Sequence[Measured] = ()
 ) -> Iterator[Measured]:
-    """Every path at every size, the small ones first; those that are known are not measured again."""
+    """Yield every path at every size, the small ones first; those that are known are not measured again."""
     kept = {(one.path, one.count): one for one in known}
     for path in PATHS:
         if not only or any(word in path.name for word in only):
@@ -308,7 +308,7 @@ class Growth:
 
 
 def growths(measured: tuple[Measured, ...]) -> dict[str, Growth]:
-    """The growth of every path."""
+    """Return the growth of every path."""
     found: dict[str, list[Measured]] = {}
     for one in measured:
         found.setdefault(one.path, []).append(one)
@@ -328,7 +328,7 @@ class Limit:
 
 
 def limits() -> dict[str, Limit]:
-    """The limits by path; each path has one."""
+    """Return the limits by path; each path has one."""
     listed = [Limit(**row) for row in tomllib.loads(LIMITS.read_text())["limit"]]
     found = {limit.path: limit for limit in listed}
     assert list(found) == [path.name for path in PATHS], "a limit for each path, in their order"
@@ -336,7 +336,7 @@ def limits() -> dict[str, Limit]:
 
 
 def exceeded(grown: Mapping[str, Growth], allowed: Mapping[str, Limit]) -> list[str]:
-    """What takes more than it may, in words."""
+    """Return what takes more than it may, in words."""
     found = []
     for name, growth in grown.items():
         limit = allowed[name]

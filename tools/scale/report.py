@@ -49,7 +49,7 @@ _CONVERTER = cattrs.Converter(omit_if_default=True)
 
 
 def line(one: Measured) -> str:
-    """A figure for a terminal."""
+    """Return a figure for a terminal."""
     memory = f"{one.memory >> 20:>7,} {one.largest >> 20:>8,}"
     return f"{one.path:44} {one.count:>12,} {one.processor:>12.2f} {one.seconds:>9.2f} {memory}"
 
@@ -61,7 +61,7 @@ def keep(file: Path, one: Measured) -> None:
 
 
 def kept(file: Path | None) -> tuple[Measured, ...]:
-    """The figures of a file; none where there is no file."""
+    """Return the figures of a file; none where there is no file."""
     if file is None or not file.exists():
         return ()
     return tuple(_CONVERTER.structure(json.loads(row), Measured) for row in file.read_text().splitlines())
@@ -99,7 +99,7 @@ def write(docs: Path) -> None:
 
 
 def document(grown: Mapping[str, Growth], made: Mapping[str, Any]) -> str:
-    """The document in Markdown."""
+    """Return the document in Markdown."""
     return "\n".join([*_head(made), *_grown(grown), *_figures(grown), *_petabyte(grown, made["requests"])]) + "\n"
 
 
@@ -175,7 +175,7 @@ def _row(row: Row) -> str:
 
 
 def _short(seconds: float) -> str:
-    """A time in the unit that suits it; nothing where starting took so long that no more is seen."""
+    """Return a time in the unit that suits it; nothing where starting took so long that no more is seen."""
     if seconds <= 0:
         return ""
     size, unit = next((one for one in ((1e-3, "ms"), (1e-6, "us")) if seconds >= one[0]), (1e-9, "ns"))

@@ -39,7 +39,7 @@ DELETED = 100
 
 
 def entries(folder: Path, count: int) -> str:
-    """A table of so many manifest entries; its metadata file."""
+    """Return a table of so many manifest entries; its metadata file."""
     place = folder / f"entries-{count}"
     place.mkdir(parents=True)
     return str(make_table(place, count, max(1, count // ENTRIES_A_MANIFEST), level=1))
@@ -106,7 +106,7 @@ def _real(folder: Path, each: int, number: int) -> DataFile:
 
 
 def _linked(folder: Path, file: DataFile, count: int, number: int) -> DataFile:
-    """A new name and entry for a file."""
+    """Return a new name and entry for a file."""
     path = folder / f"data-{count}" / f"{number:05d}.parquet"
     path.parent.mkdir(exist_ok=True)
     os.link(file.file_path, path)
@@ -114,7 +114,7 @@ def _linked(folder: Path, file: DataFile, count: int, number: int) -> DataFile:
 
 
 def _deleted(each: int, number: int) -> np.ndarray:
-    """The positions that are deleted in a file: one in each hundred, at a place that depends on the file."""
+    """Return the positions that are deleted in a file: one in each hundred, at a place that depends on the file."""
     return np.arange(each // DELETED, dtype=np.int64) * DELETED + number % DELETED
 
 

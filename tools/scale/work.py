@@ -55,7 +55,7 @@ def vectors(count: str) -> dict[str, Any]:
 
 
 def facts(location: str) -> dict[str, Any]:
-    """The bytes of what the first manifest emits for rules over several files, which Spark shuffles."""
+    """Return the bytes of what the first manifest emits for rules over several files, which Spark shuffles."""
     table = load_table(location)
     context = Context(table.metadata, table.metadata_location, Level.MANIFESTS)
     assert table.metadata.current_snapshot_id is not None
