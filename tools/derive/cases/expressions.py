@@ -224,7 +224,7 @@ def _vectors(prefix: str, rows: list[Row], origin: str) -> tuple[Vector, ...]:
             f"expression-{prefix}-{name}",
             codes,
             {"schema": schema(x=type_), "predicate": predicate, "row": {"1": value}},
-            # Aligning types is a "should", and no promotion aligns an int with 5.0. An engine that does not must refuse.
+            # Aligning types is a "should", and no promotion aligns an int with 5.0. Engines that do not must refuse.
             any_of(ok(expected), INVALID) if codes == ALIGNED else ok(expected),
             origin,
             note,
