@@ -1,4 +1,4 @@
-"""The page "Can I use": which features of Iceberg which engine reads and writes, counted from the published results."""
+"""The page "Can I use": which engine reads and writes which features of Iceberg, counted from the published results."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tools.docs.support import (
 
 
 def days() -> str:
-    """When the published results were made, for a sentence."""
+    """Return the dates on which the published results were made, for a sentence."""
     found = {one.started[:10] for one in vector_results().asked}
     matrix = published_matrix()
     if matrix is not None:
@@ -31,7 +31,7 @@ def days() -> str:
 
 
 def page() -> str:
-    """Return the page."""
+    """Return the page "Can I use"."""
     lines = [
         "# Can I use",
         "",
@@ -59,7 +59,7 @@ def page() -> str:
 
 
 def shown_engines(side: str) -> list[tuple[str, str, str]]:
-    """Return the name, title and version of each engine that was tried on one side."""
+    """Return the name, title and version of each engine that has results for one side."""
     tried = [one for one in engines() if any(_tried(one.name, feature, side) for feature in features())]
     return [(one.name, title(one), one.version) for one in tried if one.engine not in OURS]
 
@@ -94,7 +94,7 @@ def _feature(feature: Feature) -> Iterator[str]:
 
 
 def engine_head(engine: str) -> list[str]:
-    """Return what the page of an engine begins with: its versions, and what it reads and writes.
+    """Return the beginning of an engine's page: its versions, and the features that it reads and writes.
 
     Args:
         engine: the name of the engine, without a version.
@@ -114,7 +114,7 @@ def engine_head(engine: str) -> list[str]:
         ]
         rows = [row for row in rows if any(found.verdict != "untested" for _, found in row[1])]
         if not any(found.verdict not in ("untested", "no") for _, both in rows for _, found in both):
-            rows = []  # it has functions, and reads no tables
+            rows = []  # an engine with functions only, which reads no tables
         sides = [side for side in (READS, WRITES) if any(dict(both)[side].verdict != "untested" for _, both in rows)]
         lines += html.block(
             "engine.html.j2",

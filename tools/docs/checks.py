@@ -1,4 +1,4 @@
-"""The page of the checks: what ``validate`` finds, and each severity that the requirement does not determine."""
+"""The page of the checks: the problems that ``validate`` finds, and each severity that differs from the default."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _codes(check: Check) -> str:
 
 
 def anchor(id_: str) -> str:
-    """Return the address of a check on the page."""
+    """Return the anchor of a check on the page."""
     return f"check-{id_.lower()}"
 
 

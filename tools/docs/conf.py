@@ -1,4 +1,4 @@
-"""The settings of Sphinx. Nothing of a page comes from a network when it is looked at."""
+"""The settings of Sphinx. Pages load nothing from the network."""
 
 project = "Iceberg conformance"
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
@@ -16,7 +16,7 @@ html_show_sphinx = False
 language = "en"
 myst_heading_anchors = 3
 myst_enable_extensions = ["deflist"]
-# An example of a message with its arrow, or of a file that is cut short, is not correct text of its language.
+# Examples of messages with an arrow, or of truncated files, are not valid in their language.
 suppress_warnings = ["misc.highlighting_failure"]
-smartquotes = False  # what is quoted is often code
-html_show_search_summary = False  # summaries are fetched, which a browser refuses for files of the disk
+smartquotes = False  # quoted text is often code
+html_show_search_summary = False  # fetches page summaries, which browsers refuse for local files

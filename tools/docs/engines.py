@@ -3,7 +3,7 @@
     python -m tools.docs.engines          write the table of ``docs/adapters.md`` and the names in ``README.md``
     python -m tools.docs.engines --check  verify them
 
-The list of a page is between ``<!-- engines -->`` and ``<!-- end of engines -->``.
+Each page has its list between ``<!-- engines -->`` and ``<!-- end of engines -->``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tools.docs.markdown import code, table
 ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"(<!-- engines -->).*?(<!-- end of engines -->)", re.DOTALL)
 OURS = ("reference", "spark-reference")
-"""The engines of this project, which nobody else runs."""
+"""The implementations of this project itself."""
 
 
 def rows() -> str:
@@ -51,7 +51,7 @@ def _ready(of_all: tuple[Engine, ...], one: EngineFolder) -> str:
 
 
 def names() -> str:
-    """Return the engines by their names for people, without ours."""
+    """Return the titles of the engines, without those of this project."""
     return ", ".join(one.title for one in engine_folders() if one.ours and one.name not in OURS)
 
 
@@ -60,7 +60,7 @@ def _filled(text: str, block: re.Match[str]) -> str:
 
 
 def pages() -> dict[Path, str]:
-    """Return the pages with their lists as they have to be."""
+    """Return the pages with current lists."""
     made = {}
     for path, text in ((ROOT / "docs" / "adapters.md", rows()), (ROOT / "README.md", names())):
         found = path.read_text(encoding="utf-8")
@@ -71,7 +71,7 @@ def pages() -> dict[Path, str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Write the pages, or verify them."""
+    """Write the pages, or check them; return the exit status."""
     stale = [path for path, text in pages().items() if path.read_text(encoding="utf-8") != text]
     if arguments == ["--check"]:
         for path in stale:

@@ -1,4 +1,4 @@
-"""Pages of the known deviations of engines (``deviations.toml``) and of the points that the texts leave open."""
+"""Pages of the known deviations of engines (``deviations.toml``), and of the points that the texts leave open."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tools.docs.markdown import code, plain, table
 from tools.docs.requirements import requirement_link
 
 SHOWN = 5
-"""The vectors of a finding that are named one by one."""
+"""The maximum number of vectors that are listed for a finding."""
 
 
 HEADINGS = {
@@ -34,7 +34,7 @@ HEADINGS = {
 
 @cache
 def all_vectors() -> dict[str, Vector]:
-    """Return the vectors that come with the tool, by id."""
+    """Return the vectors of this package, by id."""
     return {vector.id: vector for vector in vectors.load(vectors.shipped())}
 
 
@@ -56,7 +56,7 @@ CHANGES = {"relay": "Tables that several engines change in turn", "scenario": "S
 
 @cache
 def changes(section: str) -> tuple[KnownRelay, ...]:
-    """Return what is known of engines that change tables.
+    """Return the known deviations of engines that change tables.
 
     Args:
         section: one of `CHANGES`.
@@ -70,13 +70,13 @@ def _titles() -> dict[str, str]:
 
 
 def engines() -> list[str]:
-    """Return the engines with known deviations, those with most first."""
+    """Return the engines with known deviations, those with the most first."""
     named = [*(one.engine for one in deviations()), *(one.who.partition("@")[0] for one in tables())]
     return [name for name, _ in Counter(named).most_common()]
 
 
 def index() -> str:
-    """Return the page that leads to the findings of each engine."""
+    """Return the page that links to the findings of each engine."""
     rows = []
     for engine in engines():
         found = [one for one in deviations() if one.engine == engine]
@@ -118,13 +118,13 @@ def engine_page(engine: str, head: Sequence[str] = ()) -> str:
 
     Args:
         engine: its name.
-        head: lines before the findings.
+        head: the lines before the findings.
     """
     lines = [f"# {_titles().get(engine, engine)}", "", *head]
     seen = {""}
 
     def address(id_: str) -> list[str]:
-        """Return the address of a finding; one that several sections have is that of the first."""
+        """Return the anchor of a finding; one that is in several sections has the anchor of the first."""
         new = id_.lower() not in seen
         seen.add(id_.lower())
         return [f"(finding-{id_.lower()})="] if new else []
@@ -265,7 +265,7 @@ def _point(one: Contradiction) -> Iterator[str]:
 
 
 def by_requirement() -> dict[str, list[tuple[Deviation, list[str]]]]:
-    """Return the deviations from each requirement, with the vectors that show them."""
+    """Return the deviations from each requirement, with the vectors that show them, by code."""
     proofs = {id_: frozenset(vector.requirements) for id_, vector in all_vectors().items()}
     found: dict[str, list[tuple[Deviation, list[str]]]] = {}
     for one in deviations():

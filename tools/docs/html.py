@@ -1,4 +1,4 @@
-"""Parts of pages that Markdown has no form for: HTML from templates, as raw blocks of a Markdown page."""
+"""HTML for which Markdown has no syntax: raw blocks in a Markdown page, from templates."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def block(template: str, **values: Any) -> list[str]:
 
     Args:
         template: the file of the template.
-        values: what it shows; texts are escaped.
+        values: the values for the template; texts are escaped.
     """
     text = _environment().get_template(template).render(**values)
     lines = [line for line in text.splitlines() if line.strip()]
@@ -35,15 +35,15 @@ def block(template: str, **values: Any) -> list[str]:
 
 
 def vector_link(suite: str, id_: str) -> str:
-    """Inline Markdown that leads to a vector on the page of its suite."""
+    """Return inline Markdown that links to a vector on the page of its suite."""
     return f'<a class="reference" href="vectors-{suite}.html#{id_}">`{id_}`</a>'
 
 
 def portable(value: Any) -> Any:
-    """JSON with golden files by their place among the vectors, not where this machine has put them.
+    """Replace the local paths of golden files in JSON with paths relative to the vectors' folder.
 
     Args:
-        value: such as the arguments of a vector.
+        value: the JSON, such as the arguments of a vector.
     """
     match value:
         case str() if value.startswith("/") and "/tables/" in value:

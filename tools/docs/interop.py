@@ -1,4 +1,4 @@
-"""Pages of the published results of several engines together: the matrix, relays, and catalogs under stress."""
+"""Pages of results that involve several engines: the matrix, relays, and catalogs under stress."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tools.docs.results import RELAYS, STRESS, published_matrix, read_list
 from tools.docs.support import Cause
 
 MATRIX_REPORT = "matrix-report.html"
-"""The report of the matrix in which every table can be chosen, beside the pages of the site."""
+"""The file name of the interactive report of the matrix, beside the pages of the site."""
 
 NOTHING = ["There are no published results.", ""]
 
@@ -90,7 +90,7 @@ def _causes(matrix: Matrix) -> list[str]:
 
 
 def matrix_report() -> str | None:
-    """Return the report of the matrix as one page that needs no network; None where no matrix is published."""
+    """Return the report of the matrix as one page that needs no network; None if no matrix is published."""
     from conformance.reports.matrix_page import render
 
     matrix = published_matrix()
@@ -183,7 +183,7 @@ def catalogs_page() -> str:
 
 
 def _bare(text: str) -> str:
-    """Return a name without what is in parentheses."""
+    """Return a name without the part in parentheses."""
     return re.sub(r" \([^()]*\)", "", text)
 
 

@@ -1,4 +1,4 @@
-"""Writing Markdown from texts that are not Markdown."""
+"""Conversion of plain texts to Markdown."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _LINK = re.compile(r"https?://[^\s,;)\]]+")
 
 
 def plain(text: str) -> str:
-    """Return a text in which nothing is markup, but addresses are links and text in backticks stays code."""
+    """Escape markup in a text, except addresses, which become links, and text in backticks, which stays code."""
     parts = re.split(r"(`[^`]+`)", " ".join(text.split()))
     return "".join(part if part.startswith("`") and len(part) > 2 else _linked(part) for part in parts)
 
@@ -25,7 +25,7 @@ def _linked(text: str) -> str:
 
 
 def code(text: str) -> str:
-    """Return a text as code, in one line."""
+    """Format a text as inline code."""
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * (longest + 1)
     pad = " " if text[:1] == "`" or text[-1:] == "`" else ""
@@ -33,7 +33,7 @@ def code(text: str) -> str:
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:
-    """Return the lines of a table; the cells are Markdown."""
+    """Return the lines of a table; cells are Markdown."""
     titles = list(head)
     lines = ["| " + " | ".join(titles) + " |", "|" + "---|" * len(titles)]
     return lines + ["| " + " | ".join(cell.replace("\n", " ") for cell in row) + " |" for row in rows]

@@ -1,4 +1,4 @@
-"""Notebooks of the documentation as pages: the text, the code, and the output that is stored with it."""
+"""Notebooks of the documentation as pages: the text, the code, and the stored output."""
 
 from __future__ import annotations
 

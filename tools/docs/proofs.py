@@ -1,6 +1,6 @@
-"""Pages of proofs: what states each requirement, what breaks it and what notices, and what else names it, one by one.
+"""Pages of proofs: for each requirement, the code that states it, what breaks it, what notices, and what names it.
 
-`SPEC_TRACE.md` has the numbers of these, so that it does not change when something is renamed.
+`SPEC_TRACE.md` has only the numbers, so that it does not change when something is renamed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tools.trace import Evidence, counts, evidence, places
 
 
 def index() -> str:
-    """Return the end of the page of proofs, which leads to the areas."""
+    """Return the end of the page of proofs, which links to the areas."""
     adopted = [rule for rule in register().values() if rule.status.value == "adopted"]
     table = counts(adopted, evidence())
     lines = [

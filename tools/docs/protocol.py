@@ -3,9 +3,9 @@
     python -m tools.docs.protocol          write the READMEs of the families and ``docs/protocol.md``
     python -m tools.docs.protocol --check  verify them
 
-In a README, ``<!-- operations -->`` is before the table of the operations and ``<!-- example: VECTOR -->`` before the
-messages of a vector. The page has a section for each family, its README, after ``<!-- family: FOLDER -->``; those that
-are nowhere named are after ``<!-- family: * -->``.
+In a README, ``<!-- operations -->`` precedes the table of the operations and ``<!-- example: VECTOR -->`` the messages
+of a vector. The page has a section for each family, its README, after ``<!-- family: FOLDER -->``; families without
+such a mark follow ``<!-- family: * -->``.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ BLOCK = re.compile(r"(<!-- (operations|example|family)(?:: (\S+))? -->\n).*?(<!-
 HEADING = re.compile(r"(?m)^#(?=#* )")
 
 SHORT = 80
-"""The characters of a form that fits in a table."""
+"""The maximum number of characters of a form in a table."""
 
 LONG = 80
-"""The characters of a text in an example that is shown in full."""
+"""The maximum number of characters of a text that an example shows in full."""
 
 
 def definitions() -> JsonObject:
@@ -44,14 +44,14 @@ def definitions() -> JsonObject:
 
 
 def operations(defs: JsonObject) -> list[str]:
-    """Return the names of all operations, in the order in which the schema lists them."""
+    """Return the names of all operations, in the order of the schema."""
     names = [one["$ref"].removeprefix("#/$defs/").removesuffix(".request") for one in defs["ask"]["oneOf"]]
     assert len(set(names)) == len(names), "an operation is listed twice"
     return names
 
 
 def resolved(defs: JsonObject, schema: JsonObject) -> tuple[str, JsonObject]:
-    """Return a schema with its reference followed, and the name of what it refers to."""
+    """Resolve the reference of a schema; return the schema and the name that it refers to."""
     name = ""
     while "$ref" in schema:
         name = schema["$ref"].removeprefix("#/$defs/")
@@ -60,7 +60,7 @@ def resolved(defs: JsonObject, schema: JsonObject) -> tuple[str, JsonObject]:
 
 
 def shape(defs: JsonObject, schema: JsonObject, depth: int = 0) -> str:
-    """Return the form of a value in a few words: ``{"rows": [...]}``, ``hexadecimal``, ``integer or null``."""
+    """Describe the form of a value in a few words: ``{"rows": [...]}``, ``hexadecimal``, ``integer or null``."""
     name, schema = resolved(defs, schema)
     if name in ("hexadecimal", "value", "type") or (name and depth > 0 and "properties" in schema):
         return name.replace("_", " ").replace("-", " ")
@@ -88,7 +88,7 @@ def _of_type(defs: JsonObject, schema: JsonObject, type_: str, depth: int) -> st
 
 
 def arguments(defs: JsonObject, name: str) -> Iterator[tuple[str, bool, JsonObject]]:
-    """Yield each argument of an operation: its name, whether it has to be there, and its schema."""
+    """Yield each argument of an operation: its name, whether it is required, and its schema."""
     _, args = resolved(defs, {"$ref": f"#/$defs/{name}.args"})
     for one, schema in args["properties"].items():
         yield one, one in args.get("required", ()), schema
@@ -130,7 +130,7 @@ def example(name: str) -> str:
 
 @cache
 def _plainest() -> dict[str, str]:
-    """For each operation, the vector with the shortest messages of those that have one answer and a small request."""
+    """Return for each operation the vector with the shortest messages, of those with one answer and a small request."""
     found: dict[str, tuple[int, str]] = {}
     for vector in _vectors().values():
         value = vector.expect.get("ok")
@@ -142,7 +142,7 @@ def _plainest() -> dict[str, str]:
 
 
 def _messages(name: str) -> Iterator[str]:
-    """Yield an example of the messages of an operation."""
+    """Yield the lines of an example of an operation's messages."""
     id_ = _plainest().get(name)
     if id_ is not None:
         suite = _vectors()[id_].suite
@@ -165,13 +165,13 @@ def readme(family: Family) -> str:
 
 
 def section(family: Family) -> str:
-    """Return the README as a section of the page: a level lower, without marks."""
+    """Return a README as a section of the page: one heading level lower, without marks."""
     text = re.sub(r"<!-- .*? -->\n+", "", readme(family))
     return HEADING.sub("##", text).strip()
 
 
 def page(text: str) -> str:
-    """Return the page with its sections as the families have them."""
+    """Return the page with the current sections of the families."""
     missing = {family.name: family for family in families()}
     named = [match[3] for match in BLOCK.finditer(text) if match[3] != "*"]
     wrong = [name for name in named if name not in missing or named.count(name) > 1]
@@ -213,14 +213,14 @@ def reference() -> str:
 
 
 def made() -> dict[Path, str]:
-    """Return the READMEs of the families that come with the tool, and the page, as they have to be."""
+    """Return the current READMEs of the families in this package, and the current page."""
     ours = [family for family in families() if ROOT in family.path.parents]
     readmes = {family.path / "README.md": readme(family) for family in ours}
     return {**readmes, PAGE: page(PAGE.read_text(encoding="utf-8"))}
 
 
 def main(arguments_: list[str]) -> int:
-    """Write or check the READMEs and the page; the exit status."""
+    """Write or check the READMEs and the page; return the exit status."""
     stale = [path for path, text in made().items() if path.read_text(encoding="utf-8") != text]
     if "--check" not in arguments_:
         for path, text in made().items():

@@ -1,4 +1,4 @@
-"""The page of the Python API: what the docstrings of its modules say, by Sphinx's autodoc."""
+"""The page of the Python API: the docstrings of its modules, by Sphinx's autodoc."""
 
 from __future__ import annotations
 

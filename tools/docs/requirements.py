@@ -1,4 +1,4 @@
-"""Pages of the register: one for each area, with what ``iceberg-conformance explain`` prints about each requirement."""
+"""Pages of the register, one for each area, with the output of ``iceberg-conformance explain`` for each requirement."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tools.docs.html import vector_link
 from tools.docs.markdown import code, plain, table
 
 SHOWN = 3
-"""The vectors of a requirement, and the deviations of an engine, that are named one by one."""
+"""The maximum number of vectors of a requirement, and of deviations of an engine, that are listed."""
 
 TITLES = {
     "aes_gcm_stream": "AES GCM stream",
@@ -47,12 +47,12 @@ def title(area: str) -> str:
 
 
 def requirement_link(code_: str) -> str:
-    """Return a link to a requirement."""
+    """Return a Markdown link to a requirement."""
     return f"[{code_}](requirements-{areas_by_code()[code_]}.md#{code_.lower()})"
 
 
 def index(proofs: Mapping[str, list[Vector]]) -> str:
-    """Return the page that leads to the areas."""
+    """Return the page that links to the areas."""
     rows = []
     for area, codes in areas().items():
         shown = sum(bool(proofs.get(code_)) for code_ in codes)
@@ -83,7 +83,7 @@ def index(proofs: Mapping[str, list[Vector]]) -> str:
 
 
 def area_page(area: str, proofs: Mapping[str, list[Vector]], known: Known) -> str:
-    """Return the requirements of one area."""
+    """Return the page with the requirements of one area."""
     lines = [f"# {title(area)}", ""]
     for code_ in areas()[area]:
         lines += _requirement(register()[code_], proofs.get(code_, []), known.get(code_, []))

@@ -1,12 +1,12 @@
-"""The published results: what the site shows of engines, in a few small files made from results files.
+"""The published results: small files, made from results files, with what the site shows of engines.
 
     python -m tools.docs.results FOLDER     read the results files of a folder, write ``docs/results``
 
 A run of the vectors writes tens of megabytes. The site needs one letter for each vector and engine, one for each table
 and consumer of a matrix, and the counts of relays and of catalogs under stress. These are kept with the sources, so
-that a site is built without an engine. The files of the folder are recognised by what they contain: ``*.jsonl`` of
+that building the site needs no engine. The files of the folder are recognised by their content: ``*.jsonl`` of
 ``run --results`` and ``matrix --results``, ``relay*.json`` of ``relay --format json``, and ``stress*.json`` of
-``race stress --format json``. A kind of which the folder has no file stays as it is.
+``race stress --format json``. If the folder has no file of a kind, the published file of this kind does not change.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ LETTERS = {
     "c": "crashed, or failed with an internal error",
     "u": "unsupported",
 }
-"""What became of a vector with an engine; a capital letter is a failure that was not known when it ran."""
+"""The results of a vector with an engine; a capital letter is a failure that was not known at the time of the run."""
 
 _STATES = {State.RIGHT: PASSED, State.WRONG: "w", State.REFUSES: "r", State.CRASHES: "c", State.CANNOT: "u"}
 _LETTERS_OF_STATES = {letter: state for state, letter in _STATES.items()}
@@ -52,39 +52,39 @@ _LETTERS_OF_STATES = {letter: state for state, letter in _STATES.items()}
 
 @frozen
 class Asked:
-    """One engine at one version, as a run asked it."""
+    """One engine at one version, in a run."""
 
     name: str
     implementation: str
     version: str
     language: str
     started: str
-    """When the run began that asked it."""
+    """The start time of the run."""
 
     tool: str
 
     @property
     def engine(self) -> str:
-        """The name without the version."""
+        """The name of the engine without the version."""
         return self.name.partition("@")[0]
 
 
 @frozen
 class VectorResults:
-    """What became of each vector with each engine."""
+    """The result of each vector with each engine."""
 
     asked: tuple[Asked, ...]
     letters: Mapping[str, str]
-    """By the id of the vector: a letter for each of ``asked``."""
+    """By the id of the vector, a letter for each engine in ``asked``."""
 
     def of(self, name: str) -> dict[str, str]:
-        """Return the letters of one engine by vector, without those that it was not asked."""
+        """Return the letters of one engine by vector, without vectors that it was not asked."""
         at = [one.name for one in self.asked].index(name)
         return {id_: letters[at] for id_, letters in self.letters.items() if letters[at] != NOT_ASKED}
 
 
 def letter(result: Result) -> str:
-    """Return the letter of one result."""
+    """Return the letter for a result."""
     if result.status == "known" and result.deviation_kind == "choice":
         return CHOSE
     got = result.got or {}
@@ -98,7 +98,7 @@ def summarise_runs(runs: Iterable[Run]) -> list[Json]:
     """Return the lines of ``vectors.jsonl``: a header, and a line for each vector.
 
     Args:
-        runs: the runs; of an engine that several asked, the one that began last counts.
+        runs: the runs; if several include an engine, the one that began last applies.
     """
     asked: dict[str, Asked] = {}
     letters: dict[str, dict[str, str]] = {}
@@ -117,7 +117,7 @@ def summarise_runs(runs: Iterable[Run]) -> list[Json]:
 
 
 def summarise_matrix(matrix: Matrix) -> Json:
-    """Return the content of ``matrix.json``: the cells of a table are one text, a letter for each consumer."""
+    """Return the content of ``matrix.json``: a table's cells are one string, with a letter for each consumer."""
     consumers = [one.name for one in matrix.consumers]
     cells = {(cell.producer, cell.table, cell.consumer): cell for cell in matrix.cells}
     reasons: dict[str, int] = {}
@@ -159,7 +159,7 @@ def summarise_matrix(matrix: Matrix) -> Json:
 
 
 _SCRATCH = re.compile(r"(?<![A-Za-z0-9])/(?:tmp|home|root|work|var)/[^\s\"']*")
-"""A place on the machine that the results were made on."""
+"""A path of the machine on which the results were made."""
 
 
 def _short(text: str) -> str:
@@ -175,7 +175,7 @@ def _cell_letter(cell: Cell | None) -> str:
 
 
 def read_vectors() -> VectorResults:
-    """Return the published results of the vectors; those of no engine where there are none."""
+    """Return the published results of the vectors; empty if there are none."""
     file = PUBLISHED / VECTORS
     if not file.exists():
         return VectorResults((), {})
@@ -184,7 +184,7 @@ def read_vectors() -> VectorResults:
 
 
 def read_matrix() -> Matrix | None:
-    """Return the published matrix, without the differences of its cells; None where there is none."""
+    """Return the published matrix, without the differences of its cells; None if there is none."""
     file = PUBLISHED / MATRIX
     if not file.exists():
         return None
@@ -221,7 +221,7 @@ published_matrix = cache(read_matrix)
 
 
 def summarise_relay(relay: Json, day: str) -> Json:
-    """Return what the site shows of a relay: no file of this machine."""
+    """Return the published summary of a relay, without paths of this machine."""
     failures = [
         {key: value for key, value in one.items() if key not in ("file", "reproduce")} for one in relay["failures"]
     ]
@@ -229,7 +229,7 @@ def summarise_relay(relay: Json, day: str) -> Json:
 
 
 def summarise_stress(run: Json, day: str) -> Json:
-    """Return what the site shows of a catalog under stress: no address and no path of this machine."""
+    """Return the published summary of a catalog under stress, without addresses and paths of this machine."""
     errors = Counter(re.match(r"[A-Za-z_.]*", text)[0] for text in run.get("errors", {}))  # type: ignore[index]
     problems = [_short(text) for text in run["problems"]]
     kept = {key: value for key, value in run.items() if key not in ("catalog", "errors", "problems")}
@@ -240,13 +240,13 @@ def publish(folder: Path) -> list[str]:
     """Make the published results from the results files of a folder.
 
     Args:
-        folder: where the files are.
+        folder: the folder with the results files.
 
     Returns:
-        What was written, a line each.
+        A line for each file that was written.
 
     Raises:
-        UsageError: a file is not as it has to be, or is of a run that is not complete.
+        UsageError: a file is invalid, or belongs to an incomplete run.
     """
     runs: list[Run] = []
     matrices: list[Matrix] = []
@@ -284,14 +284,14 @@ def publish(folder: Path) -> list[str]:
 
 
 def _day(path: Path) -> str:
-    """Return the day on which a file was written, for results that do not say when they ran."""
+    """Return the day on which a file was written, for results that do not state when they ran."""
     from datetime import UTC, datetime
 
     return datetime.fromtimestamp(path.stat().st_mtime, UTC).date().isoformat()
 
 
 def _by_line(content: Json) -> str:
-    """JSON with a line for each table or run, so that a change of one is a change of one line."""
+    """Format JSON with a line for each table or run, so that a change of one changes one line."""
     if isinstance(content, list):
         return "[\n" + ",\n".join(map(_compact, content)) + "\n]\n"
     head = {key: value for key, value in content.items() if key != "tables"}
@@ -310,7 +310,7 @@ def _write(name: str, content: str | Sequence[Json]) -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Publish the results of a folder; the exit status."""
+    """Publish the results in a folder; return the exit status."""
     parser = argparse.ArgumentParser(
         prog="python -m tools.docs.results", description=(__doc__ or "").partition("\n")[0]
     )

@@ -1,6 +1,6 @@
-"""The ids that the search of the site knows: requirements, points, checks, findings and vectors, each with its address.
+"""The ids that the site's search knows: requirements, points, checks, findings and vectors, each with its address.
 
-Sphinx searches for words, and takes ``hash-int-34`` for three of them. A search for an id leads to its place instead.
+Sphinx searches for words, and splits ``hash-int-34`` into three. With these ids, a search for an id finds its place.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ PREFIX = re.compile(r"^(?:point|finding|check)-")
 
 
 def script(pages: dict[str, str]) -> str:
-    """Return the script that gives the search page its ids.
+    """Return the script that makes the ids available to the search page.
 
     Args:
-        pages: the Markdown of the pages by name.
+        pages: the Markdown of the pages, by name.
     """
     found: dict[str, list[str]] = {}
     for name, text in pages.items():

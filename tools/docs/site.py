@@ -1,10 +1,10 @@
-"""Building the documentation.
+"""Build the documentation.
 
-    python -m tools.docs.site           build ``site/``; a warning, or a link to nothing, is an error
+    python -m tools.docs.site           build ``site/``; a warning or a broken link is an error
 
-The pages are put together under ``build/docs``: those of ``docs/``, those of other folders that are documentation, and
-those made of data. A link between two pages stays one; a link to another file of the repository becomes the name of
-the file, as a site has no such files; a link to what does not exist ends the build.
+The pages are collected in ``build/docs``: those of ``docs/``, documentation in other folders, and those generated from
+data. A link between two pages stays a link; a link to another file of the repository becomes the name of the file,
+because the site does not have such files; a broken link ends the build.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ ELSEWHERE = {
     "CHANGELOG.md": "changelog.md",
     "spec_ref/README.md": "reference-index.md",
 }
-"""Documentation in other folders, and what its page is called."""
+"""Documentation in other folders, and the names of its pages."""
 
 CHAPTERS = {
     "First steps": ["quick-start", "glossary", "validate", "nightly", "checks", "corruptions", "ci"],
@@ -68,33 +68,33 @@ CHAPTERS = {
         "changelog",
     ],
 }
-"""The order of the pages. A page of ``docs/`` that is not named is at the end."""
+"""The order of the pages. Other pages of ``docs/`` are at the end."""
 
 TEXTS: dict[str, Callable[[Path], str]] = {
     ".md": lambda path: path.read_text(encoding="utf-8"),
     ".ipynb": notebooks.page,
 }
-"""How the Markdown of a page comes from its file."""
+"""The function that returns the Markdown of a page, by the extension of its file."""
 
 LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(([^()\s]+)\)")
 FENCE = re.compile(r"^(`{3,}|~{3,})")
 
 
 class BrokenLink(Exception):
-    """A page links to what does not exist."""
+    """A page links to something that does not exist."""
 
 
 def handwritten() -> dict[Path, str]:
-    """Return the pages that people wrote: each file, and the name of its page."""
+    """Return the handwritten pages: each file, and the name of its page."""
     found = {path: path.with_suffix(".md").name for path in sorted((ROOT / "docs").glob("*.*")) if path.suffix in TEXTS}
     return found | {ROOT / place: name for place, name in ELSEWHERE.items()}
 
 
 def pages() -> dict[str, str]:
-    """Return all pages by name.
+    """Return all pages, by name.
 
     Raises:
-        BrokenLink: says the page and the link.
+        BrokenLink: a link of a page is broken; the message has both.
     """
     names = handwritten()
     found = {name: resolved(TEXTS[path.suffix](path), path, names) for path, name in names.items()}
@@ -106,7 +106,7 @@ def pages() -> dict[str, str]:
 
 
 def made() -> dict[str, str]:
-    """Return the pages that are made of data."""
+    """Return the pages that are generated from data."""
     vectors: dict[str, list[Vector]] = {}
     for vector in findings.all_vectors().values():
         for code in vector.requirements:
@@ -136,7 +136,7 @@ def made() -> dict[str, str]:
 
 
 def contents(found: dict[str, str]) -> Iterator[str]:
-    """Yield the table of contents."""
+    """Yield the lines of the table of contents."""
     left = {name.removesuffix(".md") for name in found} - {"index"}
     below = ("requirements-", "proofs-", "findings-", *(f"vectors-{suite}" for suite in vector_pages.by_suite()))
     left = {name for name in left if not name.startswith(below)}
@@ -147,7 +147,7 @@ def contents(found: dict[str, str]) -> Iterator[str]:
 
 
 def resolved(text: str, path: Path, names: dict[Path, str]) -> str:
-    """Return a page with its links as the site needs them."""
+    """Resolve the links of a page for the site."""
     lines, fence = [], ""
     for line in text.splitlines():
         opening = FENCE.match(line.lstrip())
@@ -192,11 +192,11 @@ GENERATED = (
     "relays.md",
     "catalogs.md",
 )
-"""Pages that a page written by hand may link to, as if they lay beside it."""
+"""Generated pages to which handwritten pages may link as if they were in the same folder."""
 
 
 def stage() -> dict[str, str]:
-    """Write all pages to `STAGE`; a file that has not changed is left as it is, so that Sphinx need not read it.
+    """Write all pages to `STAGE`; do not touch unchanged files, so that Sphinx need not read them again.
 
     Returns:
         The pages by name.
@@ -216,7 +216,7 @@ def stage() -> dict[str, str]:
 
 
 def main() -> int:
-    """Build the site; the exit status."""
+    """Build the site; return the exit status."""
     try:
         staged = stage()
     except BrokenLink as error:
@@ -230,11 +230,11 @@ def main() -> int:
 
 
 def add_scripts_and_reports(pages_: dict[str, str], site: Path) -> None:
-    """Add what Sphinx does not build as a page: the ids that the search knows, and the report of the matrix.
+    """Add files that Sphinx does not build: the ids for the search, and the report of the matrix.
 
     Args:
-        pages_: the pages by name.
-        site: the folder that was built.
+        pages_: the pages, by name.
+        site: the folder with the built site.
     """
     (site / "_static" / "ids.js").write_text(search_ids.script(pages_), encoding="utf-8")
     report = interop.matrix_report()
@@ -243,7 +243,7 @@ def add_scripts_and_reports(pages_: dict[str, str], site: Path) -> None:
 
 
 def build(pages_: Path, site: Path) -> int:
-    """Build pages with Sphinx; the exit status, which a warning makes an error."""
+    """Build pages with Sphinx; return the exit status, which is an error if there is a warning."""
     settings = Path(__file__).parent
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-n", "-q", "-E", "-c", settings, pages_, site]
     shutil.rmtree(site, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""What engines support, counted from the published results: the numbers behind "Can I use" and the pages of engines."""
+"""The features that engines support, counted from the published results, for "Can I use" and the pages of engines."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FEATURES = Path(__file__).with_name("features.toml")
 READS, WRITES = "reads", "writes"
 
 OURS = ("reference", "spark-reference")
-"""Our own implementations: the pages compare engines with them."""
+"""The implementations of this project, with which the pages compare engines."""
 
 RIGHT, WRONG, REFUSED, CRASHED, UNSUPPORTED = "right", "wrong", "refused", "crashed", "unsupported"
 _OF_LETTERS = {PASSED: RIGHT, CHOSE: RIGHT, "w": WRONG, "r": REFUSED, "c": CRASHED, "u": UNSUPPORTED}
@@ -54,39 +54,39 @@ class Feature:
     title: str
     group: str
     since: int = 1
-    """The format version that brought it."""
+    """The format version that added it."""
 
     rules: str = ""
-    """The area of its requirements."""
+    """The area of requirements that it belongs to."""
 
     golden: tuple[str, ...] = ()
     features: tuple[str, ...] = ()
     scripts: tuple[str, ...] = ()
     versions: tuple[int, ...] = ()
     formats: tuple[str, ...] = ()
-    """File formats; where there are none, tables with Parquet files alone count, so that an engine without ORC lacks
-    ORC and no other feature."""
+    """File formats; if empty, only tables whose files are all Parquet count, so that an engine without ORC lacks ORC
+    and no other feature."""
 
     metadata_columns: bool = False
-    """Whether the vectors count that select reserved columns such as ``_row_id``, and no others."""
+    """Whether only the vectors count that select reserved columns such as ``_row_id``."""
 
     @property
     def slug(self) -> str:
-        """Its address on the page."""
+        """The anchor of the feature on the page."""
         return "feature-" + re.sub(r"[^a-z0-9]+", "-", self.title.lower()).strip("-")
 
     def is_about_golden(self, table: str) -> bool:
-        """Whether a golden table shows it."""
+        """Whether a golden table uses the feature."""
         if not self.formats and table.endswith(("-orc", "-avro")):
             return False
         return any(fnmatchcase(table, pattern) for pattern in self.golden)
 
     def counts_vector(self, vector: Vector) -> bool:
-        """Whether a vector that reads one of its golden tables counts."""
+        """Whether a vector that reads such a golden table counts."""
         return self.metadata_columns == any(name.startswith("_") for name in vector.args.get("select", ()))
 
     def is_about(self, table: MadeTable) -> bool:
-        """Whether a table of the matrix shows it: by each of what is selected, at least by one thing."""
+        """Whether a table of the matrix uses the feature: it matches at least one value of each selector."""
         asked = [
             (self.features, any(one in table.features for one in self.features)),
             (self.scripts, any(fnmatchcase(table.name, pattern) for pattern in self.scripts)),
@@ -99,7 +99,7 @@ class Feature:
 
 @frozen
 class Cause:
-    """A finding that explains why something is not right."""
+    """A finding that explains a failure."""
 
     id: str
     engine: str
@@ -107,20 +107,20 @@ class Cause:
 
     @property
     def address(self) -> str:
-        """Its place on the page of the engine."""
+        """The address of the finding on the page of the engine."""
         return f"findings-{self.engine}.html#finding-{self.id.lower()}"
 
 
 @frozen
 class Support:
-    """How one engine handles one feature, in reading or in writing."""
+    """The support of one feature by one engine, in reading or in writing."""
 
     counts: Counter[str] = field(factory=Counter)
     causes: Counter[Cause] = field(factory=Counter)
 
     @property
     def verdict(self) -> str:
-        """One of `VERDICTS`."""
+        """The verdict, one of `VERDICTS`."""
         counts = self.counts
         bad, missing = counts[WRONG] + counts[CRASHED], counts[REFUSED] + counts[UNSUPPORTED]
         if not counts.total():
@@ -133,7 +133,7 @@ class Support:
 
     @property
     def summary(self) -> str:
-        """The counts in words."""
+        """The counts as text."""
         if not self.counts.total():
             return "not tested"
         rest = [f"{self.counts[one]} {one}" for one in (WRONG, CRASHED, REFUSED, UNSUPPORTED) if self.counts[one]]
@@ -148,7 +148,7 @@ VERDICTS = {
     "no": ("–", "refused or not supported"),
     "untested": ("·", "not tested: nothing of this feature was tried with the engine"),
 }
-"""Verdicts, with their sign and meaning."""
+"""The verdicts, with their signs and meanings."""
 
 
 @cache
@@ -156,7 +156,7 @@ def features() -> tuple[Feature, ...]:
     """Return the features of "Can I use", in order.
 
     Raises:
-        ValueError: one names an area of requirements that does not exist.
+        ValueError: a feature names an area of requirements that does not exist.
     """
     content = tomllib.loads(FEATURES.read_text(encoding="utf-8"))
     found = []
@@ -172,7 +172,7 @@ def features() -> tuple[Feature, ...]:
 
 @cache
 def engines() -> tuple[Asked, ...]:
-    """Return the engines that were asked to read or to write tables, those of this project last."""
+    """Return the engines with results of reading or writing tables, those of this project last."""
     shown = [one for one in vector_results().asked if any(not _is_empty(one, feature) for feature in features())]
     titles = {one.name: title(one) for one in shown}
     return tuple(sorted(shown, key=lambda one: (one.engine in OURS, titles[one.name].lower(), one.version)))
@@ -189,17 +189,17 @@ def _titles() -> dict[str, str]:
 
 
 def title(engine: Asked) -> str:
-    """Return what people call an engine."""
+    """Return the title of an engine, for people."""
     named = _titles().get(engine.name) or _titles().get(engine.engine) or engine.engine
     return f"T{named[1:]}" if named.startswith("this ") else named
 
 
 @cache
 def support(name: str, feature: Feature, side: str) -> Support:
-    """How an engine handles a feature.
+    """Return the support of a feature by an engine.
 
     Args:
-        name: of the engine, with its version where it is not the current one.
+        name: the name of the engine, with its version if it is not the current one.
         feature: the feature.
         side: ``reads`` or ``writes``.
     """
@@ -223,7 +223,7 @@ def _count(found: Support, state: str, causes: Iterable[Cause]) -> None:
 
 @cache
 def golden_vectors() -> dict[str, list[Vector]]:
-    """Return the vectors that read golden tables that can be read, by table."""
+    """Return the vectors that read valid golden tables, by table."""
     found: dict[str, list[Vector]] = defaultdict(list)
     for vector in all_vectors().values():
         if vector.operation.name == "table.read" and any(isinstance(one, Ok) for one in vector.permitted):
@@ -251,7 +251,7 @@ def _of_matrix(matrix: Matrix, name: str, feature: Feature, side: str) -> Iterat
             if one.producer == name and feature.is_about(one):
                 yield _OF_WRITING[one.writing], matrix.known_tables.get((one.producer, one.name), "")
         return
-    if feature.metadata_columns:  # no cell asks for them
+    if feature.metadata_columns:  # cells do not use them
         return
     for cell in matrix.cells:
         table = tables_.get((cell.producer, cell.table))
@@ -270,16 +270,16 @@ def _causes_by_vector() -> dict[tuple[str, str], list[tuple[tuple[str, ...], Cau
 
 
 def asked(name: str) -> Asked:
-    """Return the engine of a name."""
+    """Return the run of the engine with a name."""
     return next(one for one in vector_results().asked if one.name == name)
 
 
 def causes_of_vector(name: str, id_: str) -> list[Cause]:
-    """Return the findings about an engine that a vector shows, of the version that was asked.
+    """Return the findings about an engine, at the tested version, that a vector shows.
 
     Args:
-        name: of the engine.
-        id_: of the vector.
+        name: the name of the engine.
+        id_: the id of the vector.
     """
     engine = asked(name)
     found = _causes_by_vector().get((engine.engine, id_), [])
@@ -300,7 +300,7 @@ def _causes_of_reason(name: str, reason: str) -> list[Cause]:
 
 
 def unmatched(given: Sequence[Feature]) -> list[str]:
-    """Return the patterns of features that select no golden table and no script; one of these is a mistake.
+    """Return the patterns of features that select neither a golden table nor a script; each is a mistake.
 
     Args:
         given: the features.

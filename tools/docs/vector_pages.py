@@ -1,4 +1,4 @@
-"""Pages of the vectors, one for each suite: every vector has an address, with its question and its answers."""
+"""Pages of the vectors, one for each suite: every vector has an address, with its arguments and its outcomes."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from tools.docs.results import LETTERS, NOT_ASKED, vector_results
 from tools.docs.support import Cause, causes_of_vector
 
 SHOWN = 300
-"""Characters of arguments and of what is expected; `iceberg-conformance replay` prints all of them."""
+"""The maximum number of characters of arguments and outcomes; `iceberg-conformance replay` prints them in full."""
 
 SIGNS = {"p": "✔", "o": "✔", "w": "✖", "r": "✖", "c": "✖", "u": "–"}
 
 
 @cache
 def by_suite() -> dict[str, list[Vector]]:
-    """Return the vectors of each suite."""
+    """Return the vectors of each suite, by suite."""
     found: dict[str, list[Vector]] = defaultdict(list)
     for vector in all_vectors().values():
         found[vector.suite].append(vector)
@@ -81,7 +81,7 @@ def _shortened(value: Any) -> str:
 
 
 def index(suites: Iterable[str]) -> list[str]:
-    """Return what the page of all vectors gets at its end: the pages of the suites."""
+    """Return the end of the page of all vectors: links to the pages of the suites."""
     names = list(suites)
     rows = [f"- [{name}](vectors-{name}.md): {len(by_suite()[name])} vectors" for name in names]
     hidden = ["```{toctree}", ":hidden:", "", *(f"vectors-{name}" for name in names), "```", ""]

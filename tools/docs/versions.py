@@ -48,7 +48,7 @@ TABLES: Mapping[str, Iterable[FieldRule]] = {
     "data file": field_rules(DataFile).values(),
     "partition statistics": field_rules(PartitionStatistics).values(),
 }
-"""The field tables whose rules differ between versions."""
+"""The field tables with rules that differ between versions."""
 
 INTRODUCTION = """\
 # Format versions
@@ -106,7 +106,7 @@ def _changed_fields(old: FormatVersion, new: FormatVersion) -> Iterator[list[str
 
 
 def _missing(rule: FieldRule, version: FormatVersion) -> str:
-    """Return what a reader takes where the field is missing; nothing where it has to be there, or is not looked for."""
+    """Return the value that a reader assumes for a missing field; empty if the field is required or not looked for."""
     if rule.missing is attrs.NOTHING or rule.write(version) is OMITTED or rule.read(version) is REQUIRED:
         return ""
     value: Any = rule.missing
@@ -122,7 +122,7 @@ def _codes(codes: Iterable[str]) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Write or check the page; the exit status."""
+    """Write or check the page; return the exit status."""
     text = page()
     if "--check" not in arguments:
         PAGE.write_text(text, encoding="utf-8")
