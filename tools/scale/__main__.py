@@ -1,10 +1,10 @@
-"""Measure how tables of many files and rows are dealt with.
+"""Measure how time and memory grow with the number of files and rows.
 
     python -m tools.scale [--quick] [--only WORDS]... [--folder FOLDER] [--keep FILE] [--write]
 
 Prints a line for every path at every size. ``--write`` stores the figures of a whole run in ``docs/scale.json`` and
-writes ``docs/scale.md`` with its plot. A quick run measures small tables in less than a minute; the limits hold for it
-too. The status is 1 where a limit is exceeded, and 3 where a path could not be measured.
+writes ``docs/scale.md`` with its plot. A quick run measures small tables in less than a minute; the limits apply to it
+too. The exit status is 1 if a limit is exceeded, and 3 if a path could not be measured.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 
 def main(words: list[str] | None = None) -> int:
-    """Measure, print and store."""
+    """Measure, print and store; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="small tables")
     parser.add_argument("--only", action="append", default=[], help="paths that have these words in their names")

@@ -1,4 +1,4 @@
-"""A table of a petabyte on paper: computed from what was measured, with every assumption in one place."""
+"""An estimate for a table of a petabyte, computed from the measurements, with every assumption in one place."""
 
 from __future__ import annotations
 
@@ -13,42 +13,42 @@ PETABYTE = 10**15
 FILE_BYTES = 256 << 20
 NODES = 100
 CORES = 16
-"""Of a node."""
+"""The processors of a node."""
 
 NODE_REQUESTS = 500
-"""Requests that the processes of one node finish in a second: 16 at a time, of 30 ms each."""
+"""The requests per second that the processes of one node finish: 16 at a time, of 30 ms each."""
 
 STORE_READS = 5500
-"""Reads in a second that a store promises for one prefix."""
+"""The reads per second that a store guarantees for one prefix."""
 
 ROW_BYTES = 12
-"""Of a row of the measured tables, decoded: a bigint and an int."""
+"""The bytes of a decoded row of the measured tables: a bigint and an int."""
 
 RANGE_BYTES = 32 << 20
-"""The most bytes of columns that one request reads."""
+"""The maximum number of bytes of columns that one request reads."""
 
 UNPACKED = 3
-"""Decoded bytes for each byte of a file."""
+"""The number of decoded bytes per byte of a file."""
 
 DRIVER_BYTES = 16e9
-"""Memory that a driver is given, beyond which it is what limits."""
+"""The memory of a driver, beyond which it is the limit."""
 
 
 @frozen(kw_only=True)
 class Row:
-    """One way of using the table."""
+    """One task on the table."""
 
     name: str
     seconds: float
-    """On the cluster."""
+    """The seconds on the cluster."""
 
     driver: float
-    """Bytes that the driver holds."""
+    """The memory of the driver, in bytes."""
 
     shuffled: float
     requests: float
     limit: str
-    """What the seconds, or the memory, come from."""
+    """The cause of the seconds or of the memory."""
 
 
 FILES = -(-PETABYTE // FILE_BYTES)
@@ -56,7 +56,7 @@ MANIFESTS = -(-FILES // tables.ENTRIES_A_MANIFEST)
 
 
 def assumptions() -> tuple[str, ...]:
-    """Return what is assumed, in words."""
+    """Return the assumptions as text."""
     return (
         f"{PETABYTE:,} bytes in {FILES:,} Parquet files of {FILE_BYTES >> 20} MiB, with statistics of 20 columns",
         f"{MANIFESTS:,} manifests of {tables.ENTRIES_A_MANIFEST:,} entries; a deletion vector per data file, elsewhere",
@@ -70,7 +70,7 @@ def assumptions() -> tuple[str, ...]:
 
 
 def estimate(grown: Mapping[str, Growth], asked: Mapping[str, Mapping[str, float]]) -> Iterator[Row]:
-    """Yield the ways, each with what limits it."""
+    """Yield the tasks, each with its limit."""
 
     def each(path: str) -> float:
         return grown[path].processor_each
@@ -82,7 +82,7 @@ def estimate(grown: Mapping[str, Growth], asked: Mapping[str, Mapping[str, float
     summed = max(grown["validating manifests, Spark"].memory_each, 0.0)
 
     def row(name: str, ways: Mapping[str, float], driver: float, shuffled: float, requests: float) -> Row:
-        """The largest of what may limit it is what takes the time."""
+        """Return the row of a task; the slowest of the possible limits determines the seconds."""
         waiting = {**ways, "requests to the store": requests / NODE_REQUESTS / NODES}
         longest = max(waiting, key=lambda way: waiting[way])
         limit = "memory of the driver" if driver > DRIVER_BYTES else longest
@@ -120,7 +120,7 @@ def estimate(grown: Mapping[str, Growth], asked: Mapping[str, Mapping[str, float
     opened = each("validating files") * tables.ROWS_A_FILE
     of_files = FILES * (of("validating files", "data file") + of("validating files", "vector"))
     yield row("level files", {"cores": (checked + FILES * opened) / cores}, summed * both, facts * both, of_files)
-    ranges = FILE_BYTES // RANGE_BYTES  # besides the footer, which is what the counted tables have
+    ranges = FILE_BYTES // RANGE_BYTES  # besides the footer, the only part that the counted tables have
     decoded = PETABYTE * UNPACKED / ROW_BYTES
     yield row(
         "level rows",
@@ -139,6 +139,6 @@ def estimate(grown: Mapping[str, Growth], asked: Mapping[str, Mapping[str, float
 
 
 def _facts(grown: Mapping[str, Growth]) -> float:
-    """Bytes for each entry that rules over several files look at."""
+    """Return the bytes per entry that rules over several files use."""
     step = grown["result of one manifest task"].steps[-1]
     return (step.bytes or 0) / min(step.count, tables.ENTRIES_A_MANIFEST)

@@ -1,4 +1,4 @@
-"""What is measured, at which sizes, and the most that it may take."""
+"""The measured paths, their sizes, and their limits."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LIMITS = Path(__file__).with_name("limits.toml")
 
 
 class Made:
-    """The tables of a run; each is made when it is first asked for."""
+    """The tables of a run; each is made on first use."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -35,59 +35,59 @@ class Made:
         return self._made[kind, count]
 
     def entries(self, count: int) -> str:
-        """Return the metadata file of a table with so many entries."""
+        """Return the metadata file of a table with the given number of entries."""
         made: str = self._once("entries", count, tables.entries)
         return made
 
     def rows(self, count: int) -> tables.RowTables:
-        """Return the tables with so many rows."""
+        """Return the tables with the given number of rows."""
         made: tables.RowTables = self._once("rows", count, tables.rows)
         return made
 
 
 @frozen(kw_only=True)
 class Measured:
-    """One path at one size."""
+    """The measurements of one path at one size."""
 
     path: str
     count: int
     seconds: float
-    """That went by, with whatever else the machine did."""
+    """The elapsed seconds, with everything else that the machine did."""
 
     processor: float
-    """Seconds of the processor, those of all processes together."""
+    """The processor seconds of all processes together."""
 
     memory: int
-    """The most bytes that all processes held at once; pages that they share are counted for each."""
+    """The peak memory of all processes together, in bytes; shared pages are counted for each process."""
 
     largest: int
-    """The most bytes of one process."""
+    """The peak memory of one process, in bytes."""
 
     bytes: int | None = None
-    """What the path counted beside: bytes of tasks or facts."""
+    """An additional count of the path: the bytes of tasks or facts."""
 
 
 @frozen(kw_only=True)
 class Workload:
-    """Something that is done with a table, or with the vectors."""
+    """An operation on a table, or on the vectors."""
 
     name: str
     unit: str
-    """What is counted."""
+    """The unit of the size."""
 
     full: tuple[int, ...]
-    """Sizes. The first is so small that it shows what starting takes, which is left out of the growth."""
+    """The sizes. The first is so small that it measures the start-up cost, which the growth excludes."""
 
     quick: tuple[int, ...]
     command: Callable[[Made, int], list[str]]
     check: Callable[[int, Mapping[str, Any]], bool]
-    """Whether what came out is what the size asks for."""
+    """Whether the result is the expected one for the size."""
 
     def measure(self, made: Made, count: int) -> Measured:
-        """Run it once.
+        """Measure one run.
 
         Raises:
-            BenchError: it came to something else than it should.
+            BenchError: the result is not the expected one.
         """
         command = self.command(made, count)
         seconds, processor, total, largest, answer = measured([sys.executable, "-m", *command])
@@ -119,12 +119,12 @@ def _counted(count: int, answer: Mapping[str, Any]) -> bool:
 
 
 def _hundredth(count: int, answer: Mapping[str, Any]) -> bool:
-    """Whether about one file in a hundred was planned; filters of both kinds meet one more at either end."""
+    """Whether about one file in a hundred was planned; both kinds of filters match one more at either end."""
     return bool(abs(answer["count"] - count // 100) <= count // 1000 + 1)
 
 
 def _sound(entries: Callable[[int], int], count: int, answer: Mapping[str, Any]) -> bool:
-    """Whether a report is of the whole table, and finds nothing wrong with it."""
+    """Whether a report covers the whole table and has no findings."""
     (table,) = answer["tables"]
     return "counts" in table and not table["counts"]["error"] and table["entries"] == entries(count)
 
@@ -148,7 +148,7 @@ def _of_positions(count: int, answer: Mapping[str, Any]) -> bool:
 ENTRIES, ENTRIES_QUICK = (500, 50_000, 500_000, 5_000_000), (500, 10_000, 40_000)
 ROWS, ROWS_QUICK = (1000, 2_000_000, 20_000_000, 200_000_000), (1000, 1_000_000, 2_000_000)
 ALL = 10**9
-"""All vectors, however many there are."""
+"""The number of all vectors."""
 
 SPARK = ("--engine", "spark", "--master", "local[1]")
 
@@ -263,7 +263,7 @@ PATHS = (
 def measurements(
     made: Made, *, quick: bool, only: tuple[str, ...] = (), known: Sequence[Measured] = ()
 ) -> Iterator[Measured]:
-    """Yield every path at every size, the small ones first; those that are known are not measured again."""
+    """Yield every path at every size, small sizes first; known measurements are not repeated."""
     kept = {(one.path, one.count): one for one in known}
     for path in PATHS:
         if not only or any(word in path.name for word in only):
@@ -276,15 +276,15 @@ def measurements(
 
 @frozen
 class Growth:
-    """The sizes of one path, the smallest first."""
+    """The measurements of one path, the smallest size first."""
 
     steps: tuple[Measured, ...]
 
     @cached_property
     def exponent(self) -> float:
-        """The power of the size by which processor time grows beyond what starting takes: a fit by least squares.
+        """The exponent of processor time as a power of the size, without start-up: a least-squares fit.
 
-        1 is linear. Sizes that take little more than starting are left out, and with less than two others it is 0.
+        1 is linear. Sizes that take little more than start-up are left out; with fewer than two others it is 0.
         """
         start, *others = self.steps
         taken = [
@@ -298,12 +298,12 @@ class Growth:
 
     @property
     def processor_each(self) -> float:
-        """Seconds of the processor for one more, between the smallest size and the largest."""
+        """The processor seconds per unit, between the smallest size and the largest."""
         return (self.steps[-1].processor - self.steps[0].processor) / (self.steps[-1].count - self.steps[0].count)
 
     @property
     def memory_each(self) -> float:
-        """Bytes for one more, between the smallest size and the largest."""
+        """The bytes per unit, between the smallest size and the largest."""
         return (self.steps[-1].memory - self.steps[0].memory) / (self.steps[-1].count - self.steps[0].count)
 
 
@@ -320,7 +320,7 @@ def growths(measured: tuple[Measured, ...]) -> dict[str, Growth]:
 
 @frozen(kw_only=True)
 class Limit:
-    """The most that a path may take at any of its sizes."""
+    """The limits of a path at all of its sizes."""
 
     path: str
     memory_mib: int
@@ -336,7 +336,7 @@ def limits() -> dict[str, Limit]:
 
 
 def exceeded(grown: Mapping[str, Growth], allowed: Mapping[str, Limit]) -> list[str]:
-    """Return what takes more than it may, in words."""
+    """Return the limits that are exceeded, as text."""
     found = []
     for name, growth in grown.items():
         limit = allowed[name]

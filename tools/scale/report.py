@@ -1,4 +1,4 @@
-"""Reports of scale: lines for a terminal, the stored figures, the page and its plot."""
+"""Reports of scale: lines for a terminal, the stored figures, and the page with its plot."""
 
 from __future__ import annotations
 
@@ -49,26 +49,26 @@ _CONVERTER = cattrs.Converter(omit_if_default=True)
 
 
 def line(one: Measured) -> str:
-    """Return a figure for a terminal."""
+    """Format a measurement for a terminal."""
     memory = f"{one.memory >> 20:>7,} {one.largest >> 20:>8,}"
     return f"{one.path:44} {one.count:>12,} {one.processor:>12.2f} {one.seconds:>9.2f} {memory}"
 
 
 def keep(file: Path, one: Measured) -> None:
-    """Add a figure to a file."""
+    """Add a measurement to a file."""
     with file.open("a") as out:
         print(json.dumps(_CONVERTER.unstructure(one)), file=out)
 
 
 def kept(file: Path | None) -> tuple[Measured, ...]:
-    """Return the figures of a file; none where there is no file."""
+    """Return the measurements in a file; empty if there is no file."""
     if file is None or not file.exists():
         return ()
     return tuple(_CONVERTER.structure(json.loads(row), Measured) for row in file.read_text().splitlines())
 
 
 def growth_line(name: str, growth: Growth, limit: Limit) -> str:
-    """How a path grows, and how far it is from its limits."""
+    """Describe how a path grows, and how far it is from its limits."""
     most = max(one.memory for one in growth.steps) >> 20
     each = f"{growth.processor_each * 1e6:.3g} us and {max(growth.memory_each, 0):.3g} bytes for one more"
     return f"{name:44} power {growth.exponent:.2f} of {limit.exponent}, {most:,} of {limit.memory_mib:,} MiB, {each}"
@@ -77,7 +77,7 @@ def growth_line(name: str, growth: Growth, limit: Limit) -> str:
 def store(
     docs: Path, measured: tuple[Measured, ...], asked: Mapping[str, Mapping[str, float]], how: str = "in one run"
 ) -> None:
-    """Store the figures and write the document."""
+    """Store the measurements and write the page."""
     made = {
         "machine": machine(),
         "measured": datetime.now(UTC).date().isoformat(),
@@ -91,7 +91,7 @@ def store(
 
 
 def write(docs: Path) -> None:
-    """Write the document and the plot from the stored figures."""
+    """Write the page and the plot from the stored measurements."""
     made = json.loads((docs / "scale.json").read_text())
     grown = growths(tuple(_CONVERTER.structure(row, Measured) for row in made["figures"]))
     (docs / "scale.md").write_text(document(grown, made))
@@ -99,7 +99,7 @@ def write(docs: Path) -> None:
 
 
 def document(grown: Mapping[str, Growth], made: Mapping[str, Any]) -> str:
-    """Return the document in Markdown."""
+    """Return the page in Markdown."""
     return "\n".join([*_head(made), *_grown(grown), *_figures(grown), *_petabyte(grown, made["requests"])]) + "\n"
 
 
@@ -175,7 +175,7 @@ def _row(row: Row) -> str:
 
 
 def _short(seconds: float) -> str:
-    """Return a time in the unit that suits it; nothing where starting took so long that no more is seen."""
+    """Format a time in the unit that suits it; empty if start-up took so long that it hides the rest."""
     if seconds <= 0:
         return ""
     size, unit = next((one for one in ((1e-3, "ms"), (1e-6, "us")) if seconds >= one[0]), (1e-9, "ns"))
@@ -197,7 +197,7 @@ def _bytes(count: float) -> str:
 
 
 def plot(grown: Mapping[str, Growth], path: Path) -> None:
-    """Processor seconds and memory by size, on scales of powers, for entries and for rows."""
+    """Plot processor seconds and memory by size on logarithmic scales, for entries and for rows."""
     plt = pyplot()
     figure, all_axes = plt.subplots(2, 2, figsize=(9, 7))
     for row, unit in zip(all_axes, ("entries", "rows"), strict=True):

@@ -1,4 +1,4 @@
-"""How often an object store is asked, counted by a store."""
+"""The numbers of requests to an object store, counted by a store."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ def _table(location: str) -> str:
 
 
 def requests() -> dict[str, dict[str, float]]:
-    """Requests for each manifest, data file and vector, by what is done with the table."""
+    """Return the requests per manifest, data file and vector, by operation on the table."""
     objects = {"manifest": FILES + 1, "data file": FILES, "vector": FILES}
     counted = {}
     with running() as store, _reached(store):
         for name, way in WAYS.items():
-            place = _table(f"s3://{BUCKET}/{name}")  # each its own, as files may be remembered
+            place = _table(f"s3://{BUCKET}/{name}")  # a separate store for each, because files may be cached
             store.asked.clear()
             way(place)
             counted[name] = {
@@ -58,7 +58,7 @@ def requests() -> dict[str, dict[str, float]]:
 
 @contextmanager
 def _reached(store: Store) -> Iterator[None]:
-    """Reach the store by the variables of this process."""
+    """Set the environment variables with which this process reaches the store."""
     before = dict(os.environ)
     os.environ.update(store.environment)
     try:

@@ -35,11 +35,11 @@ ROWS_A_FILE = 1_000_000
 REAL_FILES = 20
 FILES_A_DELETE_FILE = 20
 DELETED = 100
-"""One row of so many is deleted."""
+"""The number of rows for each deleted row."""
 
 
 def entries(folder: Path, count: int) -> str:
-    """Return a table of so many manifest entries; its metadata file."""
+    """Make a table with the given number of manifest entries; return its metadata file."""
     place = folder / f"entries-{count}"
     place.mkdir(parents=True)
     return str(make_table(place, count, max(1, count // ENTRIES_A_MANIFEST), level=1))
@@ -50,14 +50,14 @@ class RowTables:
     """Two tables of the same data files."""
 
     positions: str
-    """The metadata file of that with position deletes."""
+    """The metadata file of the table with position deletes."""
 
     vectors: str
     files: int
 
 
 def rows(folder: Path, count: int) -> RowTables:
-    """Tables of so many rows."""
+    """Make the tables with the given number of rows."""
     each = min(count, ROWS_A_FILE)
     real = [_real(folder, each, number) for number in range(min(count // each, REAL_FILES))]
     files = [_linked(folder, real[number % len(real)], count, number) for number in range(count // each)]
@@ -76,7 +76,7 @@ def rows(folder: Path, count: int) -> RowTables:
 
 
 def left(count: int) -> int:
-    """How many of so many rows are not deleted."""
+    """Return the number of rows that are not deleted."""
     each = min(count, ROWS_A_FILE)
     return count - count // each * (each // DELETED)
 
@@ -106,7 +106,7 @@ def _real(folder: Path, each: int, number: int) -> DataFile:
 
 
 def _linked(folder: Path, file: DataFile, count: int, number: int) -> DataFile:
-    """Return a new name and entry for a file."""
+    """Link a file under a new name; return its entry."""
     path = folder / f"data-{count}" / f"{number:05d}.parquet"
     path.parent.mkdir(exist_ok=True)
     os.link(file.file_path, path)
@@ -114,7 +114,7 @@ def _linked(folder: Path, file: DataFile, count: int, number: int) -> DataFile:
 
 
 def _deleted(each: int, number: int) -> np.ndarray:
-    """Return the positions that are deleted in a file: one in each hundred, at a place that depends on the file."""
+    """Return the deleted positions of a file: one in each hundred, at a place that depends on the file."""
     return np.arange(each // DELETED, dtype=np.int64) * DELETED + number % DELETED
 
 

@@ -1,4 +1,4 @@
-"""One path in a separate process: ``python -m tools.scale.work PATH ...`` prints what came of it as JSON."""
+"""Run one path in a separate process: ``python -m tools.scale.work PATH ...`` prints its result as JSON."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from tools.bench.planning import ours, questions
 
 
 def planned(location: str, question: str, files: str) -> dict[str, Any]:
-    """Plan, and count the tasks."""
+    """Plan a scan, and count the tasks."""
     return {"count": ours(Path(location), questions(int(files))[question])}
 
 
 def held(location: str) -> dict[str, Any]:
-    """Plan a scan of all files and hold its tasks, as reading does on one machine."""
+    """Plan a scan of all files and keep its tasks, as reading on one machine does."""
     _, tasks = plan_reading(load_table(location))
     return {"count": len(list(tasks))}
 
 
 def sent(location: str) -> dict[str, Any]:
-    """Plan a scan of all files and hold its tasks as they are sent to executors, as reading does on Spark."""
+    """Plan a scan of all files and keep its tasks in the form that Spark's executors receive."""
     _, tasks = plan_reading(load_table(location))
     packed = [pickle.dumps(task) for task in tasks]
     return {"count": len(packed), "bytes": sum(map(len, packed))}
@@ -46,7 +46,7 @@ def read(location: str) -> dict[str, Any]:
 
 
 def vectors(count: str) -> dict[str, Any]:
-    """Replay so many vectors, evenly out of all of them, against the reference in this process."""
+    """Replay a number of vectors, evenly drawn from all, against the reference in this process."""
     every = load(shipped())
     number = min(int(count), len(every))
     chosen = tuple(every[at * len(every) // number] for at in range(number))
@@ -55,7 +55,7 @@ def vectors(count: str) -> dict[str, Any]:
 
 
 def facts(location: str) -> dict[str, Any]:
-    """Return the bytes of what the first manifest emits for rules over several files, which Spark shuffles."""
+    """Return the bytes of the facts that the first manifest emits for rules over several files; Spark shuffles them."""
     table = load_table(location)
     context = Context(table.metadata, table.metadata_location, Level.MANIFESTS)
     assert table.metadata.current_snapshot_id is not None
