@@ -1,8 +1,8 @@
-"""Fuzzing: broken input for every reader of bytes, and the same questions to several engines.
+"""Fuzzing: malformed input for every reader of bytes, and the same questions for several engines.
 
-- `targets`: what reads bytes, with the errors that each documents.
-- `mutations`: how inputs are broken: bytes, and for JSON, Avro, Puffin and deletion vectors the parts inside.
-- `running`: the loop, with bounds on time and memory, in a separate process.
+- `targets`: the readers of bytes, with the errors that each documents.
+- `mutations`: the ways to break inputs: bytes, and the parts inside JSON, Avro, Puffin and deletion vectors.
+- `running`: the loop, with limits on time and memory, in a separate process.
 - `differential`: random questions to Iceberg-Java and PyIceberg, whose answers are compared with the reference's.
 
 ``make fuzz SECONDS=600`` runs all of it; see docs/hardening.md.

@@ -19,7 +19,7 @@ SHOWN = 400
 
 
 def main(arguments: list[str]) -> int:
-    """Fuzz the targets for some time together; 1 where something was found, 3 where coverage cannot guide."""
+    """Fuzz the targets for some time in total; return 1 if something was found, 3 if coverage cannot guide."""
     parser = argparse.ArgumentParser(prog="python -m tools.fuzz", description=__doc__)
     parser.add_argument("targets", nargs="*", help="names of targets; all where none is given")
     parser.add_argument("--seconds", type=float, default=60, help="processor time for all targets together")
@@ -48,7 +48,7 @@ def main(arguments: list[str]) -> int:
 
 
 def runs(targets: list[Target], seconds: float, by_coverage: float, seed: int, *, keep: bool) -> Iterator[Outcome]:
-    """Yield what comes of each target: by chance, then guided by coverage."""
+    """Yield the outcome of each target: random inputs first, then inputs guided by coverage."""
     shares = sum(target.share for target in targets)
     if seconds:
         for target in targets:

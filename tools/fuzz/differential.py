@@ -1,8 +1,8 @@
-"""The same random questions to the reference and to an engine: ``python -m tools.fuzz.differential``.
+"""Compare the reference and an engine with random questions: ``python -m tools.fuzz.differential``.
 
-Questions are drawn by hypothesis, so that one whose answers differ is made small. What is known to differ is recognised
-by `KNOWN` and not reported again. A new difference is reported as a candidate for a vector, with both answers; the text
-has to say which of them is right.
+Hypothesis draws the questions, and shrinks each one whose answers differ. `KNOWN` recognises known differences, which
+are not reported. A new difference is reported as a candidate for a vector, with both answers; the text of the spec
+decides which of them is right.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from tools.fuzz.questions import QUESTIONS, Asked
 
 ENGINES = ("iceberg-java", "pyiceberg")
 ROUNDS = 6
-"""Differences that are looked for one after the other in one operation."""
+"""The maximum number of differences that are searched for in one operation."""
 
 
 @dataclass
 class Difference:
-    """A question whose answers differ, as small as it was made."""
+    """A question whose answers differ, shrunk as far as possible."""
 
     engine: str
     op: str
@@ -44,17 +44,17 @@ class Difference:
     answer: Any
     reason: str
     place: str = ""
-    """Where the first difference is, without numbers."""
+    """The path of the first difference, without numbers."""
 
     def signature(self) -> tuple[str, str, str, str]:
-        """Return what differences have in common that are one."""
+        """The key that equal differences share."""
         transform = str(self.args.get("transform", "")).partition("[")[0]
         type_ = self.args.get("type", "")
         kind = re.split(r"[(\[]", type_)[0] if isinstance(type_, str) else str(type_["type"])
         return self.op, kind, transform, f"{next(iter(self.answer))} {self.place}"
 
     def candidate(self) -> str:
-        """Return a candidate for a vector, in one line."""
+        """Format a candidate for a vector in one line."""
         fields = {
             "operation": self.op,
             "reason": self.reason,
@@ -67,13 +67,13 @@ class Difference:
 
 
 def asked_of_reference(op: str, args: dict[str, Any]) -> Ok | Refused:
-    """Return what the reference answers."""
+    """Return the reference's answer."""
     answer = perform(operations(), op, args, REFUSALS)
     return Ok(answer["ok"]) if "ok" in answer else Refused(answer["error"]["kind"], answer["error"]["message"])
 
 
 def difference(engine: str, op: str, args: dict[str, Any], answer: Answer) -> Difference | None:
-    """How an engine's answer differs from the reference's; None where it does not, or the engine does not have it."""
+    """Return how an engine's answer differs from the reference's; None if not, or if the engine lacks the operation."""
     reference = asked_of_reference(op, args)
     if isinstance(answer, Unsupported):
         return None
@@ -87,7 +87,7 @@ def difference(engine: str, op: str, args: dict[str, Any], answer: Answer) -> Di
 
 
 def differences(engine: str, process: Process, op: str, examples: int, seed_: int) -> Iterator[Difference | int]:
-    """Yield the differences in one operation, each kind once, then the number of questions."""
+    """Yield the differences in one operation, one of each kind, then the number of questions."""
     seen: set[tuple[str, str, str, str]] = set()
     last: list[Difference] = []
     count = 0
@@ -126,7 +126,7 @@ def differences(engine: str, process: Process, op: str, examples: int, seed_: in
 
 
 def main(arguments: list[str]) -> int:
-    """Ask the engines; 1 where something differs that is not known."""
+    """Ask the engines; return 1 if there is an unknown difference."""
     parser = argparse.ArgumentParser(prog="python -m tools.fuzz.differential", description=__doc__)
     parser.add_argument("operations", nargs="*", help=f"of {', '.join(QUESTIONS)}; all where none is given")
     parser.add_argument("--engine", action="append", help=f"of {', '.join(ENGINES)}; all where none is given")

@@ -1,9 +1,9 @@
-"""Fuzzing that coverage guides, by Atheris: what reaches a new part of a reader is broken further.
+"""Fuzzing guided by coverage, with Atheris: an input that reaches new code of a reader is broken further.
 
-Each target runs in a separate process, with Atheris on its path; it is not among what the project is installed with,
-as not every Python that the project supports has it: ``make fuzz`` puts it beside the environment. Inputs are broken
-by Atheris, and by the target's own way of breaking them, which knows lengths and checksums. Bounds and findings are
-those of `tools.fuzz.running`.
+Each target runs in a separate process, with Atheris on its path. Atheris is not a dependency of the project, because it
+does not support every Python that the project supports; ``make fuzz`` installs it beside the environment. Inputs are
+broken by Atheris, and by the target's mutation, which corrects lengths and checksums. Limits and findings are those of
+`tools.fuzz.running`.
 """
 
 from __future__ import annotations
@@ -26,32 +26,32 @@ from tools.fuzz.target import ROOT, Target
 from tools.fuzz.targets import TARGETS
 
 ATHERIS = Path(sys.prefix) / "atheris"
-"""Where ``make fuzz`` puts it."""
+"""The folder into which ``make fuzz`` installs Atheris."""
 
 INSTRUMENTED = ("spec_ref", "conformance")
 GENERATED = "<string>"
-"""The file of functions that are made of the field tables when modules are imported."""
+"""The file name of functions that are generated from the field tables on import."""
 
 PLANTED = "planted"
-"""The name of a reader that fails only where four bytes are right, which chance alone does not find."""
+"""The name of a reader that fails only for four specific bytes, which random inputs practically never contain."""
 
 
 class Unguided(Exception):
-    """Coverage does not guide here: Atheris is missing, or does not find what is planted."""
+    """Coverage does not guide the fuzzer: Atheris is missing, or does not find the planted fault."""
 
 
 def guided(name: str, seconds: float, seed: int, new: Path | None = None, atheris: Path = ATHERIS) -> Outcome:
     """Fuzz a target for some seconds of processor time, in a separate process.
 
     Args:
-        name: of the target.
-        seconds: of processor time.
-        seed: what is drawn follows from it, as far as time lets it.
-        new: an empty folder; inputs that reach new parts are left there.
-        atheris: the folder in which the package is.
+        name: the name of the target.
+        seconds: the processor time.
+        seed: the seed; a run repeats as far as its timing does.
+        new: an empty folder, which receives the inputs that reach new code.
+        atheris: the folder with the package.
 
     Raises:
-        Unguided: the package is not there.
+        Unguided: the package is missing.
     """
     if not (atheris / "atheris").exists():
         raise Unguided(f"Atheris is not in {atheris}; `make fuzz` puts it there")
@@ -78,10 +78,10 @@ def guided(name: str, seconds: float, seed: int, new: Path | None = None, atheri
 
 
 def check(seed: int, atheris: Path = ATHERIS, seconds: float = 60) -> None:
-    """Hold that coverage guides: what chance alone does not find is found.
+    """Check that coverage guides the fuzzer: it finds a fault that random inputs do not find.
 
     Raises:
-        Unguided: it is not.
+        Unguided: the fault is not found.
     """
     outcome = guided(PLANTED, seconds, seed, atheris=atheris)
     if [one.data[:4] for one in outcome.findings] != [b"\xde\xad\xbe\xef"]:
@@ -89,7 +89,7 @@ def check(seed: int, atheris: Path = ATHERIS, seconds: float = 60) -> None:
         raise Unguided(f"in {outcome.inputs:,} inputs it did not find what is planted: {findings}")
 
 
-# What follows runs in the process of one target.
+# The functions below run in the process of one target.
 
 
 def _planted() -> Callable[[bytes], object]:
@@ -108,7 +108,7 @@ def _run(name: str, seconds: float, seed: int, place: Path, new: Path) -> None:
     target = Target(PLANTED, _planted, lambda: [b"sound"]) if name == PLANTED else TARGETS[name]
     with atheris.instrument_imports(include=list(INSTRUMENTED)):
         read = target.load()
-        for seed_input in target.kept()[:3]:  # what is imported while the first inputs are read
+        for seed_input in target.kept()[:3]:  # modules that the first inputs import
             with contextlib.suppress(Exception):
                 read(seed_input)
     for function in [one for one in gc.get_objects() if isinstance(one, FunctionType)]:

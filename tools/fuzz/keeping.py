@@ -1,6 +1,6 @@
-"""What is kept of a run: findings among the regression inputs, and in the corpus inputs that reach far.
+"""Store the results of a run: findings as regression inputs, and inputs that reach new code in the corpus.
 
-An input is worth its place in the corpus where it runs a line of the reader that no seed and none kept before it runs.
+An input belongs in the corpus if it runs a line of the reader that no seed and no earlier input of the corpus runs.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def keep_findings(target: str, findings: Iterable[Finding]) -> None:
 
 
 def keep_inputs(target: Target, folder: Path) -> int:
-    """Add to the corpus of a target what is worth it of the inputs in a folder; how many were added."""
+    """Add the useful inputs in a folder to the corpus of a target; return the number added."""
     found = [path.read_bytes() for path in folder.iterdir() if path.stat().st_size <= LARGEST_KEPT]
     status, chosen = apart(lambda: _worth(target, found), 300)
     if status != DONE:
@@ -42,7 +42,7 @@ def keep_inputs(target: Target, folder: Path) -> int:
 
 
 def _worth(target: Target, found: list[bytes]) -> list[bytes]:
-    """Return the inputs that run lines that nothing before them runs; short ones first."""
+    """Return the inputs that run lines which no earlier input runs; short ones are tried first."""
     read, kept = target.load(), target.kept()
     known: set[Line] = set().union(*(lines_of(read, data) for data in kept))
     chosen: list[bytes] = []
@@ -55,7 +55,7 @@ def _worth(target: Target, found: list[bytes]) -> list[bytes]:
 
 
 def lines_of(read: Callable[[bytes], object], data: bytes) -> set[Line]:
-    """Return the lines of our code that an input runs."""
+    """Return the lines of the project's code that an input runs."""
     lines: set[Line] = set()
 
     def called(frame: FrameType, _event: str, _argument: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What is known to differ between the reference and engines: with vectors and deviations that record it."""
+"""Known differences between the reference and engines, which vectors and deviations record."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Known:
-    """A difference that is known: with vectors and deviations that record it."""
+    """A known difference, which vectors and deviations record."""
 
     engine: str
     op: str
     holds: Callable[[dict[str, Any]], bool]
-    """Whether the question is one of those whose answers differ."""
+    """Whether the answers to a question may differ in this way."""
 
     where: str
-    """The area of the engine's known deviations, or the contradiction."""
+    """The area of the engine's known deviations that records it, or the contradiction."""
 
 
 def _kind_of(args: dict[str, Any]) -> str:
@@ -29,7 +29,7 @@ def _kind_of(args: dict[str, Any]) -> str:
 
 
 def _ends_in_zeros(args: dict[str, Any]) -> bool:
-    """Whether a time has a fraction that may be written shorter."""
+    """Whether a time has a fraction that ends in zeros, so that a shorter form is permitted."""
     of_time = _kind_of(args).startswith("time")
     return of_time and int.from_bytes(bytes.fromhex(args["bytes"]), "little", signed=True) % 10 == 0
 
@@ -57,12 +57,12 @@ def _width(args: dict[str, Any]) -> int:
 
 
 def _wraps_around(args: dict[str, Any]) -> bool:
-    """Whether remainder and width together may be no int."""
+    """Whether the sum of remainder and width may overflow an int."""
     return _kind_of(args) == "int" and _width(args) > 1 << 30
 
 
 def _leaves_precision(args: dict[str, Any]) -> bool:
-    """Whether a decimal is truncated to one of more digits than its type has."""
+    """Whether truncating a decimal may need more digits than its type has."""
     width = _width(args)
     if not width or _kind_of(args) != "decimal" or args.get("value") is None:
         return False
@@ -72,7 +72,7 @@ def _leaves_precision(args: dict[str, Any]) -> bool:
 
 
 def _in_far_years(args: dict[str, Any]) -> bool:
-    """Whether something is said to be outside of the years 1 to 9999."""
+    """Whether an error message says that something is outside of the years 1 to 9999."""
     return re.search(r'"(0000|[+-][0-9]+)-[0-9]{2}-', json.dumps(args)) is not None
 
 
@@ -90,13 +90,13 @@ def _fields_without_ids(args: dict[str, Any]) -> bool:
 
 
 def _other_blobs(args: dict[str, Any]) -> bool:
-    """Whether statistics name a type of blobs beyond those of the text."""
+    """Whether statistics name a blob type that the text does not define."""
     types = {blob["type"] for one in args["metadata"].get("statistics", ()) for blob in one["blob-metadata"]}
     return not types <= {"apache-datasketches-theta-v1", "deletion-vector-v1"}
 
 
 def _partition_types(args: dict[str, Any]) -> list[str]:
-    """Return the types of partition values, of identity and truncation alone: those of others have no names."""
+    """Return the types of partition values of identity and truncate; those of other transforms have no names."""
     columns = {column["id"]: str(column["type"]) for column in args["schema"]["fields"]}
     specs = args["specs"] if "specs" in args else [args["spec"]]
     kept = ("identity", "truncate", "void")
@@ -105,7 +105,7 @@ def _partition_types(args: dict[str, Any]) -> list[str]:
 
 
 def _named_twice(args: dict[str, Any]) -> bool:
-    """Whether two partition fields have one type that Avro has a name for."""
+    """Whether two partition fields have the same type, and it is one that Avro names."""
     named = [type_ for type_ in _partition_types(args) if type_.startswith(("decimal", "fixed", "uuid"))]
     return len(set(named)) < len(named)
 
@@ -128,7 +128,7 @@ KNOWN: tuple[Known, ...] = (
         Known("pyiceberg", op, _in_far_years, "values: years beyond Python's; contradiction E4")
         for op in ("json-value.decode", "expression.evaluate")
     ),
-    # No rule says how many digits a float has: Java writes the fewest, and what is read is the same float.
+    # No rule sets the number of digits of a float: Java writes the fewest, which are read as the same float.
     Known("iceberg-java", "json-value.encode", _is("float"), "Appendix D has no rule for digits"),
     Known("iceberg-java", "transform", _wraps_around, "values: widths above half of the range of int"),
     Known("iceberg-java", "transform", _leaves_precision, "contradiction C6"),

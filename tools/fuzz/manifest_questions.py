@@ -1,7 +1,7 @@
-"""Random questions to engines about manifests and manifest lists: what they write, and what they read of ours.
+"""Random questions about manifests and manifest lists: engines write some, and read those of the reference.
 
-What is asked is sound: every entry and every manifest has what its format version requires. A manifest that is to be
-read is written by the reference, and the engine's answer to it is compared with what the reference reads.
+The questions are valid: every entry and every manifest has the fields that its format version requires. The reference
+writes the manifests to read, and the engine's answer is compared with that of the reference.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NUMBER = 9
 """Its sequence number."""
 
 OFFSETS = 1000
-"""No file is shorter, and splits begin before."""
+"""The minimum length of a file; splits begin before it."""
 
 LONGS = st.one_of(st.integers(0, 9), st.integers(0, (1 << 63) - 1)).map(str)
 NUMBERS = st.integers(0, NUMBER).map(str)
@@ -66,7 +66,7 @@ OF_ENGINES = [
     "split_offsets",
     "equality_ids",
 ]
-"""What every engine has of an entry: no row ids, no deletion vectors; and not the order 0, which some leave out."""
+"""The fields that every engine reads: no row ids, no deletion vectors, and not the order 0, which some leave out."""
 
 
 @st.composite
@@ -87,7 +87,7 @@ def _tables(draw: st.DrawFn, version: int) -> tuple[list[JsonObject], JsonObject
         used.add(name)
         columns.append({"id": 2 + place, "name": f"c{place}", "required": False, "type": type_to_json(type_)})
         fields.append({"source-id": 2 + place, "field-id": 1000 + place, "name": name, "transform": str(transform)})
-        if not isinstance(transform, Void):  # whose values are null
+        if not isinstance(transform, Void):  # void: all values are null
             types[str(1000 + place)] = made
     return columns, {"spec-id": draw(st.integers(0, 3)), "fields": fields}, types
 
@@ -97,7 +97,7 @@ def _maps(items: st.SearchStrategy[str]) -> st.SearchStrategy[dict[str, str]]:
 
 
 def _bounds(least: int, most: int) -> st.SearchStrategy[dict[str, str]]:
-    """Bounds of the long column, and of columns that the schema does not have any more."""
+    """Draw bounds of the long column, and of columns that the schema no longer has."""
     longs = st.integers(least, most).map(lambda value: value.to_bytes(8, "little", signed=True).hex().upper())
     return st.tuples(st.none() | longs, st.dictionaries(st.sampled_from(["90", "91"]), BYTES)).map(
         lambda pair: pair[1] if pair[0] is None else {"1": pair[0], **pair[1]}
@@ -105,7 +105,7 @@ def _bounds(least: int, most: int) -> st.SearchStrategy[dict[str, str]]:
 
 
 def _maybe(draw: st.DrawFn, record: JsonObject, **members: st.SearchStrategy[Any]) -> None:
-    """Give a record some of the members that it may have."""
+    """Add some of the optional members to a record."""
     for name, strategy in members.items():
         if draw(st.booleans()):
             record[name] = draw(strategy)
@@ -164,7 +164,7 @@ def _entries(draw: st.DrawFn, version: int, content: int, types: dict[str, Type]
 
 
 def _path(record: JsonObject) -> str:
-    """Return what no two entries, and no two manifests, have in common."""
+    """Draw a path that no two entries, and no two manifests, share."""
     return str(record["data_file"]["file_path"] if "data_file" in record else record["manifest_path"])
 
 
@@ -287,4 +287,4 @@ QUESTIONS: dict[str, Callable[[], st.SearchStrategy[Asked]]] = {
     "manifest-list.write": _about("manifest-list.write", _list_writing),
     "manifest-list.read": _about("manifest-list.read", _list_reading),
 }
-"""Questions by operation."""
+"""The questions, by operation."""

@@ -1,4 +1,4 @@
-"""How inputs are broken. Everything is drawn from one generator, so that a seed repeats a run."""
+"""Ways to break inputs. All randomness comes from one generator, so that a seed repeats a run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 MAX_BYTES = 1 << 16
-"""No input is longer, however often parts of it are repeated."""
+"""The maximum length of an input, however often its parts are repeated."""
 
 NUMBERS = (
     0,
@@ -32,11 +32,11 @@ NUMBERS = (
 )
 
 Mutate = Callable[[random.Random, bytes, Sequence[bytes]], bytes]
-"""Breaks an input; the seeds are there to take parts from."""
+"""A function that breaks an input, possibly with parts of the seeds."""
 
 
 def mutated_bytes(rng: random.Random, data: bytes, seeds: Sequence[bytes]) -> bytes:
-    """Return some changes of single bytes, numbers and stretches."""
+    """Return an input with some changes of bytes, numbers and sections."""
     out = bytearray(data)
     for _ in range(1 + int(rng.expovariate(0.5))):
         _STEPS[int(rng.random() * len(_STEPS))](rng, out, seeds)
@@ -172,7 +172,7 @@ def mutated_json(rng: random.Random, data: bytes, seeds: Sequence[bytes]) -> byt
 
 def _change(rng: random.Random, document: list[Any], seeds: Sequence[bytes]) -> None:
     holder: Any = document
-    while True:  # a way down, that may end anywhere
+    while True:  # a path into the document, which may end anywhere
         keys = list(holder) if isinstance(holder, dict) else range(len(holder))
         if not keys:
             return
@@ -217,11 +217,11 @@ def _part(rng: random.Random, seeds: Sequence[bytes]) -> Any:
     return part
 
 
-# Containers whose parts are reached only where lengths and checksums are right
+# Containers whose parts are read only if lengths and checksums are right
 
 
 def mutated_vector(rng: random.Random, data: bytes, seeds: Sequence[bytes]) -> bytes:
-    """Return a deletion vector whose bitmap is broken, with the length and the checksum of what it then is."""
+    """Return a deletion vector with a broken bitmap, and the right length and checksum for it."""
     made = mutated_bytes(rng, data, seeds)
     if rng.random() < 0.2 or len(made) < 12:
         return made
@@ -246,7 +246,7 @@ def mutated_puffin(rng: random.Random, data: bytes, seeds: Sequence[bytes]) -> b
 
 
 def mutated_avro(rng: random.Random, data: bytes, seeds: Sequence[bytes]) -> bytes:
-    """Return an Avro container with a broken schema, header or block, framed again without compression."""
+    """Return an Avro container with a broken schema, header or block, in valid framing without compression."""
     if rng.random() < 0.3:
         return mutated_bytes(rng, data, seeds)
     try:
@@ -277,7 +277,7 @@ def mutated_avro(rng: random.Random, data: bytes, seeds: Sequence[bytes]) -> byt
 
 
 def mutated_footer(rng: random.Random, data: bytes, seeds: Sequence[bytes]) -> bytes:
-    """Return a Parquet footer that is broken inside, with its length and magic."""
+    """Return a Parquet file whose footer is broken inside, but has the right length and magic."""
     if rng.random() < 0.1 or len(data) < 12:
         return mutated_bytes(rng, data, seeds)
     footer = mutated_bytes(rng, data[4:-8], [seed[4:-8] for seed in rng.choices(seeds, k=3)])
@@ -285,7 +285,7 @@ def mutated_footer(rng: random.Random, data: bytes, seeds: Sequence[bytes]) -> b
 
 
 def mutated_orc(rng: random.Random, data: bytes, seeds: Sequence[bytes]) -> bytes:
-    """Return an ORC file whose footer or first stripe's footer is broken, and stored without compression."""
+    """Return an ORC file with a broken footer or first stripe footer, stored without compression."""
     try:
         if rng.random() < 0.1 or data[-1] > 64:
             raise ValueError("bytes alone")
@@ -318,7 +318,7 @@ def _varint_at(data: bytes, place: int) -> tuple[int, int]:
 
 
 def _unpacked(section: bytes, compression: int) -> bytes:
-    """Return the content of a part of an ORC file that is deflated or stored."""
+    """Return the decompressed content of a part of an ORC file, which is deflated or stored."""
     if compression not in (0, 1):
         raise ValueError("the codec is for others")
     if not compression:
@@ -333,7 +333,7 @@ def _unpacked(section: bytes, compression: int) -> bytes:
 
 
 def _opened(data: bytes) -> tuple[dict[bytes, bytes], bytes, list[tuple[int, bytes]]]:
-    """Return the metadata, sync marker and decompressed blocks of a sound container; the codec becomes ``null``."""
+    """Return the metadata, sync marker and decompressed blocks of a valid container; the codec becomes ``null``."""
     position, metadata, blocks = 4, {}, []
 
     def long() -> int:

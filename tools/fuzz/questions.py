@@ -32,7 +32,7 @@ def _of_value(op: str) -> st.SearchStrategy[Asked]:
 
 
 def _encoded(op: str, member: str) -> st.SearchStrategy[Asked]:
-    """Questions about what the reference makes of values."""
+    """Draw questions about values that the reference encoded."""
 
     def asked(pair: tuple[Type, Any]) -> Asked:
         from spec_ref.single_value.binary import to_binary
@@ -45,7 +45,7 @@ def _encoded(op: str, member: str) -> st.SearchStrategy[Asked]:
 
 
 def _absolute(value: Any) -> Any:
-    """Return the absolute value of a float; anything else as it is."""
+    """Return the absolute value of a float, and any other value unchanged."""
     return abs(value) if isinstance(value, float) else value
 
 

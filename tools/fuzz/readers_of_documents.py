@@ -1,4 +1,4 @@
-"""Readers of JSON and TOML documents: table metadata, and what the tool itself reads."""
+"""Readers of JSON and TOML documents: table metadata, and files that the tool itself reads."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ LINES = (
 
 
 class _Given:
-    """A file that is not there, as far as its readers look."""
+    """A path whose content is in memory: it has the methods that readers use."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -88,7 +88,7 @@ class _Given:
 
 
 def usage(read: Callable[[bytes], object]) -> Callable[[bytes], object]:
-    """Return a reader of the tool's own files, whose complaints to the user are as they should be."""
+    """Wrap a reader of the tool's own files so that it returns a `Refusal` for each `UsageError`."""
     from conformance.core.failures import UsageError
 
     def run(data: bytes) -> object:
@@ -139,7 +139,7 @@ def _deviations() -> Callable[[bytes], object]:
 
 
 def _entries() -> Iterator[bytes]:
-    """Yield the known deviations of each engine, without its sections of other forms."""
+    """Yield the known deviations of each engine, without sections in other forms."""
     for text in files("*/deviations.toml", below="conformance/engines")():
         yield re.split(rb"(?m)^\[\[(?!deviation\])", text)[0]
 

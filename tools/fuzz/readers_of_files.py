@@ -1,4 +1,4 @@
-"""Readers of whole files: manifests, data files, Puffin files and what lies in them."""
+"""Readers of whole files: manifests, data files, Puffin files and their contents."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def _parquet() -> Callable[[bytes], object]:
 
 
 def _parquet_footers() -> Iterator[bytes]:
-    """Yield the footers alone, so that what is broken is what is read."""
+    """Yield the footers alone, so that mutations change what is read."""
     for data in files("*/*.parquet", "tables/*/data/*.parquet", "tables/*/data/*/*.parquet")():
         size = int.from_bytes(data[-8:-4], "little")
         yield b"PAR1" + data[len(data) - 8 - size :]

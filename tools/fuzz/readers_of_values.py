@@ -47,7 +47,7 @@ def _types() -> tuple[Any, ...]:
 
 
 def _typed(read: Callable[[Any, bytes], object]) -> Callable[[bytes], object]:
-    """Return a reader of a value of a type: the first byte chooses the type."""
+    """Return a reader of values of several types: the first byte selects the type."""
     types = _types()
     return refusing(lambda data: read(types[data[0] % len(types)], data[1:]) if data else None)
 

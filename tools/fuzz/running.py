@@ -1,6 +1,6 @@
-"""The loop of a fuzzer: inputs one after the other, each within bounds on time and memory.
+"""The fuzzing loop: it tries one input after the other, with limits on time and memory.
 
-Each target runs in a separate process, so that one that is ended by the system is a finding and not the end.
+Each target runs in a separate process, so that a process killed by the system is a finding and does not end the run.
 """
 
 from __future__ import annotations
@@ -21,34 +21,34 @@ from tools.apart import DONE, apart
 from tools.fuzz.target import Refusal, Target
 
 SECONDS = 5
-"""Seconds of processor time that one input may take."""
+"""The limit on processor time of one input, in seconds."""
 
 MEMORY = 4 << 30
-"""Bytes of address space that a process may have, its libraries and its seeds included."""
+"""The limit on the address space of a process in bytes, including its libraries and seeds."""
 
 MOST_FINDINGS = 20
-"""Findings of one target after which it is left, as each costs time."""
+"""The number of findings after which a target ends, because each costs time."""
 
 
 class TooSlow(BaseException):
-    """An input took too long; no reader may take it for one of its errors."""
+    """An input took too long; it is no `Exception`, so that no reader handles it."""
 
 
 @dataclass
 class Finding:
-    """An input that a reader did not answer or refuse as it documents."""
+    """An input that made a reader behave differently from its documentation."""
 
     target: str
     data: bytes
     error: str
-    """The kind of the error and where it was raised; one finding is kept for each."""
+    """The kind of the error and where it was raised; one finding is kept for each value."""
 
     output: str = ""
 
 
 @dataclass
 class Outcome:
-    """What a run of one target came to."""
+    """The result of a run of one target."""
 
     target: str
     inputs: int = 0
@@ -57,7 +57,7 @@ class Outcome:
 
 
 class Watch:
-    """Interrupts an input that takes more than its time."""
+    """Interrupts an input that exceeds its time."""
 
     def __init__(self, seconds: float = SECONDS) -> None:
         self.ticks = 0
@@ -66,11 +66,11 @@ class Watch:
         signal.setitimer(signal.ITIMER_PROF, 0.5, 0.5)
 
     def next(self) -> None:
-        """Another input begins."""
+        """Start the time of the next input."""
         self.ticks = 0
 
     def stop(self) -> None:
-        """No more inputs come."""
+        """Stop after the last input."""
         signal.setitimer(signal.ITIMER_PROF, 0)
 
     def _tick(self, _number: int, _frame: FrameType | None) -> None:
@@ -81,7 +81,7 @@ class Watch:
 
 
 def problem(read: Callable[[bytes], object], data: bytes, watch: Watch) -> str | None:
-    """How a reader fails an input: it raises what it does not document, or takes too long."""
+    """Return the error if a reader raises something undocumented or takes too long."""
     watch.next()
     try:
         read(data)
@@ -89,7 +89,7 @@ def problem(read: Callable[[bytes], object], data: bytes, watch: Watch) -> str |
         return "TooSlow"
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # panics of libraries are no `Exception`
+    except BaseException as error:  # panics of libraries are not an `Exception`
         last = traceback.extract_tb(error.__traceback__)[-1]
         return (
             f"{type(error).__name__} in {os.path.basename(last.filename)}:{last.name}:{last.lineno}: {str(error)[:200]}"
@@ -98,7 +98,7 @@ def problem(read: Callable[[bytes], object], data: bytes, watch: Watch) -> str |
 
 
 class Attempts:
-    """The inputs of one run in this process, whose memory is bounded from now on, and what came of them."""
+    """The inputs of one run in this process, whose memory is limited from now on, and their results."""
 
     def __init__(
         self,
@@ -117,7 +117,7 @@ class Attempts:
         self.began = time.process_time()
 
     def give(self, data: bytes) -> object:
-        """Return what the reader makes of an input; None where that is a finding."""
+        """Return the reader's result for an input; None if it is a finding."""
         self.outcome.inputs += 1
         self.watch.next()
         try:
@@ -131,7 +131,7 @@ class Attempts:
         return None
 
     def smaller(self, data: bytes, error: str, seconds: float = 2) -> bytes:
-        """Return an input with the same finding that has fewer bytes, as far as some seconds reach."""
+        """Shrink an input for a limited time, while it has the same finding."""
         if error == "TooSlow":
             return data
 
@@ -141,43 +141,43 @@ class Attempts:
         return smallest(data, fails, Cuts(len(data) // 2, time.process_time() + seconds), sys.maxsize)
 
     def is_over(self, seconds: float) -> bool:
-        """Whether the time is over, or enough was found."""
+        """Whether the time is over, or there are enough findings."""
         return len(self.seen) >= self.most or time.process_time() - self.began >= seconds
 
     def end(self) -> Outcome:
-        """Return what came of all."""
+        """Return the outcome of the run."""
         self.watch.stop()
         self.outcome.seconds = time.process_time() - self.began
         return self.outcome
 
 
 class Cuts:
-    """Leaves out parts of bytes, ever smaller ones, and goes on where a cut left a failing example."""
+    """Generates shorter inputs by removing sections of decreasing size, and continues from each that still fails."""
 
     def __init__(self, size: int, until: float) -> None:
-        """Begin with parts of a size; end at a processor time."""
+        """Start with sections of a size; stop at a processor time."""
         self._size, self._until = size, until
         self._place = 0
 
     def __call__(self, data: bytes) -> Iterator[bytes]:
-        """Yield the bytes without one part, from the first that was not yet tried."""
+        """Yield the bytes without one section, from the first untried section on."""
         while self._size:
             while self._place < len(data) and time.process_time() < self._until:
                 yield data[: self._place] + data[self._place + self._size :]
-                self._place += self._size  # that cut was of no use
+                self._place += self._size  # the shorter input does not fail
             self._place, self._size = 0, self._size // 2
 
 
 def key(error: str) -> str:
-    """Return what findings have in common that are one."""
+    """Return the key that equal findings share."""
     return error.partition(": ")[0]
 
 
 def fuzz(target: Target, seconds: float, seed: int, memory: int = MEMORY, limit: float = SECONDS) -> Outcome:
     """Break inputs for some seconds of processor time.
 
-    Inputs that a reader refuses in a new way - by another requirement, or at another line - are kept to be
-    broken further. The memory of the process and the time of each input have a limit.
+    Inputs that a reader rejects in a new way (by another requirement, or at another line) are kept and broken further.
+    The memory of the process and the time of each input are limited.
     """
     rng = random.Random(f"{target.name} {seed}")
     read, kept, refusals = target.load(), target.kept(), set()
@@ -196,7 +196,7 @@ def fuzz(target: Target, seconds: float, seed: int, memory: int = MEMORY, limit:
 
 
 def fuzzed(target: Target, seconds: float, seed: int, memory: int = MEMORY, limit: float = SECONDS) -> Outcome:
-    """As `fuzz`, in a separate process; that it does not come to an end in time, or dies, is a finding."""
+    """Run `fuzz` in a separate process; it is a finding if the process hangs or dies."""
     status, found = apart(lambda: fuzz(target, seconds, seed, memory, limit), 3 * seconds + 120)
     if status == DONE:
         outcome: Outcome = found

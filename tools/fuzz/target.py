@@ -1,4 +1,4 @@
-"""What a target of the fuzzer is, and where its inputs come from: vectors, golden files and the kept corpus."""
+"""The definition of a fuzzing target, and the sources of its inputs: vectors, golden files and the stored corpus."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ LARGEST_SEED = 1 << 14
 
 @dataclass(frozen=True)
 class Target:
-    """A reader, and the inputs that it is given."""
+    """A reader, and its inputs."""
 
     name: str
     load: Callable[[], Callable[[bytes], object]]
-    """Imports and makes the reader; it raises nothing but `errors`."""
+    """A function that imports and returns the reader, which raises nothing but `errors`."""
 
     seeds: Callable[[], Iterable[bytes]]
     mutate: Mutate = mutated_bytes
     share: float = 1.0
-    """Its share of the time."""
+    """The target's share of the time."""
 
     def kept(self) -> list[bytes]:
-        """Return the inputs to begin with: sound ones, some that reach far, and those that were once wrong."""
+        """Return the initial inputs: valid ones, those of the corpus, and regression inputs."""
         kept = [seed for seed in dict.fromkeys(self.seeds()) if len(seed) <= LARGEST_SEED]
         kept = kept[:: max(1, len(kept) // MOST_SEEDS)] or [b""]
         return kept + read_inputs(CORPUS / f"{self.name}.txt") + self.regressions()
 
     def regressions(self) -> list[bytes]:
-        """Return the inputs that once were wrong."""
+        """Return the inputs that once failed."""
         return read_inputs(REGRESSIONS / f"{self.name}.txt")
 
 
 def read_inputs(path: Path) -> list[bytes]:
-    """Return the inputs of a file: a line of hexadecimal for each, after which a comment may follow."""
+    """Return the inputs in a file: one line of hexadecimal each, optionally followed by a comment."""
     if not path.exists():
         return []
     lines = (line.partition("#")[0].strip() for line in path.read_text(encoding="utf-8").splitlines())
@@ -63,17 +63,17 @@ def vectors() -> list[tuple[str, dict[str, Any]]]:
 
 
 def asked(operation: str, member: str) -> Iterator[Any]:
-    """Return what vectors of an operation have as one of their arguments."""
+    """Return the values of one argument in the vectors of an operation."""
     return (args[member] for name, args in vectors() if name == operation and member in args)
 
 
 def hexadecimal(*operations: str, member: str = "bytes") -> Callable[[], Iterator[bytes]]:
-    """Seeds that are bytes in vectors."""
+    """Return a source of seeds: hexadecimal bytes in vectors."""
     return lambda: (bytes.fromhex(text) for operation in operations for text in asked(operation, member))
 
 
 def json_members(*operations: str, member: str) -> Callable[[], Iterator[bytes]]:
-    """Seeds that are JSON in vectors, or the text of it."""
+    """Return a source of seeds: JSON values in vectors, or their text."""
 
     def seeds() -> Iterator[bytes]:
         for operation in operations:
@@ -84,13 +84,13 @@ def json_members(*operations: str, member: str) -> Callable[[], Iterator[bytes]]
 
 
 def files(*patterns: str, below: str = "vectors/golden") -> Callable[[], Iterator[bytes]]:
-    """Seeds that are files."""
+    """Return a source of seeds: golden files."""
     return lambda: (path.read_bytes() for pattern in patterns for path in sorted((ROOT / below).glob(pattern)))
 
 
 @dataclass(frozen=True)
 class Refusal:
-    """What distinguishes the refusals of a reader: the requirement, if any, and the line that raised it."""
+    """The identity of a refusal: the requirement, if any, and the line that raised it."""
 
     requirement: str
     file: str
@@ -98,14 +98,14 @@ class Refusal:
 
 
 def refusal(error: Exception, requirement: str = "") -> Refusal:
-    """Return the refusal that an error is; that it is shown must not fail either."""
+    """Return the identity of an error; check that formatting the error does not fail either."""
     str(error)
     *_, (frame, line) = traceback.walk_tb(error.__traceback__)
     return Refusal(requirement, frame.f_code.co_filename, line)
 
 
 def refusing(read: Callable[[bytes], object]) -> Callable[[bytes], object]:
-    """Return a reader whose refusals are as they should be."""
+    """Wrap a reader so that it returns a `Refusal` for each `SpecError`."""
     from spec_ref.core.errors import SpecError
 
     def run(data: bytes) -> object:
@@ -118,12 +118,12 @@ def refusing(read: Callable[[bytes], object]) -> Callable[[bytes], object]:
 
 
 def text_of(data: bytes) -> str:
-    """Text of any bytes."""
+    """Decode any bytes to text."""
     return data.decode("utf-8", "replace")
 
 
 def document(read: Callable[[Any], object]) -> Callable[[bytes], object]:
-    """Return a reader of JSON, read as the reference reads it."""
+    """Return a reader of JSON documents, which are parsed as the reference parses them."""
     from spec_ref.json.documents import loads
 
     return refusing(lambda data: read(loads(data)))

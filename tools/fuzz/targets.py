@@ -1,4 +1,4 @@
-"""Everything that reads bytes or text of others, with the errors that it documents."""
+"""All readers of bytes or text from outside, with the errors that they document."""
 
 from __future__ import annotations
 
@@ -9,4 +9,4 @@ TARGETS: dict[str, Target] = {
     target.name: target
     for target in (*readers_of_documents.TARGETS, *readers_of_files.TARGETS, *readers_of_values.TARGETS)
 }
-"""All targets by name."""
+"""All targets, by name."""
