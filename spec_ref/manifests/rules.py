@@ -282,6 +282,7 @@ RULES: tuple[EntryRule, ...] = (
     EntryRule("DFL019", _empty_offsets, refused=False),
     EntryRule("DFL020", _equality_ids, since=DELETE_FILES.since),
     EntryRule("DFL020", _no_equality_ids, refused=False),
+    EntryRule("DFL022", _not_negative("first_row_id"), since=ROW_LINEAGE.since),
     EntryRule("DFL023", _vector("referenced_data_file"), since=DELETION_VECTORS.since),
     EntryRule("DFL024", _vector("content_offset"), since=DELETION_VECTORS.since),
     EntryRule("DFL025", _vector("content_size_in_bytes"), since=DELETION_VECTORS.since),

@@ -13,7 +13,7 @@ from __future__ import annotations
 import sys
 
 from tools.grid.page import PAGE, page
-from tools.grid.run import KEPT, UNEXPLAINED, every_outcome, kept, to_json, unneeded
+from tools.grid.run import KEPT, UNEXPLAINED, every_outcome, kept, to_json, unmade, unneeded
 
 
 def main(argv: list[str]) -> int:
@@ -31,7 +31,7 @@ def main(argv: list[str]) -> int:
         for table, outcome in by_table.items()
         if outcome == UNEXPLAINED
     ]
-    problems += unneeded(found)
+    problems += [*unneeded(found), *unmade(found)]
     if argv == ["--check"]:
         for path, text in ((KEPT, to_json(found)), (PAGE, page(found))):
             if path.read_text(encoding="utf-8") != text:

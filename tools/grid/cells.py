@@ -21,6 +21,7 @@ from spec_ref.snapshots.references import SnapshotRef
 from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.sorting.order import SortField, SortOrder
 from spec_ref.statistics.partition import PartitionStatistics
+from spec_ref.table_metadata.encryption import EncryptionKey
 from spec_ref.table_metadata.logs import MetadataLogEntry, SnapshotLogEntry
 from spec_ref.table_metadata.metadata import TableMetadata
 from spec_ref.table_metadata.statistics import BlobMetadata, PartitionStatisticsFile, StatisticsFile
@@ -96,6 +97,7 @@ JSON: dict[str, tuple[type, Callable[[Workbench], Json]]] = {
     "statistics": (StatisticsFile, _statistics),
     "statistics blob": (BlobMetadata, lambda bench: _one(_statistics(bench)["blob-metadata"])),
     "partition statistics": (PartitionStatisticsFile, _partition_statistics),
+    "encryption key": (EncryptionKey, lambda bench: _one(bench.metadata.get("encryption-keys"))),
 }
 """The structures of metadata files: the class with the field table, and the object that is changed."""
 
@@ -138,6 +140,8 @@ def mutate(cell: Cell, bench: Workbench) -> None:
     """
     if cell.structure in JSON:
         _in_json(cell, JSON[cell.structure][1](bench))
+    elif "manifest-list" not in bench.snapshot:
+        raise NoCell
     elif cell.structure == HEADER:
         _in_header(cell, bench.data)
     elif cell.structure in PUFFIN:

@@ -6,8 +6,8 @@ import collections
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from tools.grid.cells import CHANGES, Cell
-from tools.grid.run import Outcomes
+from tools.grid.cells import CHANGES, Cell, cells
+from tools.grid.run import Outcomes, reason_not_made
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "corruptions.md"
 
@@ -23,7 +23,8 @@ that exactly one fact is wrong.
 
 The result of a change is a finding (its severity, its check, and the `--level` that is needed), *legal*, or *not
 observable*: no other place in the table states the fact. `iceberg-conformance explain CHECK-ID` describes a check.
-Fields that a table does not have, such as those of a newer version, are left out. The grid does not change rows of
+Fields that a table does not have, such as those of a newer version, are left out of it; [the last
+table](#changes-that-no-table-has) has the changes that no table has, with the reason. The grid does not change rows of
 data and delete files or the contents of blobs; `tests/validate/corruptions` has corruptions of these, written by
 hand.
 """
@@ -36,7 +37,7 @@ def page(found: Outcomes) -> str:
     for cell, outcomes in found.items():
         if outcomes:
             structures.setdefault(cell.structure, []).append(cell)
-    for structure, cells in structures.items():
+    for structure, of_structure in structures.items():
         lines += [
             "",
             f"## {structure[0].upper()}{structure[1:]}",
@@ -44,8 +45,20 @@ def page(found: Outcomes) -> str:
             "| field | change | what `validate` reports |",
             "|---|---|---|",
         ]
-        lines += [row for cell in cells for row in _rows(cell, found[cell])]
-    return "\n".join(lines) + "\n"
+        lines += [row for cell in of_structure for row in _rows(cell, found[cell])]
+    return "\n".join([*lines, *_not_made(found)]) + "\n"
+
+
+def _not_made(found: Outcomes) -> Iterator[str]:
+    """Yield the lines about changes that no table has, by field."""
+    changes: dict[tuple[str, str, str], list[str]] = {}
+    for cell in cells():
+        if not found.get(cell):
+            reason = reason_not_made(cell) or ""
+            changes.setdefault((cell.structure, cell.field, reason), []).append(cell.change)
+    yield from ("", "## Changes that no table has", "", "| structure | field | changes | why |", "|---|---|---|---|")
+    for (structure, field, reason), names in changes.items():
+        yield f"| {structure} | `{field}` | {', '.join(names)} | {reason} |"
 
 
 def _summary(found: Outcomes) -> Iterator[str]:

@@ -21,7 +21,7 @@ from conformance.validator.table_root import Unreadable
 from spec_ref.checks import LEVELS
 from spec_ref.checks.findings import Finding, Severity
 from tools.grid.cells import Cell, NoCell, cells, mutate
-from tools.grid.tables import TABLES
+from tools.grid.tables import MORE_TABLES, TABLES
 from tools.grid.workbench import Workbench
 
 UNEXPLAINED = "nothing is found, and nothing explains it"
@@ -59,6 +59,39 @@ def explanations() -> tuple[Explained, ...]:
     )
 
 
+@attrs.frozen
+class NotMade:
+    """Cells that no table has, and why."""
+
+    cells: re.Pattern[str]
+    reason: str
+
+
+@functools.cache
+def not_made() -> tuple[NotMade, ...]:
+    """Return the reasons of ``explained.toml`` for cells that no table has."""
+    text = Path(__file__).with_name("explained.toml").read_text(encoding="utf-8")
+    return tuple(NotMade(re.compile(row["cells"]), row["reason"]) for row in tomllib.loads(text)["not_made"])
+
+
+def reason_not_made(cell: Cell) -> str | None:
+    """Return the reason why no table has a cell; None if none is given."""
+    return next((one.reason for one in not_made() if one.cells.fullmatch(str(cell))), None)
+
+
+def unmade(found: Outcomes) -> list[str]:
+    """List the cells that no table has without a reason, and reasons that no cell needs.
+
+    Args:
+        found: the outcomes of all cells.
+    """
+    absent = [cell for cell in cells() if not found.get(cell)]
+    problems = [f"{cell}: no table has it, and nothing says why" for cell in absent if reason_not_made(cell) is None]
+    needed = {reason_not_made(cell) for cell in absent}
+    problems += [f"explained.toml: no cell needs {one.cells.pattern}" for one in not_made() if one.reason not in needed]
+    return problems
+
+
 def unneeded(found: Outcomes) -> list[str]:
     """Return the explanations that no cell needs, and the explained cells that have findings anyway.
 
@@ -88,9 +121,10 @@ def outcomes(chosen: Iterable[Cell], tables: Iterable[str] = TABLES) -> Outcomes
     with tempfile.TemporaryDirectory(prefix="iceberg-conformance-grid-") as folder:
         root = Path(folder)
         for table in tables:
-            before = _counts(_findings(TABLES[table](root, _scratch(root))))
+            open_ = (TABLES | MORE_TABLES)[table]
+            before = _counts(_findings(open_(root, _scratch(root))))
             for cell, shown in found.items():
-                bench = TABLES[table](root, _scratch(root))
+                bench = open_(root, _scratch(root))
                 try:
                     mutate(cell, bench)
                     made = _findings(bench)
@@ -104,14 +138,16 @@ def every_outcome(processes: int = 2) -> Outcomes:
     """Return the outcomes of all cells in all tables."""
     found: Outcomes = {cell: {} for cell in cells()}
     with concurrent.futures.ProcessPoolExecutor(processes) as pool:
-        for part in pool.map(_of_table, TABLES):
-            for cell, shown in part.items():
-                found[cell] |= shown
+        for tables in (TABLES, MORE_TABLES):
+            chosen = [cell for cell, shown in found.items() if tables is TABLES or not shown]
+            for part in pool.map(_of_table, tables, [chosen] * len(tables)):
+                for cell, shown in part.items():
+                    found[cell] |= shown
     return found
 
 
-def _of_table(table: str) -> Outcomes:
-    return outcomes(cells(), [table])
+def _of_table(table: str, chosen: list[Cell]) -> Outcomes:
+    return outcomes(chosen, [table])
 
 
 def _scratch(root: Path) -> Path:

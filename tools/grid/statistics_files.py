@@ -108,6 +108,8 @@ def _counts(file: dict[str, Json]) -> dict[str, int]:
     if file.get("content", 0) == 1:
         kind = "position_delete_file_count" if file.get("content_offset") is None else "dv_count"
         return {"position_delete_record_count": file["record_count"], kind: 1}
+    if file.get("content", 0) == 2:
+        return {"equality_delete_record_count": file["record_count"], "equality_delete_file_count": 1}
     return {
         "data_record_count": file["record_count"],
         "data_file_count": 1,

@@ -1,4 +1,7 @@
-"""The tables of the grid: new ones that the reference writes, and golden ones of Iceberg-Java and PyIceberg."""
+"""The tables of the grid: new ones that the reference writes, and golden ones of Iceberg-Java and PyIceberg.
+
+`TABLES` are changed in every cell. `MORE_TABLES` have fields that none of these has, and are changed in these alone.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from conformance.operations.writing.reference import ReferenceWriter
 from conformance.vectors.golden_places import PLACE
 from conformance.vectors.golden_tables import materialize
 from spec_ref.encodings.puffin.file import Blob, write_puffin
+from tools.grid.statistics_files import add_partition_statistics
 from tools.grid.workbench import Workbench
 
 COLUMNS = [
@@ -63,7 +67,34 @@ def reference(version: int) -> Callable[[Path, Path], Workbench]:
     return open_
 
 
-def _statistics(bench: Workbench) -> None:
+def with_options(root: Path, folder: Path) -> Workbench:
+    """Open a table of the reference with optional fields, equality deletes and a rewritten manifest."""
+    place = root / "reference-options"
+    if not place.is_dir():
+        create, first, *_, second = _operations(3)
+        deletes = {"op": "delete-equal", "rows": [{"id": "2"}]}
+        operations = [create, first, deletes, second, {"op": "rewrite-manifests"}]
+        follow(ReferenceWriter(str(place)), operations, "the reference")
+    bench = Workbench(str(place), folder)
+    _statistics(bench, compression_codec="zstd")
+    add_partition_statistics(bench)
+    bench.schema["identifier-field-ids"] = [1]
+    bench.schema["fields"][0] |= {"doc": "a number", "initial-default": 0, "write-default": 1}
+    bench.adopt_schemas()
+    branch = {
+        "snapshot-id": bench.metadata["snapshots"][0]["snapshot-id"],
+        "type": "branch",
+        "min-snapshots-to-keep": 2,
+        "max-snapshot-age-ms": 1000,
+        "max-ref-age-ms": 1000,
+    }
+    bench.metadata["refs"] = {"side": branch, **bench.metadata["refs"]}
+    key = {"key-id": "k1", "encrypted-key-metadata": "AQID", "encrypted-by-id": "k0", "properties": {"a": "b"}}
+    bench.metadata["encryption-keys"] = [key]
+    return bench
+
+
+def _statistics(bench: Workbench, compression_codec: str | None = None) -> None:
     snapshot = bench.snapshot
     number = snapshot.get("sequence-number", 0)
     blob = Blob(
@@ -72,6 +103,7 @@ def _statistics(bench: Workbench) -> None:
         snapshot_id=snapshot["snapshot-id"],
         sequence_number=number,
         payload=b"contents",
+        compression_codec=compression_codec,
         properties={"a": "b"},
     )
     content = write_puffin([blob], properties={"created-by": "grid"})
@@ -113,6 +145,13 @@ TABLES: dict[str, Callable[[Path, Path], Workbench]] = {
     "Iceberg-Java v1": golden("partition-identity-v1"),
     "Iceberg-Java v2": golden("partition-values-missing-parquet"),
     "Iceberg-Java v3": golden("deletion-vectors-parquet"),
+    "PyIceberg v1": golden("pyiceberg-types-v1"),
     "PyIceberg v2": golden("pyiceberg-partitioned"),
 }
 """The tables by their names on the page."""
+
+MORE_TABLES: dict[str, Callable[[Path, Path], Workbench]] = {
+    "reference v3 with options": with_options,
+    "vector v1 with manifests": golden("plan-v1-manifests"),
+}
+"""Tables for the cells that none of `TABLES` has."""

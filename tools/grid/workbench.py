@@ -205,6 +205,13 @@ class Workbench:
         known = [one for one in schemas if isinstance(one, dict)] if isinstance(schemas, list) else []
         return {str(one["schema-id"]): one for one in known if "schema-id" in one}
 
+    def adopt_schemas(self) -> None:
+        """Let the table have been written with the schemas that its metadata has now."""
+        self._repeat_schemas()
+        for manifest in self.manifests:
+            manifest.header_schema = manifest.metadata["schema"]
+        self._schemas = json.loads(json.dumps(self._schemas_by_id()))
+
     def _repeat_schemas(self) -> None:
         """Copy the schemas of the table that changed into the headers of manifests that did not."""
         now = self._schemas_by_id()

@@ -140,6 +140,8 @@ def _numbers(columns: ManifestColumns, context: Context, added: Mask, deleted: M
         wrong |= added & file_number
     wrong |= columns.record_count < 0
     wrong |= columns.file_size_in_bytes < 0
+    row_ids = columns.written("first_row_id")
+    wrong |= row_ids.valid & (row_ids.values < 0)
     if DELETION_VECTORS.is_supported(context.version):
         wrong |= columns.content_offset.valid & ~columns.content_size_in_bytes.valid
     return wrong

@@ -43,6 +43,11 @@ def _row_id_text(bench: Any) -> None:
         file["first_row_id"] = None
 
 
+@corruption("DFL022", "first-row-id-negative", "manifests-rewritten")
+def _row_id_negative(bench: Any) -> None:
+    bench.file["first_row_id"] = -(1 << 63)
+
+
 @corruption("DFL018", "encrypted-file", V2, "files", severity="info")
 def _encrypted_file(bench: Any) -> None:
     bench.file["key_metadata"] = b"key"
