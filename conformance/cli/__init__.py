@@ -15,6 +15,7 @@ from typing import Any
 from cyclopts import App, CycloptsError, Parameter
 
 from conformance.cli import deprecations
+from conformance.cli.help_text import WrappedHelp
 from conformance.core.failures import ExitStatus, ToolError
 from conformance.core.lazy_imports import lazy_imports
 from conformance.core.terminal_sanitizer import Visible
@@ -79,13 +80,14 @@ EXAMPLES = {
     "completion": ("completion bash", "completion zsh"),
     "race": ("race explore --faults 1", "race stress --server sqlite --seconds 30"),
     "check": ("check vectors", "check vectors --format json"),
-    "vectors": ("vectors extract vectors-of-mine", "vectors export --help"),
+    "vectors": ("vectors extract my-vectors", "vectors export cases"),
 }
 """Two examples of each command, as its help shows them."""
 
-EXIT_STATUSES = """\
-Exit status: 0 no failure, 1 at least one failure, 2 wrong usage or configuration, 3 an implementation could not be
-examined, 4 a bug in this tool, 5 nothing selected, 130 interrupted."""
+EXIT_STATUSES = (
+    "Exit status: 0 no failure, 1 at least one failure, 2 wrong usage or configuration, 3 an implementation or a table "
+    "could not be examined, 4 a bug in this tool, 5 nothing selected, 130 interrupted."
+)
 
 
 def _version() -> str:
@@ -97,20 +99,26 @@ def _worth_showing(default: object) -> str | None:
     return None if default in ((), "", False, None) else f"{default:g}" if isinstance(default, float) else str(default)
 
 
-def make_app() -> App:
-    """Make the command line with all its commands."""
+def make_app(described: str = "") -> App:
+    """Make the command line with all its commands.
+
+    Args:
+        described: the command whose help is its whole docstring; that of others is one line.
+    """
     app = App(
         name="iceberg-conformance",
         help="Check implementations of the Apache Iceberg table spec against golden vectors.",
         help_epilogue=EXIT_STATUSES,
         help_format="plaintext",
+        help_formatter=WrappedHelp(),
         version=_version,
         suppress_keyboard_interrupt=False,
         default_parameter=Parameter(negative=(), show_default=_worth_showing),
     )
     for name, (place, help_) in COMMANDS.items():
         epilogue = {} if place.endswith(":app") else {"help_epilogue": _examples(name)}
-        app.command(f"conformance.cli.{place}", name=name, help=help_, **epilogue)
+        about = None if name == described and epilogue else help_
+        app.command(f"conformance.cli.{place}", name=name, help=about, **epilogue)
     return app
 
 
@@ -129,7 +137,7 @@ def _examples(name: str) -> str:
 
 def _configured(given: Sequence[str]) -> App:
     """Make the command line with the defaults of the configuration, which `doctor` and help do not need."""
-    app = make_app()
+    app = make_app(given[0] if given else "")
     if given and given[0] in COMMANDS and given[0] != "doctor":
         configuration.apply(app)
     return app

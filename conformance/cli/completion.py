@@ -25,8 +25,11 @@ def completion(shell: Annotated[Literal["bash", "zsh", "fish"], Parameter(name="
 _MADE = "complete -F _iceberg_conformance iceberg-conformance\n"
 """The end of the script that Cyclopts generates."""
 
+_FILES = 'COMPREPLY=( $(compgen -f -- "${cur}") )'
+"""How that script lists files, which splits their names at blanks."""
+
 _BASH = """
-# Names of suites, adapters, requirements, checks and vectors are listed by the tool itself.
+# Names of suites, adapters, engines, requirements, checks and vectors are listed by the tool itself.
 _iceberg_conformance_names() {
   local kind
   for kind in "$@"; do
@@ -35,19 +38,38 @@ _iceberg_conformance_names() {
 }
 
 _iceberg_conformance_with_names() {
-  local cur="${COMP_WORDS[COMP_CWORD]}" kinds=""
-  case "${COMP_WORDS[COMP_CWORD-1]}" in
+  local i=$COMP_CWORD cur="${COMP_WORDS[COMP_CWORD]}" option names="" kinds=""
+  # bash splits words at colons and equals signs: reference:plain, --adapter=pyiceberg.
+  while [[ $i -gt 1 && ( "${COMP_WORDS[i]}" == : || "${COMP_WORDS[i-1]}" == : ) ]]; do
+    i=$((i - 1))
+    cur="${COMP_WORDS[i]}$cur"
+  done
+  option="${COMP_WORDS[i-1]}"
+  if [[ "$cur" == = ]]; then
+    cur=""
+  elif [[ "$option" == = ]]; then
+    option="${COMP_WORDS[i-2]}"
+  fi
+  case "$option" in
     --suite) kinds="suites" ;;
-    --adapter | -a | --producer | --consumer | --reader) kinds="adapters" ;;
+    --adapter | -a | --producer | --consumer | --reader | --second-reader) kinds="adapters" ;;
     --requirement) kinds="requirements" ;;
     --select | --ignore) kinds="checks requirements" ;;
+    --expect) names="known-deviations" ;;
     explain) kinds="requirements checks vectors" ;;
     replay) kinds="vectors" ;;
   esac
-  if [[ -n "$kinds" && "$cur" != */* ]]; then
-    COMPREPLY=( $(compgen -W "$(_iceberg_conformance_names $kinds)" -- "$cur") )
-  else
+  if [[ "${COMP_WORDS[1]} ${COMP_WORDS[2]}" == "engines install" && $COMP_CWORD -gt 2 && "$cur" != -* ]]; then
+    kinds="engines"
+  fi
+  if [[ "$cur" == */* || "$cur" == -* || -z "$kinds$names" ]]; then
     _iceberg_conformance
+    return
+  fi
+  [[ -z "$kinds" ]] || names="$(_iceberg_conformance_names $kinds)"
+  COMPREPLY=( $(compgen -W "$names" -- "$cur") )
+  if [[ "$cur" == *:* && "$COMP_WORDBREAKS" == *:* ]]; then
+    COMPREPLY=( "${COMPREPLY[@]#"${cur%:*}:"}" )  # what is before the colon is another word, which stays
   fi
 }
 
@@ -60,8 +82,8 @@ def _with_names(script: str) -> str:
     """Add names that only the tool knows, and paths as bash completes them, to the script for bash.
 
     Raises:
-        HarnessFault: the script that Cyclopts generates does not end as expected.
+        HarnessFault: the script that Cyclopts generates is not as expected.
     """
-    if not script.endswith(_MADE):
-        raise HarnessFault("the script for bash does not end as expected")
-    return script.removesuffix(_MADE) + _BASH.lstrip("\n")
+    if not script.endswith(_MADE) or _FILES not in script:
+        raise HarnessFault("the script for bash is not as expected")
+    return script.removesuffix(_MADE).replace(_FILES, "COMPREPLY=()") + _BASH.lstrip("\n")

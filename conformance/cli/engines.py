@@ -7,7 +7,7 @@ import sys
 from typing import Literal
 
 from conformance.cli import command_group
-from conformance.core.failures import ExitStatus, UsageError
+from conformance.core.failures import ExitStatus, UsageError, suggestion
 from conformance.core.lazy_imports import lazy_imports
 
 with lazy_imports():
@@ -40,7 +40,7 @@ def install_(*names: str, all: bool = False, large: bool = False, format: Litera
     Args:
         names: The engines, as list shows them, or servers, as race servers shows them.
         all: Install every engine but the large ones, which take much time and disk; those are installed by name, as
-            servers are, or with large.
+            servers are, or with --large.
         large: Install every engine that takes much time and disk.
         format: Text for people, or JSON.
     """
@@ -49,7 +49,8 @@ def install_(*names: str, all: bool = False, large: bool = False, format: Litera
     labels = [*(engine.label for engine in known), *servers]
     for name in names:
         if name not in labels:
-            raise UsageError(f"unknown engine {name!r}; expected one of {', '.join(labels)}")
+            hint = suggestion(name, labels) or "."
+            raise UsageError(f"unknown engine {name!r}{hint} The engines and servers are {', '.join(labels)}")
     if not names and not all and not large:
         raise UsageError("name an engine, or give --all or --large")
     status = ExitStatus.CONFORMANT

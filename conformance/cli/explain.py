@@ -32,6 +32,9 @@ from spec_ref.requirements import (
     register,
 )
 
+AREA = 3
+"""The length of the start of a code that names its area, such as HSH."""
+
 WIDTH = 100
 LABEL = 13
 SHOWN = 20
@@ -58,7 +61,7 @@ def explain(
         return _show_point(point, vectors_, format)
     area = [rule for rule in register().values() if rule.code.startswith(code.upper())]
     if len(area) > 1:
-        return _show_area(area, format)
+        return _show_area(code.upper(), area, format)
     check = registry().get(code.lower())
     if check is None and (vector := _vector(code, vectors_)) is not None:
         return _show_vector(vector, format)
@@ -97,11 +100,13 @@ def explain(
     return ExitStatus.CONFORMANT
 
 
-def _show_area(rules: list[Requirement], format: str) -> int:
+def _show_area(start: str, rules: list[Requirement], format: str) -> int:
     """Print the requirements of an area: those whose codes start alike."""
     if format == "json":
         sys.stdout.write(json.dumps([requirement_json(rule) for rule in rules], indent=2) + "\n")
         return ExitStatus.CONFORMANT
+    sections = "; ".join(dict.fromkeys(rule.section for rule in rules))
+    print(textwrap.fill(f"{start}: {len(rules)} requirements, of {sections}", WIDTH) + "\n")
     for rule in rules:
         print(f"{rule.code} {rule.slug}")
         print(textwrap.indent(textwrap.fill(rule.text, WIDTH - 4), "    "))
@@ -284,11 +289,12 @@ def find(code: str) -> Requirement:
     if found is None and code.lower() in retired():
         raise UsageError(f"the check {code} is retired: {retired()[code.lower()]}")
     if found is None:
-        points = [point.lower() for point in contradictions()]
+        names = [name for rule in rules.values() for name in (rule.code[:AREA], rule.code, rule.slug)]
         ids = [vector.id for vector in vectors.load(vectors.shipped())]
+        hint = suggestion(code, [*names, *registry(), *ids, *contradictions()])
         raise UsageError(
             f"no requirement, check, vector or open point {code!r}"
-            f"{suggestion(code.lower(), [*by_name, *registry(), *ids, *points])}"
+            f"{hint or '; iceberg-conformance list requirements, list checks and list vectors show what there is'}"
         )
     return found
 

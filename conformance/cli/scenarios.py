@@ -54,7 +54,7 @@ def scenarios(
     versions: tuple[int, ...] = (),
     exclude: tuple[str, ...] = (),
     expect: str = "none",
-    reads: bool = True,
+    reads: Annotated[bool, Parameter(negative="--no-reads")] = True,
     replay: Path | None = None,
     keep: Path | None = None,
     passed: Path | None = None,

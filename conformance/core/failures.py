@@ -87,7 +87,7 @@ def optional(module: str, extra: str) -> ModuleType:
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """Suggest known names that are similar to an unknown name, as the end of a message.
+    """Suggest known names that are similar to an unknown name in any case, as the end of a message.
 
     Args:
         name: the name that is unknown.
@@ -96,5 +96,6 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     Returns:
         A question that starts with a semicolon; empty if no name is similar.
     """
-    near = difflib.get_close_matches(name, list(known), 3)
+    by_lower = {one.lower(): one for one in known}
+    near = [by_lower[one] for one in difflib.get_close_matches(name.lower(), list(by_lower), 3)]
     return f"; did you mean {', '.join(near)}?" if near else ""

@@ -4,9 +4,9 @@
 
 With ``--iceberg-adapter`` each vector becomes a test ``iceberg::SUITE::ID``; without it the plugin does nothing. ``-k``
 finds ids, suites, operations and requirements; ``-m`` takes marks such as ``iceberg_suite(name="hashing")``,
-``iceberg_requirement(code="HSH007")`` and ``iceberg_version(number=3)``. The id of a test may be an argument, to run
-that test alone. What the engine does not support is skipped; a deviation in ``--iceberg-expect`` is an expected
-failure, and fails as soon as it no longer happens.
+``iceberg_requirement(code="HSH007")`` and ``iceberg_version(number=3)``. The id of a test, or ``iceberg::SUITE``, may
+be an argument, to run that alone. What the engine does not support is skipped; a deviation in ``--iceberg-expect`` is
+an expected failure, and fails as soon as it no longer happens.
 """
 
 from __future__ import annotations
@@ -48,9 +48,12 @@ def pytest_configure(config: pytest.Config) -> None:
     """Register the marks, and keep pytest from looking for the ids of vectors in files."""
     for mark, meaning in MARKS.items():
         config.addinivalue_line("markers", f"{mark}: {meaning}")
+    selected = [arg for arg in config.args if arg.startswith(PREFIX)]
     if config.getoption("--iceberg-adapter") is not None:
-        config.stash[SELECTED] = [arg for arg in config.args if arg.startswith(PREFIX)]
+        config.stash[SELECTED] = selected
         config.args[:] = [arg for arg in config.args if not arg.startswith(PREFIX)]
+    elif selected:
+        raise pytest.UsageError(f"{selected[0]}: the test of a vector needs --iceberg-adapter")
 
 
 @pytest.hookimpl(tryfirst=True)  # -k and -m select among the tests that are added here

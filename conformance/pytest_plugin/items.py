@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from conformance import vectors
-from conformance.core.failures import NotExamined, ToolError, UsageError
+from conformance.core.failures import NotExamined, ToolError, UsageError, suggestion
 from conformance.operations.protocol import Answer, Started
 from conformance.reports.evidence import evidence, short_evidence
 from conformance.runner import expectations
@@ -55,11 +55,7 @@ def _items(session: pytest.Session, ids: Sequence[str]) -> list[VectorItem]:
     )
     chosen = list(selection.choose(every))
     if ids:
-        by_node = {_node_id(vector): vector for vector in chosen}
-        unknown = [id_ for id_ in ids if id_ not in by_node]
-        if unknown:
-            raise UsageError(f"{unknown[0]}: no selected vector has this test id")
-        chosen = [by_node[id_] for id_ in ids]
+        chosen = _with_ids(chosen, ids)
     if not chosen:
         raise UsageError(f"no vector of {folder} is selected")
 
@@ -69,7 +65,7 @@ def _items(session: pytest.Session, ids: Sequence[str]) -> list[VectorItem]:
     config.add_cleanup(engine.close)
     root = Collected.from_parent(session, name="iceberg", nodeid="iceberg")
     suites = {
-        suite: Collected.from_parent(root, name=suite, nodeid=f"iceberg::{suite}")
+        suite: Collected.from_parent(root, name=suite, nodeid=_suite_id(suite))
         for suite in dict.fromkeys(vector.suite for vector in chosen)
     }
     return [
@@ -77,8 +73,24 @@ def _items(session: pytest.Session, ids: Sequence[str]) -> list[VectorItem]:
     ]
 
 
-def _node_id(vector: Vector) -> str:
-    return f"iceberg::{vector.suite}::{vector.id}"
+def _with_ids(chosen: Sequence[Vector], ids: Sequence[str]) -> list[Vector]:
+    """Return the vectors that ids of tests or suites name, each once, in the order of the ids.
+
+    Raises:
+        UsageError: an id names no vector.
+    """
+    by_id: dict[str, list[Vector]] = {}
+    for vector in chosen:
+        for id_ in (_suite_id(vector.suite), f"{_suite_id(vector.suite)}::{vector.id}"):
+            by_id.setdefault(id_, []).append(vector)
+    for id_ in ids:
+        if id_ not in by_id:
+            raise UsageError(f"{id_}: no selected vector has this test id{suggestion(id_, by_id)}")
+    return list({vector.id: vector for id_ in ids for vector in by_id[id_]}.values())
+
+
+def _suite_id(suite: str) -> str:
+    return f"iceberg::{suite}"
 
 
 class Engine:

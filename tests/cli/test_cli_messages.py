@@ -8,6 +8,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,27 @@ def test_the_help_of_a_command_has_two_examples_that_are_commands(command: str, 
         arguments = shlex.split(example)
         if "--help" not in arguments:  # raises if one does not fit
             command_line.make_app().parse_args(arguments, exit_on_error=False, print_error=False)
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120])
+def test_help_is_wrapped_to_the_terminal_alone(cli: Cli, monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    lines = [line.strip("│ ") for line in cli("scenarios", "--help").stdout.splitlines()]
+    assert max(map(len, lines)) <= columns
+    text = " ".join(lines)
+    assert "Each branch, tag and earlier snapshot must have the rows of the model" in text
+    # If the source had broken a line, the first word of the next one would still fit on it.
+    start = next(number for number, line in enumerate(lines) if line.startswith("--exclude"))
+    end = next(number for number, line in enumerate(lines) if line.startswith("--expect"))
+    room = columns - len("│ --start-timeout FLOAT  ") - len(" │")
+    described = [lines[start].split("  ")[-1].strip(), *lines[start + 1 : end]]
+    for line, following in pairwise(described):
+        assert len(line) + 1 + len(following.split()[0]) > room, (line, following)
+
+
+def test_a_flag_that_is_set_by_default_can_be_unset() -> None:
+    _, bound, _ = command_line.make_app().parse_args(["scenarios", "--no-reads"], exit_on_error=False)
+    assert bound.arguments["reads"] is False
 
 
 def test_help_loads_no_heavy_library() -> None:
@@ -111,7 +133,7 @@ def test_explain_reports_a_requirement_by_code_or_slug(cli: Cli) -> None:
 def test_explain_of_an_unknown_code_hints_at_a_near_one(cli: Cli) -> None:
     done = cli("explain", "HSH02")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "did you mean hsh002" in done.stderr
+    assert "did you mean HSH002" in done.stderr
 
 
 def test_explain_lists_the_requirements_of_an_area(cli: Cli) -> None:
@@ -119,6 +141,7 @@ def test_explain_lists_the_requirements_of_an_area(cli: Cli) -> None:
     assert {rule["code"][:3] for rule in listed} == {"HSH"}
     shown = cli("explain", "HSH").stdout
     assert all(f"{rule['code']} {rule['slug']}" in shown for rule in listed)
+    assert shown.startswith(f"HSH: {len(listed)} requirements, of Appendix B: 32-bit Hash Requirements\n")
     assert cli("explain", "HSH00").returncode == 0
 
 
@@ -157,6 +180,9 @@ def test_explain_of_a_vector_leads_to_replay(cli: Cli) -> None:
     ("arguments", "hint"),
     [
         (("explain", "hash-int-43"), "hash-int-34"),
+        (("explain", "HHS"), "did you mean HSH"),
+        (("explain", "qqqqqqqq"), "; iceberg-conformance list requirements"),
+        (("engines", "install", "duckb"), "did you mean duckdb?"),
         (("replay", "hash-int-43"), "hash-int-34"),
         (("run", "-a", "pyicberg"), "did you mean pyiceberg"),
         (("run", "--suite", "hashin"), "did you mean hashing?"),

@@ -230,7 +230,7 @@ def test_sarif_reports_an_adapter_that_does_not_start(cli: Cli, folder: Path, ad
     )
 
 
-def test_bash_completes_commands_and_options(cli: Cli, tmp_path: Path) -> None:
+def test_bash_completes_commands_and_options(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script = tmp_path / "completion.bash"
     script.write_text(cli("completion", "bash").stdout)
 
@@ -257,6 +257,16 @@ def test_bash_completes_commands_and_options(cli: Cli, tmp_path: Path) -> None:
     assert "manifest-file-manifest-length-mismatch" in completed("iceberg-conformance", "validate", "--ignore", "manif")
     assert completed("iceberg-conformance", "validate", "/tm") == set()  # so that bash completes file names
     assert completed("iceberg-conformance", "run", "-a", "./tool") == set()
+    assert completed("iceberg-conformance", "engines", "install", "duckdb", "pola") == {"polars"}
+    # bash splits words at equals signs and colons, and replaces only what is behind the last of them.
+    assert completed("iceberg-conformance", "run", "--suite", "=", "hash") == {"hashing"}
+    assert completed("iceberg-conformance", "run", "--suite", "=") >= {"hashing", "transforms"}
+    assert completed("iceberg-conformance", "run", "-a", "reference", ":") == {"plain"}
+    assert completed("iceberg-conformance", "run", "-a", "reference", ":", "pl") == {"plain"}
+    assert completed("iceberg-conformance", "validate", "catalog", ":", "prod") == set()
+    (tmp_path / "a file.json").touch()
+    monkeypatch.chdir(tmp_path)
+    assert completed("iceberg-conformance", "report", "a") == set()  # bash quotes the blank
 
 
 def test_bash_completes_paths_as_it_does_for_other_commands(cli: Cli) -> None:

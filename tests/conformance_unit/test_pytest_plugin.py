@@ -60,6 +60,12 @@ def test_a_printed_id_can_be_run_again(pytest_run: PytestRun) -> None:
     assert (status, "1 failed, 1 passed" in text) == (1, True), text
     status, text = pytest_run("good", "iceberg::mini::mini-77")
     assert (status, "iceberg::mini::mini-77: no selected vector has this test id" in text) == (4, True), text
+    assert "did you mean iceberg::mini::mini-7" in text
+
+
+def test_the_id_of_a_suite_runs_the_suite(pytest_run: PytestRun) -> None:
+    status, text = pytest_run("good", "iceberg::mini", "iceberg::mini::mini-7")
+    assert (status, "10 passed" in text) == (0, True), text
 
 
 def test_the_reason_is_in_the_summary(pytest_run: PytestRun) -> None:
@@ -144,3 +150,8 @@ def test_without_an_adapter_nothing_happens(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--rootdir={tmp_path}"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
     assert "1 passed" in done.stdout
+    done = subprocess.run([*command, "iceberg::mini::a"], cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert (done.returncode, "iceberg::mini::a: the test of a vector needs --iceberg-adapter" in done.stderr) == (
+        4,
+        True,
+    )
