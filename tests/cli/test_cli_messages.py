@@ -244,7 +244,7 @@ def test_an_engine_that_is_not_installed_is_reported_with_the_command_that_insta
 def test_an_unknown_engine_cannot_be_installed(cli: Cli) -> None:
     done = cli("engines", "install", "nobody")
     assert done.returncode == 2
-    assert "unknown engine 'nobody'; expected one of " in done.stderr
+    assert "unknown engine 'nobody'. The engines and servers are " in done.stderr
     assert cli("engines", "install").returncode == 2
 
 
