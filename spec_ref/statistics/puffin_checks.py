@@ -122,7 +122,9 @@ def check_reference(
             "PUF021",
             message,
             found=referenced_data_file,
-            expected=abbreviated_repr(stated),
+            expected="the referenced-data-file of the blob, which has none"
+            if stated is None
+            else abbreviated_repr(stated),
             path=path,
             aspect="mismatch",
         ).violation

@@ -7,6 +7,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
 from spec_ref.core.versions import V3
 from spec_ref.deletes.deletion_vector import decode_deletion_vector
@@ -128,6 +129,9 @@ def test_entries_are_held_to_the_blob_that_they_name():
         assert list(check_reference(puffin, **reference(entry))) == []
     swapped = reference(first, referenced_data_file=second["referenced_data_file"])
     assert [one.requirement for one in check_reference(puffin, **swapped)] == ["PUF021"]
+    blobs = [evolve(one, properties={"cardinality": one.properties["cardinality"]}) for one in puffin.blobs]
+    (missing,) = check_reference(evolve(puffin, metadata=evolve(puffin.metadata, blobs=blobs)), **reference(first))
+    assert (missing.requirement, missing.expected) == ("PUF021", "the referenced-data-file of the blob, which has none")
     for changes, code in (({"offset": 5}, "DFL024"), ({"length": 43}, "DFL025"), ({"record_count": 3}, "DFL005")):
         assert [one.requirement for one in check_reference(puffin, **reference(first, **changes))] == [code]
 
