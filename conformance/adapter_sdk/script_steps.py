@@ -126,12 +126,12 @@ def operations(
 
 
 def same_columns(rows: list[dict[str, Json]]) -> list[str]:
-    """Return the names of the columns that all rows have.
+    """Return the names of the columns that all rows have; none if there are no rows.
 
     Raises:
         Unsupported: the rows have different columns, which one statement of the engine cannot express.
     """
-    names = list(rows[0])
+    names = list(rows[0]) if rows else []
     if any(row.keys() != rows[0].keys() for row in rows):
         raise Unsupported("the rows of one statement give the same columns")
     return names

@@ -356,6 +356,8 @@ def filters_of(index: int, expected: Expected, model: Table, count: int = FILTER
         count: how many filters.
     """
     leaves = list(predicate_leaves(expected.fields))
+    if not leaves:
+        return
     values = filter_constants(attrs.evolve(model, fields=expected.fields), expected.rows)
     chance = Chance(random.Random(f"{index} {len(expected.rows)}"))
     sources = {source.id for source in model.specs}

@@ -282,7 +282,7 @@ def filter_constants(table: Table, rows: Sequence[Any]) -> dict[str, list[Json]]
     read = [row.read(table.fields) for row in rows]
     found = {}
     for name, kind in predicate_leaves(table.fields):
-        values = {value for row in read if (value := _at(row, name)) is not None}
+        values = {value for row in read if (value := row.get(name, _at(row, name))) is not None}
         found[name] = [constant(kind, value) for value in sorted(values, key=str) if value not in _NOT_CONSTANTS]
     return found
 
@@ -292,7 +292,7 @@ _NOT_CONSTANTS = ("NaN", "Infinity", "-Infinity")
 
 def _at(row: Json, name: str) -> Json:
     for part in name.split("."):
-        row = None if row is None else row.get(part)
+        row = row.get(part) if isinstance(row, dict) else None
     return row
 
 

@@ -217,15 +217,17 @@ class Chance:
         pool = self.constants(kind)
         if present and self.random.random() < 0.7:
             pool = list(present)
+        if not pool:
+            return {"type": "not-null", "term": name}
         if test in ("in", "not-in"):
             return {"type": test, "term": name, "values": self.random.sample(pool, self.random.randint(1, len(pool)))}
         return {"type": test, "term": name, "value": self.random.choice(pool)}
 
 
 def value_pool(kind: str) -> tuple[Json, ...]:
-    """The values of a primitive type."""
+    """The values of a primitive type; none for types that only scripts from elsewhere have, as ``decimal(38, 38)``."""
     kind = PROMOTED.get(kind, kind)
-    return next(values[kind] for values in (VALUES, NEW_VALUES, SEALED_VALUES) if kind in values)
+    return next((values[kind] for values in (VALUES, NEW_VALUES, SEALED_VALUES) if kind in values), ())
 
 
 def constant(kind: str, value: Json) -> Json:
@@ -249,7 +251,7 @@ def predicate_leaves(fields: Iterable[Struct], prefix: str = "") -> Iterator[tup
     for field in fields:
         name, type_ = prefix + field["name"], field["type"]
         if isinstance(type_, str):
-            if PROMOTED.get(type_, type_) not in SEALED_VALUES:
+            if type_.partition("(")[0] not in SEALED_VALUES:
                 yield name, type_
         elif type_["type"] == "struct":
             yield from predicate_leaves(type_["fields"], f"{name}.")

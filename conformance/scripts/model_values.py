@@ -248,6 +248,8 @@ def _column(name: str, row: Mapping[str, Json], fields: Fields) -> tuple[Json, J
     """Return the type and the value of a column by its full name; null if an enclosing struct is null."""
     first, _, rest = name.partition(".")
     for field in fields:
+        if field["name"] == name:  # which may contain dots
+            return field["type"], row.get(name)
         if field["name"] == first:
             value = row.get(first)
             if not rest:

@@ -17,6 +17,7 @@ from spec_ref.commits.effects import Steps, WriteFile
 from spec_ref.commits.errors import commit_conflict
 from spec_ref.commits.payloads import ManifestPayload
 from spec_ref.commits.reading import FileKey, MetadataFileCache, file_key
+from spec_ref.commits.retries import read_whole_number
 from spec_ref.commits.tables import metadata_directory
 from spec_ref.core.errors import spec_error
 from spec_ref.core.records import evolve
@@ -35,6 +36,8 @@ from spec_ref.table_metadata.metadata import TableMetadata
 MERGE_ENABLED = "commit.manifest-merge.enabled"
 MIN_TO_MERGE = "commit.manifest.min-count-to-merge"
 TARGET_SIZE = "commit.manifest.target-size-bytes"
+
+TARGET_BYTES = 8 << 20
 
 Listed = tuple[ManifestFile, ManifestEntry]
 
@@ -397,7 +400,10 @@ def merge_manifests(
     """
     if properties.get(MERGE_ENABLED, "true").lower() != "true":
         return manifests
-    least, target = int(properties.get(MIN_TO_MERGE, "100")), int(properties.get(TARGET_SIZE, str(8 << 20)))
+    least, target = (
+        read_whole_number(properties, MIN_TO_MERGE, 100),
+        read_whole_number(properties, TARGET_SIZE, TARGET_BYTES),
+    )
     groups: dict[int, list[ManifestFile]] = {}
     result = []
     for manifest in manifests:
@@ -441,7 +447,7 @@ def compact_manifests(
     Yields:
         The effects to perform; their answers are sent back.
     """
-    target = int(properties.get(TARGET_SIZE, str(8 << 20)))
+    target = read_whole_number(properties, TARGET_SIZE, TARGET_BYTES)
     groups: dict[tuple[int, ManifestContent], list[ManifestFile]] = {}
     for manifest in manifests:
         groups.setdefault((manifest.partition_spec_id, manifest.content), []).append(manifest)

@@ -7,7 +7,11 @@ from collections.abc import Mapping
 from spec_ref.core.errors import spec_error
 from spec_ref.core.records import evolve, record
 
-LONGEST_MS = 1 << 40
+LONG_DIGITS = 19
+"""The most digits of a long."""
+
+RETRY_DIGITS = 12
+"""The most digits of a number of retries, or of a time in milliseconds."""
 
 
 @record
@@ -53,10 +57,30 @@ def read_retry_policy(properties: Mapping[str, str]) -> RetryPolicy:
     """
     policy = RetryPolicy()
     for attribute, name in PROPERTIES.items():
-        text = properties.get(name)
-        if text is None:
-            continue
-        if not (text.isascii() and text.isdigit() and len(text) < len(str(LONGEST_MS))):
-            raise spec_error("TMD014", "the property is not a whole number", found=text, path=f"/properties/{name}")
-        policy = evolve(policy, **{attribute: int(text)})
+        policy = evolve(
+            policy, **{attribute: read_whole_number(properties, name, getattr(policy, attribute), RETRY_DIGITS)}
+        )
     return policy
+
+
+def read_whole_number(properties: Mapping[str, str], name: str, default: int, digits: int = LONG_DIGITS) -> int:
+    """Read a table property that is a number.
+
+    Args:
+        properties: the table properties.
+        name: the name of the property.
+        default: its value if it is absent.
+        digits: the most digits that it may have.
+
+    Returns:
+        The number, from 0 on.
+
+    Raises:
+        SpecError: TMD014 if it is not a whole number.
+    """
+    text = properties.get(name)
+    if text is None:
+        return default
+    if not (text.isascii() and text.isdigit() and len(text) <= digits):
+        raise spec_error("TMD014", "the property is not a whole number", found=text, path=f"/properties/{name}")
+    return int(text)

@@ -779,6 +779,23 @@ def test_a_number_of_retries_that_is_none_is_refused(text: str) -> None:
         read_retry_policy({"commit.retry.num-retries": text})
 
 
+@pytest.mark.parametrize("name", ["commit.manifest.min-count-to-merge", "commit.manifest.target-size-bytes"])
+@pytest.mark.parametrize("text", ["zero", "-1", "", "1" * 40])
+def test_a_limit_of_manifests_that_is_no_number_is_refused(name: str, text: str) -> None:
+    table = Table(2)
+    table.commit(fast_append([data("a")]))
+    table.commit(SetProperties({name: text}))
+    with pytest.raises(SpecError, match="TMD014") as error:
+        table.commit(append([data("b")]))
+    assert error.value.violation.path == f"/properties/{name}"
+
+
+def test_a_limit_of_manifests_may_be_any_long() -> None:
+    table = Table(2)
+    table.commit(SetProperties({"commit.manifest.target-size-bytes": str(2**63 - 1)}))
+    table.commit(append([data("a")]))
+
+
 # References, and changes that no version allows
 
 

@@ -196,6 +196,91 @@ def test_what_is_refused_changes_nothing(tmp_path: Path, monkeypatch: pytest.Mon
         follow_reference(script(ROWS, nowhere), tmp_path / "table")
 
 
+@pytest.mark.parametrize(
+    "operation",
+    [
+        {
+            "op": "alter-schema",
+            "changes": [{"op": "add", "name": "c", "type": "int"}, {"op": "promote", "name": "id", "type": "int"}],
+        },
+        {
+            "op": "alter-spec",
+            "changes": [
+                {"op": "add", "source": "id", "transform": "bucket[4]", "name": "p"},
+                {"op": "remove", "name": "nowhere"},
+            ],
+        },
+    ],
+    ids=lambda operation: operation["op"],
+)
+def test_of_several_changes_the_first_is_not_made_if_a_later_one_is_refused(operation: Json, tmp_path: Path) -> None:
+    follow_reference(script(ROWS, operation, ROWS), tmp_path / "table")
+
+
+def test_each_change_of_the_schema_applies_to_the_result_of_those_before(tmp_path: Path) -> None:
+    fields = [
+        ID,
+        *({"id": 2 + place, "name": name, "required": False, "type": "int"} for place, name in enumerate("ab")),
+    ]
+    changes = [
+        {"op": "rename", "name": "a", "to": "t"},
+        {"op": "rename", "name": "b", "to": "a"},
+        {"op": "rename", "name": "t", "to": "b"},
+        {"op": "add", "name": "c", "type": {"type": "struct", "fields": [{**ID, "id": 9, "name": "x"}]}},
+        {"op": "add", "name": "y", "parent": "c", "type": "string"},
+        {"op": "move", "name": "c.y", "after": None},
+        {"op": "move", "name": "b", "after": "c"},
+    ]
+    row = {"op": "append", "rows": [{"id": "1", "a": 1, "b": 2}]}
+    made = script(row, {"op": "alter-schema", "changes": changes}, row, schema={"type": "struct", "fields": fields})
+    follow_reference(made, tmp_path / "table")
+
+
+@pytest.mark.parametrize("op", ["merge", "upsert"])
+def test_rows_to_merge_may_be_none(op: str, tmp_path: Path) -> None:
+    follow_reference(
+        script({"op": op, "on": ["id"], "rows": []}, ROWS, {"op": op, "on": ["id"], "rows": []}), tmp_path / "t"
+    )
+
+
+@pytest.mark.parametrize(
+    ("type_", "value"),
+    [
+        ("decimal(38, 38)", "0." + "9" * 38),
+        ("fixed[20]", "FF" * 20),
+        ("geometry(srid:3857)", "POINT (1 2)"),
+        ("geography(srid:4269, karney)", "POINT (1 2)"),
+    ],
+)
+def test_scripts_may_have_types_that_are_never_generated(type_: str, value: str, tmp_path: Path) -> None:
+    """Filters of the checks use the values of the script."""
+    fields = [ID, {"id": 2, "name": "c", "required": False, "type": type_}]
+    made = script({"op": "append", "rows": [{"id": "1", "c": value}, {"id": "2", "c": None}]}, version=3)
+    made["operations"][0]["schema"]["fields"] = fields
+    follow_reference(made, tmp_path / "table")
+
+
+def test_names_of_columns_may_have_dots(tmp_path: Path) -> None:
+    fields = [
+        ID,
+        *(
+            {"id": 2 + place, "name": name, "required": False, "type": "int"}
+            for place, name in enumerate(["id.x", "a.b"])
+        ),
+    ]
+    row = {"op": "append", "rows": [{"id": "1", "id.x": 1, "a.b": 2}]}
+    where = {"type": "eq", "term": "a.b", "value": 2}
+    made = script(row, {"op": "delete", "filter": where}, row, schema={"type": "struct", "fields": fields})
+    follow_reference(made, tmp_path / "table")
+
+
+def test_a_table_that_lost_its_columns_has_rows(tmp_path: Path) -> None:
+    follow_reference(
+        script(ROWS, {"op": "alter-schema", "changes": [{"op": "drop", "name": "id"}]}),
+        tmp_path / "table",
+    )
+
+
 def test_a_type_that_a_version_does_not_promote_is_refused_for_that(tmp_path: Path) -> None:
     """Dates become timestamps from v3 on, whatever they partition."""
     fields = [ID, {"id": 2, "name": "d", "required": False, "type": "date"}]

@@ -13,11 +13,13 @@ from spec_ref.schemas.evolution import (
     AddColumn,
     Change,
     DropColumn,
+    Evolution,
     MakeOptional,
     MoveColumn,
     PromoteColumn,
     RenameColumn,
     SetWriteDefault,
+    evolve_schema,
 )
 from spec_ref.schemas.schema import FIELDS, Schema
 from spec_ref.schemas.type_json import type_from_json, type_to_json
@@ -51,6 +53,20 @@ def _column_place(schema: Schema, name: str, after: str | None) -> int:
     siblings = _siblings(schema, name)
     elsewhere = after not in siblings and any(column.path[-1] == after for column in schema.columns())
     return place_after(siblings, name.rpartition(".")[2], after, "EVO012" if elsewhere else "EVO001")
+
+
+def column_changes(schema: Schema, changes: Sequence[Json], table: Evolution) -> tuple[Change, ...]:
+    """Convert several schema changes, each of which applies to the result of the ones before it.
+
+    Raises:
+        SpecError: as `column_change`, and as `evolve_schema`.
+    """
+    made: list[Change] = []
+    for change in changes:  # the place to which a field moves depends on the changes before
+        made.append(column_change(schema, change))
+        schema, last = evolve_schema(schema, made[-1:], table, schema_id=schema.schema_id)
+        table = Evolution(table.version, last)
+    return tuple(made)
 
 
 def column_change(schema: Schema, change: Json) -> Change:

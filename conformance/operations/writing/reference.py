@@ -13,7 +13,7 @@ from conformance.adapter_sdk.serve import Arguments, Invalid
 from conformance.core.failures import NotExamined
 from conformance.core.json_types import Json
 from conformance.operations.forms import FAST, Functions, functions
-from conformance.operations.table_metadata.changes import column_change
+from conformance.operations.table_metadata.changes import column_changes
 from conformance.operations.writing.literals import read_literal
 from conformance.table_io.stores import RegisteredTable
 from conformance.table_io.writing import Mode, WritableTable, create_table, open_stored, rewrite_manifests
@@ -32,9 +32,15 @@ from spec_ref.core.errors import spec_error
 from spec_ref.core.versions import FormatVersion
 from spec_ref.expressions.expression_json import predicate_from_json
 from spec_ref.json.reading import reader
-from spec_ref.partitioning.evolution import AddPartitionField, RemovePartitionField, RenamePartitionField
+from spec_ref.partitioning.evolution import (
+    AddPartitionField,
+    PartitionChange,
+    RemovePartitionField,
+    RenamePartitionField,
+)
 from spec_ref.partitioning.spec import FIRST_FIELD_ID, UNPARTITIONED, PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import parse_transform
+from spec_ref.schemas.evolution import Evolution
 from spec_ref.schemas.schema import SCHEMA, Schema
 from spec_ref.snapshots.references import RefType, SnapshotRef
 from spec_ref.sorting.order import UNSORTED, NullOrder, SortDirection, SortField, SortOrder
@@ -110,20 +116,13 @@ class ReferenceWriter:
         )
 
     def alter_schema(self, operation: Json) -> None:
-        for change in operation["changes"]:  # the place to which a field moves depends on the changes before
-            self._commit(ChangeSchema((column_change(self._schema, change),)))
+        metadata = self.table.metadata
+        table = Evolution(metadata.format_version, max(metadata.last_column_id, self._schema.highest_field_id()))
+        # One commit, as a refused operation must not leave the changes before the refused one.
+        self._commit(ChangeSchema(column_changes(self._schema, operation["changes"], table)))
 
     def alter_spec(self, operation: Json) -> None:
-        for change in operation["changes"]:
-            match change["op"]:
-                case "add":
-                    source = _source(self._schema, change["source"])
-                    transform = parse_transform(change["transform"])
-                    self._commit(ChangeSpec((AddPartitionField((source,), transform, change["name"]),)))
-                case "remove":
-                    self._commit(ChangeSpec((RemovePartitionField(change["name"]),)))
-                case _:
-                    self._commit(ChangeSpec((RenamePartitionField(change["name"], change["to"]),)))
+        self._commit(ChangeSpec(tuple(_partition_change(self._schema, change) for change in operation["changes"])))
 
     def sort(self, operation: Json) -> None:
         self._commit(ChangeSortOrder(_sort_fields(self._schema, operation["fields"])))
@@ -177,7 +176,7 @@ class ReferenceWriter:
 
     def merged(self, operation: Json) -> Any:
         """Return the rows that ``merge`` merges."""
-        return self.rows(operation["rows"], same_columns(operation["rows"]))
+        return self.rows(operation["rows"], same_columns(operation["rows"]) or operation["on"])
 
     def merge(self, operation: Json) -> None:
         rows = self.merged(operation)
@@ -239,6 +238,17 @@ def _source(schema: Schema, name: str) -> int:
     if column is None:
         raise spec_error("TYP002", "the schema has no such column", found=name)
     return column.id
+
+
+def _partition_change(schema: Schema, change: Json) -> PartitionChange:
+    match change["op"]:
+        case "add":
+            source = _source(schema, change["source"])
+            return AddPartitionField((source,), parse_transform(change["transform"]), change["name"])
+        case "remove":
+            return RemovePartitionField(change["name"])
+        case _:
+            return RenamePartitionField(change["name"], change["to"])
 
 
 def _sort_fields(schema: Schema, parts: Any) -> tuple[SortField, ...]:

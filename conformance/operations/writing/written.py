@@ -255,15 +255,17 @@ class Written:
         types = {column.name: column.type for column in state.schema.fields}
         lineage = LINEAGE if ROW_LINEAGE.is_supported(metadata.format_version) else ()
         columns: dict[str, list[Any]] = {name: [] for name in (*types, *lineage)}
+        count = 0  # a table may have rows without columns
         for batch in read_table(
             self.table, select=list(columns), threads=1, filter=predicate_from_json(filter), **which
         ):
+            count += batch.num_rows
             for name in columns:
                 array = batch.column(name)
                 columns[name] += to_python_values(types[name], array) if name in types else array.to_pylist()
         rows = [
-            {name: write_literal(types[name], value) for name, value in zip(types, row, strict=True)}
-            for row in zip(*(columns[name] for name in types), strict=True)
+            {name: write_literal(type_, columns[name][place]) for name, type_ in types.items()}
+            for place in range(count)
         ]
         snapshot = state.snapshot
         return Reading(

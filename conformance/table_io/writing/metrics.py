@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from spec_ref.columnar.manifests.computed_metrics import compute_array_metrics, leaf_array, leaf_names
+from spec_ref.commits.retries import read_whole_number
 from spec_ref.core.errors import spec_error
 from spec_ref.data_types.types import StructType
 from spec_ref.manifests.computed_metrics import (
@@ -57,7 +58,7 @@ def parse_mode(text: str) -> MetricsMode:
 def metrics_modes(schema: Schema, properties: Mapping[str, str]) -> Modes:
     """Return the mode of every column, by the properties of a table."""
     default = parse_mode(properties[DEFAULT]) if DEFAULT in properties else TRUNCATED
-    most = int(properties.get(MOST_COLUMNS, COLUMNS)) if DEFAULT not in properties else None
+    most = read_whole_number(properties, MOST_COLUMNS, COLUMNS) if DEFAULT not in properties else None
     made = []
     for place, (_, field_id, _) in enumerate(leaves(schema.as_struct())):
         column = schema.find(field_id)
