@@ -29,7 +29,7 @@ from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.scan_planning.delete_scope import FILE_PATH, Mismatch, comparable_value, mismatches
 
 if TYPE_CHECKING:
-    from conformance.validator.files import Place
+    from conformance.validator.file_places import Place
 
 Numbers = npt.NDArray[Any]
 Runs = Sequence[tuple[Numbers, ...]]

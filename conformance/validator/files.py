@@ -3,74 +3,36 @@
 from __future__ import annotations
 
 import contextlib
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
-from typing import TypeAlias
+from collections.abc import Iterable, Iterator
 
-import attrs
 import numpy as np
 
-from conformance.table_io.encryption import UnsupportedEncryption, decrypt_checked, read_key_metadata
-from conformance.table_io.file_access import FileAccessError, file_size, read_bytes
+from conformance.table_io.encryption import UnsupportedEncryption
+from conformance.table_io.file_access import FileAccessError
 from conformance.validator.check_results import Emitted, Facts, Findings, Miscounted, Seen, Sums
-from conformance.validator.context import Context, FilesTask, Level, ManifestTask
+from conformance.validator.context import Context, FilesTask, Level
 from conformance.validator.data_file_reader import OpenedFile, open_file
-from conformance.validator.deleted_positions import Origin, fact_origin, targets
-from conformance.validator.finding import InFull, all_of, finding, of, rated
+from conformance.validator.deleted_positions import targets
+from conformance.validator.file_columns import column_findings
+from conformance.validator.file_places import Place, damaged, encrypted, not_read, wrong_size
+from conformance.validator.finding import all_of, finding
 from conformance.validator.fingerprints import Evidence, suspect
 from conformance.validator.manifests import load, writer_of
 from conformance.validator.process_isolation import ENDED
 from conformance.validator.read_ahead import ReadAhead
-from conformance.validator.row_ids import deleted_facts
 from conformance.validator.rows import row_findings
 from conformance.validator.stall_timeout import Stalled, within
 from conformance.validator.tolerated import tolerate
-from conformance.validator.values import same_type, stored_otherwise
+from conformance.validator.vector_files import open_puffin, puffin_writer, vector_facts, vector_findings
 from spec_ref.checks.findings import Finding, Tally
-from spec_ref.columnar.deletes.deletion_vector import decode_deletion_vector, positions_array
 from spec_ref.columnar.manifests.entry_columns import column_batches
-from spec_ref.core.errors import SpecError, Violation, abbreviated_repr
+from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
 from spec_ref.data_files.orc_reader import BEYOND_NANOSECONDS
-from spec_ref.data_types.types import LONG, STRING, ListType, MapType, StructType, Type, is_primitive, kind
-from spec_ref.encodings.puffin.file import PuffinFile, read_puffin
-from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
+from spec_ref.encodings.puffin.file import read_puffin
+from spec_ref.manifests.data_file import FileContent, FileFormat
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.manifest import Manifest
-from spec_ref.partitioning.spec import PartitionSpec
-from spec_ref.schemas.reserved_field_ids import BY_ID, MAX_TABLE_FIELD_ID
-from spec_ref.statistics.puffin_checks import check_puffin, check_reference
-
-FILE_PATH, POS, ROW = 2147483546, 2147483545, 2147483544
-
-
-@attrs.frozen
-class Place:
-    """A file, by its entry."""
-
-    entry: ManifestEntry
-    spec: PartitionSpec | None
-    task: ManifestTask
-    number: int
-    spec_id: int | None = None
-
-    @property
-    def manifest(self) -> str:
-        """The location of the manifest."""
-        return self.task.location
-
-    @property
-    def origin(self) -> Origin:
-        """The manifest entry, for facts."""
-        return fact_origin(self)
-
-    @property
-    def data_file(self) -> DataFile:
-        return self.entry.data_file
-
-    def said(self, attribute: str) -> str:
-        """Return the path of a field of the entry."""
-        return f"/{self.number}/data_file/{attribute}"
 
 
 def check_files_task(context: Context, task: FilesTask) -> Iterator[Emitted]:
@@ -144,7 +106,7 @@ def _in_time(
     try:
         return within(context.file_seconds, place.data_file.file_path, work)
     except Stalled as error:
-        return [_not_read(place, error)], None, set(), []
+        return [not_read(place, error)], None, set(), []
 
 
 def file_lost(context: Context, task: FilesTask) -> Findings:
@@ -180,21 +142,8 @@ def _positions_facts(context: Context, task: FilesTask, manifest: Manifest) -> I
         readable = context.decrypts or entry.data_file.key_metadata is None
         if readable and entry.status is EntryStatus.DELETED and entry.data_file.is_deletion_vector:
             with contextlib.suppress(SpecError, FileAccessError):  # the file of a deleted entry may be gone
-                file = read_puffin(_puffin(entry.data_file)[0])
-                yield from _vector_facts(context, place, file, "replaced")
-
-
-def _vector_facts(context: Context, place: Place, file: PuffinFile, kind: str) -> Iterator[Facts]:
-    """Yield the positions of a vector; none if it cannot be read, which its own checks report."""
-    mine = _first_of(file, place.data_file)
-    if mine is None:
-        return
-    try:
-        positions = positions_array(decode_deletion_vector(file.blob_bytes(file.blobs[mine]))).astype(np.int64)
-    except SpecError:
-        return
-    path = place.data_file.referenced_data_file or ""
-    yield from deleted_facts(context, place.origin, path, positions, kind)
+                file = read_puffin(open_puffin(entry.data_file)[0])
+                yield from vector_facts(context, place, file, "replaced")
 
 
 def _entries(manifest: Manifest, task: FilesTask, *, deleted: bool = False) -> Iterator[tuple[ManifestEntry, int]]:
@@ -225,10 +174,10 @@ def check_file(
     data_file = place.data_file
     location = data_file.file_path
     if data_file.key_metadata is not None and not context.decrypts:
-        return [_encrypted(place)], None
+        return [encrypted(place)], None
     if data_file.is_deletion_vector:
-        found = list(_vector(context, place, facts, ahead))
-        return found, suspect(Evidence(created_by=_puffin_writer(data_file))) or ""
+        found = list(vector_findings(context, place, facts, ahead))
+        return found, suspect(Evidence(created_by=puffin_writer(data_file))) or ""
     try:
         opened = open_file(
             location,
@@ -238,16 +187,16 @@ def check_file(
             data_file.key_metadata,
         )
     except UnsupportedEncryption as error:
-        return [_encrypted(place, error.reason)], None
+        return [encrypted(place, error.reason)], None
     except FileAccessError as error:
-        return [_not_read(place, error)], None
+        return [not_read(place, error)], None
     except SpecError as error:
-        return list(_damaged(place, error.violation)), None
+        return list(damaged(place, error.violation)), None
     writer = suspect(Evidence(created_by=opened.created_by)) or ""
     found = list(_described(place, opened))
     found += all_of(opened.unreadable, file=location)
     found += tolerate(all_of(opened.faults, file=location))
-    found += _columns(context, place, opened)
+    found += column_findings(context, place, opened)
     if opened.by_name:
         features.add("no-field-ids")
     if context.level.includes(Level.ROWS):
@@ -257,10 +206,10 @@ def check_file(
             found += (
                 _beyond_us(location)
                 if error.violation.aspect == BEYOND_NANOSECONDS
-                else _damaged(place, error.violation)
+                else damaged(place, error.violation)
             )
         except FileAccessError as error:
-            found.append(_not_read(place, error))
+            found.append(not_read(place, error))
     return _each_once(found), writer
 
 
@@ -275,29 +224,6 @@ def _each_once(findings: Iterable[Finding]) -> list[Finding]:
     return list(seen.values())
 
 
-def _encrypted(place: Place, reason: str = "") -> Finding:
-    message = "the file is encrypted, and was not opened"
-    return finding(
-        "DFL018",
-        f"{message}: {reason}" if reason else message,
-        file=place.manifest,
-        path=place.said("key_metadata"),
-        found=InFull(place.data_file.file_path),
-        aspect="encrypted",
-    )
-
-
-def _not_read(place: Place, error: FileAccessError) -> Finding:
-    return finding(
-        "DFL002",
-        f"the file cannot be read: {error.reason}",
-        file=place.manifest,
-        path=place.said("file_path"),
-        found=InFull(place.data_file.file_path),
-        aspect="unreadable",
-    )
-
-
 def _beyond_us(location: str) -> Iterator[Finding]:
     yield finding(
         "ORC003",
@@ -307,35 +233,11 @@ def _beyond_us(location: str) -> Iterator[Finding]:
     )
 
 
-def _damaged(place: Place, problem: Violation) -> Iterator[Finding]:
-    """Yield the findings for a file that cannot be opened; a wrong size shows that it is cut off or another file."""
-    location = place.data_file.file_path
-    yield rated(attrs.evolve(problem, file=location))
-    try:
-        size = file_size(location)
-    except FileAccessError:
-        return
-    if size != place.data_file.file_size_in_bytes:
-        yield _size(place, size)
-
-
-def _size(place: Place, size: int) -> Finding:
-    return finding(
-        "DFL006",
-        "file_size_in_bytes differs from the size of the file",
-        file=place.manifest,
-        path=place.said("file_size_in_bytes"),
-        found=place.data_file.file_size_in_bytes,
-        expected=str(size),
-        aspect="mismatch",
-    )
-
-
 def _described(place: Place, opened: OpenedFile) -> Iterator[Finding]:
     """Find differences between the entry and the footer."""
     data_file = place.data_file
     if data_file.file_size_in_bytes != opened.size:
-        yield _size(place, opened.size)
+        yield wrong_size(place, opened.size)
     if data_file.record_count != opened.record_count:
         yield finding(
             "DFL005",
@@ -386,232 +288,3 @@ def _described(place: Place, opened: OpenedFile) -> Iterator[Finding]:
                 expected=str(chunk.size),
                 aspect="footer-mismatch",
             )
-
-
-# Schemas
-
-
-def _columns(context: Context, place: Place, opened: OpenedFile) -> Iterator[Finding]:
-    """Check that the columns are those of the table, and those that a delete file must have."""
-    location = place.data_file.file_path
-    content = place.data_file.content
-    seen: set[int] = set()
-    for field_id, name, type_ in _flat(opened.struct, ""):
-        if field_id in seen:
-            yield finding(
-                "TYP002",
-                "two columns have the same field id",
-                file=location,
-                path=name,
-                found=field_id,
-                aspect="repeated-column-id",
-            )
-        seen.add(field_id)
-        yield from _column(context, place.data_file, opened, field_id, name, type_)
-    if content is FileContent.POSITION_DELETES:
-        fields = {field.id: field for field in opened.struct.fields}
-        for field_id, wanted in ((FILE_PATH, STRING), (POS, LONG)):
-            if field_id not in fields:  # a wrong type is reported with the columns
-                yield finding(
-                    "DEL013",
-                    "a required column is missing from a position delete file",
-                    file=location,
-                    expected=f"{BY_ID[field_id].name} ({field_id}, {wanted})",
-                    aspect="missing-column",
-                )
-    if content is FileContent.EQUALITY_DELETES:
-        for field_id in place.data_file.equality_ids or ():
-            if field_id not in seen:
-                yield finding(
-                    "DEL017",
-                    "a column of equality_ids is missing from an equality delete file",
-                    file=location,
-                    found=field_id,
-                    expected="a column with this field id",
-                    aspect="missing-column",
-                )
-    if content is FileContent.DATA:
-        for field in context.schema.fields:
-            if field.required and field.id not in seen and field.initial_default is None:
-                yield finding(
-                    "TYP002",
-                    "a required column without a default is missing from a data file",
-                    file=location,
-                    path=field.name,
-                    expected=f"a column with the field id {field.id}",
-                    aspect="missing-column",
-                )
-
-
-def _flat(struct: StructType, path: str) -> Iterator[tuple[int, str, Type]]:
-    for field in struct.fields:
-        yield from _flat_type(field.id, f"{path}/{field.name}", field.type)
-
-
-def _flat_type(field_id: int, path: str, type_: Type) -> Iterator[tuple[int, str, Type]]:
-    yield field_id, path, type_
-    if isinstance(type_, StructType) and field_id != ROW:
-        yield from _flat(type_, path)
-    elif isinstance(type_, ListType):
-        yield from _flat_type(type_.element_id, f"{path}/element", type_.element)
-    elif isinstance(type_, MapType):
-        yield from _flat_type(type_.key_id, f"{path}/key", type_.key)
-        yield from _flat_type(type_.value_id, f"{path}/value", type_.value)
-
-
-def _column(
-    context: Context, data_file: DataFile, opened: OpenedFile, field_id: int, name: str, type_: Type
-) -> Iterator[Finding]:
-    location = data_file.file_path
-    if field_id > MAX_TABLE_FIELD_ID:
-        column = BY_ID.get(field_id)
-        if column is not None and column.type is not None and column.type != type_:
-            yield finding(
-                column.requirement,
-                "the type of a metadata column is wrong",
-                file=location,
-                path=name,
-                found=str(type_),
-                expected=str(column.type),
-                aspect="wrong-type",
-            )
-        return
-    if field_id > context.metadata.last_column_id:
-        yield finding(
-            "TMD006",
-            "a data file has a column id that the table has not assigned",
-            file=location,
-            path=name,
-            found=field_id,
-            expected=f"at most last-column-id {context.metadata.last_column_id}",
-            aspect="exceeded-by-file",
-        )
-        return
-    known = context.types.get(field_id)
-    if known is None:  # a dropped column, whose schemas were all removed
-        return
-    version = context.metadata.format_version
-    older = context.older_types.get(field_id, ())
-    if same_type(type_, known, version):
-        return
-    if any(same_type(type_, one, version) for one in older):
-        yield finding(
-            "EVO001",
-            "the type of a column is that of an older schema, which cannot be read as the current type",
-            file=location,
-            path=name,
-            found=_brief(type_),
-            expected=_brief(known),
-            aspect="older-type",
-        )
-        return
-    stored = stored_otherwise(type_, known, data_file.file_format)
-    if stored is None:
-        yield finding(
-            "EVO001",
-            "the type of a column in a data file differs from all types of the table's column",
-            file=location,
-            path=name,
-            found=_brief(type_),
-            expected=_brief(known),
-            aspect="foreign-type",
-        )
-    elif not opened.by_name:  # an imported file follows the conventions of its writer
-        for one in stored:
-            yield of(attrs.evolve(one, path=name, found=abbreviated_repr(_brief(type_))), file=location)
-
-
-def _brief(type_: Type) -> str:
-    return str(type_) if is_primitive(type_) else kind(type_)
-
-
-# Deletion vectors
-
-
-PUFFIN_FILES = 4
-"""How many Puffin files are kept: the vectors of a file usually follow each other."""
-
-Puffin: TypeAlias = tuple[bytes, tuple[Violation, ...], int]
-"""The content of a Puffin file, its problems, and the length of the file, which differs if it is encrypted."""
-
-_puffins: OrderedDict[tuple[str, bytes | None], Puffin] = OrderedDict()
-
-
-def _puffin(data_file: DataFile, read: Callable[[str], bytes] = read_bytes) -> Puffin:
-    """Read the Puffin file of a vector, decrypted if it is encrypted."""
-    location, key = data_file.file_path, data_file.key_metadata
-    found = _puffins.get((location, key))
-    if found is None:
-        data = read(location)
-        length = len(data)
-        if key is not None:
-            data = decrypt_checked(data, read_key_metadata(key, location), location)
-        found = data, tuple(check_puffin(data)), length
-        _puffins[location, key] = found
-        while len(_puffins) > PUFFIN_FILES:
-            _puffins.popitem(last=False)
-    return found
-
-
-def _puffin_writer(data_file: DataFile) -> str | None:
-    try:
-        data, _, _ = _puffin(data_file)
-        created_by: str | None = read_puffin(data).properties.get("created-by")
-    except (FileAccessError, SpecError):
-        return None
-    return created_by
-
-
-def _vector(context: Context, place: Place, facts: list[Facts], ahead: ReadAhead) -> Iterator[Finding]:
-    data_file = place.data_file
-    location = data_file.file_path
-    try:
-        data, problems, length = _puffin(data_file, ahead.read_bytes)
-    except SpecError as error:
-        yield from _damaged(place, error.violation)
-        return
-    except UnsupportedEncryption as error:
-        yield _encrypted(place, error.reason)
-        return
-    except FileAccessError as error:
-        yield _not_read(place, error)
-        return
-    if data_file.file_size_in_bytes != length:
-        yield _size(place, length)
-    file: PuffinFile | None = None
-    try:
-        file = read_puffin(data)
-    except SpecError as error:
-        yield rated(attrs.evolve(error.violation, file=location))
-        return
-    mine = _first_of(file, data_file)
-    yield from all_of((one for one in problems if _concerns(one, file, mine)), file=location)
-    if data_file.content_offset is None or data_file.content_size_in_bytes is None:
-        return  # reported by the rules over entries
-    if context.looks_at_positions:
-        facts += _vector_facts(context, place, file, "deleted")
-    reported = {(one.requirement, one.aspect) for one in problems}
-    for problem in check_reference(
-        file,
-        offset=data_file.content_offset,
-        length=data_file.content_size_in_bytes,
-        referenced_data_file=data_file.referenced_data_file or "",
-        record_count=data_file.record_count,
-    ):
-        if (problem.requirement, problem.aspect) not in reported:
-            yield from all_of([problem], file=place.manifest, under=f"/{place.number}/data_file")
-
-
-def _first_of(file: PuffinFile, data_file: DataFile) -> int | None:
-    return next((n for n, blob in enumerate(file.blobs) if blob.offset == data_file.content_offset), None)
-
-
-def _concerns(problem: Violation, file: PuffinFile, mine: int | None) -> bool:
-    """Return whether to report a problem with this entry: those of its blob, and with the first those of the file."""
-    if problem.path.startswith("/blobs/"):
-        return (
-            mine is None
-            or problem.path.startswith((f"/blobs/{mine}/", f"/blobs/{mine}#"))
-            or (problem.path == f"/blobs/{mine}")
-        )
-    return mine in (0, None) or not file.blobs

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from conformance.validator.file_places import Place
 from conformance.validator.finding import finding
 from spec_ref.checks.findings import Finding
 from spec_ref.columnar.arrow_values import to_python_values
@@ -19,7 +20,6 @@ from spec_ref.partitioning.transforms import Identity, Transform, UnknownTransfo
 from spec_ref.scan_planning.delete_scope import comparable_value
 
 if TYPE_CHECKING:
-    from conformance.validator.files import Place
     from conformance.validator.rows import Batch
 
 

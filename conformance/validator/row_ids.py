@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 import numpy as np
@@ -22,14 +22,12 @@ from conformance.core.counts import plural
 from conformance.validator.check_results import Facts
 from conformance.validator.context import Context, Members
 from conformance.validator.deleted_positions import Origin, PerFile, mismatch, total_findings
+from conformance.validator.file_places import Place
 from conformance.validator.finding import finding
 from spec_ref.checks.findings import Finding, Tally
 from spec_ref.manifests.entry import EntryStatus
 from spec_ref.schemas.reserved_field_ids import BY_ID
 from spec_ref.snapshots.summary import SnapshotOperation
-
-if TYPE_CHECKING:
-    from conformance.validator.files import Place
 
 Numbers = npt.NDArray[Any]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,6 +17,7 @@ from conformance.core.counts import plural
 from conformance.validator.check_results import Facts
 from conformance.validator.context import Context
 from conformance.validator.data_file_reader import OpenedFile
+from conformance.validator.file_places import Place
 from conformance.validator.finding import finding
 from conformance.validator.nested_bounds import Beyond
 from conformance.validator.partition_of_rows import PartitionOfRows, early_in_orc
@@ -37,9 +38,6 @@ from spec_ref.manifests.data_file import FileContent, FileFormat
 from spec_ref.manifests.entry_problems import signed_order
 from spec_ref.partitioning.transforms import UnknownTransform
 from spec_ref.single_value.bounds import decode_bound
-
-if TYPE_CHECKING:
-    from conformance.validator.files import Place
 
 FILE_PATH, POS = 2147483546, 2147483545
 

@@ -289,6 +289,6 @@ def over(moved: dict[str, str]) -> Iterator[None]:
         yield
     finally:
         file_access.split_location = original
-        from conformance.validator import files
+        from conformance.validator import vector_files
 
-        files._puffins.clear()
+        vector_files._puffins.clear()

@@ -1,0 +1,154 @@
+"""Checking the columns of a data file or delete file against the schemas of the table (Schemas; Delete Formats)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import attrs
+
+from conformance.validator.context import Context
+from conformance.validator.data_file_reader import OpenedFile
+from conformance.validator.file_places import Place
+from conformance.validator.finding import finding, of
+from conformance.validator.values import same_type, stored_otherwise
+from spec_ref.checks.findings import Finding
+from spec_ref.core.errors import abbreviated_repr
+from spec_ref.data_types.types import LONG, STRING, ListType, MapType, StructType, Type, is_primitive, kind
+from spec_ref.manifests.data_file import DataFile, FileContent
+from spec_ref.schemas.reserved_field_ids import BY_ID, MAX_TABLE_FIELD_ID
+
+FILE_PATH, POS, ROW = 2147483546, 2147483545, 2147483544
+
+
+def column_findings(context: Context, place: Place, opened: OpenedFile) -> Iterator[Finding]:
+    """Check that the columns are those of the table, and those that a delete file must have."""
+    location = place.data_file.file_path
+    content = place.data_file.content
+    seen: set[int] = set()
+    for field_id, name, type_ in _flat(opened.struct, ""):
+        if field_id in seen:
+            yield finding(
+                "TYP002",
+                "two columns have the same field id",
+                file=location,
+                path=name,
+                found=field_id,
+                aspect="repeated-column-id",
+            )
+        seen.add(field_id)
+        yield from _column(context, place.data_file, opened, field_id, name, type_)
+    if content is FileContent.POSITION_DELETES:
+        fields = {field.id: field for field in opened.struct.fields}
+        for field_id, wanted in ((FILE_PATH, STRING), (POS, LONG)):
+            if field_id not in fields:  # a wrong type is reported with the columns
+                yield finding(
+                    "DEL013",
+                    "a required column is missing from a position delete file",
+                    file=location,
+                    expected=f"{BY_ID[field_id].name} ({field_id}, {wanted})",
+                    aspect="missing-column",
+                )
+    if content is FileContent.EQUALITY_DELETES:
+        for field_id in place.data_file.equality_ids or ():
+            if field_id not in seen:
+                yield finding(
+                    "DEL017",
+                    "a column of equality_ids is missing from an equality delete file",
+                    file=location,
+                    found=field_id,
+                    expected="a column with this field id",
+                    aspect="missing-column",
+                )
+    if content is FileContent.DATA:
+        for field in context.schema.fields:
+            if field.required and field.id not in seen and field.initial_default is None:
+                yield finding(
+                    "TYP002",
+                    "a required column without a default is missing from a data file",
+                    file=location,
+                    path=field.name,
+                    expected=f"a column with the field id {field.id}",
+                    aspect="missing-column",
+                )
+
+
+def _flat(struct: StructType, path: str) -> Iterator[tuple[int, str, Type]]:
+    for field in struct.fields:
+        yield from _flat_type(field.id, f"{path}/{field.name}", field.type)
+
+
+def _flat_type(field_id: int, path: str, type_: Type) -> Iterator[tuple[int, str, Type]]:
+    yield field_id, path, type_
+    if isinstance(type_, StructType) and field_id != ROW:
+        yield from _flat(type_, path)
+    elif isinstance(type_, ListType):
+        yield from _flat_type(type_.element_id, f"{path}/element", type_.element)
+    elif isinstance(type_, MapType):
+        yield from _flat_type(type_.key_id, f"{path}/key", type_.key)
+        yield from _flat_type(type_.value_id, f"{path}/value", type_.value)
+
+
+def _column(
+    context: Context, data_file: DataFile, opened: OpenedFile, field_id: int, name: str, type_: Type
+) -> Iterator[Finding]:
+    location = data_file.file_path
+    if field_id > MAX_TABLE_FIELD_ID:
+        column = BY_ID.get(field_id)
+        if column is not None and column.type is not None and column.type != type_:
+            yield finding(
+                column.requirement,
+                "the type of a metadata column is wrong",
+                file=location,
+                path=name,
+                found=str(type_),
+                expected=str(column.type),
+                aspect="wrong-type",
+            )
+        return
+    if field_id > context.metadata.last_column_id:
+        yield finding(
+            "TMD006",
+            "a data file has a column id that the table has not assigned",
+            file=location,
+            path=name,
+            found=field_id,
+            expected=f"at most last-column-id {context.metadata.last_column_id}",
+            aspect="exceeded-by-file",
+        )
+        return
+    known = context.types.get(field_id)
+    if known is None:  # a dropped column, whose schemas were all removed
+        return
+    version = context.metadata.format_version
+    older = context.older_types.get(field_id, ())
+    if same_type(type_, known, version):
+        return
+    if any(same_type(type_, one, version) for one in older):
+        yield finding(
+            "EVO001",
+            "the type of a column is that of an older schema, which cannot be read as the current type",
+            file=location,
+            path=name,
+            found=_brief(type_),
+            expected=_brief(known),
+            aspect="older-type",
+        )
+        return
+    stored = stored_otherwise(type_, known, data_file.file_format)
+    if stored is None:
+        yield finding(
+            "EVO001",
+            "the type of a column in a data file differs from all types of the table's column",
+            file=location,
+            path=name,
+            found=_brief(type_),
+            expected=_brief(known),
+            aspect="foreign-type",
+        )
+    elif not opened.by_name:  # an imported file follows the conventions of its writer
+        for one in stored:
+            yield of(attrs.evolve(one, path=name, found=abbreviated_repr(_brief(type_))), file=location)
+
+
+def _brief(type_: Type) -> str:
+    return str(type_) if is_primitive(type_) else kind(type_)

@@ -1,0 +1,96 @@
+"""A file of the table by its manifest entry, and the findings when it cannot be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import attrs
+
+from conformance.table_io.file_access import FileAccessError, file_size
+from conformance.validator.context import ManifestTask
+from conformance.validator.deleted_positions import Origin, fact_origin
+from conformance.validator.finding import InFull, finding, rated
+from spec_ref.checks.findings import Finding
+from spec_ref.core.errors import Violation
+from spec_ref.manifests.data_file import DataFile
+from spec_ref.manifests.entry import ManifestEntry
+from spec_ref.partitioning.spec import PartitionSpec
+
+
+@attrs.frozen
+class Place:
+    """A file, by its entry."""
+
+    entry: ManifestEntry
+    spec: PartitionSpec | None
+    task: ManifestTask
+    number: int
+    spec_id: int | None = None
+
+    @property
+    def manifest(self) -> str:
+        """The location of the manifest."""
+        return self.task.location
+
+    @property
+    def origin(self) -> Origin:
+        """The manifest entry, for facts."""
+        return fact_origin(self)
+
+    @property
+    def data_file(self) -> DataFile:
+        return self.entry.data_file
+
+    def said(self, attribute: str) -> str:
+        """Return the path of a field of the entry."""
+        return f"/{self.number}/data_file/{attribute}"
+
+
+def encrypted(place: Place, reason: str = "") -> Finding:
+    """Return the finding for an encrypted file that was not opened."""
+    message = "the file is encrypted, and was not opened"
+    return finding(
+        "DFL018",
+        f"{message}: {reason}" if reason else message,
+        file=place.manifest,
+        path=place.said("key_metadata"),
+        found=InFull(place.data_file.file_path),
+        aspect="encrypted",
+    )
+
+
+def not_read(place: Place, error: FileAccessError) -> Finding:
+    """Return the finding for a file that is missing or cannot be read."""
+    return finding(
+        "DFL002",
+        f"the file cannot be read: {error.reason}",
+        file=place.manifest,
+        path=place.said("file_path"),
+        found=InFull(place.data_file.file_path),
+        aspect="unreadable",
+    )
+
+
+def damaged(place: Place, problem: Violation) -> Iterator[Finding]:
+    """Yield the findings for a file that cannot be opened; a wrong size shows that it is cut off or another file."""
+    location = place.data_file.file_path
+    yield rated(attrs.evolve(problem, file=location))
+    try:
+        size = file_size(location)
+    except FileAccessError:
+        return
+    if size != place.data_file.file_size_in_bytes:
+        yield wrong_size(place, size)
+
+
+def wrong_size(place: Place, size: int) -> Finding:
+    """Return the finding for a file whose size the entry states wrongly."""
+    return finding(
+        "DFL006",
+        "file_size_in_bytes differs from the size of the file",
+        file=place.manifest,
+        path=place.said("file_size_in_bytes"),
+        found=place.data_file.file_size_in_bytes,
+        expected=str(size),
+        aspect="mismatch",
+    )

@@ -1,0 +1,131 @@
+"""Checking deletion vectors and the Puffin files that they are in (Deletion Vectors; Puffin)."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
+
+import attrs
+import numpy as np
+
+from conformance.table_io.encryption import UnsupportedEncryption, decrypt_checked, read_key_metadata
+from conformance.table_io.file_access import FileAccessError, read_bytes
+from conformance.validator.check_results import Facts
+from conformance.validator.context import Context
+from conformance.validator.file_places import Place, damaged, encrypted, not_read, wrong_size
+from conformance.validator.finding import all_of, rated
+from conformance.validator.read_ahead import ReadAhead
+from conformance.validator.row_ids import deleted_facts
+from spec_ref.checks.findings import Finding
+from spec_ref.columnar.deletes.deletion_vector import decode_deletion_vector, positions_array
+from spec_ref.core.errors import SpecError, Violation
+from spec_ref.encodings.puffin.file import PuffinFile, read_puffin
+from spec_ref.manifests.data_file import DataFile
+from spec_ref.statistics.puffin_checks import check_puffin, check_reference
+
+
+def vector_facts(context: Context, place: Place, file: PuffinFile, kind: str) -> Iterator[Facts]:
+    """Yield the positions of a vector; none if it cannot be read, which its own checks report."""
+    mine = _first_of(file, place.data_file)
+    if mine is None:
+        return
+    try:
+        positions = positions_array(decode_deletion_vector(file.blob_bytes(file.blobs[mine]))).astype(np.int64)
+    except SpecError:
+        return
+    path = place.data_file.referenced_data_file or ""
+    yield from deleted_facts(context, place.origin, path, positions, kind)
+
+
+PUFFIN_FILES = 4
+"""How many Puffin files are kept: the vectors of a file usually follow each other."""
+
+
+Puffin: TypeAlias = tuple[bytes, tuple[Violation, ...], int]
+"""The content of a Puffin file, its problems, and the length of the file, which differs if it is encrypted."""
+
+
+_puffins: OrderedDict[tuple[str, bytes | None], Puffin] = OrderedDict()
+
+
+def open_puffin(data_file: DataFile, read: Callable[[str], bytes] = read_bytes) -> Puffin:
+    """Read the Puffin file of a vector, decrypted if it is encrypted."""
+    location, key = data_file.file_path, data_file.key_metadata
+    found = _puffins.get((location, key))
+    if found is None:
+        data = read(location)
+        length = len(data)
+        if key is not None:
+            data = decrypt_checked(data, read_key_metadata(key, location), location)
+        found = data, tuple(check_puffin(data)), length
+        _puffins[location, key] = found
+        while len(_puffins) > PUFFIN_FILES:
+            _puffins.popitem(last=False)
+    return found
+
+
+def puffin_writer(data_file: DataFile) -> str | None:
+    """Return what the Puffin file of a vector says of its writer; None if it says nothing or cannot be read."""
+    try:
+        data, _, _ = open_puffin(data_file)
+        created_by: str | None = read_puffin(data).properties.get("created-by")
+    except (FileAccessError, SpecError):
+        return None
+    return created_by
+
+
+def vector_findings(context: Context, place: Place, facts: list[Facts], ahead: ReadAhead) -> Iterator[Finding]:
+    """Check a deletion vector, its entry and its Puffin file; facts for rules over several files go to ``facts``."""
+    data_file = place.data_file
+    location = data_file.file_path
+    try:
+        data, problems, length = open_puffin(data_file, ahead.read_bytes)
+    except SpecError as error:
+        yield from damaged(place, error.violation)
+        return
+    except UnsupportedEncryption as error:
+        yield encrypted(place, error.reason)
+        return
+    except FileAccessError as error:
+        yield not_read(place, error)
+        return
+    if data_file.file_size_in_bytes != length:
+        yield wrong_size(place, length)
+    file: PuffinFile | None = None
+    try:
+        file = read_puffin(data)
+    except SpecError as error:
+        yield rated(attrs.evolve(error.violation, file=location))
+        return
+    mine = _first_of(file, data_file)
+    yield from all_of((one for one in problems if _concerns(one, file, mine)), file=location)
+    if data_file.content_offset is None or data_file.content_size_in_bytes is None:
+        return  # reported by the rules over entries
+    if context.looks_at_positions:
+        facts += vector_facts(context, place, file, "deleted")
+    reported = {(one.requirement, one.aspect) for one in problems}
+    for problem in check_reference(
+        file,
+        offset=data_file.content_offset,
+        length=data_file.content_size_in_bytes,
+        referenced_data_file=data_file.referenced_data_file or "",
+        record_count=data_file.record_count,
+    ):
+        if (problem.requirement, problem.aspect) not in reported:
+            yield from all_of([problem], file=place.manifest, under=f"/{place.number}/data_file")
+
+
+def _first_of(file: PuffinFile, data_file: DataFile) -> int | None:
+    return next((n for n, blob in enumerate(file.blobs) if blob.offset == data_file.content_offset), None)
+
+
+def _concerns(problem: Violation, file: PuffinFile, mine: int | None) -> bool:
+    """Return whether to report a problem with this entry: those of its blob, and with the first those of the file."""
+    if problem.path.startswith("/blobs/"):
+        return (
+            mine is None
+            or problem.path.startswith((f"/blobs/{mine}/", f"/blobs/{mine}#"))
+            or (problem.path == f"/blobs/{mine}")
+        )
+    return mine in (0, None) or not file.blobs
