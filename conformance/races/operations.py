@@ -8,9 +8,9 @@ from typing import Any
 from attrs import field, frozen
 
 from conformance.operations.commits.fixtures import ID, PART, UUID, VECTOR_OFFSET, data_path, empty_table
+from conformance.races.fixture_kit import FIRST, SECOND, Place, TableFixture
 from conformance.races.observed import ObservedFile
 from conformance.races.readers import Read
-from conformance.races.table_fixtures import FIRST, SECOND, Place, TableFixture
 from conformance.races.writers import ReplaceTable
 from spec_ref.commits.changes import (
     Change,

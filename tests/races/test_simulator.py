@@ -7,12 +7,13 @@ from attrs import evolve
 
 from conformance.operations.commits.fixtures import LOCATION, empty_table
 from conformance.races import suites
+from conformance.races.fixture_kit import DATA_FILES
 from conformance.races.operations import operations
 from conformance.races.setup import build_state
 from conformance.races.simulator import Simulator
 from conformance.races.state import Fault, Placed, SharedState
 from conformance.races.suites import ALL_FAULTS, Race
-from conformance.races.table_fixtures import DATA_FILES, PARTITIONED
+from conformance.races.table_fixtures import PARTITIONED
 from spec_ref.commits.changes import CreateTable
 from spec_ref.commits.effects import Swap
 from spec_ref.commits.tables import Table, next_version
