@@ -1,0 +1,12 @@
+"""A vector file of bounds."""
+
+from __future__ import annotations
+
+from tools.derive.vector import Vector, VectorFile
+
+BOUNDS = "Bound serialization"
+
+
+def bounds_file(topic: str, operation: str, section: str, vectors: list[Vector]) -> VectorFile:
+    """The file of a topic."""
+    return VectorFile(f"bounds/{topic}.json", operation, section, tuple(vectors))
