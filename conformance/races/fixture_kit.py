@@ -21,10 +21,7 @@ from conformance.operations.commits.fixtures import (
 )
 from conformance.races.setup import build_state
 from conformance.races.state import SharedState
-from spec_ref.commits.changes import (
-    Change,
-    NewFile,
-)
+from spec_ref.commits.changes import Change, NewFile
 from spec_ref.commits.tables import Table
 from spec_ref.core.records import evolve
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
@@ -36,7 +33,6 @@ PROPERTIES = {
     "commit.manifest.min-count-to-merge": "2",
     "commit.retry.num-retries": "3",
 }
-
 
 FIRST, SECOND = 11, 12
 """The snapshots of each table: the first adds f1 and f2, the second f3 and deletes."""
@@ -145,7 +141,6 @@ def partition_field(source: int, number: int, name: str, transform: Transform) -
 
 BY_PART = partition_field(PART, PART_FIELD, "part", Identity())
 
-
 NEW_NAMES = (
     "append",
     "fast",
@@ -169,7 +164,6 @@ NEW_NAMES = (
     "replaced",
 )
 """The prefixes of the names of new files, which the number of the writer follows."""
-
 
 DATA_FILES = tuple(
     data_path(name)

@@ -172,7 +172,6 @@ NULL_PARTITION = TableFixture(
     operations=(*ROW_OPERATIONS, "delete-where", "overwrite-serializable"),
 )
 
-
 WITH_SCORE = evolve(SCHEMA, fields=(*SCHEMA.fields, NestedField(SCORE, "score", False, DOUBLE, None, None, None)))  # noqa: FBT003
 IN_NAN, IN_ONE = Place(0, {PART_FIELD: float("nan")}), Place(0, {PART_FIELD: 1.0})
 NAN_PARTITION = TableFixture(
@@ -191,7 +190,6 @@ NAN_PARTITION = TableFixture(
 )
 
 AT_TEN = Place(0, {PART_FIELD: 1.5})
-
 
 DROPPED_SOURCE = TableFixture(
     name="dropped-source",
@@ -221,7 +219,6 @@ DROPPED_SOURCE = TableFixture(
         "rewrite-older",
     ),
 )
-
 
 BESIDE = Place(1, {1001: 0})
 UNKNOWN_TRANSFORM = TableFixture(
@@ -300,7 +297,6 @@ OLD_LISTS = TableFixture(
     where=_is("part", "a"),
     operations=(*UPGRADED_OPERATIONS, "delete-where"),
 )
-
 
 NO_LISTS = TableFixture(
     name="no-lists",

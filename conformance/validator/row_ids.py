@@ -57,7 +57,6 @@ LIVE: list[tuple[str, pa.DataType]] = [("first", pa.int64()), ("end", pa.int64()
 IDS = pa.schema(LIVE)
 """Row ids of live rows of one file."""
 
-
 NOTHING = pa.RecordBatch.from_pylist([], IDS)
 
 

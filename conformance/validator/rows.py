@@ -28,12 +28,7 @@ from spec_ref.checks.findings import Finding
 from spec_ref.columnar.manifests.computed_metrics import compute_array_metrics, leaf_names, storage_array
 from spec_ref.core.errors import SpecError, abbreviated_repr, spec_error
 from spec_ref.data_types.types import LONG, STRING, UUID, FixedType, StructType, VariantType, kind
-from spec_ref.manifests.computed_metrics import (
-    FieldMetrics,
-    bound_order,
-    is_geospatial,
-    leaves,
-)
+from spec_ref.manifests.computed_metrics import FieldMetrics, bound_order, is_geospatial, leaves
 from spec_ref.manifests.data_file import FileContent, FileFormat
 from spec_ref.manifests.entry_problems import signed_order
 from spec_ref.partitioning.transforms import UnknownTransform

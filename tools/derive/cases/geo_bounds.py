@@ -10,9 +10,7 @@ from tools.derive.vector import INVALID, Vector, VectorFile, any_of, ok
 
 GEO = "Bounds for Geometry and Geography"
 
-
 GEOMETRY = "geometry(OGC:CRS84)"
-
 
 GEOGRAPHY = "geography(OGC:CRS84, spherical)"
 
@@ -22,7 +20,6 @@ def _point(*coordinates: float) -> str:
 
 
 NAN = float("nan")
-
 
 POINTS: list[tuple[str, str, dict[str, float], str, str]] = [
     ("xy", GEOMETRY, {"x": 30.0, "y": 10.0}, _point(30, 10), "x:y"),
@@ -54,7 +51,6 @@ POINTS: list[tuple[str, str, dict[str, float], str, str]] = [
     ("geography-xyz", GEOGRAPHY, {"x": 30.0, "y": 10.0, "z": 9000.0}, _point(30, 10, 9000), "the height has no range"),
 ]
 
-
 BAD_POINTS = [
     ("geometry-no-y", GEOMETRY, {"x": 30.0}, ("SVB011",), "x and y are mandatory"),
     ("geometry-no-x", GEOMETRY, {"y": 10.0}, ("SVB011",), "x and y are mandatory"),
@@ -70,7 +66,6 @@ BAD_POINTS = [
     ("geography-y-91", GEOGRAPHY, {"x": 30.0, "y": 91.0}, ("BND003",), "Y is -90 to 90"),
     ("geography-y-minus-91", GEOGRAPHY, {"x": 30.0, "y": -90.5}, ("BND003",), "Y is -90 to 90"),
 ]
-
 
 POINT_LENGTHS = [
     ("empty", "", "x and y are mandatory"),

@@ -12,7 +12,6 @@ from tools.derive.vector import INVALID, Vector, VectorFile, any_of, ok
 
 VARIANT = "Bounds for Variant"
 
-
 A, B = "$['a']", "$['b']"
 
 
