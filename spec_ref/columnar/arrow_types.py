@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 
 from spec_ref.columnar.decimal128 import High, Low, exceeds, integer, split_halves
 from spec_ref.columnar.murmur3_vectorized import chunk_slices
+from spec_ref.columnar.utf8_vectorized import are_utf8
 from spec_ref.core.calendar import MICROS_PER_DAY
 from spec_ref.core.errors import spec_error
 from spec_ref.core.records import record
@@ -249,9 +250,9 @@ def _check_times(type_: Type, array: Any) -> None:
 
 
 def _check_text(type_: Type, array: Any) -> None:
-    offsets, data = byte_strings(array)
-    if data[int(offsets[0]) : int(offsets[-1])].max(initial=0) < 0x80:
+    if are_utf8(*byte_strings(array)):
         return
+    # Bytes of a null are no value, and need not be UTF-8.
     binary = array.cast(pa.large_binary() if pa.types.is_large_string(array.type) else pa.binary())
     try:
         binary.cast(array.type)

@@ -5,14 +5,12 @@ so that what a step reads and writes stays in the processor's cache. All sums an
 requires. The definition on one value is `spec_ref.hashing.murmur3_x86_32`; the tests compare the two.
 
 A step costs about the same on every processor, however simple it is, so that the time is the number of steps: a
-`Hasher` keeps its memory from chunk to chunk, begins with the first word instead of a state of zeros, and leaves out
-what has no effect.
+`Hasher` keeps its memory from chunk to chunk, and leaves out what has no effect.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 import mmh3
@@ -76,25 +74,25 @@ def chunk_slices(count: int, size: int | None = None) -> Iterator[slice]:
     return (slice(start, min(start + step, count)) for start in range(0, count, step))
 
 
-def _rotate_left(words: Words, rotation: tuple[Words, Words], scratch: Words) -> None:
+def _rotate_left(words: Words, rotation: tuple[Words, Words], scratch: Words, out: Words) -> None:
     left, right = rotation
     np.left_shift(words, left, out=scratch)
-    words >>= right
-    words |= scratch
+    np.right_shift(words, right, out=out)
+    out |= scratch
 
 
 def _scramble(words: Words, scratch: Words) -> None:
     """Scramble words of data; exclusive or mixes them into the state."""
     words *= _C1
-    _rotate_left(words, _WORD_ROTATION, scratch)
+    _rotate_left(words, _WORD_ROTATION, scratch, words)
     words *= _C2
 
 
-def _step(hashes: Words, scratch: Words) -> None:
+def _step(hashes: Words, scratch: Words, out: Words) -> None:
     """Step on after a complete word, a block, was mixed into each hash; the tail of a value has no such step."""
-    _rotate_left(hashes, _STATE_ROTATION, scratch)
-    hashes *= _STEP_FACTOR
-    hashes += _STEP_SUMMAND
+    _rotate_left(hashes, _STATE_ROTATION, scratch, out)
+    out *= _STEP_FACTOR
+    out += _STEP_SUMMAND
 
 
 def _finish(hashes: Words, lengths: Words, scratch: Words, out: Words) -> None:
@@ -108,10 +106,6 @@ def _finish(hashes: Words, lengths: Words, scratch: Words, out: Words) -> None:
     np.bitwise_xor(hashes, scratch, out=out)
 
 
-def _copy_column(rows: Words, number: int, into: Words) -> None:
-    np.copyto(into, rows[:, number])
-
-
 def _tail_masks(lengths: Bytes) -> Words:
     """Set the bits of those bytes of a value's last word that belong to the value."""
     masks = ((lengths & np.uint8(WORD - 1)) << np.uint8(3)).astype(np.uint32)
@@ -120,10 +114,9 @@ def _tail_masks(lengths: Bytes) -> Words:
     return masks
 
 
-def _ones_where(flags: npt.NDArray[np.bool_]) -> Words:
-    """Set all bits where the flag is set: selecting with them is many times faster than ``copyto(where=...)``."""
-    signed = flags.view(np.int8)
-    return np.negative(signed, out=signed).astype(np.int32).view(np.uint32)
+def _read_words(data: Words, number: int, first: npt.NDArray[np.intp], into: Words) -> None:
+    """Read word ``number`` of values that begin at the given words; any number where that is far beyond the end."""
+    data[number:].take(first, mode="clip", out=into)  # "clip" spares the check
 
 
 class _UnalignedWords:
@@ -135,7 +128,7 @@ class _UnalignedWords:
     """
 
     def __init__(self) -> None:
-        self._words: Words = np.empty(0, "<u4")
+        self.words: Words = np.empty(0, "<u4")
 
     def place(self, data: Bytes, starts: Integers) -> npt.NDArray[np.intp]:
         """Copy data.
@@ -145,24 +138,20 @@ class _UnalignedWords:
             starts: where each value begins.
 
         Returns:
-            The number of each value's first word, for `read`; its other words follow.
+            The number of each value's first word, in `words`; its other words follow.
         """
         length = len(data) // WORD + 2
-        if len(self._words) < WORD * length:
-            self._words = np.empty(WORD * length, "<u4")
-        copies = self._words[: WORD * length].view(np.uint8).reshape(WORD, -1)
+        if len(self.words) < WORD * length:
+            self.words = np.empty(WORD * length, "<u4")
+        copies = self.words[: WORD * length].view(np.uint8).reshape(WORD, -1)
         for shift, copy in enumerate(copies):
             shifted = data[shift:]
             copy[: len(shifted)] = shifted
             copy[len(shifted) :] = 0
-        first = (starts & (WORD - 1)).astype(np.intp)
+        first = starts & (WORD - 1)
         first *= length
         first += starts >> 2
-        return first
-
-    def read(self, first: npt.NDArray[np.intp], number: int, into: Words) -> None:
-        """Read word ``number`` of the values; any number that far beyond a value's end."""
-        self._words[number:].take(first, mode="clip", out=into)  # "clip" spares the check
+        return first.astype(np.intp)
 
 
 class Hasher:
@@ -181,6 +170,8 @@ class Hasher:
         arrays = memory[first : first + 3 * padded].view(np.uint32).reshape(3, -1)[:, :size]
         self._hashes, self._words, self._scratch = arrays
         self._unaligned = _UnalignedWords()
+        self._kept: Words = np.empty(0, np.uint32)
+        self._numbers = np.arange(size)
 
     def _memory(self, count: int) -> tuple[Words, Words, Words]:
         return self._hashes[:count], self._words[:count], self._scratch[:count]
@@ -195,11 +186,11 @@ class Hasher:
         hashes, words, scratch = self._memory(len(values))
         np.copyto(hashes, values, casting="unsafe")  # the low words; many times faster than every other word
         _scramble(hashes, scratch)
-        _step(hashes, scratch)
+        _step(hashes, scratch, hashes)
         np.copyto(words, np.ascontiguousarray(values, "<i8").view("<u4")[1::2])
         _scramble(words, scratch)
         hashes ^= words
-        _step(hashes, scratch)
+        _step(hashes, scratch, hashes)
         _finish(hashes, _LONG_LENGTH, scratch, out)
 
     def hash_ints(self, values: npt.NDArray[np.int32], out: Words) -> None:
@@ -212,12 +203,12 @@ class Hasher:
         hashes, words, scratch = self._memory(len(values))
         np.copyto(hashes, values.view(np.uint32))
         _scramble(hashes, scratch)
-        _step(hashes, scratch)
+        _step(hashes, scratch, hashes)
         # The high word is 0, which is mixed in as 0, or has every bit set.
         np.right_shift(values, np.int32(WORD_BITS - 1), out=words.view(np.int32))
         words &= _SCRAMBLED_ONES
         hashes ^= words
-        _step(hashes, scratch)
+        _step(hashes, scratch, hashes)
         _finish(hashes, _LONG_LENGTH, scratch, out)
 
     def hash_rows(self, rows: Words, length: int, out: Words) -> None:
@@ -228,73 +219,69 @@ class Hasher:
             length: the bytes of each value.
             out: where to write the hashes.
         """
-        hashes, _, scratch = self._memory(len(rows))
-        if not length:
-            hashes[:] = 0
+        hashes, words, scratch = self._memory(len(rows))
+        hashes[:] = 0
         for block in range(-(-length // WORD)):
-            self._mix(block, partial(_copy_column, rows, block), hashes)
+            np.copyto(words, rows[:, block])
+            _scramble(words, scratch)
+            hashes ^= words
             if (block + 1) * WORD <= length:
-                _step(hashes, scratch)
+                _step(hashes, scratch, hashes)
         _finish(hashes, _word(length), scratch, out)
 
     def hash_padded_rows(self, rows: Words, lengths: Bytes, out: Words) -> None:
         """Hash short values of several lengths.
 
         Args:
-            rows: a row of little-endian words per value, with zeros from the value's end on.
+            rows: a row of little-endian words per value, with any bytes from the value's end on.
             lengths: the bytes of each value.
             out: where to write the hashes.
         """
-        self._hash_in_step(partial(_copy_column, rows), rows.shape[1], lengths, out)
+        count, width = rows.shape
+        self._hash_in_step(rows.reshape(-1), np.arange(0, count * width, width), lengths, out)
 
-    def _hash_in_step(self, read: Callable[[int, Words], None], width: int, lengths: Bytes, out: Words) -> None:
+    def _hash_in_step(self, data: Words, first: npt.NDArray[np.intp], lengths: Bytes, out: Words) -> None:
         """Hash values of similar lengths.
 
-        Every lane does the steps of the longest value, and keeps the state that its own length requires.
+        All values take as many steps as the longest one, and no step selects values. The states after each step from
+        the shortest value's last one on are kept; at the end every value takes the state after its own last block.
 
         Args:
-            read: reads word 0, 1, 2, ... of every value into an array; beyond a value's end it is any number.
-            width: the number of words.
+            data: the words of all values; those of one value follow one another.
+            first: the number of each value's first word; is overwritten.
             lengths: the bytes of each value.
             out: where to write the hashes.
         """
-        hashes, words, scratch = self._memory(len(lengths))
+        count = len(lengths)
+        hashes, words, scratch = self._memory(count)
         blocks = lengths >> np.uint8(2)
         fewest, most = int(blocks.min()), int(blocks.max())
-        tails = np.zeros_like(hashes)
-        if not fewest:
-            hashes[:] = 0
-        for block in range(min(most + 1, width)):
-            if block < fewest:
-                self._mix(block, partial(read, block), hashes)
-                _step(hashes, scratch)
-                continue
-            read(block, words)
-            own = _ones_where(blocks == block)
-            own &= words
-            tails |= own
-            if block < most:
-                _scramble(words, scratch)
-                words ^= hashes
-                _step(words, scratch)
-                words ^= hashes
-                words &= _ones_where(blocks > block)
-                hashes ^= words
-        tails &= _tail_masks(lengths)
-        _scramble(tails, scratch)
-        hashes ^= tails  # a tail without bytes is 0 and changes nothing
+        states = self._states(1 + most - fewest, count)
+        state = states[0]
+        state[:] = 0
+        for block in range(most):
+            _read_words(data, block, first, words)
+            _scramble(words, scratch)
+            words ^= state
+            state = states[max(0, block + 1 - fewest)]
+            _step(words, scratch, state)
+        steps = blocks.astype(np.intp)
+        first += steps
+        _read_words(data, 0, first, words)
+        steps -= fewest
+        steps *= count
+        steps += self._numbers[:count]
+        _read_words(states.reshape(-1), 0, steps, hashes)
+        words &= _tail_masks(lengths)
+        _scramble(words, scratch)
+        hashes ^= words  # a tail without bytes is 0 and changes nothing
         _finish(hashes, lengths.astype(np.uint32), scratch, out)
 
-    def _mix(self, block: int, read: Callable[[Words], None], hashes: Words) -> None:
-        """Mix a word of data into each hash; the first word becomes the state, which was 0."""
-        words, scratch = self._words[: len(hashes)], self._scratch[: len(hashes)]
-        if block == 0:
-            read(hashes)
-            _scramble(hashes, scratch)
-            return
-        read(words)
-        _scramble(words, scratch)
-        hashes ^= words
+    def _states(self, steps: int, count: int) -> Words:
+        """Give memory for so many states of each value."""
+        if len(self._kept) < steps * count:
+            self._kept = np.empty(steps * count, np.uint32)
+        return self._kept[: steps * count].reshape(steps, count)
 
     def hash_strings(self, data: Bytes, starts: Integers, ends: Integers, out: Words) -> None:
         """Hash byte strings of at most `LONG_BYTES` bytes.
@@ -313,7 +300,7 @@ class Hasher:
             self._hash_sorted(data, starts, lengths, out)
         else:
             first = self._unaligned.place(data, starts)
-            self._hash_in_step(partial(self._unaligned.read, first), most + 1, lengths, out)
+            self._hash_in_step(self._unaligned.words, first, lengths, out)
 
     def _hash_sorted(self, data: Bytes, starts: Integers, lengths: Bytes, out: Words) -> None:
         """Hash values of very different lengths.
@@ -330,15 +317,16 @@ class Hasher:
         blocks = classes >> np.uint8(2)
 
         hashes, words, scratch = self._memory(len(order))
-        if not int(blocks.min()):
-            hashes[:] = 0
+        hashes[:] = 0
         for block in range(int(blocks[0])):
             active = int(count_through[np.count_nonzero(blocks > block) - 1])
-            state = hashes[:active]
-            self._mix(block, partial(self._unaligned.read, first[:active], block), state)
-            _step(state, scratch[:active])
+            state, word, free = hashes[:active], words[:active], scratch[:active]
+            _read_words(self._unaligned.words, block, first[:active], word)
+            _scramble(word, free)
+            state ^= word
+            _step(state, free, state)
         first += np.repeat(blocks.astype(np.intp), counts)
-        self._unaligned.read(first, 0, words)
+        _read_words(self._unaligned.words, 0, first, words)
         words &= np.repeat(_tail_masks(classes), counts)
         _scramble(words, scratch)
         hashes ^= words

@@ -110,6 +110,18 @@ def test_the_result_has_the_arrow_type_of_the_result_type(transform, result):
     assert transform_array(parse_transform(transform), TIMESTAMP, pa.chunked_array([], column.type)).type == result
 
 
+@pytest.mark.parametrize("arrow_type", [pa.string(), pa.large_string(), pa.string_view()], ids=str)
+@pytest.mark.parametrize(
+    "values", [["abcdef", None, "", "xyz", "ab"], ["abcdef", None, "", "xéz", "éèê"], []], ids=repr
+)
+@pytest.mark.parametrize("start", [0, 1, 4])
+def test_text_is_truncated_to_characters(values, arrow_type, start):
+    found = transform_array(Truncate(2), STRING, pa.array(values, arrow_type)[start:])
+    found.validate(full=True)
+    assert found.type == arrow_type
+    assert found.to_pylist() == [None if value is None else value[:2] for value in values[start:]]
+
+
 @pytest.mark.parametrize("transform", [Truncate(3), Void()], ids=str)
 @by_text([INT, LONG, STRING, DecimalType(9, 2)])
 def test_truncate_and_void_keep_the_arrow_type(transform, type_):

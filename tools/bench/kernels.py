@@ -31,7 +31,7 @@ CASES: tuple[tuple[str, str, str, float | None, float | None], ...] = (
     ("bucket[16]", "timestamp", "timestamp", 0.25, 2.0),
     ("bucket[16]", "string", "string", 0.45, None),
     ("bucket[16]", "binary", "binary", 0.45, None),
-    ("bucket[16]", "string", "unicode", None, None),
+    ("bucket[16]", "string", "unicode", 0.45, None),
     ("bucket[16]", "string", "some_null", None, None),
     ("bucket[16]", "decimal(9, 2)", "decimal", 0.8, None),
     ("bucket[16]", "decimal(38, 10)", "wide_decimal", 0.8, None),

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from spec_ref.columnar.arrow_types import (
     ArrowColumn,
+    byte_strings,
     check_values,
     column_type,
     decimal_halves,
@@ -28,6 +29,7 @@ from spec_ref.columnar.arrow_types import (
 from spec_ref.columnar.decimal128 import exceeds, floor_multiples, integer, join_halves
 from spec_ref.columnar.hashing import plain_hashes
 from spec_ref.columnar.murmur3_vectorized import CHUNK_SIZE, chunk_slices
+from spec_ref.columnar.utf8_vectorized import is_ascii
 from spec_ref.core.calendar import CYCLE_DAYS, CYCLE_YEARS, EPOCH, UNITS_PER_DAY
 from spec_ref.data_types.decimals import decimal_from_unscaled
 from spec_ref.data_types.types import Type, kind
@@ -125,13 +127,22 @@ def _truncation(transform: Truncate, type_: Type) -> Callable[[Any], Any]:
     width = transform.width
     match kind(type_):
         case "string":
-            return lambda array: pc.utf8_slice_codeunits(array, 0, width)
+            return lambda array: _truncate_text(array, width)
         case "binary":
             return lambda array: pc.binary_slice(array, 0, width)
         case "decimal":
             return lambda array: _truncate_decimals(transform, type_, array)
         case _:
             return lambda array: _truncate_integers(transform, type_, array)
+
+
+def _truncate_text(array: Any, width: int) -> Any:
+    offsets, data = byte_strings(array)
+    if not is_ascii(data[int(offsets[0]) : int(offsets[-1])]):
+        return pc.utf8_slice_codeunits(array, 0, width)
+    # Cutting bytes takes a third of the time that looking for characters takes.
+    as_bytes = pa.large_binary() if pa.types.is_large_string(array.type) else pa.binary()
+    return pc.binary_slice(array.view(as_bytes), 0, width).view(array.type)
 
 
 def _truncate_integers(transform: Truncate, type_: Type, array: Any) -> Any:
