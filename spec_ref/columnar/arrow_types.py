@@ -252,7 +252,7 @@ def _check_times(type_: Type, array: Any) -> None:
 def _check_text(type_: Type, array: Any) -> None:
     if are_utf8(*byte_strings(array)):
         return
-    # Bytes of a null are no value, and need not be UTF-8.
+    # The bytes of a null need not be UTF-8.
     binary = array.cast(pa.large_binary() if pa.types.is_large_string(array.type) else pa.binary())
     try:
         binary.cast(array.type)
