@@ -220,11 +220,14 @@ class Hasher:
             out: where to write the hashes.
         """
         hashes, words, scratch = self._memory(len(rows))
-        hashes[:] = 0
+        if not length:
+            hashes[:] = 0
         for block in range(-(-length // WORD)):
-            np.copyto(words, rows[:, block])
-            _scramble(words, scratch)
-            hashes ^= words
+            into = words if block else hashes  # the state is 0 before the first word
+            np.copyto(into, rows[:, block])
+            _scramble(into, scratch)
+            if block:
+                hashes ^= words
             if (block + 1) * WORD <= length:
                 _step(hashes, scratch, hashes)
         _finish(hashes, _word(length), scratch, out)
@@ -258,11 +261,13 @@ class Hasher:
         fewest, most = int(blocks.min()), int(blocks.max())
         states = self._states(1 + most - fewest, count)
         state = states[0]
-        state[:] = 0
+        if not fewest:
+            state[:] = 0
         for block in range(most):
             _read_words(data, block, first, words)
             _scramble(words, scratch)
-            words ^= state
+            if block:  # the state is 0 before the first word
+                words ^= state
             state = states[max(0, block + 1 - fewest)]
             _step(words, scratch, state)
         steps = blocks.astype(np.intp)
