@@ -112,6 +112,9 @@ class Table:
     specs: tuple[Source, ...] = ()
     """All fields that the spec ever had, as files may have been written with them."""
 
+    removed: frozenset[str] = frozenset()
+    """Names of partition fields that were removed in version 1, whose specs keep them with the transform void."""
+
     sort: tuple[Source, ...] = ()
     properties: Mapping[str, str] = field(factory=dict)
     branches: Mapping[str, Snapshot] = field(factory=dict)
@@ -416,6 +419,7 @@ class Table:
     def _alter_spec(self, operation: Json) -> None:
         for change in operation["changes"]:
             named = [source for source in self.spec if source.members["name"] == change["name"]]
+            self._check_removed(change)
             if change["op"] == "add":
                 new = self._partition_field(change)
                 transforms = [one.members["transform"] for one in self.spec if one.id == new.id]
@@ -426,6 +430,7 @@ class Table:
                 raise RefusedByText("PAR010", f"there is no partition field {change['name']!r}")
             elif change["op"] == "remove":
                 self.spec = tuple(source for source in self.spec if source not in named)
+                self.removed |= {change["name"]} if self.version == 1 else set()
             else:
                 self.spec = tuple(
                     Source(source.id, {**source.members, "name": change["to"]}) if source in named else source
@@ -433,6 +438,15 @@ class Table:
                 )
             self._check_names()
             self.specs = (*self.specs, *self.spec)
+
+    def _check_removed(self, change: Json) -> None:
+        """Check that no removed field is named; a writer may refuse that, or rename or change the void field."""
+        if change["op"] == "add" or "to" in change:
+            name = change["name"] if change["op"] == "add" else change["to"]
+            if name in self.removed:
+                raise LeftOpen("PAR002", f"version 1 keeps the removed partition field {name!r}, maybe with its name")
+        if change["op"] != "add" and change["name"] in self.removed:
+            raise LeftOpen("PAR010", f"version 1 keeps the removed partition field {change['name']!r} as void")
 
     def _sort(self, operation: Json) -> None:
         self.sort = self._sort_fields(operation["fields"])

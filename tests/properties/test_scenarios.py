@@ -330,6 +330,34 @@ def test_a_delete_by_a_column_that_files_do_not_have_is_left_open(tmp_path: Path
     assert counts == {"create": 1, "append": 2, "refused": 1}
 
 
+@pytest.mark.parametrize("upgraded", [False, True])
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"op": "add", "source": "id", "transform": "bucket[4]", "name": "p"}, "PAR002"),
+        ({"op": "rename", "name": "q", "to": "p"}, "PAR002"),
+        ({"op": "rename", "name": "p", "to": "r"}, "PAR010"),
+        ({"op": "remove", "name": "p"}, "PAR010"),
+    ],
+)
+def test_a_removed_partition_field_of_version_1_leaves_open_who_may_name_it(
+    change: Json, code: str, upgraded: bool, tmp_path: Path
+) -> None:
+    """Its spec keeps the field as void (PAR014), so that its name may be taken."""
+    spec = [{"source": "id", "transform": kind, "name": name} for kind, name in (("identity", "p"), ("bucket[8]", "q"))]
+    removal = {"op": "alter-spec", "changes": [{"op": "remove", "name": "p"}]}
+    upgrade = [{"op": "upgrade", "format_version": 2}] if upgraded else []
+    made = script(ROWS, removal, *upgrade, version=1, partition=spec)
+    table = Table()
+    for index, one in enumerate(made["operations"]):
+        table = table.after(index, one)
+    last = {"op": "alter-spec", "changes": [change]}
+    with pytest.raises(LeftOpen) as error:
+        table.after(len(made["operations"]), last)
+    assert error.value.code == code
+    follow_reference({"operations": [*made["operations"], last]}, tmp_path / "table")
+
+
 @pytest.mark.parametrize("mode", ["delete", "update", "merge"])
 def test_version_1_needs_no_delete_files_where_no_row_is_found(mode: str) -> None:
     operation = {
