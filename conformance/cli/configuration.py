@@ -23,7 +23,7 @@ from cyclopts import App
 from cyclopts.config import Dict
 
 from conformance.cli import deprecations
-from conformance.core.failures import UsageError
+from conformance.core.failures import UsageError, suggestion
 
 OWN_FILE = "iceberg-conformance.toml"
 SHARED_FILE = "pyproject.toml"
@@ -56,11 +56,12 @@ def find(directory: Path | None = None) -> tuple[Path, dict[str, Any]] | None:
 
 def _tables(path: Path) -> dict[str, Any] | None:
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        document = tomllib.loads(text)
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: cannot be read: {error}") from None
     except tomllib.TOMLDecodeError as error:
-        if path.name == SHARED_FILE:  # an error in a shared file is reported by the tools that it belongs to
+        if path.name == SHARED_FILE and TABLE not in text:  # the tools that the file belongs to report the error
             return None
         raise UsageError(f"{path}: not TOML: {error}") from None
     if path.name == SHARED_FILE:
@@ -68,8 +69,15 @@ def _tables(path: Path) -> dict[str, Any] | None:
         if not isinstance(tools, dict) or TABLE not in tools:
             return None
         document = tools[TABLE]
-    if not isinstance(document, dict) or not all(isinstance(table, dict) for table in document.values()):
-        raise UsageError(f"{path}: expected a table of options for each command, such as [validate] or [run]")
+    if not isinstance(document, dict):
+        document = {TABLE: document}
+    for name, table in document.items():
+        if not isinstance(table, dict):
+            prefix = f"tool.{TABLE}." if path.name == SHARED_FILE else ""
+            raise UsageError(
+                f"{path}: {name}: expected a table of options for each command, such as [{prefix}validate] or "
+                f"[{prefix}run]; found {table!r}"
+            )
     return document
 
 
@@ -87,12 +95,57 @@ def apply(app: App) -> None:
         return
     path, given = found
     tables = deprecations.current_tables(given)
-    commands = set(app) - {"--help", "-h", "--version"}
     for name in tables:
-        if name not in commands:
-            raise UsageError(f"{path}: [{name}] is not a command; the commands are {', '.join(sorted(commands))}")
+        _command(path, name, app)
     data = {name: _with_files(path.parent, table) for name, table in tables.items()}
     app.config = (Dict(data, source=str(path)),)
+
+
+def check(path: Path, given: dict[str, Any], app: App) -> None:
+    """Check the names of all commands and options in a configuration; a run checks those of its command, and values.
+
+    Args:
+        path: the file.
+        given: its tables, as `find` returns them.
+        app: the command line.
+
+    Raises:
+        UsageError: a name is not that of a command or of an option.
+    """
+    for name, table in deprecations.current_tables(given).items():
+        _check_options(path, name, table, _command(path, name, app))
+
+
+def _command(path: Path, name: str, app: App) -> App:
+    """Return the command that a table of the configuration is about; `name` may end with that of a subcommand."""
+    commands = sorted(_subcommands(app))
+    last = name.rpartition(".")[2]
+    if last not in commands:
+        hint = suggestion(last, commands) or ";"
+        raise UsageError(f"{path}: [{name}] is not a command{hint} the commands are {', '.join(commands)}")
+    return app[last]
+
+
+def _check_options(path: Path, name: str, table: dict[str, Any], command: App) -> None:
+    if _subcommands(command):
+        for key, options in table.items():
+            if not isinstance(options, dict):
+                raise UsageError(f"{path}: {name}.{key}: {name} has no options; its commands have")
+            _check_options(path, f"{name}.{key}", options, _command(path, f"{name}.{key}", command))
+        return
+    arguments = command.assemble_argument_collection()
+    named = {name for one in arguments for name in {*one.names} - {*one.negatives}}
+    options = sorted(name.removeprefix("--") for name in named if name.startswith("--"))
+    for key in table:
+        if key not in options:
+            hint = suggestion(key, options) or ";"
+            raise UsageError(
+                f"{path}: {name}.{key}: not an option of {name}{hint} the options are {', '.join(options)}"
+            )
+
+
+def _subcommands(app: App) -> set[str]:
+    return set(app) - {"--help", "-h", "--version"}
 
 
 def _with_files(folder: Path, table: dict[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from attrs import frozen
 
+from conformance.cli import make_app
 from conformance.core.failures import ExitStatus, ToolError
 from conformance.core.lazy_imports import lazy_imports
 
@@ -90,9 +91,11 @@ def _configuration() -> Finding:
     """Return the configuration file that applies here, and the options in it."""
     try:
         found = configuration.find()
+        if found is not None:
+            configuration.check(*found, make_app())
     except ToolError as error:
         return Finding(
-            "configuration", fine=False, found=str(error), do=f"see docs/ci.md for the form of {configuration.OWN_FILE}"
+            "configuration", fine=False, found=str(error), do="options by their long names, in a table of their command"
         )
     if found is None:
         return Finding("configuration", fine=True, found="no file")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.cli import configuration, main
+from conformance.cli import configuration, main, make_app
 from conformance.core.failures import UsageError
 
 TABLE = Path(__file__).parents[2] / "vectors" / "golden" / "writers" / "chdb-4.4.0" / "v1"
@@ -63,7 +63,14 @@ def test_files_are_relative_to_the_configuration(project: Path, capsys: pytest.C
         (configuration.OWN_FILE, "[validate]\nlevl = 'files'", "levl"),
         (configuration.OWN_FILE, "[validate]\nlevel = 'deep'", "deep"),
         (configuration.OWN_FILE, "[validate]\nlevel = 3", "3"),
+        (configuration.OWN_FILE, "[validat]\n", "did you mean validate?"),
         ("pyproject.toml", "[tool]\niceberg-conformance = 3", "a table of options for each command"),
+        ("pyproject.toml", "[tool.iceberg-conformance\n", "not TOML"),
+        (
+            "pyproject.toml",
+            "[tool.iceberg-conformance]\nfail-on = 'error'",
+            "such as [tool.iceberg-conformance.validate]",
+        ),
         ("pyproject.toml", "[tool.iceberg-conformance.nothing]\n", "[nothing] is not a command"),
     ],
 )
@@ -101,3 +108,40 @@ def test_the_doctor_shows_the_configuration(project: Path, capsys: pytest.Captur
     assert shown()["found"] == f"{path}: validate.level, run.expect"
     path.write_text("[validate")
     assert shown()["fine"] is False
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[validate]\nlevl = 'files'\n", "validate.levl: not an option of validate; did you mean level?"),
+        ("[validate]\nempty-select = true\n", "validate.empty-select: not an option"),
+        ("[validat]\n", "[validat] is not a command; did you mean validate?"),
+        ("[race]\nseconds = 3\n", "race.seconds: race has no options"),
+        ("[race.stres]\nseconds = 3\n", "[race.stres] is not a command; did you mean stress?"),
+        ("[race.stress]\nsecond = 3\n", "race.stress.second: not an option of race.stress; did you mean seconds"),
+    ],
+)
+def test_the_doctor_finds_names_that_no_command_or_option_has(
+    text: str, message: str, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / configuration.OWN_FILE).write_text(text)
+    with pytest.raises(UsageError) as refused:
+        configuration.check(*found(), make_app())
+    assert message in str(refused.value)
+    assert main(["doctor"]) == 3
+    assert message in capsys.readouterr().out
+
+
+def test_every_documented_option_is_one() -> None:
+    tables = {
+        "run": {"adapter": [], "expect": "", "suite": []},
+        "validate": {"fail-on": "", "ignore": [], "select": []},
+    }
+    configuration.check(Path("file"), {**tables, "race": {"stress": {"seconds": 3}}}, make_app())
+
+
+def found() -> tuple[Path, dict[str, object]]:
+    """Return the configuration of the current directory."""
+    one = configuration.find()
+    assert one is not None
+    return one
