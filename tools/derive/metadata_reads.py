@@ -1,23 +1,13 @@
-"""Vectors of reading what may be written in several ways, of writing, and of upgrades."""
+"""Vectors of reading what may be written in several ways; the files of these, of writing and of upgrades."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tools.derive.metadata import DROP, Document, canonical, edited, selected, topic_files
-from tools.derive.metadata_bases import (
-    BASES,
-    DATA,
-    FIRST,
-    ID,
-    LOCATION,
-    SECOND,
-    UUID,
-    V1_RICH,
-    V2_NESTED,
-    V2_SMALL,
-)
+from tools.derive import metadata_upgrades, metadata_writes
+from tools.derive.metadata import DROP, Document, canonical, edited, topic_files
+from tools.derive.metadata_bases import BASES, DATA, FIRST, ID, SECOND, UUID, V1_RICH, V2_NESTED, V2_SMALL
 from tools.derive.vector import INVALID, Vector, VectorFile, any_of, ok
 
 TABLE = "spec: Table Metadata Fields"
@@ -247,13 +237,17 @@ def references() -> Iterator[Vector]:
         "a name is any string, and case counts",
         origin="spec: Appendix C",
     )
-    yield _read("ref-limits", "v2-small", ("REF003", "REF004", "REF005"), {
-        "/refs/b": {"snapshot-id": FIRST, "type": "branch", "min-snapshots-to-keep": 2147483647,
-                    "max-snapshot-age-ms": 9223372036854775807, "max-ref-age-ms": 1}}, {
-        "refs": {**canonical(V2_SMALL)["refs"], "b": {
-            "snapshot-id": str(FIRST), "type": "branch", "min-snapshots-to-keep": 2147483647,
-            "max-snapshot-age-ms": "9223372036854775807", "max-ref-age-ms": "1"}},
-    }, "the largest and the smallest numbers")  # fmt: skip
+    limits = {"snapshot-id": FIRST, "type": "branch", "min-snapshots-to-keep": 2147483647}
+    ages = {"max-snapshot-age-ms": 9223372036854775807, "max-ref-age-ms": 1}
+    branch = {**limits, "snapshot-id": str(FIRST), **{name: str(age) for name, age in ages.items()}}
+    yield _read(
+        "ref-limits",
+        "v2-small",
+        ("REF003", "REF004", "REF005"),
+        {"/refs/b": {**limits, **ages}},
+        {"refs": {**canonical(V2_SMALL)["refs"], "b": branch}},
+        "the largest and the smallest numbers",
+    )
 
 
 def tolerated() -> Iterator[Vector]:
@@ -430,220 +424,9 @@ def tolerated() -> Iterator[Vector]:
     )
 
 
-# Writing: members that the version requires, and those that it should leave out.
-
-WRITES: list[tuple[str, str, int, tuple[str, ...], Document, str]] = [
-    ("v1-deprecated", "v1-rich", 1, ("TMD007", "TMD010"), {
-        "format-version": 1, "location": LOCATION, "last-column-id": 11,
-        "schema": {"schema-id": 1, "identifier-field-ids": [1, 3], "fields": V2_NESTED["schemas"][0]["fields"]},
-        "partition-spec": V1_RICH["partition-spec"],
-    }, "v1 writes the current schema and the fields of the default spec"),
-    ("v2-ids", "v2-nested", 2, ("TMD008", "TMD011", "TMD019"), {
-        name: V2_NESTED[name] for name in ("schemas", "current-schema-id", "partition-specs", "default-spec-id",
-                                           "last-partition-id", "sort-orders", "default-sort-order-id")
-    }, "v2 writes the lists and the ids of what is current"),
-    ("v2-required", "v2-minimal", 2, ("VER005",), dict(BASES["v2-minimal"]), "every field that v2 requires"),
-    ("v2-snapshots", "v2-small", 2, ("SNP003", "SNP005", "SNP007"), {
-        name: V2_SMALL[name] for name in ("last-sequence-number", "snapshots", "current-snapshot-id")
-    }, "snapshots with the fields that v2 requires"),
-    ("v2-refs", "v2-rich", 2, ("TMD021",), {"refs": BASES["v2-rich"]["refs"]}, "branches and tags with their limits"),
-    ("v2-logs", "v2-rich", 2, ("TMD031", "TMD032"), {
-        name: BASES["v2-rich"][name] for name in ("snapshot-log", "metadata-log")}, "the logs"),
-    ("v2-properties", "v2-rich", 2, ("TMD014",), {"properties": BASES["v2-rich"]["properties"]}, "the properties"),
-    ("v2-statistics", "v2-statistics", 2, ("TMD022", "TMD023", "STA005"), {
-        name: BASES["v2-statistics"][name] for name in ("statistics", "partition-statistics")},
-     "statistics of both kinds, key metadata too"),
-    ("v3-required", "v3-minimal", 3, ("VER005", "TMD024"), dict(BASES["v3-minimal"]), "every field that v3 requires"),
-    ("v3-lineage", "v3-small", 3, ("SNP010", "SNP011", "TMD024"), {
-        name: BASES["v3-small"][name] for name in ("snapshots", "next-row-id")}, "row ids of snapshots"),
-    ("v3-keys", "v3-small", 3, ("ENC002", "TMD025"), {"encryption-keys": BASES["v3-small"]["encryption-keys"]},
-     "encryption keys"),
-    ("v3-types", "v3-types", 3, ("JSC003", "JSC008"), {"schemas": BASES["v3-types"]["schemas"]},
-     "the types of v3, and defaults"),
-    ("v1-as-v2", "v1-rich", 2, ("UPG003", "PAR013"), {
-        "format-version": 2, "last-sequence-number": 0, "table-uuid": UUID, "current-schema-id": 1,
-        "schemas": V1_RICH["schemas"],
-        "partition-specs": canonical(V1_RICH)["partition-specs"], "default-spec-id": 1, "last-partition-id": 1001,
-        "sort-orders": V1_RICH["sort-orders"], "default-sort-order-id": 1,
-    }, "a v1 table is written with all that v2 requires"),
-    ("v2-as-v3", "v2-small", 3, ("LIN013", "UPG003"), {
-        "format-version": 3, "next-row-id": 0, "snapshots": V2_SMALL["snapshots"],
-    }, "a v2 table is written as v3, its snapshots as they were"),
-]  # fmt: skip
-
-
-def writes() -> Iterator[Vector]:
-    """What a writer makes of a table."""
-    stale = {
-        **dict.fromkeys(("/snapshots", "/snapshot-log", "/current-snapshot-id"), DROP),
-        "/schema": V1_RICH["schemas"][0],
-        "/partition-spec": [],
-        "/default-spec-id": 0,
-        "/partition-specs": [{"spec-id": 0, "fields": []}],
-    }
-    rows: list[tuple[Any, ...]] = [(name, BASES[base], *rest) for name, base, *rest in WRITES]
-    rows.append(
-        (
-            "v1-deprecated-stale",
-            edited(V1_RICH, stale),
-            1,
-            ("TMD007",),
-            {"schema": WRITES[0][4]["schema"]},
-            "v1 writes the current schema, whatever copy of it was read",
-        )
-    )
-    for name, document, version, codes, form, note in rows:
-        args = {"metadata": document, "format_version": version, "select": list(form)}
-        origin = "spec: Table Metadata Fields; Appendix C; Appendix E"
-        # v1 stores no ids of partition fields, and may.
-        counted = [{**field, "field-id": 1000 + place} for place, field in enumerate(form.get("partition-spec", []))]
-        expect = any_of(ok(form), ok({**form, "partition-spec": counted}) if counted else ok(form))
-        why = ("E18",) if counted else ()
-        yield Vector(f"metadata-write-{name}", codes, args, expect, origin, note, why, (version,))
-    for name, code, member in (
-        ("schema", "UPG004", "schema"),
-        ("partition-spec", "UPG004", "partition-spec"),
-        ("next-row-id", "VER005", "next-row-id"),
-    ):
-        args = {"metadata": V2_NESTED, "format_version": 2, "select": [member]}
-        copies = {
-            "schema": V2_NESTED["schemas"][0],
-            "partition-spec": V2_NESTED["partition-specs"][1]["fields"],
-            "next-row-id": 0,
-        }
-        yield Vector(
-            f"metadata-write-v2-without-{name}",
-            (code,),
-            args,
-            any_of(ok({}), ok({member: copies[member]})),
-            "spec: Writer requirements; Appendix E, Version 2",
-            f"v2 should leave {member} out",
-            ("E18",),
-            (2,),
-        )
-    for low, base in ((1, "v2-minimal"), (1, "v3-minimal"), (2, "v3-minimal")):
-        args = {"metadata": BASES[base], "format_version": low}
-        yield Vector(
-            f"metadata-write-{base[:2]}-as-v{low}",
-            ("VER003",),
-            args,
-            INVALID,
-            "derivation: a lower version has no place for what the table has and requires, by hand",
-            "a table is not written in a lower version",
-            only=(2, 3),
-        )
-
-
-# Upgrades
-
-STEPS = ((1, 1), (1, 2), (1, 3), (2, 2), (2, 3), (3, 3))
-KEPT = (
-    "table-uuid",
-    "location",
-    "last-column-id",
-    "schemas",
-    "current-schema-id",
-    "partition-specs",
-    "default-spec-id",
-    "last-partition-id",
-    "sort-orders",
-    "default-sort-order-id",
-    "properties",
-    "current-snapshot-id",
-    "snapshots",
-    "refs",
-    "snapshot-log",
-    "metadata-log",
-)
-"""What an upgrade leaves as it is (VER003, LIN013)."""
-
-
-def upgrades() -> Iterator[Vector]:
-    """A table in a newer version: nothing is rewritten, and what the version adds starts at 0."""
-    for old, new in STEPS:
-        bases = {"rich": f"v{old}-rich"} if old == 3 else {"rich": f"v{old}-rich", "nested": "v2-nested"}
-        if old == 1:
-            bases = {"rich": "v1-rich"}
-        for label, base in bases.items():
-            document = BASES[base]
-            form = canonical(document)
-            row = "0" if old < 3 <= new else form.get("next-row-id")
-            expected = {
-                **selected(form, KEPT),
-                "format-version": new,
-                "last-sequence-number": form["last-sequence-number"],
-                "next-row-id": row,
-            }
-            kept = tuple(name for name in KEPT if name != "metadata-log")
-            names = ("format-version", "last-sequence-number", "next-row-id", *kept)
-            codes = ("LIN013", "UPG003") if new == 3 > old else ("UPG003", "VER003") if old < new else ("VER003",)
-            answer = {name: expected[name] for name in names if expected.get(name) is not None}
-            yield Vector(
-                f"upgrade-v{old}-to-v{new}-{label}",
-                codes,
-                {"metadata": document, "format_version": new, "select": list(names)},
-                ok(answer),
-                "spec: Appendix E; Row Lineage for Upgraded Tables",
-                "everything stays; sequence numbers and row ids start at 0"
-                if old < new
-                else "a table that has the version stays as it is",
-                only=tuple(sorted({max(new, 2)})),
-            )
-    for member, base, code in (
-        ("schemas", "v1-minimal", "TMD008"),
-        ("partition-specs", "v1-minimal", "TMD011"),
-        ("sort-orders", "v1-minimal", "TMD019"),
-    ):
-        document = edited(BASES[base], {"/table-uuid": UUID})
-        for new in (2, 3):
-            yield Vector(
-                f"upgrade-v1-to-v{new}-fills-{member}",
-                (code, "UPG003"),
-                {"metadata": document, "format_version": new, "select": [member]},
-                ok(selected(canonical(document), (member,))),
-                "spec: Appendix E, Version 2",
-                f"{member} is required from v2 and made of what v1 has",
-                only=(new,),
-            )
-    for base in ("v1-snapshots", "v2-small"):
-        document = edited(BASES[base], {"/table-uuid": UUID})
-        yield Vector(
-            f"upgrade-{base}-to-v3-snapshots",
-            ("LIN013", "SNP010"),
-            {"metadata": document, "format_version": 3, "select": ["snapshots", "next-row-id"]},
-            ok({"snapshots": canonical(document)["snapshots"], "next-row-id": "0"}),
-            "spec: Row Lineage for Upgraded Tables",
-            "the snapshots that exist get no row ids",
-            only=(3,),
-        )
-    yield Vector(
-        "upgrade-v1-to-v2-manifests",
-        ("UPG005", "VER003"),
-        {
-            "metadata": edited(BASES["v1-snapshots"], {"/table-uuid": UUID}),
-            "format_version": 2,
-            "select": ["snapshots"],
-        },
-        ok({"snapshots": canonical(BASES["v1-snapshots"])["snapshots"]}),
-        APPENDIX_E,
-        "a snapshot without a manifest list keeps its manifests",
-        only=(2,),
-    )
-    for old, new in ((2, 1), (3, 1), (3, 2)):
-        yield Vector(
-            f"upgrade-v{old}-to-v{new}",
-            ("VER003",),
-            {"metadata": BASES[f"v{old}-minimal"], "format_version": new},
-            INVALID,
-            "derivation: a lower version has no place for what the table has and requires, by hand",
-            "no table goes to a lower version",
-            only=(2, 3),
-        )
-
-
 def files() -> Iterator[VectorFile]:
-    """The files of reading, writing and upgrades."""
+    """Yield the files of reading, writing and upgrades."""
     for topic, vectors in (("filled-in", filled_in()), ("references", references()), ("tolerated", tolerated())):
         yield from topic_files(f"table-metadata/read-{topic}", "metadata.read", list(vectors))
-    yield from topic_files("table-metadata/write", "metadata.write", list(writes()))
-    yield from topic_files("upgrades/upgrade", "metadata.upgrade", list(upgrades()))
+    yield from topic_files("table-metadata/write", "metadata.write", list(metadata_writes.writes()))
+    yield from topic_files("upgrades/upgrade", "metadata.upgrade", list(metadata_upgrades.upgrades()))
