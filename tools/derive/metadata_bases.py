@@ -278,26 +278,58 @@ V3_SMALL: Document = {
 }
 
 NEW_TYPES: list[Document] = [
-    {"id": 1, "name": "id", "required": True, "type": "uuid",
-     "initial-default": "0db3e2a8-9d1d-42b9-aa7b-74ebe558dceb",
-     "write-default": "ec5911be-b0a7-458c-8438-c9a3e53cffae"},
-    {"id": 2, "name": "amount", "required": False, "type": "decimal(9, 2)", "initial-default": "14.20",
-     "write-default": "0.00"},
+    {
+        "id": 1,
+        "name": "id",
+        "required": True,
+        "type": "uuid",
+        "initial-default": "0db3e2a8-9d1d-42b9-aa7b-74ebe558dceb",
+        "write-default": "ec5911be-b0a7-458c-8438-c9a3e53cffae",
+    },
+    {
+        "id": 2,
+        "name": "amount",
+        "required": False,
+        "type": "decimal(9, 2)",
+        "initial-default": "14.20",
+        "write-default": "0.00",
+    },
     {"id": 3, "name": "ns", "required": False, "type": "timestamp_ns"},
     {"id": 4, "name": "tz", "required": False, "type": "timestamptz_ns"},
     {"id": 5, "name": "nothing", "required": False, "type": "unknown"},
     {"id": 6, "name": "any", "required": False, "type": "variant"},
     {"id": 7, "name": "shape", "required": False, "type": "geometry(srid:4326)"},
     {"id": 8, "name": "place", "required": False, "type": "geography(srid:4326, karney)"},
-    {"id": 9, "name": "point", "required": True, "initial-default": {}, "write-default": {},
-     "type": {"type": "struct", "fields": [
-         {"id": 10, "name": "x", "required": True, "type": "int", "initial-default": 0, "write-default": 1},
-         {"id": 11, "name": "on", "required": True, "type": "date", "initial-default": "2017-11-16",
-          "write-default": "2017-11-16"},
-     ]}},
-    {"id": 12, "name": "tags", "required": True, "initial-default": ["a"], "write-default": ["a", "b"],
-     "type": {"type": "list", "element-id": 13, "element-required": True, "element": "string"}},
-]  # fmt: skip
+    {
+        "id": 9,
+        "name": "point",
+        "required": True,
+        "initial-default": {},
+        "write-default": {},
+        "type": {
+            "type": "struct",
+            "fields": [
+                {"id": 10, "name": "x", "required": True, "type": "int", "initial-default": 0, "write-default": 1},
+                {
+                    "id": 11,
+                    "name": "on",
+                    "required": True,
+                    "type": "date",
+                    "initial-default": "2017-11-16",
+                    "write-default": "2017-11-16",
+                },
+            ],
+        },
+    },
+    {
+        "id": 12,
+        "name": "tags",
+        "required": True,
+        "initial-default": ["a"],
+        "write-default": ["a", "b"],
+        "type": {"type": "list", "element-id": 13, "element-required": True, "element": "string"},
+    },
+]
 """The types of v3, and defaults."""
 
 V3_TYPES: Document = {

@@ -277,20 +277,45 @@ def kinds() -> Iterator[Case]:
 
 def fields() -> Iterator[Case]:
     """Ids and numbers of the table that do not fit what it has, and its logs."""
-    yield from rows("table", "v2-minimal", [
-        ("uuid-text", "TMD002", {"/table-uuid": "table-1"}, EITHER, "the text is not a UUID"),
-        ("uuid-empty", "TMD002", {"/table-uuid": ""}, EITHER, "the empty string is not a UUID"),
-        ("uuid-short", "TMD002", {"/table-uuid": "fb072c92-a02b-11e9-ae9c-1bb7bc9eca9"}, EITHER,
-         "one digit less than a UUID has"),
-        ("last-column-id-low", "TMD006", {"/last-column-id": 1}, EITHER,
-         "field 2 is higher; the next column would get its id"),
-        ("current-schema-id-unknown", "TMD009", {"/current-schema-id": 1}, REFUSED, "no schema has the id"),
-        ("current-schema-id-negative", "TMD009", {"/current-schema-id": -1}, REFUSED, "no schema has the id"),
-        ("schemas-empty", "TMD009", {"/schemas": []}, REFUSED, "there is no schema to be the current one"),
-        ("default-spec-id-unknown", "TMD012", {"/default-spec-id": 1}, EITHER, "no spec has the id, which writers use"),
-        ("default-sort-order-id-unknown", "TMD020", {"/default-sort-order-id": 1}, EITHER,
-         "no order has the id, which writers use"),
-    ])  # fmt: skip
+    yield from rows(
+        "table",
+        "v2-minimal",
+        [
+            ("uuid-text", "TMD002", {"/table-uuid": "table-1"}, EITHER, "the text is not a UUID"),
+            ("uuid-empty", "TMD002", {"/table-uuid": ""}, EITHER, "the empty string is not a UUID"),
+            (
+                "uuid-short",
+                "TMD002",
+                {"/table-uuid": "fb072c92-a02b-11e9-ae9c-1bb7bc9eca9"},
+                EITHER,
+                "one digit less than a UUID has",
+            ),
+            (
+                "last-column-id-low",
+                "TMD006",
+                {"/last-column-id": 1},
+                EITHER,
+                "field 2 is higher; the next column would get its id",
+            ),
+            ("current-schema-id-unknown", "TMD009", {"/current-schema-id": 1}, REFUSED, "no schema has the id"),
+            ("current-schema-id-negative", "TMD009", {"/current-schema-id": -1}, REFUSED, "no schema has the id"),
+            ("schemas-empty", "TMD009", {"/schemas": []}, REFUSED, "there is no schema to be the current one"),
+            (
+                "default-spec-id-unknown",
+                "TMD012",
+                {"/default-spec-id": 1},
+                EITHER,
+                "no spec has the id, which writers use",
+            ),
+            (
+                "default-sort-order-id-unknown",
+                "TMD020",
+                {"/default-sort-order-id": 1},
+                EITHER,
+                "no order has the id, which writers use",
+            ),
+        ],
+    )
     yield from rows(
         "table",
         "v2-nested",
@@ -307,17 +332,44 @@ def fields() -> Iterator[Case]:
             ("last-partition-id-zero", "TMD013", {"/last-partition-id": 0}, EITHER, "partition field 1001 is higher"),
         ],
     )
-    yield from rows("table", "v2-small", [
-        ("last-sequence-number-low", "TMD004", {"/last-sequence-number": 1}, EITHER,
-         "the current snapshot has number 2"),
-        ("current-snapshot-id-unknown", "TMD015", {
-            "/current-snapshot-id": SECOND + 1, "/refs": DROP, "/snapshot-log": [],
-        }, REFUSED, "no snapshot has the id of the current one"),
-        ("main-elsewhere", "TMD015", {"/refs/main/snapshot-id": FIRST}, REFUSED,
-         "the main branch is at another snapshot than the table"),
-        ("main-without-current-snapshot", "TMD015", {"/current-snapshot-id": DROP, "/snapshot-log": []}, REFUSED,
-         "the main branch has a snapshot and the table has no current one"),
-    ])  # fmt: skip
+    yield from rows(
+        "table",
+        "v2-small",
+        [
+            (
+                "last-sequence-number-low",
+                "TMD004",
+                {"/last-sequence-number": 1},
+                EITHER,
+                "the current snapshot has number 2",
+            ),
+            (
+                "current-snapshot-id-unknown",
+                "TMD015",
+                {
+                    "/current-snapshot-id": SECOND + 1,
+                    "/refs": DROP,
+                    "/snapshot-log": [],
+                },
+                REFUSED,
+                "no snapshot has the id of the current one",
+            ),
+            (
+                "main-elsewhere",
+                "TMD015",
+                {"/refs/main/snapshot-id": FIRST},
+                REFUSED,
+                "the main branch is at another snapshot than the table",
+            ),
+            (
+                "main-without-current-snapshot",
+                "TMD015",
+                {"/current-snapshot-id": DROP, "/snapshot-log": []},
+                REFUSED,
+                "the main branch has a snapshot and the table has no current one",
+            ),
+        ],
+    )
     yield Case(
         "snapshots-missing-current",
         "v2-small",

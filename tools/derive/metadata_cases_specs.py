@@ -16,27 +16,52 @@ BUCKET = f"{FIELDS}/1"
 
 def form() -> Iterator[Case]:
     """Specs and orders that are not of the form of Appendix C."""
-    yield from rows("spec", "v2-nested", [
-        ("list", "PAR016", {"/partition-specs/0": []}, REFUSED, "a spec is the list of its fields"),
-        ("without-id", "PAR016", {"/partition-specs/0/spec-id": DROP}, REFUSED, "a spec has no id"),
-        ("id-string", "PAR016", {"/partition-specs/0/spec-id": "0"}, REFUSED, "the id of a spec is a string"),
-        ("without-fields", "PAR016", {"/partition-specs/1/fields": DROP, "/last-partition-id": 999}, REFUSED,
-         "a spec has no list of fields"),
-        ("fields-object", "PAR016", {"/partition-specs/0/fields": {}}, REFUSED, "the fields are an object"),
-        ("field-string", "PAR016", {BUCKET: "bucket(16, id)"}, REFUSED, "a field is a string"),
-        ("field-without-source", "PAR017", {f"{BUCKET}/source-id": DROP}, REFUSED, "a field has no source"),
-        ("field-source-string", "PAR017", {f"{BUCKET}/source-id": "1"}, REFUSED, "the source of a field is a string"),
-        ("field-source-name", "PAR017", {f"{BUCKET}/source-id": "id"}, REFUSED, "the source of a field is a name"),
-        ("field-without-id", "PAR019", {f"{BUCKET}/field-id": DROP, "/last-partition-id": 1001}, EITHER,
-         "v1 stores no ids of partition fields"),
-        ("field-id-string", "PAR019", {f"{BUCKET}/field-id": "1001"}, REFUSED, "the id of a field is a string"),
-        ("field-without-name", "PAR020", {f"{BUCKET}/name": DROP}, REFUSED, "a field has no name"),
-        ("field-name-number", "PAR020", {f"{BUCKET}/name": 1}, REFUSED, "the name of a field is a number"),
-        ("field-without-transform", "PAR021", {f"{BUCKET}/transform": DROP}, REFUSED, "a field has no transform"),
-        ("field-transform-object", "PAR021", {f"{BUCKET}/transform": {"bucket": 16}}, REFUSED,
-         "a transform is an object"),
-        ("field-transform-empty", "PAR021", {f"{BUCKET}/transform": ""}, EITHER, "a transform has no name"),
-    ])  # fmt: skip
+    yield from rows(
+        "spec",
+        "v2-nested",
+        [
+            ("list", "PAR016", {"/partition-specs/0": []}, REFUSED, "a spec is the list of its fields"),
+            ("without-id", "PAR016", {"/partition-specs/0/spec-id": DROP}, REFUSED, "a spec has no id"),
+            ("id-string", "PAR016", {"/partition-specs/0/spec-id": "0"}, REFUSED, "the id of a spec is a string"),
+            (
+                "without-fields",
+                "PAR016",
+                {"/partition-specs/1/fields": DROP, "/last-partition-id": 999},
+                REFUSED,
+                "a spec has no list of fields",
+            ),
+            ("fields-object", "PAR016", {"/partition-specs/0/fields": {}}, REFUSED, "the fields are an object"),
+            ("field-string", "PAR016", {BUCKET: "bucket(16, id)"}, REFUSED, "a field is a string"),
+            ("field-without-source", "PAR017", {f"{BUCKET}/source-id": DROP}, REFUSED, "a field has no source"),
+            (
+                "field-source-string",
+                "PAR017",
+                {f"{BUCKET}/source-id": "1"},
+                REFUSED,
+                "the source of a field is a string",
+            ),
+            ("field-source-name", "PAR017", {f"{BUCKET}/source-id": "id"}, REFUSED, "the source of a field is a name"),
+            (
+                "field-without-id",
+                "PAR019",
+                {f"{BUCKET}/field-id": DROP, "/last-partition-id": 1001},
+                EITHER,
+                "v1 stores no ids of partition fields",
+            ),
+            ("field-id-string", "PAR019", {f"{BUCKET}/field-id": "1001"}, REFUSED, "the id of a field is a string"),
+            ("field-without-name", "PAR020", {f"{BUCKET}/name": DROP}, REFUSED, "a field has no name"),
+            ("field-name-number", "PAR020", {f"{BUCKET}/name": 1}, REFUSED, "the name of a field is a number"),
+            ("field-without-transform", "PAR021", {f"{BUCKET}/transform": DROP}, REFUSED, "a field has no transform"),
+            (
+                "field-transform-object",
+                "PAR021",
+                {f"{BUCKET}/transform": {"bucket": 16}},
+                REFUSED,
+                "a transform is an object",
+            ),
+            ("field-transform-empty", "PAR021", {f"{BUCKET}/transform": ""}, EITHER, "a transform has no name"),
+        ],
+    )
     order = "/sort-orders/1/fields/0"
     yield from rows(
         "order",
@@ -95,14 +120,40 @@ def ids() -> Iterator[Case]:
             ),
         ],
     )
-    yield from rows("order", "v2-nested", [
-        ("ids-twice", "TMD019", {"/sort-orders/-": {"order-id": 1, "fields": [
-            {"transform": "identity", "source-id": 1, "direction": "asc", "null-order": "nulls-first"}]}}, EITHER,
-         "two orders have the default id"),
-        ("unsorted-with-fields", "SRT002", {"/sort-orders/0/fields/-": {
-            "transform": "identity", "source-id": 1, "direction": "asc", "null-order": "nulls-first"}}, EITHER,
-         "order 0 is the unsorted order, and has fields"),
-    ])  # fmt: skip
+    yield from rows(
+        "order",
+        "v2-nested",
+        [
+            (
+                "ids-twice",
+                "TMD019",
+                {
+                    "/sort-orders/-": {
+                        "order-id": 1,
+                        "fields": [
+                            {"transform": "identity", "source-id": 1, "direction": "asc", "null-order": "nulls-first"}
+                        ],
+                    }
+                },
+                EITHER,
+                "two orders have the default id",
+            ),
+            (
+                "unsorted-with-fields",
+                "SRT002",
+                {
+                    "/sort-orders/0/fields/-": {
+                        "transform": "identity",
+                        "source-id": 1,
+                        "direction": "asc",
+                        "null-order": "nulls-first",
+                    }
+                },
+                EITHER,
+                "order 0 is the unsorted order, and has fields",
+            ),
+        ],
+    )
 
 
 # Sources that a transform does not take: name, transform, type of the source, code, the nearest type, notes.

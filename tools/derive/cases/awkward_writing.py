@@ -33,15 +33,37 @@ NESTED = fields(
 )
 NESTED_ROWS: tuple[tuple[Any, ...], ...] = (
     ("1", None, None, None, None, None, None, None),
-    ("2", {"a": None, "t": None, "l": None}, [None], [None], {"keys": ["k"], "values": [None]},
-     {"keys": ["k"], "values": [None]}, {"keys": ["k"], "values": [None]}, [None]),
-    ("3", {"a": 1, "t": {"b": None}, "l": [None, 1]}, [[None], [], None], [{"c": None}, None, {"c": 1}],
-     {"keys": ["k", "l"], "values": [None, 1]}, {"keys": ["k", "l"], "values": [[None, 1], []]},
-     {"keys": ["k", "l"], "values": [{"d": None}, None]},
-     [{"keys": ["k"], "values": [None]}, {"keys": [], "values": []}]),
-    ("4", {"a": 1, "t": {"b": ""}, "l": []}, [], [], {"keys": [], "values": []}, {"keys": [], "values": []},
-     {"keys": [], "values": []}, []),
-)  # fmt: skip
+    (
+        "2",
+        {"a": None, "t": None, "l": None},
+        [None],
+        [None],
+        {"keys": ["k"], "values": [None]},
+        {"keys": ["k"], "values": [None]},
+        {"keys": ["k"], "values": [None]},
+        [None],
+    ),
+    (
+        "3",
+        {"a": 1, "t": {"b": None}, "l": [None, 1]},
+        [[None], [], None],
+        [{"c": None}, None, {"c": 1}],
+        {"keys": ["k", "l"], "values": [None, 1]},
+        {"keys": ["k", "l"], "values": [[None, 1], []]},
+        {"keys": ["k", "l"], "values": [{"d": None}, None]},
+        [{"keys": ["k"], "values": [None]}, {"keys": [], "values": []}],
+    ),
+    (
+        "4",
+        {"a": 1, "t": {"b": ""}, "l": []},
+        [],
+        [],
+        {"keys": [], "values": []},
+        {"keys": [], "values": []},
+        {"keys": [], "values": []},
+        [],
+    ),
+)
 
 NAMES = awkward.NAMES
 

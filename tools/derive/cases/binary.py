@@ -230,26 +230,56 @@ def files() -> Iterator[VectorFile]:
         extra = {"numbers": NOT_FINITE, "dates-and-times": EXPANDED_YEARS}.get(topic, [])
         yield file(f"encode-{topic}", "single-value.encode", _encode([*rows, *extra]))
         yield file(f"decode-{topic}", "single-value.decode", _decode([*rows, *extra]))
-    other = [
-        Vector(f"binary-decode-nan-{name}", ("SVB004",), {"type": type_, "bytes": data}, ok("NaN"),
-               "derivation: IEEE 754, exponent all ones and a fraction that is not zero", note)
-        for name, type_, data, note in NAN
-    ] + [
-        Vector(f"binary-decode-boolean-{data.lower()}", ("SVB001",), {"type": "boolean", "bytes": data}, {"ok": True},
-               TABLE, "any byte but zero is true")
-        for data in ("02", "7F", "80", "FF")
-    ] + [
-        Vector(f"binary-decode-open-{name}", (code(type_),), {"type": type_, "bytes": data}, any_of(INVALID, ok(value)),
-               "derivation: the type's table row asks for eight bytes; the promoted value is int, float or date read "
-               "from four", "a bound may be of the type before a promotion, a single value may not; implementations "
-               "that have one codec for both accept it", ("E2",))
-        for name, type_, data, value in OPEN_LENGTHS
-    ] + [
-        Vector(f"binary-decode-open-{name}", ("SVB008",), {"type": type_, "bytes": data}, any_of(INVALID, ok(value)),
-               "derivation: two's complement with leading sign bytes", "a writer uses the minimum number of bytes; "
-               "whether a reader takes more the text does not say", ("E1",))
-        for name, type_, data, value in PADDED
-    ]  # fmt: skip
+    other = (
+        [
+            Vector(
+                f"binary-decode-nan-{name}",
+                ("SVB004",),
+                {"type": type_, "bytes": data},
+                ok("NaN"),
+                "derivation: IEEE 754, exponent all ones and a fraction that is not zero",
+                note,
+            )
+            for name, type_, data, note in NAN
+        ]
+        + [
+            Vector(
+                f"binary-decode-boolean-{data.lower()}",
+                ("SVB001",),
+                {"type": "boolean", "bytes": data},
+                {"ok": True},
+                TABLE,
+                "any byte but zero is true",
+            )
+            for data in ("02", "7F", "80", "FF")
+        ]
+        + [
+            Vector(
+                f"binary-decode-open-{name}",
+                (code(type_),),
+                {"type": type_, "bytes": data},
+                any_of(INVALID, ok(value)),
+                "derivation: the type's table row asks for eight bytes; the promoted value is int, float or date read "
+                "from four",
+                "a bound may be of the type before a promotion, a single value may not; implementations "
+                "that have one codec for both accept it",
+                ("E2",),
+            )
+            for name, type_, data, value in OPEN_LENGTHS
+        ]
+        + [
+            Vector(
+                f"binary-decode-open-{name}",
+                ("SVB008",),
+                {"type": type_, "bytes": data},
+                any_of(INVALID, ok(value)),
+                "derivation: two's complement with leading sign bytes",
+                "a writer uses the minimum number of bytes; whether a reader takes more the text does not say",
+                ("E1",),
+            )
+            for name, type_, data, value in PADDED
+        ]
+    )
     yield file("decode-special", "single-value.decode", other)
     nan = [
         Vector(
@@ -275,29 +305,60 @@ def files() -> Iterator[VectorFile]:
     encode, decode = _geo()
     yield file("encode-geo", "single-value.encode", encode)
     yield file("decode-geo", "single-value.decode", decode)
-    refused = [
-        Vector(f"binary-decode-length-{name.replace('[4]', '')}", (code(type_),), {"type": type_, "bytes": data},
-               INVALID, TABLE, note)
-        for name, type_, data, note in LENGTHS
-    ] + [
-        Vector(f"binary-decode-text-{name}", ("SVB005", "TYP021"), {"type": "string", "bytes": data}, INVALID,
-               "spec: Primitive Types, strings are UTF-8", note)
-        for name, data, note in TEXTS
-    ] + [
-        Vector(f"binary-decode-range-{name}", codes, {"type": type_, "bytes": data}, INVALID,
-               "spec: Primitive Types", note)
-        for name, type_, data, codes, note in RANGES
-    ] + refusals(
-        "binary-decode-geo", ("NOT010", "SVB010"),
-        ((name, {"type": CRS84, "bytes": data}, note) for name, data, note in BAD_SHAPES),
-        "spec: Appendix G, well-known binary",
-    ) + refusals(
-        "binary-decode-unsupported", ("SVB009",),
-        ((name, {"type": type_, "bytes": "22000000"}, f"{name} has no binary form")
-         for name, type_ in [*((name, type_) for name, (type_, _) in UNSUPPORTED.items()),
-                             ("variant", "variant"), ("unknown", "unknown")]),
-        TABLE,
-    )  # fmt: skip
+    refused = (
+        [
+            Vector(
+                f"binary-decode-length-{name.replace('[4]', '')}",
+                (code(type_),),
+                {"type": type_, "bytes": data},
+                INVALID,
+                TABLE,
+                note,
+            )
+            for name, type_, data, note in LENGTHS
+        ]
+        + [
+            Vector(
+                f"binary-decode-text-{name}",
+                ("SVB005", "TYP021"),
+                {"type": "string", "bytes": data},
+                INVALID,
+                "spec: Primitive Types, strings are UTF-8",
+                note,
+            )
+            for name, data, note in TEXTS
+        ]
+        + [
+            Vector(
+                f"binary-decode-range-{name}",
+                codes,
+                {"type": type_, "bytes": data},
+                INVALID,
+                "spec: Primitive Types",
+                note,
+            )
+            for name, type_, data, codes, note in RANGES
+        ]
+        + refusals(
+            "binary-decode-geo",
+            ("NOT010", "SVB010"),
+            ((name, {"type": CRS84, "bytes": data}, note) for name, data, note in BAD_SHAPES),
+            "spec: Appendix G, well-known binary",
+        )
+        + refusals(
+            "binary-decode-unsupported",
+            ("SVB009",),
+            (
+                (name, {"type": type_, "bytes": "22000000"}, f"{name} has no binary form")
+                for name, type_ in [
+                    *((name, type_) for name, (type_, _) in UNSUPPORTED.items()),
+                    ("variant", "variant"),
+                    ("unknown", "unknown"),
+                ]
+            ),
+            TABLE,
+        )
+    )
     yield file("decode-refusals", "single-value.decode", refused)
     nested = [
         (name, {"type": type_, "value": value}, f"{name} has no binary form")

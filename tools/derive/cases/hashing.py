@@ -131,28 +131,58 @@ INSTANTS: list[Row] = [
 ]
 
 NANOSECONDS: list[Row] = [
-    ("timestamp-ns-2017-11-16", "timestamp_ns", "2017-11-16T22:31:08.000000000", -2047944441,
-     "hashed as microseconds; the nanoseconds themselves give -737750069"),
-    ("timestamp-ns-2017-11-16-1001ns", "timestamp_ns", "2017-11-16T22:31:08.000001001", -1207196810,
-     "hashed as microseconds; the nanoseconds themselves give 1434433853"),
-    ("timestamptz-ns-2017-11-16", "timestamptz_ns", "2017-11-16T22:31:08.000000000+00:00", -2047944441,
-     "printed as 2017-11-16T14:31:08-08:00, the same instant"),
-    ("timestamptz-ns-2017-11-16-1001ns", "timestamptz_ns", "2017-11-16T22:31:08.000001001+00:00", -1207196810,
-     "printed as 2017-11-16T14:31:08.000001001-08:00, the same instant"),
+    (
+        "timestamp-ns-2017-11-16",
+        "timestamp_ns",
+        "2017-11-16T22:31:08.000000000",
+        -2047944441,
+        "hashed as microseconds; the nanoseconds themselves give -737750069",
+    ),
+    (
+        "timestamp-ns-2017-11-16-1001ns",
+        "timestamp_ns",
+        "2017-11-16T22:31:08.000001001",
+        -1207196810,
+        "hashed as microseconds; the nanoseconds themselves give 1434433853",
+    ),
+    (
+        "timestamptz-ns-2017-11-16",
+        "timestamptz_ns",
+        "2017-11-16T22:31:08.000000000+00:00",
+        -2047944441,
+        "printed as 2017-11-16T14:31:08-08:00, the same instant",
+    ),
+    (
+        "timestamptz-ns-2017-11-16-1001ns",
+        "timestamptz_ns",
+        "2017-11-16T22:31:08.000001001+00:00",
+        -1207196810,
+        "printed as 2017-11-16T14:31:08.000001001-08:00, the same instant",
+    ),
     ("timestamp-ns-epoch", "timestamp_ns", "1970-01-01T00:00:00.000000000", None, ""),
     ("timestamp-ns-999ns", "timestamp_ns", "1970-01-01T00:00:00.000000999", None, "0 us"),
     ("timestamp-ns-1000ns", "timestamp_ns", "1970-01-01T00:00:00.000001000", None, "1 us"),
-    ("timestamp-ns-minus-1ns", "timestamp_ns", "1969-12-31T23:59:59.999999999", None,
-     "floored to -1 us; rounded toward zero it would be 1669671676"),
+    (
+        "timestamp-ns-minus-1ns",
+        "timestamp_ns",
+        "1969-12-31T23:59:59.999999999",
+        None,
+        "floored to -1 us; rounded toward zero it would be 1669671676",
+    ),
     ("timestamp-ns-minus-1000ns", "timestamp_ns", "1969-12-31T23:59:59.999999000", None, "exactly -1 us"),
     ("timestamp-ns-minus-1001ns", "timestamp_ns", "1969-12-31T23:59:59.999998999", None, "floored to -2 us"),
-    ("timestamp-ns-minus-1501ns", "timestamp_ns", "1969-12-31T23:59:59.999998499", None,
-     "floored to -2 us; raw nanoseconds give -398303651, toward zero 1651860712"),
+    (
+        "timestamp-ns-minus-1501ns",
+        "timestamp_ns",
+        "1969-12-31T23:59:59.999998499",
+        None,
+        "floored to -2 us; raw nanoseconds give -398303651, toward zero 1651860712",
+    ),
     ("timestamp-ns-max", "timestamp_ns", "2262-04-11T23:47:16.854775807", None, "the largest long"),
     ("timestamp-ns-min", "timestamp_ns", "1677-09-21T00:12:43.145224192", None, "the smallest long, floored"),
     ("timestamptz-ns-minus-1ns", "timestamptz_ns", "1969-12-31T23:59:59.999999999+00:00", None, "floored to -1 us"),
     ("timestamptz-ns-minus-1501ns", "timestamptz_ns", "1969-12-31T23:59:59.999998499+00:00", None, "-2 us"),
-]  # fmt: skip
+]
 
 STRINGS: list[Row] = [
     ("string-iceberg", "string", "iceberg", 1210000089, ""),

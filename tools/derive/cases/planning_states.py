@@ -46,29 +46,59 @@ def _times() -> Iterator[Case]:
         optional=["one"],
         contradiction="E20 E24",
     )
-    yield table, (
-        table.case("current", "SCN001", ["one", "two", "three"], current),
-        table.case("current-new-name", "SCN001", ["two", "three"], current, filter=by_new, optional=["one"],
-                   contradiction="E20"),
-        table.refusal("current-old-name", "EXP003 SCN001", "the current schema does not have the name", filter=by_old),
-        table.case("main", "REF007 SCN001", ["one", "two", "three"], "main is the current snapshot", ref="main"),
-        table.case("snapshot", "SNP001 SCN001", ["one"], past, snapshot="1000"),
-        table.case("snapshot-old-name", "SNP009 SCN001", ["two"], past, snapshot="1001", filter=by_old,
-                   optional=["one"], contradiction="E20"),
-        table.case("tag", "REF008 SCN001", ["one"], "a tag labels one snapshot", ref="label"),
-        table.case("tag-old-name", "REF008 SNP009 SCN001", [], "a tag is read with the schema of its snapshot",
-                   ref="label", filter=by_old, optional=["one"], contradiction="E20 E24"),
-        table.case("branch", "REF007 SCN001", ["one", "two"], "a branch is read at its head", ref="side"),
-        either(side, INVALID),
-        table.case("time-first", "NOT003 SCN001", ["one"], log, timestamp_ms=SECOND, contradiction="B25"),
-        table.case("time-before-second", "NOT003 SCN001", ["one"], log, timestamp_ms=SECOND + 999),
-        table.case("time-second", "NOT003 SCN001", ["one", "two"], log, timestamp_ms=SECOND + 1001),
-        table.case("time-rolled-back", "NOT003 SCN001", ["one"], log, timestamp_ms=SECOND + 1501),
-        table.case("time-future", "NOT003 SCN001", ["one", "two", "three"], log, timestamp_ms=SECOND + 10**9),
-        table.refusal("time-before-first", "NOT004 SCN001", "the log does not reach so far", timestamp_ms=SECOND - 1),
-        table.refusal("no-snapshot", "TMD016 SCN001", "the table has no such snapshot", snapshot="77"),
-        table.refusal("no-reference", "TMD021 SCN001", "the table has no such reference", ref="nowhere"),
-    )  # fmt: skip
+    yield (
+        table,
+        (
+            table.case("current", "SCN001", ["one", "two", "three"], current),
+            table.case(
+                "current-new-name",
+                "SCN001",
+                ["two", "three"],
+                current,
+                filter=by_new,
+                optional=["one"],
+                contradiction="E20",
+            ),
+            table.refusal(
+                "current-old-name", "EXP003 SCN001", "the current schema does not have the name", filter=by_old
+            ),
+            table.case("main", "REF007 SCN001", ["one", "two", "three"], "main is the current snapshot", ref="main"),
+            table.case("snapshot", "SNP001 SCN001", ["one"], past, snapshot="1000"),
+            table.case(
+                "snapshot-old-name",
+                "SNP009 SCN001",
+                ["two"],
+                past,
+                snapshot="1001",
+                filter=by_old,
+                optional=["one"],
+                contradiction="E20",
+            ),
+            table.case("tag", "REF008 SCN001", ["one"], "a tag labels one snapshot", ref="label"),
+            table.case(
+                "tag-old-name",
+                "REF008 SNP009 SCN001",
+                [],
+                "a tag is read with the schema of its snapshot",
+                ref="label",
+                filter=by_old,
+                optional=["one"],
+                contradiction="E20 E24",
+            ),
+            table.case("branch", "REF007 SCN001", ["one", "two"], "a branch is read at its head", ref="side"),
+            either(side, INVALID),
+            table.case("time-first", "NOT003 SCN001", ["one"], log, timestamp_ms=SECOND, contradiction="B25"),
+            table.case("time-before-second", "NOT003 SCN001", ["one"], log, timestamp_ms=SECOND + 999),
+            table.case("time-second", "NOT003 SCN001", ["one", "two"], log, timestamp_ms=SECOND + 1001),
+            table.case("time-rolled-back", "NOT003 SCN001", ["one"], log, timestamp_ms=SECOND + 1501),
+            table.case("time-future", "NOT003 SCN001", ["one", "two", "three"], log, timestamp_ms=SECOND + 10**9),
+            table.refusal(
+                "time-before-first", "NOT004 SCN001", "the log does not reach so far", timestamp_ms=SECOND - 1
+            ),
+            table.refusal("no-snapshot", "TMD016 SCN001", "the table has no such snapshot", snapshot="77"),
+            table.refusal("no-reference", "TMD021 SCN001", "the table has no such reference", ref="nowhere"),
+        ),
+    )
 
     table = PlanTable("no-snapshot", "a table without a snapshot")
     yield (

@@ -51,15 +51,36 @@ FIRST = frozenset(NAMES.split())
 """One script for each feature; the others are tagged ``thorough``, because they are slow."""
 
 CHANGED = {
-    "numbers-v2-parquet": 1, "partition-identity-string-v2": 1, "partition-void-v2": 1, "sorted-v2": 2,
-    "update-cow-v1": 3, "merge-mor-v2": 2, "overwrite-v2": 3, "compact-mor-v2": 4,
-    "delete-twice-in-a-file-mor-v2": 4, "delete-twice-in-a-file-mor-v3": 4, "upgrade-position-deletes": 4,
-    "equality-delete-v2-parquet": 3, "delete-after-equality-delete-v2": 3, "overwrite-after-equality-delete-v2": 3,
-    "upsert-v3-parquet": 3, "lineage-update-cow-v3-parquet": 3,
-    "lineage-merge-mor-v3": 3, "lineage-partitioned": 3, "upgrade-v2-v3": 3, "promoted-parquet": 3,
-    "columns-parquet": 4, "nested-columns-avro": 3, "write-default": 5, "spec-removed-v1": 3, "spec-changed-mor": 3,
-    "branch-changes": 4, "tag": 4, "fast-forward": 4, "expire": 4,
-}  # fmt: skip
+    "numbers-v2-parquet": 1,
+    "partition-identity-string-v2": 1,
+    "partition-void-v2": 1,
+    "sorted-v2": 2,
+    "update-cow-v1": 3,
+    "merge-mor-v2": 2,
+    "overwrite-v2": 3,
+    "compact-mor-v2": 4,
+    "delete-twice-in-a-file-mor-v2": 4,
+    "delete-twice-in-a-file-mor-v3": 4,
+    "upgrade-position-deletes": 4,
+    "equality-delete-v2-parquet": 3,
+    "delete-after-equality-delete-v2": 3,
+    "overwrite-after-equality-delete-v2": 3,
+    "upsert-v3-parquet": 3,
+    "lineage-update-cow-v3-parquet": 3,
+    "lineage-merge-mor-v3": 3,
+    "lineage-partitioned": 3,
+    "upgrade-v2-v3": 3,
+    "promoted-parquet": 3,
+    "columns-parquet": 4,
+    "nested-columns-avro": 3,
+    "write-default": 5,
+    "spec-removed-v1": 3,
+    "spec-changed-mor": 3,
+    "branch-changes": 4,
+    "tag": 4,
+    "fast-forward": 4,
+    "expire": 4,
+}
 """The scripts of which only the end is run, and the number of operations that made the table before."""
 
 CHANGED |= {case.name: 2 for case in awkward_writing.REWRITTEN}
