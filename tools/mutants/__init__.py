@@ -1,20 +1,20 @@
-"""Mutants of the reference: `spec_ref` with one small thing wrong, each to be killed by vectors or checks.
+"""Mutants of the reference: `spec_ref` with one small fault each, which vectors or checks should kill.
 
-A faulty adapter (`tests.faulty_adapters`) changes answers; a mutant changes the code. One that nothing notices is a
-rule that nothing proves::
+A faulty adapter (`tests.faulty_adapters`) changes answers; a mutant changes the code. A mutant that nothing notices
+shows a rule that nothing proves::
 
     make mutants                               # every mutant; prints the score and writes score.toml
-    python -m tools.mutants run hashing        # those whose name has a word in it
+    python -m tools.mutants run hashing        # the mutants whose name contains a word
     python -m tools.mutants draw               # draw new mutants where the code of a module changed
-    python -m tools.mutants check              # only see that each still fits the code
+    python -m tools.mutants check              # only check that each still fits the code
 
-A test may kill what no vector or check asks for (`tools.mutants.in_tests`); a mutant that was drawn is not left to one.
+A test may kill a mutant of code that no vector or check runs (`tools.mutants.in_tests`), unless the mutant was drawn.
 
-A mutant names a part of the syntax tree of a module (`tools.mutants.syntax`), not its text: comments and formatting do
-not matter to it.
+A mutant names a part of the syntax tree of a module (`tools.mutants.syntax`), not its text, so that comments and
+formatting do not matter.
 
-- `table.toml`: written by hand, each a rule of the spec got wrong.
-- `drawn.toml`: drawn by `tools.mutants.drawing` from the syntax trees, some of every module.
-- `equivalent.toml`: those that behave like the original, and why.
-- `score.toml`: what kills each, and the sums, which tests hold.
+- `table.toml`: mutants written by hand; each breaks a rule of the spec.
+- `drawn.toml`: mutants drawn by `tools.mutants.drawing` from the syntax trees, some of every module.
+- `equivalent.toml`: mutants that behave like the original, and why.
+- `score.toml`: what kills each mutant, and the totals, which tests check.
 """

@@ -1,4 +1,4 @@
-"""Running mutants: ``python -m tools.mutants run [WORD...]``, ``draw`` and ``check``; see `tools.mutants`."""
+"""Run mutants: ``python -m tools.mutants run [WORD...]``, ``draw`` and ``check``; see `tools.mutants`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SCORE_HEADING = """\
 
 
 def main(arguments: list[str]) -> int:
-    """Do what is asked; 0 unless a mutant survives."""
+    """Run the command; return 0 unless a mutant survives."""
     parser = argparse.ArgumentParser(prog="python -m tools.mutants", description=__doc__)
     parser.add_argument(
         "what",
@@ -55,7 +55,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _check() -> int:
-    """Apply every mutant to the syntax tree of its module, and run none; 1 where one does not fit."""
+    """Apply every mutant to the syntax tree of its module without running it; return 1 if one does not fit."""
     mutants = [*everything(), *load(SEQUENCES)]
     wrong = 0
     for mutant in mutants:
@@ -107,7 +107,7 @@ KINDS = ("killed", "equivalent", "survived", "stillborn")
 
 
 def score_text(mutants: list[Mutant], results: dict[str, tuple[str, str]]) -> str:
-    """Return the score in its file's form; mutants without a result are listed as untried."""
+    """Format the score as the text of its file; mutants without a result are listed as untried."""
     known = {one.id: results.get(one.id, ("untried", "")) for one in mutants}
     lines = [SCORE_HEADING, f"mutants = {len(mutants)}"]
     lines += [f"{kind} = {sum(status == kind for status, _ in known.values())}" for kind in (*KINDS, "untried")]

@@ -1,6 +1,6 @@
-"""Commits where something is wrong that no log of ``commit.replay`` can show: files that are gone, tables that are not.
+"""Commits to tables with faults that no log of ``commit.replay`` can show: missing files, replaced tables.
 
-The sentence next to each says what has to happen; the store is the one in memory that logs are replayed on.
+The docstring of each check states the required behaviour. The store is the in-memory store on which logs are replayed.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from typing import Any
 from tools.mutants.values import Check, refused
 
 MOST_READS = 200
-"""Files that a commit may read here before it counts as one that does not come to an end."""
+"""The number of reads after which a commit counts as endless."""
 
 
 class Endless(Exception):
-    """A commit reads again and again."""
+    """A commit reads files endlessly."""
 
 
 def _table(version: int = 2, *appended: Any) -> tuple[Any, Any]:
-    """A table in memory with files that were appended, and what commits to it."""
+    """Return a table in memory with appended files, and a function that commits to it."""
     from conformance.adapter_sdk.race_logs import PROPERTIES
     from conformance.operations.commits.fixtures import LOCATION, empty_table
     from conformance.operations.commits.reference import MemoryRunner, MemoryStore
@@ -49,7 +49,7 @@ def _base(runner: Any) -> Any:
 
 
 def _no_table() -> bool:
-    """What changes a table needs one (OCC001)."""
+    """Check that a change of a table requires the table to exist (OCC001)."""
     from conformance.operations.commits.fixtures import data
     from conformance.operations.commits.reference import MemoryRunner, MemoryStore
     from spec_ref.commits import changes
@@ -63,7 +63,7 @@ def _no_table() -> bool:
 
 
 def _list_gone() -> bool:
-    """The files of a table whose manifest list is gone are not known, and nothing is committed to it (SNP005)."""
+    """Check that nothing is committed to a table with a missing manifest list, as its files are unknown (SNP005)."""
     from conformance.operations.commits.fixtures import data
     from spec_ref.commits import changes
 
@@ -74,7 +74,7 @@ def _list_gone() -> bool:
 
 
 def _named_manifests() -> bool:
-    """A manifest that metadata of v1 names itself is listed by the next commit as it is (SNP006, MLS010 to MLS015)."""
+    """Check that the next commit lists a manifest that v1 metadata names itself (SNP006, MLS010 to MLS015)."""
     from conformance.operations.commits.fixtures import data
     from spec_ref.commits import changes
     from spec_ref.commits.payloads import FileKind
@@ -101,7 +101,7 @@ def _named_manifests() -> bool:
 
 
 def _bare_header() -> bool:
-    """A manifest of v1 that says nothing of its spec is of the first one, as there was no other (PAR014, MAN008)."""
+    """Check that a v1 manifest whose header names no spec has the first one (PAR014, MAN008)."""
     from spec_ref.commits.payloads import FileKind, decode
     from tools.derive.manifests import entry, manifest
 
@@ -111,7 +111,7 @@ def _bare_header() -> bool:
 
 
 def _replaced() -> bool:
-    """If the answer is lost and the table was replaced, the history does not show the outcome (OCC012)."""
+    """Check that, after a lost answer, the history of a replaced table does not show the outcome (OCC012)."""
     from conformance.operations.commits.fixtures import data
     from spec_ref.commits import CommitStateUnknown, changes
     from spec_ref.commits.effects import Swap
@@ -139,7 +139,7 @@ def _replaced() -> bool:
 
 
 def _expired() -> bool:
-    """Files that expired snapshots alone have are deleted, and none that is live (Snapshot Retention Policy)."""
+    """Check that files of only expired snapshots are deleted, and no live file (Snapshot Retention Policy)."""
     from conformance.operations.commits.fixtures import data, data_path
     from spec_ref.commits import changes
     from spec_ref.commits.payloads import FileKind
@@ -164,7 +164,7 @@ def _expired() -> bool:
 
 
 def _counts_left_out() -> bool:
-    """A manifest whose counts a list of v1 leaves out is counted by the first commit of v2 (MLS010 to MLS015)."""
+    """Check that the first v2 commit counts a manifest whose counts a v1 list leaves out (MLS010 to MLS015)."""
     from conformance.operations.commits.fixtures import UUID, data
     from spec_ref.commits import changes
     from spec_ref.commits.payloads import FileKind, encode
@@ -183,7 +183,7 @@ def _counts_left_out() -> bool:
 
 
 def _tag() -> bool:
-    """A tag stays with its snapshot (REF008), and has no retention of snapshots (REF003)."""
+    """Check that a tag stays at its snapshot (REF008), and that it has no retention of snapshots (REF003)."""
     from conformance.operations.commits.fixtures import data
     from spec_ref.commits import changes
     from spec_ref.snapshots.references import RefType, SnapshotRef
@@ -201,7 +201,7 @@ def _tag() -> bool:
 
 
 def _two_vectors() -> bool:
-    """One commit adds one deletion vector of a data file at most (DEL003)."""
+    """Check that a commit adds at most one deletion vector of a data file (DEL003)."""
     from conformance.operations.commits.fixtures import data, vector
     from spec_ref.commits import changes
 
@@ -212,7 +212,7 @@ def _two_vectors() -> bool:
 
 
 def _another_table() -> bool:
-    """Nothing is committed to a table of another UUID than that of the one that was planned on (TMD035)."""
+    """Check that nothing is committed to a table whose UUID differs from that of the planned one (TMD035)."""
     from conformance.operations.commits.fixtures import UUID, data
     from spec_ref.commits import changes
     from spec_ref.core.records import evolve
@@ -227,7 +227,7 @@ def _another_table() -> bool:
 
 
 def commits() -> dict[str, Check]:
-    """Commit to tables that do not exist, whose files are gone, or that were replaced."""
+    """Return the checks of commits to tables that do not exist, whose files are gone, or that were replaced."""
     every: dict[str, Callable[[], bool]] = {
         "no table": _no_table,
         "a list that is gone": _list_gone,

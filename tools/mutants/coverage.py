@@ -1,4 +1,4 @@
-"""What runs what: each case once, with the functions of the reference that it runs."""
+"""Measure which functions of the reference each case runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tools.mutants.mutant import ROOT
 CACHE = ROOT / ".cache" / "mutants"
 
 ASKING = ("commits", "fast_paths", "forms", "judging", "metrics", "values")
-"""The modules whose change has everything be measured again."""
+"""The modules that invalidate all measurements when they change."""
 
 Function = tuple[str, str]
 """A file and the qualified name of a function in it."""
@@ -30,16 +30,16 @@ Function = tuple[str, str]
 
 @dataclass
 class Coverage:
-    """Which cases run each function, and which functions run while modules are imported."""
+    """The cases that run each function, and the functions that run while modules are imported."""
 
     cases: dict[Function, list[str]] = field(default_factory=dict)
     imported: set[Function] = field(default_factory=set)
     wrong: list[str] = field(default_factory=list)
-    """Cases that do not come out as they should without any mutation: they prove nothing."""
+    """Cases that fail without any mutation, and therefore prove nothing."""
 
 
 def measure(preloaded: Preloaded, kind: str) -> Coverage:
-    """Run every case of a kind once and note the functions that each runs; nothing is cached while they run."""
+    """Run every case of a kind once, without caches, and record the functions that each runs."""
     status, found = apart(lambda: _measured(preloaded, kind), 3600)
     if status != DONE:
         raise RuntimeError(f"the cases of the kind {kind} could not be run: {found}")
@@ -48,7 +48,7 @@ def measure(preloaded: Preloaded, kind: str) -> Coverage:
 
 
 def joined(parts: Iterable[Coverage]) -> Coverage:
-    """Return what several kinds of cases run."""
+    """Combine the coverage of several kinds of cases."""
     coverage = Coverage()
     for part in parts:
         coverage.imported |= part.imported
@@ -101,7 +101,7 @@ def _measured(preloaded: Preloaded, kind: str) -> Coverage:
 
 
 def _uncached(original: Callable[..., Any]) -> Callable[..., Any]:
-    """In place of `functools.cache` and `functools.lru_cache`: no cache in what mutants change and in what asks it."""
+    """Replace `functools.cache` and `functools.lru_cache`: the reference and the cases run without caches."""
 
     def decorate(function: Any, given: Callable[[Any], Any]) -> Any:
         if not function.__module__.startswith(UNCACHED) or function.__module__.startswith(REGISTERS):
@@ -132,22 +132,22 @@ UNCACHED = (
 )
 
 REGISTERS = ("spec_ref.checks", "spec_ref.requirements")
-"""What reads files of the package that no mutant changes, and takes seconds each time."""
+"""Modules whose functions stay cached: they read files of the package that no mutant changes, and take seconds."""
 
 
-# Kept from run to run
+# Stored between runs
 
 
 _COVERAGE: list[Coverage] = []
 
 
 def covered(preloaded: Preloaded) -> Coverage:
-    """Return what runs what; measured once for each state of the reference, the vectors and the checks."""
+    """Return the coverage; it is measured once for each state of the reference, the vectors and the checks."""
     if not _COVERAGE:
         _COVERAGE.append(joined(_covered(preloaded, kind) for kind in ("vector", *CHECKS)))
         for case in _COVERAGE[0].wrong:
             if case.startswith("first:"):
-                continue  # the reference decided otherwise
+                continue  # the reference chose a different outcome
             print(f"without any mutation, {case} does not come out as it should: it is left out", file=sys.stderr)
     return _COVERAGE[0]
 

@@ -1,7 +1,7 @@
-"""Mutants drawn from the syntax trees of `spec_ref`: a fixed share of every module, the same ones each time.
+"""Mutants drawn from the syntax trees of `spec_ref`: a fixed share of every module, the same at each run.
 
 A mutation changes one token or drops one statement.
-Messages, annotations and docstrings are left alone: they are not rules.
+Messages, annotations and docstrings are not mutated, because they are not rules.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tools.mutants.mutant import ROOT, Mutant
 from tools.mutants.syntax import Misfit, difference
 
 SHARE = 120
-"""The lines of a module for each mutant of it, after its first."""
+"""The number of lines of a module per mutant, after the first mutant."""
 
 COMPARISONS: dict[type[ast.cmpop], tuple[str, str]] = {
     ast.Lt: ("<", "<="),
@@ -67,7 +67,7 @@ class Change:
     new: str
     kind: str
     where: str
-    """The function or class that it is in."""
+    """The function or class that contains the change."""
 
 
 class _Finder(ast.NodeVisitor):
@@ -79,7 +79,7 @@ class _Finder(ast.NodeVisitor):
         self.where: list[str] = []
         self.changes: list[Change] = []
 
-    # Places
+    # Positions
 
     def _start(self, node: ast.expr | ast.stmt) -> int:
         return self.begins[node.lineno - 1] + node.col_offset
@@ -96,7 +96,7 @@ class _Finder(ast.NodeVisitor):
         if found:
             self._add(start + found.start(), start + found.end(), new, kind)
 
-    # What is left alone
+    # Code that is not mutated
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
         self.where.append(node.name)
@@ -116,9 +116,9 @@ class _Finder(ast.NodeVisitor):
             self.visit(node.value)
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
-        """A message."""
+        """Skip an f-string, which is a message."""
 
-    # What is changed
+    # Mutations
 
     def visit_Compare(self, node: ast.Compare) -> None:
         left = node.left
@@ -192,7 +192,7 @@ def _is_refusal(node: ast.expr) -> bool:
 
 
 def _without_docstring(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """Yield the statements of a body that do something: strings among them document what comes before."""
+    """Yield the statements of a body, without strings, which are documentation."""
     for statement in body:
         if not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)):
             yield statement
@@ -207,7 +207,7 @@ def changes(source: str) -> list[Change]:
 
 
 def as_mutant(path: Path, source: str, change: Change) -> Mutant | None:
-    """Return a change as a part of the syntax tree; None where the result is not Python."""
+    """Convert a change into a mutant; return None if the result is not valid Python."""
     data = source.encode()
     made = (data[: change.start] + change.new.encode() + data[change.end :]).decode()
     try:
@@ -231,7 +231,7 @@ def as_mutant(path: Path, source: str, change: Change) -> Mutant | None:
 
 
 def fits(mutant: Mutant) -> bool:
-    """Whether what a mutant changes is in its module still."""
+    """Whether the module still has the part that a mutant changes."""
     try:
         mutant.tree()
     except Misfit:
@@ -240,9 +240,9 @@ def fits(mutant: Mutant) -> bool:
 
 
 def draw(path: Path, kept: list[Mutant]) -> list[Mutant]:
-    """Return the share of a module: those kept that still fit, and others, from as many functions as there are.
+    """Draw the mutants of a module: the stored ones that still fit, and new ones from as many functions as possible.
 
-    What is drawn follows from the text of the module alone.
+    The result depends only on the text of the module and the stored mutants.
     """
     source = path.read_text(encoding="utf-8")
     wanted = 1 + source.count("\n") // SHARE
@@ -251,7 +251,7 @@ def draw(path: Path, kept: list[Mutant]) -> list[Mutant]:
     functions = {one.id.split(":")[1] for one in drawn}
     pool = changes(source)
     random.Random(path.relative_to(ROOT).as_posix()).shuffle(pool)
-    pool.sort(key=lambda change: change.kind == "returns None")  # the least like a mistake that someone makes
+    pool.sort(key=lambda change: change.kind == "returns None")  # the least similar to a real mistake
     for new_functions_only in (True, False):
         for change in pool:
             if len(drawn) >= wanted:
@@ -267,6 +267,6 @@ def draw(path: Path, kept: list[Mutant]) -> list[Mutant]:
 
 
 def draw_all(kept: list[Mutant]) -> list[Mutant]:
-    """Return the drawn mutants of all modules of the reference, in the order of files."""
+    """Draw the mutants of all modules of the reference, in the order of files."""
     paths = sorted((ROOT / "spec_ref").rglob("*.py"))
     return [one for path in paths for one in draw(path, [old for old in kept if ROOT / old.file == path])]

@@ -1,9 +1,9 @@
-"""The questions of vectors, answered by the fast paths of the reference: kernels, vectorized decoding, random tables.
+"""Vectors answered by the fast paths of the reference: kernels, vectorized decoding, and random tables.
 
-A vector asks for one value, one row or a few entries, which the reference answers by its plain code. Its fast paths are
-for many at once. Here the values of vectors become rows of a column or entries of a large manifest, and each threshold
-below which a fast path is not used is 0. The expected answer is that of the vector. Metamorphic properties and filter
-pushdown are checked with a few seeds, as the tool does for engines.
+A vector has one value, one row or a few entries, for which the reference uses its plain code; its fast paths process
+many at once. Here the values of vectors become rows of a column or entries of a large manifest, and the thresholds of
+the fast paths are 0. The expected answer is that of the vector. Metamorphic properties and filter pushdown are checked
+with a few seeds, as the tool does for engines.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from typing import Any
 
 Check = Callable[[], bool]
 Rows = Mapping[str, tuple[str, dict[str, Any], dict[str, Any]]]
-"""Of each vector: its file, what all vectors of the file have, and itself."""
+"""For each vector its file, the common members of the file, and the vector."""
 
 COPIES = 3
-"""How often the values of the vectors are repeated in a column, so that each has every other as a neighbour."""
+"""The number of repetitions of the vectors' values in a column, so that each has every other value as a neighbour."""
 
 OTHER = 9_000
-"""The id of a column of files whose metrics no predicate asks for."""
+"""The id of a column whose metrics no predicate uses."""
 
 FILES = 40
-"""So many entries a manifest gets from the metrics of one vector."""
+"""The number of manifest entries for the metrics of one vector."""
 
 THRESHOLDS = {
     "spec_ref.columnar.encodings.avro.batches": {"FEW_OBJECTS": 0, "LOCKSTEP_WIDTH": 1},
     "spec_ref.columnar.encodings.avro.vectorized": {"LONG_LIST": 1, "MIN_VECTORIZED": 1},
     "spec_ref.columnar.murmur3_vectorized": {"MIN_VECTORIZED": 0},
 }
-"""By module: the thresholds below which it does not use its fast path."""
+"""By module, the thresholds below which it does not use its fast path."""
 
 UNEVEN = {"spec_ref.columnar.murmur3_vectorized": {"MIN_VECTORIZED": 0, "IDLE_BLOCKS": -1}}
-"""What makes values be hashed as those of very different lengths are."""
+"""The settings that hash all values as values of very different lengths."""
 
 LANED = ("manifest.read", "manifest.check", "manifest-list.read", "scan.plan", "commit.replay")
 """Operations that read manifests."""
@@ -59,7 +59,7 @@ def eager(thresholds: Mapping[str, Mapping[str, int]] = THRESHOLDS) -> Iterator[
 
 
 def vectorized(rows: Rows, right: Callable[[str], bool], corruptions: Mapping[str, Check]) -> dict[str, Check]:
-    """Return vectors and corruptions whose manifests are decoded vectorized, however few entries they have."""
+    """Return the checks of vectors and corruptions with vectorized decoding of every manifest."""
 
     def vector(name: str) -> bool:
         with eager():
@@ -83,7 +83,7 @@ def _known(row: Mapping[str, Any]) -> bool:
 
 
 def columnar(rows: Rows) -> dict[str, Check]:
-    """Vectors of one type, transform, schema or predicate together as a column, by the name of the first."""
+    """Combine vectors with the same type, transform, schema or predicate into columns, named after the first vector."""
     makers: dict[str, tuple[Callable[[str, Cases], bool], ...]] = {
         "hash": (_kernel,),
         "transform": (_kernel, _constant),
@@ -114,7 +114,7 @@ Cases = list[tuple[dict[str, Any], Any]]
 
 
 def _kernel(operation: str, cases: Cases) -> bool:
-    """Values as a column of the kernels, which are those that Spark's workers ask."""
+    """Check values as a column of the kernels that Spark's workers run."""
     from conformance.engines.spark_reference.kernels import answer_questions
     from conformance.operations.registry import OPERATIONS
 
@@ -146,7 +146,7 @@ def _predicate(args: Mapping[str, Any], schema: Any) -> Any:
 
 
 def _evaluated(_operation: str, cases: Cases) -> bool:
-    """Rows as an Arrow table, in one batch and in several."""
+    """Check rows as an Arrow table, in one batch and in several."""
     import pyarrow as pa
 
     from conformance.operations.wire import from_exchange
@@ -166,7 +166,7 @@ def _evaluated(_operation: str, cases: Cases) -> bool:
 
 
 def _constant(_operation: str, cases: Cases) -> bool:
-    """Results of a transform in a partition tuple: those of identity alone are values of the column (PRJ002)."""
+    """Check results in a partition tuple: only those of identity are values of the column (PRJ002)."""
     from conformance.operations.wire import from_exchange
     from spec_ref.partitioning.spec import PartitionField, PartitionSpec, identity_values
     from spec_ref.partitioning.transforms import Identity, parse_transform
@@ -183,7 +183,7 @@ def _constant(_operation: str, cases: Cases) -> bool:
 
 
 def _partitioned(_operation: str, cases: Cases) -> bool:
-    """Rows of one column in twos, as tuples of two identity fields: what is left of a filter is true of the same."""
+    """Check pairs of rows as tuples of two identity fields: their residual filter has the same result."""
     import numpy as np
 
     from conformance.operations.wire import from_exchange
@@ -232,14 +232,14 @@ def _partitioned(_operation: str, cases: Cases) -> bool:
 
 
 def _transformed(predicate: Any) -> bool:
-    """Whether a predicate has more than plain columns and constants in it."""
+    """Whether a predicate has other terms than columns and constants."""
     return any(
         word in json.dumps(predicate) for word in ('"apply"', '"transform"', '"reference"', '"function"', '"id"')
     )
 
 
 def _renamed(predicate: Any) -> Any:
-    """Return a predicate of one column as one of the column ``other``."""
+    """Replace the column in a predicate by ``other``."""
     if not isinstance(predicate, dict):
         return predicate
     return {
@@ -249,7 +249,7 @@ def _renamed(predicate: Any) -> Any:
 
 
 def _in_sql(_operation: str, cases: Cases) -> bool:
-    """Comparisons as SQL has them (EXP025): of null they are not true, and neither are their negations."""
+    """Check comparisons with SQL's logic (EXP025): with null they are not true, and neither are their negations."""
     from conformance.operations.wire import from_exchange
     from spec_ref.expressions.binding import bind
     from spec_ref.expressions.bound import evaluate
@@ -277,7 +277,7 @@ def _in_sql(_operation: str, cases: Cases) -> bool:
 
 
 def _bounds(rows: Rows) -> dict[str, list[tuple[bytes, bool]]]:
-    """By primitive type: bytes that vectors decode as a bound, and whether they may be refused."""
+    """Return, by primitive type, bytes that vectors decode as a bound, and whether they may be refused."""
     found: dict[str, list[tuple[bytes, bool]]] = {}
     for _, content, row in rows.values():
         type_ = row["args"].get("type")
@@ -289,7 +289,7 @@ def _bounds(rows: Rows) -> dict[str, list[tuple[bytes, bool]]]:
 
 
 def _suspected(type_: str, bounds: list[tuple[bytes, bool]]) -> bool:
-    """Bounds of a second column that are none of its type are not overlooked where many are checked at once."""
+    """Check that vectorized checks of many entries notice malformed bounds of a second column."""
     from spec_ref.columnar.manifests.entry_columns import column_batches
     from spec_ref.columnar.manifests.rules import suspect_entries
     from spec_ref.core.versions import V3
@@ -332,7 +332,7 @@ def _entry(number: int, partition: Mapping[int, Any], **metrics: Any) -> Any:
 
 
 def _judged(_operation: str, cases: Cases) -> bool:
-    """Metrics as those of entries of a manifest, which are judged all at once."""
+    """Check metrics as entries of a manifest, which are evaluated together."""
     import numpy as np
 
     from spec_ref.columnar.expressions.metrics_evaluation import matching_files
@@ -363,7 +363,7 @@ def _judged(_operation: str, cases: Cases) -> bool:
             if name in metrics
         }
         others: dict[str, Any] = {name: {OTHER: b"x" if "bounds" in name else 1} for name in maps}
-        # The entries of a map have no order.
+        # The entries of a map are unordered.
         maps = {name: {**maps[name], **others[name]} if number % 2 else {**others[name], **maps[name]} for name in maps}
         return _entry(number, {}, record_count=int(metrics["record_count"]), **maps)
 

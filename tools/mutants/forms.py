@@ -13,11 +13,11 @@ from tools.mutants.fast_paths import Check, Rows, eager
 
 SEEDS = {"equivalence": 200, "law": 12, "written": 60}
 
-# Forms
+# Round trips
 
 
 def forms(rows: Rows) -> dict[str, Check]:
-    """Predicates of vectors, read, written and read again: what is written means what was read (Appendix B)."""
+    """Return the checks of documents in vectors that are read, written and read again (Appendix B)."""
     found: dict[str, list[Any]] = {}
     for file, _, row in rows.values():
         args = row["args"]
@@ -43,7 +43,7 @@ def forms(rows: Rows) -> dict[str, Check]:
 
 
 def _rendered(rows: list[tuple[dict[str, Any], dict[str, Any]]]) -> bool:
-    """Files that readers have to refuse have a finding, and others none but that created-by is missing (PUF025)."""
+    """Check that Puffin files have findings if readers must refuse them, and otherwise at most PUF025."""
     from spec_ref.statistics.puffin_checks import check_puffin
 
     def found(data: str) -> set[str]:
@@ -54,7 +54,7 @@ def _rendered(rows: list[tuple[dict[str, Any], dict[str, Any]]]) -> bool:
 
 
 def _packed(document: Any) -> bool:
-    """Metadata as gzip is the same, and is refused where the end is cut off (TMD030)."""
+    """Check that gzip metadata reads like plain metadata, and is refused if its end is missing (TMD030)."""
     from spec_ref.core.errors import SpecError
     from spec_ref.table_metadata.reader import read_metadata
     from spec_ref.table_metadata.writer import to_bytes
@@ -73,11 +73,11 @@ def _packed(document: Any) -> bool:
 
 
 MOST_UNKNOWN = 30
-"""So many members that nobody knows an object gets: there is a number of them that makes up for all that it lacks."""
+"""The limit on unknown members that are added to an object: one of the numbers below it offsets its missing members."""
 
 
 def _kept(document: Any) -> bool:
-    """Members that no version knows stay where metadata is read and written (TMD029), and so does what is current."""
+    """Check that reading and writing keeps unknown members (TMD029) and the current snapshot."""
     from spec_ref.table_metadata.reader import read_metadata
     from spec_ref.table_metadata.writer import write_metadata
 
@@ -104,7 +104,7 @@ def _written_again(predicates: list[Any]) -> bool:
     for json_ in [*predicates, *map(_without_catalogs, predicates)]:
         try:
             read = predicate_from_json(json_)
-        except SpecError:  # of a vector whose answer is, or may be, a refusal
+        except SpecError:  # the vector expects or permits a refusal
             continue
         if predicate_from_json(json.loads(json.dumps(predicate_to_json(read)))) != read:
             return False
@@ -112,7 +112,7 @@ def _written_again(predicates: list[Any]) -> bool:
 
 
 def _without_catalogs(json_: Any) -> Any:
-    """A predicate whose functions are recognised only by their names."""
+    """Return a predicate without the catalogs of its functions, which are then recognised by name only."""
     if isinstance(json_, list):
         return [_without_catalogs(one) for one in json_]
     if not isinstance(json_, dict):
@@ -122,7 +122,7 @@ def _without_catalogs(json_: Any) -> Any:
     return {name: _without_catalogs(one) for name, one in json_.items()}
 
 
-# Tables at random
+# Random tables
 
 
 def _reference() -> Any:
@@ -133,7 +133,7 @@ def _reference() -> Any:
 
 
 def equivalence() -> dict[str, Check]:
-    """Filter pushdown, as ``iceberg-conformance filter-pushdown`` checks it."""
+    """Return the checks of filter pushdown, as ``iceberg-conformance filter-pushdown`` runs them."""
     from conformance.properties.filter_pushdown import judge_case
     from conformance.properties.tables import make_case, write_table
 
@@ -147,7 +147,7 @@ def equivalence() -> dict[str, Check]:
 
 
 def laws() -> dict[str, Check]:
-    """Metamorphic properties, as ``iceberg-conformance metamorphic`` checks them."""
+    """Return the checks of metamorphic properties, as ``iceberg-conformance metamorphic`` runs them."""
     from conformance.properties.metamorphic import make_property_script, try_property
     from conformance.properties.metamorphic_properties import PROPERTIES
 
@@ -159,7 +159,7 @@ def laws() -> dict[str, Check]:
 
 
 def written() -> dict[str, Check]:
-    """Tables of scripts at random: whatever the reference writes is valid, at every level and in every snapshot."""
+    """Return the checks of random scripts: every table is valid, at every level and in every snapshot."""
     from conformance.operations.protocol import Unsupported
     from conformance.properties.scenario_tables import ScriptedTable, write_script
     from conformance.properties.script_maker import Size

@@ -1,4 +1,4 @@
-"""Import a mutant in the place of its module."""
+"""Import a mutant in place of its module."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class _Changed(importlib.machinery.SourceFileLoader):
 
 
 class Finder(importlib.abc.MetaPathFinder):
-    """Finds the mutant where its module is imported, once it is the first of ``sys.meta_path``."""
+    """Finds the mutant instead of its module, once it is first in ``sys.meta_path``."""
 
     def __init__(self, mutant: Mutant) -> None:
         self.mutant = mutant

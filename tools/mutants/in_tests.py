@@ -1,7 +1,7 @@
-"""A pytest plugin that puts a mutant in the place of its module, and what runs it: tests kill what no vector asks for.
+"""A pytest plugin that replaces a module by a mutant, and its runner: tests kill mutants that no vector can.
 
-A killer ``test:tests/x/test_y.py::test_z`` is a test that passes, and fails with the mutant. It runs in its own
-process, where the mutant is there before anything of the reference is imported.
+A killer ``test:tests/x/test_y.py::test_z`` is a test that passes, and fails with the mutant. It runs in a separate
+process, which installs the mutant before it imports anything of the reference.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ VARIABLE = "ICEBERG_CONFORMANCE_MUTANT"
 KIND = "test:"
 PYTEST = (sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider")
 FAILED = 1
-"""The exit status of pytest where a test failed; other ones say that none could be run."""
+"""The exit status of pytest if a test failed; others except 0 mean that no test could be run."""
 
 
 def fails(mutant: Mutant | None, killer: str, seconds: int = 600) -> bool:

@@ -1,4 +1,4 @@
-"""What mutants are held against: vectors, the validator's corruptions, tables, races, and what is asked directly."""
+"""The cases that mutants are run against: vectors, the validator's corruptions, tables, races, and direct checks."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ PRELOADED = (
 
 OURS = ("spec_ref", "conformance", "corruptions")
 LONGEST_CASE = 60
-"""Seconds of processor time after which a case that did not come to an end counts as failed: it hangs."""
+"""The processor time in seconds after which a running case counts as failed, because it hangs."""
 
 READING = ("table.read", "scan.plan", "commit.replay")
-"""Operations that take longer than others, and are asked last."""
+"""Slow operations, which are run last."""
 
 
 class Hanging(BaseException):
@@ -62,7 +62,7 @@ class Hanging(BaseException):
 
 
 class Preloaded:
-    """What all mutants are held against, read once."""
+    """The modules and vectors that all mutants need, loaded once."""
 
     def __init__(self) -> None:
         for name in (*LIBRARIES, *PRELOADED, *modules()):
@@ -75,14 +75,14 @@ class Preloaded:
                     self.rows[row["id"]] = (str(path), content, row)
 
     def vectors(self) -> list[str]:
-        """Return the names of all vectors, in an order that has something of everything early and what is slow last."""
+        """Return the names of all vectors: shuffled, so that the variety is early, with slow ones last."""
         names = sorted(self.rows)
         random.Random(0).shuffle(names)
         return sorted(names, key=lambda name: self.rows[name][1]["operation"] in READING)
 
 
 def forget() -> None:
-    """Let what is changed, and what uses it, be imported again."""
+    """Remove the changed modules and their users from ``sys.modules``, so that they are imported again."""
     for name in [name for name in sys.modules if name.partition(".")[0] in OURS or name.startswith("tools.grid")]:
         del sys.modules[name]
 
@@ -101,12 +101,12 @@ class Judges:
         self._checks: dict[str, dict[str, Callable[[], bool]]] = {}
 
     def right(self, case: str) -> bool:
-        """Whether a case comes out as it should."""
+        """Whether a case passes."""
         kind, _, name = case.partition(":")
         return self.vector(name) if kind == "vector" else self.checks(kind)[name]()
 
     def vector(self, name: str, *, first: bool = False) -> bool:
-        """Whether a vector passes; with the first of the outcomes that it permits, where that is asked."""
+        """Whether a vector passes; with ``first``, only its first permitted outcome counts."""
         from conformance.operations.protocol import Ok, Refused, Unsupported
         from conformance.operations.registry import OPERATIONS
         from conformance.runner.judge import Outcome, judge
@@ -120,7 +120,7 @@ class Judges:
 
         with places([vector]) as (placed,):
             answer = perform(self.operations, placed.operation.name, placed.args, self.refusals)
-            answer = json.loads(encode_answer({"seq": 0, **answer}))  # as it crosses the protocol
+            answer = json.loads(encode_answer({"seq": 0, **answer}))  # in the form that the protocol transports
             if "ok" in answer:
                 given: Any = Ok(answer["ok"])
             elif "error" in answer:
@@ -130,7 +130,7 @@ class Judges:
             return judge(placed, given).outcome is Outcome.PASSED
 
     def checks(self, kind: str) -> dict[str, Callable[[], bool]]:
-        """Return the checks of a kind by name."""
+        """Return the checks of a kind, by name."""
         if kind not in self._checks:
             self._checks[kind] = CHECKS[kind](self)
         return self._checks[kind]
@@ -154,7 +154,7 @@ def _corruptions(_judges: Judges) -> dict[str, Callable[[], bool]]:
             len(finding.examples) != (min(finding.count, MAX_EXAMPLES) if finding.count > 1 else 0)
             for finding in report.findings
         ):
-            return False  # the number of places is not the count that it reports
+            return False  # the number of places differs from the reported count
         if one.severity == "error":
             return one.code in errors and errors <= {one.code, *one.also}
         reported = {(finding.requirement, finding.severity.value) for finding in report.findings}
@@ -164,7 +164,7 @@ def _corruptions(_judges: Judges) -> dict[str, Callable[[], bool]]:
 
 
 def _tables(_judges: Judges) -> dict[str, Callable[[], bool]]:
-    """Golden tables: those that engines wrote are valid, the broken ones are not."""
+    """Return checks of golden tables: those that engines wrote are valid, the broken ones are not."""
     from conformance.validator.context import Level
     from conformance.validator.local import Local
     from conformance.validator.run import Snapshots, validate
@@ -181,7 +181,7 @@ def _tables(_judges: Judges) -> dict[str, Callable[[], bool]]:
 
 
 def _races(_judges: Judges) -> dict[str, Callable[[], bool]]:
-    """Races of two writers in every order, with a fault, and with a reader."""
+    """Return checks of races of two writers in every order, with a fault, and with a reader."""
     from conformance.races import suites
 
     def sound(race: Any) -> bool:
@@ -196,9 +196,9 @@ def _races(_judges: Judges) -> dict[str, Callable[[], bool]]:
 
 
 def _firsts(judges: Judges) -> dict[str, Callable[[], bool]]:
-    """Vectors that permit several outcomes, of which the reference has the first: the likeliest, or the sharpest.
+    """Return checks that the reference has the first of several permitted outcomes: the likeliest or the sharpest.
 
-    Where it decided otherwise, nothing is held.
+    Checks that the unchanged reference fails, because it chose a different outcome, do not count.
     """
     names = [name for name, (_, _, row) in judges.preloaded.rows.items() if "any_of" in row["expect"]]
     return {name: lambda name=name: judges.vector(name, first=True) for name in names}  # type: ignore[misc]
@@ -224,7 +224,7 @@ CHECKS: dict[str, Callable[[Judges], dict[str, Callable[[], bool]]]] = {
 
 
 def failing(judges: Judges, cases: Iterable[str]) -> str | None:
-    """Return the first case that does not come out as it should; an exception is one too."""
+    """Return the first case that fails or raises an exception."""
     signal.signal(signal.SIGPROF, _too_long)
     for case in cases:
         signal.setitimer(signal.ITIMER_PROF, LONGEST_CASE)
@@ -243,7 +243,7 @@ def _too_long(_signal: int, _frame: object) -> None:
 
 
 def quiet() -> None:
-    """Let nothing of this process be seen."""
+    """Suppress all output of this process."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     if not os.environ.get("MUTANTS_DEBUG"):

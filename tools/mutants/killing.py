@@ -1,7 +1,7 @@
-"""Where mutants are tried with vectors and checks: a forked process for each, in which one module is replaced.
+"""Run mutants against vectors and checks: a forked process for each, in which one module is replaced.
 
-The process that forks has loaded everything and run nothing. A mutant changes the code of a function where it is, or
-where what it changes runs while modules are imported, `spec_ref` and what uses it are imported again.
+The parent process has loaded everything and run nothing. A mutant replaces the code of a function. If the changed code
+runs while modules are imported, `spec_ref` and its users are imported again instead.
 """
 
 from __future__ import annotations
@@ -41,19 +41,19 @@ MOST = {
     "table": 20,
     "race": 60,
 }
-"""The cases of the kinds that take long that one mutant is held against, in the order of the kinds."""
+"""The maximum number of cases of each slow kind that one mutant is run against, in the order of the kinds."""
 TIMEOUT = 1800
-"""Seconds of processor time for all cases of a mutant, more than they take, where a case hangs outside of Python."""
+"""The limit on processor time in seconds for all cases of a mutant, for cases that hang outside of Python."""
 
 RACED = ("spec_ref/commits/", "spec_ref/manifest_lists/", "spec_ref/row_lineage/", "spec_ref/snapshots/")
-"""Where what a mutant changes is held against races too, which take long."""
+"""The paths whose mutants are also run against races, which are slow."""
 
 
-# In the process that forks
+# In the parent process
 
 
 def materialize() -> tuple[str, Any]:
-    """Put the golden tables in their place, in a separate process as it imports the reference."""
+    """Create the golden tables in their place, in a separate process because that imports the reference."""
 
     def work() -> None:
         from conformance.vectors.golden_tables import materialize as put
@@ -66,10 +66,10 @@ def materialize() -> tuple[str, Any]:
 def find_killer(
     preloaded: Preloaded, mutant: Mutant, killer: str | None, coverage: Callable[[], Coverage]
 ) -> tuple[str, str]:
-    """Hold one mutant against everything that runs what it changes.
+    """Run one mutant against everything that runs the changed code.
 
     Returns:
-        ``killed`` and by what; ``stillborn`` and why, where it cannot even be imported; ``survived``.
+        ``killed`` and the killer; ``stillborn`` and the reason, if the mutant cannot be imported; or ``survived``.
     """
     covered = coverage()
     function = mutant.function()
@@ -87,7 +87,7 @@ def find_killer(
 
 
 def dies(preloaded: Preloaded, mutant: Mutant, killer: str, function: str | None = None) -> bool:
-    """Whether one case kills a mutant; ``function`` as `_try` takes it."""
+    """Whether one case kills a mutant; ``function`` has the same meaning as in `_try`."""
     if killer.startswith(in_tests.KIND):
         return in_tests.fails(mutant, killer)
     status, found = apart(lambda: _try(preloaded, mutant, [killer], function), TIMEOUT)
@@ -103,11 +103,11 @@ def _try(preloaded: Preloaded, mutant: Mutant, cases: Iterable[str], function: s
 
 
 def in_place_of(mutant: Mutant, *, patches: bool = True) -> None:
-    """Put a mutant in the place of its module, in this process.
+    """Replace the module of a mutant by the mutant, in this process.
 
     Args:
         mutant: the mutant.
-        patches: whether functions that are there may get its code; otherwise all is imported again.
+        patches: whether the code of existing functions may be replaced; otherwise everything is imported again.
     """
     if not patches or not _patched(mutant):
         forget()
@@ -115,12 +115,12 @@ def in_place_of(mutant: Mutant, *, patches: bool = True) -> None:
 
 
 def candidates(preloaded: Preloaded, mutant: Mutant, coverage: Coverage) -> list[str]:
-    """Return the cases that could kill a mutant: those that run its function, or all where it is outside of one."""
+    """Return the cases that could kill a mutant: those that run its function, or all if it is not in a function."""
     function = mutant.function()
     key = (mutant.file, function or "")
     cases = coverage.cases.get(key, [])
     if function is None or key in coverage.imported:
-        # What is done while modules are imported may show wherever they, or those that import them, run.
+        # Code that runs on import may affect all cases that run the module or a module that imports it.
         files = {mutant.file, *_importing(mutant.module)}
         cases = list(cases)
         taken = set(cases)
@@ -137,7 +137,7 @@ def candidates(preloaded: Preloaded, mutant: Mutant, coverage: Coverage) -> list
 
 
 def _by_cost(preloaded: Preloaded, cases: list[str], *, raced: bool) -> Iterator[list[str]]:
-    """Yield the cases in kinds, the quick ones first; of the slow ones as many as `MOST` says, from all over them."""
+    """Yield the cases by kind, quick ones first; of slow kinds an evenly drawn sample, as large as `MOST` allows."""
     kinds: dict[str, list[str]] = {"quick": [], **{kind: [] for kind in MOST}}
     for case in cases:
         kind, _, name = case.partition(":")
@@ -162,7 +162,7 @@ def _importing(module: str) -> Iterator[str]:
 
 
 def all_cases(preloaded: Preloaded, coverage: Coverage) -> list[str]:
-    """Return all cases, the quick ones first."""
+    """Return all cases, vectors first."""
     wrong = set(coverage.wrong)
     vectors = [case for name in preloaded.vectors() if (case := f"vector:{name}") not in wrong]
     others = sorted({case for cases in coverage.cases.values() for case in cases if not case.startswith("vector:")})
@@ -170,10 +170,10 @@ def all_cases(preloaded: Preloaded, coverage: Coverage) -> list[str]:
 
 
 def _patched(mutant: Mutant) -> bool:
-    """Give the functions of the module, as they are in this process, the code that the mutant has; whether any has it.
+    """Replace the code of the module's functions in this process by that of the mutant; return whether any changed.
 
-    That takes a hundredth of the time of importing everything again. It is right for a function that has not run yet,
-    because its name, its arguments and the variables around it are the same.
+    This takes a hundredth of the time of importing everything again. It is correct for a function that has not run yet,
+    because its name, its arguments and its free variables are the same.
     """
     path = str(ROOT / mutant.file)
     old = list(_codes(compile((ROOT / mutant.file).read_text(encoding="utf-8"), path, "exec", dont_inherit=True)))

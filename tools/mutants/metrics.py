@@ -1,6 +1,6 @@
-"""Metrics of data files: those that Iceberg-Java records for its files, and those of shapes and bytes by hand.
+"""Metrics of data files: those that Iceberg-Java records for its files, and hand-written ones of shapes and bytes.
 
-No operation of the protocol asks for them, so that the reference is asked directly.
+No operation of the protocol returns them, so that the checks call the reference directly.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ GOLDEN = ROOT / "vectors" / "golden" / "data-files"
 
 MAPS = ("column_sizes", "value_counts", "null_value_counts", "nan_value_counts", "lower_bounds", "upper_bounds")
 ORC_NESTED = frozenset({"16", "17", "18", "20", "22", "23", "24"})
-"""Columns of which Iceberg-Java says other things in ORC: it counts lists, maps and structs, and leaves maps without
+"""Columns whose metrics differ in Iceberg-Java's ORC files: it counts lists, maps and structs, and leaves maps without
 ids."""
 
 ORC_OTHERWISE = {
@@ -33,7 +33,7 @@ ORC_OTHERWISE = {
 }
 
 
-def _told(metrics: Any) -> dict[str, dict[str, Any]]:
+def _metrics_as_json(metrics: Any) -> dict[str, dict[str, Any]]:
     return {
         name: {
             str(key): item.hex().upper() if isinstance(item, bytes) else item
@@ -53,7 +53,8 @@ def _parquet() -> bool:
 
     java, found = _java()["metrics.parquet"], parquet_metrics((GOLDEN / "metrics.parquet").read_bytes())
     return (
-        _told(found) == {name: java[name] for name in MAPS} and list(found.split_offsets or ()) == java["split_offsets"]
+        _metrics_as_json(found) == {name: java[name] for name in MAPS}
+        and list(found.split_offsets or ()) == java["split_offsets"]
     )
 
 
@@ -66,7 +67,7 @@ def _orc() -> bool:
         left_out = ORC_OTHERWISE[name]
         ours, theirs = (
             {key: one for key, one in shown.items() if key not in left_out}
-            for shown in (_told(found)[name], java[name])
+            for shown in (_metrics_as_json(found)[name], java[name])
         )
         return bool(ours == theirs)
 
@@ -74,15 +75,15 @@ def _orc() -> bool:
 
 
 def _avro() -> bool:
-    """The Avro file has the rows of the Parquet file, whose metrics Iceberg-Java recorded; Avro has no sizes."""
+    """Check that an Avro file has the metrics that Iceberg-Java recorded for the same rows in Parquet, except sizes."""
     from spec_ref.data_files.avro_metrics import avro_metrics
 
-    java, found = _java()["metrics.parquet"], _told(avro_metrics((GOLDEN / "metrics.avro").read_bytes()))
+    java, found = _java()["metrics.parquet"], _metrics_as_json(avro_metrics((GOLDEN / "metrics.avro").read_bytes()))
     return all(found[name] == java[name] for name in MAPS[1:]) and not found["column_sizes"]
 
 
 def _parts_of_variants() -> bool:
-    """A record of metadata and value is a variant where they have no ids, and a struct where they have (AVR011)."""
+    """Check that a record of metadata and value is a variant without ids, and a struct with ids (AVR011)."""
     from spec_ref.data_files.avro_metrics import avro_metrics
 
     def fields(*ids: int | None) -> list[dict[str, Any]]:
@@ -99,7 +100,7 @@ def _parts_of_variants() -> bool:
         schema = {"type": "record", "name": "table", "fields": [{"name": "v", "type": record, "field-id": 1}]}
         row = {"v": dict(zip(("metadata", "value"), parts, strict=True))}
         data = avro.container(schema, [(2, 2 * avro.encode(schema, row))], {})
-        if _told(avro_metrics(data))["value_counts"] != counted:
+        if _metrics_as_json(avro_metrics(data))["value_counts"] != counted:
             return False
     return True
 
@@ -120,9 +121,9 @@ BOXES: tuple[tuple[str, str, tuple[bytes, ...], tuple[tuple[float, ...], tuple[f
     ("geography-of-edges", "geography", (LINE,), None),
     ("geography-off-the-globe", "geography", (_point(0.0, 91.0),), None),
 )
-"""Objects, and the least and the greatest coordinates of each dimension, as `struct` packs them (BND001 to BND004).
+"""Objects, and the smallest and largest coordinates of each dimension, as `struct` packs them (BND001 to BND004).
 
-There are none where a dimension has no coordinates, or edges of a geography lead where no coordinate is."""
+There are no bounds if a dimension has no coordinates, or if edges of a geography may pass outside the coordinates."""
 
 
 def _box(type_: str, objects: tuple[bytes, ...], corners: Any) -> bool:
@@ -134,7 +135,7 @@ def _box(type_: str, objects: tuple[bytes, ...], corners: Any) -> bool:
 
 
 def _no_object() -> bool:
-    """Bytes that are not well-known binary have no corners, and a file with them is reported (NOT010)."""
+    """Check that bytes which are not well-known binary have no bounds, and that their file has a finding (NOT010)."""
     from spec_ref.manifests.computed_metrics import compute_value_metrics, encode_bounds
     from spec_ref.schemas.type_json import type_from_json
 
@@ -143,7 +144,7 @@ def _no_object() -> bool:
 
 
 def _sizes() -> bool:
-    """The column sizes that a writer records are those of the file's footer, by the paths of the columns (DFL011)."""
+    """Check that the recorded column sizes are those of the file's footer, by the paths of the columns (DFL011)."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -195,7 +196,7 @@ def _sizes() -> bool:
 
 
 def _chunks() -> bool:
-    """A stored chunk that declares more bytes than its part of an ORC file has is damaged (ORC008)."""
+    """Check that a stored chunk that declares more bytes than its part of an ORC file is damaged (ORC008)."""
     import pyarrow as pa
     from pyarrow import orc
 
@@ -222,7 +223,7 @@ def _chunks() -> bool:
 
 
 def _varint(data: bytes, at: int) -> tuple[int]:
-    """The length of the footer, which is the first field of the postscript."""
+    """Return the length of the footer, which is the first field of the postscript."""
     assert data[at] == 1 << 3
     value = shift = 0
     while True:
@@ -241,7 +242,7 @@ def _inflated(data: bytes, at: int, header: int) -> bytes:
 
 
 def _with_length(tail: bytes, length: int) -> bytes:
-    """The postscript and its size, where the footer has another length."""
+    """Return the postscript with another footer length, and its size."""
     end = next(place for place in range(1, len(tail)) if tail[place] < 0x80) + 1
     number = bytearray()
     while length > 0x7F:
@@ -252,7 +253,7 @@ def _with_length(tail: bytes, length: int) -> bytes:
 
 
 def _units() -> bool:
-    """Times that a file stores in a coarser or a finer unit than the column's count in that of the column."""
+    """Check that times stored in a coarser or finer unit are converted to the unit of the column."""
     import pyarrow as pa
 
     from spec_ref.columnar.manifests.computed_metrics import comparable
@@ -263,7 +264,7 @@ def _units() -> bool:
 
 
 def metrics() -> dict[str, Check]:
-    """Metrics of golden files and of shapes."""
+    """Return the checks of the metrics of golden files and of shapes."""
     rows: tuple[tuple[Any, ...], ...] = BOXES
     boxes = {f"box {name}": partial(_box, *case) for name, *case in rows}
     return {

@@ -1,4 +1,4 @@
-"""What a mutant is, and the files they are kept in."""
+"""Mutants, and the files in which they are stored."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ LAST = ROOT / ".cache" / "mutants" / "killers.jsonl"
 
 @dataclass(frozen=True)
 class Mutant:
-    """One small thing wrong in one module."""
+    """A small fault in one module."""
 
     id: str
     file: str
     """The path from the root of the project."""
 
     old: str
-    """The part of the syntax tree that is changed; see `tools.mutants.syntax`."""
+    """The part of the syntax tree that the mutant changes; see `tools.mutants.syntax`."""
 
     new: str
     breaks: str
-    """What is wrong with it, in a few words."""
+    """The fault, in a few words."""
 
     codes: tuple[str, ...] = ()
-    """Requirements that it breaks."""
+    """The requirements that it breaks."""
 
     where: str = ""
-    """The qualified name of the class or function that the part is in; empty for the module."""
+    """The qualified name of the class or function that contains the part; empty for the module."""
 
     nth: str = ""
-    """Which part is meant, where several are equal."""
+    """The number of the part, if several are equal."""
 
     drawn: bool = field(default=False, compare=False)
 
@@ -54,26 +54,26 @@ class Mutant:
         return self.file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
     def tree(self) -> ast.Module:
-        """Return the syntax tree of the module with the mutation; raises as `change` does."""
+        """Return the syntax tree of the mutated module; raise the errors of `change`."""
         return self.change()[0]
 
     def line(self) -> int:
-        """Return the first line of what is changed, counted from 1; raises as `change` does."""
+        """Return the first changed line, counted from 1; raise the errors of `change`."""
         return self.change()[1]
 
     def function(self) -> str | None:
-        """Return the qualified name of the function that is changed, as code objects have it; None where none is.
+        """Return the qualified name of the changed function, as code objects have it; None if there is none.
 
-        What is changed inside of a function in another counts for the outer one, and what is done when a function is
-        defined, as the values of its defaults, for none. Raises as `change` does.
+        A change in a nested function counts for the outer one. Code that runs when a function is defined, such as its
+        default values, belongs to no function. The method raises the errors of `change`.
         """
         return self.change()[2]
 
     def change(self) -> tuple[ast.Module, int, str | None]:
-        """Return the syntax tree of the module with the mutation, the first line of what is changed, and its function.
+        """Return the syntax tree of the mutated module, the first changed line, and the changed function.
 
         Raises:
-            Misfit: what it changes is not there.
+            Misfit: the module does not have the part.
         """
         try:
             return changed(parsed(self.file), Change(self.where, self.old, self.new, self.nth))
@@ -83,42 +83,42 @@ class Mutant:
 
 @cache
 def parsed(file: str) -> ast.Module:
-    """Return the syntax tree of a module of the project; it is shared and not to be changed."""
+    """Return the syntax tree of a module of the project; it is shared and must not be changed."""
     return ast.parse((ROOT / file).read_text(encoding="utf-8"))
 
 
 def load(path: Path) -> list[Mutant]:
-    """Return the mutants of a file; none where there is no such file."""
+    """Return the mutants of a file; empty if there is no such file."""
     rows = tomllib.loads(path.read_text(encoding="utf-8")).get("mutant", []) if path.exists() else []
     return [Mutant(**{**row, "codes": tuple(row.get("codes", ()))}, drawn=path == DRAWN) for row in rows]
 
 
 def everything() -> list[Mutant]:
-    """Return all mutants: those of the table, then those that were drawn."""
+    """Return all mutants: those of the table, then the drawn ones."""
     return load(TABLE) + load(DRAWN)
 
 
 def equivalents() -> dict[str, str]:
-    """Return the reason why a mutant behaves like the original, by its id."""
+    """Return the reasons why mutants behave like the original, by id."""
     return tomllib.loads(EQUIVALENT.read_text(encoding="utf-8"))["reasons"] if EQUIVALENT.exists() else {}
 
 
 def killers() -> dict[str, str]:
-    """Return what killed each mutant the last time, by its id."""
+    """Return the last killer of each mutant, by id."""
     kept = tomllib.loads(SCORE.read_text(encoding="utf-8"))["killed_by"] if SCORE.exists() else {}
     lines = LAST.read_text(encoding="utf-8").splitlines() if LAST.exists() else []
     return {**kept, **dict(json.loads(line) for line in lines)}
 
 
 def remember(id_: str, killer: str) -> None:
-    """Keep what killed a mutant for a run that begins again."""
+    """Store the killer of a mutant, for a run that starts again."""
     LAST.parent.mkdir(parents=True, exist_ok=True)
     with LAST.open("a", encoding="utf-8") as file:
         file.write(json.dumps([id_, killer]) + "\n")
 
 
 def text(value: str) -> str:
-    """Return a TOML string."""
+    """Format a TOML string."""
     if "\n" in value and "'''" not in value:
         return f"'''\n{value}'''"
     if "'" not in value and "\n" not in value:
@@ -131,7 +131,7 @@ ALWAYS = ("id", "file", "old", "new", "breaks")
 
 
 def dump(mutants: Iterable[Mutant], heading: str) -> str:
-    """Mutants in the form of the files."""
+    """Format mutants as the text of their file."""
     parts = [heading]
     for one in mutants:
         lines = ["[[mutant]]"]
@@ -141,5 +141,5 @@ def dump(mutants: Iterable[Mutant], heading: str) -> str:
 
 
 def chosen(words: Sequence[str]) -> list[Mutant]:
-    """Return the mutants whose id has one of the words in it; all where there are none."""
+    """Return the mutants whose id contains one of the words; all if there are no words."""
     return [one for one in everything() if not words or any(word in one.id for word in words)]

@@ -1,9 +1,9 @@
-"""Faults of composition, which scenarios have to kill: ``python -m tools.mutants.sequences [WORD...]``.
+"""Faults of composition, which scenarios must kill: ``python -m tools.mutants.sequences [WORD...]``.
 
-Vectors and checks judge one operation, or a few; these faults are in what several operations make of one table. Each
-mutant of `sequences.toml` is in the reference or in its writer (`conformance.table_io.writing`), and is killed by a
-script whose table does not match the model of it then. Random scripts are tried until one kills; it is made as small as
-it gets and kept in `sequences_killers.json`, where the next run begins.
+Vectors and checks cover one operation, or a few; these faults appear only after several operations on one table. Each
+mutant of `sequences.toml` changes the reference or its writer (`conformance.table_io.writing`). A script kills it if
+the resulting table differs from the model. Random scripts are tried until one kills; it is shrunk and stored in
+`sequences_killers.json`, with which the next run begins.
 """
 
 from __future__ import annotations
@@ -28,35 +28,35 @@ from tools.mutants.mutant import HERE, SEQUENCES, Mutant, load
 
 KILLERS = HERE / "sequences_killers.json"
 SEEDS = 300
-"""The most random scripts that one mutant has to survive."""
+"""The maximum number of random scripts per mutant."""
 
 OPERATIONS = 10
 SMALLER_TRIES = 80
-"""Smaller scripts that are tried of one that kills."""
+"""The maximum number of smaller scripts that are tried to shrink a killer."""
 
 TIMEOUT = 1200
-"""Seconds of processor time for all scripts of a mutant."""
+"""The limit on processor time for all scripts of a mutant, in seconds."""
 
 
 def mutants() -> list[Mutant]:
-    """Return all of them."""
+    """Return all mutants of `sequences.toml`."""
     return load(SEQUENCES)
 
 
 def killers() -> dict[str, Json]:
-    """Return the script that killed each mutant, by its id."""
+    """Return the script that killed each mutant, by id."""
     found: dict[str, Json] = json.loads(KILLERS.read_text(encoding="utf-8")) if KILLERS.exists() else {}
     return found
 
 
 def keep(known: dict[str, Json]) -> None:
-    """Write the killers, a line for each."""
+    """Write the killers, one per line."""
     lines = ",\n".join(f"{json.dumps(id_)}: {json.dumps(script)}" for id_, script in sorted(known.items()))
     KILLERS.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
 
 
 def how_it_breaks(script: Json) -> str | None:
-    """Return the kind of what is wrong with the table of a script; None where nothing is."""
+    """Return the kind of fault in the table of a script; None if there is none."""
     from conformance.properties.errors import Broken
     from conformance.properties.scenarios import follow_reference
 
@@ -71,7 +71,7 @@ def how_it_breaks(script: Json) -> str | None:
 
 
 def is_right(script: Json) -> bool:
-    """Whether the table of a script is right without a mutant: only then the script says something of one."""
+    """Whether the table of a script is right without a mutant, so that the script can judge mutants."""
     return apart(partial(_first_broken, [script]), TIMEOUT) == (DONE, None)
 
 
@@ -82,10 +82,10 @@ def kills(mutant: Mutant, script: Json) -> bool:
 
 
 def search(mutant: Mutant, seeds: Iterable[int] = range(SEEDS)) -> Json:
-    """Return the script that kills a mutant, as small as it gets; None where none of some seeds does.
+    """Find a script that kills a mutant, and shrink it; return None if no script of the seeds kills it.
 
     Raises:
-        ValueError: the mutant cannot be imported, or takes too long without an end.
+        ValueError: the mutant cannot be imported, or hangs.
     """
     left = list(seeds)
     while left:
@@ -110,13 +110,13 @@ def _begin(mutant: Mutant | None) -> None:
 
 
 def _first_broken(scripts: list[Json], mutant: Mutant | None = None) -> Json:
-    """Return the first script whose table is wrong, with a mutant or without."""
+    """Return the first script whose table is wrong, with or without a mutant."""
     _begin(mutant)
     return next((script for script in scripts if how_it_breaks(script)), None)
 
 
 def _first_of_seeds(seeds: list[int], mutant: Mutant) -> tuple[int, list[Json]] | None:
-    """Return the first seed whose table is wrong with a mutant: its script, and smaller ones that are wrong alike."""
+    """Return the script of the first seed whose table is wrong with a mutant, and smaller ones that are, too."""
     from conformance.properties.script_maker import Size
     from conformance.properties.scripts import make_script
 
@@ -130,7 +130,7 @@ def _first_of_seeds(seeds: list[int], mutant: Mutant) -> tuple[int, list[Json]] 
 
 
 def _smaller(script: Json, kind: str) -> list[Json]:
-    """Ever smaller scripts that break in the same way."""
+    """Yield smaller and smaller scripts that break in the same way."""
     found: list[Json] = []
 
     def fails(candidate: Json) -> bool:
@@ -144,8 +144,8 @@ def _smaller(script: Json, kind: str) -> list[Json]:
 
 
 def main(words: list[str]) -> int:
-    """Fight the mutants whose id has one of the words in it; 1 where one survives."""
-    from conformance.properties import scenarios  # noqa: F401  the processes of mutants have everything then
+    """Run the mutants whose id contains one of the words; return 1 if one survives."""
+    from conformance.properties import scenarios  # noqa: F401  imported here, so that the processes of mutants inherit it
 
     known, lived = killers(), []
     for mutant in (one for one in mutants() if not words or any(word in one.id for word in words)):

@@ -1,8 +1,8 @@
-"""Where a mutant is in a module: a part of its syntax tree, so that comments and formatting do not matter.
+"""The place of a mutant in a module: a part of its syntax tree, so that comments and formatting do not matter.
 
 A place is the qualified name of the innermost class or function, empty for the module itself, and a fragment of Python
-that is there once: an expression, or statements that follow each other. Where no part that is there once is small, the
-place says which one is meant, as in ``2 of 3``.
+that occurs there once: an expression, or consecutive statements. If no small part occurs only once, the place has its
+number, as in ``2 of 3``.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import Any
 Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 COMPOUND = ast.For | ast.While | ast.If | ast.With | ast.Try | ast.Match
 BODIES = ("body", "orelse", "finalbody")
-"""The fields of statements that are statements."""
+"""The fields of statements that contain statements."""
 
 
 class Misfit(Exception):
-    """What a mutant changes is not in its file, or not where it says."""
+    """The file does not have the part that a mutant changes, or not in the given place."""
 
 
 @dataclass(frozen=True)
@@ -32,20 +32,20 @@ class Change:
 
     old: str
     new: str
-    """What is there instead; empty for an element of a list that is left out."""
+    """The replacement; empty if an element of a list is removed."""
 
     nth: str = ""
-    """Which one is meant of those that are equal, as in ``2 of 3``; empty where there is one."""
+    """The number among equal parts, as in ``2 of 3``; empty if there is only one."""
 
 
 @dataclass
 class Found:
-    """A part of a tree: the field of a node, and of a list some elements."""
+    """A part of a tree: the field of a node, or some elements of a field that is a list."""
 
     parent: ast.AST
     field: str
     start: int | None
-    """Where in a list it begins; None where the field is not a list."""
+    """The index of the first element; None if the field is not a list."""
 
     length: int = 1
 
@@ -70,11 +70,11 @@ def changed(tree: ast.Module, change: Change) -> tuple[ast.Module, int, str | No
         change: the change.
 
     Returns:
-        The changed module, the line of what changed, and the qualified name of the outermost function in whose body
-        that is, None where it is in none.
+        The changed module, the changed line, and the qualified name of the outermost function whose body contains it,
+        or None.
 
     Raises:
-        Misfit: the part is not there, or there are several.
+        Misfit: the part is missing, or not unique.
     """
     made = copy.deepcopy(tree)
     scopes = list(_scopes(made, change.where))
@@ -103,7 +103,7 @@ def changed(tree: ast.Module, change: Change) -> tuple[ast.Module, int, str | No
 
 
 def _function(tree: ast.Module, where: str, line: int) -> str | None:
-    """Return the outermost function of a qualified name that has a line in its body."""
+    """Return the outermost function in a qualified name whose body contains a line."""
     names = where.split(".") if where else []
     for depth in range(1, len(names) + 1):
         name = ".".join(names[:depth])
@@ -116,10 +116,10 @@ def _function(tree: ast.Module, where: str, line: int) -> str | None:
 
 
 def difference(old: ast.Module, new: ast.Module) -> Change:
-    """Find the smallest change that makes one module of another.
+    """Find the smallest change that turns one module into another.
 
     Raises:
-        Misfit: no change of a part gives the other module.
+        Misfit: no change of one part leads to the other module.
     """
     path = _path(old, new)
     if path is None:
@@ -138,7 +138,7 @@ def difference(old: ast.Module, new: ast.Module) -> Change:
 
 
 def _scopes(tree: ast.AST, where: str) -> Iterator[ast.AST]:
-    """Yield the definitions of a qualified name: several, where one is defined again."""
+    """Yield the definitions with a qualified name: several, if it is defined repeatedly."""
     if not where:
         yield tree
         return
@@ -149,7 +149,7 @@ def _scopes(tree: ast.AST, where: str) -> Iterator[ast.AST]:
 
 
 def _own(scope: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes of a scope, without what is inside of the definitions in it."""
+    """Yield the nodes of a scope, without the content of nested definitions."""
     yield scope
     for child in ast.iter_child_nodes(scope):
         if isinstance(child, Definition):
@@ -189,11 +189,11 @@ def _parsed(fragment: str) -> list[ast.stmt]:
 # Comparing two modules
 
 Step = tuple[ast.AST, str, int | None, int, int]
-"""A node, a field of it, where in the list of the field a difference begins, and how much of it is old and is new."""
+"""A node, a field, the index in a list at which the difference begins, and the numbers of old and new elements."""
 
 
 def _path(old: ast.AST, new: ast.AST) -> list[Step] | None:
-    """Return the way from a node to the innermost difference; None where there is none."""
+    """Return the path from a node to the innermost difference; None if there is none."""
     differing = [field for field, value in ast.iter_fields(old) if _dump(value) != _dump(getattr(new, field))]
     if not differing:
         return None
@@ -225,7 +225,7 @@ def _dump(value: object) -> object:
 
 
 def _candidates(old: ast.AST, new: ast.AST, path: list[Step]) -> Iterator[Change]:
-    """Changes from the innermost to the outermost of a statement: first each that is there once, then by number."""
+    """Yield changes from the innermost part to the statement: first each that is unique, then by number."""
     names: list[str] = []
     found: list[tuple[str, list[ast.AST], list[ast.AST]]] = []
     other: ast.AST = new
@@ -237,7 +237,7 @@ def _candidates(old: ast.AST, new: ast.AST, path: list[Step]) -> Iterator[Change
         elif field in BODIES:
             made = values[start : start + after]
             first, last = start, start + before
-            if not before:  # what is only added is a change of what is next to it
+            if not before:  # an addition is expressed as a change of its neighbour
                 first, last = (start, start + 1) if start < len(value) else (start - 1, start)
                 made = [*made, values[start + after]] if start < len(value) else [values[start - 1], *made]
             part = value[first:last], made or [ast.Pass()]
@@ -255,7 +255,7 @@ def _candidates(old: ast.AST, new: ast.AST, path: list[Step]) -> Iterator[Change
     for where, before_, after_ in reversed(found):
         change = Change(where, _text(before_), _text(after_))
         if by_number and isinstance(before_[0], COMPOUND):
-            break  # too much to be a place
+            break  # too large for a place
         yield change
         by_number.append(change)
     tree = old

@@ -1,6 +1,6 @@
-"""Values, schemas and limits by tables of the text: some code answers no operation, as none asks an engine the same.
+"""Checks of values, schemas and limits for code that no operation of the protocol reaches.
 
-What is expected comes from `tools.derive`, or from the sentence of the text next to it.
+Expected values come from `tools.derive`, or from the sentence of the text that is stated beside them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Check = Callable[[], bool]
 
 
 def refused(work: Callable[[], Any], *codes: str) -> bool:
-    """Whether something is refused with one of the codes, or with any where none is given."""
+    """Whether a call is refused with one of the codes, or with any code if none is given."""
     from spec_ref.core.errors import SpecError
 
     try:
@@ -58,7 +58,7 @@ TAKES = {
     "binary": {"bytes"},
     "unknown": set[str](),
 }
-"""What stands for the values of each type in Python."""
+"""The Python types of the values of each type."""
 
 ENCODED = {
     "null": set[str](),
@@ -68,7 +68,7 @@ ENCODED = {
     "bytes": {"bytes"},
     "string": {"str"},
 }
-"""The same for Avro's types, as its specification names them."""
+"""The Python types of the values of each Avro type, by its name in Avro's specification."""
 
 
 def _of_type(type_: str) -> bool:
@@ -94,11 +94,11 @@ def _encoded(name: str) -> bool:
 
 
 LONE = "a\ud800"
-"""A surrogate without its other half, which JSON can write and UTF-8 can not."""
+"""A lone surrogate, which JSON can represent and UTF-8 cannot."""
 
 
 def _lone_surrogates() -> bool:
-    """A name, a comment or a property that UTF-8 cannot write is refused (TYP021, PUF006)."""
+    """Check that names, comments and properties that UTF-8 cannot represent are refused (TYP021, PUF006)."""
     from spec_ref.encodings.puffin.file import write_puffin
     from spec_ref.schemas.type_json import type_from_json
 
@@ -114,7 +114,7 @@ def _lone_surrogates() -> bool:
 
 
 def _no_variant() -> bool:
-    """A variant is written from a struct of metadata and value, and from nothing else of two such parts (TYP006)."""
+    """Check that only a struct of metadata and value is written as a variant (TYP006)."""
     import pyarrow as pa
 
     from spec_ref.columnar.schemas.written_rows import compile_input
@@ -131,7 +131,7 @@ def _no_variant() -> bool:
 
 
 def _no_text() -> bool:
-    """Strings that are not UTF-8 are refused, be it all of a column or one of them (TYP021)."""
+    """Check that strings which are not UTF-8 are refused, whether they are all of a column or a single one (TYP021)."""
     import pyarrow as pa
 
     from spec_ref.columnar.arrow_types import check_values
@@ -149,7 +149,7 @@ def _no_text() -> bool:
 
 
 def _nothing_but_null() -> bool:
-    """A delete of null deletes rows of null, also of a column that can hold nothing else (DEL020)."""
+    """Check that a delete of null deletes rows with null, also in a column that allows only null (DEL020)."""
     import numpy as np
     import pyarrow as pa
 
@@ -168,7 +168,7 @@ READ_AS = {
     "binary": {"string"},
     "fixed[16]": {"uuid"},
 }
-"""As what columns are read beside their own types: promotions of v3 (EVO003 to EVO005), and annotations left out."""
+"""The other types as which a column may be read: promotions of v3 (EVO003 to EVO005), and omitted annotations."""
 
 COLUMN_TYPES = (
     "boolean",
@@ -194,7 +194,7 @@ COLUMN_TYPES = (
 
 
 def _readable() -> bool:
-    """A column of a file is read as a type that it is promoted to, and refused as any other (EVO003)."""
+    """Check that a file's column can be read as a type that it is promoted to, and as no other (EVO003)."""
     from spec_ref.columnar.schemas.column_projection import compile_projection
     from spec_ref.data_types.types import NestedField, StructType
     from spec_ref.schemas.column_projection import WrittenColumns
@@ -214,7 +214,7 @@ def _readable() -> bool:
 
 
 def _row_ids() -> bool:
-    """Row ids are longs: a file that would inherit one beyond is refused, also among many (LIN019)."""
+    """Check that a file whose row ids would exceed a long is refused, also among many files (LIN019)."""
     from spec_ref.columnar.manifests.entry_columns import column_batches
     from spec_ref.manifest_lists.manifest_file import ManifestContent, ManifestFile
     from spec_ref.manifests import read_manifest
@@ -246,7 +246,7 @@ def _row_ids() -> bool:
 
 
 def _no_json() -> bool:
-    """Values that JSON cannot represent are refused in documents of the removed format, also where any is allowed."""
+    """Check that documents of the removed format refuse values that JSON cannot represent, even if any is allowed."""
     from spec_ref.table_metadata.legacy_json import read_content_file, read_scan_task
 
     file = {
@@ -273,7 +273,7 @@ def _no_json() -> bool:
 
 
 def _large_headers() -> bool:
-    """The entries of a header count together."""
+    """Check that the limit on a header applies to all entries together."""
     from spec_ref.encodings.avro.container import Limits, open_container
 
     data = avro.header({"avro.schema": '"int"', "avro.codec": "null", "a": "b" * 50, "c": "d" * 50})
@@ -283,7 +283,7 @@ def _large_headers() -> bool:
 
 
 def _many_types() -> bool:
-    """A schema of few bytes may stand for any number of types, each of two of the one before."""
+    """Check the limit on types in a short schema in which each type contains the previous one twice."""
     from spec_ref.encodings.avro.types import parse_schema
 
     def doubled(times: int) -> bytes:
@@ -298,7 +298,7 @@ def _many_types() -> bool:
 
 
 def _deep_types() -> bool:
-    """An object around a type is one level, of which 150 are read."""
+    """Check that an object around a type counts as one level, and that 150 levels are accepted."""
     from spec_ref.encodings.avro.types import parse_schema
 
     made: Any = "int"
@@ -308,7 +308,7 @@ def _deep_types() -> bool:
 
 
 def _empty_items() -> bool:
-    """Items of no bytes are 2**20 at most, as no size of a file bounds them."""
+    """Check that items of zero bytes are limited to 2**20, because no file size limits them."""
     from spec_ref.encodings.avro.types import parse_schema
     from spec_ref.encodings.avro.values import decode_all
 
@@ -321,7 +321,7 @@ def _empty_items() -> bool:
 
 
 def _large_footers() -> bool:
-    """The payload of a Puffin file is 32 MiB at most."""
+    """Check that the payload of a Puffin file is limited to 32 MiB."""
     from spec_ref.encodings.puffin.file import read_puffin
 
     def file(size: int) -> bytes:
@@ -343,7 +343,7 @@ def _node(name: str, id_: int | None, *children: Any, **members: Any) -> Any:
 
 
 def _levels() -> bool:
-    """Lists of two levels are not Iceberg lists (PQT002), whatever the repeated field has."""
+    """Check that two-level lists are not Iceberg lists (PQT002), regardless of the repeated field's content."""
     from spec_ref.data_files.parquet_schema import check_parquet_schema
 
     def codes(repeated: Any) -> list[str]:
@@ -361,7 +361,7 @@ def _levels() -> bool:
 
 
 def _annotated() -> bool:
-    """An annotation that says of an integer what it is anyway changes nothing; others do (PQT003)."""
+    """Check that redundant annotations of an integer have no effect, while others do (PQT003)."""
     from spec_ref.data_files.parquet_schema import check_parquet_schema
 
     def codes(physical: str, bits: int, *, signed: bool) -> list[str]:
@@ -376,7 +376,7 @@ def _annotated() -> bool:
 
 
 def _header_of_v1() -> bool:
-    """A manifest of v1 has no key that says what its files are, and one of v2 has (MAN010)."""
+    """Check that a manifest of v1 has no header key for its content, and one of v2 has it (MAN010)."""
     from spec_ref.core.versions import V1, V2
     from spec_ref.manifest_lists.manifest_file import ManifestContent
     from spec_ref.manifests.writer import header
@@ -390,7 +390,7 @@ def _header_of_v1() -> bool:
 
 
 def values() -> dict[str, Check]:
-    """Values of every type, and schemas of files."""
+    """Return the checks of values of every type, and of file schemas."""
     return {
         **{f"of {one}": lambda one=one: _of_type(one) for one in TAKES},  # type: ignore[misc]
         **{f"as Avro's {one}": lambda one=one: _encoded(one) for one in ENCODED},  # type: ignore[misc]
