@@ -1,1 +1,1 @@
-"""The scripts that made the golden files, each with the engine it names in the index beside the files."""
+"""The scripts that made the golden files, each with the engine that is named in the index beside the files."""

@@ -1,6 +1,6 @@
-"""A REST catalog with as much as an engine needs that writes through one only: tables are there, and are committed to.
+"""A REST catalog for engines that write only through one: it has tables, and accepts commits to them.
 
-It checks nothing. Table metadata is the JSON that it was created with, and what the updates of commits say.
+It checks nothing. Table metadata is the initial JSON with the updates of the commits applied.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ HOST = "127.0.0.1"
 
 
 class Table:
-    """A table: its metadata now, and the file that holds it."""
+    """A table: its current metadata, and the file that contains it."""
 
     def __init__(self, folder: Path, metadata: JsonObject) -> None:
         self.folder = folder / "metadata"
@@ -37,7 +37,7 @@ class Table:
         self.file = f"file://{path}"
 
     def commit(self, updates: list[JsonObject]) -> None:
-        """Apply the updates of a commit, and write the metadata again."""
+        """Apply the updates of a commit, and write new metadata."""
         now = self.metadata
         for update in updates:
             match update:
@@ -90,7 +90,7 @@ def empty_metadata(format_version: int, fields: list[JsonObject], partition: lis
 
 @contextmanager
 def serving(tables: dict[str, Table]) -> Iterator[str]:
-    """Serve the tables, all in `NAMESPACE`; gives the address."""
+    """Serve the tables, all in `NAMESPACE`; yield the address."""
 
     class Handler(BaseHTTPRequestHandler):
         def log_message(self, *_: Any) -> None:

@@ -2,8 +2,8 @@
 
 A Java program (``tests/engines/java/EncryptedTable.java``) writes a table for each format at `PLACE`: two appends, an
 equality delete and a deletion vector, every file encrypted. The files are copied to
-``vectors/golden/encrypted/iceberg-java-VERSION/FORMAT/``, without those that the file system keeps beside them, and
-``index.json`` there has the rows, which follow from the program, and the master keys. Nothing is asked what it reads.
+``vectors/golden/encrypted/iceberg-java-VERSION/FORMAT/``, without the file system's additional files. ``index.json``
+there has the rows, which follow from the program, and the master keys. The rows are not read from any engine.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FORMATS = ("parquet", "avro")
 
 KEYS = {"keyA": b"0123456789012345".hex()}
 ROWS = [[0, "name 0"], [2, "name 2"], [4, None], [5, "name 5"]]
-"""Of the ids 0 to 5, 1 and 3 are deleted."""
+"""The remaining rows: of the ids 0 to 5, 1 and 3 are deleted."""
 
 
 def main() -> None:
@@ -52,7 +52,7 @@ def main() -> None:
 
 
 def _keep(made: Path, kept: Path) -> dict[str, str]:
-    """Copy the newest metadata file and all others to one folder; return the sha256 of each."""
+    """Copy the newest metadata file and all other files into one folder; return the SHA-256 of each."""
     files = [path for path in made.rglob("*") if path.is_file() and not path.name.endswith(".crc")]
     newest = max((path for path in files if path.name.endswith(".metadata.json")), key=lambda path: path.name)
     kept.mkdir(parents=True)

@@ -3,8 +3,8 @@
     PYTHON tools/golden/make_manifests.py ENGINE OUTPUT
 
 ENGINE is ``iceberg-java`` (PYTHON has pyspark 3.5 and the package snowpark-connect-deps-iceberg) or ``pyiceberg``.
-OUTPUT gets the files and ``ENGINE.json``, which lists for each snapshot the files and the expected entries. What is
-expected is written here, from the statements and the spec: the engine is not asked, and neither is our reader.
+OUTPUT receives the files and ``ENGINE.json``, which lists for each snapshot the files and the expected entries. The
+expected entries are written here, from the statements and the spec; neither the engine nor our reader returns them.
 
 The rows: id 34 is in bucket 3 of 4, as its hash 2017239379 (Appendix B) is 3 modulo 4; 2017-11-16T22:31:08 is on day
 17486. Every statement writes one file, because all its rows are of one partition.
@@ -24,12 +24,12 @@ NULLS = {"id_bucket": None, "ts_day": None, "a b": None}
 
 
 def entry(status: int, partition: dict[str, Any], rows: int, number: int, **more: object) -> dict[str, Any]:
-    """Return an entry to expect: ``number`` is the statement that added the file."""
+    """Return an expected entry; ``number`` is that of the statement that added the file."""
     return {"status": status, "content": 0, "partition": partition, "record_count": rows, "number": number, **more}
 
 
 def expected(version: int) -> list[list[dict[str, Any]]]:
-    """Return the entries of all manifests after each statement."""
+    """Return the expected entries of all manifests after each statement."""
     ids = [0, 2] if version == 3 else [None, None]
     first = entry(1, FULL, 2, 1, first_row_id=ids[0])
     second = entry(1, NULLS, 1, 2, first_row_id=ids[1])
@@ -54,7 +54,7 @@ STATEMENTS = [
 
 
 def spark_tables(output: Path) -> tuple[str, list[dict[str, Any]]]:
-    """Return the tables of Iceberg-Java, through Spark's SQL."""
+    """Make the tables of Iceberg-Java, with Spark's SQL."""
     import snowpark_connect_deps_iceberg as jars
     from pyspark.sql import SparkSession
 
@@ -95,7 +95,7 @@ def spark_tables(output: Path) -> tuple[str, list[dict[str, Any]]]:
 
 
 def pyiceberg_tables(output: Path) -> tuple[str, list[dict[str, Any]]]:
-    """Return the tables of PyIceberg: the same statements as calls."""
+    """Make the tables of PyIceberg, with the same statements as calls."""
     import datetime
 
     import pyarrow as pa

@@ -1,12 +1,12 @@
-"""Make the golden metadata files: what engines write of tables with a history; the contents follow from the statements.
+"""Make the golden metadata files that engines write for tables with a history; the contents follow from statements.
 
     python -m tools.golden.make_metadata [ENGINE...]
 
-Each engine makes, in its own environment (see ``conformance/engines``), a table of each format version and one
-that is upgraded from version to version, and runs the same statements on all of them, as far as it can: no data is
-written, but manifests of files that are not there. The last metadata file of each, and the first of one, is kept in
-``vectors/golden/metadata``, and an index names the engine and what was done. The files hold random ids and the time of
-day: a file that is made again differs.
+Each engine makes, in a separate environment (see ``conformance/engines``), a table of each format version and one that
+is upgraded from version to version. It runs the same statements on all of them, as far as it supports them. It writes
+no data, only manifests of files that do not exist. The last metadata file of each table, and the first of one, is
+stored in ``vectors/golden/metadata``, with an index that has the engine and the statements. The files have random ids
+and times, so that a file that is made again differs.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ SCHEMA: dict[str, Any] = {
         {"id": 11, "name": "prices", "required": False, "type": PRICES},
     ],
 }
-"""The schema that every table is created with. Creation gives new ids, those of a level before those inside it."""
+"""The schema with which every table is created. Creation assigns new ids, those of a level before those inside it."""
 
 PROPERTIES = {"owner": "golden", "write.format.default": "parquet"}
 MAPPING = '[{"field-id": 1, "names": ["id", "key"]}]'
 
 
 class Java:
-    """Iceberg-Java through its API, without Spark's SQL."""
+    """Iceberg-Java, used through its API, without Spark's SQL."""
 
     versions = (1, 2, 3)
 
@@ -77,14 +77,14 @@ class Java:
             process.stdin.close()
 
     def strings(self, values: dict[str, str]) -> Any:
-        """Return a Java map."""
+        """Convert a dict to a Java map."""
         made = self.jvm.java.util.HashMap()
         for name, value in values.items():
             made.put(name, value)
         return made
 
     def create(self, name: str, version: int, say: Callable[[str], None]) -> Any:
-        """Return a table of a version, partitioned and sorted."""
+        """Create a table of a format version, partitioned and sorted."""
         schema = self.iceberg.SchemaParser.fromJson(json.dumps(SCHEMA))
         spec = self.iceberg.PartitionSpec.builderFor(schema).bucket("id", 16).day("ts").build()
         ascending = self.iceberg.NullOrder.NULLS_FIRST
@@ -94,7 +94,7 @@ class Java:
         return self.tables.create(schema, spec, order, properties, f"file:{PLACE / self.version / name}")
 
     def append(self, table: Any, number: int, say: Callable[[str], None]) -> int:
-        """Return a snapshot with one more file of ten rows; its id."""
+        """Commit a snapshot with one more file of ten rows; return its id."""
         builder = self.iceberg.DataFiles.builder(table.spec()).withPath(f"{table.location()}/data/{number}.parquet")
         file = builder.withFileSizeInBytes(1000).withRecordCount(10).build()
         table.newAppend().appendFile(file).commit()
@@ -102,7 +102,7 @@ class Java:
         return int(table.currentSnapshot().snapshotId())
 
     def change(self, table: Any, version: int, say: Callable[[str], None]) -> None:
-        """Change schema, spec and sort order."""
+        """Change the schema, the spec and the sort order."""
         types = self.iceberg.types.Types
         update = table.updateSchema().addColumn("added", types.LongType.get(), "came later")
         if version >= 3:
@@ -126,14 +126,14 @@ class Java:
         say("sort by text desc nulls last, bucket[8](id) asc nulls last")
 
     def refer(self, table: Any, first: int, say: Callable[[str], None]) -> None:
-        """Return a branch and a tag with retention."""
+        """Create a branch and a tag with retention."""
         manage = table.manageSnapshots().createTag("first", first).setMaxRefAgeMs("first", 10**12)
         manage = manage.createBranch("audit", first).setMinSnapshotsToKeep("audit", 3)
         manage.setMaxSnapshotAgeMs("audit", 10**11).commit()
         say("tag first at the first snapshot, kept 10^12 ms; branch audit there, 3 snapshots, 10^11 ms")
 
     def describe(self, table: Any, snapshot: int, say: Callable[[str], None]) -> None:
-        """Statistics and partition statistics of a snapshot, and a name mapping."""
+        """Add statistics and partition statistics to a snapshot, and a name mapping to the table."""
         lists = self.jvm.java.util.ArrayList
         number = table.snapshot(snapshot).sequenceNumber()
         fields, blobs = lists(), lists()
@@ -153,7 +153,7 @@ class Java:
         say(f"schema.name-mapping.default = {MAPPING}")
 
     def encrypt(self, table: Any, say: Callable[[str], None]) -> None:
-        """Return an encryption key."""
+        """Add an encryption key."""
         data = self.jvm.java.nio.ByteBuffer.wrap(b"iceberg")
         key = self.iceberg.encryption.BaseEncryptedKey("k1", data, "master", self.strings({"rank": "1"}))
         operations = table.operations()
@@ -164,18 +164,18 @@ class Java:
         say("encryption key k1, encrypted by master")
 
     def upgrade(self, table: Any, version: int, say: Callable[[str], None]) -> None:
-        """Return a newer format version."""
+        """Upgrade the table to a newer format version."""
         table.updateProperties().set("format-version", str(version)).commit()
         say(f"upgrade to {version}")
 
     def file(self, table: Any) -> Path:
-        """Return the table's metadata file."""
+        """Return the metadata file of a table."""
         table.refresh()
         return Path(str(table.operations().current().metadataFileLocation()).removeprefix("file:"))
 
 
 class Python:
-    """PyIceberg, which has no v3 to write."""
+    """PyIceberg, which cannot write v3."""
 
     versions = (1, 2)
 
@@ -188,10 +188,10 @@ class Python:
         self.catalog.create_namespace("db")
 
     def close(self) -> None:
-        """Nothing to end."""
+        """Do nothing."""
 
     def create(self, name: str, version: int, say: Callable[[str], None]) -> Any:
-        """Return a table of a version, partitioned and sorted."""
+        """Create a table of a format version, partitioned and sorted."""
         from pyiceberg.partitioning import PartitionField, PartitionSpec
         from pyiceberg.schema import Schema
         from pyiceberg.table.sorting import NullOrder, SortDirection, SortField, SortOrder
@@ -210,7 +210,7 @@ class Python:
         return self.catalog.create_table(f"db.{name}", schema, location, spec, order, properties)
 
     def append(self, table: Any, number: int, say: Callable[[str], None]) -> int:
-        """Return a snapshot with one more file of ten rows; its id."""
+        """Commit a snapshot with one more file of ten rows; return its id."""
         from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
         from pyiceberg.typedef import Record
 
@@ -230,7 +230,7 @@ class Python:
         return int(table.current_snapshot().snapshot_id)
 
     def change(self, table: Any, version: int, say: Callable[[str], None]) -> None:
-        """Change schema, spec and sort order."""
+        """Change the schema, the spec and the sort order."""
         from pyiceberg.table.sorting import NullOrder
         from pyiceberg.transforms import BucketTransform, IdentityTransform, TruncateTransform
         from pyiceberg.types import LongType
@@ -255,14 +255,14 @@ class Python:
         say("sort by text desc nulls last, bucket[8](id) asc nulls last")
 
     def refer(self, table: Any, first: int, say: Callable[[str], None]) -> None:
-        """Return a branch and a tag with retention."""
+        """Create a branch and a tag with retention."""
         with table.manage_snapshots() as manage:
             manage.create_tag(first, "first", 10**12)
             manage.create_branch(first, "audit", max_snapshot_age_ms=10**11, min_snapshots_to_keep=3)
         say("tag first at the first snapshot, kept 10^12 ms; branch audit there, 3 snapshots, 10^11 ms")
 
     def describe(self, table: Any, snapshot: int, say: Callable[[str], None]) -> None:
-        """Statistics of a snapshot, and a name mapping."""
+        """Add statistics to a snapshot, and a name mapping to the table."""
         from pyiceberg.table.statistics import BlobMetadata, StatisticsFile
 
         number = table.snapshot_by_id(snapshot).sequence_number or 0
@@ -289,18 +289,18 @@ class Python:
         say(f"schema.name-mapping.default = {MAPPING}")
 
     def upgrade(self, table: Any, version: int, say: Callable[[str], None]) -> None:
-        """Return a newer format version."""
+        """Upgrade the table to a newer format version."""
         with table.transaction() as transaction:
             transaction.upgrade_table_version(format_version=version)
         say(f"upgrade to {version}")
 
     def file(self, table: Any) -> Path:
-        """Return the table's metadata file."""
+        """Return the metadata file of a table."""
         return Path(table.refresh().metadata_location.removeprefix("file://"))
 
 
 def spawn(engine: str) -> None:
-    """Run an engine's part in its environment."""
+    """Make the files of an engine in its environment."""
     from conformance.engine_setup import launch
 
     started = launch(engine)
@@ -350,7 +350,7 @@ def make(engine: str) -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    """Make the files of the engines that are named, or of all."""
+    """Make the files of the given engines, or of all."""
     inside = os.environ.get(INSIDE)
     if inside is None:
         shutil.rmtree(PLACE, ignore_errors=True)

@@ -4,7 +4,7 @@ Runs in an environment that has pyspark, with the Iceberg runtime's jar at hand:
 
     python tools/golden/make_puffin.py --jar iceberg-spark-runtime-4.1_2.13-1.12.0.jar --out vectors/golden
 
-The warehouse has to be at the same place on every machine, since deletion vectors hold the locations of data files.
+The warehouse has to be at the same path on every machine, since deletion vectors contain the locations of data files.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ METRICS_SELECT = """
 
 
 def session(jar: str) -> SparkSession:
-    """Return a local session of one core with a Hadoop catalog called golden."""
+    """Return a local Spark session of one core with a Hadoop catalog called golden."""
     return (
         SparkSession.builder.master("local[1]")
         .config("spark.jars", jar)
@@ -77,7 +77,7 @@ def session(jar: str) -> SparkSession:
 
 
 def files_of(spark: SparkSession, table: str, condition: str) -> list[dict[str, Any]]:
-    """Rows of the table's files, bytes as base64."""
+    """Return the rows of a table's ``files`` table, with bytes as base64."""
 
     def plain(value: Any) -> Any:
         if isinstance(value, (bytes, bytearray)):
@@ -111,7 +111,7 @@ def metadata_of(table: str) -> dict[str, Any]:
 
 
 def table(spark: SparkSession, name: str, columns: str, rest: str = "", **properties: str) -> list[str]:
-    """Create a table; gives its statements."""
+    """Create a table; return the list of its statements."""
     listed = ", ".join(f"'{key}'='{value}'" for key, value in sorted({"format-version": "3", **properties}.items()))
     statement = f"CREATE TABLE golden.{name} ({columns.strip()}) USING iceberg {rest} TBLPROPERTIES ({listed})"
     spark.sql(statement)
@@ -119,13 +119,13 @@ def table(spark: SparkSession, name: str, columns: str, rest: str = "", **proper
 
 
 def run(spark: SparkSession, log: list[str], statement: str) -> None:
-    """Run a statement and log it."""
+    """Run a statement and record it."""
     spark.sql(statement)
     log.append(" ".join(statement.split()))
 
 
 def deletion_vectors(spark: SparkSession, out: Path) -> list[dict[str, Any]]:
-    """One Puffin file for each delete; gives what the index says of them."""
+    """Make one Puffin file for each delete; return the content of the index."""
     made = []
     for case in DELETION_VECTORS:
         name = "db." + case["file"].replace("-", "_")
@@ -152,7 +152,7 @@ def deletion_vectors(spark: SparkSession, out: Path) -> list[dict[str, Any]]:
 
 
 def statistics(spark: SparkSession, out: Path) -> dict[str, Any]:
-    """One statistics file with a sketch for each column."""
+    """Make one statistics file with a sketch for each column."""
     name = "db.statistics"
     log = table(spark, name, STATISTICS_COLUMNS)
     run(spark, log, f"INSERT INTO golden.{name} {STATISTICS_SELECT}")
@@ -164,7 +164,7 @@ def statistics(spark: SparkSession, out: Path) -> dict[str, Any]:
 
 
 def partition_statistics(spark: SparkSession, out: Path) -> dict[str, Any]:
-    """One partition statistics file, of two specs and a deletion vector."""
+    """Make one partition statistics file, with two specs and a deletion vector."""
     name = "db.partitions"
     log = table(
         spark, name, "id BIGINT, p STRING, d DATE", "PARTITIONED BY (p)", **{"write.delete.mode": "merge-on-read"}
@@ -192,7 +192,7 @@ def partition_statistics(spark: SparkSession, out: Path) -> dict[str, Any]:
 
 
 def data_files(spark: SparkSession, out: Path) -> list[dict[str, Any]]:
-    """Return the same rows in a file of each format, with the metrics that their manifest entries have."""
+    """Write the same rows into a file of each format, and return the metrics of their manifest entries."""
     made = []
     for format_ in ("parquet", "orc", "avro"):
         name = f"db.metrics_{format_}"

@@ -2,10 +2,9 @@
 
     python -m tools.golden.make_tables [NAME...]
 
-Each table is made in the environment of its engine (see ``conformance/engines``), at the place where it has to be
-read, and kept in ``vectors/golden/tables/NAME``. Its files hold random ids and the time of day: they are kept as they
-were written once, and a table that is made again differs. Names may end in ``*``; without any, the tables that
-are not there yet are made.
+Each table is made in the environment of its engine (see ``conformance/engines``), at the path at which it has to be
+read, and stored in ``vectors/golden/tables/NAME``. Its files have random ids and times, so that a table that is made
+again differs. Names may end in ``*``; without names, the missing tables are made.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ INSIDE = "ICEBERG_CONFORMANCE_MAKING"
 
 
 def chosen(names: list[str]) -> list[str]:
-    """Return the tables that are asked for."""
+    """Return the requested tables."""
     every = make_tables_kit.MAKERS
     if not names:
         return [name for name in every if not (make_tables_kit.KEPT / name / "index.json").is_file()]
@@ -48,7 +47,7 @@ def spawn(engine: str, names: Iterable[str]) -> None:
 
 
 def make(engine: str, names: list[str]) -> None:
-    """Make tables of the engine of this environment."""
+    """Make tables of the engine whose environment this is."""
     make_tables_kit.PLACE.parent.mkdir(mode=0o700, exist_ok=True)
     make_tables_kit.PLACE.mkdir(mode=0o700, exist_ok=True)
     session: Any = None
@@ -61,7 +60,7 @@ def make(engine: str, names: list[str]) -> None:
         for name in names:
             try:
                 make_tables_kit.MAKERS[name][1](session)
-            except Exception:  # the others are made nevertheless
+            except Exception:  # continue with the other tables
                 traceback.print_exc()
                 failed.append(name)
     finally:
@@ -72,7 +71,7 @@ def make(engine: str, names: list[str]) -> None:
 
 
 def main() -> None:
-    """Make the tables that are asked for, engine by engine."""
+    """Make the requested tables, engine by engine."""
     names = chosen(sys.argv[1:])
     engine = os.environ.get(INSIDE)
     if engine is not None:

@@ -1,6 +1,6 @@
-"""Golden tables whose data and delete files Arrow writes, in forms that no engine here writes.
+"""Golden tables whose data and delete files Arrow writes, in forms that no engine of this project writes.
 
-The manifests and the metadata are those of `tools.derive.planning`, of which the files are real here.
+The manifests and the metadata are those of `tools.derive.planning`; here, the files exist.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from tools.derive.planning import PlanTable, entry, positions
 from tools.golden.make_tables_kit import Row, Table, exchange, golden
 
 ENGINE = "pyiceberg"
-"""The environment, which has Arrow."""
+"""The engine whose environment has Arrow."""
 
 PATH, POS = (2147483546, "file_path"), (2147483545, "pos")
 
 
 class ArrowTable(Table):
-    """A golden table of files that Arrow makes."""
+    """A golden table whose files Arrow writes."""
 
     def __init__(
         self, name: str, about: str, columns: dict[str, Any], *, version: int = 2, last: int = 0, **properties: str
@@ -39,7 +39,7 @@ class ArrowTable(Table):
         (self.location / "data").mkdir(parents=True)
 
     def write(self, name: str, columns: dict[tuple[int, str], Any], **options: Any) -> JsonObject:
-        """Write a Parquet file of arrays by field id and name, and give what its entry says of it."""
+        """Write a Parquet file of arrays by field id and name; return the fields of its entry."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -54,14 +54,14 @@ class ArrowTable(Table):
         return {"record_count": rows, "file_size_in_bytes": path.stat().st_size}
 
     def raw(self, name: str, data: bytes, rows: int, said: str) -> JsonObject:
-        """Write a data file of bytes, and give its entry."""
+        """Write a data file with the given bytes; return its entry."""
         Path(self.plan.path(name)).write_bytes(data)
         self.say(said)
         file_format = name.rpartition(".")[2].upper()
         return entry(name, record_count=rows, file_size_in_bytes=len(data), file_format=file_format)
 
     def data(self, name: str, rows: list[Row], types: dict[str, Any], **options: Any) -> JsonObject:
-        """Write a data file, and give its entry."""
+        """Write a data file; return its entry."""
         import pyarrow as pa
 
         arrays = {
@@ -71,19 +71,19 @@ class ArrowTable(Table):
         return entry(name, **self.write(name, arrays, **options))
 
     def position_deletes(self, name: str, paths: Any, at: list[int | None]) -> JsonObject:
-        """Write a position delete file whose paths are an array of any layout, and give its entry."""
+        """Write a position delete file whose paths are an array of any layout; return its entry."""
         import pyarrow as pa
 
         return positions(name, **self.write(name, {PATH: paths, POS: pa.array(at, pa.int64())}))
 
     def add(self, *entries: JsonObject) -> None:
-        """Add a manifest of files, all of data or all of deletes."""
+        """Add a manifest of files, either all data files or all delete files."""
         content = "deletes" if entries[0]["data_file"]["content"] else "data"
         rows = sum(one["data_file"]["record_count"] for one in entries)
         self.plan.manifest(*entries, content=content, added_rows_count=rows)
 
     def end(self, rows: list[Row]) -> None:
-        """Commit what was added to the plan, and keep the table with the rows that it has."""
+        """Commit the added files to the plan, and store the table with its rows."""
         self.plan.commit()
         for name, data in self.plan.contents().items():
             if name != "index.json":

@@ -1,8 +1,8 @@
-"""Golden tables of awkward values, which are those of `tools.derive.awkward`.
+"""Golden tables of the awkward values in `tools.derive.awkward`.
 
-Parquet files hold one row each, so that their bounds are that row's values. Tables of partitions have an identity field
-for each column but those of type fixed: manifests that Iceberg-Java writes of such partitions are not Avro files. Few
-engines read partitions of nanoseconds, of which vectors of manifests ask.
+Parquet files have one row each, so that their bounds are that row's values. Partitioned tables have an identity field
+for each column except those of type fixed, for which Iceberg-Java's manifests are not valid Avro files. Few engines
+read partitions of nanoseconds; the vectors of manifests cover them.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from tools.golden.make_tables_pyiceberg import PyTable
 from tools.golden.make_tables_spark import JavaTable, Session
 
 NOT_IN_ORC = ("calendar", "far", "nanoseconds")
-"""Iceberg-Java writes other instants to ORC before 1970 and beyond what a count of nanoseconds reaches."""
+"""Kinds without ORC tables: Iceberg-Java writes wrong instants to ORC before 1970 and beyond nanoseconds' range."""
 
 Rows = list[tuple[Any, ...]]
 
 
 def columns(name: str) -> tuple[dict[str, Any], Rows]:
-    """Return the columns of a table, each called as its type, and the rows."""
+    """Return the columns of a table, each named after its type, and the rows."""
     types = awkward.TABLES[name]
     rows = [
         row
@@ -65,7 +65,7 @@ for _kind in awkward.TABLES:
 
 
 def _named(type_: Any, value: Any) -> Any:
-    """Return a value of a written row as makers of golden tables write it."""
+    """Convert a value of a row to the form that makers of golden tables use."""
     if value is None or not isinstance(type_, dict):
         return value
     if type_["type"] == "struct":
@@ -79,7 +79,7 @@ def _named(type_: Any, value: Any) -> Any:
 
 
 def _renumbered(fields: list[Any]) -> dict[str, Any]:
-    """Columns by name; what is inside of them has the ids that a new table gives, column by column."""
+    """Return the columns by name, with the ids that a new table assigns to nested fields, column by column."""
     last = [len(fields)]
 
     def next_id() -> int:

@@ -1,4 +1,4 @@
-"""Golden tables with one defect: engines wrote them, and then a file was taken away or damaged."""
+"""Golden tables with one defect: an engine wrote them, then a file was removed or damaged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All golden tables; importing this registers their makers."""
+"""All golden tables; importing this module registers their makers."""
 
 from tools.golden import (
     make_tables_arrow,

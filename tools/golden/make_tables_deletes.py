@@ -243,7 +243,7 @@ def _deletion_vectors_after_upgrade(session: Session) -> None:
     table.sql("ALTER TABLE {t} SET TBLPROPERTIES ('format-version'='3')")
     table.version = 3
     table.delete("id = 5", lambda row: row["id"] == 5)
-    # The first commit after the upgrade gives row ids to the manifests that have none, the newest manifest first.
+    # The first commit after the upgrade assigns row ids to the manifests without ids, the newest manifest first.
     table.next_row_id = 6
     first = {2: 4, 3: 5, 6: 2}
     for row in table.rows:

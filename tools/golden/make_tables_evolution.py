@@ -240,7 +240,7 @@ for _format in FORMATS:
 
 
 def _imported(table: SparkTable, format_: str, query: str, part: str = "") -> str:
-    """Write plain files below the table, which have no field ids: Spark's, or of a plain Avro writer."""
+    """Write plain files without field ids below the table: Spark's, or those of a plain Avro writer."""
     place = f"{table.location}/imported{len(table.statements)}"
     shutil.rmtree(place, ignore_errors=True)
     rows = table.spark.sql(query).coalesce(1)
@@ -270,7 +270,7 @@ AVRO_TYPES: dict[str, Any] = {
 
 
 def _plain_avro(place: Path, rows: list[dict[str, Any]], part: str) -> None:
-    """Avro files without field ids, one for each value of ``part``."""
+    """Write Avro files without field ids, one for each value of ``part``."""
     import fastavro
 
     for value in dict.fromkeys(row[part] for row in rows) if part else [None]:

@@ -1,7 +1,7 @@
-"""Golden tables of data files in forms that writers of Iceberg should not leave, or leave rarely.
+"""Golden tables of data files in forms that Iceberg writers should not produce, or rarely produce.
 
-Columns that are stored for type unknown, columns without field ids, Avro codecs that Iceberg's properties do not name,
-and shredded variants in forms that the engines here do not write, or that none should.
+They have stored columns of type unknown, columns without field ids, Avro codecs that Iceberg's properties do not name,
+and shredded variants in forms that the engines of this project do not write, or that none should write.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ def _fields(**types: Any) -> Any:
 
 
 def _variants(name: str, about: str, parts: Any, rows: list[tuple[dict[str, Any], Any]], **more: Any) -> None:
-    """Create a table with a column of variants, whose typed values have an Arrow type.
+    """Register a table with a column of variants, whose typed values have an Arrow type.
 
     The rows are given as they are stored, and as they are read.
     """

@@ -1,4 +1,4 @@
-"""Golden tables with a past: branches, tags, expired snapshots, upgrades, rewritten files and row lineage."""
+"""Golden tables with a history: branches, tags, expired snapshots, upgrades, rewritten files and row lineage."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _upgraded(session: Session) -> None:
     table.mark("version 2")
     table.sql("ALTER TABLE {t} SET TBLPROPERTIES ('format-version'='3')")
     table.version = 3
-    # The first commit gives row ids to all manifests: the new one first, then the older ones, the newest first.
+    # The first commit assigns row ids to all manifests: the new one first, then the older ones, from newest to oldest.
     new = table.insert((7, "c"))
     new[0]["_row_id"] = 0
     ids = {6: 2, 4: 3, 2: 5, 3: 6}
@@ -122,7 +122,7 @@ def _lineage(name: str, format_: str, engine: str = "iceberg-java") -> None:
             f"CALL golden.system.rewrite_data_files(table => 'tables.`{name}`', options => map('rewrite-all', 'true'))"
         )
         table.commits()
-        table.next_row_id += len(table.rows)  # a new file is given ids, though its rows keep theirs
+        table.next_row_id += len(table.rows)  # a new file is assigned ids, although its rows keep theirs
         table.mark("compacted")
         table.insert((6, "f"))
         table.sql("ALTER TABLE {t} SET TBLPROPERTIES ('write.update.mode'='copy-on-write')")
@@ -179,7 +179,7 @@ def _rewritten(session: Session) -> None:
     table.mark("before")
     table.sql("CALL golden.system.rewrite_manifests('tables.`manifests-rewritten`')")
     table.commits()
-    table.next_row_id += 3  # the new manifest is given ids for its existing rows, which keep those that they have
+    table.next_row_id += 3  # the new manifest is assigned ids for its existing rows, which keep their ids
     table.mark("after")
     table.insert((4, "d"))
     table.finish()

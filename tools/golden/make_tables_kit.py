@@ -1,8 +1,8 @@
-"""What makers of golden tables share: a table under construction, whose expected rows follow from its statements.
+"""The shared part of makers of golden tables: a table under construction, whose rows follow from its statements.
 
-Whoever makes a table runs statements in an engine and says here, statement by statement, what they do to the rows. The
-engine is never asked what it reads. Values are written as in the exchange form, with less ado: a long may be an int, a
-struct is a dict by name, a map a list of pairs.
+A maker runs statements in an engine, and declares for each statement what it does to the rows. The rows are never read
+from the engine. Values have a simpler form than the exchange form: a long may be an int, a struct is a dict by name,
+and a map is a list of pairs.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Row = dict[str, Any]
 
 
 def exchange(type_: Any, value: Any) -> Any:
-    """Return the exchange form of a value that is written as the makers write it."""
+    """Convert a value from the makers' form to the exchange form."""
     if value is None:
         return None
     if isinstance(type_, dict):
@@ -67,7 +67,7 @@ def map_of(key_id: int, key: Any, value_id: int, value: Any) -> dict[str, Any]:
 
 
 def _plain(type_: Any) -> Any:
-    """Return a type as types are compared: without docs, defaults and the spaces of decimals."""
+    """Normalize a type for comparison: without docs, defaults and the spaces in decimals."""
     if isinstance(type_, str):
         return type_.replace(" ", "")
     kept = ("type", "id", "name", "element-id", "key-id", "value-id")
@@ -100,23 +100,23 @@ class Table:
         self.sequence_number = 0
         shutil.rmtree(self.location, ignore_errors=True)
 
-    # What the statements do to the rows.
+    # The effects of statements on the rows.
 
     def say(self, statement: str) -> None:
-        """Keep what was done, for people."""
+        """Record a statement, for people."""
         self.statements.append(statement)
 
     def wrote(self, path: str, rows: list[dict[str, Any]], partition: str = "") -> None:
-        """Keep the rows of a data file, in exchange form: what plans have to be is derived from them."""
+        """Record the rows of a data file, in exchange form, from which expected plans are derived."""
         self.data_files[path] = rows
         self.say(f"Java: write the data file {path} of {rows}" + (f" in {partition}" if partition else ""))
 
     def commits(self) -> None:
-        """A snapshot was committed."""
+        """Record that a snapshot was committed."""
         self.sequence_number += 1
 
     def inserted(self, rows: Iterable[Iterable[Any]]) -> list[Row]:
-        """Rows were added, in this order; their ids follow from the order where the table has row lineage."""
+        """Record that rows were added, in this order, which determines their ids if the table has row lineage."""
         self.commits()
         made = [dict(zip(self.columns, row, strict=True)) for row in rows]
         if self.version >= 3:
@@ -128,17 +128,17 @@ class Table:
         return made
 
     def deleted(self, gone: Callable[[Row], bool]) -> None:
-        """Rows were deleted."""
+        """Record that rows were deleted."""
         self.commits()
         self.rows = [row for row in self.rows if not gone(row)]
 
     def updated(self, which: Callable[[Row], bool], rewritten: int | None = None, **values: Any) -> None:
-        """Rows were updated in place: they keep their ids.
+        """Record that rows were updated in place, so that they keep their ids.
 
         Args:
             which: the rows that change.
-            rewritten: how many rows the new files have; as many as were updated where it is left out.
-            values: what the columns have now.
+            rewritten: the number of rows of the new files; by default, the number of updated rows.
+            values: the new values of the columns.
         """
         self.commits()
         changed = [row for row in self.rows if which(row)]
@@ -150,7 +150,7 @@ class Table:
             self.next_row_id += len(changed) if rewritten is None else rewritten
 
     def added(self, name: str, type_: Any, after: str | None = None, value: Any = None) -> None:
-        """A column was added; rows that are there have ``value`` in it."""
+        """Record that a column was added, with ``value`` in the existing rows."""
         columns = list(self.columns.items())
         at = len(columns) if after is None else 1 + list(self.columns).index(after) if after else 0
         self.columns = dict([*columns[:at], (name, type_), *columns[at:]])
@@ -158,18 +158,18 @@ class Table:
             row[name] = value
 
     def dropped(self, name: str) -> None:
-        """A column was dropped."""
+        """Record that a column was dropped."""
         del self.columns[name]
         for row in self.rows:
             del row[name]
 
     def renamed(self, name: str, to: str) -> None:
-        """A column was renamed."""
+        """Record that a column was renamed."""
         self.columns = {to if known == name else known: type_ for known, type_ in self.columns.items()}
         for row in self.rows:
             row[to] = row.pop(name)
 
-    # What is kept.
+    # Storing the table.
 
     def metadata_file(self) -> Path:
         """Return the newest metadata file."""
@@ -183,7 +183,7 @@ class Table:
         return read
 
     def mark(self, label: str, ref: str | None = None, rows: list[Row] | None = None, **more: Any) -> None:
-        """Keep what the current snapshot, or that of ``ref``, has to be read as."""
+        """Record the expected content of the current snapshot, or of that of ``ref``."""
         found = self.metadata()
         snapshot = found["refs"][ref]["snapshot-id"] if ref else found.get("current-snapshot-id")
         one = next(kept for kept in found["snapshots"] if kept["snapshot-id"] == snapshot)
@@ -199,7 +199,7 @@ class Table:
         return {"types": types, "rows": made}
 
     def _check(self, found: dict[str, Any]) -> None:
-        """Compare what is known of the table with its metadata, so that a slip of the maker is noticed."""
+        """Compare the recorded state with the table's metadata, to notice mistakes of the maker."""
         schema = next(one for one in found["schemas"] if one["schema-id"] == found["current-schema-id"])
         written = {field["name"]: _plain(field["type"]) for field in schema["fields"]}
         said = {name: _plain(type_) for name, type_ in self.columns.items()}
@@ -211,7 +211,7 @@ class Table:
             assert found["next-row-id"] == self.next_row_id, (self.name, found["next-row-id"], self.next_row_id)
 
     def finish(self, **more: Any) -> None:
-        """Keep the table, with what its current snapshot has to be read as, and its index."""
+        """Store the table, with the expected content of its current snapshot, and its index."""
         found = self.metadata()
         self._check(found)
         newest = self.metadata_file()
@@ -251,7 +251,7 @@ class Table:
 
 
 def index_text(index: dict[str, Any]) -> str:
-    """Return the text of an index: a line for each statement, state and file."""
+    """Format an index as text: a line for each statement, state and file."""
     lines = []
     for name, member in index.items():
         if isinstance(member, list) and member:
@@ -266,7 +266,7 @@ def index_text(index: dict[str, Any]) -> str:
 
 
 MAKERS: dict[str, tuple[str, Callable[[Any], None]]] = {}
-"""The engine (its name) and the maker of each golden table, by name."""
+"""The name of the engine and the maker of each golden table, by table name."""
 
 
 def golden(name: str, *engines: str) -> Callable[[Callable[[Any], None]], Callable[[Any], None]]:

@@ -1,4 +1,4 @@
-"""Golden tables partitioned by every transform, with specs that change, and with names that are hard on paths."""
+"""Golden tables partitioned by every transform, with evolving specs, and with names that are difficult in paths."""
 
 from __future__ import annotations
 

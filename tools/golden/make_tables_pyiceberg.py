@@ -52,7 +52,7 @@ class PyTable(Table):
         self.say(f"create_table of {columns}, partitioned by {list(partitions)}")
 
     def arrow(self, rows: Iterable[Iterable[Any]]) -> Any:
-        """Rows as an Arrow table of the table's schema."""
+        """Return rows as an Arrow table with the table's schema."""
         import pyarrow as pa
 
         schema = self.table.schema().as_arrow()
@@ -103,7 +103,7 @@ def _arrow_value(type_: Any, value: Any) -> Any:
 
 
 def _instant(type_: str, value: str) -> int:
-    """Days, or microseconds, as Arrow takes them."""
+    """Convert a date or timestamp to days or microseconds for Arrow."""
     from conformance.adapter_sdk import lenient_values as native
 
     read = native.read(type_, value)

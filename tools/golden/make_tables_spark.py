@@ -1,4 +1,4 @@
-"""Golden tables through Spark's SQL and the Java API of Iceberg."""
+"""Golden tables made with Spark's SQL and with Iceberg's Java API."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SQL_TYPES = {"timestamptz": "TIMESTAMP", "timestamp": "TIMESTAMP_NTZ", "long": "
 
 
 def sql_type(type_: Any) -> str:
-    """Return a type in Spark's SQL."""
+    """Return the name of a type in Spark's SQL."""
     if isinstance(type_, dict):
         if type_["type"] == "struct":
             parts = ("`{}`: {}".format(field["name"], sql_type(field["type"])) for field in type_["fields"])
@@ -26,7 +26,7 @@ def sql_type(type_: Any) -> str:
 
 
 def literal(type_: Any, value: Any) -> str:
-    """Return a value in Spark's SQL."""
+    """Format a value as a literal in Spark's SQL."""
     if value is None:
         return f"CAST(NULL AS {sql_type(type_)})"
     if isinstance(type_, dict):
@@ -68,7 +68,7 @@ class SparkTable(Table):
         return self.spark.sql(statement.format(t=self.t))
 
     def create(self, columns: dict[str, Any], partitions: str = "", **properties: str) -> None:
-        """Create the table with columns and partition fields; the names of properties have ``_`` for ``.``."""
+        """Create the table with columns and partition fields; in names of properties, ``_`` replaces ``.``."""
         self.columns = dict(columns)
         columns_sql = ", ".join(f"`{name}` {sql_type(type_)}" for name, type_ in columns.items())
         every = {
@@ -88,7 +88,7 @@ class SparkTable(Table):
         self.sql(f"CREATE TABLE {{t}} ({columns_sql}) USING iceberg{by} TBLPROPERTIES ({options})")
 
     def values(self, rows: Iterable[Iterable[Any]]) -> str:
-        """Rows as the VALUES of a statement."""
+        """Format rows as the VALUES of a statement."""
         types = list(self.columns.values())
         return (
             ", ".join(
@@ -99,7 +99,7 @@ class SparkTable(Table):
         )
 
     def insert(self, *rows: tuple[Any, ...], branch: str = "") -> list[Row]:
-        """INSERT INTO, and what it does."""
+        """Run INSERT INTO, and record its effect."""
         target = "{t}" + (f".branch_{branch}" if branch else "")
         self.sql(f"INSERT INTO {target} VALUES {self.values(rows)}")
         if branch:
@@ -108,18 +108,18 @@ class SparkTable(Table):
         return self.inserted(rows)
 
     def delete(self, where: str, gone: Callable[[Row], bool]) -> None:
-        """DELETE FROM, and what it does."""
+        """Run DELETE FROM, and record its effect."""
         before = len(self.rows)
         self.sql(f"DELETE FROM {{t}} WHERE {where}")
         self.deleted(gone)
         assert len(self.rows) < before, where
 
     def java(self) -> Any:
-        """Return the table in the Java API, as it is now."""
+        """Return the current state of the table in the Java API."""
         return self.session.catalog.loadTable(self.session.identifier(self.name))
 
     def refresh(self) -> None:
-        """Let Spark see what was done through the Java API."""
+        """Make Spark see changes that were made through the Java API."""
         self.spark.sql(f"REFRESH TABLE {self.t}")
 
 
@@ -159,8 +159,8 @@ class Session:
         """Return the identifier of a golden table."""
         return self.iceberg.catalog.TableIdentifier.parse(f"tables.{name}")
 
-    # Values of Java's generic records. Py4J makes Integers of ints and unboxes what it is given: a Long or Float stays
-    # in Java lists, and methods that take one are called by reflection.
+    # Values of Java's generic records. Py4J converts ints to Integers, and unboxes the objects that it gets. Therefore,
+    # a Long or Float stays in Java lists, and methods that take one are called by reflection.
 
     def _holders(self) -> None:
         java = self.jvm.java
@@ -179,7 +179,7 @@ class Session:
         self._put = mapping.getMethod("put", self.array("java.lang.Class", thing, thing))
 
     def array(self, class_: str, *items: Any) -> Any:
-        """Return a Java array."""
+        """Convert a list to a Java array."""
         owner = self.jvm
         for part in class_.split("."):
             owner = getattr(owner, part)
@@ -189,14 +189,14 @@ class Session:
         return made
 
     def ints(self, items: list[int]) -> Any:
-        """Return a Java array of ints."""
+        """Convert ints to a Java array."""
         made = self.spark.sparkContext._gateway.new_array(self.jvm.int, len(items))
         for index, item in enumerate(items):
             made[index] = item
         return made
 
     def box(self, type_: Any, value: Any) -> Any:
-        """Return a value of Java's generic records, in a list of one."""
+        """Convert a value for Java's generic records, wrapped in a list of one."""
         java = self.jvm.java
         holder = java.util.ArrayList()
         if value is None:
@@ -232,7 +232,7 @@ class Session:
         return holder
 
     def literal(self, type_: Any, value: Any) -> Any:
-        """Return a constant of the Java API."""
+        """Return a literal of the Java API."""
         literals = self.iceberg.expressions.Literal
         if type_ in ("int", "boolean", "double", "string"):
             return literals.of(value)
@@ -268,7 +268,7 @@ class Session:
         return schema.columns()
 
     def record(self, struct: Any, types: dict[str, Any], row: dict[str, Any]) -> Any:
-        """Return a generic record."""
+        """Make a generic record."""
         made = self.iceberg.data.GenericRecord.create(struct)
         for name, type_ in types.items():
             key = self.jvm.java.util.ArrayList()
@@ -277,7 +277,7 @@ class Session:
         return made
 
     def schema(self, columns: dict[str, Any], ids: Iterable[int] | None = None) -> Any:
-        """Return a schema of the Java API."""
+        """Make a schema of the Java API."""
         import json
 
         numbers = list(ids) if ids is not None else list(range(1, len(columns) + 1))
@@ -289,10 +289,10 @@ class Session:
 
 
 class JavaTable(SparkTable):
-    """A golden table that is made through the Java API, with its generic writers."""
+    """A golden table that is made with the Java API and its generic writers."""
 
     def make(self, columns: dict[str, Any], partitions: list[tuple[str, str]] = (), **properties: str) -> None:  # type: ignore[assignment]
-        """Create the table; partition fields are pairs of a transform's name and its column."""
+        """Create the table; partition fields are pairs of a transform's name and a column."""
         self.columns = dict(columns)
         every = {
             "format-version": str(self.version),
@@ -320,7 +320,7 @@ class JavaTable(SparkTable):
         return self.session.iceberg.encryption.EncryptedFiles.plainAsEncryptedOutput(file), path
 
     def partition(self, spec: Any, values: dict[str, Any] | None) -> Any:
-        """Return a partition tuple of a spec, from strings as in paths."""
+        """Make a partition tuple of a spec from strings, as in paths."""
         if not values:
             return None
         data = self.session.iceberg.PartitionData(spec.partitionType())
@@ -348,7 +348,7 @@ class JavaTable(SparkTable):
         return data
 
     def factory(self, format_: str, equality: list[int] | None = None, equality_columns: Any = None) -> Any:
-        """Return the generic writers."""
+        """Return the factory of the generic writers."""
         table = self.java()
         formats = self.session.iceberg.FileFormat
         chosen = formats.fromString(format_)
@@ -399,7 +399,7 @@ class JavaTable(SparkTable):
         return file
 
     def append_partitioned(self, format_: str, *rows: tuple[Any, ...]) -> list[Any]:
-        """Write a data file for each row, in the partition that the Java API finds, and append them in one commit."""
+        """Write each row to a data file in the partition that the Java API computes, and append all in one commit."""
         table = self.java()
         struct, append, files = table.schema().asStruct(), self.java().newAppend(), []
         for number, row in enumerate(rows):
@@ -428,7 +428,7 @@ class JavaTable(SparkTable):
         spec: Any = None,
         partition: Any = None,
     ) -> Any:
-        """Write an equality-delete file; columns are ids and types by name."""
+        """Write an equality delete file; columns are given by id and type."""
         table = self.java()
         spec = spec or table.spec()
         types = {name: type_ for name, (_, type_) in columns.items()}
@@ -445,7 +445,7 @@ class JavaTable(SparkTable):
     def position_delete(
         self, format_: str, positions: list[tuple[Any, int]], spec: Any = None, partition: Any = None
     ) -> Any:
-        """Write a position-delete file; positions are pairs of a data file and a position."""
+        """Write a position delete file; positions are pairs of a data file and a position."""
         table = self.java()
         spec = spec or table.spec()
         out, path = self._out("position", format_)
@@ -461,7 +461,7 @@ class JavaTable(SparkTable):
         return writer.toDeleteFile()
 
     def commit_deletes(self, *files: Any, gone: Callable[[Row], bool]) -> None:
-        """Commit delete files, and what they do."""
+        """Commit delete files, and record their effect."""
         delta = self.java().newRowDelta()
         for file in files:
             delta = delta.addDeletes(file)

@@ -1,4 +1,4 @@
-"""Golden tables of every type, and of values at the ends of what types hold."""
+"""Golden tables of every type, with values at the limits of the types."""
 
 from __future__ import annotations
 
@@ -113,8 +113,8 @@ NANO_ROWS = (
 )
 
 
-# Iceberg-Java writes 1970 for instants of the last second before it to ORC, and timestamps that no count of nanoseconds
-# reaches are for a separate table.
+# Iceberg-Java writes 1970 to ORC for instants of the last second before it. Timestamps beyond the range of nanoseconds
+# are in a separate table.
 FOR_ORC: dict[Any, Any] = {
     "1969-12-31T23:59:59.999999": "1969-12-31T23:59:58.999999",
     "1969-12-31T23:59:59.999999+00:00": "1969-12-31T23:59:58.999999+00:00",
@@ -182,7 +182,7 @@ def _nested(name: str, version: int, format_: str) -> None:
 
 
 def _renumbered() -> Any:
-    """Return the deep column with the ids that a new table gives: columns first, then what is inside them, in order."""
+    """Return the deep column with the ids that a new table assigns: columns first, then nested fields, in order."""
     return list_of(11, struct((12, "name", "string"), (13, "counts", map_of(14, "int", 15, list_of(16, "long")))))
 
 
@@ -212,7 +212,7 @@ def _variant(metadata: str, value: str) -> dict[str, str]:
 
 
 EMPTY_METADATA = "010000"
-"""Version 1, no names, the offset of their end."""
+"""Empty variant metadata: version 1, no names, the offset of their end."""
 
 
 @golden("variant-parquet", "iceberg-java")
@@ -257,7 +257,7 @@ SHREDDED: dict[str, list[Any]] = {
     "nested arrays": [[["a"], []], [["b", "c"]]],
     "mixed": [1, "a", {"a": 1}, None],
 }
-"""What Spark inserts, in one file each, so that Iceberg finds another schema to shred by; the last has none."""
+"""The rows that Spark inserts, one file each, so that Iceberg infers different shredding schemas; the last has none."""
 
 TYPED = {
     "bool": ("true", True),
@@ -276,7 +276,7 @@ TYPED = {
     "bin": ("X'00FF'", b"\x00\xff"),
     "text": ("repeat('x', 70)", "x" * 70),
 }
-"""A field of every type that Spark's variants have, in SQL and as a value."""
+"""A field of every type of Spark's variants, in SQL and as a value."""
 
 
 def _json(value: Any) -> str:

@@ -1,9 +1,9 @@
-"""The cases of apache/iceberg-verification as vectors: ``python -m tools.golden.make_verification [--check]``.
+"""Convert the cases of apache/iceberg-verification to vectors: ``python -m tools.golden.make_verification [--check]``.
 
-`verification.json` has the cases, each file at the commit that it names, without their prose. They become the suites
-``iv-types`` and ``iv-schema`` as ``vectors import`` makes them of a checkout, but for what the texts leave open: that
-project asks readers to refuse schemas that break rules of writers, and writers to spell some types in one of two ways.
-Here both are right.
+`verification.json` has the cases, each file at the named commit, without their prose. They become the suites
+``iv-types`` and ``iv-schema``, as with ``vectors import``, except where the texts leave something open: that project
+requires readers to refuse schemas that break rules for writers, and writers to use one of two spellings of some types.
+Here both outcomes are permitted.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ LEFT_OPEN = {
     "iv/schema-core-reject-identifier-nested-in-optional-struct": "E17",
     "iv/schema-unknown-reject-unknown-required": "E17",
 }
-"""Vectors that a reader need not refuse, and the contradiction that says why."""
+"""Vectors that a reader need not refuse, and the contradiction that explains why."""
 
 SPELLINGS = {"decimal": "B12", "geometry": "B13", "geography": "B13"}
-"""Types whose spelling is open, by the contradiction."""
+"""Types with several permitted spellings, by contradiction."""
 
 
 def documents() -> dict[str, dict[str, Any]]:
-    """Return the vector files by their path below the folder of vectors."""
+    """Return the vector files, by path below the folder of vectors."""
     found: dict[str, dict[str, Any]] = {}
     for file in json.loads(CASES.read_text(encoding="utf-8"))["files"]:
         made = vector_file(file["surface"], file["directory"], file["commit"], file["cases"])
@@ -68,7 +68,7 @@ def _leave_spelling_open(row: dict[str, Any], case: dict[str, Any]) -> None:
 
 
 def main() -> int:
-    """Write the files; with ``--check`` report those that differ from what would be written."""
+    """Write the files; with ``--check`` report the stale ones."""
     texts = {VECTORS / name: canonical(document) for name, document in documents().items()}
     if "--check" not in sys.argv[1:]:
         for path, text in texts.items():

@@ -1,12 +1,12 @@
-"""Make the tables that show how each engine writes: the same two statements by every engine that can.
+"""Make tables that show how each engine writes: every engine that can runs the same two statements.
 
     PYTHON tools/golden/make_writers.py ENGINE [JAR]
 
-ENGINE is one with a ``golden_writer.py`` in its folder of ``conformance/engines``, PYTHON that of its environment; for
-``iceberg-java`` PYTHON has a PySpark, and JAR is the Iceberg runtime for it. The tables are written at
-`PLACE` and copied to ``vectors/golden/writers/ENGINE-VERSION/vN/``, without what the engine keeps beside them;
-``index.json`` there has the statements, what was refused, and the entries to expect after each, which follow from
-the statements and from the way in which the engine deletes. Neither the engine nor our reader is asked for them.
+ENGINE is an engine with a ``golden_writer.py`` in its folder of ``conformance/engines``, and PYTHON is that of its
+environment; for ``iceberg-java``, PYTHON has PySpark, and JAR is the matching Iceberg runtime. The tables are written
+to `PLACE` and copied to ``vectors/golden/writers/ENGINE-VERSION/vN/``, without the engine's additional files.
+``index.json`` there has the statements, refusals, and the expected entries after each statement. The entries follow
+from the statements and the engine's way of deleting; neither the engine nor our reader returns them.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ KEPT = Path(__file__).resolve().parents[2] / "vectors" / "golden" / "writers"
 INSERT = "INSERT INTO t VALUES (1, 'a', 1.50, TIMESTAMP '2017-11-16 22:31:08 UTC'), (2, 'a', NULL, NULL)"
 DELETE = "DELETE FROM t WHERE id = 2"
 
-# What the second statement makes of the one data file with two rows, as (content, status, rows) of each entry.
+# The entries after the second statement, which changes the one data file with two rows: (content, status, rows).
 DELETES = {
-    "copy-on-write": [(0, 2, 2), (0, 1, 1)],  # the file is removed, and one with the other row added
+    "copy-on-write": [(0, 2, 2), (0, 1, 1)],  # the file is removed, and a file with the other row is added
     "position-deletes": [(0, 0, 2), (1, 1, 1)],
     "deletion-vector": [(0, 0, 2), (1, 1, 1)],
     "equality-deletes": [(0, 0, 2), (2, 1, 1)],
 }
-"""Status 0 means an entry that may be recorded as added (its manifest is kept) or existing (it is rewritten)."""
+"""Status 0: the entry may have the status added (its manifest is kept) or existing (its manifest is rewritten)."""
 
 
 class Tables:
@@ -49,17 +49,17 @@ class Tables:
         self.place.mkdir(parents=True)
 
     def location(self, format_version: int) -> str:
-        """Where the table of a format version is written."""
+        """Return the location of the table of a format version."""
         return str(self.place / f"v{format_version}")
 
     def record(self, format_version: int, create: str, steps: list[tuple[str, str | None]], delete: str | None) -> None:
-        """Keep a table that was written.
+        """Store a table that was written.
 
         Args:
-            format_version: of the table.
+            format_version: the format version of the table.
             create: how it was created.
-            steps: the statements as they were given to the engine, each with what it said where it refused.
-            delete: which of `DELETES` the second statement is; None where it was refused or not asked.
+            steps: the statements as the engine received them, each with its error message or None.
+            delete: the key in `DELETES` for the second statement; None if it was refused or not run.
         """
         table = self.place / f"v{format_version}"
         kept = KEPT / self.name / table.name
@@ -89,13 +89,13 @@ class Tables:
 
 
 def _age(path: Path) -> tuple[int, str]:
-    """Later metadata files have higher numbers: ``v3.metadata.json``, ``00002-UUID.metadata.json``."""
+    """Return a sort key for metadata files by number: ``v3.metadata.json``, ``00002-UUID.metadata.json``."""
     digits = path.name.lstrip("v").split(".")[0].split("-")[0]
     return int(digits), path.name
 
 
 def attempt(statement: str, action: Callable[..., object], *args: object) -> tuple[str, str | None]:
-    """Return a statement, and what the engine said where it refused."""
+    """Run a statement; return it with the engine's error message, or None."""
     try:
         action(*args)
     except Exception as error:
@@ -104,7 +104,7 @@ def attempt(statement: str, action: Callable[..., object], *args: object) -> tup
 
 
 def attempts(statements: tuple[str, ...], table: str, run: Callable[[str], object]) -> list[tuple[str, str | None]]:
-    """Statements in SQL, of the table that is called t in them."""
+    """Run SQL statements on a table, which they call t; return each with its error message, or None."""
     return [attempt(text, run, text.replace(" t ", f" {table} ")) for text in statements]
 
 
@@ -130,14 +130,14 @@ def arrow_rows() -> Any:
 
 
 def pyiceberg_table(made: Tables, version: int) -> tuple[Any, str]:
-    """Return a new table of PyIceberg, and how it was created."""
+    """Create a table with PyIceberg; return it, and a description of the call."""
     from pyiceberg.catalog.sql import SqlCatalog
     from pyiceberg.partitioning import PartitionField, PartitionSpec
     from pyiceberg.schema import Schema
     from pyiceberg.transforms import IdentityTransform
     from pyiceberg.types import DecimalType, LongType, NestedField, StringType, TimestamptzType
 
-    # In a file, as Polars commits in another thread, where a SQLite in memory would be another one.
+    # In a file: Polars commits in another thread, in which an in-memory SQLite database would be a different one.
     catalog = SqlCatalog("c", uri=f"sqlite:///{made.place}/v{version}.db", warehouse=f"file://{made.place}")
     catalog.create_namespace("n")
     schema = Schema(
