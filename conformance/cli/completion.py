@@ -69,7 +69,7 @@ _iceberg_conformance_with_names() {
   [[ -z "$kinds" ]] || names="$(_iceberg_conformance_names $kinds)"
   COMPREPLY=( $(compgen -W "$names" -- "$cur") )
   if [[ "$cur" == *:* && "$COMP_WORDBREAKS" == *:* ]]; then
-    COMPREPLY=( "${COMPREPLY[@]#"${cur%:*}:"}" )  # what is before the colon is another word, which stays
+    COMPREPLY=( "${COMPREPLY[@]#"${cur%:*}:"}" )  # bash keeps the word before the colon
   fi
 }
 
