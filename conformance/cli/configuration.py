@@ -68,9 +68,8 @@ def _tables(path: Path) -> dict[str, Any] | None:
         tools = document.get("tool")
         if not isinstance(tools, dict) or TABLE not in tools:
             return None
-        document = tools[TABLE]
-    if not isinstance(document, dict):
-        document = {TABLE: document}
+        options: Any = tools[TABLE]
+        document = options if isinstance(options, dict) else {TABLE: options}
     for name, table in document.items():
         if not isinstance(table, dict):
             prefix = f"tool.{TABLE}." if path.name == SHARED_FILE else ""

@@ -55,13 +55,22 @@ def configuration_places(name: str) -> str:
     Args:
         name: the catalog's name.
     """
+    places = [f"{path} ({'exists' if path.is_file() else 'does not exist'})" for path in _files()]
+    found = ", ".join(_variables(name)) or "none is set"
+    return ", ".join([*places, f"the environment variables {_prefix(name)}* ({found})"])
+
+
+def _files() -> list[Path]:
     directories = dict.fromkeys(filter(None, (os.environ.get(_HOME), str(Path.home()), str(Path.cwd()))))
-    files = [Path(directory, _FILE) for directory in directories]
-    places = [f"{path} ({'exists' if path.is_file() else 'does not exist'})" for path in files]
-    prefix = f"PYICEBERG_CATALOG__{name.upper()}__"
-    found = sorted(key for key in os.environ if key.upper().startswith(prefix))
-    places.append(f"the environment variables {prefix}* ({', '.join(found) if found else 'none is set'})")
-    return ", ".join(places)
+    return [Path(directory, _FILE) for directory in directories]
+
+
+def _prefix(name: str) -> str:
+    return f"PYICEBERG_CATALOG__{name.upper()}__"
+
+
+def _variables(name: str) -> list[str]:
+    return sorted(key for key in os.environ if key.upper().startswith(_prefix(name)))
 
 
 def explained(name: str, error: str) -> str:
@@ -71,6 +80,8 @@ def explained(name: str, error: str) -> str:
         name: the catalog's name.
         error: the error of PyIceberg: the name of the class, and the message.
     """
+    if not _variables(name) and not any(path.is_file() for path in _files()):
+        return f"catalog {name} is not configured: its configuration was looked for in {configuration_places(name)}"
     unreachable = "the catalog cannot be reached: " if error.startswith(_UNREACHABLE) else ""
     return f"catalog {name}: {unreachable}{error}; its configuration was looked for in {configuration_places(name)}"
 

@@ -231,6 +231,20 @@ def test_what_does_not_exist_is_named(
     assert "PYICEBERG_CATALOG__LAKE__* (PYICEBERG_CATALOG__LAKE__TYPE" in document["tables"][0]["unreadable"]
 
 
+def test_a_catalog_that_is_not_configured_is_not_an_error_of_pyiceberg(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in os.environ if name.startswith("PYICEBERG_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    monkeypatch.chdir(tmp_path)
+    said = catalogs.explained("lake", "ValueError: URI missing, please provide using --uri")
+    assert said.startswith("catalog lake is not configured: its configuration was looked for in ")
+    assert "--uri" not in said
+    (tmp_path / ".pyiceberg.yaml").touch()
+    assert "catalog lake: ValueError: URI missing" in catalogs.explained("lake", "ValueError: URI missing")
+
+
 class Nested:
     """A catalog of which one namespace may not be looked into."""
 
