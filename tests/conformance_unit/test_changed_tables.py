@@ -132,6 +132,35 @@ def test_no_file_that_was_there_is_changed(tmp_path: Path) -> None:
     assert len(after) > len(before)
 
 
+@pytest.mark.parametrize(
+    ("wrong", "place"),
+    [
+        ({"op": "vacuum"}, "/operations/1"),
+        ({"op": "append"}, "/operations/1"),
+        (CREATE, "/operations/1"),
+        ({"op": "alter-schema", "changes": [{"op": "explode", "name": "id"}]}, "/operations/1/changes/0/op"),
+        ({"op": "alter-spec", "changes": [{"op": "rename", "name": "p"}]}, "/operations/1/changes/0"),
+        ({"op": "fast-forward", "to": "nobody"}, "there is no branch 'nobody'"),
+    ],
+)
+def test_an_operation_of_a_wrong_form_is_refused_before_any_is_done(wrong: Json, place: str, tmp_path: Path) -> None:
+    table, history = base_table({"operations": [CREATE, FIRST]}, str(tmp_path / "t"))
+    before = files_below(tmp_path)
+    error = change(table=table, operations=[SECOND, wrong], history=history)["error"]
+    assert error["kind"] == "invalid"
+    assert error["message"].startswith(place)
+    after = files_below(tmp_path)
+    assert {name: after.get(name) for name in before} == before
+    assert (after == before) == place.startswith("/")
+
+
+def test_a_script_creates_the_table_first(tmp_path: Path) -> None:
+    script = {"operations": [FIRST, CREATE]}
+    answer = perform(reference.operations(), "table.write", {"table": str(tmp_path / "t"), "script": script}, ())
+    assert answer["error"]["message"].startswith("/operations/0: create is the first operation")
+    assert not list(tmp_path.iterdir())
+
+
 def test_the_metadata_file_of_the_request_is_the_table(tmp_path: Path) -> None:
     """A newer file beside it, which someone else may have written, is ignored."""
     table, history = base_table({"operations": [CREATE, FIRST]}, str(tmp_path / "t"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -13,6 +13,7 @@ from conformance.adapter_sdk.serve import Arguments, Invalid
 from conformance.core.failures import NotExamined
 from conformance.core.json_types import Json
 from conformance.operations.forms import FAST, Functions, functions
+from conformance.operations.protocol import complaint
 from conformance.operations.table_metadata.changes import column_changes
 from conformance.operations.writing.literals import read_literal
 from conformance.table_io.stores import RegisteredTable
@@ -213,7 +214,11 @@ class ReferenceWriter:
         self._set(operation["name"], RefType.TAG, operation.get("snapshot", self.snapshot(MAIN)))
 
     def fast_forward(self, operation: Json) -> None:
-        self._set(MAIN, RefType.BRANCH, self.snapshot(operation["to"]))
+        to = operation["to"]
+        snapshot = self.snapshot(to)
+        if snapshot is None:
+            raise Invalid(f"there is no branch {to!r}, or it has no snapshot")
+        self._set(MAIN, RefType.BRANCH, snapshot)
 
     def rollback(self, operation: Json) -> None:
         self._set(MAIN, RefType.BRANCH, operation["snapshot"])
@@ -270,13 +275,33 @@ def operations_of(make: Callable[[str | None], ReferenceWriter], name: str) -> d
     """
 
     @contextmanager
-    def writing(location: str | None, _: Any) -> Iterator[ReferenceWriter]:
+    def writing(location: str | None, given: Sequence[Json]) -> Iterator[ReferenceWriter]:
+        _check_operations(given, new=location is not None)
         try:
             yield make(location)
         except (NotExamined, CommitConflict, CommitFailed, OSError) as error:
             raise Invalid(f"{type(error).__name__}: {error}") from None
 
     return script_steps.operations(writing, name)
+
+
+def _check_operations(given: Sequence[Json], *, new: bool) -> None:
+    """Check the form of the operations of a request, so that none of them is done if one is wrong.
+
+    Raises:
+        Invalid: an operation does not exist, has a wrong form, or is ``create`` in the wrong place.
+    """
+    for index, operation in enumerate(given):
+        place, name = f"/operations/{index}", operation.get("op")
+        if name not in script_steps.OPERATIONS:
+            raise Invalid(
+                f"{place}: no operation {name!r}; expected one of {', '.join(sorted(script_steps.OPERATIONS))}"
+            )
+        if (name == "create") != (new and index == 0):
+            raise Invalid(f"{place}: create is the first operation on a new table, and no other")
+        wrong = complaint(f"script.{name}", operation)
+        if wrong is not None:
+            raise Invalid(f"{place}{'' if wrong.startswith('/') else ': '}{wrong}")
 
 
 def operations(called: Functions) -> dict[str, Callable[[Arguments], object]]:
