@@ -116,6 +116,16 @@ def _quotes_and_argues(one: Deviation, _facts: Facts) -> Iterator[str]:
         yield "what speaks for the engine must be in counter"
 
 
+CODE = re.compile(r"\b[A-Z]{3}\d{3}\b")
+
+
+def _breaks_what_it_argues_with(one: Deviation, _facts: Facts) -> Iterator[str]:
+    """A deviation has one of the requirements that its reason names: pages show it where it has its requirements."""
+    named = dict.fromkeys(CODE.findall(one.reason))
+    if one.kind is Kind.DEVIATION and named and not named.keys() & set(one.requirements):
+        yield f"the reason names {', '.join(named)}, and requirements does not"
+
+
 def _short_title(section: str) -> str:
     return re.split(r" \(| / ", section.replace("`", ""))[0].lower()
 
@@ -147,6 +157,7 @@ RULES: tuple[Rule, ...] = (
     _links_are_upstream,
     _argues_leniency_of_a_writer,
     _names_what_its_vectors_prove,
+    _breaks_what_it_argues_with,
     _binds_the_role,
     _argues_where_the_text_is_contradictory,
 )

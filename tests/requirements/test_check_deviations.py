@@ -54,6 +54,7 @@ def test_a_fair_entry_has_no_problem(facts: Facts) -> None:
         ({"reason": "Appendix B: it is not the hash."}, "the reason must quote the sentence of the text"),
         ({"kind": Kind.CHOICE}, "a choice must name the point that is open"),
         ({"reason": '"must produce the same hash value" binds readers.'}, "the reason must name a section of the text"),
+        ({"reason": 'Appendix B (PUF001): "must produce the same hash value" binds readers.'}, "names PUF001, and"),
         ({"evidence": "see https://example.org/1"}, "a link is in evidence"),
         ({"upstream": ("https://github.com/apache/iceberg",)}, "is not an issue or a pull request"),
     ],

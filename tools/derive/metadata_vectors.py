@@ -89,7 +89,9 @@ def _neighbours() -> Iterator[tuple[str, str, tuple[str, ...], Document, str]]:
     seen: set[str] = set()
     for name, document in BASES.items():
         seen.add(json.dumps(document))
-        yield "bases", f"base-{name}", ("TMD029",), document, f"the valid document {name} that others are made of"
+        has_key = any("key-id" in snapshot for snapshot in document.get("snapshots", ()))
+        codes = ("SNP012", "TMD029") if has_key else ("TMD029",)
+        yield "bases", f"base-{name}", codes, document, f"the valid document {name} that others are made of"
     for group, case in all_cases():
         if case.near is None:
             continue

@@ -59,6 +59,10 @@ FURTHER: tuple[tuple[int, str, str], ...] = (
 """Further pairs."""
 
 
+VECTORS = {("position-delete", "delete"): ("DEL004",), ("position-delete", "position-delete"): ("DEL003",)}
+"""The requirements about deletion vectors that a pair turns on in v3."""
+
+
 def _pairs() -> Iterator[Vector]:
     seen = set()
     systematic = ((v, a, b) for v, names in PAIRS.items() for a, b in itertools.product(names, repeat=2))
@@ -71,7 +75,9 @@ def _pairs() -> Iterator[Vector]:
         if version > 1:
             codes = (*codes, "SEQ001")
         if version > 2:
-            codes = (*codes, "LIN023", "LIN028")
+            codes = (*codes, "LIN023", "LIN028", *VECTORS.get((first, second), ()))
+        if "delete" in (first, second):
+            codes = (*codes, "SNP016")
         yield case(
             f"{first}-then-{second}", codes, version, log, f"{second} is planned before {first} and committed after"
         )

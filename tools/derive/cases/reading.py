@@ -126,7 +126,7 @@ TOPICS: dict[str, tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]] = {
         "Scan Planning",
         (
             ("partition-evolution-v1", ("PAR011", "PAR015", "SCN006")),
-            ("partition-evolution-v2", ("PAR010", "PAR011", "SCN006")),
+            ("partition-evolution-v2", ("PAR010", "PAR011", "SCN006", "DFL002")),
             ("partition-*", ("PAR001", "SCN006")),
             ("awkward-partitions-*", ("PAR001", "SCN006")),
             ("java-1-10-partition-time", ("PAR001", "SCN006")),
@@ -151,7 +151,7 @@ TOPICS: dict[str, tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]] = {
     "row-lineage": (
         "Row lineage assignment",
         (
-            ("upgraded-v1-v2-v3", ("LIN007", "LIN008", "LIN015", "LIN017")),
+            ("upgraded-v1-v2-v3", ("LIN007", "LIN008", "LIN015", "LIN017", "UPG003")),
             ("row-lineage-*", ("LIN007", "LIN008", "LIN009", "LIN011")),
             ("java-1-10-row-lineage", ("LIN007", "LIN008", "LIN009", "LIN011")),
             ("manifests-rewritten", ("LIN008", "LIN020", "SEQ008")),

@@ -214,7 +214,7 @@ MOMENTS = (
 SPECS = {
     "identity-string": ((("identity", "p"),), STRINGS, ("TRN001", "TRN002")),
     "bucket-string": ((("bucket[4]", "p"),), STRINGS, ("TRN003", "TRN004")),
-    "truncate-string": ((("truncate[1]", "p"),), STRINGS, ("TRN005", "TRN008")),
+    "truncate-string": ((("truncate[1]", "p"),), STRINGS, ("TRN005", "TRN008", "MLS021")),
     "truncate-int": ((("truncate[10]", "n"),), MOMENTS, ("TRN005", "TRN006")),
     "year-date": ((("year", "day"),), MOMENTS, ("TRN010", "TRN018")),
     "month-timestamp": ((("month", "ts"),), MOMENTS, ("TRN011", "TRN018")),
