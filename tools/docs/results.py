@@ -19,17 +19,15 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeAlias
 
 from attrs import asdict, evolve, frozen
 
 from conformance.core.failures import UsageError
+from conformance.core.json_types import Json
 from conformance.interop import results as matrix_results
 from conformance.interop.cells import Cell, MadeTable, Matrix, Participant, State, Writing, cell_state
 from conformance.runner import results as run_results
 from conformance.runner.results import Result, Run
-
-Json: TypeAlias = Any
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "docs" / "results"
 VECTORS, MATRIX, RELAYS, STRESS = "vectors.jsonl", "matrix.json", "relays.json", "stress.json"
