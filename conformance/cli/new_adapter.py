@@ -85,7 +85,7 @@ def new_adapter(
     written = [template.file, *SHARED]
     existing = [folder / file for file in written if (folder / file).exists()]
     if existing:
-        raise UsageError(f"new-adapter: {existing[0]} exists")
+        raise UsageError(f"new-adapter: {existing[0]} exists; remove it, or name another folder")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for file, text in _texts(language, template, called).items():

@@ -11,7 +11,7 @@ from attrs import evolve
 from cyclopts import Parameter
 
 from conformance import vectors
-from conformance.core.failures import ExitStatus, UsageError, suggestion
+from conformance.core.failures import ExitStatus, NotExamined, UsageError, suggestion
 from conformance.core.json_text import dump_json, shorten
 from conformance.operations.protocol import Answer
 from conformance.reports.evidence import evidence
@@ -59,7 +59,10 @@ def replay(
     limits = make_limits(start_timeout, timeout)
     chosen = target(adapter, limits, lambda direction, line: transcript.append((direction, line)))
     with chosen.open() as opened, places([vector]) as (vector,):
-        started = opened.start()
+        try:
+            started = opened.start()
+        except NotExamined as error:
+            raise NotExamined(f"{chosen.name}: not run: {error}") from None
         answer: Answer | None = undeclared(started, vector)
         stderr = ""
         if answer is None:

@@ -154,8 +154,8 @@ class Engine:
                 adapter = self._open.enter_context(self._target.open())
                 started = adapter.start()
             except NotExamined as error:
-                self.failed_to_start = str(error)
-                raise
+                self.failed_to_start = f"{self._target.name}: not run: {error}"
+                raise NotExamined(self.failed_to_start) from None
             self._started = adapter, started, self._expectations.of(self._target.name, started)
         return self._started
 

@@ -294,3 +294,10 @@ def test_the_former_name_of_a_suite_is_reported_as_deprecated(cli: Cli, suite: s
     assert done.returncode == 0
     expected = ["iceberg-conformance: the suite writing-more is deprecated; use --suite writing -k thorough"]
     assert done.stderr.splitlines() == expected * said
+
+
+def test_replay_names_the_adapter_that_does_not_start(cli: Cli) -> None:
+    command = f"{sys.executable} nothing.py"
+    done = cli("replay", "hash-int-34", "--adapter", command)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr.startswith(f"iceberg-conformance: {command}: not run: exited with status 2")

@@ -89,6 +89,7 @@ def test_an_adapter_that_does_not_start_is_one_error(pytest_run: PytestRun) -> N
     status, text = pytest_run("dies-at-start")
     assert (status, "1 failed, 9 skipped" in text) == (1, True), text
     assert "no module named engine" in text
+    assert " dies-at-start: not run: " in text
 
 
 def test_a_failure_shows_its_evidence_and_the_others_go_on(pytest_run: PytestRun) -> None:
