@@ -233,7 +233,7 @@ def _added(fields: list[Json], change: Json, version: int, last: int) -> tuple[l
     if required and default is None:
         raise RefusedByText("EVO015", f"{change['name']} is required and has no default")
     if isinstance(type_, dict) and default is not None and _lacks_default(type_):
-        raise RefusedByText("PRJ005", f"{change['name']} has the default {{}}, and a required field in it has none")
+        raise RefusedByText("EVO015", f"{change['name']} has the default {{}}, and a required field in it has none")
     siblings = fields
     if change.get("parent") is not None:
         holder, member = find(fields, change["parent"])

@@ -295,6 +295,15 @@ def test_a_type_that_a_version_does_not_promote_is_refused_for_that(tmp_path: Pa
         follow_reference(made, tmp_path / str(version))
 
 
+def test_a_struct_with_a_default_needs_defaults_of_its_required_fields(tmp_path: Path) -> None:
+    """EVO015: older files would have no value of the field, which reading refuses (PRJ005)."""
+    type_ = {"type": "struct", "fields": [{"id": 2, "name": "x", "required": True, "type": "int"}]}
+    added = {"op": "alter-schema", "changes": [{"op": "add", "name": "s", "type": type_, "default": {}}]}
+    counts: Counter[str] = Counter()
+    follow_reference(script(ROWS, added, ROWS, version=3), tmp_path / "table", counts)
+    assert counts == {"create": 1, "append": 2, "refused": 1}
+
+
 def test_a_file_that_vanishes_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def loses(right: Any, writer: Any, operation: Any) -> None:
         right(writer, operation)
