@@ -1,6 +1,6 @@
-"""What proves each requirement: something that breaks it, and what notices.
+"""The proofs of each requirement: something that breaks it, and what notices.
 
-A requirement is proved where something fails when the rule is broken. There are six kinds of that, all of them data:
+A requirement is proved if something fails when the rule is broken. There are six kinds of proofs, all of them data:
 
 - a *mutant*: the reference with the rule wrong in its code (`tools.mutants`), which vectors, checks, scripts or
   tests kill;
@@ -10,9 +10,9 @@ A requirement is proved where something fails when the rule is broken. There are
 - a *refusal*: the input of a vector or a test, or the wrong example of the register, which breaks the rule, and which
   the reference refuses with the code of the rule;
 - a *theorem* about the code of the reference (`tools.proofs.theorems`), which a solver proves for all values
-  (``python -m tools.proofs``), and which is false where the rule is wrong in the code (`tools.proofs.mutants`).
+  (``python -m tools.proofs``), and which is false if the rule is wrong in the code (`tools.proofs.mutants`).
 
-What only vectors, checks or tests name, without something that is wrong, is covered and not proved.
+A requirement that vectors, checks or tests only name, without something that breaks it, is covered and not proved.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Proof:
     """One of `KINDS`."""
 
     broken: str
-    """What is wrong: the id of a mutant, a fault, a corruption, a cell of the grid or a vector."""
+    """The id of what breaks it: a mutant, a fault, a corruption, a cell of the grid or a vector."""
 
     noticed: str
     """What notices: a case, the vectors that name the requirement, a check, a test, or the requirement's own code."""
@@ -68,7 +68,7 @@ def _load(path: Path) -> dict[str, Any]:
 
 @functools.cache
 def vector_rows() -> Mapping[str, tuple[str, dict[str, Any]]]:
-    """Of each vector its operation and itself."""
+    """Return the operation and the row of each vector, by id."""
     found = {}
     for path in sorted((ROOT / "vectors").glob("*/*.json")):
         document = json.loads(path.read_text(encoding="utf-8"))
@@ -77,13 +77,14 @@ def vector_rows() -> Mapping[str, tuple[str, dict[str, Any]]]:
     return found
 
 
-# The reference is wrong
+# Faults in the reference
 
 
 def _mutants() -> Iterator[tuple[str, Proof]]:
-    """Mutants that were written to break a rule; one that was drawn counts for the rule that its killer is about.
+    """Yield the proofs by mutants; a drawn mutant counts for the requirement of its killer.
 
-    The killer of a drawn mutant is a vector that names a single requirement; what it breaks of others is not known.
+    The killer of a drawn mutant is a vector that names a single requirement; other requirements that the mutant breaks
+    are unknown.
     """
     from tools.mutants import sequences
     from tools.mutants.mutant import SCORE, everything
@@ -113,7 +114,7 @@ def _faults() -> Iterator[tuple[str, Proof]]:
 
 
 def faults() -> dict[str, list[str]]:
-    """Return what each fault of the kit of faulty adapters breaks."""
+    """Return the requirements that each fault of the kit of faulty adapters breaks."""
     found: dict[str, list[str]] = _load(FAULTS)["faults"]
     return found
 
@@ -128,11 +129,11 @@ def _planted() -> Iterator[tuple[str, Proof]]:
             yield code, Proof("refusal", row["broken"], row["test"])
 
 
-# A table or a document is wrong
+# Faults in tables and documents
 
 
 def _corruptions() -> Iterator[tuple[str, Proof]]:
-    """Tables that a check finds: of the kit, of the grid, golden ones that are broken, and pairs of versions."""
+    """Yield the proofs by tables with findings: of the kit, of the grid, broken golden ones, and pairs of versions."""
     from conformance.rules import registry
     from tools.grid.run import kept
 
@@ -161,7 +162,7 @@ def _corruptions() -> Iterator[tuple[str, Proof]]:
 
 
 def _refusals() -> Iterator[tuple[str, Proof]]:
-    """Inputs that break a rule, and that the reference refuses, or finds wrong, with the code of the rule."""
+    """Yield the proofs by inputs that break a rule, and that the reference refuses or reports with its code."""
     from conformance import vectors
     from conformance.engines.reference import adapter
     from spec_ref.core.errors import SpecError
@@ -182,14 +183,14 @@ def _refusals() -> Iterator[tuple[str, Proof]]:
                 if code in vector.requirements:
                     yield code, Proof("refusal", vector.id, code)
             except adapter.REFUSALS:
-                pass  # refused before a rule is looked at
+                pass  # refused before any rule is checked
     for rule in register().values():
         if rule.judged is not None and rule.judged != "answers":
             yield rule.code, Proof("refusal", f"the wrong example of {rule.code}", rule.code)
 
 
 def _theorems() -> Iterator[tuple[str, Proof]]:
-    """Theorems that a mutant makes false."""
+    """Yield the proofs by theorems that a mutant makes false."""
     from tools.proofs import mutants
     from tools.proofs.theorem import THEOREMS
     from tools.proofs.theorems import load
@@ -203,4 +204,4 @@ def _theorems() -> Iterator[tuple[str, Proof]]:
 
 
 OF_TABLES = ("table.read", "table.write", "table.change", "scan.plan", "commit.replay")
-"""Operations on whole tables, which are not run for this: they take long, and read files that are not in place."""
+"""Operations on whole tables, which are not run here: they are slow, and read files that may be missing."""

@@ -16,13 +16,13 @@ from tools.proofs.theorems import load
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Prove the theorems that are chosen.
+    """Prove the selected theorems.
 
     Args:
         arguments: those of the command line by default.
 
     Returns:
-        The exit status: 1 if something is not proved, 2 if there is no theorem of a name.
+        The exit status: 1 if something is not proved, 2 if no theorem has a given name.
     """
     parser = argparse.ArgumentParser(description="Prove theorems about the code of spec_ref.")
     parser.add_argument("names", nargs="*", help="ids, parts of ids, topics or requirement codes; all by default")
@@ -65,7 +65,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def report(verdict: Verdict) -> None:
-    """Print a theorem, and what was found."""
+    """Print a theorem and its verdict."""
     one = verdict.theorem
     print(f"{'proved' if verdict.proved else 'NOT PROVED'}  {one.id}  [{', '.join(one.codes)}]")
     print(f"    {one.words}")

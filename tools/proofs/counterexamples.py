@@ -49,7 +49,7 @@ def write(verdict: Verdict, folder: Path) -> list[Path]:
 
     Args:
         verdict: the result of proving it.
-        folder: the folder, which is made where it does not exist.
+        folder: the folder, which is created if it does not exist.
 
     Returns:
         The files that were written.

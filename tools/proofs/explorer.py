@@ -1,11 +1,11 @@
-"""Run Python along every path that it can take on symbols.
+"""Run Python along every path that it can take with symbols as values.
 
 A symbol stands for any value of its type. Where code asks whether a comparison of symbols is true, both answers may be
 possible: the explorer follows one of them, remembers what it implies for the symbols, and runs the code again for the
-other one. An answer that no values allow is not followed; z3, a solver, decides that. When no path is left, what was
-claimed on each of them holds for all values of the symbols.
+other one. It does not follow an answer that no values allow, which the solver z3 decides. When no path is left, the
+claims on all paths hold for all values of the symbols.
 
-The code is the code that everybody runs: it is neither translated nor copied.
+The code is the one that users run: it is neither translated nor copied.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ import attrs
 import z3
 
 SOLVER_STEPS = 20_000_000
-"""The steps that one question to the solver may take: some ten seconds, however busy the machine is."""
+"""The limit on the solver's steps per query: about ten seconds, regardless of the load of the machine."""
 
 
 class Impossible(BaseException):
-    """The path was assumed away. Like the next two, it is no `Exception`, so that the code cannot handle it."""
+    """An assumption excludes the path. Like the next two, it is no `Exception`, so that the code cannot handle it."""
 
 
 class Undecided(BaseException):
@@ -31,18 +31,18 @@ class Undecided(BaseException):
 
 
 class Unsupported(BaseException):
-    """The code did something with a symbol that symbols cannot follow."""
+    """The code used a symbol in a way that symbols do not support."""
 
 
 @attrs.define
 class Path:
-    """One run of the code: the answers that were taken, and those that are left."""
+    """One run of the code: the answers that were taken, and those that are left to try."""
 
     prefix: tuple[bool, ...]
     deadline: float
     answers: list[bool] = attrs.field(factory=list)
     open: list[tuple[bool, ...]] = attrs.field(factory=list)
-    """The beginnings of the paths where the other answer is possible too."""
+    """The prefixes of the paths on which the other answer is also possible."""
 
     solver: z3.Solver = attrs.field(factory=lambda: _solver())
     applications: dict[str, list[tuple[Any, Any]]] = attrs.field(factory=dict)
@@ -55,7 +55,7 @@ class Path:
         self.solver.add(condition)
 
     def decide(self, condition: Any) -> bool:
-        """Answer whether a condition on symbols is true, on this path."""
+        """Return whether a condition on symbols is true on this path; fork if both are possible."""
         condition = z3.simplify(condition)
         if z3.is_true(condition):
             return True
@@ -72,7 +72,7 @@ class Path:
         return answer
 
     def possible(self, condition: Any) -> bool:
-        """Whether some values of the symbols satisfy a condition beside what the path implies."""
+        """Whether some values of the symbols satisfy a condition in addition to those of the path."""
         if time.process_time() > self.deadline:
             raise Undecided("the time of the case is used up")
         self.solver.push()
@@ -84,7 +84,7 @@ class Path:
         return bool(result == z3.sat)
 
     def model(self) -> z3.ModelRef:
-        """Return some values of the symbols that take this path."""
+        """Return values of the symbols that take this path."""
         if self.solver.check() != z3.sat:
             raise Undecided("z3 found no values for a path")
         return self.solver.model()
@@ -100,7 +100,7 @@ _active: list[Path] = []
 
 
 def active() -> Path:
-    """Return the path that is being run."""
+    """Return the running path."""
     if not _active:
         raise Unsupported("a symbol is used outside of a proof")
     return _active[-1]
@@ -117,22 +117,22 @@ def _running(path: Path) -> Iterator[None]:
 
 @attrs.frozen
 class Ended:
-    """How one path ended."""
+    """The end of one path."""
 
     path: Path
     error: BaseException | None
-    """What the code raised; None where it returned."""
+    """The exception that the code raised; None if it returned."""
 
 
 def paths(run: Callable[[], None], deadline: float) -> Iterator[Ended]:
     """Run code along every path.
 
     Args:
-        run: makes its symbols, runs the code, and raises where a claim is false.
-        deadline: when to give up, by `time.process_time`.
+        run: a function that makes symbols, runs the code, and raises an error if a claim is false.
+        deadline: the time at which to give up, by `time.process_time`.
 
     Yields:
-        How each path ended; paths that are assumed away are left out.
+        The end of each path, except those that assumptions exclude.
 
     Raises:
         Undecided: the solver did not answer, or the deadline passed.

@@ -1,8 +1,8 @@
-"""Break the code of `spec_ref` and see that the right theorem is false: ``python -m tools.proofs.mutants [WORDS]``.
+"""Check that broken code of `spec_ref` makes the right theorem false: ``python -m tools.proofs.mutants [WORDS]``.
 
-Each mutant of ``mutants.toml`` names a part of the syntax tree (`tools.mutants.syntax`), the theorem that has to be
-false with it, and the case that shows it. It counts as killed where values are found for which the theorem is false,
-and not where the solver gives up.
+Each mutant of ``mutants.toml`` names a part of the syntax tree (`tools.mutants.syntax`), the theorem that must be false
+with it, and the case that shows this. A mutant counts as killed if values are found for which the theorem is false, but
+not if the solver gives up.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Row:
 
 
 def rows(words: Sequence[str] = ()) -> list[Row]:
-    """Return the mutants whose id or theorem has one of the words in it; all where there are none."""
+    """Return the mutants whose id or theorem contains one of the words; all if there are no words."""
     found = []
     for row in tomllib.loads(TABLE.read_text(encoding="utf-8"))["mutant"]:
         theorem, case = row.pop("theorem"), tuple(row.pop("case"))
@@ -42,16 +42,16 @@ def rows(words: Sequence[str] = ()) -> list[Row]:
 
 
 def is_of(case: dict[str, Any], words: Sequence[str]) -> bool:
-    """Whether each word is an argument of a case, or its name."""
+    """Whether each word is an argument or the name of a case."""
     values = {str(one) for one in case.values()} | {getattr(one, "name", "") for one in case.values()}
     return set(words) <= values
 
 
 def killed(row: Row) -> str:
-    """Try to prove the theorem about the mutant, in a process where nothing of `spec_ref` has been imported.
+    """Try to prove the theorem about the mutant, in a process that has not imported anything of `spec_ref`.
 
     Returns:
-        Why the theorem is false; empty where it is proved or where nothing was decided.
+        Why the theorem is false; empty if it is proved or undecided.
     """
     status, found = apart(lambda: _refuted(row), SECONDS)
     return str(found) if status == DONE else ""
@@ -74,7 +74,7 @@ def _refuted(row: Row) -> str:
 
 
 def main(words: Sequence[str]) -> int:
-    """Try the mutants; the exit status is 1 where one survives."""
+    """Try the mutants; return the exit status, which is 1 if one survives."""
     chosen = rows(words)
     survived = 0
     for row in chosen:

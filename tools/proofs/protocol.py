@@ -1,4 +1,4 @@
-"""Print the steps of the commit protocol, and what goes wrong in a store that does not keep what is assumed of it.
+"""Print the steps of the commit protocol, and what goes wrong if the store does not satisfy an assumption.
 
 ``python -m tools.proofs.protocol [--table metastore] [--change properties]``
 """
@@ -15,7 +15,7 @@ from tools.proofs.theorems.protocol import CHANGES, TABLES
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Print the steps, and a counterexample for each assumption without which something is not true.
+    """Print the steps, and a counterexample for each assumption without which a claim is false.
 
     Args:
         arguments: those of the command line by default.

@@ -1,8 +1,8 @@
-"""What takes the place of code that symbols cannot follow, while a theorem is proved.
+"""The replacements, during a proof, of code that symbols cannot follow.
 
-There are few of them, each is smaller than a rule, and each is an assumption of the proofs: `docs/proofs.md` names
-them. Where one stands for *any* function with a property (a hash, a calendar), what is proved holds whatever the
-function is.
+There are few stand-ins, each is smaller than a rule, and each is an assumption of the proofs: `docs/proofs.md` names
+them. If a stand-in represents *any* function with a property (a hash, a calendar), the proof holds for every such
+function.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ INT32 = 1 << 31
 
 
 def applied(name: str, argument: Any, same: Callable[[Any, Any], Any]) -> tuple[Any, list[tuple[Any, Any]]]:
-    """Return the result of any function: a new symbol, equal to its result for each argument that is the same.
+    """Return the result of an arbitrary function: a new symbol, equal to its results for equal arguments.
 
     Args:
         name: the function.
         argument: its argument.
-        same: gives the condition that two arguments are the same.
+        same: returns the condition that two arguments are equal.
 
     Returns:
-        The term of the result, and the arguments and results before.
+        The term of the result, and the earlier arguments and results.
     """
     path = active()
     others = path.applications.setdefault(name, [])
@@ -74,14 +74,14 @@ def _same_value(left: Any, right: Any) -> Any:
 
 
 def any_hash(data: Any) -> Any:
-    """Any function from bytes to 32 bits, in the place of Murmur3."""
+    """Replace Murmur3 by an arbitrary function from bytes to 32 bits."""
     result, _ = applied("hash", data, _same_value)
     active().assume(z3.And(result >= -INT32, result < INT32))
     return SymbolicInt(result)
 
 
 def rising(name: str, argument: Any) -> Any:
-    """Return the result of any function from ints to ints that never falls."""
+    """Return the result of an arbitrary function from ints to ints that never decreases."""
     result, before = applied(name, argument, _same_value)
     term = int_term(argument)
     for other, value in before:
@@ -91,9 +91,9 @@ def rising(name: str, argument: Any) -> Any:
 
 
 def months_of(days: Any) -> Any:
-    """Any function from days to months that never falls, in the place of the calendar's.
+    """Replace the calendar's months by an arbitrary function from days to months that never decreases.
 
-    That the calendar's months never fall, and fit an int for every day of a date, are theorems of the calendar itself.
+    Separate theorems about the calendar say that its months never decrease, and fit an int for every day of a date.
     """
     result, term = rising("months", days), int_term(days)
     fits = z3.And(result.term >= -INT32, result.term < INT32)
@@ -102,7 +102,7 @@ def months_of(days: Any) -> Any:
 
 
 def floor(original: Callable[..., Any]) -> Callable[[Any, Any], Any]:
-    """Any function that never falls, in the place of truncation: that truncation is one is a separate theorem."""
+    """Replace truncation by an arbitrary function that never decreases; a separate theorem says that it is one."""
 
     def stand_in(self: Any, number: Any) -> Any:
         if not isinstance(number, SymbolicInt):
@@ -113,7 +113,7 @@ def floor(original: Callable[..., Any]) -> Callable[[Any, Any], Any]:
 
 
 def civil_from_days(original: Callable[..., Any]) -> Callable[[Any], Any]:
-    """Return the calendar date of any day, by `months_of`; nothing asks for the day of the month."""
+    """Return the calendar date of any day, by `months_of`; no caller uses the day of the month."""
 
     def stand_in(days: Any) -> Any:
         if not isinstance(days, SymbolicInt):
@@ -125,7 +125,7 @@ def civil_from_days(original: Callable[..., Any]) -> Callable[[Any], Any]:
 
 
 def bucket(original: Callable[..., Any]) -> Callable[[Any, Any, Any], Any]:
-    """Any function into the numbers of the buckets, in their place: that they are one is a separate theorem."""
+    """Replace buckets by an arbitrary function into their numbers; a separate theorem says that buckets are one."""
 
     def stand_in(self: Any, source: Any, value: Any) -> Any:
         if not isinstance(value, SYMBOLIC):
@@ -141,7 +141,7 @@ def bucket(original: Callable[..., Any]) -> Callable[[Any, Any, Any], Any]:
 
 
 class _Packing:
-    """``struct``, for what a hash and the order of doubles do with it: bytes of a number are the number and a form."""
+    """``struct``, as far as a hash and the order of doubles use it: a number's bytes are the number and a format."""
 
     def __init__(self, original: Any) -> None:
         self.original = original
@@ -162,7 +162,7 @@ class _Packing:
 
 
 class _Math:
-    """``math``, for what the order of doubles does with it."""
+    """``math``, as far as the order of doubles uses it."""
 
     def __init__(self, original: Any) -> None:
         self.original = original
@@ -184,7 +184,7 @@ class _Math:
 
 
 class _Date:
-    """A date of the 400 years of the calendar that repeat: its parts are any functions of the day."""
+    """A date in the 400 years after which the calendar repeats: its parts are arbitrary functions of the day."""
 
     def __init__(self, day: Any) -> None:
         for part in ("year", "month", "day"):
@@ -202,7 +202,7 @@ class _Days:
 
 
 class _Datetime:
-    """``datetime``, for the one thing that the calendar does with it."""
+    """``datetime``, as far as the calendar uses it."""
 
     def __init__(self, original: Any) -> None:
         self.original = original
@@ -215,7 +215,7 @@ class _Datetime:
 
 
 class _Constructor(type):
-    """A type that looks like one of Python's, and makes symbols of symbols."""
+    """A type that looks like one of Python's types, but makes symbols from symbols."""
 
     made: Any
     plain: Any
@@ -267,7 +267,7 @@ def _chr(number: Any) -> Any:
     return SymbolicText((number,)) if isinstance(number, SymbolicInt) else chr(number)
 
 
-# Decimals: what they are, digits apart
+# Decimals, without their digits
 
 
 def _unscaled_value(original: Callable[..., Any]) -> Callable[[Any], Any]:
@@ -280,14 +280,14 @@ def _decimal_from_unscaled(original: Callable[..., Any]) -> Callable[[Any, Any],
             return original(type_, number)
         limit = 10**type_.precision
         if not (number < limit) or not (number > -limit):
-            return original(type_, limit)  # raises its error
+            return original(type_, limit)  # raises the error for other values
         return SymbolicDecimal(number, type_.precision, type_.scale)
 
     return stand_in
 
 
 class Encoded:
-    """The bytes of a bound, without the bytes: what is decoded is what was encoded."""
+    """The bytes of a bound, represented by its value: decoding returns the encoded value."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -309,13 +309,13 @@ FUNCTIONS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "the text of a value in a message": ("spec_ref.core.errors.abbreviated_repr", lambda _: lambda value: "a value"),
     "the bytes of a bound": ("spec_ref.single_value.bounds.decode_bound", _decode_bound),
 }
-"""The functions of `spec_ref` that something replaces, everywhere where they are imported."""
+"""The functions of `spec_ref` that are replaced, wherever they are imported."""
 
 METHODS: dict[str, tuple[str, str, str, Callable[[Any], Any]]] = {
     "the bucket": ("spec_ref.partitioning.transforms", "Bucket", "_compute", bucket),
     "truncation": ("spec_ref.partitioning.transforms", "Truncate", "_floor", floor),
 }
-"""The methods of `spec_ref` that something replaces: module, class, method."""
+"""The methods of `spec_ref` that are replaced: module, class, method."""
 
 NAMES: dict[str, dict[str, Any]] = {
     "spec_ref.core.calendar": {"datetime": _Datetime},
@@ -325,12 +325,12 @@ NAMES: dict[str, dict[str, Any]] = {
     "spec_ref.single_value.binary": {"int": lambda _: _Int},
     "spec_ref.single_value.bounds": {"ord": lambda _: _ord, "chr": lambda _: _chr, "bytes": lambda _: _Bytes},
 }
-"""Names of Python that something replaces, by module."""
+"""Python's names that are replaced, by module."""
 
 
 @contextmanager
 def in_place(without: tuple[str, ...] = ()) -> Iterator[None]:
-    """Put the stand-ins in place.
+    """Install the stand-ins.
 
     Args:
         without: functions to leave as they are, by their names in `FUNCTIONS`.

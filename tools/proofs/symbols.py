@@ -1,7 +1,7 @@
-"""Symbols: objects that the code takes for ints, strings, bytes, decimals and floats, and that stand for any value.
+"""Symbols: objects that replace ints, strings, bytes, decimals and floats in code, and represent any value.
 
-Each is of a subclass of the type that it stands for, so that ``isinstance`` and the order of reflected operators are
-those of real values. What they cannot follow raises `Unsupported`; none of them ever turns into some value silently.
+The class of a symbol is a subclass of the type that it represents, so that ``isinstance`` and the order of reflected
+operators are those of real values. Unsupported operations raise `Unsupported`; a symbol never silently becomes a value.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import z3
 from tools.proofs.explorer import Unsupported, active
 
 POISON = -(10**60) - 7
-"""The number inside of every symbol of an int: where C code looks at it, it fits nothing."""
+"""The number inside every symbol of an int: C code that reads it fails, because it fits no C type."""
 
 
 class SymbolicBool:
@@ -49,7 +49,7 @@ class SymbolicBool:
 
 
 def boolean_term(value: Any) -> Any:
-    """Return the term of a bool or of the symbol of one."""
+    """Return the term of a bool, or of a symbol of one."""
     if isinstance(value, SymbolicBool):
         return value.term
     if isinstance(value, bool):
@@ -58,7 +58,7 @@ def boolean_term(value: Any) -> Any:
 
 
 def int_term(value: Any) -> Any:
-    """Return the term of an int, a bool, or the symbol of one; None for anything else."""
+    """Return the term of an int, a bool, or a symbol of one; None for anything else."""
     if isinstance(value, SymbolicInt):
         return value.term
     if isinstance(value, SymbolicBool):
@@ -89,7 +89,7 @@ def _comparison(function: Callable[[Any, Any], Any], *, different: bool | None =
 
 
 def _divided(number: Any, divisor: Any) -> Any:
-    # Where the divisor is positive, z3 divides as Python does: the remainder is never negative.
+    # If the divisor is positive, z3 divides as Python does: the remainder is never negative.
     if not active().decide(divisor > 0):
         raise Unsupported("division by a number that may not be positive")
     return number / divisor
@@ -138,7 +138,7 @@ class SymbolicInt(int):
     __ne__ = _comparison(lambda a, b: a != b, different=True)
 
     def __hash__(self) -> int:
-        return 0  # equal symbols have to have equal hashes, and any two may be equal
+        return 0  # equal symbols must have equal hashes, and any two symbols may be equal
 
     def __neg__(self) -> Any:
         return SymbolicInt(-self.term)
@@ -164,7 +164,7 @@ class SymbolicInt(int):
         return repr(self)
 
     def bit_length(self) -> int:
-        """Return the number of bits of the absolute value: the path forks for every length."""
+        """Return the number of bits of the absolute value; the path forks for every length."""
         magnitude = z3.If(self.term >= 0, self.term, -self.term)
         for bits in range(256):
             if active().decide(magnitude < (1 << bits)):
@@ -178,7 +178,7 @@ class SymbolicInt(int):
             raise Unsupported("bytes in another order")
         if not active().decide(z3.And(self.term >= least, self.term < beyond)):
             raise OverflowError("int too big to convert")
-        # Each number of the range has exactly one such row of bytes: to name them asks less of z3 than to divide.
+        # Each number of the range has exactly one such sequence of bytes: naming them is easier for z3 than dividing.
         path = active()
         path.fresh += 1
         units = [z3.Int(f"byte {place} of {path.fresh}") for place in range(length)]
@@ -207,7 +207,7 @@ def units_of(value: Any) -> tuple[Any, ...]:
 
 
 def before(left: Sequence[Any], right: Sequence[Any], *, same: bool) -> Any:
-    """Return the condition that a sequence is before another one, or the same if that counts too."""
+    """Return the condition that a sequence is less than another one, or optionally equal to it."""
     result: Any = z3.BoolVal(len(left) <= len(right) if same else len(left) < len(right))
     for place in reversed(range(min(len(left), len(right)))):
         result = z3.Or(left[place] < right[place], z3.And(left[place] == right[place], result))
@@ -215,7 +215,7 @@ def before(left: Sequence[Any], right: Sequence[Any], *, same: bool) -> Any:
 
 
 def alike(left: Sequence[Any], right: Sequence[Any]) -> Any:
-    """Return the condition that two sequences are the same."""
+    """Return the condition that two sequences are equal."""
     return (
         z3.And(*(a == b for a, b in zip(left, right, strict=True)))
         if len(left) == len(right)
@@ -224,7 +224,7 @@ def alike(left: Sequence[Any], right: Sequence[Any]) -> Any:
 
 
 class _Sequence:
-    """What strings and bytes share."""
+    """The common base of symbolic strings and bytes."""
 
     units: tuple[Any, ...]
     __slots__ = ()
@@ -279,11 +279,11 @@ class _Sequence:
         return self._part((*self.units, *units))
 
     def startswith(self, prefix: Any) -> Any:
-        """Whether a prefix is the beginning."""
+        """Whether the value begins with a prefix."""
         return SymbolicBool(alike(units_of(self)[: len(prefix)], units_of(prefix)))
 
     def rstrip(self, unit: Any) -> Any:
-        """Return the sequence without the last units that are a given one: the path forks for every number of them."""
+        """Return the sequence without trailing units of one value; the path forks for every number of them."""
         (last,) = (one if isinstance(one, int) else ord(one) for one in unit)
         end = len(self.units)
         while end and self.units[end - 1] == last:
@@ -307,7 +307,7 @@ class SymbolicText(_Sequence, str):  # type: ignore[misc]  # what it has in plac
         return SymbolicText(self._cut(place) if isinstance(place, slice) else (self.units[place],))
 
     def encode(self, *_: Any) -> Any:
-        """Only asked for to see that there are no surrogates."""
+        """Only check that there are no surrogates."""
         for unit in self.units:
             if SymbolicBool(z3.And(int_term(unit) >= 0xD800, int_term(unit) <= 0xDFFF)):
                 raise UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogates not allowed")
@@ -334,7 +334,7 @@ class SymbolicBytes(_Sequence, bytes):  # type: ignore[misc]  # the same
 
 
 class _Digits:
-    """The digits of a decimal, whose number is only compared with the precision."""
+    """The digits of a decimal; code only compares their number with the precision."""
 
     def __init__(self, number: Any, precision: int) -> None:
         self.number, self.precision = number, precision
@@ -347,7 +347,7 @@ class _Digits:
 
 
 class SymbolicDecimal(Decimal):
-    """Any decimal of a scale."""
+    """Any decimal with a given scale."""
 
     number: Any
     precision: int
@@ -359,7 +359,7 @@ class SymbolicDecimal(Decimal):
         return self
 
     def as_tuple(self) -> Any:
-        """Return the sign, which nothing asks for, the digits and the exponent."""
+        """Return the sign, which no caller uses, the digits and the exponent."""
         return None, _Digits(int_term(self.number), self.precision), -self.scale
 
     def _compared(self, other: Any) -> Any:
@@ -395,7 +395,7 @@ class SymbolicDecimal(Decimal):
 
 
 class SymbolicBits(int):
-    """Any 64 bits, as a number with a sign. They are calculated with as long as no result needs more bits."""
+    """Any 64 bits, as a signed number. Arithmetic is supported if no result needs more bits."""
 
     term: Any
 
@@ -445,11 +445,11 @@ def _bits_term(value: Any) -> Any:
 
 
 class SymbolicFloat(float):
-    """Any double: NaN, the infinities and both zeros too."""
+    """Any double, including NaN, the infinities and both zeros."""
 
     term: Any
     bits: SymbolicBits | None
-    """The bits of the double, which are known of one that was made of them: z3 has only one NaN."""
+    """The bits of the double, known only if it was made from them, because z3 has a single NaN."""
 
     def __new__(cls, term: Any, bits: SymbolicBits | None = None) -> SymbolicFloat:
         self = super().__new__(cls, "nan")
@@ -484,5 +484,5 @@ class SymbolicFloat(float):
 
 
 def float_term(value: Any) -> Any:
-    """Return the term of a float or of the symbol of one."""
+    """Return the term of a float, or of a symbol of one."""
     return value.term if isinstance(value, SymbolicFloat) else z3.FPVal(float(value), z3.Float64())

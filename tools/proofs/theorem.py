@@ -1,9 +1,9 @@
-"""What a theorem is, and how it is proved.
+"""Theorems, and how they are proved.
 
 A theorem is a function of a `World`. It asks the world for values, runs the code of `spec_ref` on them, and claims
 something about the results. In a symbolic world the values stand for all values, and the function is run along every
-path (`tools.proofs.explorer`); in a world of given values it is a test, which replays a counterexample, and the values
-of each path that was proved.
+path (`tools.proofs.explorer`). In a world of given values the function is a test, which replays a counterexample, or
+values of each path that was proved.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ CASE_SECONDS = 60.0
 """The processor time that one case of a theorem may take."""
 
 REPLAYED = 5
-"""How many of the paths of a case are replayed with some values that take them."""
+"""The maximum number of paths of a case that are replayed with values."""
 
 MAX_CODE_POINT = 0x10FFFF
 
@@ -59,13 +59,13 @@ class StepsFound(ClaimFailed):
 
 @attrs.define
 class World:
-    """Where a theorem gets its values: symbols, or given ones."""
+    """The source of a theorem's values: symbols, or given values."""
 
     given: Mapping[str, Any] | None = None
     """The values by name; None in a symbolic world."""
 
     made: dict[str, Callable[[z3.ModelRef], Any]] = attrs.field(factory=dict)
-    """How each value is read from the solver's answer, by name."""
+    """Functions that read each value from the solver's answer, by name."""
 
     claims: int = 0
     request: Callable[[], dict[str, Any]] | None = None
@@ -78,7 +78,7 @@ class World:
         return self.given is None
 
     def int(self, name: str, least: Any = None, greatest: Any = None) -> Any:
-        """Any int of a range, which has no end where it is None."""
+        """Return any int of a range; a limit of None means no limit."""
         if self.given is not None:
             value = self.given.get(name, 0)
             if (least is not None and value < least) or (greatest is not None and value > greatest):
@@ -93,7 +93,7 @@ class World:
         return SymbolicInt(term)
 
     def choose(self, name: str, *options: Any) -> Any:
-        """Any of some options; each is followed by itself."""
+        """Return any of some options; the path forks for each."""
         index = self.int(name, 0, len(options) - 1)
         for place, option in enumerate(options[:-1]):
             if index == place:
@@ -101,26 +101,26 @@ class World:
         return options[-1]
 
     def text(self, name: str, length: Any) -> Any:
-        """Any string of a length: code points that are not surrogates."""
+        """Return any string of a length, made of code points that are not surrogates."""
         units = [self.int(f"{name}[{place}]", 0, MAX_CODE_POINT) for place in range(length)]
         for unit in units:
             self.assume((unit < 0xD800) | (unit > 0xDFFF))
         return SymbolicText(units) if self.symbolic else "".join(map(chr, units))
 
     def binary(self, name: str, length: Any) -> Any:
-        """Any bytes of a length."""
+        """Return any bytes of a length."""
         units = [self.int(f"{name}[{place}]", 0, 255) for place in range(length)]
         return SymbolicBytes(units) if self.symbolic else bytes(units)
 
     def decimal(self, name: str, precision: Any, scale: Any) -> Any:
-        """Any decimal of a type."""
+        """Return any decimal of a type."""
         number = self.int(name, 1 - 10**precision, 10**precision - 1)
         if self.symbolic:
             return SymbolicDecimal(number, precision, scale)
         return Decimal((int(number < 0), tuple(map(int, str(abs(number)))), -scale))
 
     def double(self, name: str) -> Any:
-        """Any double, NaN too."""
+        """Return any double, including NaN."""
         if self.given is not None:
             return self.given.get(name, 0.0)
         term = z3.FP(name, z3.Float64())
@@ -128,7 +128,7 @@ class World:
         return SymbolicFloat(term)
 
     def double_of_bits(self, name: str) -> Any:
-        """Any double, made of its bits, so that a NaN has a sign."""
+        """Return any double, made from its bits, so that a NaN has a sign."""
         if self.given is not None:
             return self.given.get(name, 0.0)
         bits = z3.BitVec(name, 64)
@@ -136,7 +136,7 @@ class World:
         return SymbolicFloat(z3.fpBVToFP(bits, z3.Float64()), SymbolicBits(bits))
 
     def assume(self, condition: Any) -> None:
-        """Leave out the values for which a condition is false."""
+        """Exclude the values for which a condition is false."""
         if self.symbolic and not isinstance(condition, bool):
             active().assume(boolean_term(condition))
             if not active().possible(z3.BoolVal(val=True)):
@@ -169,7 +169,7 @@ def _double(model: z3.ModelRef, term: Any) -> float:
 
 @attrs.frozen
 class Theorem:
-    """One theorem."""
+    """A theorem, with its cases."""
 
     id: str
     words: str
@@ -177,10 +177,10 @@ class Theorem:
     method: str
     state: Callable[..., None]
     cases: tuple[Mapping[str, Any], ...]
-    """The arguments of each case that is proved by itself: a type, a transform, an operation."""
+    """The arguments of each case, which is proved separately: a type, a transform, an operation."""
 
     quick: int | None
-    """Every how many of the cases are a part of the quick run; None for none."""
+    """The step between cases of the quick run; None if it has none of them."""
 
     topic: str
 
@@ -189,7 +189,7 @@ class Theorem:
 
     @property
     def scope(self) -> str:
-        """The method, with what it leaves out."""
+        """The method, with its exceptions."""
         texts = any(str(case.get("type_")) in ("string", "binary") for case in self.cases)
         return f"{ALL}; strings and bytes of bounded length" if self.method == ALL and texts else self.method
 
@@ -227,7 +227,7 @@ def theorem(
 
 @attrs.frozen
 class Failure:
-    """Why a case of a theorem is not proved."""
+    """The reason why a case of a theorem is not proved."""
 
     case: str
     reason: str
@@ -236,14 +236,14 @@ class Failure:
     """The request that shows it, see `World.request`; None if no operation does."""
 
     replayed: str = ""
-    """What the code does with these values."""
+    """The behaviour of the code with these values."""
 
     steps: tuple[str, ...] = ()
     """The steps of writers that make the theorem false."""
 
     @property
     def is_shown(self) -> bool:
-        """Whether something was found that makes the theorem false, and it is not just unproved."""
+        """Whether there is a counterexample, so that the theorem is false and not only unproved."""
         return self.values is not None or bool(self.steps)
 
 
@@ -260,7 +260,7 @@ class Verdict:
 
     @property
     def proved(self) -> bool:
-        """Whether all of it is proved."""
+        """Whether all cases are proved."""
         return not self.failures
 
 
@@ -273,11 +273,11 @@ def prove(
         one: the theorem.
         quick: whether only the quick cases are proved.
         seconds: the time for each case.
-        replay: whether some values of each path are run through the code as it is, without symbols and stand-ins.
+        replay: whether the unchanged code is also run with values of each path, without symbols and stand-ins.
         stop: whether to stop at the first failure.
 
     Returns:
-        What was found.
+        The verdict.
     """
     started = time.process_time()
     cases, number, claims = one.chosen(quick=quick), 0, 0

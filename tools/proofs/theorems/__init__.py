@@ -22,6 +22,6 @@ TOPICS = (
 
 
 def load() -> None:
-    """Import every topic, which declares its theorems."""
+    """Import every topic module, which declares its theorems."""
     for topic in TOPICS:
         importlib.import_module(f"tools.proofs.theorems.{topic}")

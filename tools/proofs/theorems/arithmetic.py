@@ -41,7 +41,7 @@ from tools.proofs.theorems.predicates import (
 
 WIDEST = (1 << 31) - 1
 WIDE = Context(prec=60)
-"""Enough digits for all decimals."""
+"""A precision that is sufficient for all decimals."""
 
 
 def _request(transform: Any, type_: Type, one: Any) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def _request(transform: Any, type_: Type, one: Any) -> dict[str, Any]:
 
 
 def _expected(transform: Any, type_: Type, one: Any) -> Any:
-    """Return the result of a transform by plain arithmetic; None for a bucket, whose hash vectors check."""
+    """Return the result of a transform by plain arithmetic; None for a bucket, whose hash the vectors check."""
     match transform:
         case Truncate(width) if isinstance(one, str | bytes):
             return one[:width]
@@ -73,7 +73,7 @@ def _expected(transform: Any, type_: Type, one: Any) -> Any:
 def _applied(transform: Any, type_: Type, one: Any) -> Any:
     try:
         return transform.apply(type_, one)
-    except SpecError as error:  # contradiction C6: there is no result to speak of
+    except SpecError as error:  # contradiction C6: there is no defined result
         raise Impossible from error
 
 
@@ -95,8 +95,8 @@ def _unscaled(one: Any) -> Any:
     without=("truncation",),
 )
 def truncate_floor(world: World, type_: Type) -> None:
-    """Truncating a number to a width gives the greatest multiple of the width that is not above the number: never
-    more than the number, and less than a width below it.
+    """Truncating a number to a width returns the largest multiple of the width that is not above the number: at most
+    the number, and less than a width below it.
     """
     transform = Truncate(world.int("width", 1, WIDEST))
     one = value(world, "value", type_)
@@ -152,8 +152,8 @@ def truncate_twice(world: World, type_: Type, width: Any) -> None:
     cases=({"type_": type_} for type_ in TEXTS),
 )
 def truncate_text(world: World, type_: Type) -> None:
-    """The truncation of a string or binary is its beginning of at most the width, truncating twice is truncating
-    once, and truncation keeps the order.
+    """The truncation of a string or binary is its prefix of at most the width; truncating twice has the same result as
+    truncating once; and truncation keeps the order.
     """
     transform = Truncate(world.int("width", 1, WIDEST))
     low, high = value(world, "low", type_), value(world, "high", type_)
@@ -168,9 +168,9 @@ def truncate_text(world: World, type_: Type) -> None:
 
 
 class _Long(str):
-    """A string of any length, of which only the length and the order to one other string are known.
+    """A string of any length, of which only the length and the order relative to one other string are known.
 
-    Both begin with the same code points up to some place; there, if both go on, they have the code points ``here``.
+    Both have a common prefix of the length ``same``; after it, if they are longer, they have the code points ``here``.
     """
 
     length: Any
@@ -188,14 +188,14 @@ class _Long(str):
         return _Long(min(self.length, part.stop), min(self.same, part.stop), self.here)
 
     def __le__(self, other: Any) -> Any:
-        """Whether the beginning of the other string, or before it where they differ: the order of the spec."""
+        """Whether this string is a prefix of the other one, or less at the first difference: the order of the spec."""
         return self.same == self.length or (self.same < other.length and self.here < other.here)
 
 
 @theorem("truncate-of-long-text", "TRN008")
 def truncate_long(world: World) -> None:
     """If one string is not after another, then neither are their truncations, whatever their lengths and the width:
-    the order of two strings is decided where they first differ, and so is that of their truncations, or they are alike.
+    the first difference of two strings decides their order, and that of their truncations unless these are equal.
     """
     transform = Truncate(world.int("width", 1, WIDEST))
     same = world.int("same", 0)
@@ -244,7 +244,7 @@ def times_order(world: World, transform: Any, type_: Type) -> None:
 )
 def times_agree(world: World, type_: Type) -> None:
     """The year of a date or timestamp is that of its month, its month that of its day, and its day that of its hour,
-    counted down before 1970 as after it.
+    before 1970 as well as after it.
     """
     one = value(world, "value", type_)
     year, month, day = (transform.apply(type_, one) for transform in (Year(), Month(), Day()))
@@ -294,7 +294,7 @@ def nanoseconds_agree(world: World, micros: Type, nanos: Type) -> None:
     without=("the bucket",),
 )
 def buckets(world: World, type_: Type) -> None:
-    """The bucket of a value is from 0 to one below the number of buckets, and equal values have equal buckets,
+    """The bucket of a value is at least 0 and below the number of buckets, and equal values have equal buckets,
     whatever the hash function is.
     """
     transform = transform_named(world, "bucket")
@@ -317,8 +317,8 @@ def buckets(world: World, type_: Type) -> None:
     method=EXHAUSTIVE,
 )
 def months_of_a_cycle(world: World) -> None:
-    """In the 400 years that begin with 1970, each day's month is that of the day before, or the next one where the
-    day is the first of a month; the months of these years are 4800, after which the calendar repeats.
+    """In the 400 years that begin with 1970, the month of each day is that of the previous day, or the next month if
+    the day is the first of a month; these years have 4800 months, after which the calendar repeats.
     """
     year, month, day = civil_from_days(0)
     world.claim((year, month, day) == (EPOCH.year, 1, 1), "day 0 is not 1970-01-01")
@@ -341,8 +341,8 @@ def months_of_a_cycle(world: World) -> None:
     without=("the calendar",),
 )
 def calendar_repeats(world: World) -> None:
-    """The date of a day and the date 146,097 days later differ by 400 years and are the same month and day, for any
-    day: what holds for one cycle of the calendar holds for all of them.
+    """For any day, the date 146,097 days later is 400 years later and has the same month and day: a property of one
+    cycle of the calendar holds for all of them.
     """
     days = world.int("days")
     cycles = world.int("cycles")
@@ -360,8 +360,8 @@ def calendar_repeats(world: World) -> None:
     method=EXHAUSTIVE,
 )
 def months_fit(world: World) -> None:
-    """The month of the first and of the last day that a date can be fits an int; the months between them are
-    between.
+    """The months of the first and of the last day that a date can represent fit an int; all other months are between
+    them.
     """
     for day in (-HALF, HALF - 1):
         month = Month().apply(DATE, day)
@@ -371,7 +371,7 @@ def months_fit(world: World) -> None:
 
 HALF = 1 << 31
 PARTS = 32
-"""In how many cases all days are run."""
+"""The number of cases into which the run of all days is divided."""
 
 
 @cache
@@ -393,9 +393,9 @@ def _cycle() -> npt.NDArray[np.int64]:
     quick=17,
 )
 def every_day(world: World, transform: Any, part: Any) -> None:
-    """For each of the 4,294,967,296 days that a date can be, the kernel that transforms columns gives the month that
-    the definition gives, which is run for the days of 400 years and repeats after them; and it gives the year of an
-    eighth of the days, with the first and the last ones, and those around 1970.
+    """For each of the 4,294,967,296 days that a date can represent, the kernel that transforms columns returns the
+    month of the definition, which is run for the days of 400 years and repeats after them. It also returns the year of
+    an eighth of the days, including the first and the last ones, and those around 1970.
     """
     size = 2 * HALF // PARTS
     first, end = part * size - HALF, (part + 1) * size - HALF

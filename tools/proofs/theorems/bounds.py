@@ -49,9 +49,9 @@ def lower_bounds(world: World, type_: Type, width: Any) -> None:
 
 @theorem("truncated-upper-bounds", "DFL017", method=BOUNDED, cases=CASES, quick=3)
 def upper_bounds(world: World, type_: Type, width: Any) -> None:
-    """A truncated upper bound is not longer than the width and not below the value; it is a string that UTF-8 can hold;
-    where the value was cut, it is above everything that begins as the value does, and no other value of the width is
-    closer. Where there is no bound, no value of the width is above the value.
+    """A truncated upper bound is not longer than the width and not below the value, and UTF-8 can encode it. If the
+    value was cut, the bound is above everything that begins with the same units of the width, and no other value of the
+    width is closer. If there is no bound, no value of the width is above the value.
     """
     one = _any(world, "value", type_)
     other = _any(world, "other", type_, width)
@@ -75,8 +75,8 @@ def upper_bounds(world: World, type_: Type, width: Any) -> None:
 
 @theorem("decimals-are-minimal", "SVB008", without=("the bytes of a decimal",))
 def minimal_decimals(world: World) -> None:
-    """The bytes of every decimal of up to 38 digits are those of its unscaled value in two's complement, and the first
-    byte cannot be left out.
+    """The bytes of every decimal of up to 38 digits are those of its unscaled value in two's complement, and their
+    first byte cannot be left out.
     """
     number = world.int("number", 1 - 10**38, 10**38 - 1)
     data = minimal_twos_complement(number)

@@ -27,7 +27,7 @@ from spec_ref.table_metadata.logs import MetadataLogEntry
 from tools.proofs.theorem import World, theorem
 
 MOST_ROWS = 1 << 40
-"""The most rows of a file and the greatest number of the table: no sum of a few exceeds 64 bits."""
+"""The limit on a file's rows and on the table's numbers: no sum of a few of them exceeds 64 bits."""
 
 MINE, THEIRS = 0, 1
 CHANGES = {
@@ -64,11 +64,11 @@ def _cases() -> Iterator[dict[str, Any]]:
 
 @attrs.define
 class Store:
-    """A store where others commit: its pointer, its files, and the swap that is done."""
+    """A store to which others commit: its pointer, its files, and the swap that succeeds."""
 
     files: dict[str, Any]
     tables: list[Base]
-    """The versions of the table, one for each attempt; the swap of the last one is done."""
+    """The versions of the table, one for each attempt; the swap of the last one succeeds."""
 
     place: int = 0
     drawn: int = 100
@@ -107,7 +107,7 @@ class Store:
 
 
 def _entries(files: Mapping[str, Any], listed: Iterable[Any]) -> list[ManifestEntry]:
-    """Return the live entries of a manifest list, with what they inherit."""
+    """Return the live entries of a manifest list, with the values that they inherit."""
     found: list[ManifestEntry] = []
     for manifest in listed:
         payload = files[manifest.manifest_path]
@@ -124,7 +124,7 @@ def _by_key(entries: Iterable[ManifestEntry]) -> dict[Any, ManifestEntry]:
 
 
 def _shown(manifest: ManifestPayload) -> Any:
-    """Return the entries of a manifest, by which it differs from others."""
+    """Return the entries of a manifest, which distinguish it from others."""
     return tuple((file_key(one.data_file), one.status, one.snapshot_id) for one in manifest.entries)
 
 
@@ -146,8 +146,8 @@ class Committed:
 def _committed(world: World, fixture: str, version: int, change: str) -> Committed:
     """Commit a change: others commit before its first attempt, and before its second.
 
-    What others committed is seen in the numbers of the table, which they may have raised by any amount on any branch,
-    and in a file that they appended, from the second attempt on.
+    The commits of others raise the table's numbers by any amount, on any branch; from the second attempt on, there is
+    also a file that they appended.
     """
     shared = FIXTURES[fixture].state(version, TABLES["metastore"])
     planned = Base(shared.pointer or "", shared.files[shared.pointer or ""])
@@ -254,8 +254,8 @@ def renumbered(world: World, fixture: str, version: int, change: str) -> None:
 def row_ids(world: World, fixture: str, version: int, change: str) -> None:
     """Appends, merges, overwrites, deletes and rewrites, on main or on another branch, keep this true: no two live data
     files have a row id in common, all ids are below the table's next row id, and a file keeps its ids for as long as it
-    is there. A commit gives ids to its new files, and to files from before an upgrade, from the next row id of the
-    table that it is made from, at each retry; so it holds for any sequence of commits on any branches.
+    is in the table. At each attempt, a commit gives ids to its new files, and to files from before an upgrade, from the
+    next row id of the table on which it is based; so this holds for any sequence of commits on any branches.
     """
     made = _committed(world, fixture, version, change)
     start, after = made.before.next_row_id, made.after.next_row_id

@@ -1,4 +1,4 @@
-"""Which rows deletes delete, by the reader of one row at a time (Delete Formats)."""
+"""The rows that deletes remove, by the reader of one row at a time (Delete Formats)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tools.proofs.theorem import EXHAUSTIVE, World, theorem
 from tools.proofs.theorems.predicates import FIELD, nullable
 
 X, Y, Z = 1, 2, 3
-"""The columns: both files have x and y, and z is in no file, as it is the partition."""
+"""The columns: both files have x and y; neither has z, which is the partition column."""
 
 SPEC = PartitionSpec(0, (PartitionField(source_id=Z, field_id=FIELD, name="z", transform=Identity()),))
 
@@ -101,12 +101,12 @@ def equality(world: World, ids: Any) -> None:
 
 
 VECTORS = ((0,), (1, 5), ())
-"""The positions of the vectors of one Puffin file, each for another data file; the last one is of no file here."""
+"""The positions of one Puffin file's vectors, each for a different data file; the last one's file is not read here."""
 
 
 @theorem("vectors-share-a-file", "DEL010", method=EXHAUSTIVE)
 def vectors(world: World) -> None:
-    """Each data file is read with its own deletion vector, of several that one Puffin file holds in any order."""
+    """If one Puffin file has the deletion vectors of several data files, in any order, each is read with its own."""
     blobs = {10 * place: encode_deletion_vector(positions) for place, positions in enumerate(VECTORS)}
     rows: dict[str, tuple[StructType, Values]] = {
         f"data-{place}": (DATA_COLUMNS, {X: 0, Y: 0}) for place in range(len(VECTORS))

@@ -1,4 +1,4 @@
-"""What type promotion does to values, partition values and bounds (Schema Evolution)."""
+"""The effect of type promotion on values, partition values and bounds (Schema Evolution)."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def _promoted(old: Type, new: Type, one: Any) -> Any:
 
 @theorem("promotion-keeps-partitions", "EVO008", cases=_pairs(kept=True), quick=4, without=("the bucket",))
 def keeps_partitions(world: World, old: Type, new: Type, transform: str) -> None:
-    """Where a promotion of a partitioned column is allowed, the partition value of every promoted value is that of the
-    value as it was written: files that were written before it are found.
+    """If a promotion of a partitioned column is allowed, the partition value of every promoted value is that of the
+    original value: scans find files that were written before the promotion.
     """
     made = transform_named(world, transform)
     one = value(world, "value", old)
@@ -62,8 +62,8 @@ def keeps_partitions(world: World, old: Type, new: Type, transform: str) -> None
 
 @theorem("other-promotions-do-not", "EVO008", method=EXHAUSTIVE, cases=_pairs(kept=False))
 def changes_partitions(world: World, old: Type, new: Type, transform: str) -> None:
-    """For each promotion of a partitioned column that is refused there is a value whose partition would change: the
-    rule refuses nothing that could be allowed.
+    """For each refused promotion of a partitioned column, there is a value whose partition would change: the rule
+    refuses nothing that could be allowed.
     """
     made = next(one for one in EXAMPLES if NAMES[type(one)] == transform)
     found = [one for one in range(100) if made.apply(old, one) != made.apply(new, promote_value(old, new, one))]
@@ -80,7 +80,7 @@ def changes_partitions(world: World, old: Type, new: Type, transform: str) -> No
 )
 def keeps_order(world: World, old: Type, new: Type) -> None:
     """A promotion keeps the order of values, so that promoted bounds of older files are bounds of the promoted values;
-    and it maps no two values to one.
+    and it never maps two values to the same one.
     """
     world.claim(is_promotion(old, new), "the change of types is not a promotion")
     low, high = value(world, "low", old), value(world, "high", old)

@@ -1,4 +1,4 @@
-"""Which data deletes apply to, and the ids of rows (Scan Planning; Row Lineage)."""
+"""The data to which deletes apply, and the ids of rows (Scan Planning; Row Lineage)."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _data_file(**changes: Any) -> DataFile:
 def scope(world: World, version: Any, content: FileContent) -> None:
     """A delete that is committed gets the next sequence number at each attempt, whatever others committed before. It
     then applies to all data that was in the table before, to no data of later commits, and to data of the same commit
-    if it names positions and not if it names values.
+    if it deletes by position, but not if it deletes by value.
     """
     table = SimpleNamespace(format_version=version, last_sequence_number=world.int("last", 0))
     number = next_sequence_number(table)
@@ -87,7 +87,7 @@ def scope(world: World, version: Any, content: FileContent) -> None:
 )
 def numbers(world: World, version: Any, status: EntryStatus) -> None:
     """An entry without a sequence number inherits that of its manifest if it was added, and 0 in v1; a number that an
-    entry has is never replaced, so that rewriting a manifest does not change what deletes apply to.
+    entry has is never replaced, so that rewriting a manifest does not change the data to which deletes apply.
     """
     number = world.int("number", 0)
     own = world.choose("own", None, world.int("own number", 0))
@@ -111,7 +111,7 @@ def numbers(world: World, version: Any, status: EntryStatus) -> None:
 
 
 def _described(world: World, name: str) -> ManifestFile:
-    """Return a manifest with any counts: of data with or without a first row id, or of deletes."""
+    """Return a manifest with any counts: of data, with or without a first row id, or of deletes."""
     what = world.choose(f"{name} is", "new", "assigned", "deletes")
     return _manifest(
         content=ManifestContent.DELETES if what == "deletes" else ManifestContent.DATA,
@@ -190,7 +190,7 @@ def inherited(world: World, length: Any) -> None:
             reserved = reserved + rows
     try:
         found = list(inherit(entries, _manifest(first_row_id=first), V3))
-    except SpecError as error:  # more rows than 64 bits count
+    except SpecError as error:  # more rows than 64 bits can count
         raise Impossible from error
     free = first
     for before, after in zip(entries, found, strict=True):

@@ -48,8 +48,8 @@ _O = Operation
     quick=17,
 )
 def negated_leaf(world: World, type_: Type, operation: Any) -> None:
-    """The negation of a test or comparison, rewritten without NOT, is true exactly where the predicate is false: of
-    ordinary values, of null, and of NaN.
+    """The negation of a test or comparison, rewritten without NOT, is true exactly where the predicate is false: for
+    ordinary values, for null, and for NaN.
     """
     row = {COLUMN: nullable(world, "row", type_)}
     predicate = leaf(world, operation, type_)
@@ -73,8 +73,8 @@ def negated_leaf(world: World, type_: Type, operation: Any) -> None:
     quick=13,
 )
 def negated_comparison(world: World, type_: Type, operation: Any) -> None:
-    """The negation of a comparison of two columns is true exactly where the comparison is false, where one or both are
-    null or NaN too.
+    """The negation of a comparison of two columns is true exactly where the comparison is false, also if one or both
+    are null or NaN.
     """
     left, right = (BoundReference((place,), (f"x{place}",), type_) for place in (1, 2))
     row = {place: nullable(world, f"row {place}", type_) for place in (1, 2)}
@@ -85,7 +85,7 @@ def negated_comparison(world: World, type_: Type, operation: Any) -> None:
 
 
 def shapes(depth: int, leaves: tuple[Any, ...], kinds: tuple[Any, ...] = (Not, And, Or)) -> Iterator[Any]:
-    """Yield every tree of logical operations of at most some depth."""
+    """Yield every tree of logical operations up to some depth."""
     yield from leaves
     if depth:
         below = list(shapes(depth - 1, leaves, kinds))
@@ -113,7 +113,7 @@ def has_not(predicate: Any) -> bool:
 @theorem("rewrite-not-of-trees", "EXP012", method=EXHAUSTIVE)
 def negated_trees(world: World) -> None:
     """Every tree of AND, OR and NOT over leaves that may be true or false, and over constants, keeps its meaning when
-    it is rewritten, and has no NOT then. Trees of two levels are run; deeper ones follow, as the rewriting of a tree
+    it is rewritten, and then has no NOT. Trees of two levels are run; deeper ones follow, as the rewriting of a tree
     looks at one level at a time.
     """
     for tree in shapes(2, (*LEAVES, TRUE, FALSE)):
@@ -147,7 +147,7 @@ SQL_LEAVES = (
 
 
 def sql(predicate: Any, row: dict[str, Any]) -> bool | None:
-    """Return the value of a predicate in the logic of SQL: true, false, or None for unknown."""
+    """Return the value of a predicate in SQL's logic: true, false, or None for unknown."""
     match predicate:
         case Constant(value):
             return value

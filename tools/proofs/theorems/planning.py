@@ -24,11 +24,11 @@ BUCKETS = {"f4": 3, "f6": 0}
 """The bucket of the column ``id`` that a file is in, by one of the specs."""
 
 FILES = {*PARTS, "f3"}
-"""The files of the table; f3 is of the spec without fields."""
+"""The files of the table; f3 has the spec without fields."""
 
 
 def _predicates() -> Iterator[tuple[Any, set[str]]]:
-    """Predicates, and the files whose partition may have rows that match."""
+    """Yield predicates, and the files whose partition may have matching rows."""
     part, number = NamedReference("part"), NamedReference("id")
     for one in ("a", "b", "c"):
         yield Comparison(_O.EQ, part, Literal(one)), {file for file in FILES if PARTS.get(file, one) == one}

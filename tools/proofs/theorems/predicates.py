@@ -1,4 +1,4 @@
-"""What the theorems about planning share: types, transforms, values, and predicates of every form."""
+"""The shared part of the theorems about planning: types, transforms, values, and predicates of every form."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ TEXTS: tuple[Type, ...] = (STRING, BINARY)
 TYPES: tuple[Type, ...] = (INT, LONG, *DECIMALS, *INSTANTS, TIME, BOOLEAN, *TEXTS, FLOAT, DOUBLE)
 
 LONGEST = 2
-"""The greatest length of symbolic strings and bytes: a width may be below, at and above it."""
+"""The maximum length of symbolic strings and bytes: a width may be below, equal to or above it."""
 
 COLUMN, FIELD = 1, 1000
 TRANSFORMS = ("identity", "bucket", "truncate", "year", "month", "day", "hour", "void")
@@ -85,7 +85,7 @@ def bits_of(type_: Type) -> int:
 
 
 def value(world: World, name: str, type_: Any, lengths: tuple[int, ...] = tuple(range(LONGEST + 1))) -> Any:
-    """Any value of a type that is not null; a string or binary has one of some lengths."""
+    """Return any value of a type that is not null; a string or binary has one of some lengths."""
     match kind(type_):
         case "boolean":
             return world.choose(name, False, True)  # noqa: FBT003
@@ -105,12 +105,12 @@ def value(world: World, name: str, type_: Any, lengths: tuple[int, ...] = tuple(
 
 
 def nullable(world: World, name: str, type_: Type, lengths: tuple[int, ...] = tuple(range(LONGEST + 1))) -> Any:
-    """Any value of a type, or null."""
+    """Return any value of a type, or null."""
     return None if world.choose(f"{name} is null", True, False) else value(world, name, type_, lengths)  # noqa: FBT003
 
 
 def constant(world: World, name: str, type_: Type) -> Any:
-    """Any constant of a bound predicate: a value that is not NaN."""
+    """Return any constant of a bound predicate: a value that is not NaN."""
     found = value(world, name, type_)
     if type_ in (FLOAT, DOUBLE):
         world.assume(found == found)
@@ -142,26 +142,26 @@ def spec_of(transform: Transform) -> PartitionSpec:
 
 
 def schema_json(type_: Type) -> dict[str, Any]:
-    """Return the schema of the column, as vectors have it."""
+    """Return the schema of the column, in the vectors' form."""
     field = {"id": COLUMN, "name": "x", "required": False, "type": str(type_)}
     return {"type": "struct", "schema-id": 0, "fields": [field]}
 
 
 def spec_json(transform: Transform) -> dict[str, Any]:
-    """Return the spec, as vectors have it."""
+    """Return the spec, in the vectors' form."""
     field = {"source-id": COLUMN, "field-id": FIELD, "name": "p", "transform": str(transform)}
     return {"spec-id": 0, "fields": [field]}
 
 
 def value_json(type_: Type, one: Any) -> Any:
-    """Return a value, as vectors have it."""
+    """Return a value, in the vectors' form."""
     from spec_ref.single_value.json_value import to_json
 
     return None if one is None else to_json(type_, one)
 
 
 def predicate_json(predicate: Any) -> Mapping[str, Any]:
-    """Return a predicate of the column, as vectors have it."""
+    """Return a predicate of the column, in the vectors' form."""
     made: dict[str, Any] = {"type": predicate.operation.value, "term": "x"}
     if isinstance(predicate, BoundComparison):
         made["value"] = value_json(predicate.term.type, predicate.value)

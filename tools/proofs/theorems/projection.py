@@ -100,13 +100,13 @@ def strict(world: World, transform: str, type_: Type, operation: Any) -> None:
 
 
 LIKE_OTHERS: tuple[Type, ...] = (TIMESTAMPTZ, TIMESTAMPTZ_NS, *DECIMALS[:-1])
-"""Types whose values are numbers as those of another type are, with the same code."""
+"""Types whose values are numbers, for which the same code runs as for another type."""
 
 
 @theorem(
     "residual",
     "SCN004",
-    # Sets of two constants take many times as long as one constant, and are left out where they repeat another type.
+    # Sets of two constants take many times as long as one constant, and are left out for types that repeat another one.
     cases=(case for case in partitioned() if not (case["operation"] in SETS and case["type_"] in LIKE_OTHERS)),
     quick=61,
 )
@@ -148,7 +148,7 @@ def tolerated(world: World, transform: str, type_: Type, operation: Any) -> None
 
 
 def _agree(world: World, predicate: Any, spec: PartitionSpec, row: Any, partition: Any) -> None:
-    """Claim what the theorems above claim: of the inclusive and the strict projection, and of the residual."""
+    """Claim the conclusions of the theorems above: about the inclusive and the strict projection, and the residual."""
     matches = evaluate(predicate, row)
     inclusive_ = evaluate(inclusive_projection(predicate, spec), partition)
     strict_ = evaluate(strict_projection(predicate, spec), partition)
@@ -166,7 +166,7 @@ def _partition(made: Any, type_: Type, row: Any) -> Any:
 
 
 OTHER = COLUMN + 1
-"""A column that no predicate is about."""
+"""A column that no predicate uses."""
 
 
 @theorem(
@@ -178,7 +178,7 @@ OTHER = COLUMN + 1
 )
 def several_fields(world: World, type_: Type, operation: Any) -> None:
     """If several fields of a spec are made from the column of a predicate, and one from another column, then both
-    projections and the residual are as right as with one field.
+    projections and the residual are as correct as with one field.
     """
     names = ("day", "bucket") if type_ == TIMESTAMP else ("truncate", "identity")
     made = [transform_named(world, name) for name in names]
@@ -224,7 +224,7 @@ def transformed(world: World, transform: str, type_: Type, operation: Any, parti
     by = made if partitioned_by == transform and world.choose("same parameter", True, False) else None  # noqa: FBT003
     if by is None:
         by = transform_named(world, partitioned_by, "parameter of the spec")
-        if partitioned_by in PARAMETRIC and by == made:  # the case above; symbols take them for two functions
+        if partitioned_by in PARAMETRIC and by == made:  # the case above; symbols treat them as two functions
             raise Impossible
     row = nullable(world, "row", type_)
     term = BoundTransform(made, BoundReference((COLUMN,), ("x",), type_), made.result_type(type_))
@@ -242,13 +242,13 @@ NOT_PROJECTED = BoundTermComparison(Operation.EQ, A, B)
 
 
 def _number_of(one: Any, *, strict: bool) -> int:
-    """Return the id of the partition value that stands for the projection of a leaf."""
+    """Return the id of the partition value that represents the projection of a leaf."""
     number: int = FIELD + 100 * one.term.id + 10 * (one.operation is Operation.NOT_NULL) + strict
     return number
 
 
 def _any_projection(one: Any, options: Any) -> Any:
-    """Any projection of a leaf: it matches where the partition has a value of its id."""
+    """Return any projection of a leaf: it matches if the partition has the value with its id."""
     return BoundTest(Operation.NOT_NULL, BoundReference((_number_of(one, strict=options.strict),), ("p",), INT))
 
 
@@ -278,7 +278,7 @@ def trees(world: World) -> None:
 
 
 def _right_partitions(row: dict[int, Any]) -> Iterator[dict[int, Any]]:
-    """Yield every combination of projections of leaves that are right for a row."""
+    """Yield every combination of correct projections of leaves for a row."""
     numbers, options = [], []
     for reference in (A, B):
         for operation in (Operation.IS_NULL, Operation.NOT_NULL):

@@ -1,4 +1,4 @@
-"""How values are sorted (Sorting)."""
+"""The sort order of values (Sorting)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def doubles(world: World) -> None:
     """
     pair = [world.double_of_bits(name) for name in ("left", "right")]
     first, second = map(float_sort_key, pair)
-    # Numbers have the place 0, NaNs are below or above; where the place is the same, numbers and zeros decide.
+    # Numbers have the rank 0, NaNs a lower or higher one; for equal ranks, numbers and zeros decide.
     left, right = (0 if one == one else -1 if _is_negative(world, one) else 1 for one in pair)
     if left != 0 or right != 0:
         world.claim((first < second) == (left < right), "a NaN is in the wrong place")

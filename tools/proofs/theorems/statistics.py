@@ -28,10 +28,10 @@ from tools.proofs.theorems.predicates import (
 )
 
 TYPES: tuple[Type, ...] = (LONG, BOOLEAN, DecimalType(38, 10), STRING, BINARY, DOUBLE)
-"""A type for each way in which values compare; ints, dates and times are ints as longs are, and floats are doubles."""
+"""A type for each order of values; ints, dates and times compare as longs do, and floats as doubles do."""
 
 LENGTHS, ROW = (1, 2), (2,)
-"""The lengths of strings and bytes that are bounds and rows here, where four are compared; constants may be empty."""
+"""The lengths of strings and bytes in bounds and rows, of which four are compared; constants may be empty."""
 
 CASES = tuple({"type_": type_, "operation": operation} for type_ in TYPES for operation in operations(type_))
 
@@ -50,7 +50,7 @@ def _encoded(world: World, type_: Type, one: Any) -> Any:
 
 
 def _bounds(world: World, type_: Type, row: Any, *, both: bool) -> tuple[Any, Any]:
-    """Bounds that a file may have that holds a row: true ones, or ones that contradiction C26 says to distrust."""
+    """Return bounds of a file that has a row: true ones, or ones that contradiction C26 says to distrust."""
     ordinary = row is not None and not _is_nan(row)
     if world.choose("bounds", True, False):  # noqa: FBT003
         lower, upper = (
@@ -70,7 +70,7 @@ def _bounds(world: World, type_: Type, row: Any, *, both: bool) -> tuple[Any, An
 
 
 def _count(world: World, name: str, true: Any) -> dict[int, Any]:
-    """Return a map of counts that has the true count of the column, or a negative one, which is not known."""
+    """Return a map with the true count of the column, or with a negative count, which means unknown."""
     count = world.int(f"{name} count", -1)
     world.assume((count == true) | (count == -1) if world.symbolic else count in (true, -1))
     return {COLUMN: count}
@@ -78,8 +78,8 @@ def _count(world: World, name: str, true: Any) -> dict[int, Any]:
 
 @theorem("unknown-counts", "SCN005")
 def unknown_counts(world: World) -> None:
-    """A count that is absent, because there is no map or the map does not have the column, is unknown as a negative one
-    is; any other count is the count.
+    """A count that is absent, because there is no map or the map does not have the column, is unknown, and so is a
+    negative count; any other count is taken as it is.
     """
     reference = BoundReference((COLUMN,), ("x",), DOUBLE)
     name = world.choose("which", "value_counts", "null_value_counts", "nan_value_counts")
@@ -97,7 +97,7 @@ def unknown_counts(world: World) -> None:
 def metrics(world: World, type_: Type, operation: Any) -> None:
     """If a row of a file matches a predicate, the metrics of the file never say that no row does; if a row does not
     match, they never say that every row does. The metrics are any that are true of the file: each count and bound may
-    be absent, counts may be negative, bounds need not be values of the column, and may be NaN or the wrong way round.
+    be absent, counts may be negative, bounds need not be values of the column, and may be NaN or in the wrong order.
     """
     row = nullable(world, "row", type_, ROW)
     floating, cut = type_ == DOUBLE, type_ in (STRING, BINARY)
@@ -188,7 +188,7 @@ def summaries(world: World, type_: Type, operation: Any) -> None:
     cases=({"join": join} for join in ("and", "or", "not", "not and", "not or")),
 )
 def trees(world: World, join: str) -> None:
-    """If two predicates are evaluated on statistics without a lie, then so are their conjunction, their disjunction and
+    """If two predicates are evaluated correctly on statistics, then so are their conjunction, their disjunction and
     their negation, whatever is known of each: by induction, so is every tree of them.
     """
     row = {place: world.choose(f"truth {place}", None, 0) for place in (1, 2)}

@@ -1,4 +1,4 @@
-"""Upgrading keeps what a table means (Appendix E; Row Lineage for Upgraded Tables)."""
+"""Upgrading keeps the meaning of a table (Appendix E; Row Lineage for Upgraded Tables)."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ OPTIONAL: tuple[Mapping[str, Any], ...] = (
     {"sort-orders": [{"order-id": 0, "fields": []}, {"order-id": 4, "fields": [SORTED]}], "default-sort-order-id": 4},
     {"statistics": []},
 )
-"""What metadata of v1 may leave out, in groups of fields that refer to each other."""
+"""The fields that v1 metadata may leave out, in groups of fields that refer to each other."""
 
 
 def documents() -> Iterator[dict[str, Any]]:
-    """Metadata of v1 with every combination of the fields that it may leave out."""
+    """Yield metadata of v1 with every combination of the fields that it may leave out."""
     for chosen in itertools.product((False, True), repeat=len(OPTIONAL)):
         document = dict(REQUIRED)
         for fields in itertools.compress(OPTIONAL, chosen):
@@ -62,7 +62,7 @@ def documents() -> Iterator[dict[str, Any]]:
 
 
 def meaning(metadata: TableMetadata) -> dict[str, Any]:
-    """Return what a table is, whatever its version: what readers of its rows and the next writer look at."""
+    """Return the version-independent meaning of a table, as readers of its rows and the next writer see it."""
     return {
         "location": metadata.location,
         "last column": metadata.last_column_id,
@@ -88,7 +88,7 @@ def meaning(metadata: TableMetadata) -> dict[str, Any]:
 
 
 def stated(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the meaning of a document of v1, by the defaults that the text states for what is absent."""
+    """Return the meaning of a v1 document, by the defaults that the text states for absent fields."""
 
     def fields(spec: Any) -> list[Any]:
         return [
