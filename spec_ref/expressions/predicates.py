@@ -7,7 +7,6 @@ are unbound: `spec_ref.expressions.binding` resolves references and gives consta
 from __future__ import annotations
 
 import enum
-from functools import reduce
 from typing import Any, NoReturn, TypeAlias
 
 import attrs
@@ -20,7 +19,7 @@ ICEBERG_FUNCTIONS = "iceberg_functions"
 """The reserved catalog of the functions that the spec defines."""
 
 MAX_DEPTH = 200
-"""The levels of nesting that are read; `conjunction` and `disjunction` keep many operands flat."""
+"""The levels of nesting that are read."""
 
 
 class Operation(enum.Enum):
@@ -259,33 +258,3 @@ def or_(left: Any, right: Any) -> Any:
     if left == FALSE:
         return right
     return left if right == FALSE else Or(left, right)
-
-
-def conjunction(*predicates: Any) -> Any:
-    """Join any number of predicates with AND, nested only as deep as the logarithm of their number.
-
-    Args:
-        predicates: predicates, bound or not.
-
-    Returns:
-        The conjunction; true for none.
-    """
-    return _balanced(and_, list(predicates), TRUE)
-
-
-def disjunction(*predicates: Any) -> Any:
-    """Join any number of predicates with OR, nested only as deep as the logarithm of their number.
-
-    Args:
-        predicates: predicates, bound or not.
-
-    Returns:
-        The disjunction; false for none.
-    """
-    return _balanced(or_, list(predicates), FALSE)
-
-
-def _balanced(join: Any, operands: list[Any], empty: Constant) -> Any:
-    while len(operands) > 2:
-        operands = [reduce(join, operands[index : index + 2]) for index in range(0, len(operands), 2)]
-    return reduce(join, operands, empty)
