@@ -50,3 +50,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         wording = [item for item in items if item.get_closest_marker("wording")]
         config.hook.pytest_deselected(items=wording)
         items[:] = [item for item in items if item not in wording]
+    if hasattr(config, "workerinput"):
+        # Several processes share the files: those with engines take longest, and come first so that no process waits
+        # for the last of another. A single process runs the fast ones first, as they are collected.
+        slow = {item.path for item in items if item.get_closest_marker("engine")}
+        items.sort(key=lambda item: item.path not in slow)
