@@ -63,13 +63,13 @@ test: $(READY) lint types    ## lint, check the types and pass every test, those
 	tools/system_packages.sh
 	$(BIN)/iceberg-conformance engines install --all
 	-$(BIN)/iceberg-conformance engines install moto iceberg-rest hive-metastore
-	$(BIN)/python -m pytest -n 2 --dist loadfile --durations 30 --hypothesis-profile repeatable -p tools.trace_recorder --trace-out results/trace.json
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations 30 --hypothesis-profile repeatable -p tools.trace_recorder --trace-out results/trace.json
 	$(BIN)/python -m tools.trace --check --run results/trace.json
 	$(BIN)/python -m tools.bench --quick --rounds 1
 
 reword: $(READY)    ## pass every test with every message reworded at random, which shows that nothing depends on a text: as long as the tests
 	$(BIN)/iceberg-conformance engines install --all
-	nice -n 15 $(BIN)/python -m pytest -n 2 --dist loadfile --hypothesis-profile repeatable --reword
+	nice -n 15 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --hypothesis-profile repeatable --reword
 
 EXAMPLES ?= 1000
 SEED ?= 0

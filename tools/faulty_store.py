@@ -13,12 +13,13 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from attrs import define, field, frozen
 
+from tools.loopback_server import LoopbackServer
 from tools.store_environment import BUCKET, store_environment
 
 NOT_RELAYED = frozenset({"connection", "transfer-encoding", "content-length", "server", "date"})
@@ -94,7 +95,7 @@ def running() -> Iterator[Store]:
 
         do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = relay  # noqa: N815 - the names of http.server
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Relay)
+    server = LoopbackServer(("127.0.0.1", 0), Relay)
     server.daemon_threads = True
     threading.Thread(target=server.serve_forever, daemon=True).start()
     store.endpoint = f"http://127.0.0.1:{server.server_port}"

@@ -35,8 +35,8 @@ Fields = tuple[Json, ...]
 Literals = Mapping[str, Json]
 
 MAIN = "main"
-NO_EQUALITY = ("float", "double", "variant", "unknown", "geometry", "geography")
-"""Primitive types whose columns equality deletes do not compare (DEL018)."""
+NO_EQUALITY = ("float", "double", "variant")
+"""Types, besides nested ones, whose columns equality deletes do not compare (DEL018)."""
 
 KEEPS_DATES = ("year", "month", "day", "void")
 """Transforms with the same result for a date and the timestamp that it is promoted to (EVO008)."""
@@ -305,6 +305,10 @@ class Table:
         for column in columns:
             if column["type"] == "unknown":
                 raise LeftOpen("DEL018", f"{column['name']} is primitive, and files have no columns of type unknown")
+            if isinstance(column["type"], str) and column["type"].partition("(")[0] in ("geometry", "geography"):
+                raise LeftOpen(
+                    "DEL018", f"{column['name']} is primitive, and the text does not say which shapes are equal"
+                )
             if isinstance(column["type"], dict) or column["type"].partition("(")[0] in NO_EQUALITY:
                 raise RefusedByText("DEL018", f"deletes do not compare {column['name']}: {column['type']}")
             if column["required"] and any(row[column["name"]] is None for row in given):

@@ -12,7 +12,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any, cast
 
 from conformance.core.json_types import JsonObject
@@ -21,6 +21,7 @@ from spec_ref.core.records import evolve
 from spec_ref.core.versions import FormatVersion
 from spec_ref.manifest_lists.reader import read_manifest_list
 from spec_ref.manifest_lists.writer import write_manifest_list
+from tools.loopback_server import LoopbackServer
 
 LATER = 12
 """The number of further versions after which an acknowledged commit is applied late."""
@@ -333,7 +334,7 @@ def fake_catalog(prefix: str = "") -> Iterator[FakeCatalog]:
     """Run a catalog in a thread of this process."""
     fake = FakeCatalog(prefix)
     handler = type("Handler", (_Handler,), {"fake": fake})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server = LoopbackServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
     fake.url = f"http://127.0.0.1:{server.server_address[1]}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 from xml.sax.saxutils import escape
+
+from tools.loopback_server import LoopbackServer
 
 
 class Objects:
@@ -106,7 +108,7 @@ def _handler(store: Objects) -> type[BaseHTTPRequestHandler]:
 def object_server() -> Iterator[Objects]:
     """Start the store on the loopback interface."""
     store = Objects()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(store))
+    server = LoopbackServer(("127.0.0.1", 0), _handler(store))
     server.daemon_threads = True
     store.url = f"http://127.0.0.1:{server.server_address[1]}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})

@@ -148,7 +148,7 @@ def test_a_parquet_file_with_another_key_is_refused(kit: TableKit) -> None:
     file = encrypted_file(kit.file(ROWS))
     other = key_metadata(None).replace(KEY, b"o" * 16)
     kit.commit(attrs.evolve(file, key_metadata=other))
-    with pytest.raises(SpecError, match=r"PQT007.*cannot be decrypted"):
+    with pytest.raises(SpecError, match="PQT007"):
         read_table(kit.table()).read_all()
 
 

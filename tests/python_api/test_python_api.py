@@ -339,6 +339,7 @@ def test_an_import_imports_nothing_until_a_name_is_used() -> None:
     assert found.stdout.strip() == "[]"
 
 
+@pytest.mark.wording
 def test_the_notebook_shows_what_it_prints() -> None:
     path = Path(__file__).parents[2] / "docs" / "from-python.ipynb"
     stored, run = (nbformat.read(path, as_version=4) for _ in range(2))

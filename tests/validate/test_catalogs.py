@@ -115,6 +115,11 @@ def validate(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Validate:
     return run
 
 
+def facts(findings: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Everything of findings but their wording."""
+    return [{name: value for name, value in one.items() if name != "message"} for one in findings]
+
+
 def locations(document: dict[str, Any]) -> list[str]:
     return [table["location"].removeprefix("catalog:lake.") for table in document["tables"]]
 
@@ -154,8 +159,8 @@ def test_damaged_metadata_is_the_finding_that_its_file_gives(warehouse: Path, va
     for table in document["tables"][:2]:
         of_file = validate(table["metadata_location"])
         assert of_file[0] == 1
-        assert table["findings"] == of_file[1]["tables"][0]["findings"] != []
-        assert validate(table["location"])[1]["tables"][0]["findings"] == table["findings"]
+        assert facts(table["findings"]) == facts(of_file[1]["tables"][0]["findings"]) != []
+        assert facts(validate(table["location"])[1]["tables"][0]["findings"]) == facts(table["findings"])
     places["catalog:lake.db.a"].unlink()
     places["catalog:lake.db.b"].write_text(whole, encoding="utf-8")
     status, document = validate("catalog:lake.db.*", "--level", "metadata")

@@ -11,11 +11,12 @@ import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 from conformance.core.json_types import JsonObject
+from tools.loopback_server import LoopbackServer
 
 NAMESPACE = "n"
 HOST = "127.0.0.1"
@@ -130,7 +131,7 @@ def serving(tables: dict[str, Table]) -> Iterator[str]:
                 tables[change["identifier"]["name"]].commit(change["updates"])
             self.answer(tables[last].as_json() if last in tables else {})
 
-    server = ThreadingHTTPServer((HOST, 0), Handler)
+    server = LoopbackServer((HOST, 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://{HOST}:{server.server_port}"
     server.shutdown()
