@@ -26,6 +26,7 @@ from conformance.scripts.model_schemas import (
     ids_in,
     may_promote,
     name_of,
+    path_to,
     source_id,
 )
 from conformance.scripts.model_values import comparable, constant, matches, read_fields, stored
@@ -395,9 +396,10 @@ class Table:
         if type_ != "timestamp_ns":
             return
         after, _ = changed_fields(self.fields, {"op": "promote", "name": name, "type": type_}, 3, 0)
+        path = [holder["name"] if member == "type" else member for holder, member in path_to(self.fields, name)]
         for snapshot in (*self.branches.values(), *self.tags.values(), *self.history):
             for row in snapshot.rows if snapshot is not None else ():
-                for value in _values_at(row.read(tuple(after)), name.split(".")):
+                for value in _values_at(row.read(tuple(after)), path):
                     if not -NANOSECONDS <= comparable(type_, value) < NANOSECONDS:
                         raise ScriptError(f"{name} holds a date that does not fit {type_}")
 

@@ -67,20 +67,31 @@ def find(fields: Sequence[Json], name: str) -> tuple[Json, str]:
     Raises:
         RefusedByText: the name is unknown.
     """
-    around: Json = {"type": "struct", "fields": fields}
-    found: tuple[Json, str] | None = None
-    for part in name.split("."):
-        kind = around["type"] if isinstance(around, dict) else None
-        if kind == "struct":
-            field = next((one for one in around["fields"] if one["name"] == part), None)
-            found = None if field is None else (field, "type")
-        else:
-            found = (around, part) if part in PARTS.get(kind or "", ()) else None
-        if found is None:
-            raise RefusedByText("EVO001", f"the table has no column {name!r}")
-        around = found[0][found[1]]
-    assert found is not None, "a split has at least one part"
+    return path_to(fields, name)[-1]
+
+
+def path_to(fields: Sequence[Json], name: str) -> list[tuple[Json, str]]:
+    """Find what a full name passes on its way, and last what it names, each as `find` does; names may have dots.
+
+    Raises:
+        RefusedByText: the name is unknown.
+    """
+    found = next(_paths({"type": "struct", "fields": fields}, name), None)
+    if found is None:
+        raise RefusedByText("EVO001", f"the table has no column {name!r}")
     return found
+
+
+def _paths(around: Json, name: str) -> Iterator[list[tuple[Json, str]]]:
+    kind = around["type"] if isinstance(around, dict) else ""
+    steps = [(part, around, part) for part in PARTS.get(kind, ())]
+    if kind == "struct":
+        steps = [(field["name"], field, "type") for field in around["fields"]]
+    for own, holder, member in steps:
+        if name == own:
+            yield [(holder, member)]
+        elif name.startswith(f"{own}."):
+            yield from ([(holder, member), *rest] for rest in _paths(holder[member], name[len(own) + 1 :]))
 
 
 def source_id(fields: Sequence[Json], name: str) -> int:
@@ -90,11 +101,11 @@ def source_id(fields: Sequence[Json], name: str) -> int:
         ScriptError: there is no such column.
     """
     try:
-        field, member = find(fields, name)
+        path = path_to(fields, name)
     except RefusedByText:
         raise RefusedByText("TYP002", f"there is no column {name!r} to partition or sort by") from None
-    inside = any(find(fields, name[: dot.start()])[1] != "type" for dot in re.finditer(r"\.", name))
-    if member != "type" or inside or isinstance(field["type"], dict):
+    field = path[-1][0]
+    if any(member != "type" for _, member in path) or isinstance(field["type"], dict):
         raise RefusedByText("PAR004", f"{name!r} is not a primitive column outside of lists and maps")
     return int(field["id"])
 
@@ -203,10 +214,10 @@ def changed_fields(before: Sequence[Json], change: Json, version: int, last: int
 
 
 def _siblings(fields: list[Json], name: str) -> list[Json]:
-    parent = name.rpartition(".")[0]
-    if not parent:
+    path = path_to(fields, name)
+    if len(path) == 1:
         return fields
-    holder, member = find(fields, parent)
+    holder, member = path[-2]
     found: list[Json] = holder[member]["fields"]
     return found
 

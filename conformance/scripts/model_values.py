@@ -246,15 +246,11 @@ def _among(own: Any, constants: Sequence[Any]) -> bool:
 
 def _column(name: str, row: Mapping[str, Json], fields: Fields) -> tuple[Json, Json]:
     """Return the type and the value of a column by its full name; null if an enclosing struct is null."""
-    first, _, rest = name.partition(".")
-    for field in fields:
-        if field["name"] == name:  # which may contain dots
+    for field in fields:  # names may contain dots
+        if field["name"] == name:
             return field["type"], row.get(name)
-        if field["name"] == first:
-            value = row.get(first)
-            if not rest:
-                return field["type"], value
-            inner = field["type"]
-            if isinstance(inner, dict) and inner["type"] == "struct":
-                return _column(rest, value or {}, inner["fields"])
+    for field in fields:
+        own, inner = field["name"], field["type"]
+        if name.startswith(f"{own}.") and isinstance(inner, dict) and inner["type"] == "struct":
+            return _column(name[len(own) + 1 :], row.get(own) or {}, inner["fields"])
     raise RefusedByText("EXP003", f"there is no column {name!r}")

@@ -274,6 +274,32 @@ def test_names_of_columns_may_have_dots(tmp_path: Path) -> None:
     follow_reference(made, tmp_path / "table")
 
 
+def test_changes_may_name_columns_with_dots(tmp_path: Path) -> None:
+    inner = [{"id": 3, "name": "d.e", "required": False, "type": "int"}, {**ID, "id": 4, "name": "f"}]
+    struct = {"type": "struct", "fields": inner}
+    fields = [
+        ID,
+        {"id": 2, "name": "a.b", "required": False, "type": struct},
+        {"id": 5, "name": "g.h", "required": False, "type": "date"},
+    ]
+    changes = [
+        {"op": "promote", "name": "a.b.d.e", "type": "long"},
+        {"op": "move", "name": "a.b.f", "after": None},
+        {"op": "promote", "name": "g.h", "type": "timestamp_ns"},
+        {"op": "add", "name": "i.j", "parent": "a.b", "type": "string"},
+        {"op": "rename", "name": "a.b.d.e", "to": "k.l"},
+    ]
+    row = {"op": "append", "rows": [{"id": "1", "a.b": {"d.e": 2, "f": "3"}, "g.h": "1970-01-02"}]}
+    where = {"type": "eq", "term": "a.b.k.l", "value": 2}
+    spec = [{"source": "a.b.d.e", "transform": "identity", "name": "p.q"}]
+    alter = {"op": "alter-schema", "changes": changes}
+    made = script(row, alter, {"op": "delete", "filter": where}, version=3, partition=spec)
+    made["operations"][0]["schema"]["fields"] = fields
+    counts: Counter[str] = Counter()
+    follow_reference(made, tmp_path / "table", counts)
+    assert counts == {"create": 1, "append": 1, "alter-schema": 1, "delete": 1}
+
+
 def test_a_table_that_lost_its_columns_has_rows(tmp_path: Path) -> None:
     follow_reference(
         script(ROWS, {"op": "alter-schema", "changes": [{"op": "drop", "name": "id"}]}),
