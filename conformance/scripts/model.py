@@ -321,11 +321,20 @@ class Table:
     def _update(self, operation: Json) -> None:
         before = self.rows(operation.get("branch", MAIN))
         is_match = self.matcher(operation["filter"])
-        self._columns(operation["set"])
         hits = [is_match(row) for row in before]
+        self._check_assigned(operation["set"], any(hits))
         self._check_delete_files(operation, any(hits))
         after = [self._updated(row, operation["set"]) if hit else row for row, hit in zip(before, hits, strict=True)]
         self._write(operation, after, changed=any(hits))
+
+    def _check_assigned(self, given: Literals, found: bool) -> None:
+        """Check the values of an update; a writer that finds no matching row may not need them."""
+        for column in self._columns(given):
+            name = column["name"]
+            try:
+                stored(column["type"], given[name], required=column["required"], place=name)
+            except RefusedByText as error:
+                raise (error if found else LeftOpen(error.code, str(error))) from None
 
     def _merge(self, operation: Json) -> None:
         key = self._key(self._keys(operation["on"]))

@@ -365,6 +365,21 @@ def test_a_delete_by_a_column_that_files_do_not_have_is_left_open(tmp_path: Path
     assert counts == {"create": 1, "append": 2, "refused": 1}
 
 
+@pytest.mark.parametrize("literal", [None, {"x": None}])
+def test_a_null_of_a_required_column_that_no_row_gets_leaves_open_what_a_writer_does(
+    literal: Json, tmp_path: Path
+) -> None:
+    inner = {"id": 3, "name": "x", "required": True, "type": "int"}
+    column = {"id": 2, "name": "c", "required": True, "type": {"type": "struct", "fields": [inner]}}
+    where = {"type": "eq", "term": "id", "value": 2}
+    row = {"op": "append", "rows": [{"id": "1", "c": {"x": 1}}]}
+    update = {"op": "update", "filter": where, "set": {"c": literal}}
+    made = script(row, update, schema={"type": "struct", "fields": [ID, column]})
+    with pytest.raises(LeftOpen):
+        Table().after(0, made["operations"][0]).after(1, row).after(2, update)
+    follow_reference(made, tmp_path / "table")
+
+
 @pytest.mark.parametrize("upgraded", [False, True])
 @pytest.mark.parametrize(
     ("change", "code"),
