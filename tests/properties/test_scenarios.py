@@ -285,6 +285,8 @@ def test_changes_may_name_columns_with_dots(tmp_path: Path) -> None:
     changes = [
         {"op": "promote", "name": "a.b.d.e", "type": "long"},
         {"op": "move", "name": "a.b.f", "after": None},
+        {"op": "move", "name": "a.b.f", "after": "d.e"},
+        {"op": "move", "name": "a.b", "after": "g.h"},
         {"op": "promote", "name": "g.h", "type": "timestamp_ns"},
         {"op": "add", "name": "i.j", "parent": "a.b", "type": "string"},
         {"op": "rename", "name": "a.b.d.e", "to": "k.l"},

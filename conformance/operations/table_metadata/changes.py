@@ -43,16 +43,15 @@ def place_after(names: Sequence[str], name: str, after: str | None, requirement:
     return 0 if after is None else others.index(after) + 1
 
 
-def _siblings(schema: Schema, name: str) -> list[str]:
-    around = name.rpartition(".")[0]
-    return [column.path[-1] for column in schema.columns() if ".".join(column.path[:-1]) == around]
-
-
 def _column_place(schema: Schema, name: str, after: str | None) -> int:
     """The index after the field ``after`` of the same struct; a field of another struct is EVO012."""
-    siblings = _siblings(schema, name)
+    moved = schema.find_name(name)
+    if moved is None:
+        return 0  # it is refused later, as the schema has no such field
+    *around, own = moved.path
+    siblings = [column.path[-1] for column in schema.columns() if [*column.path[:-1]] == around]
     elsewhere = after not in siblings and any(column.path[-1] == after for column in schema.columns())
-    return place_after(siblings, name.rpartition(".")[2], after, "EVO012" if elsewhere else "EVO001")
+    return place_after(siblings, own, after, "EVO012" if elsewhere else "EVO001")
 
 
 def column_changes(schema: Schema, changes: Sequence[Json], table: Evolution) -> tuple[Change, ...]:
