@@ -226,6 +226,7 @@ class Table:
     def _written(self, given: Literals, identity: int | None = None) -> Row:
         """Return a new row; missing columns get their write defaults (DEF002)."""
         self._columns(given)
+        self._check_some_columns()
         values = {}
         for column in self.fields:
             name, type_ = column["name"], column["type"]
@@ -234,6 +235,11 @@ class Table:
         if identity is None:
             identity, self.identities = self.identities, self.identities + 1
         return Row(values, self.fields, identity, self.index)
+
+    def _check_some_columns(self) -> None:
+        """Check that rows to be written have a column; files may be unable to hold rows without any."""
+        if not self.fields:
+            raise LeftOpen("TYP002", "the table has no columns, and a writer may refuse rows without any")
 
     def _updated(self, row: Row, given: Literals) -> Row:
         """Return the same row with changed values in some columns."""
@@ -370,6 +376,7 @@ class Table:
         rows = self.rows(branch)
         self._write(operation, rows, changed=False)
         if rows:
+            self._check_some_columns()
             self.branches = {**self.branches, branch: Snapshot(self.fields, rows)}
 
     def _rewrite_manifests(self, operation: Json) -> None:

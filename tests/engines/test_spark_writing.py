@@ -86,7 +86,7 @@ for place, mode in json.loads(sys.argv[1]):
     short = spark.createDataFrame([(1, bytearray(b"1"))], "id long, f binary")
     killed = rows(range(40), "killed").coalesce(1).mapInArrow(kill, ROW)
     errors = []
-    for frame in (wrong, short, killed):
+    for frame in (wrong, short, spark.range(2).select(), killed):
         try:
             on_spark.append(table, frame)
             errors.append("nothing was wrong")
@@ -242,9 +242,11 @@ def test_rows_that_stay_keep_their_ids(written: Written, engine: str, version: F
 def test_writes_that_fail_leave_nothing(written: Written, engine: str, version: FormatVersion, mode: Mode) -> None:
     folder, answers = written[engine]
     answer = answers[place_of(folder, version, mode)]
-    null, fixed, killed = answer["errors"]
+    null, fixed, no_columns, killed = answer["errors"]
     assert "TYP002" in null
     assert "/id" in null
     assert "/f" in fixed
+    assert "TYP002" in no_columns
+    assert "2 rows" in no_columns
     assert killed in ("PythonException", "Py4JJavaError")
     assert (answer["left"], answer["gone"], answer["head"]) == ([], [], True)

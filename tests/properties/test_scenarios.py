@@ -14,7 +14,9 @@ import pytest
 
 from conformance.cli import main
 from conformance.core.json_types import Json
+from conformance.operations.forms import FAST, PLAIN as PLAIN_FORM, functions
 from conformance.operations.writing.reference import ReferenceWriter
+from conformance.operations.writing.written import Written
 from conformance.properties.errors import Broken
 from conformance.properties.scenarios import follow_reference
 from conformance.properties.script_maker import Size
@@ -23,6 +25,7 @@ from conformance.properties.scripts import OPERATIONS
 from conformance.properties.searching import Failure, scripts, search
 from conformance.scripts import LeftOpen, RefusedByText
 from conformance.scripts.model import Table
+from spec_ref.core.errors import SpecError
 from spec_ref.scan_planning.time_travel import TableState, table_state
 
 ID = {"id": 1, "name": "id", "required": False, "type": "long"}
@@ -307,6 +310,51 @@ def test_a_table_that_lost_its_columns_has_rows(tmp_path: Path) -> None:
         script(ROWS, {"op": "alter-schema", "changes": [{"op": "drop", "name": "id"}]}),
         tmp_path / "table",
     )
+
+
+WITHOUT_COLUMNS: list[Json] = [
+    {"op": "append", "rows": [{}]},
+    {"op": "overwrite", "filter": False, "rows": [{}]},
+    {"op": "update", "filter": True, "set": {}, "mode": "copy-on-write"},
+    {"op": "compact"},
+]
+
+
+@pytest.mark.parametrize("version", [2, 3])
+@pytest.mark.parametrize("file_format", ["parquet", "orc", "avro"])
+@pytest.mark.parametrize("form", [FAST, PLAIN_FORM])
+@pytest.mark.parametrize("operation", WITHOUT_COLUMNS, ids=lambda operation: str(operation["op"]))
+def test_rows_without_columns_never_vanish(
+    operation: Json, form: str, file_format: str, version: int, tmp_path: Path
+) -> None:
+    """They are refused, or written because v3 has columns of row lineage; other rows stay either way."""
+    writer = ReferenceWriter(str(tmp_path / "table"), functions(form))
+    made = script(ROWS, ROWS, version=version, properties={"write.format.default": file_format})
+    drop = {"op": "alter-schema", "changes": [{"op": "drop", "name": "id"}]}
+    for one in (*made["operations"], drop):
+        getattr(writer, one["op"].replace("-", "_"))(one)
+    before = len(Written.load(writer.metadata(), str(tmp_path)).read().keys)
+    added = len(operation.get("rows", ()))
+    try:
+        getattr(writer, operation["op"])(operation)
+    except SpecError as error:
+        assert error.violation.requirement == "TYP002"
+        added = 0
+    else:
+        assert version == 3
+    after = Written.load(writer.metadata(), str(tmp_path))
+    assert (before, len(after.read().keys), list(after.broken_rules())) == (4, 4 + added, [])
+
+
+@pytest.mark.parametrize("operation", WITHOUT_COLUMNS, ids=lambda operation: str(operation["op"]))
+def test_whether_rows_without_columns_are_written_is_left_open(operation: Json, tmp_path: Path) -> None:
+    drop = {"op": "alter-schema", "changes": [{"op": "drop", "name": "id"}]}
+    table = Table()
+    for index, one in enumerate(script(ROWS, drop)["operations"]):
+        table = table.after(index, one)
+    with pytest.raises(LeftOpen):
+        table.after(3, operation)
+    follow_reference(script(ROWS, drop, operation), tmp_path / "table")
 
 
 def test_a_type_that_a_version_does_not_promote_is_refused_for_that(tmp_path: Path) -> None:

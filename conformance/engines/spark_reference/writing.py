@@ -63,6 +63,8 @@ def to_spark_frame(spark: SparkSession, rows: pa.Table) -> DataFrame:
     Raises:
         Unsupported: Spark has no type for a column.
     """
+    if not rows.num_columns:
+        return spark.range(rows.num_rows).select()  # rows without columns are lost on the way from Python
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, rows.schema) as stream:
         stream.write_table(rows)

@@ -18,6 +18,7 @@ import pyarrow as pa
 from pyspark import TaskContext
 from pyspark.sql import DataFrame, SparkSession
 
+from conformance.core.counts import plural
 from conformance.table_io.delete_files import DeleteFiles
 from conformance.table_io.spark_types import table_batch
 from conformance.table_io.spark_worker import settle_in
@@ -36,6 +37,7 @@ from spec_ref.commits import CommitResult, CommitStateUnknown, changes
 from spec_ref.commits.changes import Isolation
 from spec_ref.commits.conflict_evaluation import bound_filter
 from spec_ref.commits.snapshots import next_sequence_number
+from spec_ref.core.errors import spec_error
 from spec_ref.core.records import evolve
 from spec_ref.expressions.bound import BoundPredicate
 from spec_ref.expressions.predicates import TRUE, Predicate
@@ -158,6 +160,8 @@ def append(table: WritableTable, rows: DataFrame, *, branch: str = MAIN, summary
 
 def _written(rows: DataFrame, plan: WritePlan, matching: BoundPredicate | None = None) -> list[Any]:
     """Write the rows of a DataFrame, all of which must match a given predicate; return the entries."""
+    if not rows.columns and not rows.isEmpty():  # Python would get batches without rows
+        raise spec_error("TYP002", "rows without columns cannot be written", found=plural(rows.count(), "row"))
     schema = pa.schema([arrow_field(field) for field in plan.sources.fields])
 
     def work(own: WritePlan, batches: Iterator[pa.RecordBatch]) -> Any:

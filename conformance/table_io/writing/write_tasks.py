@@ -29,6 +29,7 @@ from spec_ref.columnar.schemas.written_rows import InputRows, compile_input
 from spec_ref.columnar.sorting.comparator import sort_batch
 from spec_ref.commits.changes import NewFile
 from spec_ref.core.errors import spec_error
+from spec_ref.data_files.batches import empty_batch
 from spec_ref.data_files.writer import open_writer
 from spec_ref.data_types.types import NestedField
 from spec_ref.data_types.values import value_key
@@ -72,6 +73,8 @@ def batches_of(rows: Rows) -> Iterator[pa.RecordBatch]:
 
 def arrow_rows(fields: Sequence[NestedField], rows: Sequence[Mapping[str, Any]]) -> pa.Table:
     """Return Python values by column names as rows to be written."""
+    if not fields:
+        return pa.Table.from_batches([empty_batch(len(rows))])  # arrays of no columns do not show the number of rows
     columns = [arrow_values(field.type, [row[field.name] for row in rows]) for field in fields]
     return pa.Table.from_arrays(
         columns, schema=pa.schema([arrow_field(field).with_nullable(nullable=True) for field in fields])
