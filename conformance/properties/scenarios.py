@@ -471,7 +471,9 @@ def follow_reference(
                 checks.refused(index, operation, subject._writer.metadata())
             continue
         if isinstance(forbidden, LeftOpen):
-            break  # the writer may leave the table in any state
+            if forbidden.after is None:
+                break  # the writer may leave the table in any state
+            after = forbidden.after
         counts[operation["op"]] += 1
         model = after
         checks.step(index, operation, model, location)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class ScriptError(Exception):
     """A script is malformed, or an operation is not valid in its place; the message starts with the place, if any."""
@@ -23,3 +25,14 @@ class RefusedByText(ScriptError):
 
 class LeftOpen(RefusedByText):
     """An operation that a writer may refuse or do, as the spec does not decide it, or it depends on files."""
+
+    def __init__(self, code: str, message: str, after: Any = None) -> None:
+        """Make the error.
+
+        Args:
+            code: the requirement that comes nearest.
+            message: the reason.
+            after: the table if a writer does the operation; None if the table may then have any state.
+        """
+        super().__init__(code, message)
+        self.after = after

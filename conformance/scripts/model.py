@@ -140,6 +140,9 @@ class Table:
     target: tuple[str | None, bool] = (None, False)
     """The branch that the operation writes to, and whether its rows change."""
 
+    left_open: tuple[str, str] | None = None
+    """Why a writer may refuse the operation, after which the table would have this state: the code and the reason."""
+
     def after(self, index: int, operation: Json) -> Table:
         """Return the table after an operation.
 
@@ -152,9 +155,12 @@ class Table:
             ScriptError: the operation is not valid here.
         """
         made = copy.copy(self)
-        made.index, made.target = index, (None, False)
+        made.index, made.target, made.left_open = index, (None, False), None
         getattr(made, "_" + operation["op"].replace("-", "_"))(operation)
-        return made._remember(self.branches.get(MAIN))
+        made._remember(self.branches.get(MAIN))
+        if made.left_open is not None:
+            raise LeftOpen(*made.left_open, after=made)
+        return made
 
     def _remember(self, before: Snapshot | None) -> Table:
         """Add main to the history; ``before`` is its snapshot before the operation."""
@@ -239,7 +245,7 @@ class Table:
     def _check_some_columns(self) -> None:
         """Check that rows to be written have a column; files may be unable to hold rows without any."""
         if not self.fields:
-            raise LeftOpen("TYP002", "the table has no columns, and a writer may refuse rows without any")
+            self.left_open = ("TYP002", "the table has no columns, and a writer may refuse rows without any")
 
     def _updated(self, row: Row, given: Literals) -> Row:
         """Return the same row with changed values in some columns."""
@@ -399,7 +405,7 @@ class Table:
             if any(source.id in gone and source.members["transform"] != "void" for source in self.spec):
                 raise RefusedByText("PAR004", f"the table is partitioned by {change['name']!r}, which is dropped")
             if any(source.id in gone for source in self.sort):
-                raise ScriptError(f"the table is sorted by {change['name']!r}, which is dropped")
+                raise LeftOpen("PAR004", f"the table is sorted by {change['name']!r}, which is dropped (E22)")
         elif holder[member] == "date" and may_promote("date", change["type"], self.version):
             for sources, error in ((self.spec, RefusedByText), (self.specs, LeftOpen)):
                 for source in sources:
@@ -446,7 +452,8 @@ class Table:
                 new = self._partition_field(change)
                 transforms = [one.members["transform"] for one in self.spec if one.id == new.id]
                 if new.members["transform"] in transforms:
-                    raise ScriptError(f"the spec has the field {change['transform']}({change['source']}) already")
+                    again = f"the spec has the field {change['transform']}({change['source']}) already, by another name"
+                    self.left_open = ("PAR010", f"{again} (C25)")
                 self.spec = (*self.spec, new)
             elif not named:
                 raise RefusedByText("PAR010", f"there is no partition field {change['name']!r}")

@@ -239,7 +239,9 @@ def _partition_fields(old: TableMetadata, new: TableMetadata, changed: Callable[
         for number, field in enumerate(spec.fields if spec.spec_id not in known else ()):
             path = f"/partition-specs/{place}/fields/{number}/field-id"
             same = ids.get((field.sources, str(field.transform), field.name))
-            if same is not None and field.field_id not in same:
+            # A renamed field of the same spec may keep the id of the equivalent field (PAR025).
+            taken = {other.field_id for other in spec.fields if other is not field}
+            if same is not None and field.field_id not in same and not same <= taken:
                 yield changed(
                     "PAR009",
                     "the id of a partition field differs from that of an equivalent field in an older spec",

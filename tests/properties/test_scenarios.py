@@ -357,6 +357,46 @@ def test_whether_rows_without_columns_are_written_is_left_open(operation: Json, 
     follow_reference(script(ROWS, drop, operation), tmp_path / "table")
 
 
+DAYS: dict[str, Json] = {
+    "schema": {"type": "struct", "fields": [ID, {"id": 2, "name": "d", "required": False, "type": "date"}]},
+    "partition": [{"source": "d", "transform": "day", "name": "d_day"}],
+}
+DATED = {"op": "append", "rows": [{"id": "1", "d": "2026-01-02"}, {"id": "2", "d": None}]}
+RENAME = {"op": "rename", "name": "d_day", "to": "d2"}
+AGAIN = {"op": "add", "source": "d", "transform": "day", "name": "d_day"}
+RENAMED_AND_ADDED = [
+    [{"op": "alter-spec", "changes": [RENAME]}, {"op": "alter-spec", "changes": [AGAIN]}],
+    [{"op": "alter-spec", "changes": [RENAME, AGAIN]}],
+]
+
+
+@pytest.mark.parametrize("changes", RENAMED_AND_ADDED, ids=["apart", "at-once"])
+@pytest.mark.parametrize("version", [1, 2, 3])
+def test_a_partition_field_with_the_name_of_a_renamed_one_gets_its_own_id(
+    version: int, changes: list[Json], tmp_path: Path
+) -> None:
+    day = {"type": "eq", "term": "d", "value": "2026-01-02"}
+    made = script(DATED, *changes, DATED, {"op": "delete", "filter": day}, {"op": "compact"}, version=version, **DAYS)
+    counts: Counter[str] = Counter()
+    follow_reference(made, tmp_path / "table", counts, thorough=True)
+    assert counts == Counter(one["op"] for one in made["operations"])  # all were done and checked
+
+
+def _sorted_by_the_dropped_column(version: int) -> Json:
+    drop = {"op": "alter-schema", "changes": [{"op": "drop", "name": "d"}]}
+    unsorted = {"op": "sort", "fields": []}
+    sort = [{"source": "id"}, {"source": "d", "transform": "month"}]
+    return script(DATED, drop, DATED, unsorted, drop, ROWS, version=version, schema=DAYS["schema"], sort=sort)
+
+
+@pytest.mark.parametrize("version", [1, 2, 3])
+def test_a_column_that_the_sort_order_uses_is_not_dropped(version: int, tmp_path: Path) -> None:
+    """The text leaves open what the order becomes (E22); without the order, the column goes."""
+    counts: Counter[str] = Counter()
+    follow_reference(_sorted_by_the_dropped_column(version), tmp_path / "table", counts, thorough=True)
+    assert counts == {"create": 1, "append": 3, "refused": 1, "sort": 1, "alter-schema": 1}
+
+
 def test_a_type_that_a_version_does_not_promote_is_refused_for_that(tmp_path: Path) -> None:
     """Dates become timestamps from v3 on, whatever they partition."""
     fields = [ID, {"id": 2, "name": "d", "required": False, "type": "date"}]

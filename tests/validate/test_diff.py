@@ -306,6 +306,23 @@ def test_ids_of_partition_fields_are_reused_or_new(
     assert found(old, new) == codes
 
 
+@pytest.mark.parametrize(("field_id", "codes"), [(1002, set()), (1001, {"PAR013"})])
+def test_a_partition_field_whose_id_a_renamed_one_keeps_gets_a_new_id(
+    field_id: int, codes: set[str], metadata: JsonObject
+) -> None:
+    """Reusing the id of the equivalent field (PAR009) would give one spec the same id twice (PAR025)."""
+    part = {"name": "p", "transform": "identity", "source-id": 1, "field-id": 1000}
+    renamed, again = {**part, "name": "q"}, {**part, "field-id": field_id}
+    old = {
+        **metadata,
+        "last-partition-id": 1001,
+        "partition-specs": [{"spec-id": 0, "fields": []}, {"spec-id": 1, "fields": [part]}],
+    }
+    made = {"spec-id": 2, "fields": [renamed, again]}
+    new = {**old, "last-partition-id": 1002, "partition-specs": [*old["partition-specs"], made]}
+    assert found(old, new) == codes
+
+
 def test_a_table_that_is_replaced_may_have_new_required_columns(metadata: JsonObject) -> None:
     new = copy.deepcopy(metadata)
     new["last-column-id"] = 90
