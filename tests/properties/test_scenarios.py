@@ -355,6 +355,14 @@ def test_whether_rows_without_columns_are_written_is_left_open(operation: Json, 
     follow_reference(script(ROWS, drop, operation), tmp_path / "table")
 
 
+@pytest.mark.parametrize("name", ["_row_id", "_last_updated_sequence_number"])
+def test_columns_with_names_of_row_lineage_are_read_apart_from_it(name: str, tmp_path: Path) -> None:
+    """Reserved Field IDs reserves ids, not names."""
+    schema = {"type": "struct", "fields": [ID, {"id": 2, "name": name, "required": False, "type": "long"}]}
+    rows = {"op": "append", "rows": [{"id": "1", name: "7"}, {"id": "2", name: None}]}
+    follow_reference(script(rows, rows, version=3, schema=schema), tmp_path / "table", thorough=True)
+
+
 DAYS: dict[str, Json] = {
     "schema": {"type": "struct", "fields": [ID, {"id": 2, "name": "d", "required": False, "type": "date"}]},
     "partition": [{"source": "d", "transform": "day", "name": "d_day"}],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -13,7 +14,9 @@ from attrs import Factory, frozen
 from conformance.core.json_text import dump_json
 from conformance.core.json_types import Json
 from conformance.operations.writing.literals import read_literal, write_literal
-from conformance.table_io.local import read_table
+from conformance.table_io.delete_files import DeleteFiles
+from conformance.table_io.local import plan_reading
+from conformance.table_io.read_tasks import read_task
 from conformance.table_io.tables import Table, load_table
 from conformance.validator.context import Level
 from conformance.validator.local import Local
@@ -254,15 +257,19 @@ class Written:
         state = table_state(metadata, **which)
         types = {column.name: column.type for column in state.schema.fields}
         lineage = LINEAGE if ROW_LINEAGE.is_supported(metadata.format_version) else ()
-        columns: dict[str, list[Any]] = {name: [] for name in (*types, *lineage)}
+        reading, planned = plan_reading(self.table, filter=predicate_from_json(filter), **which)
+        # Not selected by name, as columns of the table may have the names of row lineage: ids tell them apart.
+        reading, tasks = attrs.evolve(reading, metadata_columns=lineage), list(planned)
+        deletes = DeleteFiles(reading, tasks)
+        columns: dict[str, list[Any]] = {name: [] for name in types}
+        known: dict[str, list[Any]] = {name: [] for name in lineage}
         count = 0  # a table may have rows without columns
-        for batch in read_table(
-            self.table, select=list(columns), threads=1, filter=predicate_from_json(filter), **which
-        ):
+        for batch in itertools.chain.from_iterable(read_task(task, reading, deletes) for task in tasks):
             count += batch.num_rows
-            for name in columns:
-                array = batch.column(name)
-                columns[name] += to_python_values(types[name], array) if name in types else array.to_pylist()
+            for (name, type_), array in zip(types.items(), batch.columns[: len(types)], strict=True):
+                columns[name] += to_python_values(type_, array)
+            for name, array in zip(lineage, batch.columns[len(types) :], strict=True):
+                known[name] += array.to_pylist()
         rows = [
             {name: write_literal(type_, columns[name][place]) for name, type_ in types.items()}
             for place in range(count)
@@ -271,7 +278,7 @@ class Written:
         return Reading(
             columns={name: type_to_json(type_) for name, type_ in types.items()},
             keys=tuple(_text(types, row) for row in rows),
-            row_ids=tuple(columns["_row_id"]) if lineage else None,
-            last_updated=tuple(columns["_last_updated_sequence_number"]) if lineage else (),
+            row_ids=tuple(known["_row_id"]) if lineage else None,
+            last_updated=tuple(known["_last_updated_sequence_number"]) if lineage else (),
             assigns_row_ids=snapshot is not None and snapshot.first_row_id is not None,
         )
