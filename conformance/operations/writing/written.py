@@ -258,7 +258,7 @@ class Written:
         types = {column.name: column.type for column in state.schema.fields}
         lineage = LINEAGE if ROW_LINEAGE.is_supported(metadata.format_version) else ()
         reading, planned = plan_reading(self.table, filter=predicate_from_json(filter), **which)
-        # Not selected by name, as columns of the table may have the names of row lineage: ids tell them apart.
+        # Selected by id, not by name: columns of the table may have the names of row lineage.
         reading, tasks = attrs.evolve(reading, metadata_columns=lineage), list(planned)
         deletes = DeleteFiles(reading, tasks)
         columns: dict[str, list[Any]] = {name: [] for name in types}
