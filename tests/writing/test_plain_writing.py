@@ -134,8 +134,10 @@ BOUNDARY = (
     "columnar/decimal128.py",
     "columnar/manifests/computed_metrics.py:storage_array",
     "columnar/manifests/computed_metrics.py:comparable",
+    "columnar/murmur3_vectorized.py:chunk_slices",
     "columnar/schemas/arrow_columns.py",
     "columnar/schemas/column_projection.py",
+    "columnar/utf8_vectorized.py",
 )
 """What encodes and decodes the values of data files (`spec_ref.data_files`), by file, or file and function."""
 
