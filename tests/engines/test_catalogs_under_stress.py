@@ -115,7 +115,9 @@ def test_a_catalog_that_is_not_configured_is_named_with_where_that_was_looked_fo
     monkeypatch.setenv("PYICEBERG_HOME", str(tmp_path))
     directory = tmp_path / "stress"
     directory.mkdir()
-    wanted = rf"catalog nowhere is not configured: .*{tmp_path}/\.pyiceberg\.yaml \(does not exist\).*PYICEBERG_CATALOG__NOWHERE__\* \(none"
+    file = rf"{tmp_path}/\.pyiceberg\.yaml \(does not exist\)"
+    variables = r"PYICEBERG_CATALOG__NOWHERE__\* \(none"
+    wanted = f"catalog nowhere is not configured: .*{file}.*{variables}"
     with pytest.raises(Stopped, match=wanted):
         stress(Settings(catalog="catalog:nowhere"), directory)
     with pytest.raises(Unreadable, match=wanted):
