@@ -93,17 +93,18 @@ LINK = re.compile(r"https://github\.com/[\w.-]+/[\w.-]+/(issues|pull)/\d+")
 """The URL of a report to an engine's project."""
 
 
-def _names_a_section(one: Deviation, facts: Facts) -> Iterator[str]:
-    """Check that the reason of a deviation names the section of the text that the engine deviates from."""
-    if one.kind is not Kind.DEVIATION:
-        return
-    titles = {_short_title(rule.section) for rule in facts.requirements.values()}
-    reason = one.reason.replace("`", "").lower()
-    if not re.search(r"appendix [a-g]\b", reason) and not any(title in reason for title in titles):
-        yield "the reason must name a section of the text, by its title"
-
-
 QUOTATION = re.compile(r'"[^"]{8,}"')
+
+
+def _names_a_section_of_its_requirements(one: Deviation, facts: Facts) -> Iterator[str]:
+    """Check that the reason of a deviation names, outside of quotations, a section that its requirements are from.
+
+    A requirement may follow from a sentence of another section. The reason then names both sections, and says why.
+    """
+    titles = {_short_title(facts.requirements[code].section) for code in one.requirements if code in facts.requirements}
+    reason = QUOTATION.sub("", one.reason).replace("`", "")
+    if one.kind is Kind.DEVIATION and titles and not any(re.search(rf"\b{re.escape(t)}\b", reason) for t in titles):
+        yield f"the reason must name the section of one of its requirements: {', '.join(sorted(titles))}"
 
 
 def _quotes_and_argues(one: Deviation, _facts: Facts) -> Iterator[str]:
@@ -127,7 +128,8 @@ def _breaks_what_it_argues_with(one: Deviation, _facts: Facts) -> Iterator[str]:
 
 
 def _short_title(section: str) -> str:
-    return re.split(r" \(| / ", section.replace("`", ""))[0].lower()
+    """Return the title without what is in parentheses or after a colon or a slash."""
+    return re.split(r" \(|: | / ", section.replace("`", ""))[0]
 
 
 def _links_are_upstream(one: Deviation, _facts: Facts) -> Iterator[str]:
@@ -152,7 +154,7 @@ def _argues_leniency_of_a_writer(one: Deviation, facts: Facts) -> Iterator[str]:
 
 RULES: tuple[Rule, ...] = (
     _is_complete,
-    _names_a_section,
+    _names_a_section_of_its_requirements,
     _quotes_and_argues,
     _links_are_upstream,
     _argues_leniency_of_a_writer,
@@ -212,7 +214,9 @@ def table_problems(entries: Iterable[Known], facts: Facts) -> Iterator[str]:
     for known in entries:
         one = of_table(known)
         found = [
-            problem for rule in (_is_complete, _names_a_section, _links_are_upstream) for problem in rule(one, facts)
+            problem
+            for rule in (_is_complete, _names_a_section_of_its_requirements, _links_are_upstream)
+            for problem in rule(one, facts)
         ]
         found += [f"{code} is not in the register" for code in one.requirements if code not in facts.requirements]
         found += [f"{point} is not a point of the contradictions" for point in one.points if point not in facts.points]

@@ -17,9 +17,9 @@ FAIR = Deviation(
     id="iceberg-go-hashes-otherwise",
     engine="iceberg-go",
     vectors=("hash-uuid-nil",),
-    requirements=("HSH004",),
+    requirements=("SCN006",),
     does="hashes otherwise",
-    reason='Appendix B: "must produce the same hash value" binds readers.',
+    reason='Scan Planning: "must be read by the scan" binds readers.',
     evidence="a line",
     counter="The library hashes so since its first release.",
 )
@@ -31,11 +31,10 @@ def facts() -> Facts:
 
 
 def fair(facts: Facts, **changes: Any) -> Deviation:
-    """A deviation on a vector of a reader, by a requirement that binds readers, at no contradictory point."""
+    """A deviation on a vector of a reader, by a requirement of Scan Planning that binds readers, at no open point."""
     for vector in facts.vectors.values():
-        codes = [code for code in vector.requirements if facts.requirements[code].binds == ("reader",)]
-        if codes and vector.operation.roles == {"reader"} and not vector.contradiction:
-            return evolve(FAIR, vectors=(vector.id,), requirements=tuple(codes), **changes)
+        if "SCN006" in vector.requirements and vector.operation.roles == {"reader"} and not vector.contradiction:
+            return evolve(FAIR, vectors=(vector.id,), **changes)
     raise AssertionError("no such vector")
 
 
@@ -51,10 +50,12 @@ def test_a_fair_entry_has_no_problem(facts: Facts) -> None:
         ({"does": ""}, "does must not be left out"),
         ({"points": ("Z1",), "counter": "it is old"}, "Z1 is not a point of the contradictions"),
         ({"counter": ""}, "what speaks for the engine must be in counter"),
-        ({"reason": "Appendix B: it is not the hash."}, "the reason must quote the sentence of the text"),
+        ({"reason": "Scan Planning: a file is left out."}, "the reason must quote the sentence of the text"),
         ({"kind": Kind.CHOICE}, "a choice must name the point that is open"),
-        ({"reason": '"must produce the same hash value" binds readers.'}, "the reason must name a section of the text"),
-        ({"reason": 'Appendix B (PUF001): "must produce the same hash value" binds readers.'}, "names PUF001, and"),
+        ({"reason": '"must be read by the scan" binds readers.'}, "requirements: Scan Planning"),
+        ({"reason": 'Nested Types: "must be read by the scan" binds readers.'}, "requirements: Scan Planning"),
+        ({"reason": '"Data of Scan Planning must be read" binds readers.'}, "requirements: Scan Planning"),
+        ({"reason": 'Scan Planning (PUF001): "must be read by the scan" binds readers.'}, "names PUF001, and"),
         ({"evidence": "see https://example.org/1"}, "a link is in evidence"),
         ({"upstream": ("https://github.com/apache/iceberg",)}, "is not an issue or a pull request"),
     ],
@@ -81,7 +82,8 @@ def test_a_rule_for_writers_is_not_held_against_a_reader(facts: Facts) -> None:
         and facts.requirements[code].binds == ("writer",)
         and not vector.contradiction
     )
-    entry = evolve(FAIR, vectors=(one.id,), requirements=(code,))
+    section = facts.requirements[code].section
+    entry = evolve(FAIR, vectors=(one.id,), requirements=(code,), reason=f'{section}: "must be written so" binds all.')
     (found,) = problems([entry], facts)
     assert f"is done by a reader, which {code} does not bind" in found
     assert list(problems([evolve(entry, kind=Kind.LENIENCY)], facts)) == []
@@ -135,11 +137,11 @@ TABLE = Known(
         ({"id": "writes-otherwise"}, "the id must begin with iceberg-go-"),
         ({"requirements": (), "kind": Kind.LIMITATION}, "requirements must not be left out"),
         ({"requirements": ("SNP016", "XXX001")}, "XXX001 is not in the register"),
-        ({"reason": "It is wrong."}, "the reason must name a section"),
+        ({"reason": "It is wrong."}, "the reason must name the section of one of its requirements: Snapshots"),
         ({"evidence": "https://github.com/a/b/issues/1"}, "a link is in evidence"),
         ({"points": ("Z1",)}, "Z1 is not a point"),
         ({"kind": Kind.CHOICE}, "a choice must name the point that is open"),
-        ({"requirements": ("SCN010",)}, "a table is made by a writer"),
+        ({"requirements": ("SCN010",), "reason": "Scan Planning: it is wrong."}, "a table is made by a writer"),
     ],
 )
 def test_each_unfair_entry_about_tables_is_refused(facts: Facts, changes: dict[str, Any], problem: str) -> None:

@@ -201,7 +201,7 @@ def defaults() -> Iterator[Vector]:
     for type_ in ("unknown", "timestamp_ns", "timestamptz_ns", "variant", *SPATIAL):
         yield Vector(
             f"evolve-v3-add-{type_slug(type_)}",
-            ("VER004",),
+            ("VER004", *(("JSC003", "JSC004") if type_ in SPATIAL else ())),
             arguments([add("n", type_)], 3, [ID, DATA], 2),
             ok({"fields": [ID, DATA, new_field(3, "n", type_)], "last-column-id": 3}),
             "spec: Version 3: Extended Types",

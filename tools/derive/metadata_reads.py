@@ -78,7 +78,7 @@ def filled_in() -> Iterator[Vector]:
     yield _read(
         "v1-schema-id",
         "v1-minimal",
-        ("JSC001",),
+        ("JSC001", "TMD008", "TMD009"),
         {"/schema/schema-id": 3},
         {"schemas": [{"schema-id": 3, "fields": [ID, DATA]}], "current-schema-id": 3},
         "the only schema has an id",

@@ -155,6 +155,8 @@ def case(
     there = [*LISTED, *begins] if table is not None else begins
     expect = any_of(*(ok(one) for one in replayed(created, there, log, partitioned_by)))
     codes = tuple(code for code in {*codes, "OCC001", "OCC003", "OCC005"} if version > 1 or not code.startswith("SEQ"))
+    if version > 2 and any(one.get("change", {}).get("files") for one in log):
+        codes = (*codes, "LIN018")
     open_ = ("E26",) if "any_of" in expect else ()
     return Vector(f"commit-{name}-v{version}", codes, args, expect, ORIGIN, note, open_, (version,))
 

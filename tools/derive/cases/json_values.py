@@ -172,6 +172,15 @@ LIST_OF_LISTS = {
 LIST_OF_MAPS = {"type": "list", "element-id": 3, "element-required": False, "element": OPTIONAL_MAP}
 OPTIONAL_MAP_OF_LISTS = {**OPTIONAL_MAP, "value": {**OPTIONAL_LIST, "element-id": 6}}
 
+NULLS_INSIDE = {
+    "list-null-element": ("TYP003",),
+    "map-null-value": ("TYP004",),
+    "awkward-lists": ("TYP003",),
+    "awkward-maps": ("TYP003", "TYP004"),
+    "awkward-list-of-maps": ("TYP003", "TYP004"),
+}
+"""Values with nulls as elements or as values of maps: the requirements that permit them."""
+
 NESTED: list[tuple[str, dict[str, Any], Any, bool, str]] = [
     ("struct-spec", STRUCT, {"1": 1, "2": "bar"}, True, ""),
     ("struct-order", STRUCT, {"2": "foo", "1": -1}, False, "JSON objects have no order"),
@@ -519,7 +528,7 @@ def files() -> Iterator[VectorFile]:
     nested = [
         Vector(
             f"json-nested-{name}",
-            ("SVJ007",),
+            ("SVJ007", *NULLS_INSIDE.get(name, ())),
             {"type": type_, "json": value},
             ok(value),
             TABLE if printed else "derivation: nested JSON single values are written as they are read",

@@ -340,7 +340,12 @@ def _tuples() -> Iterator[Vector]:
         return case(name, codes, data, form, note, 2, listed=listed, schema=schema, spec=spec, select=SELECT, **more)
 
     yield of("partition-fields", "DFL004", ("id_bucket", "data", "c"), "ids need not ascend nor follow each other")
-    yield of("partition-order", "DFL004 AVR013", ("c", "id_bucket", "data"), "fields in another order, found by id")
+    yield of(
+        "partition-order",
+        "DFL004 AVR013 MAN001 PRJ001",
+        ("c", "id_bucket", "data"),
+        "fields in another order, found by id",
+    )
     bare = [field(None, one, optional(types[one][1])) for one in ("id_bucket", "data", "c")]
     for name, (type_, one, other) in TWICE.items():
         table, two, columns = twice(type_)

@@ -41,7 +41,7 @@ def _types() -> list[Filter]:
         ("decimal-eq", _on("d18", "eq", "-0.0001"), ()),
         ("decimal-wide-lt", _on("d38", "lt", "0.0000000000"), ("EXP019",)),
         ("date-before-1970", _on("day", "lt", "1970-01-01"), ()),
-        ("time-gt", _on("tod", "gt", "00:00:00.000001"), ()),
+        ("time-gt", _on("tod", "gt", "00:00:00.000001"), ("TYP016",)),
         ("timestamp-before-1970", _on("ts", "lt", EPOCH), ()),
         ("timestamptz-gt-eq-1970", _on("tz", "gt-eq", EPOCH + Z), ()),
         ("string-starts-with", _on("s", "starts-with", "\u00e9\u4e2d"), ("EXP007",)),
@@ -67,6 +67,7 @@ def _types() -> list[Filter]:
 
 def _partitions() -> list[Filter]:
     inclusive = ("SCN003",)
+    below = (*inclusive, "EXP008")
     made: list[Filter] = []
     for name, value in (("low", LOW), ("high", HIGH), ("middle", MIDDLE), ("below", BELOW)):
         made.append(("partition-bucket-uuid", f"eq-{name}", _on("u", "eq", value), inclusive))
@@ -89,7 +90,7 @@ def _partitions() -> list[Filter]:
         for tables in ("partition-identity-*", *(["partition-bucket"] if column != "b" else [])):
             made.append((tables, f"{column}-eq", _on(column, "eq", constant), inclusive))
     made += [
-        ("partition-identity-*", "ts-lt", _on("ts", "lt", EPOCH), inclusive),
+        ("partition-identity-*", "ts-lt", _on("ts", "lt", EPOCH), below),
         ("partition-identity-*", "tz-not-null", _on("tz", "not-null"), inclusive),
         ("partition-identity-*", "s-is-null", _on("s", "is-null"), inclusive),
         ("partition-bucket", "ts-eq", _on("ts", "eq", BEFORE), inclusive),
@@ -103,21 +104,26 @@ def _partitions() -> list[Filter]:
         ("partition-truncate", "dec-eq", _on("dec", "eq", "0.49"), inclusive),
         ("partition-truncate", "s-starts-with", _on("s", "starts-with", "\u00e9\u4e2d\U0001f600t"), inclusive),
         ("partition-truncate", "s-starts-with-short", _on("s", "starts-with", "\u00e9"), inclusive),
-        ("partition-truncate", "s-not-starts-with", _on("s", "not-starts-with", "ab"), inclusive),
+        (
+            "partition-truncate",
+            "s-not-starts-with",
+            _on("s", "not-starts-with", "ab"),
+            (*inclusive, "EXP007", "EXP012"),
+        ),
         ("partition-truncate", "s-eq", _on("s", "eq", "ab"), inclusive),
         ("partition-truncate", "bin-gt", _on("bin", "gt", "00FF"), inclusive),
         ("partition-truncate", "bin-in", _on("bin", "in", ["00FF", ""]), inclusive),
     ]
     for tables in ("partition-time-*", "java-1-10-partition-time"):
         made += [
-            (tables, "year-lt", _on("y", "lt", "1969-01-01"), inclusive),
+            (tables, "year-lt", _on("y", "lt", "1969-01-01"), below),
             (tables, "year-eq", _on("y", "eq", "1969-12-31"), inclusive),
             (tables, "year-gt", _on("y", "gt", "1969-12-31"), inclusive),
-            (tables, "month-lt", _on("m", "lt", EPOCH + Z), inclusive),
+            (tables, "month-lt", _on("m", "lt", EPOCH + Z), below),
             (tables, "month-gt-eq", _on("m", "gt-eq", f"1969-12-01T00:00:00.000000{Z}"), inclusive),
-            (tables, "day-lt-eq", _on("d", "lt-eq", "1969-12-30T23:59:59.999999"), inclusive),
+            (tables, "day-lt-eq", _on("d", "lt-eq", "1969-12-30T23:59:59.999999"), below),
             (tables, "day-not-null", _on("d", "not-null"), inclusive),
-            (tables, "hour-lt", _on("h", "lt", f"1969-12-31T23:00:00.000000{Z}"), inclusive),
+            (tables, "hour-lt", _on("h", "lt", f"1969-12-31T23:00:00.000000{Z}"), below),
             (tables, "hour-eq", _on("h", "eq", f"1969-12-31T23:00:00.000000{Z}"), inclusive),
             (tables, "hour-in", _on("h", "in", [EPOCH + Z, f"2017-11-16T22:31:08.000001{Z}"]), inclusive),
         ]
@@ -135,7 +141,7 @@ def _floats() -> list[Filter]:
             (tables, "lt-zero", _on("d", "lt", 0.0), ("EXP010", "EXP019")),
             (tables, "gt", _on("f", "gt", 1.0), ("EXP010",)),
             (tables, "not-gt", not_(_on("f", "gt", 1.0)), ("EXP010", "EXP012")),
-            (tables, "in", _on("d", "in", [0.0, -1.5]), ("EXP007",)),
+            (tables, "in", _on("d", "in", [0.0, -1.5]), ("EXP007", "EXP019")),
             (tables, "is-null", _on("f", "is-null"), ("EXP007",)),
         ]
     return made
@@ -308,8 +314,13 @@ def _awkward() -> list[Filter]:
             tables = [f"awkward-{table}-parquet"]
             if table != "nanoseconds":
                 tables.append(f"awkward-partitions-{table}")
-            made += [(pattern, name, predicate, (code,)) for pattern in tables]
+            codes = (code, *OF_TYPES.get(type_, ()))
+            made += [(pattern, name, predicate, codes) for pattern in tables]
     return made
+
+
+OF_TYPES = {"date": ("TYP015",), "time": ("TYP016",)}
+"""Types whose values engines often cut to a narrower range or precision: the requirements."""
 
 
 def _of_column(predicate: Any, column: str) -> Any:

@@ -126,6 +126,8 @@ def case(id_: str, name: str, type_: str, value: Any, note: str) -> Vector:
         codes = ("TRN001",)
     elif name in CALENDAR and number(type_, value) < 0:
         codes = (*codes, "TRN018")
+    elif name.startswith("bucket") and type_ in ("timestamp_ns", "timestamptz_ns"):
+        codes = (*codes, "HSH006")
     return Vector(id_, codes, args, expect, origin, note, contradiction)
 
 

@@ -206,7 +206,7 @@ def _specs() -> Iterator[Case]:
     for version, format_ in ((1, "parquet"), (2, "parquet"), (3, "orc")):
         yield Case(
             f"spec-added-v{version}-{format_}",
-            (*codes, "PAR009" if version == 1 else "PAR013"),
+            (*codes, "EXP008", "PAR009" if version == 1 else "PAR013"),
             (
                 create(version, COLUMNS, format=format_),
                 FIRST,
