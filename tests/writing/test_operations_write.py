@@ -436,8 +436,28 @@ def test_files_of_a_column_that_was_dropped_are_changed_like_others(
     assert errors(table) == []
 
 
-@pytest.mark.parametrize("name", ["_pos", "_row_id", "_last_updated_sequence_number"])
-def test_a_column_that_is_called_as_a_metadata_column_is_not_taken_for_it(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("name", ["_file", "_pos", "_deleted", "_spec_id", "_partition"])
+@pytest.mark.parametrize("mode", [COPY, POSITIONS])
+def test_a_column_may_be_called_as_a_metadata_column(tmp_path: Path, name: str, mode: Mode) -> None:
+    """RES002: ids decide what is a metadata column."""
+    table = create_table(str(tmp_path / "t"), (FIELDS[0], NestedField(2, name, required=False, type=LONG)), version=V3)
+    append(table, pa.table({"id": [0, 1, 2, 3], name: [3, 2, 1, 0]}))
+    delete(table, equal("id", 0), mode=mode)
+    assert lines(table, "id", name) == [(1, 2), (2, 1), (3, 0)]
+    update(table, {name: lambda batch: batch.column(name)}, equal("id", 2), mode=mode)
+    update(table, {name: 9}, equal(name, 2), mode=mode)
+    assert lines(table, "id", name) == [(1, 9), (2, 1), (3, 0)]
+    merge(table, pa.table({"id": [7, 8], name: [0, 4]}), [name], mode=mode)
+    assert lines(table, "id", name) == [(1, 9), (2, 1), (7, 0), (8, 4)]
+    overwrite(table, pa.table({"id": [5], name: [6]}), equal(name, 1))
+    delete_keys(table, pa.table({name: [4]}))
+    compact(table, min_files=1)
+    assert lines(table, "id", name) == [(1, 9), (5, 6), (7, 0)]
+    assert errors(table) == []
+
+
+@pytest.mark.parametrize("name", ["_row_id", "_last_updated_sequence_number"])
+def test_a_column_that_is_called_as_a_column_of_row_lineage_is_not_taken_for_it(tmp_path: Path, name: str) -> None:
     table = create_table(str(tmp_path / "t"), (FIELDS[0], NestedField(2, name, required=False, type=LONG)), version=V3)
     append(table, pa.table({"id": [0, 1, 2, 3], name: [3, 2, 1, 0]}))
     acts: list[Any] = [

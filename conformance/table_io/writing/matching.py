@@ -79,35 +79,34 @@ class Source:
                 unsure.append(task)
             else:
                 found.append(Matched(task))
-        reading = self.reading((PLACE,))
+        reading = self.reading((), places=True)
         for task in unsure:
-            positions = places(batch for batch in read_task(task, reading, self.deletes))
+            parts = [places(batch) for batch in read_task(task, reading, self.deletes)]
+            positions = np.concatenate(parts) if parts else np.zeros(0, np.int64)
             if len(positions) == task.data_file.record_count:
                 found.append(Matched(task))
             elif len(positions):
                 found.append(Matched(task, positions))
         return found
 
-    def reading(self, names: Sequence[str]) -> Reading:
-        """Make a reading of some columns.
+    def reading(self, names: Sequence[str], *, places: bool = False) -> Reading:
+        """Make a reading of some columns, and on request of ``_pos`` as the last one; a column may have that name too.
 
         Raises:
-            SpecError: RES002, for a table with a column that has the name of a metadata column.
+            SpecError: RES002, for a table with a column that has the name of a metadata column of row lineage.
         """
-        for field in self.metadata.current_schema.fields:
-            if field.name in (PLACE, *LINEAGE):
-                message = "a column has the name of a metadata column; rename it to change rows"
-                raise spec_error("RES002", message, found=field.name)
-        return make_reading(self._table, self.metadata.current_schema, names)
+        check_lineage_names(self.metadata)
+        made = make_reading(self._table, self.metadata.current_schema, names)
+        return attrs.evolve(made, metadata_columns=(*made.metadata_columns, PLACE)) if places else made
 
     def rows(self, tasks: Sequence[FileScanTask]) -> Iterator[tuple[FileScanTask, pa.RecordBatch]]:
         """Read all rows of data files that are not deleted: the columns of the schema, row lineage if there is any, and
-        ``_pos``.
+        last ``_pos``.
         """
         names = [field.name for field in self.metadata.current_schema.fields]
         if has_row_ids(self.metadata):
             names += LINEAGE
-        reading = self.reading((*names, PLACE))
+        reading = self.reading(names, places=True)
 
         def work(task: FileScanTask) -> Iterator[Any]:
             whole = attrs.evolve(task, residual=TRUE)  # type: ignore[misc]
@@ -124,12 +123,19 @@ def check_branch(metadata: TableMetadata, branch: str) -> None:
         raise spec_error("REF001", "rows are written to branches, not to tags", found=branch)
 
 
-def places(batches: Iterator[pa.RecordBatch]) -> Positions:
-    """Return the ``_pos`` of batches."""
-    parts = [np.asarray(batch.column(PLACE)) for batch in batches]
-    return np.concatenate(parts) if parts else np.zeros(0, np.int64)
+def check_lineage_names(metadata: TableMetadata) -> None:
+    """Refuse a column that would have the name of a column of row lineage in its data files (RES002)."""
+    for field in metadata.current_schema.fields:
+        if field.name in LINEAGE:
+            message = "a column has the name of a metadata column; rename it to change rows"
+            raise spec_error("RES002", message, found=field.name)
+
+
+def places(batch: pa.RecordBatch) -> Positions:
+    """Return the ``_pos`` of a batch: the last column."""
+    return np.asarray(batch.column(batch.num_columns - 1))
 
 
 def without_places(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Return a batch without ``_pos``."""
-    return batch.select([name for name in batch.schema.names if name != PLACE])
+    return batch.select(list(range(batch.num_columns - 1)))

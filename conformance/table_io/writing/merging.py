@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from conformance.table_io.read_tasks import read_task
-from conformance.table_io.writing.matching import PLACE, Matched, Source
+from conformance.table_io.writing.matching import Matched, Source, places, without_places
 from conformance.table_io.writing.operations import THREADS, Summary, by_position, sinking, writing
 from conformance.table_io.writing.plans import plan_write
 from conformance.table_io.writing.row_changes import Mode, change_rows, mode_of, updated
@@ -118,23 +118,23 @@ class Merging:
             SpecError: TYP002, if two rows of the source match one.
         """
         matched = []
-        reading = target.reading((*self._on, PLACE))
+        reading = target.reading(self._on, places=True)
         for task in target.tasks():
-            places, indexes = [], []
+            positions, indexes = [], []
             for batch in read_task(task, reading, target.deletes):
-                found = self._keys.find(batch)
+                found = self._keys.find(without_places(batch))
                 hits = found >= 0
-                places.append(np.asarray(batch.column(PLACE))[hits])
+                positions.append(places(batch)[hits])
                 indexes.append(found[hits])
-            if sum(map(len, places)):
-                self._partners[task.data_file.file_path] = np.concatenate(places), np.concatenate(indexes)
-                matched.append(Matched(task, np.concatenate(places)))
+            if sum(map(len, positions)):
+                self._partners[task.data_file.file_path] = np.concatenate(positions), np.concatenate(indexes)
+                matched.append(Matched(task, np.concatenate(positions)))
         return matched
 
     def made_of(self, task: FileScanTask, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Return matched rows, updated by the rows of the source."""
-        places, indexes = self._partners[task.data_file.file_path]
-        wanted = indexes[np.searchsorted(places, np.asarray(batch.column(PLACE)))]
+        positions, indexes = self._partners[task.data_file.file_path]
+        wanted = indexes[np.searchsorted(positions, places(batch))]
         picked = self._rows.select(list(dict.fromkeys(self._taken.values()))).take(wanted).combine_chunks()
         return updated(batch, {name: _one(picked.column(of)) for name, of in self._taken.items()})
 

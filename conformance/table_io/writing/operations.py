@@ -12,7 +12,7 @@ from conformance.table_io.file_access import read_bytes
 from conformance.table_io.read_tasks import read_task
 from conformance.table_io.writing.deletes import plan_equality_deletes
 from conformance.table_io.writing.files import NewFiles, taken_back
-from conformance.table_io.writing.matching import Matched, Source, check_branch
+from conformance.table_io.writing.matching import Matched, Source, check_branch, without_places
 from conformance.table_io.writing.plans import WritePlan, plan_write
 from conformance.table_io.writing.row_changes import Mode, Pieces, change_rows, mode_of, updated
 from conformance.table_io.writing.tables import WritableTable
@@ -397,7 +397,11 @@ def assigning(schema: Schema, assignments: Assignments) -> Callable[[FileScanTas
 
     def made(name: str, batch: pa.RecordBatch) -> Any:
         given: Any | Callable[[pa.RecordBatch], Any] = assignments[name]
-        return given(batch) if callable(given) else constant_array(fields[name].type, given, batch.num_rows)
+        return (
+            given(without_places(batch))
+            if callable(given)
+            else constant_array(fields[name].type, given, batch.num_rows)
+        )
 
     def make(_: FileScanTask, batch: pa.RecordBatch) -> pa.RecordBatch:
         return updated(batch, {name: made(name, batch) for name in assignments})

@@ -21,7 +21,7 @@ from conformance.table_io.records import row_reader
 from conformance.table_io.writing.compaction import MIN_FILES, worth_it
 from conformance.table_io.writing.deletes import DeletedRows, DeleteEncoding, plan_equality_deletes, write_positions
 from conformance.table_io.writing.files import NewFiles
-from conformance.table_io.writing.matching import LINEAGE, check_branch
+from conformance.table_io.writing.matching import LINEAGE, check_branch, check_lineage_names
 from conformance.table_io.writing.merging import check_source
 from conformance.table_io.writing.metrics import CollectedRows
 from conformance.table_io.writing.operations import (
@@ -203,10 +203,7 @@ class Source:
         return row_reader(self._reading(names))
 
     def _reading(self, names: Sequence[str]) -> Reading:
-        for field in self.metadata.current_schema.fields:
-            if field.name in ("_pos", *LINEAGE):
-                message = "a column has the name of a metadata column; rename it to change rows"
-                raise spec_error("RES002", message, found=field.name)
+        check_lineage_names(self.metadata)
         return make_reading(self._table, self.metadata.current_schema, names)
 
     def _read(self, task: FileScanTask, names: Sequence[str]) -> Iterator[Row]:

@@ -20,7 +20,7 @@ from conformance.table_io.writing.deletes import (
     write_positions,
 )
 from conformance.table_io.writing.files import NewFiles
-from conformance.table_io.writing.matching import LINEAGE, PLACE, Matched, Source, without_places
+from conformance.table_io.writing.matching import LINEAGE, Matched, Source, places, without_places
 from conformance.table_io.writing.plans import WritePlan
 from conformance.table_io.writing.write_tasks import RowSink
 from spec_ref.commits.changes import Isolation, NewFile, SnapshotChange, Validation, validation_for
@@ -31,7 +31,7 @@ from spec_ref.scan_planning import FileScanTask
 from spec_ref.table_metadata import TableMetadata
 
 Change = Callable[[FileScanTask, pa.RecordBatch], pa.RecordBatch]
-"""Makes the replacements of matching rows of a data file, given with ``_pos``."""
+"""Makes the replacements of matching rows of a data file, given with ``_pos`` as the last column."""
 
 
 class Mode(enum.Enum):
@@ -134,7 +134,7 @@ def change_rows(
         positions = by_path[task.data_file.file_path]
         matches = np.ones(batch.num_rows, bool)
         if positions is not None:
-            matches = np.isin(np.asarray(batch.column(PLACE)), positions)
+            matches = np.isin(places(batch), positions)
         if mode is Mode.COPY_ON_WRITE and not matches.all():
             sink.add(without_places(batch.filter(pa.array(~matches))))
         if make is not None and matches.any():
