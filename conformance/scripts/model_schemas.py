@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from conformance.core.json_types import Json
-from conformance.scripts.errors import RefusedByText, ScriptError
+from conformance.scripts.errors import LeftOpen, RefusedByText, ScriptError
 
 PARTS = {"list": ("element",), "map": ("key", "value")}
 """The members of nested types other than structs."""
@@ -178,6 +178,10 @@ def changed_fields(before: Sequence[Json], change: Json, version: int, last: int
         return _added(fields, change, version, last)
     holder, member = find(fields, name)
     if change["op"] == "promote":
+        if holder[member] == change["type"]:
+            raise LeftOpen(
+                "EVO003", f"{name} has the type {change['type']} already, and the text names promotions only"
+            )
         if not may_promote(holder[member], change["type"], version):
             code = refusal_code(holder[member], change["type"])
             raise RefusedByText(code, f"{holder[member]} does not become {change['type']}")

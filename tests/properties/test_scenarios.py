@@ -417,6 +417,17 @@ def test_a_type_that_a_version_does_not_promote_is_refused_for_that(tmp_path: Pa
         follow_reference(made, tmp_path / str(version))
 
 
+@pytest.mark.parametrize("type_", ["long", "int"])
+def test_a_promotion_to_the_own_type_is_left_open(type_: str, tmp_path: Path) -> None:
+    made = script(ROWS, {"op": "alter-schema", "changes": [{"op": "promote", "name": "id", "type": type_}]})
+    table = Table().after(0, made["operations"][0]).after(1, ROWS)
+    with pytest.raises(RefusedByText) as error:
+        table.after(2, made["operations"][2])
+    assert error.value.code == "EVO003"
+    assert isinstance(error.value, LeftOpen) == (type_ == "long")
+    follow_reference(made, tmp_path / "table")
+
+
 def test_a_struct_with_a_default_needs_defaults_of_its_required_fields(tmp_path: Path) -> None:
     """EVO015: older files would have no value of the field, which reading refuses (PRJ005)."""
     type_ = {"type": "struct", "fields": [{"id": 2, "name": "x", "required": True, "type": "int"}]}
