@@ -81,10 +81,12 @@ def scenarios(
         min_operations: The fewest operations of a script, not counting the first.
         versions: Only these format versions. May be repeated.
         exclude: What to leave out of scripts, so that a known failure hides no other: the name of an operation, a mode,
-            a file format, a type or a transform; null, nan, zero, nested, required, partition, partition-names (other
-            than those that engines choose), shared-source (partition fields of one column), nested-source, default,
-            evolve-nested, metrics, branch-writes, empty-overwrite, or refused (operations that the spec forbids). May
-            be repeated.
+            a file format, a type or a transform; null, nan, zero, nested, required, nested-required, struct-keys,
+            odd-names, case-names (that differ only in case), metadata-names, partition, partition-names (other than
+            those that engines choose), shared-source (partition fields of one column), nested-source, sort-transforms,
+            default, several-changes (in one operation), evolve-nested, evolve-items (of lists and maps), metrics,
+            codecs, small-files, delete-format, remove-properties, branch-writes, empty-overwrite, or refused
+            (operations that the spec forbids). May be repeated.
         expect: known-deviations, a file of the same form, or none: scripts that fail as it says are counted
             separately, and pass.
         reads: Let the adapter also read its own tables, if it can.

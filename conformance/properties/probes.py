@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import tempfile
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
@@ -12,13 +13,28 @@ from attrs import frozen
 from conformance.core.json_types import Json
 from conformance.operations.protocol import Ok, Unsupported
 from conformance.properties.errors import NotSupported
-from conformance.properties.script_maker import FORMATS, MODES, PARTITION_NAMES, usual_partition_name
+from conformance.properties.script_maker import FORMATS, MODES, PARTITION_NAMES, PROPERTIES, usual_partition_name
 from conformance.properties.scripts import TOGETHER
-from conformance.properties.values import NEW_VALUES, SEALED_VALUES, TRANSFORMS, VALUES
+from conformance.properties.values import (
+    NEW_VALUES,
+    ODD_NAMES,
+    PARAMETERIZED,
+    SEALED_VALUES,
+    TRANSFORMS,
+    VALUES,
+    WITH_ARGUMENTS,
+    value_pool,
+)
 from conformance.runner.adapter_interface import Adapter, Request
 
 Op = dict[str, Json]
 
+LIST: Op = {
+    "id": 2,
+    "name": "c",
+    "required": False,
+    "type": {"type": "list", "element-id": 3, "element-required": False, "element": "int"},
+}
 VERSIONS = (2, 3, 1)
 ID: Op = {"id": 1, "name": "id", "required": False, "type": "long"}
 ROW: Op = {"id": "1"}
@@ -69,6 +85,18 @@ def probes(version: int) -> Iterator[tuple[str, list[Op]]]:
         yield name, [*create(two if name in ("delete-equal", "upsert") else version), *op]
     yield "upgrade", [*create(1 if version == 1 else 2), {"op": "upgrade", "format_version": 2 if version == 1 else 3}]
     yield "sort", [*base, {"op": "sort", "fields": [{"source": "id", "direction": "asc", "null_order": "nulls-last"}]}]
+    by_bucket = {"source": "id", "transform": "bucket[4]", "direction": "desc", "null_order": "nulls-last"}
+    yield "sort-transforms", [base[0], {"op": "sort", "fields": [by_bucket]}, base[1]]
+    for word, properties in PROPERTIES.items():
+        # Each value of a property is set once.
+        scripts = itertools.zip_longest(*([(name, one) for one in values] for name, values in properties.items()))
+        changes = [{"op": "properties", "set": dict(filter(None, some))} for some in scripts]
+        yield word, [base[0], *(one for change in changes for one in (change, base[1]))]
+    yield "remove-properties", [*base, {"op": "properties", "set": {"a": "b"}}, {"op": "properties", "remove": ["a"]}]
+    yield (
+        "several-changes",
+        [*base, {"op": "alter-schema", "changes": [{"op": "add", "name": name, "type": "int"} for name in "cd"]}],
+    )
     yield "required", create(version, {"id": 2, "name": "c", "required": True, "type": "int"}, row={"id": "1", "c": 1})
     yield "nested", create(version, POINT, row={"id": "1", "c": {"x": 1}})
     yield "default", [*create(3), _alter({"op": "add", "name": "c", "type": "int", "default": 1}), base[1]]
@@ -76,13 +104,30 @@ def probes(version: int) -> Iterator[tuple[str, list[Op]]]:
         "evolve-nested",
         [*create(version, POINT, row={"id": "1", "c": {"x": 1}}), _alter({"op": "rename", "name": "c.x", "to": "y"})],
     )
+    yield "evolve-items", [*create(version, LIST, row={"id": "1", "c": [1]}), _promote("c.element")]
+    inner = {"id": 3, "name": "x", "required": True, "type": "int"}
+    struct = {"type": "struct", "fields": [inner]}
+    yield "nested-required", create(version, {**POINT, "type": struct}, row={"id": "1", "c": {"x": 1}})
+    keyed = {"type": "map", "key-id": 4, "key": struct, "value-id": 5, "value-required": False, "value": "int"}
+    yield (
+        "struct-keys",
+        create(version, {**POINT, "type": keyed}, row={"id": "1", "c": {"keys": [{"x": 1}], "values": [2]}}),
+    )
+    for word, names in ODD_NAMES.items():
+        columns = [{"id": 2 + at, "name": name, "required": False, "type": "int"} for at, name in enumerate(names)]
+        found = create(version, *columns, row={"id": "1", **dict.fromkeys(names, 1)})
+        yield word, [*found, {"op": "delete", "filter": {"type": "eq", "term": names[0], "value": 1}}]
     yield "branch-writes", [*base, {"op": "branch", "name": "b"}, {**base[1], "branch": "b"}]
     for word, partition in _partitions():
         yield word, create(version, *_partitioned(partition), row=_partitioned_row(partition), partition=partition)
-    for kind in (*VALUES, *NEW_VALUES, *SEALED_VALUES):
-        since = version if kind in VALUES else 3
-        value = (VALUES.get(kind) or NEW_VALUES.get(kind) or SEALED_VALUES[kind])[-1]
-        yield kind, create(since, {"id": 2, "name": "c", "required": False, "type": kind}, row={"id": "1", "c": value})
+    for kind in (*VALUES, *NEW_VALUES, *SEALED_VALUES, *WITH_ARGUMENTS):
+        column = {"id": 2, "name": "c", "required": False, "type": kind}
+        yield kind, create(_since(kind, version), column, row={"id": "1", "c": value_pool(kind)[-1]})
+
+
+def _since(kind: str, version: int) -> int:
+    """Return the first version that has a type, from a version on."""
+    return version if kind in VALUES or kind in PARAMETERIZED else 3
 
 
 def probes_together(version: int, word: str, names: Collection[str]) -> list[Op]:
@@ -98,9 +143,9 @@ def probes_together(version: int, word: str, names: Collection[str]) -> list[Op]
         partition = [_field("c", "identity")]
         first = create(version, column, row={"id": "1", "c": 1}, partition=partition)
     else:
-        value = (VALUES.get(word) or NEW_VALUES.get(word) or SEALED_VALUES[word])[-1]
+        value = value_pool(word)[-1]
         column = {"id": 2, "name": "c", "required": False, "type": word}
-        first = create(version if word in VALUES else 3, column, row={"id": "1", "c": value})
+        first = create(_since(word, version), column, row={"id": "1", "c": value})
     row = first[-1]["rows"][0]
     made: dict[str, Op] = {
         "delete": {"filter": {"type": "eq", "term": "id", "value": 2}},
@@ -120,6 +165,10 @@ CHANGING = ("delete", "overwrite", "update", "merge", "upsert", "delete-equal", 
 
 def _alter(change: Op) -> Op:
     return {"op": "alter-schema", "changes": [change]}
+
+
+def _promote(name: str) -> Op:
+    return _alter({"op": "promote", "name": name, "type": "long"})
 
 
 def _operations() -> Iterator[tuple[str, list[Op]]]:
@@ -221,8 +270,8 @@ def find_supported(
                 reasons[word] = found.message
             progress(done + 1)
         lacking = exclude | reasons.keys()
-        for word in ("partition", *(kind for kind in (*VALUES, *NEW_VALUES) if kind not in lacking)):
-            since = able[0] if word in VALUES or word == "partition" else 3
+        for word in ("partition", *(kind for kind in (*VALUES, *NEW_VALUES, *PARAMETERIZED) if kind not in lacking)):
+            since = able[0] if word == "partition" else _since(word, able[0])
             if since not in able:
                 continue
             names = [name for name in CHANGING if name not in lacking]

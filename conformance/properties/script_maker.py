@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Self
 
+import attrs
 from attrs import define, field, frozen
 
 from conformance.core.json_types import Json
-from conformance.properties.values import LEAST, SEALED_VALUES, TRANSFORMS, VALUES, Chance, constant, predicate_leaves
+from conformance.properties.values import (
+    LEAST,
+    NESTED_WORDS,
+    NEW_VALUES,
+    SEALED_PARAMETERIZED,
+    SEALED_VALUES,
+    Chance,
+    constant,
+    predicate_leaves,
+    transforms_of,
+    value_pool,
+)
 from conformance.scripts import LeftOpen, RefusedByText, ScriptError
 from conformance.scripts.model import MAIN, Table
 
@@ -28,22 +40,35 @@ FORMATS = ("parquet", "orc", "avro")
 IDS = 8
 """Ids of rows are less than this, so that keys often match."""
 
-_EQUALITY = frozenset(VALUES) - {"float", "double"}
-"""Types of columns that equality deletes compare: the spec excludes floats (DEL018)."""
+_NO_EQUALITY = frozenset({"float", "double", *NEW_VALUES, *SEALED_VALUES})
+"""Types of columns that equality deletes do not compare: the spec excludes floats (DEL018)."""
 
 
 def takes_equality(type_: Json) -> bool:
     """Return whether equality deletes may compare columns of a type, and new columns of it may have a default."""
-    return isinstance(type_, str) and type_ in _EQUALITY
+    return isinstance(type_, str) and type_.partition("(")[0] not in _NO_EQUALITY
 
 
-_PROPERTIES = {
-    "write.metadata.metrics.default": ("full", "none", "counts", "truncate(1)"),
-    "write.delete.granularity": ("partition", "file"),
-    "commit.manifest.min-count-to-merge": ("2", "100"),
-    "commit.manifest-merge.enabled": ("true", "false"),
+PROPERTIES: dict[str, dict[str, tuple[str, ...]]] = {
+    "metrics": {
+        "write.metadata.metrics.default": ("full", "none", "counts", "truncate(1)"),
+        "write.delete.granularity": ("partition", "file"),
+        "commit.manifest.min-count-to-merge": ("2", "100"),
+        "commit.manifest-merge.enabled": ("true", "false"),
+    },
+    "codecs": {
+        "write.parquet.compression-codec": ("uncompressed", "snappy", "gzip", "zstd"),
+        "write.orc.compression-codec": ("none", "zlib", "snappy", "zstd"),
+        "write.avro.compression-codec": ("uncompressed", "gzip", "zstd"),  # Snappy is an optional package of PyIceberg
+        "write.metadata.compression-codec": ("none", "gzip"),
+    },
+    "small-files": {
+        "write.target-file-size-bytes": ("1", "600"),
+        "commit.manifest.target-size-bytes": ("1", "5000"),
+    },
+    "delete-format": {"write.delete.format.default": FORMATS},
 }
-"""Table properties that change what is written besides the rows."""
+"""Table properties that change what is written besides the rows, with their values, by the word to leave them out."""
 
 
 _SUFFIXES = {"truncate": "trunc", "void": "null"}
@@ -73,11 +98,15 @@ class Size:
 SMALL = Size()
 
 
+def _with_nested_words(chance: Chance) -> Chance:
+    return attrs.evolve(chance, more=NESTED_WORDS)
+
+
 @define
 class ScriptMaker:
     """A script that is being generated, and the model of its table."""
 
-    chance: Chance
+    chance: Chance = field(converter=_with_nested_words)
     size: Size = SMALL
     table: Table = field(factory=Table)
     operations: list[Op] = field(factory=list)
@@ -133,6 +162,15 @@ class ScriptMaker:
             self.dropped += [change["name"] for change in op["changes"] if change["op"] == "drop"]
         return True
 
+    def ahead(self, op: Op) -> Self | None:
+        """Return a maker for what follows an operation that is not yet in the script; None if it is not valid here."""
+        try:
+            after = self.table.after(len(self.operations), op)
+        except ScriptError:
+            return None
+        dropped = [change["name"] for change in op.get("changes", ()) if change["op"] == "drop"]
+        return attrs.evolve(self, table=after, operations=list(self.operations), dropped=[*self.dropped, *dropped])
+
     def makes_sense_next(self, op: Op) -> bool:
         """Return whether the model can follow an operation here."""
         try:
@@ -148,7 +186,7 @@ class ScriptMaker:
         required = self.may("required") and self.happens(0.3)
         columns: list[Op] = [{"id": next(self.ids), "name": "id", "required": required, "type": "long"}]
         for _ in range(self.draw.randint(0, self.size.columns - 1)):
-            columns.append(self.new_column())  # noqa: PERF401
+            columns.append(self.new_column(columns))
         spec: list[Op] = []
         for _ in range(self.draw.choice((0, 0, 1, 1, 2)) if self.may("partition") else 0):
             made = self.new_partition_field(columns, spec)
@@ -159,27 +197,35 @@ class ScriptMaker:
             "format_version": self.version,
             "schema": {"type": "struct", "fields": columns},
             "partition": spec,
-            "sort": self.new_sort(columns) if self.may("sort") and self.happens(0.2) else [],
+            "sort": self.new_sort(columns, truncates=True) if self.may("sort") and self.happens(0.2) else [],
             "properties": {"write.format.default": self.draw.choice(formats)},
         }
-        if self.may("metrics"):
-            made["properties"] |= self.some_properties()
+        made["properties"] |= self.some_properties()
         assert self.take({key: value for key, value in made.items() if value != []})
 
     def some_properties(self) -> dict[str, str]:
         """Some table properties."""
-        return {name: self.draw.choice(values) for name, values in _PROPERTIES.items() if self.happens(0.15)}
+        every = {name: values for word, some in PROPERTIES.items() if self.may(word) for name, values in some.items()}
+        made = {name: self.draw.choice(values) for name, values in every.items() if self.happens(0.12)}
+        if made.get("write.delete.format.default") in self.chance.exclude:
+            del made["write.delete.format.default"]
+        return made
 
-    def new_column(self) -> Op:
-        """Draw a column that the table does not have yet."""
-        names = [name for name in self.dropped if "." not in name and all(name != one["name"] for one in self.columns)]
+    def new_name(self, taken: Iterable[str]) -> str:
+        """Draw a name that no other column has."""
+        return self.chance.odd_name(taken) or f"c{next(self.names)}"
+
+    def new_column(self, beside: Sequence[Op] = ()) -> Op:
+        """Draw a column that the table does not have yet, with a name that none of some other columns has."""
+        taken = {one["name"] for one in (*self.columns, *beside)}
+        names = [name for name in self.dropped if "." not in name and name not in taken]
         again = names and self.happens(0.3)
-        name, id_ = self.draw.choice(names) if again else f"c{next(self.names)}", next(self.ids)
-        sealed = [kind for kind in SEALED_VALUES if self.may(kind)]
+        name, id_ = self.draw.choice(names) if again else self.new_name(taken), next(self.ids)
+        sealed = [kind for kind in (*SEALED_VALUES, *SEALED_PARAMETERIZED) if self.may(kind, kind.partition("(")[0])]
         if self.version >= 3 and sealed and self.happens(0.1):
             kind: Json = self.draw.choice(sealed)
         else:
-            kind = self.chance.type(self.ids, version=self.version)
+            kind = self.chance.type(self.ids, version=self.version, nested=0.4, deeper=0.4)
         required = self.may("required") and kind != "unknown" and self.happens(0.15)
         return {"id": id_, "name": name, "required": required, "type": kind}
 
@@ -197,7 +243,7 @@ class ScriptMaker:
             (name, transform)
             for name, kind in self.sources(columns)
             if self.may("shared-source") or all(name != source for source, _ in taken)
-            for transform in (*TRANSFORMS.get(kind, ()), "void")
+            for transform in (*transforms_of(kind), "void")
             if (name, transform.partition("[")[0]) not in taken and self.may(transform.partition("[")[0])
         ]
         if not free:
@@ -208,18 +254,31 @@ class ScriptMaker:
         chosen = f"p{next(self.names)}" if self.may(PARTITION_NAMES) else usual_partition_name(source, transform)
         return {"source": source, "transform": transform, "name": chosen}
 
-    def new_sort(self, columns: Sequence[Op]) -> list[Op]:
-        """A sort order by one or two columns."""
-        able = [name for name, kind in self.sources(columns) if kind in VALUES]
+    def new_sort(self, columns: Sequence[Op], *, truncates: bool) -> list[Op]:
+        """Draw a sort order by one or two columns.
+
+        Args:
+            columns: the columns of the table.
+            truncates: whether numbers may be truncated, as no row has the least value, which cannot be truncated.
+        """
+        able = [(name, kind) for name, kind in self.sources(columns) if value_pool(kind)]
         return [
             {
                 "source": name,
-                "transform": "identity",
+                "transform": self._sort_transform(kind, truncates=truncates),
                 "direction": self.draw.choice(("asc", "desc")),
                 "null_order": self.draw.choice(("nulls-first", "nulls-last")),
             }
-            for name in self.draw.sample(able, min(len(able), self.draw.randint(1, 2)))
+            for name, kind in self.draw.sample(able, min(len(able), self.draw.randint(1, 2)))
         ]
+
+    def _sort_transform(self, kind: str, *, truncates: bool) -> str:
+        if not self.may("sort-transforms") or not self.happens(0.5):
+            return "identity"
+        able = [one for one in transforms_of(kind) if self.may(one.partition("[")[0])]
+        if kind in ("int", "long") and not truncates:
+            able = [one for one in able if not one.startswith("truncate")]
+        return self.draw.choice(able) if able else "identity"
 
     def leaves(self) -> list[tuple[str, str]]:
         """The columns that filters can name."""
@@ -239,8 +298,9 @@ class ScriptMaker:
         return value if not self._truncated(column) else _without_least(value)
 
     def _truncated(self, column: Op) -> bool:
-        names = {part["source"].partition(".")[0] for part in self.table.partition if "truncate" in part["transform"]}
-        return column["name"] in names
+        parts = (*self.table.partition, *self.table.sorted_by)
+        names = [part["source"] for part in parts if "truncate" in part["transform"]]
+        return any(f"{name}.".startswith(f"{column['name']}.") for name in names)
 
     def key(self) -> str | None:
         """Draw an id, which rows often share."""
@@ -282,7 +342,7 @@ def filter_constants(table: Table, rows: Sequence[Any]) -> dict[str, list[Json]]
     read = [row.read(table.fields) for row in rows]
     found = {}
     for name, kind in predicate_leaves(table.fields):
-        values = {value for row in read if (value := row.get(name, _at(row, name))) is not None}
+        values = {value for row in read if (value := _at(row, name)) is not None}
         found[name] = [constant(kind, value) for value in sorted(values, key=str) if value not in _NOT_CONSTANTS]
     return found
 
@@ -291,16 +351,20 @@ _NOT_CONSTANTS = ("NaN", "Infinity", "-Infinity")
 
 
 def _at(row: Json, name: str) -> Json:
-    for part in name.split("."):
-        row = row.get(part) if isinstance(row, dict) else None
-    return row
+    """Return the value at a full name; names of fields may contain dots."""
+    if not isinstance(row, dict):
+        return None
+    if name in row:
+        return row[name]
+    starts = [start for start in row if name.startswith(f"{start}.")]
+    return _at(row[starts[0]], name[len(starts[0]) + 1 :]) if starts else None
 
 
 def _without_least(value: Json) -> Json:
-    """Replace the parts of a value that cannot be truncated."""
+    """Replace the parts of a value that cannot be truncated by zero."""
     if isinstance(value, dict):
         return {name: _without_least(one) for name, one in value.items()}
-    return None if isinstance(value, (int, str)) and value in LEAST else value
+    return type(value)(0) if isinstance(value, (int, str)) and value in LEAST else value
 
 
 def _with_near_times(type_: Json, value: Json, *, inside: bool = False) -> Json:

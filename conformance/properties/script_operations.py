@@ -21,9 +21,14 @@ from conformance.scripts.model import MAIN, Table
 _PROMOTIONS: dict[str, tuple[str, ...]] = {
     "int": ("long",),
     "float": ("double",),
-    "decimal(9, 2)": ("decimal(18, 2)",),
+    "decimal(1, 0)": ("decimal(9, 0)", "decimal(38, 0)"),
+    "decimal(9, 2)": ("decimal(18, 2)", "decimal(20, 2)"),
+    "decimal(9, 9)": ("decimal(10, 9)",),
+    "decimal(10, 3)": ("decimal(11, 3)", "decimal(38, 3)"),
+    "decimal(18, 2)": ("decimal(19, 2)",),
+    "decimal(19, 0)": ("decimal(38, 0)",),
     "date": ("timestamp", "timestamp_ns"),
-    "unknown": ("int", "string", "date"),
+    "unknown": ("int", "string", "date", "decimal(38, 38)", "fixed[16]"),
 }
 
 
@@ -108,36 +113,101 @@ def _inner_paths(type_: Json, prefix: str) -> Iterator[tuple[str, Op, Sequence[O
                 yield from _inner_paths(type_[part], f"{prefix}{part}.")
 
 
+def _named_types(fields: Sequence[Op], prefix: str = "") -> Iterator[tuple[str, Json, bool]]:
+    """Yield the full name of every field, element, key and value, its type, and whether it is inside a list or map."""
+    for one in fields:
+        yield from _inner_types(prefix + one["name"], one["type"], inside=False)
+
+
+def _inner_types(name: str, type_: Json, *, inside: bool) -> Iterator[tuple[str, Json, bool]]:
+    yield name, type_, inside
+    if isinstance(type_, dict):
+        for one in type_.get("fields", ()):
+            yield from _inner_types(f"{name}.{one['name']}", one["type"], inside=inside)
+        for part in ("element", "key", "value"):
+            if part in type_:
+                yield from _inner_types(f"{name}.{part}", type_[part], inside=True)
+
+
+def _evolving_types(maker: ScriptMaker) -> Iterator[tuple[str, Json]]:
+    """Yield the names and types that changes of the schema may name, except as fields of a struct."""
+    tops = {one["name"] for one in maker.columns}
+    for name, type_, inside in _named_types(maker.columns):
+        if name != "id" and (name in tops or maker.may("evolve-nested")) and (not inside or maker.may("evolve-items")):
+            yield name, type_
+
+
 def _alter_schema(maker: ScriptMaker) -> Op | None:
-    paths = [
-        one for one in _paths(maker.columns) if one[0] != "id" and ("." not in one[0] or maker.may("evolve-nested"))
-    ]
-    kind = maker.draw.choice(("add", "drop", "rename", "promote", "move", "add", "optional", "default"))
+    changes = _schema_changes(maker)
+    if not changes:
+        return None
+    while maker.may("several-changes") and maker.happens(0.25):
+        ahead = maker.ahead({"op": "alter-schema", "changes": changes})
+        if ahead is None:
+            break
+        again = changes[-1]["op"] == "drop" and maker.happens(0.5)
+        changes += [_added_again(ahead, changes[-1]["name"])] if again else _schema_changes(ahead)
+    return {"changes": changes}
+
+
+def _schema_changes(maker: ScriptMaker) -> list[Op]:
+    """Draw a change of the schema, or three that swap the names of two fields; none if the kind does not apply."""
+    able = {name for name, _ in _evolving_types(maker)}
+    paths = [one for one in _paths(maker.columns) if one[0] in able]
+    tops = {one["name"] for one in maker.columns}
+    plain = {name for name, _, inside in _named_types(maker.columns) if not inside}
+    for rarer in (plain, tops):
+        chosen = [one for one in paths if one[0] not in rarer]
+        if chosen and maker.happens(0.4):
+            paths = chosen
+            break
+    kind = maker.draw.choice(("add", "drop", "rename", "promote", "move", "add", "optional", "default", "swap"))
     if kind == "add" or not paths:
-        made = _added(maker)
-    else:
-        name, one, beside = maker.draw.choice(paths)
-        made = {"op": kind, "name": name}
-        match kind:
-            case "rename":
-                made["to"] = f"c{next(maker.names)}"
-            case "promote":
-                able = [path for path in paths if isinstance(path[1]["type"], str) and path[1]["type"] in _PROMOTIONS]
-                if not able:
-                    return None
-                name, one, _ = maker.draw.choice(able)
-                made = {"op": kind, "name": name, "type": maker.draw.choice(_PROMOTIONS[one["type"]])}
-            case "move":
-                made["after"] = maker.draw.choice([None, *(other["name"] for other in beside if other is not one)])
-            case "default":
-                if not takes_equality(one["type"]) or maker.version < 3 or not maker.may("default"):
-                    return None
-                made["default"] = constant(one["type"], maker.chance.value(one["type"], required=True))
-            case "optional" if not one["required"]:
+        return [_added(maker)]
+    if kind == "swap":
+        return _swapped(maker, paths) if maker.may("several-changes") else []
+    made = _changed(maker, kind, paths)
+    return [] if made is None else [made]
+
+
+def _swapped(maker: ScriptMaker, paths: Sequence[tuple[str, Op, Sequence[Op]]]) -> list[Op]:
+    name, one, beside = maker.draw.choice(paths)
+    others = [other["name"] for other in beside if other is not one and other["name"] != "id"]
+    if not others:
+        return []
+    start, other, third = name.removesuffix(one["name"]), maker.draw.choice(others), f"c{next(maker.names)}"
+    renames = ((one["name"], third), (other, one["name"]), (third, other))
+    return [{"op": "rename", "name": start + before, "to": after} for before, after in renames]
+
+
+def _changed(maker: ScriptMaker, kind: str, paths: Sequence[tuple[str, Op, Sequence[Op]]]) -> Op | None:
+    """Draw a change of a kind; None if it does not apply to the drawn column."""
+    name, one, beside = maker.draw.choice(paths)
+    made = {"op": kind, "name": name}
+    match kind:
+        case "rename":
+            made["to"] = maker.new_name({other["name"] for other in beside})
+        case "promote":
+            able = [
+                (place, type_)
+                for place, type_ in _evolving_types(maker)
+                if isinstance(type_, str) and type_ in _PROMOTIONS
+            ]
+            if not able:
                 return None
-            case "drop" if "." in name and len(beside) == 1:
-                return None  # Parquet has no structs without fields
-    return {"changes": [made]}
+            made["name"], type_ = maker.draw.choice(able)
+            made["type"] = maker.draw.choice(_PROMOTIONS[type_])
+        case "move":
+            made["after"] = maker.draw.choice([None, *(other["name"] for other in beside if other is not one)])
+        case "default":
+            if not takes_equality(one["type"]) or maker.version < 3 or not maker.may("default"):
+                return None
+            made["default"] = constant(one["type"], maker.chance.value(one["type"], required=True))
+        case "optional" if not one["required"]:
+            return None
+        case "drop" if len(beside) == 1:
+            return None  # Parquet has no structs without fields
+    return made
 
 
 def _added(maker: ScriptMaker) -> Op:
@@ -148,10 +218,27 @@ def _added(maker: ScriptMaker) -> Op:
         added["default"] = constant(column["type"], maker.chance.value(column["type"], required=True))
         if maker.may("required") and maker.happens(0.3):
             added["required"] = True
-    structs = [name for name, one, _ in _paths(maker.columns) if _is_struct(one["type"])]
-    if structs and maker.may("evolve-nested") and maker.happens(0.3):
-        added["parent"] = maker.draw.choice(structs)
+    structs = [name for name, type_ in _evolving_types(maker) if _is_struct(type_) and not _in_key(maker, name)]
+    tops = {one["name"] for one in maker.columns}
+    deeper = [name for name in structs if name not in tops]
+    if structs and maker.may("evolve-nested") and maker.happens(0.4):
+        added["parent"] = maker.draw.choice(deeper if deeper and maker.happens(0.6) else structs)
     return added
+
+
+def _added_again(maker: ScriptMaker, name: str) -> Op:
+    """Draw a column with the full name of one that was dropped."""
+    parents = [place for place, type_ in _evolving_types(maker) if _is_struct(type_) and name.startswith(f"{place}.")]
+    parent = max(parents, key=len, default=None)
+    made = {**_added(maker), "name": name if parent is None else name[len(parent) + 1 :]}
+    made.pop("parent", None)
+    return made if parent is None else {**made, "parent": parent}
+
+
+def _in_key(maker: ScriptMaker, name: str) -> bool:
+    """Return whether a full name is of the key of a map, or of something inside it."""
+    keys = [place for place, type_, _ in _named_types(maker.columns) if isinstance(type_, dict) and "key" in type_]
+    return any(f"{name}.".startswith(f"{place}.key.") for place in keys)
 
 
 def _is_struct(type_: Json) -> bool:
@@ -159,23 +246,32 @@ def _is_struct(type_: Json) -> bool:
 
 
 def _alter_spec(maker: ScriptMaker) -> Op | None:
+    changes = [first] if (first := _spec_change(maker)) else []
+    while changes and maker.may("several-changes") and maker.happens(0.25):
+        ahead = maker.ahead({"op": "alter-spec", "changes": changes})
+        more = None if ahead is None else _spec_change(ahead)
+        changes += [] if more is None else [more]
+    return {"changes": changes} if changes else None
+
+
+def _spec_change(maker: ScriptMaker) -> Op | None:
     if not maker.may("partition"):
         return None
     spec = maker.table.partition
     if spec and maker.happens(0.5):
         name = maker.draw.choice(spec)["name"]
         if maker.may(PARTITION_NAMES) and maker.happens(0.2):
-            return {"changes": [{"op": "rename", "name": name, "to": f"p{next(maker.names)}"}]}
-        return {"changes": [{"op": "remove", "name": name}]}
+            return {"op": "rename", "name": name, "to": f"p{next(maker.names)}"}
+        return {"op": "remove", "name": name}
     made = maker.new_partition_field(maker.columns, spec)
     kinds = dict(predicate_leaves(maker.columns))
     if made is None or (made["transform"].startswith("truncate") and kinds[made["source"]] in ("int", "long")):
         return None  # existing rows may have the least value, which cannot be truncated
-    return {"changes": [{"op": "add", **made}]}
+    return {"op": "add", **made}
 
 
 def _sort(maker: ScriptMaker) -> Op:
-    return {"fields": maker.new_sort(maker.columns)}
+    return {"fields": maker.new_sort(maker.columns, truncates=False)}
 
 
 def _upgrade(maker: ScriptMaker) -> Op | None:
@@ -186,8 +282,11 @@ def _upgrade(maker: ScriptMaker) -> Op | None:
 def _properties(maker: ScriptMaker) -> Op | None:
     formats = [one for one in FORMATS if maker.may(one)]
     made = {"write.format.default": maker.draw.choice(formats)} if formats and maker.happens(0.5) else {}
-    if maker.may("metrics"):
-        made |= maker.some_properties()
+    made |= maker.some_properties()
+    present = [name for name in maker.table.properties if name not in made and name != "write.format.default"]
+    if present and maker.may("remove-properties") and maker.happens(0.4):
+        removed = maker.draw.sample(present, maker.draw.randint(1, len(present)))
+        return {"remove": removed, "set": made} if made else {"remove": removed}
     return {"set": made} if made else None
 
 
@@ -302,6 +401,7 @@ def _forbidden_of(maker: ScriptMaker, kind: str, name: str, type_: Json) -> Op |
     sources = [part["source"] for part in maker.table.partition if part["source"] is not None]  # dropped: None
     required = [column["name"] for column in maker.columns if column["required"]]
     names = [column["name"] for column in maker.columns]
+    sealed = [column for column in maker.columns if not takes_equality(column["type"])]
     change: Op | None = None
     match kind:
         case "null" if required:
@@ -324,16 +424,24 @@ def _forbidden_of(maker: ScriptMaker, kind: str, name: str, type_: Json) -> Op |
             change = {"op": "add", "name": f"c{next(maker.names)}", "type": "timestamp_ns"}
         case "absent-column":
             return {"op": op, "filter": {"type": "eq", "term": "nowhere", "value": 1}, **maker.mode()}
-        case "float":
-            return {"op": op, "rows": [{name: maker.chance.value(type_, required=True)}]}
+        case "float" if sealed:
+            one = maker.draw.choice(sealed)
+            return {"op": op, "rows": [{one["name"]: maker.chance.value(one["type"], required=True)}]}
         case "deletes":
             return {"op": op, "filter": maker.filter(), "mode": MODES[1]}
         case "downgrade":
             return {"op": op, "format_version": maker.draw.randint(1, 2)}
         case "absent-field":
-            return {"op": op, "changes": [{"op": "remove", "name": "nowhere"}]}
+            return _after_others(maker, op, {"op": "remove", "name": "nowhere"})
         case "tag" if tags:
             return {"op": op, "rows": [row()], "branch": maker.draw.choice(tags)}
         case "too-much":
             return {"op": op, "rows": [{**row(), "nowhere": 1}]}
-    return None if change is None else {"op": op, "changes": [change]}
+    return None if change is None else _after_others(maker, op, change)
+
+
+def _after_others(maker: ScriptMaker, op: str, change: Op) -> Op:
+    """Return an operation with a change that is refused, sometimes after others that are valid."""
+    first = OPERATION_MAKERS[op](maker) if maker.may("several-changes") and maker.happens(0.4) else None
+    is_valid = first is not None and maker.makes_sense_next({"op": op, **first})
+    return {"op": op, "changes": [*(first["changes"] if first is not None and is_valid else ()), change]}

@@ -122,9 +122,16 @@ def _simpler(op: Op, exclude: frozenset[str]) -> Iterator[Op]:
         for name, value in row.items():
             if value is not None and name not in op.get("on", ()):
                 yield {**op, "rows": [*op["rows"][:place], {**row, name: None}, *op["rows"][place + 1 :]]}
-    formats = op.get("properties", {}).get("write.format.default")
-    if op["op"] == "create" and formats not in (None, "parquet"):
-        yield {**op, "properties": {**op["properties"], "write.format.default": "parquet"}}
+    for member in ("properties", "set"):
+        for name, value in op.get(member, {}).items() if op["op"] in ("create", "properties") else ():
+            if name != "write.format.default":
+                yield {**op, member: {key: one for key, one in op[member].items() if key != name}}
+            elif value != "parquet":
+                yield {**op, member: {**op[member], name: "parquet"}}
+    for member in ("sort", "fields"):
+        for place, part in enumerate(op.get(member, ())):
+            if part.get("transform", "identity") != "identity":
+                yield {**op, member: [*op[member][:place], {**part, "transform": "identity"}, *op[member][place + 1 :]]}
     if op["op"] == "create":
         yield from ({**op, "format_version": version} for version in range(2, op["format_version"]))
         for field_ in op["schema"]["fields"]:

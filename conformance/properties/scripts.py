@@ -12,9 +12,18 @@ import random
 from collections.abc import Iterator
 
 from conformance.core.json_types import Json
-from conformance.properties.script_maker import FORMATS, MODES, PARTITION_NAMES, REFUSED, SMALL, ScriptMaker, Size
+from conformance.properties.script_maker import (
+    FORMATS,
+    MODES,
+    PARTITION_NAMES,
+    PROPERTIES,
+    REFUSED,
+    SMALL,
+    ScriptMaker,
+    Size,
+)
 from conformance.properties.script_operations import OPERATION_MAKERS, forbidden_operation
-from conformance.properties.values import NEW_VALUES, SEALED_VALUES, VALUES, Chance
+from conformance.properties.values import NESTED_WORDS, NEW_VALUES, SEALED_VALUES, VALUES, WITH_ARGUMENTS, Chance
 from conformance.scripts import ScriptError, parse_script
 from conformance.scripts.model import MAIN, run_model
 
@@ -73,7 +82,10 @@ EXCLUDABLE = frozenset(
         "month",
         "day",
         "hour",
-        "metrics",
+        "sort-transforms",
+        "several-changes",
+        "evolve-items",
+        "remove-properties",
         "branch-writes",
         "empty-overwrite",
         REFUSED,
@@ -83,6 +95,9 @@ EXCLUDABLE = frozenset(
         *VALUES,
         *NEW_VALUES,
         *SEALED_VALUES,
+        *WITH_ARGUMENTS,
+        *NESTED_WORDS,
+        *PROPERTIES,
     }
 ) - {"long"}
 """What can be left out of scripts, so that known limitations and failures of a writer do not hide others. ``long``
@@ -113,7 +128,7 @@ class Maker(ScriptMaker):
 
     def pick(self) -> str:
         """Draw the name of the next operation."""
-        if self.may(REFUSED) and self.table.branches and self.happens(0.06):
+        if self.may(REFUSED) and self.table.branches and self.happens(0.1):
             return REFUSED
         early = MAIN not in self.table.branches
         able = [name for name in OPERATIONS if self.may(name) and not (early and name in _LATE)]
@@ -154,7 +169,7 @@ def _types_in(type_: Json) -> Iterator[str]:
 
 def _word(type_: str) -> str:
     """Return the word that leaves out a type, which includes its parameters."""
-    return type_ if type_ in VALUES else type_.partition("(")[0]
+    return type_ if type_ in VALUES or type_ in WITH_ARGUMENTS else type_.partition("(")[0]
 
 
 def makes_sense(script: Json) -> bool:

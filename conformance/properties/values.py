@@ -7,7 +7,9 @@ protocol. A struct is an object by the names of its fields, as in scripts
 
 from __future__ import annotations
 
+import json
 import random
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -74,8 +76,25 @@ SEALED_VALUES: dict[str, tuple[Json, ...]] = {
 """Values of types that were added in version 3 and that no predicate, partition, sort order or equality delete can
 use: points, the int8 34 and the string ``h``."""
 
-PROMOTED = {"decimal(18, 2)": "decimal(9, 2)"}
-"""Types that columns are promoted to, with the type whose values are used."""
+PARAMETERIZED = (
+    "decimal(1, 0)",
+    "decimal(9, 9)",
+    "decimal(10, 3)",
+    "decimal(19, 0)",
+    "decimal(38, 38)",
+    "fixed[1]",
+    "fixed[16]",
+    "fixed[20]",
+)
+"""Types with other arguments than those of `VALUES`, which only scripts have."""
+
+SEALED_PARAMETERIZED = ("geometry(srid:3857)", "geography(srid:4269, karney)", "geography(OGC:CRS84, vincenty)")
+"""The same for types of `SEALED_VALUES`."""
+
+WITH_ARGUMENTS = (*PARAMETERIZED, *SEALED_PARAMETERIZED)
+
+_DECIMAL = re.compile(r"decimal\((\d+), (\d+)\)")
+_FIXED = re.compile(r"fixed\[(\d+)\]")
 
 TRANSFORMS: dict[str, tuple[str, ...]] = {
     "boolean": ("identity",),
@@ -97,6 +116,35 @@ TRANSFORMS: dict[str, tuple[str, ...]] = {
 }
 """The transforms of partition fields by the type of the column."""
 
+ODD_NAMES: dict[str, tuple[str, ...]] = {
+    "odd-names": (
+        "a.b",
+        "a b",
+        'a"b',
+        "a'b",
+        "a`b",
+        "a/b",
+        "a=b&c%20",
+        "1st",
+        "\u00e4\u00df",
+        "\u65e5\u672c",
+        "\U0001f600",
+        "select",
+        "element",
+        "key",
+        "value",
+        "keys",
+        "file_path",
+        "pos",
+    ),
+    "case-names": ("ID", "Id", "X", "Y"),
+    "metadata-names": ("_file", "_pos", "_deleted", "_spec_id", "_partition"),
+}
+"""Names of columns that need escaping, differ from others only in case, or are those of metadata columns."""
+
+NESTED_WORDS = frozenset({"nested-required", "struct-keys", *ODD_NAMES, *PARAMETERIZED})
+"""What types of scripts can have, and types of other random tables do not."""
+
 LEAST = frozenset({-(2**31), str(-(2**63))})
 """Values that cannot be truncated, as the result is less than the least value of the type (contradiction C6)."""
 
@@ -105,6 +153,9 @@ COMPARISONS = ("lt", "lt-eq", "gt", "gt-eq", "eq", "not-eq")
 NOT_FINITE = ("NaN", "Infinity", "-Infinity")
 
 _FLOATS = ("float", "double")
+
+PARAMETERIZED_SHARE = 0.12
+ODD_SHARE = 0.05
 
 
 @frozen
@@ -118,43 +169,82 @@ class Chance:
     nulls: float = 0.2
     """The share of optional values that are null."""
 
+    more: frozenset[str] = frozenset()
+    """What types may have besides, of `NESTED_WORDS`."""
+
+    def also(self, word: str, share: float) -> bool:
+        """Draw whether a type has something that is not in every random table."""
+        return word in self.more and word not in self.exclude and self.random.random() < share
+
     def kinds(self, version: int = 2) -> list[str]:
         """Return the primitive types that may be used."""
         new = NEW_VALUES if version >= 3 else {}
         return [kind for kind in (*VALUES, *new) if kind not in self.exclude]
 
-    def type(self, ids: Iterator[int], *, version: int = 2, depth: int = 2, nested: float = 0.25) -> Json:
-        """Draw a type, primitive or nested to a depth; nested fields take ids from ``ids``."""
+    def primitive(self, version: int) -> str:
+        """Draw a primitive type."""
+        able = [kind for kind in PARAMETERIZED if kind in self.more and kind not in self.exclude]
+        if able and self.random.random() < PARAMETERIZED_SHARE:
+            return self.random.choice(able)
+        return self.random.choice(self.kinds(version))
+
+    def odd_name(self, taken: Iterable[str]) -> str | None:
+        """Draw a name that is odd in some way; None for most columns."""
+        words = [word for word in ODD_NAMES if self.also(word, ODD_SHARE)]
+        names = [name for word in words for name in ODD_NAMES[word] if name not in taken]
+        return self.random.choice(names) if names else None
+
+    def type(
+        self, ids: Iterator[int], *, version: int = 2, depth: int = 2, nested: float = 0.25, deeper: float = 0.25
+    ) -> Json:
+        """Draw a type, primitive or nested to a depth, with these shares; nested fields take ids from ``ids``."""
         if not depth or "nested" in self.exclude or self.random.random() >= nested:
-            return self.random.choice(self.kinds(version))
+            return self.primitive(version)
         match self.random.choice(("struct", "struct", "list", "map")):
             case "struct":
-                names = "xyz"[: self.random.randint(1, 3)]
-                fields = [
-                    {
-                        "id": next(ids),
-                        "name": name,
-                        "required": False,
-                        "type": self.type(ids, version=version, depth=depth - 1),
-                    }
-                    for name in names
-                ]
-                return {"type": "struct", "fields": fields}
+                return self._struct(ids, version, depth - 1)
             case "list":
                 return {
                     "type": "list",
                     "element-id": next(ids),
                     "element-required": self.random.random() < 0.3,
-                    "element": self.type(ids, version=version, depth=depth - 1),
+                    "element": self.type(ids, version=version, depth=depth - 1, nested=deeper, deeper=deeper),
                 }
-        keys = [kind for kind in self.kinds(version) if kind not in _FLOATS] or ["string"]
         return {
             "type": "map",
             "key-id": next(ids),
-            "key": self.random.choice(keys),
+            "key": self._key(ids, version),
             "value-id": next(ids),
             "value-required": self.random.random() < 0.3,
-            "value": self.type(ids, version=version, depth=depth - 1),
+            "value": self.type(ids, version=version, depth=depth - 1, nested=deeper, deeper=deeper),
+        }
+
+    def _struct(self, ids: Iterator[int], version: int, depth: int) -> Json:
+        names = list("xyz"[: self.random.randint(1, 3)])
+        names[-1] = self.odd_name(names) or names[-1]
+        return {
+            "type": "struct",
+            "fields": [
+                {
+                    "id": next(ids),
+                    "name": name,
+                    "required": self.also("nested-required", 0.25),
+                    "type": self.type(ids, version=version, depth=depth),
+                }
+                for name in names
+            ],
+        }
+
+    def _key(self, ids: Iterator[int], version: int) -> Json:
+        kinds = [kind for kind in self.kinds(version) if kind not in _FLOATS] or ["string"]
+        if not self.also("struct-keys", 0.2):
+            return self.random.choice(kinds)
+        return {
+            "type": "struct",
+            "fields": [
+                {"id": next(ids), "name": name, "required": required, "type": self.random.choice(kinds)}
+                for name, required in (("x", True), ("y", False))
+            ],
         }
 
     def value(self, type_: Json, *, required: bool = False) -> Json:
@@ -168,9 +258,15 @@ class Chance:
                 return {one["name"]: self.value(one["type"], required=one["required"]) for one in type_["fields"]}
             case "list":
                 return self._items(type_["element"], required=type_["element-required"])
-        keys = self.random.sample(pool := self.pool(type_["key"]), min(len(pool), self.random.randint(0, 3)))
+        keys = self._keys(type_["key"])
         values = [self.value(type_["value"], required=type_["value-required"]) for _ in keys]
         return {"keys": keys, "values": values}
+
+    def _keys(self, type_: Json) -> list[Json]:
+        if isinstance(type_, str):
+            return self.random.sample(pool := self.pool(type_), min(len(pool), self.random.randint(0, 3)))
+        drawn = [self.value(type_, required=True) for _ in range(self.random.randint(0, 3))]
+        return list({json.dumps(key): key for key in drawn}.values())
 
     def _items(self, type_: Json, *, required: bool) -> list[Json]:
         return [self.value(type_, required=required) for _ in range(self.random.randint(0, 3))]
@@ -225,9 +321,35 @@ class Chance:
 
 
 def value_pool(kind: str) -> tuple[Json, ...]:
-    """The values of a primitive type; none for types that only scripts from elsewhere have, as ``decimal(38, 38)``."""
-    kind = PROMOTED.get(kind, kind)
-    return next((values[kind] for values in (VALUES, NEW_VALUES, SEALED_VALUES) if kind in values), ())
+    """The values of a primitive type, in exchange form."""
+    for values in (VALUES, NEW_VALUES, SEALED_VALUES):
+        if kind in values:
+            return values[kind]
+    decimal, fixed = _DECIMAL.fullmatch(kind), _FIXED.fullmatch(kind)
+    if decimal:
+        return tuple(_decimal(digits, int(decimal[2])) for digits in _digits(int(decimal[1])))
+    if fixed:
+        return tuple(byte * int(fixed[1]) for byte in ("00", "7F", "80", "FF"))
+    return SEALED_VALUES.get(kind.partition("(")[0], ())
+
+
+def _digits(precision: int) -> tuple[str, ...]:
+    """The unscaled values of a decimal: no nines with a minus, which truncating would take out of its range."""
+    return "-" + "8" * precision, "-1", "0", "1", "9" * precision
+
+
+def _decimal(unscaled: str, scale: int) -> str:
+    sign, digits = unscaled[: -len(unscaled.lstrip("-"))], unscaled.lstrip("-").rjust(scale + 1, "0")
+    return f"{sign}{digits[:-scale]}.{digits[-scale:]}" if scale else f"{sign}{digits}"
+
+
+def transforms_of(kind: str) -> tuple[str, ...]:
+    """The transforms of partition fields of a primitive type."""
+    if kind in TRANSFORMS:
+        return TRANSFORMS[kind]
+    if kind.startswith("decimal"):
+        return ("identity", "bucket[4]")
+    return ("bucket[4]",) if kind.startswith("fixed") else ()
 
 
 def constant(kind: str, value: Json) -> Json:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
+from collections.abc import Iterator
 
 import pytest
 
 from conformance.core.json_types import Json
-from conformance.properties.script_maker import FORMATS, Size
+from conformance.properties.script_maker import FORMATS, PROPERTIES, Size
 from conformance.properties.script_operations import forbidden_operation
 from conformance.properties.script_shrinking import smaller
 from conformance.properties.scripts import EXCLUDABLE, OPERATIONS, Maker, make_script, makes_sense
-from conformance.properties.values import SEALED_VALUES, TRANSFORMS, VALUES, Chance
+from conformance.properties.values import ODD_NAMES, SEALED_VALUES, TRANSFORMS, VALUES, WITH_ARGUMENTS, Chance
 from conformance.scripts import RefusedByText, parse_script, script_json
 from conformance.scripts.model import Table, check_script, run_model
 
 MANY = [make_script(seed) for seed in range(500)]
+LONG = [make_script(seed, size=Size(operations=12), refused=True) for seed in range(1200)]
 
 
 def _operations(script: Json) -> list[Json]:
@@ -58,8 +61,7 @@ def test_no_struct_loses_its_last_field() -> None:
 
 def test_operations_that_the_text_forbids_are_made_where_they_are_wanted() -> None:
     codes = set()
-    for seed in range(150):
-        script = make_script(seed, size=Size(operations=12), refused=True)
+    for script in LONG:
         check_script(script)
         table = Table()
         for index, operation in enumerate(script["operations"]):
@@ -118,9 +120,30 @@ def test_all_operations_types_transforms_formats_and_versions_are_made() -> None
     assert any("branch" in op for op in operations)
 
 
+@pytest.mark.parametrize("word", ["struct-keys", "evolve-items"])
+def test_what_is_rare_is_avoided_too(word: str) -> None:
+    exclude = frozenset({word, "odd-names"})  # which may be those of elements, keys and values
+    for seed in range(400):
+        _lacks_form(word, _operations(make_script(seed, exclude, Size(operations=12))))
+
+
+def _is_key(script: Json, field: Json) -> bool:
+    """Return whether a field is in the key of a map."""
+    return any(field is one for type_ in _types(script) for key in _keys(type_) for one in _all_fields(key))
+
+
+def _keys(type_: Json) -> list[Json]:
+    """The types of keys in a type."""
+    if not isinstance(type_, dict):
+        return []
+    inner = [field["type"] for field in type_.get("fields", ())]
+    inner += [type_[part] for part in ("element", "value") if part in type_]
+    return [type_[part] for part in ("key",) if part in type_] + [one for part in inner for one in _keys(part)]
+
+
 @pytest.mark.parametrize("word", sorted(EXCLUDABLE - {"v1", "v2", "v3", "null", "nan", "zero", "default"}))
 def test_what_is_avoided_is_not_made(word: str) -> None:
-    for script in (make_script(seed, frozenset({word})) for seed in range(15)):
+    for script in (make_script(seed, frozenset({word})) for seed in range(40)):
         operations = _operations(script)
         assert word not in {op["op"] for op in operations}
         assert word not in {op.get("mode") for op in operations}
@@ -129,7 +152,7 @@ def test_what_is_avoided_is_not_made(word: str) -> None:
         changes = [change for op in operations for change in op.get("changes", ())]
         parts = [*operations[0].get("partition", ()), *changes]
         assert word not in {part["transform"].partition("[")[0] for part in parts if "transform" in part}
-        assert word != "evolve-nested" or not any("." in change["name"] or "parent" in change for change in changes)
+        assert word != "evolve-nested" or not any(_is_nested(change) for change in changes)
         assert word != "branch-writes" or not any("branch" in op for op in operations)
         assert word != "partition" or "partition" not in operations[0]
         assert word != "nested-source" or not any("." in part.get("source", "") for part in parts)
@@ -137,6 +160,38 @@ def test_what_is_avoided_is_not_made(word: str) -> None:
         assert word != "shared-source" or len(set(sources)) == len(sources)
         assert word != "nested" or not any(isinstance(type_, dict) for type_ in _types(script))
         assert word != "required" or not any(field["required"] for field in operations[0]["schema"]["fields"])
+        _lacks_form(word, operations)
+
+
+def _is_nested(change: Json) -> bool:
+    """Return whether a change of the schema is inside a column."""
+    is_column = change["name"] in ODD_NAMES["odd-names"]
+    return "parent" in change or ("." in change["name"] and not is_column)
+
+
+def _lacks_form(word: str, operations: list[Json]) -> None:
+    """Check that operations have no types, names, sort orders, changes and properties that a word leaves out."""
+    script = {"operations": operations}
+    inner = [one for type_ in _types(script) for one in _all_fields(type_)]
+    added = [change for op in operations for change in op.get("changes", ()) if "type" in change]
+    names = [*(one["name"] for one in (*operations[0]["schema"]["fields"], *inner, *added))]
+    assert not set(names) & set(ODD_NAMES.get(word, ()))
+    assert word != "nested-required" or not any(one["required"] for one in inner if not _is_key(script, one))
+    assert word != "struct-keys" or not any(_is_key(script, one) for one in inner)
+    sorts = [one for op in operations for one in (*op.get("sort", ()), *op.get("fields", ()))]
+    assert word != "sort-transforms" or {one["transform"] for one in sorts} <= {"identity"}
+    assert word != "several-changes" or not any(len(op.get("changes", ())) > 1 for op in operations)
+    assert word != "remove-properties" or not any(op.get("remove") for op in operations)
+    properties = [name for op in operations for name in op.get("properties", {})]
+    properties += [name for op in operations if op["op"] == "properties" for name in op.get("set", {})]
+    assert not set(properties) & set(PROPERTIES.get(word, ()))
+    evolved = [
+        change.get("parent") or change["name"]
+        for op in operations
+        if op["op"] == "alter-schema"
+        for change in op["changes"]
+    ]
+    assert word != "evolve-items" or not any({"element", "value", "key"} & set(one.split(".")[1:]) for one in evolved)
 
 
 @pytest.mark.parametrize("word", ["null", "nan", "zero", "default", "v1", "v2", "v3"])
@@ -153,6 +208,59 @@ def test_values_and_versions_that_are_avoided_are_not_made(word: str) -> None:
     }
     assert without[word] in json.dumps(MANY)
     assert without[word] not in text
+
+
+def _all_fields(type_: Json) -> Iterator[Json]:
+    """Every field of the structs in a type."""
+    for struct in _structs(type_):
+        yield from struct["fields"]
+
+
+def test_types_names_and_keys_are_of_every_form() -> None:
+    types = [type_ for script in MANY for type_ in _types(script)]
+    assert {type_ for type_ in types if isinstance(type_, str)} >= set(WITH_ARGUMENTS)
+    names = {one["name"] for script in MANY for state in run_model(script) for one in state.fields}
+    assert all(names & set(odd) for odd in ODD_NAMES.values())
+    inner = [one for type_ in types for one in _all_fields(type_)]
+    assert {one["required"] for one in inner} == {True, False}
+    assert any(one["name"] in names for one in inner for names in ODD_NAMES.values())
+    assert any(isinstance(type_, dict) and isinstance(type_.get("key"), dict) for type_ in types)
+
+
+def test_sort_orders_and_properties_are_of_every_form() -> None:
+    operations = [op for script in LONG for op in _operations(script)]
+    sorts = [one for op in operations for one in (*op.get("sort", ()), *op.get("fields", ()))]
+    assert {one["transform"].partition("[")[0] for one in sorts} >= {"identity", "bucket", "truncate", "year", "hour"}
+    given = [op.get("properties" if op["op"] == "create" else "set", {}) for op in operations if "rows" not in op]
+    properties = {name for some in given for name in some}
+    assert properties >= {name for some in PROPERTIES.values() for name in some}
+    assert any(op["op"] == "properties" and op.get("remove") for op in operations)
+
+
+def test_changes_build_on_the_changes_before_them() -> None:
+    several = [
+        op["changes"]
+        for script in LONG
+        for op in _operations(script)
+        if op["op"] in ("alter-schema", "alter-spec") and len(op["changes"]) > 1
+    ]
+    pairs = [pair for changes in several for pair in itertools.pairwise(changes)]
+    assert any(one["op"] == "rename" and one["to"] == other["name"] for one, other in pairs)
+    assert any(one["op"] == "drop" and other["op"] == "add" and one["name"] == other["name"] for one, other in pairs)
+    assert any(one["op"] == other["op"] == "rename" and other["to"] == one["name"] for one, other in pairs)
+    assert any(one["op"] == "add" and one["name"] == other.get("name") for one, other in pairs)
+    assert any(changes[-1] == {"op": "remove", "name": "nowhere"} for changes in several)
+
+
+def test_elements_keys_and_values_evolve() -> None:
+    places: dict[str, set[str]] = {}
+    for script in LONG:
+        for op in _operations(script):
+            for change in op["changes"] if op["op"] == "alter-schema" else ():
+                place = change.get("parent") or change["name"]
+                if {"element", "value", "key"} & set(place.split(".")[1:]):
+                    places.setdefault(change["op"], set()).add(place)
+    assert places.keys() >= {"add", "drop", "rename", "move", "promote"}
 
 
 def test_the_size_is_kept() -> None:

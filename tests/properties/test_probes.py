@@ -10,8 +10,9 @@ from conformance.adapter_sdk.serve import Unsupported
 from conformance.engines.reference import adapter as reference
 from conformance.properties.errors import NotSupported
 from conformance.properties.probes import CHANGING, find_supported, probes, probes_together
-from conformance.properties.script_maker import Size, usual_partition_name
+from conformance.properties.script_maker import PROPERTIES, Size, usual_partition_name
 from conformance.properties.scripts import EXCLUDABLE, make_script
+from conformance.properties.values import NESTED_WORDS, WITH_ARGUMENTS
 from conformance.runner.adapter_interface import InProcess
 from conformance.scripts.model import check_script
 
@@ -40,6 +41,8 @@ def test_probes_are_scripts_that_make_sense() -> None:
     words = [word for word, _ in probes(2)]
     assert set(words) <= EXCLUDABLE | {"long"}
     assert len(set(words)) == len(words)
+    assert set(words) >= {*WITH_ARGUMENTS, *NESTED_WORDS, *PROPERTIES}
+    assert set(words) >= {"sort-transforms", "several-changes", "evolve-items", "remove-properties"}
     for _, operations in probes(2):
         check_script({"operations": operations})
 
