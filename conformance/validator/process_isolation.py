@@ -85,13 +85,12 @@ class IsolatedRunner:
                 if ended:  # one crash breaks the whole pool: the running tasks are run again, one by one
                     ended += running.values()
                     running.clear()
-                    self._pool = None
+                    self._end_pool()
                     for task in ended:
                         yield self._alone(task)
                 self._give(left, running, self._workers * AHEAD - len(running))
         except BaseException:  # for instance an interrupt: running tasks are not needed any more
-            if self._pool is not None:
-                _end(self._pool)
+            self._end_pool()
             raise
         else:
             if self._pool is not None:
@@ -104,8 +103,14 @@ class IsolatedRunner:
             try:
                 running[_given(self._pool, task)] = task
             except BrokenProcessPool:  # a process ended between two tasks
+                self._end_pool()
                 self._pool = self._new_pool(self._workers)
                 running[_given(self._pool, task)] = task
+
+    def _end_pool(self) -> None:
+        if self._pool is not None:
+            _end(self._pool)
+            self._pool = None
 
     def _alone(self, task: Any) -> list[Emitted]:
         """Check one task alone in a process, and its halves if the process crashes."""
@@ -140,11 +145,22 @@ def _given(pool: ProcessPoolExecutor, task: Any) -> Future[list[Emitted]]:
 
     Raises:
         NoProcess: no process can be started.
+        BrokenProcessPool: a process of the pool ended.
     """
     try:
-        return pool.submit(_run, task)
+        future = pool.submit(_run, task)
     except (OSError, EOFError) as error:
+        if _is_broken(pool):  # its pipes were closed while it started the process
+            raise BrokenProcessPool(ENDED) from error
         raise NoProcess(f"{NO_PROCESS}: {error}") from error
+    if _is_broken(pool) and not future.done():  # forgotten: the pool broke before it took note of the task
+        raise BrokenProcessPool(ENDED)
+    return future
+
+
+def _is_broken(pool: ProcessPoolExecutor) -> bool:
+    """Tell whether a process of a pool ended, also where a ``submit`` that was at work did not raise the error."""
+    return bool(getattr(pool, "_broken", False))
 
 
 def _serve_without_interrupts() -> None:
@@ -160,7 +176,9 @@ def _serve_without_interrupts() -> None:
 def _end(pool: ProcessPoolExecutor) -> None:
     """Kill the processes of a pool, and wait for the thread that manages them.
 
-    If this process exited while that thread closes its pipe, Python would print an error about the closed pipe.
+    A pool that broke needs this too: it does not end a process that it started while it broke, and would wait for it
+    forever at the exit. If this process exited while that thread closes its pipe, Python would print an error about
+    the closed pipe.
     """
     processes = list((getattr(pool, "_processes", None) or {}).values())
     manager: threading.Thread | None = getattr(pool, "_executor_manager_thread", None)

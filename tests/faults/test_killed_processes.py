@@ -61,6 +61,48 @@ def kill_workers(process: subprocess.Popen[str], times: int) -> list[int]:
     return killed
 
 
+STARTED_WHILE_ANOTHER_ENDS = """
+import os, signal, sys
+from concurrent.futures import ProcessPoolExecutor
+from conformance.cli import main
+spawn = ProcessPoolExecutor._spawn_process
+killed = []
+def breaks(pool):
+    os.kill(killed[0], signal.SIGKILL)
+    pool._executor_manager_thread.join(10)
+    assert pool._broken
+def spawn_late(pool):
+    if killed or not pool._processes:
+        return spawn(pool)
+    killed.extend(pool._processes)
+    if sys.argv[1] == "before":
+        breaks(pool)
+        return spawn(pool)
+    spawn(pool)
+    last = pool._processes.popitem()  # the pool takes note of a process when it runs
+    breaks(pool)
+    pool._processes.update([last])
+ProcessPoolExecutor._spawn_process = spawn_late
+status = main(sys.argv[2:])
+assert killed
+sys.exit(status)
+"""
+"""The command, in which the first worker is killed and its pool breaks before or after the second one is started."""
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_worker_that_is_started_while_another_is_killed_holds_nothing_up(
+    when: str, location: str, undisturbed: object
+) -> None:
+    arguments = [when, "validate", location, "--level", "rows", "--format", "json", "--workers", "2"]
+    done = subprocess.run(
+        [sys.executable, "-c", STARTED_WHILE_ANOTHER_ENDS, *arguments], capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    found = {key: value for key, value in table_of(done.stdout).items() if key != "seconds"}
+    assert without_messages(found) == without_messages(undisturbed)
+
+
 ANSWERED = 20
 """Answers after which the first process is killed: some vectors are answered, and most are not."""
 
