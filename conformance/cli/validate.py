@@ -36,7 +36,7 @@ from conformance.validator.table_root import Unreadable
 
 with lazy_imports():
     from conformance.table_io import encryption
-    from conformance.validator import local, remote, spark
+    from conformance.validator import local, process_isolation, remote, spark
 
 
 MOST_SECONDS = 86_400
@@ -250,6 +250,8 @@ def _checker(
     if name == "spark":
         made = spark.Spark(master, report_progress)
     else:
+        if level.includes(Level.FILES):
+            process_isolation.start_early()
         made = local.Local(workers or os.cpu_count() or 1, report_progress, apart=True)
     try:
         yield lambda location, snapshots: validate_table(location, level, made, snapshots, seconds, keys)

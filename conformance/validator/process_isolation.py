@@ -6,6 +6,7 @@ all others are checked, whatever the number of tasks and processes.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import multiprocessing
 import os
@@ -129,15 +130,26 @@ class IsolatedRunner:
     def _new_pool(self, workers: int) -> ProcessPoolExecutor:
         if WINDOWS:
             raise NoProcess(f"{NO_PROCESS}: files are checked in processes on POSIX systems only, not on Windows")
-        processes = multiprocessing.get_context("forkserver")
-        processes.set_forkserver_preload(PRELOADED)
         try:
             _serve_without_interrupts()
             return ProcessPoolExecutor(
-                workers, mp_context=processes, initializer=_start, initargs=(self._packed, dict(os.environ))
+                workers,
+                mp_context=multiprocessing.get_context("forkserver"),
+                initializer=_start,
+                initargs=(self._packed, dict(os.environ)),
             )
         except OSError as error:
             raise NoProcess(f"{NO_PROCESS}: {error}") from error
+
+
+def start_early() -> None:
+    """Start the fork server, which imports its modules while this process does other work.
+
+    If it cannot be started, the first check that needs it reports why.
+    """
+    if not WINDOWS:
+        with contextlib.suppress(OSError):
+            _serve_without_interrupts()
 
 
 def _given(pool: ProcessPoolExecutor, task: Any) -> Future[list[Emitted]]:
@@ -165,6 +177,7 @@ def _is_broken(pool: ProcessPoolExecutor) -> bool:
 
 def _serve_without_interrupts() -> None:
     """Start the fork server so that neither it nor its processes ever get an interrupt of the terminal."""
+    forkserver.set_forkserver_preload(PRELOADED)
     resource_tracker.ensure_running()  # starts only once, and would unblock interrupts
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
