@@ -23,7 +23,7 @@ from conformance.core.json_text import parse_json, shorten
 from conformance.operations.registry import OPERATIONS, ROLES
 from conformance.vectors import SCHEMA, shipped
 from conformance.vectors.awkward_values import TABLE, awkward_values, complaints
-from spec_ref.requirements import contradictions, register
+from spec_ref.requirements import Level, contradictions, register
 
 HEAD = ("suite", "operation", "section")
 MEMBERS = ("id", "requirements", "versions", "args", "expect", "origin", "note", "contradiction", "section", "tags")
@@ -33,6 +33,8 @@ NOTHING_TO_ANSWER = {
     "BND005": "a bound that is not a variant object of paths and primitives has no value",
     "BND009": "a bound whose parts do not fit each other has no value",
     "EVO006": "a default that the new type does not have cannot be kept",
+    "NOT004": "a time before the log begins has no snapshot",
+    "PAR010": "a field that the spec does not have can be neither removed nor renamed",
     "PUF001": "bytes that are not a Puffin file have no blobs",
     "PUF002": "bytes without a footer have no blobs",
     "PUF003": "a footer that does not fit the file has no payload",
@@ -40,7 +42,7 @@ NOTHING_TO_ANSWER = {
     "TMD007": "a table without any schema has no columns",
     "VER003": "a lower version has no place for what the table has",
 }
-"""Requirements whose violation no sentence of the spec asks an implementation to refuse, and why no
+"""Requirements whose violation no must of the spec asks an implementation in this role to refuse, and why no
 answer is right either. Accepting such input is leniency, and no deviation (`tools.check_deviations`)."""
 
 _OUR_OWN = re.compile(r"spec_ref|conformance|reference implementation|own code", re.IGNORECASE)
@@ -176,10 +178,11 @@ def _vector_findings(section: str, operation: str, vector: dict[str, Any]) -> It
     outcomes = vector["expect"].get("any_of", [vector["expect"]])
     if known and all("error" in outcome for outcome in outcomes):
         roles = OPERATIONS[operation].roles
-        bound = {role for requirement in known for party in requirement.binds for role in ROLES[party]}
+        musts = [requirement for requirement in known if requirement.level is Level.MUST]
+        bound = {role for requirement in musts for party in requirement.binds for role in ROLES[party]}
         if not bound & roles and not any(requirement.code in NOTHING_TO_ANSWER for requirement in known):
             who = " or ".join(sorted(roles))
-            yield ("requirements",), f"only a refusal is permitted, and no requirement binds a {who}"
+            yield ("requirements",), f"only a refusal is permitted, and no must of its requirements binds a {who}"
     if _OUR_OWN.search(vector["origin"]):
         yield ("origin",), "the origin is our own code: a value is not its own proof"
 

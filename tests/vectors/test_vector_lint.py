@@ -11,7 +11,7 @@ import pytest
 from conformance.operations.registry import ROLES
 from conformance.vectors import load
 from conformance.vectors.lint import NOTHING_TO_ANSWER, canonical, lint, main
-from spec_ref.requirements import register
+from spec_ref.requirements import Level, register
 
 VECTORS = Path(__file__).parents[2] / "vectors"
 SECTION = "Appendix B: 32-bit Hash Requirements"
@@ -103,8 +103,20 @@ def test_a_sole_refusal_names_a_requirement_that_asks_for_it(write: Callable[...
     content = {**document(refused), "operation": "bound.decode", "section": "Bounds for Geometry and Geography"}
     assert set(register()["BND003"].binds) == {"writer"}
     (found,) = findings(write(content))
-    assert found.endswith("only a refusal is permitted, and no requirement binds a reader")
+    assert found.endswith("only a refusal is permitted, and no must of its requirements binds a reader")
     refused["requirements"] = ["BND002", "BND003"]  # which binds readers
+    assert findings(write(content)) == []
+
+
+def test_a_sole_refusal_does_not_rest_on_a_recommendation(write: Callable[..., Path]) -> None:
+    refused = vector(id="type-refused", requirements=["JSC005"], expect={"error": "invalid"})
+    refused["args"] = {"type": "fixed[ 16 ]"}
+    content = {**document(refused), "operation": "type.parse", "section": "Schemas"}
+    assert register()["JSC005"].level is Level.SHOULD
+    assert register()["JSC005"].binds == ("reader",)
+    (found,) = findings(write(content))
+    assert found.endswith("only a refusal is permitted, and no must of its requirements binds a reader or writer")
+    refused["requirements"] = ["JSC003", "JSC005"]
     assert findings(write(content)) == []
 
 
@@ -113,7 +125,13 @@ def test_the_list_of_what_has_no_answer_is_no_longer_than_it_has_to_be() -> None
         code
         for one in load(VECTORS)
         if one.expect.get("error")
-        and not {role for name in one.requirements for party in register()[name].binds for role in ROLES[party]}
+        and not {
+            role
+            for name in one.requirements
+            if register()[name].level is Level.MUST
+            for party in register()[name].binds
+            for role in ROLES[party]
+        }
         & one.operation.roles
         for code in one.requirements
     }

@@ -231,7 +231,7 @@ def files() -> Iterator[VectorFile]:
         [
             Vector(
                 f"bound-refuse-promotion-{name}",
-                (code_, "EVO007"),
+                (code_, "EVO007", *(() if code_ == "EVO006" else (code(type_), "SVB013"))),
                 {"type": type_, "bytes": data},
                 INVALID,
                 "spec: Schema Evolution",

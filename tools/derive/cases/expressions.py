@@ -205,8 +205,9 @@ CURRENT: list[Row] = [
 
 REFUSED: list[tuple[str, Any, Any, Any, tuple[str, ...], str, str]] = [
     ("eq-null", "int", leaf("eq", None), 1, ("EXP009",), COMPARISONS, "a null constant directly below a comparison"),
-    ("lt-text", "int", leaf("lt", "goats"), 1, ("EXP024",), COMPARISONS, "a string cannot be aligned with an int"),
-    ("eq-number-for-string", "string", leaf("eq", 5), "5", ("EXP024",), COMPARISONS,
+    ("lt-text", "int", leaf("lt", "goats"), 1, ("EXP006", "EXP024"), COMPARISONS,
+     "a string cannot be aligned with an int"),
+    ("eq-number-for-string", "string", leaf("eq", 5), "5", ("EXP006", "EXP024"), COMPARISONS,
      "an int is not promoted to string"),
     ("in-null", "int", leaf("in", [1, None]), 1, ("EXP007",), TESTS, "constants are not null"),
     ("is-nan-of-int", "int", leaf("is-nan"), 1, ("EXP007",), TESTS, "allowed types are float and double"),

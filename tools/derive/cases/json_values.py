@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tools.derive.cases.binary import LENGTHS, RANGES, SHAPES, TEXTS, hexadecimal
+from tools.derive.cases.binary import code as binary_code
 from tools.derive.cases.json_refusals import (
     AT_UTC,
     BAD_SHAPES,
@@ -385,18 +386,29 @@ def _bad_bytes() -> list[Vector]:
         ("minus-infinity", "double", "000000000000F0FF"),
     ]
     why = "JSON has no such number, and null would mean no value"
-    rows = [(f"{type_}-{name}", type_, data, why, TABLE) for name, type_, data in not_finite]
-    binary = "spec: Appendix D, binary single-value serialization"
-    rows += [(f"length-{name.replace('[4]', '')}", type_, data, note, binary) for name, type_, data, note in LENGTHS]
-    rows += [
-        (f"text-{name}", "string", data, note, "spec: Primitive Types, strings are UTF-8") for name, data, note in TEXTS
+    rows: list[tuple[str, str, str, str, str, tuple[str, ...]]] = [
+        (f"{type_}-{name}", type_, data, why, TABLE, ()) for name, type_, data in not_finite
     ]
-    rows += [(f"range-{name}", type_, data, note, "spec: Primitive Types") for name, type_, data, _, note in RANGES]
+    binary = "spec: Appendix D, binary single-value serialization"
+    rows += [
+        (f"length-{name.replace('[4]', '')}", type_, data, note, binary, (binary_code(type_),))
+        for name, type_, data, note in LENGTHS
+    ]
+    rows += [
+        (f"text-{name}", "string", data, note, "spec: Primitive Types, strings are UTF-8", ("SVB005",))
+        for name, data, note in TEXTS
+    ]
+    rows += [
+        (f"range-{name}", type_, data, note, "spec: Primitive Types", codes)
+        for name, type_, data, codes, note in RANGES
+    ]
     none = [("variant", "variant", "0100000C22"), ("unknown", "unknown", ""), ("unknown-bytes", "unknown", "22000000")]
-    rows += [(name, type_, data, f"{type_} has no JSON single value", TABLE) for name, type_, data in none]
+    rows += [(name, type_, data, f"{type_} has no JSON single value", TABLE, ()) for name, type_, data in none]
     return [
-        Vector(f"json-refuse-encode-{name}", (code(type_),), {"type": type_, "bytes": data}, INVALID, origin, note)
-        for name, type_, data, note, origin in rows
+        Vector(
+            f"json-refuse-encode-{name}", (code(type_), *codes), {"type": type_, "bytes": data}, INVALID, origin, note
+        )
+        for name, type_, data, note, origin, codes in rows
     ]
 
 
