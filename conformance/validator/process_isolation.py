@@ -171,7 +171,7 @@ def _given(pool: ProcessPoolExecutor, task: Any) -> Future[list[Emitted]]:
 
 
 def _is_broken(pool: ProcessPoolExecutor) -> bool:
-    """Tell whether a process of a pool ended, also where a ``submit`` that was at work did not raise the error."""
+    """Return whether a process of a pool ended, also where a ``submit`` that was at work did not raise the error."""
     return bool(getattr(pool, "_broken", False))
 
 
