@@ -43,7 +43,7 @@ from spec_ref.core.errors import SpecError
 from spec_ref.expressions.predicates import TRUE, Predicate
 from spec_ref.scan_planning import FileScanTask, table_state
 from spec_ref.table_metadata import TableMetadata
-from spec_ref.table_metadata import read_metadata as metadata_of
+from spec_ref.table_metadata import read_metadata as parse_metadata
 
 Location: TypeAlias = str | os.PathLike[str]
 Filter: TypeAlias = Predicate | str | None
@@ -63,7 +63,7 @@ def read_metadata(source: Location | bytes) -> TableMetadata:
         SpecError: the metadata is not valid.
         NotExamined: there is no table at the location, or it cannot be read.
     """
-    return metadata_of(source) if isinstance(source, bytes) else load_table(source).metadata
+    return parse_metadata(source) if isinstance(source, bytes) else load_table(source).metadata
 
 
 def load_table(location: Location, *, keys: Location | KeyService | None = None) -> Table:
@@ -185,7 +185,7 @@ def validate(
     """
     place = _place(location)
     accepted = finding_filter(tuple(select), tuple(ignore), "error", None)
-    backend = Local(workers, apart=workers > 1)
+    backend = Local(workers, isolated=workers > 1)
     try:
         with _reading(place):
             report = validate_table(place, Level(level), backend, _snapshots(snapshots), key_service=_key_service(keys))

@@ -151,7 +151,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _main(arguments: Sequence[str] | None) -> int:
-    given = deprecations.current_arguments(sys.argv[1:] if arguments is None else arguments)
+    given = deprecations.replace_old_arguments(sys.argv[1:] if arguments is None else arguments)
     try:
         status = _configured(given)(
             given,

@@ -31,7 +31,7 @@ def check_vectors(*files: Path, format: Literal["text", "json"] = "text") -> int
         format: Text for people, or JSON.
     """
     if format == "json":
-        found = lint.findings_of(list(files) or [vectors.shipped()])
+        found = lint.lint_files(list(files) or [vectors.shipped()])
         sys.stdout.write(json.dumps([attrs.asdict(finding) for finding in found], indent=2) + "\n")
         return 2 if any(finding.fatal for finding in found) else 1 if found else 0
 

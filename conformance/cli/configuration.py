@@ -93,7 +93,7 @@ def apply(app: App) -> None:
     if found is None:
         return
     path, given = found
-    tables = deprecations.current_tables(given)
+    tables = deprecations.replace_old_keys(given)
     for name in tables:
         _command(path, name, app)
     data = {name: _with_files(path.parent, table) for name, table in tables.items()}
@@ -111,7 +111,7 @@ def check(path: Path, given: dict[str, Any], app: App) -> None:
     Raises:
         UsageError: a name is not that of a command or of an option.
     """
-    for name, table in deprecations.current_tables(given).items():
+    for name, table in deprecations.replace_old_keys(given).items():
         _check_options(path, name, table, _command(path, name, app))
 
 

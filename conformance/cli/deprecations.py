@@ -20,7 +20,7 @@ OPTIONS = {
 """The new long names of options, by the command and the old ones."""
 
 
-def current_arguments(given: Sequence[str]) -> list[str]:
+def replace_old_arguments(given: Sequence[str]) -> list[str]:
     """Replace the old names in the arguments of the command line, and print a line about each to standard error.
 
     Args:
@@ -43,7 +43,7 @@ def current_arguments(given: Sequence[str]) -> list[str]:
     return [command, *renamed]
 
 
-def current_tables(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+def replace_old_keys(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
     """Replace the old names in the tables of a configuration, and print a line about each to standard error.
 
     Args:

@@ -87,7 +87,7 @@ def list_adapters(*, format: Format = "text") -> int:
         format: Text for people, or JSON.
     """
     found: list[dict[str, Any]] = [
-        {"name": name, "version": version.tool_version(), "ready": True} for name in targets.inside_the_tool()
+        {"name": name, "version": version.tool_version(), "ready": True} for name in targets.in_process_modules()
     ]
     found += [
         {"name": engine.label, "version": engine.version, "ready": engine.installed, **_reason(engine.reason)}

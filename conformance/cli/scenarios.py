@@ -131,7 +131,7 @@ def scenarios(
         started = writer.start()
         if "table.write" not in started.operations:
             raise NothingSelected(f"{adapter} does not have the operation table.write")
-        known = [one for one in entries if one.is_of(started.implementation, started.version)]
+        known = [one for one in entries if one.applies_to(started.implementation, started.version)]
         scratch = Path(
             tempfile.mkdtemp(prefix="iceberg-scenarios-", dir=MEMORY if os.access(MEMORY, os.W_OK) else None)
         )

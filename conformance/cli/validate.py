@@ -31,7 +31,7 @@ from conformance.validator.finding_filter import FindingFilter, finding_filter
 from conformance.validator.memory import keep_freed_memory
 from conformance.validator.run import Snapshots, TableReport
 from conformance.validator.run import validate as validate_table
-from conformance.validator.stall_timeout import FILE_SECONDS, anything_left_behind
+from conformance.validator.stall_timeout import FILE_SECONDS, has_abandoned_thread
 from conformance.validator.table_root import Unreadable
 
 with lazy_imports():
@@ -135,7 +135,7 @@ def validate(
     unreadable = any(one.lacking is not None for one in outcomes)
     _write(outcomes, format, output, verbose=verbose, brief=bool(patterns))
     status = _status(failed=failed, unreadable=unreadable, interrupted=interrupted)
-    if anything_left_behind():  # the interpreter would wait for a thread that waits for a file
+    if has_abandoned_thread():  # the interpreter would wait for a thread that waits for a file
         sys.stdout.flush()
         os._exit(status)
     return status
@@ -252,7 +252,7 @@ def _checker(
     else:
         if level.includes(Level.FILES):
             process_isolation.start_early()
-        made = local.Local(workers or os.cpu_count() or 1, report_progress, apart=True)
+        made = local.Local(workers or os.cpu_count() or 1, report_progress, isolated=True)
     try:
         yield lambda location, snapshots: validate_table(location, level, made, snapshots, seconds, keys)
     finally:

@@ -22,7 +22,7 @@ PLAIN = frozenset({"boolean", "int", "long", "float", "double", "string", "date"
 OPERATIONS = {"overwrite": "overwrites", "delete": "deletes of files", "replace": "rewritten files"}
 
 
-def features_of(table: Table) -> frozenset[str]:
+def table_features(table: Table) -> frozenset[str]:
     """Return the features of a table: from the metadata for all snapshots, from files only for current ones."""
     metadata = table.metadata
     return frozenset((*_of_schemas(metadata), *_of_layout(metadata), *_of_history(metadata), *_of_files(metadata)))

@@ -11,11 +11,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from conformance.interop.cells import GOLDEN, MadeTable
-from conformance.interop.features import data_file_formats, features_of
+from conformance.interop.features import data_file_formats, table_features
 from conformance.operations.protocol import Refused
 from conformance.table_io.tables import load_table
 from conformance.vectors import Vector
-from conformance.vectors.golden_places import PLACE, location_of
+from conformance.vectors.golden_places import PLACE, absolute_location
 from conformance.vectors.golden_tables import index, materialize, own_place
 
 PREFIX = "read-"
@@ -47,11 +47,11 @@ def golden_tables(vectors: Sequence[Vector], wanted: Sequence[str] | None = None
     materialize(indexes, place=place)
     for name in sorted(indexes, key=lambda one: (indexes[one]["engine"], indexes[one]["version"], one)):
         known = indexes[name]
-        table = load_table(f"{location_of(place)}/{name}/{known['metadata']}")
+        table = load_table(f"{absolute_location(place)}/{name}/{known['metadata']}")
         yield MadeTable(
             producer=f"{GOLDEN}/{known['engine']}@{known['version']}",
             name=name,
-            features=tuple(sorted(features_of(table))),
+            features=tuple(sorted(table_features(table))),
             format_version=int(table.metadata.format_version),
             file_format="+".join(data_file_formats(table)) or "none",
             about=known.get("about", ""),

@@ -90,7 +90,7 @@ class Known:
         """The id, or the place in the file if there is none."""
         return self.id or f"/{self.role}/{self.number}"
 
-    def is_of(self, who: Participant) -> bool:
+    def applies_to(self, who: Participant) -> bool:
         """Return whether the entry applies to an adapter at its version."""
         names = (who.name, who.name.partition("@")[0], who.implementation)
         return self.who in names and (not self.versions or who.version in self.versions)
@@ -231,7 +231,7 @@ def _entry(entries: tuple[Known, ...], role: str, who: Participant, producer: st
     found = [
         one
         for one in entries
-        if one.role == role and one.is_of(who) and (role == "table" or one.names(producer, table))
+        if one.role == role and one.applies_to(who) and (role == "table" or one.names(producer, table))
         if any(fnmatchcase(table, pattern) for pattern in one.tables)
     ]
     if len(found) > 1:

@@ -8,7 +8,7 @@ from pathlib import Path
 from conformance.core.failures import NotExamined
 from conformance.interop.catalogue import Variant
 from conformance.interop.cells import MadeTable, Writing
-from conformance.interop.features import features_of
+from conformance.interop.features import table_features
 from conformance.operations.protocol import Answer, Crashed, Refused, Started, Unsupported
 from conformance.operations.writing.comparators import BrokenRule, written_table
 from conformance.properties.scenario_tables import OtherSchema, ScriptedTable, make_vector, readings, write_script
@@ -67,7 +67,7 @@ def _written(producer: str, adapter: Adapter, started: Started, variant: Variant
         findings, problem, shows = _judged(table, place)
         if problem:
             return made(Writing.WRONG, problem, metadata=table.metadata, shows=shows)
-        features = tuple(sorted(features_of(load_table(table.metadata)) | set(variant.entry.features)))
+        features = tuple(sorted(table_features(load_table(table.metadata)) | set(variant.entry.features)))
         cases = tuple(
             make_vector(f"{producer}/{variant.name}: {label}", args, expected, table.states[-1].format_version)
             for label, args, expected in readings(table, history=variant.entry.history)

@@ -14,7 +14,7 @@ from conformance.core.json_text import dump_json
 from conformance.core.json_types import JsonObject
 from conformance.core.output_files import write_output
 from conformance.interop.cells import Cell, MadeTable, Matrix, Participant, State, Writing
-from conformance.runner.results import lines_of
+from conformance.runner.results import read_json_lines
 
 RESULTS = 1
 """The version of the file format."""
@@ -69,7 +69,7 @@ def read(path: Path) -> Matrix:
     Raises:
         UsageError: the file cannot be read or is malformed; the message names the place.
     """
-    messages = lines_of(path, _schema(), "a matrix")
+    messages = read_json_lines(path, _schema(), "a matrix")
     header = next(messages)
     del header["kind"]
     matrix = Matrix(header)

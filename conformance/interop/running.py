@@ -270,7 +270,7 @@ def _replayed(
     consumer: str, tables: Sequence[MadeTable], run: Run | None
 ) -> Iterator[tuple[tuple[str, str], list[_Reading]]]:
     """Yield the golden tables whose readings are all in a run of the vectors."""
-    results = {} if run is None else {result.id: result for result in run.results_of(consumer)}
+    results = {} if run is None else {result.id: result for result in run.adapter_results(consumer)}
     for table in tables:
         if table.producer.startswith(GOLDEN) and all(vector.id in results for vector in table.cases):
             yield _key(table), [_of_result(vector, results[vector.id]) for vector in table.cases]

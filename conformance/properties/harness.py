@@ -14,7 +14,7 @@ from conformance.operations.comparison import Undecodable, read_type
 from conformance.operations.protocol import Answer, Crashed, Ok, Refused, Unsupported
 from conformance.operations.registry import OPERATIONS
 from conformance.operations.wire import from_exchange
-from conformance.operations.writing.comparators import nameless
+from conformance.operations.writing.comparators import without_ids
 from conformance.operations.writing.literals import with_ids, with_names
 from conformance.properties.errors import Broken, NotSupported
 from conformance.properties.scenario_tables import ScriptedTable, write_script
@@ -137,7 +137,7 @@ def agree(expected: Reading, found: Reading, what: str) -> None:
         Broken: they differ; the message has ``what`` and the difference.
     """
     wanted, types = expected.types, found.types
-    if [*wanted] != [*types] or any(nameless(wanted[name]) != nameless(types[name]) for name in wanted):
+    if [*wanted] != [*types] or any(without_ids(wanted[name]) != without_ids(types[name]) for name in wanted):
         raise Broken(VIOLATED, f"{what}: the columns are {types}, expected {wanted}")
     read = {name: (read_type(wanted[name]), read_type(types[name])) for name in wanted}
     rows = [

@@ -157,7 +157,7 @@ class Relays:
         if failure.kind == "refused":  # entries for scripts of one engine also have the kind of error
             kinds.add(f"refused: {failure.reason.partition(':')[0]}")
         for known in self.known:
-            if known.is_of(started.implementation, started.version) and any(
+            if known.applies_to(started.implementation, started.version) and any(
                 known.happened(
                     kind,
                     [failure.operation],

@@ -83,7 +83,7 @@ class KnownRelay:
     counter: str = ""
     upstream: tuple[str, ...] = ()
 
-    def is_of(self, implementation: str, version: str) -> bool:
+    def applies_to(self, implementation: str, version: str) -> bool:
         """Return whether the entry is about an implementation in a version."""
         return self.engine == implementation and (not self.versions or version in self.versions)
 

@@ -17,7 +17,7 @@ from conformance.core.json_types import Json
 from conformance.operations.comparison import read_type, same_json
 from conformance.operations.protocol import Answer, Ok
 from conformance.operations.registry import OPERATIONS
-from conformance.operations.writing.comparators import nameless
+from conformance.operations.writing.comparators import without_ids
 from conformance.operations.writing.literals import with_ids
 from conformance.runner.adapter_interface import Adapter, Request
 from conformance.scripts.model import run_model
@@ -101,8 +101,8 @@ def check_columns(fields: Iterable[Json], types: dict[str, Json]) -> None:
     Raises:
         OtherSchema: the columns differ; the message names them.
     """
-    wanted = {field["name"]: nameless(field["type"]) for field in fields}
-    found = {name: nameless(type_) for name, type_ in types.items()}
+    wanted = {field["name"]: without_ids(field["type"]) for field in fields}
+    found = {name: without_ids(type_) for name, type_ in types.items()}
     if list(wanted) != list(found):
         raise OtherSchema(f"the columns are {', '.join(found)}, expected {', '.join(wanted)}")
     for name, type_ in wanted.items():

@@ -265,7 +265,7 @@ class TableChecks:
         what = f"{what}: {name}"
         wanted = reading_json(reading(expected.fields, expected.rows))
         _no_differences(what, reading_differences("", wanted, written.read(ref=name), self.lineage))
-        for predicate in filters_of(index, expected, model, self.filters):
+        for predicate in choose_filters(index, expected, model, self.filters):
             differences = _filtered_differences(name, predicate, expected, written)
             _no_differences(f"{what} where {predicate}", differences, (name, predicate))
         self.known[key] = expected.rows
@@ -346,7 +346,7 @@ class TableChecks:
                 self.readings[snapshot] = asked
 
 
-def filters_of(index: int, expected: Expected, model: Table, count: int = FILTERS) -> Iterator[Json]:
+def choose_filters(index: int, expected: Expected, model: Table, count: int = FILTERS) -> Iterator[Json]:
     """Yield filters for a reading, which depend only on the script; every other one is on a partition source.
 
     Args:

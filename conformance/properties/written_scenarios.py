@@ -20,7 +20,7 @@ from conformance.operations.protocol import Answer, Crashed, Ok, Refused, Unsupp
 from conformance.operations.writing.comparators import BrokenRule, written_table
 from conformance.properties.errors import Broken, NotSupported
 from conformance.properties.scenario_tables import READ, OtherSchema, ScriptedTable, expected_rows, write_script
-from conformance.properties.scenarios import Expected, broken_by, expected_heads, filters_of, no_findings
+from conformance.properties.scenarios import Expected, broken_by, choose_filters, expected_heads, no_findings
 from conformance.runner.adapter_interface import Adapter, Request
 from conformance.scripts import LeftOpen, RefusedByText, ScriptError
 from conformance.scripts.expected import expected_table
@@ -175,6 +175,6 @@ def _read(table: ScriptedTable, model: Table, reader: Adapter) -> None:
 
 def _questions(expected: Expected, model: Table) -> Iterator[tuple[Json, Any]]:
     yield None, expected.rows
-    for predicate in filters_of(len(expected.rows), expected, model):
+    for predicate in choose_filters(len(expected.rows), expected, model):
         matches = Table(fields=expected.fields).matcher(predicate)
         yield predicate, [row for row in expected.rows if matches(row)]

@@ -138,7 +138,7 @@ def pairs(
             yield Race(version, table, changes, faults, most_faults, fixture)
 
 
-def triples(
+def three_writer_races(
     versions: Iterable[int], tables: Iterable[str], most_faults: int = 0, fixtures: Iterable[str] = (DEFAULT_FIXTURE,)
 ) -> Iterator[Race]:
     """Yield the races of three writers with the core changes; any of them may crash or get no reply."""
@@ -193,10 +193,10 @@ def races(
         made += pairs(versions, tables, most_faults, plain)
         made += pairs(versions, tables if thorough else first, most_faults, others, ALL_FAULTS if thorough else LOSSES)
     if "triples" in suites and thorough:
-        made += triples(versions, tables, most_faults, plain)
-        made += triples(versions, first, 0, others)
+        made += three_writer_races(versions, tables, most_faults, plain)
+        made += three_writer_races(versions, first, 0, others)
     elif "triples" in suites:
-        made += triples(versions, first, 0, plain or others)
+        made += three_writer_races(versions, first, 0, plain or others)
     if "readers" in suites:
         made += readers(versions, tables, fixtures if thorough else plain or others)
     return made

@@ -120,7 +120,7 @@ def payload(run: Run, vectors: Path | None = None) -> dict[str, Any]:
     for adapter in run.adapters:
         letters = [" "] * len(cases)
         details = {}
-        for result in run.results_of(adapter.name):
+        for result in run.adapter_results(adapter.name):
             index = order[result.id]
             letters[index] = LETTERS[result.status]
             details[index] = _detail(result, text)

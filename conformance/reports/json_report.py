@@ -27,7 +27,7 @@ def render(run: Run, _vectors: Path | None = None) -> str:
                 "outcomes": run.outcomes(adapter.name),  # the former name, for one more release
                 "counts": run.counts(adapter.name),
                 "known": run.known_kinds(adapter.name),
-                "suites": {suite: dict(counts) for suite, counts in matrix.suites_of(adapter.name)},
+                "suites": {suite: dict(counts) for suite, counts in matrix.suite_counts(adapter.name)},
             }
             for adapter in run.adapters
         ],

@@ -21,7 +21,7 @@ def render(run: Run, vectors: Path | None = None) -> str:
 
 
 def _suite(run: Run, adapter: AdapterRun, vectors: Path | None) -> ElementTree.Element:
-    results = run.results_of(adapter.name)
+    results = run.adapter_results(adapter.name)
     counts = run.counts(adapter.name)
     wrongs = _wrongs(adapter)
     suite = ElementTree.Element(

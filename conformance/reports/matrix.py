@@ -25,7 +25,7 @@ class Matrix:
         """Return the statuses of one suite."""
         return self.counted.get((suite, adapter), Counter())
 
-    def suites_of(self, adapter: str) -> list[tuple[str, Counter[str]]]:
+    def suite_counts(self, adapter: str) -> list[tuple[str, Counter[str]]]:
         """Return the suites with results of an implementation, with their statuses."""
         return [(suite, counts) for suite in self.suites if (counts := self.cell(suite, adapter))]
 

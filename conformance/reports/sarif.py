@@ -94,7 +94,7 @@ def message(text: str) -> dict[str, Any]:
     return {"text": in_document(text).replace("](", "] (")}
 
 
-def location_of(file: str) -> dict[str, Any]:
+def artifact_location(file: str) -> dict[str, Any]:
     """Return the location of a file as a URI (section 3.4.3), whose scheme, if any, is followed by ``//``."""
     head, colon, rest = file.partition(":")
     if colon and not rest.startswith("//") and "/" not in head:
@@ -113,7 +113,7 @@ def _message_text(finding: Finding) -> str:
 
 
 def _location(place: Violation) -> dict[str, Any]:
-    made: dict[str, Any] = {"physicalLocation": {"artifactLocation": location_of(place.file or "")}}
+    made: dict[str, Any] = {"physicalLocation": {"artifactLocation": artifact_location(place.file or "")}}
     if place.path:
         made["logicalLocations"] = [{"fullyQualifiedName": place.path}]
     return made

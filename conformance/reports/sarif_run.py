@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.reports.evidence import evidence
-from conformance.reports.sarif import location_of, log, message, sarif_tool
+from conformance.reports.sarif import artifact_location, log, message, sarif_tool
 from conformance.runner.results import AdapterRun, Result, Run
 
 REPORTED_STATUSES = ("failed", "crashed", "unexpected-pass", "known")
@@ -24,7 +24,7 @@ def render(run: Run, vectors: Path | None = None) -> str:
 
 
 def _run(run: Run, adapter: AdapterRun, vectors: Path | None) -> dict[str, Any]:
-    reported = [result for result in run.results_of(adapter.name) if result.status in REPORTED_STATUSES]
+    reported = [result for result in run.adapter_results(adapter.name) if result.status in REPORTED_STATUSES]
     codes = list(dict.fromkeys(_code(run, result) for result in reported))
     place = _place(adapter)
     return {
@@ -72,7 +72,10 @@ def _result(
         "properties": {"status": result.status, "requirements": list(case.requirements)},
     }
     if place is not None:
-        found["locations"][0]["physicalLocation"] = {"artifactLocation": location_of(place), "region": {"startLine": 1}}
+        found["locations"][0]["physicalLocation"] = {
+            "artifactLocation": artifact_location(place),
+            "region": {"startLine": 1},
+        }
     if result.status == "known":
         found["suppressions"] = [{"kind": "external", "justification": result.deviation}]
     return found

@@ -69,7 +69,7 @@ def place_json(place: Violation) -> dict[str, Any]:
     return {name: value for name, value in members.items() if value is not None}
 
 
-def requirements_of(finding: Finding) -> tuple[str, ...]:
+def finding_requirements(finding: Finding) -> tuple[str, ...]:
     """Return the requirements of a finding; the first is the one that it names."""
     check = find_check(finding.violation)
     return (finding.requirement,) if check is None else check.requirements
@@ -92,7 +92,7 @@ def finding_json(finding: Finding) -> dict[str, Any]:
     return {
         "check": finding.check,
         "code": finding.requirement,
-        "requirements": list(requirements_of(finding)),
+        "requirements": list(finding_requirements(finding)),
         "severity": finding.severity.value,
         "message": finding.violation.message,
         **place_json(finding.violation),

@@ -127,7 +127,7 @@ class Deviation:
         proven = [proofs[id_] for id_ in self.vectors]
         return frozenset.intersection(*proven) or frozenset[str]().union(*proven)
 
-    def is_of(self, adapter: str, started: Started) -> bool:
+    def applies_to(self, adapter: str, started: Started) -> bool:
         """Return whether an adapter that ran is this engine, in one of the versions."""
         return self.engine in _names(adapter, started) and (not self.versions or started.version in self.versions)
 
@@ -174,7 +174,7 @@ class Expectations:
         """
         by_id: dict[str, Deviation] = {}
         for deviation in self.deviations:
-            if deviation.is_of(adapter, started):
+            if deviation.applies_to(adapter, started):
                 for id_ in deviation.vectors:
                     if by_id.setdefault(id_, deviation) is not deviation:
                         raise UsageError(f"{self.file}: two deviations of {started} are about the vector {id_}")

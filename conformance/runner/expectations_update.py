@@ -163,7 +163,7 @@ class _Held:
         """
         asked = []
         for one, who in self.ran:
-            result = self.results.get((one.name, id_)) if deviation.is_of(one.name, who) else None
+            result = self.results.get((one.name, id_)) if deviation.applies_to(one.name, who) else None
             unreached = result and result.outcome is Outcome.UNSUPPORTED and deviation.is_borrowed_by(one.name)
             if result is not None and not unreached:
                 asked.append(result)
@@ -190,7 +190,7 @@ class _New:
         """Yield copies of entries of other versions, for vectors that fail alike in the version that ran."""
         for deviation in deviations:
             for adapter, who in self._held.ran:
-                if not deviation.versions or not evolve(deviation, versions=()).is_of(adapter.name, who):
+                if not deviation.versions or not evolve(deviation, versions=()).applies_to(adapter.name, who):
                     continue
                 ids = tuple(id_ for id_ in deviation.vectors if self._takes(deviation, adapter.name, id_))
                 if ids:

@@ -32,10 +32,10 @@ class Ended(Breach):
         self.status = status
         self.partial = partial
         unfinished = f" in the middle of a line, after {partial} bytes of it" if partial else ""
-        super().__init__(f"{how_it_ended(status)}{unfinished}")
+        super().__init__(f"{describe_exit(status)}{unfinished}")
 
 
-def how_it_ended(status: int | None) -> str:
+def describe_exit(status: int | None) -> str:
     """Describe how a process ended, by its exit status as in `subprocess`; None while it runs."""
     if status is None:
         return "closed its output and did not end"

@@ -141,7 +141,7 @@ class Process:
             under_way.popleft()
             yield answer
             if isinstance(answer, Crashed):
-                to_ask.put_back(request for _, request in under_way)
+                to_ask.requeue(request for _, request in under_way)
                 given_up = self._restart(crashes, answer)
                 for _, request in under_way:  # the process may have begun work that the next one gets again
                     if request.op == "table.write":
@@ -254,5 +254,5 @@ class _Rewindable:
     def take(self, count: int) -> Iterator[Request]:
         return islice(self, count)
 
-    def put_back(self, requests: Iterable[Request]) -> None:
+    def requeue(self, requests: Iterable[Request]) -> None:
         self._front.extendleft(reversed(list(requests)))

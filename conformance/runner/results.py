@@ -233,7 +233,7 @@ class Run:
         found = Counter(result.outcome for result in self.results if result.adapter == adapter)
         return {outcome.value: found[outcome] for outcome in Outcome}
 
-    def results_of(self, adapter: str) -> list[Result]:
+    def adapter_results(self, adapter: str) -> list[Result]:
         return [result for result in self.results if result.adapter == adapter]
 
     @property
@@ -307,7 +307,7 @@ def _schema() -> jsonschema_rs.Validator:
     return jsonschema_rs.validator_for(json.loads(text))
 
 
-def lines_of(
+def read_json_lines(
     path: Path, form: jsonschema_rs.Validator, what: str, *, may_be_cut: bool = False
 ) -> Iterator[dict[str, Any]]:
     """Read the lines of a file whose first line, and no other, is a header.
@@ -349,7 +349,7 @@ def read(path: Path) -> Run:
     Raises:
         UsageError: the file cannot be read, or is not a results file; the message says where.
     """
-    lines = lines_of(path, _schema(), "a results file", may_be_cut=True)
+    lines = read_json_lines(path, _schema(), "a results file", may_be_cut=True)
     run = Run(next(lines))
     for message in lines:
         _take(run, message)

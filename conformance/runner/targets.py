@@ -40,13 +40,13 @@ def target(name: str, limits: Limits, trace: Trace | None = None) -> Target:
     Raises:
         UsageError: the name is unknown.
     """
-    if module := inside_the_tool().get(name):
+    if module := in_process_modules().get(name):
         return Target(name, partial(_in_process, name, module, trace))
     if name.startswith(COMMAND) or " " in name or "/" in name:
         command = _split(name.removeprefix(COMMAND))
         return Target(name, partial(Process, name, command, limits=limits, trace=trace), shlex.quote(name))
     if name not in engine_labels():
-        known = [*inside_the_tool(), *engine_labels()]
+        known = [*in_process_modules(), *engine_labels()]
         hint = suggestion(name, known) or "."
         raise UsageError(
             f"unknown adapter {name!r}{hint} The adapters are {', '.join(known)}; a command of one word is written "
@@ -55,7 +55,7 @@ def target(name: str, limits: Limits, trace: Trace | None = None) -> Target:
     return Target(name, partial(_engine, name, limits, trace))
 
 
-def inside_the_tool() -> dict[str, str]:
+def in_process_modules() -> dict[str, str]:
     """Return the modules of the engines that run in this process, by name."""
     return {engine.name: engine.module for engine in engine_catalog.catalog().every if engine.module}
 

@@ -23,9 +23,9 @@ from conformance.scripts.model_schemas import (
     changed_fields,
     check_types,
     find,
+    full_column_name,
     ids_in,
     may_promote,
-    name_of,
     path_to,
     source_id,
 )
@@ -97,7 +97,7 @@ def run_model(script: Json) -> tuple[TableState, ...]:
     return tuple(states)
 
 
-def rows_of(state: TableState, ref: str = MAIN) -> list[dict[str, Json]]:
+def branch_rows(state: TableState, ref: str = MAIN) -> list[dict[str, Json]]:
     """Return the rows of a branch or tag, only values."""
     return [row.values for row in state.refs[ref].rows]
 
@@ -197,7 +197,7 @@ class Table:
         return self._named(self.sort)
 
     def _named(self, sources: Iterable[Source]) -> tuple[Json, ...]:
-        return tuple({"source": name_of(self.fields, source.id), **source.members} for source in sources)
+        return tuple({"source": full_column_name(self.fields, source.id), **source.members} for source in sources)
 
     # Rows
 

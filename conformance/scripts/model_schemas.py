@@ -110,7 +110,7 @@ def source_id(fields: Sequence[Json], name: str) -> int:
     return int(field["id"])
 
 
-def name_of(fields: Sequence[Json], field_id: int) -> str | None:
+def full_column_name(fields: Sequence[Json], field_id: int) -> str | None:
     """Return the full name of a column at the top level or inside structs; None if it was dropped."""
     return next((name for id_, name in _names(fields) if id_ == field_id), None)
 

@@ -23,7 +23,7 @@ from conformance.table_io.local import plan_reading
 from conformance.table_io.read_tasks import arrow_schema, read_task
 from conformance.table_io.reading import Reading
 from conformance.table_io.spark_types import spark_batch, spark_schema
-from conformance.table_io.spark_worker import settle_in
+from conformance.table_io.spark_worker import prepare_worker
 from conformance.table_io.tables import load_table
 from spec_ref.expressions.predicates import TRUE, Predicate
 
@@ -89,16 +89,16 @@ def make_reader(reading: Reading) -> Callable[[Iterator[pa.RecordBatch]], Iterat
     """Return the function that executors apply to batches of tasks."""
 
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        settle_in()
+        prepare_worker()
         deletes = DeleteFiles(reading)
         for batch in batches:
             for sent in batch.column("task"):
-                yield from rows_of(sent.as_py(), reading, deletes)
+                yield from task_batches(sent.as_py(), reading, deletes)
 
     return read
 
 
-def rows_of(sent: Any, reading: Reading, deletes: DeleteFiles | None = None) -> Iterator[pa.RecordBatch]:
+def task_batches(sent: Any, reading: Reading, deletes: DeleteFiles | None = None) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a pickled task, in Arrow types that Spark supports."""
     task = pickle.loads(sent)  # noqa: S301 - made by the driver of this session
     return map(spark_batch, read_task(task, reading, deletes))

@@ -37,9 +37,9 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from conformance.table_io.local import plan_reading
 from conformance.table_io.read_tasks import arrow_schema
 from conformance.table_io.reading import Reading
-from conformance.table_io.spark import rows_of
+from conformance.table_io.spark import task_batches
 from conformance.table_io.spark_types import spark_schema
-from conformance.table_io.spark_worker import settle_in
+from conformance.table_io.spark_worker import prepare_worker
 from conformance.table_io.tables import load_table
 from spec_ref.data_types.types import BOOLEAN, INT, LONG, STRING
 from spec_ref.expressions.predicates import (
@@ -70,7 +70,7 @@ _COMPARED = frozenset({BOOLEAN, INT, LONG, STRING})
 """The types whose values mean the same in Spark and in Iceberg, and are passed as plain Python values."""
 
 
-def predicate_of(pushed: Filter, schema: Schema) -> Predicate | None:
+def to_predicate(pushed: Filter, schema: Schema) -> Predicate | None:
     """Convert a filter of Spark to an equivalent predicate; None if there is none."""
     name = ".".join(pushed.attribute) if hasattr(pushed, "attribute") else None
     column = None if name is None else schema.find_name(name)
@@ -138,7 +138,7 @@ class Reader(DataSourceReader):  # type: ignore[misc]
         """Use the filters that have an equivalent predicate, and return the others."""
         schema = plan_reading(load_table(self.location), **self.asked)[0].schema
         for pushed in filters:
-            predicate = predicate_of(pushed, schema)
+            predicate = to_predicate(pushed, schema)
             if predicate is None:
                 yield pushed
             else:
@@ -150,5 +150,5 @@ class Reader(DataSourceReader):  # type: ignore[misc]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, Task)
-        settle_in()
-        return rows_of(partition.value, partition.reading)
+        prepare_worker()
+        return task_batches(partition.value, partition.reading)

@@ -12,7 +12,7 @@ import sys
 import zipimport
 
 
-def settle_in() -> None:
+def prepare_worker() -> None:
     """Keep the cached contents of archives on the path, and hide imported objects from the garbage collector.
 
     A task calls this first. The archives of a session do not change while it runs.

@@ -60,7 +60,7 @@ class Backend(Protocol):
         facts: bool = False,
         lost: Callable[[Context, Any], Findings] | None = None,
     ) -> list[Emitted]:
-        """Run a check on every task; return what it emits except facts, which are kept for `grouped`.
+        """Run a check on every task; return what it emits except facts, which are kept for `check_groups`.
 
         Findings are combined, so that the result does not grow with the number of files.
 
@@ -78,11 +78,11 @@ class Backend(Protocol):
         """
         ...
 
-    def grouped(self, check: CheckBucket) -> list[tuple[Finding, ...]]:
+    def check_groups(self, check: CheckBucket) -> list[tuple[Finding, ...]]:
         """Run a check on the facts of every bucket, and forget the facts."""
         ...
 
-    def regrouped(self, function: Callable[[Iterable[Facts]], Iterator[Facts]]) -> None:
+    def regroup(self, function: Callable[[Iterable[Facts]], Iterator[Facts]]) -> None:
         """Replace the facts by the results of a function of the facts of every bucket."""
         ...
 

@@ -16,14 +16,14 @@ from conformance.validator.backend import Backend, Check, Stopped
 from conformance.validator.check_results import Emitted, Facts, Findings, ManifestSums, Miscounted, Seen, StatisticsRead
 from conformance.validator.context import Context, FilesTask, Level, ManifestTask, Members
 from conformance.validator.cross_files import check_bucket
-from conformance.validator.files import check_files_task, file_lost
+from conformance.validator.files import check_files_task, file_crash_finding
 from conformance.validator.manifest_lists import Listed, check_list, list_tasks, listed_otherwise, manifest_tasks
 from conformance.validator.manifests import check_manifest_task
 from conformance.validator.partition_statistics import (
     PartitionStatisticsTask,
     check_partition_statistics_task,
     partition_statistics_tasks,
-    statistics_lost,
+    statistics_crash_finding,
     statistics_rows,
 )
 from conformance.validator.process_isolation import Lost
@@ -98,12 +98,17 @@ class BelowMetadata:
         checked = frozenset(members.checked)
         sums = self._stage(context, check_manifest_task, tasks, "manifests", facts=True)
         self._stage(
-            context, check_partition_statistics_task, counting, "partition statistics", facts=True, lost=statistics_lost
+            context,
+            check_partition_statistics_task,
+            counting,
+            "partition statistics",
+            facts=True,
+            lost=statistics_crash_finding,
         )
         members = self._compared(members, counting, sums)
         locations = {task.number: task.location for task in tasks}
         check = functools.partial(check_bucket, context, members, locations)
-        for found in self.engine.grouped(check):
+        for found in self.engine.check_groups(check):
             self.tally.add(found)
         try:
             self._files(context, members, checked, counting, tasks, sums)
@@ -124,12 +129,14 @@ class BelowMetadata:
             files = list(_files_tasks(context, tasks, sums))
             has_positions = any(one.live.position_delete_files or one.live.vectors for one in sums.values())
             context = attrs.evolve(context, id_buckets=_id_buckets(sums.values()), has_position_deletes=has_positions)
-            self._stage(context, check_files_task, files, "files", facts=True, lost=file_lost)
-            self.engine.regrouped(functools.partial(live_ids, context, members))
+            self._stage(context, check_files_task, files, "files", facts=True, lost=file_crash_finding)
+            self.engine.regroup(functools.partial(live_ids, context, members))
             again = [one for one in counting if one.statistics.snapshot_id in members.by_positions]
             if again and context.level.includes(Level.ROWS):
-                self._stage(context, statistics_rows, again, "partition statistics", facts=True, lost=statistics_lost)
-            for twice in self.engine.grouped(functools.partial(check_ids, context, members)):
+                self._stage(
+                    context, statistics_rows, again, "partition statistics", facts=True, lost=statistics_crash_finding
+                )
+            for twice in self.engine.check_groups(functools.partial(check_ids, context, members)):
                 self.tally.add(twice)
             self._stage(context, check_statistics_task, statistics_tasks(context, checked), "statistics")
 

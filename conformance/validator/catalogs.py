@@ -73,7 +73,7 @@ def _variables(name: str) -> list[str]:
     return sorted(key for key in os.environ if key.upper().startswith(_prefix(name)))
 
 
-def explained(name: str, error: str) -> str:
+def explain_error(name: str, error: str) -> str:
     """Describe an error of a catalog, with the catalog's name and the places of its configuration.
 
     Args:
@@ -276,12 +276,12 @@ class Catalogs:
         except OSError as error:
             if name.catalog in self._processes:
                 self._processes.pop(name.catalog).close()
-            raise Unreadable(f"{name.location}: {explained(name.catalog, str(error))}") from None
+            raise Unreadable(f"{name.location}: {explain_error(name.catalog, str(error))}") from None
         if "error" not in answer:
             return answer
         if name.location in self._identifiers and not answer["error"].startswith(_UNREACHABLE):
             raise Unreadable(f"{name.location}: catalog {name.catalog}: {answer['error']}")
-        raise Unreadable(f"{name.location}: {explained(name.catalog, answer['error'])}")
+        raise Unreadable(f"{name.location}: {explain_error(name.catalog, answer['error'])}")
 
 
 def from_catalog(location: str) -> str:

@@ -132,7 +132,7 @@ class Context:
             return None
 
     @property
-    def looks_at_positions(self) -> bool:
+    def needs_deleted_positions(self) -> bool:
         """Whether checks of files emit which of their rows are deleted."""
         return self.level.includes(Level.ROWS) and self.has_position_deletes
 

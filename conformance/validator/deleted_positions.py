@@ -59,7 +59,7 @@ class Origin:
     """The data sequence number; None if it is not known."""
 
     data_file: DataFile = attrs.field(eq=False)
-    """The file, without the fields that `slim` leaves out."""
+    """The file, without the fields that `keep_scope_fields` leaves out."""
 
     spec: PartitionSpec = attrs.field(eq=False)
     snapshot: int | None = attrs.field(eq=False, default=None)
@@ -80,7 +80,7 @@ _COUNTS = ("column_sizes", "value_counts", "null_value_counts", "nan_value_count
 _PATHS = frozenset({FILE_PATH})
 
 
-def slim(data_file: DataFile) -> DataFile:
+def keep_scope_fields(data_file: DataFile) -> DataFile:
     """Reduce a file to the fields that determine to which data files position deletes apply."""
     bounds = {
         name: {key: value for key, value in (getattr(data_file, name) or {}).items() if key in _PATHS}
@@ -128,7 +128,12 @@ def fact_origin(place: Place) -> Origin:
     spec = PartitionSpec(place.spec_id or 0) if place.spec is None else place.spec
     entry = place.entry
     return Origin(
-        place.task.number, place.number, entry.sequence_number, slim(place.data_file), spec, entry.snapshot_id
+        place.task.number,
+        place.number,
+        entry.sequence_number,
+        keep_scope_fields(place.data_file),
+        spec,
+        entry.snapshot_id,
     )
 
 

@@ -13,7 +13,7 @@ import attrs
 from conformance.validator.finding import finding
 from conformance.validator.run import Snapshots, TableReport, read_root
 from conformance.validator.stall_timeout import FILE_SECONDS
-from conformance.validator.table_root import Unreadable, place_of
+from conformance.validator.table_root import Unreadable, normalize_location
 from spec_ref.checks.findings import Finding, Tally
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
@@ -118,8 +118,8 @@ def changes(old: TableMetadata, new: TableMetadata, old_file: str, file: str) ->
     yield from _partition_values(old, new, changed)
     yield from _snapshots(old, new, changed)
     logged = [entry.metadata_file for entry in new.metadata_log]
-    named = {place_of(one) for one in (*logged, file)}
-    if logged and place_of(old_file) not in named and new.last_updated_ms > old.last_updated_ms:
+    named = {normalize_location(one) for one in (*logged, file)}
+    if logged and normalize_location(old_file) not in named and new.last_updated_ms > old.last_updated_ms:
         path, expected = "/metadata-log", old_file
         yield changed(
             "TMD018",

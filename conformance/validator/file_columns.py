@@ -9,7 +9,7 @@ import attrs
 from conformance.validator.context import Context
 from conformance.validator.data_file_reader import OpenedFile
 from conformance.validator.file_places import Place
-from conformance.validator.finding import finding, of
+from conformance.validator.finding import finding, from_violation
 from conformance.validator.values import same_type, stored_otherwise
 from spec_ref.checks.findings import Finding
 from spec_ref.core.errors import abbreviated_repr
@@ -147,7 +147,7 @@ def _column(
         )
     elif not opened.by_name:  # an imported file follows the conventions of its writer
         for one in stored:
-            yield of(attrs.evolve(one, path=name, found=abbreviated_repr(_brief(type_))), file=location)
+            yield from_violation(attrs.evolve(one, path=name, found=abbreviated_repr(_brief(type_))), file=location)
 
 
 def _brief(type_: Type) -> str:

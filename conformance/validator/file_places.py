@@ -41,7 +41,7 @@ class Place:
     def data_file(self) -> DataFile:
         return self.entry.data_file
 
-    def said(self, attribute: str) -> str:
+    def entry_field_path(self, attribute: str) -> str:
         """Return the path of a field of the entry."""
         return f"/{self.number}/data_file/{attribute}"
 
@@ -53,7 +53,7 @@ def encrypted(place: Place, reason: str = "") -> Finding:
         "DFL018",
         f"{message}: {reason}" if reason else message,
         file=place.manifest,
-        path=place.said("key_metadata"),
+        path=place.entry_field_path("key_metadata"),
         found=InFull(place.data_file.file_path),
         aspect="encrypted",
     )
@@ -65,7 +65,7 @@ def not_read(place: Place, error: FileAccessError) -> Finding:
         "DFL002",
         f"the file cannot be read: {error.reason}",
         file=place.manifest,
-        path=place.said("file_path"),
+        path=place.entry_field_path("file_path"),
         found=InFull(place.data_file.file_path),
         aspect="unreadable",
     )
@@ -89,7 +89,7 @@ def wrong_size(place: Place, size: int) -> Finding:
         "DFL006",
         "file_size_in_bytes differs from the size of the file",
         file=place.manifest,
-        path=place.said("file_size_in_bytes"),
+        path=place.entry_field_path("file_size_in_bytes"),
         found=place.data_file.file_size_in_bytes,
         expected=str(size),
         aspect="mismatch",

@@ -15,9 +15,9 @@ from conformance.validator.data_file_reader import OpenedFile, open_file
 from conformance.validator.deleted_positions import targets
 from conformance.validator.file_columns import column_findings
 from conformance.validator.file_places import Place, damaged, encrypted, not_read, wrong_size
-from conformance.validator.finding import all_of, finding
+from conformance.validator.finding import finding, from_violations
 from conformance.validator.fingerprints import Evidence, suspect
-from conformance.validator.manifests import load, writer_of
+from conformance.validator.manifests import load, probable_writer
 from conformance.validator.process_isolation import ENDED
 from conformance.validator.read_ahead import ReadAhead
 from conformance.validator.rows import row_findings
@@ -42,7 +42,7 @@ def check_files_task(context: Context, task: FilesTask) -> Iterator[Emitted]:
         return  # reported by the check of the manifest
     tally, features, writers = Tally(), set[str](), set[str]()
     manifest = opened.manifest
-    listed_by = writer_of(context, manifest)
+    listed_by = probable_writer(context, manifest)
     try:
         yield from _positions_facts(context, task, manifest)
         with ReadAhead(context.connections) as ahead:
@@ -63,11 +63,11 @@ def check_files_task(context: Context, task: FilesTask) -> Iterator[Emitted]:
 
 def _miscounted(place: Place, found: Iterable[Finding]) -> Iterator[Miscounted]:
     """By how much the entry miscounts the rows of its file: the counts of summaries are judged without it."""
-    entry, path = place.entry, place.said("record_count")
+    entry, path = place.entry, place.entry_field_path("record_count")
     for one in found:
-        said = one.violation
-        if said.requirement == "DFL005" and said.path == path and said.expected is not None:
-            difference = int(said.expected) - entry.data_file.record_count
+        violation = one.violation
+        if violation.requirement == "DFL005" and violation.path == path and violation.expected is not None:
+            difference = int(violation.expected) - entry.data_file.record_count
             rows = Sums(**{_COUNTED_AS[entry.data_file.content]: difference})
             added_by = entry.snapshot_id if entry.status is EntryStatus.ADDED else None
             yield Miscounted(place.task.number, added_by, rows)
@@ -109,7 +109,7 @@ def _in_time(
         return [not_read(place, error)], None, set(), []
 
 
-def file_lost(context: Context, task: FilesTask) -> Findings:
+def file_crash_finding(context: Context, task: FilesTask) -> Findings:
     """Return the finding for the one file of a task, whose check crashed the process."""
     opened = load(context, task.manifest)
     assert not isinstance(opened, Finding)
@@ -130,7 +130,7 @@ _DAMAGED = {
 
 def _positions_facts(context: Context, task: FilesTask, manifest: Manifest) -> Iterator[Facts]:
     """Yield the data files that position deletes may name, and the positions of vectors that were removed."""
-    if not context.looks_at_positions:
+    if not context.needs_deleted_positions:
         return
     places = [
         Place(entry, manifest.spec, task.manifest, number, manifest.spec_id)
@@ -194,8 +194,8 @@ def check_file(
         return list(damaged(place, error.violation)), None
     writer = suspect(Evidence(created_by=opened.created_by)) or ""
     found = list(_described(place, opened))
-    found += all_of(opened.unreadable, file=location)
-    found += tolerate(all_of(opened.faults, file=location))
+    found += from_violations(opened.unreadable, file=location)
+    found += tolerate(from_violations(opened.faults, file=location))
     found += column_findings(context, place, opened)
     if opened.by_name:
         features.add("no-field-ids")
@@ -217,9 +217,16 @@ def _each_once(findings: Iterable[Finding]) -> list[Finding]:
     """Remove findings that repeat an earlier one of the same place: the footer and the rows may show the same."""
     seen: dict[tuple[str | None, ...], Finding] = {}
     for number, one in enumerate(findings):
-        said = one.violation
-        about_value = said.found is not None or said.expected is not None
-        key = (said.requirement, said.file, said.path, said.found, said.expected, None if about_value else str(number))
+        violation = one.violation
+        about_value = violation.found is not None or violation.expected is not None
+        key = (
+            violation.requirement,
+            violation.file,
+            violation.path,
+            violation.found,
+            violation.expected,
+            None if about_value else str(number),
+        )
         seen.setdefault(key, one)
     return list(seen.values())
 
@@ -243,7 +250,7 @@ def _described(place: Place, opened: OpenedFile) -> Iterator[Finding]:
             "DFL005",
             "record_count differs from the number of rows in the file",
             file=place.manifest,
-            path=place.said("record_count"),
+            path=place.entry_field_path("record_count"),
             found=data_file.record_count,
             expected=str(opened.record_count),
             aspect="mismatch",
@@ -254,7 +261,7 @@ def _described(place: Place, opened: OpenedFile) -> Iterator[Finding]:
             "DFL019",
             "an element of split_offsets is not the start of a row group or stripe",
             file=place.manifest,
-            path=place.said("split_offsets"),
+            path=place.entry_field_path("split_offsets"),
             found=offsets,
             expected=f"some of {opened.offsets}",
             aspect="no-boundary",
@@ -267,7 +274,7 @@ def _described(place: Place, opened: OpenedFile) -> Iterator[Finding]:
         for attribute, code, counted, message in pairs:
             recorded = (getattr(data_file, attribute) or {}).get(field_id)
             if recorded is not None and counted is not None and recorded != counted:
-                path = place.said(f"{attribute}/{field_id}")
+                path = place.entry_field_path(f"{attribute}/{field_id}")
                 yield finding(
                     code,
                     message,
@@ -283,7 +290,7 @@ def _described(place: Place, opened: OpenedFile) -> Iterator[Finding]:
                 "DFL011",
                 "the column size differs from the footer",
                 file=place.manifest,
-                path=place.said(f"column_sizes/{field_id}"),
+                path=place.entry_field_path(f"column_sizes/{field_id}"),
                 found=recorded,
                 expected=str(chunk.size),
                 aspect="footer-mismatch",

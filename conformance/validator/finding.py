@@ -38,14 +38,14 @@ def finding(
     )
 
 
-def of(problem: Violation, *, file: str, under: str = "") -> Finding:
+def from_violation(problem: Violation, *, file: str, under: str = "") -> Finding:
     """Make a finding from a violation in a file."""
     return rated(attrs.evolve(problem, file=file, path=under + problem.path))
 
 
-def all_of(problems: Iterable[Violation], *, file: str, under: str = "") -> Iterator[Finding]:
+def from_violations(problems: Iterable[Violation], *, file: str, under: str = "") -> Iterator[Finding]:
     """Make findings from violations in a file."""
-    return (of(problem, file=file, under=under) for problem in problems)
+    return (from_violation(problem, file=file, under=under) for problem in problems)
 
 
 def rated(problem: Violation) -> Finding:

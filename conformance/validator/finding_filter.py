@@ -14,7 +14,7 @@ from conformance.core.failures import UsageError
 from conformance.rules import find_check, registry, retired
 from conformance.rules.old_messages import check_by_message
 from conformance.validator.run import TableReport
-from conformance.validator.table_root import place_of
+from conformance.validator.table_root import normalize_location
 from spec_ref.checks.findings import Finding, Severity
 from spec_ref.requirements import register
 
@@ -88,7 +88,7 @@ def _is_named(finding: Finding, names: tuple[str, ...]) -> bool:
 
 def _table(location: str) -> str:
     """Normalize the location of a table, so that a baseline applies however the location is written."""
-    place = place_of(location)
+    place = normalize_location(location)
     return location if isinstance(place, str) else "|".join((place.scheme, place.authority, place.path.rstrip("/")))
 
 

@@ -13,7 +13,7 @@ from conformance.core.failures import NotExamined
 from conformance.validator.backend import Check, CheckBucket, Progress, Stopped, quiet
 from conformance.validator.check_results import Emitted, Facts, Findings
 from conformance.validator.context import Context
-from conformance.validator.process_isolation import IsolatedRunner, Lost, manifest_lost
+from conformance.validator.process_isolation import IsolatedRunner, Lost, manifest_crash_finding
 from spec_ref.checks.findings import Finding, Tally
 
 T = TypeVar("T")
@@ -35,19 +35,19 @@ class Local:
     shares_files = True
 
     def __init__(
-        self, workers: int = 1, progress: Progress = quiet, held_bytes: int = HELD_BYTES, *, apart: bool = False
+        self, workers: int = 1, progress: Progress = quiet, held_bytes: int = HELD_BYTES, *, isolated: bool = False
     ) -> None:
         """Make the engine.
 
         Args:
-            workers: the number of processes; 1 checks in this process, unless `apart`.
+            workers: the number of processes; 1 checks in this process, unless `isolated`.
             progress: called for every task that is done.
             held_bytes: how many bytes of facts are held in memory.
-            apart: whether files are always opened in other processes, so that no file can crash this one.
+            isolated: whether files are always opened in other processes, so that no file can crash this one.
         """
         self.workers = workers
         self.connections = max(CONNECTIONS // workers, 1)
-        self.apart = apart
+        self.isolated = isolated
         self.progress = progress
         self.few_tasks = FEW_TASKS
         self._spool = Spool(held_bytes)
@@ -86,13 +86,17 @@ class Local:
     def _results(
         self, context: Context, check: Check, tasks: Sequence[Any], lost: Lost | None
     ) -> Iterator[Iterable[Emitted]]:
-        apart = lost is not None and self.apart
-        if apart or (self.workers > 1 and len(tasks) >= self.few_tasks):
+        isolated = lost is not None and self.isolated
+        if isolated or (self.workers > 1 and len(tasks) >= self.few_tasks):
             workers = min(self.workers, len(tasks))
-            return IsolatedRunner(context, check, workers, lost or manifest_lost).results(tasks) if tasks else iter(())
+            return (
+                IsolatedRunner(context, check, workers, lost or manifest_crash_finding).results(tasks)
+                if tasks
+                else iter(())
+            )
         return (check(context, task) for task in tasks)
 
-    def grouped(self, check: CheckBucket) -> list[tuple[Finding, ...]]:
+    def check_groups(self, check: CheckBucket) -> list[tuple[Finding, ...]]:
         made = []
         buckets = self._spool.buckets()
         for done, bucket in enumerate(buckets, start=1):
@@ -101,7 +105,7 @@ class Local:
         self._spool.clear()
         return made
 
-    def regrouped(self, function: Callable[[Iterable[Facts]], Iterator[Facts]]) -> None:
+    def regroup(self, function: Callable[[Iterable[Facts]], Iterator[Facts]]) -> None:
         made = Spool(self._spool.limit)
         for bucket in self._spool.buckets():
             for facts in function(self._spool.take(bucket)):

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from conformance.validator.context import Context, ManifestTask
-from conformance.validator.finding import finding, of
+from conformance.validator.finding import finding, from_violation
 from spec_ref.checks.findings import Finding
 from spec_ref.columnar.manifests.entry_columns import ManifestColumns
 from spec_ref.core.errors import SpecError
@@ -189,10 +189,12 @@ class Listing:
                 try:
                     column = delete_column(field_id, self.context.metadata.schemas)
                 except SpecError as error:
-                    yield of(error.violation, file=self.task.location, under=path)
+                    yield from_violation(error.violation, file=self.task.location, under=path)
                 else:
                     problem = float_problem(column)
-                    yield from () if problem is None else (of(problem, file=self.task.location, under=path),)
+                    yield from (
+                        () if problem is None else (from_violation(problem, file=self.task.location, under=path),)
+                    )
         if not POSITION_DELETE_FILES.may_be_added(self.context.metadata.format_version):
             yield from self._new_position_deletes(columns)
 

@@ -19,7 +19,7 @@ from conformance.table_io.encryption import UnsupportedEncryption, decrypt_check
 from conformance.table_io.file_access import FileAccessError, read_bytes, split_location
 from conformance.validator.check_results import Emitted, Facts, Findings, ManifestSums, Sums
 from conformance.validator.context import Context, ManifestTask
-from conformance.validator.finding import all_of, finding, rated
+from conformance.validator.finding import finding, from_violations, rated
 from conformance.validator.fingerprints import Evidence, suspect
 from conformance.validator.manifest_list_consistency import Listing
 from conformance.validator.partition_statistics import partition_facts
@@ -152,7 +152,7 @@ def check_manifest_task(context: Context, task: ManifestTask) -> Iterator[Emitte
         return
     data, length = opened.data, opened.length
     manifest = _with_listing(opened.manifest, task, length)
-    writer = writer_of(context, manifest)
+    writer = probable_writer(context, manifest)
     if task.checked:
         tally.add(_header_findings(context, task, data, manifest))
         tally.add(_promoted_sources(context, task, manifest))
@@ -187,7 +187,7 @@ def check_manifest_task(context: Context, task: ManifestTask) -> Iterator[Emitte
     yield attrs.evolve(sums.made(manifest, writer), whole=whole)
 
 
-def writer_of(context: Context, manifest: Manifest) -> str | None:
+def probable_writer(context: Context, manifest: Manifest) -> str | None:
     """Return the probable writer of a manifest, which committed the snapshot that added it."""
     listed = manifest.manifest_file
     snapshot = None if listed is None else context.snapshots.get(listed.added_snapshot_id)
@@ -217,7 +217,7 @@ def _header_findings(context: Context, task: ManifestTask, data: bytes, manifest
     yield from tolerate(check_manifest(bare, specs=specs, file=task.location))
     metadata = context.metadata
     schemas = (*metadata.schemas, *(() if metadata.schema is None else (metadata.schema,)))
-    yield from all_of(
+    yield from from_violations(
         header_contradictions(manifest.header, schemas, context.specs, metadata.format_version), file=task.location
     )
 

@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 import pyarrow.compute as pc
 
-from conformance.validator.finding import of, rated
+from conformance.validator.finding import from_violation, rated
 from spec_ref.checks.findings import Finding
 from spec_ref.columnar.arrow_values import to_python_values
 from spec_ref.columnar.encodings.variant.shredding import unshred
@@ -129,7 +129,7 @@ class Beyond:
         for problem in self.problems.values():
             attribute, _, path = problem.path.partition("#")
             if not attribute.endswith("_bounds"):
-                yield of(problem, file=location, under=name)
+                yield from_violation(problem, file=location, under=name)
                 continue
             where = f"{entry}{attribute}/{field_id}" + (f"#{path}" if path else "")
             yield rated(attrs.evolve(problem, file=manifest, path=where))

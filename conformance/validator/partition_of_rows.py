@@ -50,7 +50,7 @@ class PartitionOfRows:
         compared = None if is_data else place.data_file.equality_ids  # other columns are ignored (DEL021)
         self.wrong: dict[int, Any] = {}
         self.early: set[int] = set()
-        """Fields whose only wrong values are those that `early_in_orc` accepts."""
+        """Fields whose only wrong values are those that `is_orc_second_off` accepts."""
 
         self.fields: list[tuple[int, str, Transform, tuple[int, ...], Type]] = []
         self.void: dict[int, tuple[str, Transform]] = {}
@@ -86,7 +86,7 @@ class PartitionOfRows:
         def fits(one: Any) -> bool:
             return bool(comparable_value(transform.apply(type_, one)) == wanted)
 
-        return fits(value) or (value is not None and early_in_orc(type_, value, fits))
+        return fits(value) or (value is not None and is_orc_second_off(type_, value, fits))
 
     def findings(self) -> Iterator[Finding]:
         named = {field_id: (name, transform) for field_id, name, transform, _, _ in self.fields} | self.void
@@ -129,7 +129,7 @@ def _distinct(values: Sequence[Any]) -> list[Any]:
     return list({comparable_value(value): value for value in values}.values())
 
 
-def early_in_orc(type_: Type, value: Any, fits: Callable[[Any], bool]) -> bool:
+def is_orc_second_off(type_: Type, value: Any, fits: Callable[[Any], bool]) -> bool:
     """Return whether a timestamp of an ORC file would be right one second earlier, within the second before 1970.
 
     The ORC library for Java writes such instants one second late, so that they cannot be distinguished.

@@ -20,7 +20,7 @@ from conformance.table_io.reading import in_file
 from conformance.validator.check_results import Emitted, Facts, Findings, StatisticsRead
 from conformance.validator.context import Context, ManifestTask
 from conformance.validator.data_file_reader import OpenedFile, open_file
-from conformance.validator.finding import InFull, all_of, finding
+from conformance.validator.finding import InFull, finding, from_violations
 from conformance.validator.process_isolation import ENDED
 from conformance.validator.stall_timeout import Stalled, alive, within
 from conformance.validator.values import partition_values, same_type
@@ -226,7 +226,7 @@ def _check(context: Context, task: PartitionStatisticsTask) -> Iterator[Emitted]
     except FileAccessError as error:
         tally.add([_not_read(context, task, error)])
     except SpecError as error:
-        tally.add(all_of([error.violation], file=location))
+        tally.add(from_violations([error.violation], file=location))
     yield Findings(tally.findings())
 
 
@@ -247,7 +247,7 @@ def _not_read(context: Context, task: PartitionStatisticsTask, error: FileAccess
     )
 
 
-def statistics_lost(context: Context, task: PartitionStatisticsTask) -> Findings:
+def statistics_crash_finding(context: Context, task: PartitionStatisticsTask) -> Findings:
     """Return the finding for a file whose check crashed the process."""
     location = task.statistics.statistics_path
     try:
@@ -378,12 +378,12 @@ def _rows(
             try:
                 read = read_row(row, unified, version)
             except SpecError as error:
-                tally.add(all_of([error.violation], file=location, under=f"/{place}"))
+                tally.add(from_violations([error.violation], file=location, under=f"/{place}"))
             else:
-                tally.add(all_of(check_row(read, f"/{place}", version), file=location))
+                tally.add(from_violations(check_row(read, f"/{place}", version), file=location))
                 tally.add(_spec(context, read, location, place))
                 if previous is not None:
-                    tally.add(all_of(check_order(previous, read, unified, f"/{place}"), file=location))
+                    tally.add(from_violations(check_order(previous, read, unified, f"/{place}"), file=location))
                 previous = read
             made.append(_fact(task, place, row, unified, read))
         first += batch.num_rows

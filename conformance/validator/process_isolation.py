@@ -53,7 +53,7 @@ Lost: TypeAlias = Callable[[Context, Any], Findings]
 """Makes the finding for a task whose process crashed and that has no smaller parts."""
 
 
-def manifest_lost(context: Context, task: Any) -> Findings:
+def manifest_crash_finding(context: Context, task: Any) -> Findings:
     """Return the finding for a manifest whose check crashed the process."""
     location = str(getattr(task, "location", task))
     return Findings((finding("MAN001", ENDED, file=location, aspect="process-ended"),))
@@ -62,7 +62,7 @@ def manifest_lost(context: Context, task: Any) -> Findings:
 class IsolatedRunner:
     """Runs one check on tasks in separate processes."""
 
-    def __init__(self, context: Context, check: Check, workers: int, lost: Lost = manifest_lost) -> None:
+    def __init__(self, context: Context, check: Check, workers: int, lost: Lost = manifest_crash_finding) -> None:
         self._context = context
         self._packed = pickle.dumps((context, check))
         self._workers = workers

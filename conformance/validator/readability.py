@@ -148,7 +148,7 @@ def readers(features: Iterable[str]) -> tuple[Reader, ...]:
     )
 
 
-def features_of(metadata: TableMetadata) -> frozenset[str]:
+def required_features(metadata: TableMetadata) -> frozenset[str]:
     """Return the features that readers need according to the metadata alone."""
     found = {f"format-v{int(metadata.format_version)}"}
     for column in metadata.current_schema.columns():

@@ -20,7 +20,7 @@ from conformance.validator.data_file_reader import OpenedFile
 from conformance.validator.file_places import Place
 from conformance.validator.finding import finding
 from conformance.validator.nested_bounds import Beyond
-from conformance.validator.partition_of_rows import PartitionOfRows, early_in_orc
+from conformance.validator.partition_of_rows import PartitionOfRows, is_orc_second_off
 from conformance.validator.row_ids import LAST_UPDATED, ROW_ID, RowIds, deleted_facts
 from conformance.validator.sorted_rows import Ascending, SortKey, ascending
 from conformance.validator.stall_timeout import alive
@@ -214,7 +214,7 @@ class _Checks:
         if self.deletes is not None and {FILE_PATH, POS} <= self.leaves.keys():
             paths, positions = (batch.column(self.leaves[field_id][0]) for field_id in (FILE_PATH, POS))
             self.deletes.add(paths, positions)
-            if self.context.looks_at_positions and not paths.null_count and not positions.null_count:
+            if self.context.needs_deleted_positions and not paths.null_count and not positions.null_count:
                 self.facts += deleted_facts(self.context, self.place.origin, paths, positions.to_numpy())
         if self.row_ids is not None:
             parts = {
@@ -225,13 +225,13 @@ class _Checks:
             self.row_ids.add(batch.length, parts)
 
     def findings(self) -> Iterator[Finding]:
-        data_file, said = self.place.data_file, self.place.said
+        data_file, entry_field_path = self.place.data_file, self.place.entry_field_path
         if self.rows != data_file.record_count:
             yield finding(
                 "DFL005",
                 "record_count differs from the number of rows in the file",
                 file=self.place.manifest,
-                path=said("record_count"),
+                path=entry_field_path("record_count"),
                 found=data_file.record_count,
                 expected=str(self.rows),
                 aspect="mismatch",
@@ -252,7 +252,9 @@ class _Checks:
             )
         for field_id, beyond in self.beyond.items():
             name = f"/{'/'.join(leaf_names(self.opened.struct, self.leaves[field_id][0]))}"
-            yield from beyond.findings(field_id, name, self.location, self.place.manifest, self.place.said("")[:-1])
+            yield from beyond.findings(
+                field_id, name, self.location, self.place.manifest, self.place.entry_field_path("")[:-1]
+            )
         if self.partition is not None:
             yield from self.partition.findings()
         if self.order is not None and self.order.broken is not None:
@@ -304,7 +306,7 @@ class _Checks:
                     code,
                     f"the {attribute} differ from the rows",
                     file=self.place.manifest,
-                    path=self.place.said(f"{attribute}/{field_id}"),
+                    path=self.place.entry_field_path(f"{attribute}/{field_id}"),
                     found=stored,
                     expected=str(counted),
                     aspect="row-mismatch-in-nested-orc" if nested else "row-mismatch",
@@ -337,13 +339,15 @@ class _Checks:
                 aspect = "exceeded"
                 if signed_order(type_, bound, extreme, is_lower=is_lower):
                     aspect = "exceeded-by-signed-uuid"
-                elif is_orc and not is_lower and early_in_orc(type_, extreme, functools.partial(operator.ge, bound)):
+                elif (
+                    is_orc and not is_lower and is_orc_second_off(type_, extreme, functools.partial(operator.ge, bound))
+                ):
                     aspect = "exceeded-in-orc-before-1970"
                 yield finding(
                     code,
                     f"a value is {'below' if is_lower else 'above'} the {end} bound",
                     file=self.place.manifest,
-                    path=self.place.said(f"{attribute}/{field_id}"),
+                    path=self.place.entry_field_path(f"{attribute}/{field_id}"),
                     found=bound,
                     expected=f"at {'most' if is_lower else 'least'} {abbreviated_repr(extreme)}",
                     aspect=aspect,

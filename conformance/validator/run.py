@@ -12,7 +12,7 @@ from conformance.table_io.file_access import read_bytes
 from conformance.table_io.tables import metadata_location
 from conformance.validator.backend import Backend, Stopped
 from conformance.validator.context import Context, Level
-from conformance.validator.readability import features_of
+from conformance.validator.readability import required_features
 from conformance.validator.stall_timeout import FILE_SECONDS, within
 from conformance.validator.table_root import Unreadable, claimed_version, hint_findings, is_metadata, location_findings
 from conformance.validator.tolerated import tolerate
@@ -165,7 +165,7 @@ def validate(
             reason=refused,
         )
     tally.add(location_findings(metadata, root, data))
-    features = features_of(metadata)
+    features = required_features(metadata)
     chosen = snapshots.chosen(metadata)
     if not level.includes(Level.MANIFESTS):
         return TableReport(

@@ -19,7 +19,7 @@ from pyspark import RDD, StorageLevel
 from pyspark.sql import SparkSession
 
 from conformance.core.failures import NotExamined
-from conformance.table_io.spark_worker import settle_in
+from conformance.table_io.spark_worker import prepare_worker
 from conformance.validator.backend import Check, CheckBucket, Progress, quiet
 from conformance.validator.check_results import Emitted, Facts, Findings
 from conformance.validator.context import Context
@@ -101,7 +101,7 @@ class Spark:
         self.progress(what, len(tasks), len(tasks))
         return _summed(found)
 
-    def grouped(self, check: CheckBucket) -> list[tuple[Finding, ...]]:
+    def check_groups(self, check: CheckBucket) -> list[tuple[Finding, ...]]:
         if not self._facts:
             return []
         facts = self.context.union(self._facts) if len(self._facts) > 1 else self._facts[0]
@@ -113,7 +113,7 @@ class Spark:
         self.progress("rules over several files", buckets, buckets)
         return found
 
-    def regrouped(self, function: Callable[[Iterable[Facts]], Iterator[Facts]]) -> None:
+    def regroup(self, function: Callable[[Iterable[Facts]], Iterator[Facts]]) -> None:
         if self._facts:
             facts = self.context.union(self._facts) if len(self._facts) > 1 else self._facts[0]
             buckets = min(self._buckets, MAX_PARTITIONS)
@@ -150,7 +150,7 @@ class Spark:
 
 
 def _mapped(context: Context, function: Callable[[Context, T], R], tasks: Iterable[T]) -> Iterator[R]:
-    settle_in()
+    prepare_worker()
     return (function(context, task) for task in tasks)
 
 
@@ -162,7 +162,7 @@ def _cause(text: str) -> str:
 
 def _run(context: Context, check: Check, tasks: Iterable[Any], lost: Lost | None) -> Iterator[Emitted]:
     """Check the tasks of a partition, and combine their findings."""
-    settle_in()
+    prepare_worker()
     tally = Tally()
     results: Iterable[Iterable[Emitted]] = (
         (check(context, task) for task in tasks)
@@ -197,7 +197,7 @@ def _remade(
 
 
 def _check_buckets(check: CheckBucket, buckets: Iterable[tuple[int, Iterable[Facts]]]) -> Iterator[tuple[Finding, ...]]:
-    settle_in()
+    prepare_worker()
     tally = Tally()
     for _, facts in buckets:
         tally.add(check(facts))

@@ -80,6 +80,6 @@ def alive() -> None:
         work.seen = time.monotonic()
 
 
-def anything_left_behind() -> bool:
+def has_abandoned_thread() -> bool:
     """Return whether an abandoned thread still waits for a file, which may keep the process from ending."""
     return any(thread.is_alive() for thread in _left_behind)

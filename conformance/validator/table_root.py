@@ -80,7 +80,7 @@ def _begins_as_object(data: bytes) -> bool:
     return first.lstrip(b" \t\r\n").startswith(b"{")
 
 
-def place_of(location: str) -> Place | str:
+def normalize_location(location: str) -> Place | str:
     """Normalize a location, so that two spellings of one file are equal."""
     try:
         return split_location(location)
@@ -98,9 +98,9 @@ def location_findings(metadata: TableMetadata, root: str, data: bytes) -> Iterat
             found=root,
             expected="a name that ends with .gz.metadata.json",
         )
-    listed = [place_of(entry.metadata_file) for entry in metadata.metadata_log]
-    if place_of(root) in listed:
-        path = f"/metadata-log/{listed.index(place_of(root))}/metadata-file"
+    listed = [normalize_location(entry.metadata_file) for entry in metadata.metadata_log]
+    if normalize_location(root) in listed:
+        path = f"/metadata-log/{listed.index(normalize_location(root))}/metadata-file"
         yield finding(
             "TMD018",
             "the metadata log names the current metadata file",
@@ -123,7 +123,7 @@ def hint_findings(location: str, root: str, file_seconds: float = FILE_SECONDS) 
         root: the metadata file of the location.
         file_seconds: the time limit for a store without progress, in seconds.
     """
-    if place_of(location) == place_of(root):
+    if normalize_location(location) == normalize_location(root):
         return ()
     directory = root.rpartition("/")[0]
     with suppress(NotExamined):

@@ -9,7 +9,7 @@ import attrs
 from conformance.table_io.file_access import FileAccessError, read_bytes
 from conformance.validator.check_results import Emitted, Findings
 from conformance.validator.context import Context
-from conformance.validator.finding import InFull, all_of, finding
+from conformance.validator.finding import InFull, finding, from_violations
 from conformance.validator.stall_timeout import within
 from spec_ref.checks.findings import Finding
 from spec_ref.statistics.table import check_statistics_file
@@ -55,4 +55,4 @@ def _findings(context: Context, task: StatisticsTask) -> Iterator[Finding]:
         return
     for problem in check_statistics_file(statistics, data):
         own = problem.requirement.startswith("STA")
-        yield from all_of([problem], file=metadata if own else location, under=path if own else "")
+        yield from from_violations([problem], file=metadata if own else location, under=path if own else "")

@@ -14,7 +14,7 @@ from conformance.table_io.file_access import FileAccessError, read_bytes
 from conformance.validator.check_results import Facts
 from conformance.validator.context import Context
 from conformance.validator.file_places import Place, damaged, encrypted, not_read, wrong_size
-from conformance.validator.finding import all_of, rated
+from conformance.validator.finding import from_violations, rated
 from conformance.validator.read_ahead import ReadAhead
 from conformance.validator.row_ids import deleted_facts
 from spec_ref.checks.findings import Finding
@@ -99,10 +99,10 @@ def vector_findings(context: Context, place: Place, facts: list[Facts], ahead: R
         yield rated(attrs.evolve(error.violation, file=location))
         return
     mine = _first_of(file, data_file)
-    yield from all_of((one for one in problems if _concerns(one, file, mine)), file=location)
+    yield from from_violations((one for one in problems if _concerns(one, file, mine)), file=location)
     if data_file.content_offset is None or data_file.content_size_in_bytes is None:
         return  # reported by the rules over entries
-    if context.looks_at_positions:
+    if context.needs_deleted_positions:
         facts += vector_facts(context, place, file, "deleted")
     reported = {(one.requirement, one.aspect) for one in problems}
     for problem in check_reference(
@@ -113,7 +113,7 @@ def vector_findings(context: Context, place: Place, facts: list[Facts], ahead: R
         record_count=data_file.record_count,
     ):
         if (problem.requirement, problem.aspect) not in reported:
-            yield from all_of([problem], file=place.manifest, under=f"/{place.number}/data_file")
+            yield from from_violations([problem], file=place.manifest, under=f"/{place.number}/data_file")
 
 
 def _first_of(file: PuffinFile, data_file: DataFile) -> int | None:

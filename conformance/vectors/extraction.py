@@ -12,7 +12,7 @@ from attrs import frozen
 
 from conformance.core.failures import HarnessFault, UsageError
 from conformance.vectors import vector_files
-from conformance.vectors.golden_places import FOLDER, LOCATION, PLACE, location_of
+from conformance.vectors.golden_places import FOLDER, LOCATION, PLACE, absolute_location
 from conformance.vectors.golden_tables import INDEX, index, names, table_files
 from conformance.vectors.relocation.check import complaints
 from conformance.vectors.relocation.paths import Paths
@@ -50,7 +50,7 @@ def extract(source: Path, folder: Path, location: str | None = None) -> Extracte
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder}: must be empty or not exist")
-    place = location if location is not None else f"{location_of(folder)}/{FOLDER}"
+    place = location if location is not None else f"{absolute_location(folder)}/{FOLDER}"
     if any(letter in '"\\' or ord(letter) < 32 for letter in place) or place.endswith("/"):
         raise UsageError(f"{place!r}: the name has characters that locations cannot contain")
     tables = folder / FOLDER

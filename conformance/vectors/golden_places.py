@@ -30,13 +30,13 @@ def named_place(folder: Path) -> str:
         stated = parse_json(path.read_bytes())["location"]
     except (OSError, ValueError, KeyError, TypeError):
         raise UsageError(f"{path}: must be an object with a location") from None
-    here = location_of(path.parent)
+    here = absolute_location(path.parent)
     if stated != here:  # vectors may only cause reads below their own folder, whatever they name
         raise UsageError(f"{path}: the vectors were extracted to {stated!r}; extract them again to read them in {here}")
     return here
 
 
-def location_of(folder: Path) -> str:
+def absolute_location(folder: Path) -> str:
     """Return a folder in the form of locations in tables: absolute, with slashes, without symbolic links.
 
     Raises:

@@ -31,7 +31,7 @@ from conformance.core.lazy_imports import lazy_imports
 from conformance.engine_setup.environments import exclusive, home
 from conformance.operations.protocol import Answer, Crashed, Ok, Refused, Unsupported
 from conformance.vectors import Vector, shipped
-from conformance.vectors.golden_places import FOLDER, PLACE, location_of, named_place
+from conformance.vectors.golden_places import FOLDER, PLACE, absolute_location, named_place
 from conformance.vectors.relocation.paths import Paths
 
 with lazy_imports():
@@ -160,7 +160,7 @@ def materialize_for(vectors: Iterable[Vector], place: Path = PLACE) -> Located:
 
 def located(place: Path) -> Located:
     """Return the mapping from the location that vectors name to a folder."""
-    return Located() if place == PLACE else Located(Paths(PLACE.as_posix(), location_of(place)))
+    return Located() if place == PLACE else Located(Paths(PLACE.as_posix(), absolute_location(place)))
 
 
 def materialize(wanted: Iterable[str] | None = None, source: Path | None = None, place: Path = PLACE) -> None:
@@ -184,7 +184,7 @@ def materialize(wanted: Iterable[str] | None = None, source: Path | None = None,
         _own(place.parent)
     else:
         place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        location_of(place)
+        absolute_location(place)
     _own(place)
     with exclusive(place.parent / f"{place.name}.lock"):
         for name, known in indexes.items():
@@ -240,7 +240,7 @@ def _made_file(place: Path, name: str) -> Path:
 
 def _digest(place: Path, files: dict[str, str]) -> str:
     """Return a digest of the inputs from which a relocated table is made."""
-    return hashlib.sha256(json.dumps([MADE_BY, location_of(place), files], sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps([MADE_BY, absolute_location(place), files], sort_keys=True).encode()).hexdigest()
 
 
 def _has(table: Path, files: Mapping[str, str | None]) -> bool:
@@ -282,7 +282,7 @@ def moved_files(source: Path, files: dict[str, str], place: Path) -> dict[str, b
     found = table_files(source, files)
     if place == PLACE:
         return found
-    return relocated_tables.relocate(found, source.name, Paths(PLACE.as_posix(), location_of(place))).files
+    return relocated_tables.relocate(found, source.name, Paths(PLACE.as_posix(), absolute_location(place))).files
 
 
 def _put(source: Path, place: Path, files: dict[str, str]) -> None:

@@ -144,43 +144,43 @@ def _names(decoded: JsonObject) -> Iterator[str]:
 # Schemas
 
 
-def schema_of(decoded: JsonObject) -> JsonObject:
+def encode_schema(decoded: JsonObject) -> JsonObject:
     """Return the JSON of a schema from its rows."""
     below: dict[int | None, list[JsonObject]] = {}
     for row in decoded["fields"]:
         below.setdefault(row["parent"], []).append(row)
 
-    def type_of(row: JsonObject) -> JsonObject | str:
+    def encode_type(row: JsonObject) -> JsonObject | str:
         if isinstance(row["type"], dict):
             return spelled(row["type"])
         children = below.get(row["id"], [])
         match row["type"]:
             case "struct":
-                return {"type": "struct", "fields": list(map(field_of, children))}
+                return {"type": "struct", "fields": list(map(encode_field, children))}
             case "list":
                 (element,) = children
                 known = {"element-id": element["id"], "element-required": element["required"]}
-                return {"type": "list", **known, "element": type_of(element)}
+                return {"type": "list", **known, "element": encode_type(element)}
             case "map":
                 key, value = children
                 known = {"key-id": key["id"], "value-id": value["id"], "value-required": value["required"]}
-                return {"type": "map", **known, "key": type_of(key), "value": type_of(value)}
+                return {"type": "map", **known, "key": encode_type(key), "value": encode_type(value)}
         return spelled(decoded_type(row["type"]))
 
-    def field_of(row: JsonObject) -> JsonObject:
-        field = {"id": row["id"], "name": row["name"], "required": row["required"], "type": type_of(row)}
+    def encode_field(row: JsonObject) -> JsonObject:
+        field = {"id": row["id"], "name": row["name"], "required": row["required"], "type": encode_type(row)}
         return field if row["doc"] is None else {**field, "doc": row["doc"]}
 
     schema: JsonObject = {
         "type": "struct",
         "schema-id": decoded["schema-id"],
-        "fields": list(map(field_of, below.get(None, []))),
+        "fields": list(map(encode_field, below.get(None, []))),
     }
     ids = decoded["identifier-field-ids"]
     return {**schema, "identifier-field-ids": ids} if ids else schema
 
 
-def rows_of(schema: JsonObject) -> JsonObject:
+def decode_schema(schema: JsonObject) -> JsonObject:
     """Return the rows of a schema."""
 
     def walk(
@@ -208,7 +208,7 @@ def rows_of(schema: JsonObject) -> JsonObject:
     return {"schema-id": schema.get("schema-id", 0), "identifier-field-ids": ids, "fields": rows}
 
 
-def metadata_of(schema: JsonObject, version: int) -> JsonObject:
+def empty_table_metadata(schema: JsonObject, version: int) -> JsonObject:
     """Return the metadata of an empty table with a schema."""
     ids = [int(one) for one in re.findall(r'"(?:id|element-id|key-id|value-id)": (-?\d+)', json.dumps(schema))]
     return {
@@ -312,11 +312,11 @@ def _type_vector(case: JsonObject) -> _Parts:
 def _schema_vector(case: JsonObject) -> _Parts:
     text = json.dumps(case["input"])
     version = 3 if any(V3.search(word) for word in re.findall(r'"type": "([^"]*)"', text)) else 2
-    args = {"metadata": metadata_of(case["input"], version), "select": ["schemas"]}
+    args = {"metadata": empty_table_metadata(case["input"], version), "select": ["schemas"]}
     codes = ["IDF001", "IDF002", "IDF003", "JSC006"] if case["input"].get("identifier-field-ids") else ["JSC006"]
     if not case["valid"]:
         return args, [INVALID], [version], codes
-    return args, [{"ok": {"schemas": [schema_of(case["decoded"])]}}], [version], codes
+    return args, [{"ok": {"schemas": [encode_schema(case["decoded"])]}}], [version], codes
 
 
 def write_vectors(folder: Path, documents: dict[str, JsonObject]) -> None:
@@ -371,7 +371,10 @@ def _schema_case(vector: Vector) -> Iterator[tuple[str, JsonObject]]:
     new = sorted(name for name in names if V3.search(name))
     directory = new[0].replace("_", "-") if new else "core"
     case = {"id": vector.id, "valid": True, "input": {"type": "struct", "schema-id": 0, "fields": type_["fields"]}}
-    yield f"table-spec/schema/{directory}/cases.json", {**case, "decoded": rows_of(outcome["ok"] | {"schema-id": 0})}
+    yield (
+        f"table-spec/schema/{directory}/cases.json",
+        {**case, "decoded": decode_schema(outcome["ok"] | {"schema-id": 0})},
+    )
 
 
 def _directory(type_: Any) -> str:

@@ -247,7 +247,7 @@ def _schema_of(files: list[Path]) -> Path:
 NO_FILES = "no vector files in it"
 
 
-def findings_of(targets: list[Path]) -> list[Finding]:
+def lint_files(targets: list[Path]) -> list[Finding]:
     """Return the findings of vector files and folders of them."""
     files = list(_vector_files(targets))
     if not files:
@@ -265,7 +265,7 @@ def main(argv: list[str] | None = None) -> int:
         "targets", nargs="*", type=Path, metavar="FILE or FOLDER", help="default: the vectors of this version"
     )
     targets: list[Path] = parser.parse_args(argv).targets or [shipped()]
-    findings = findings_of(targets)
+    findings = lint_files(targets)
     for finding in findings:
         print(finding, file=sys.stderr if finding.of_usage else sys.stdout)
     if any(finding.fatal for finding in findings):

@@ -42,11 +42,11 @@ class DeferredSink:
         """The position in the file in bytes, including what is held back."""
         return self._passed + len(self._held or b"")
 
-    def hold_back(self) -> None:
-        """Pass nothing more on, until `take_held` is called."""
+    def hold(self) -> None:
+        """Pass nothing more on, until `release` is called."""
         self._held = bytearray()
 
-    def take_held(self) -> bytes:
+    def release(self) -> bytes:
         """Take what is held back; later writes are passed on."""
         held, self._held = bytes(self._held or b""), None
         return held

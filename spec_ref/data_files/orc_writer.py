@@ -78,9 +78,9 @@ class OrcWriter:
         if not self._out.tell():  # nothing was added, and then pyarrow writes no file at all
             self._writer.write(self._schema.empty_table())
         start = self._out.tell()
-        self._out.hold_back()
+        self._out.hold()
         self._writer.close()
-        tail = self._out.take_held()
+        tail = self._out.release()
         self._out.write(tail)
         known = PartialFile([(0, MAGIC), *self._out.parts, (start, tail)])
         sizes, offsets = orc_layout(known, self._schema, self._struct)
@@ -88,7 +88,7 @@ class OrcWriter:
 
     def abandon(self) -> None:
         """Stop writing; pyarrow would write the rest as soon as its writer is collected."""
-        self._out.hold_back()
+        self._out.hold()
         self._writer.is_open = False
 
 

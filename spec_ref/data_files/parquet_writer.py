@@ -66,10 +66,10 @@ class ParquetWriter:
         nothing = [pa.nulls(0, field.type) for field in self._schema]
         writer = self._writer(pa.RecordBatch.from_arrays(nothing, schema=self._schema))
         if self._is_completed:
-            self._out.hold_back()
+            self._out.hold()
         writer.close()
         if self._is_completed:
-            self._out.write(with_logical_types(self._out.take_held(), self._struct))
+            self._out.write(with_logical_types(self._out.release(), self._struct))
         footer = writer.writer.metadata
         ids = [field_id for field in self._struct.fields for field_id in _column_ids(field.type, field.id)]
         sizes = dict.fromkeys(ids, 0)
@@ -82,7 +82,7 @@ class ParquetWriter:
     def abandon(self) -> None:
         """Write no footer; pyarrow would write it as soon as its writer is collected."""
         if self._is_completed:
-            self._out.hold_back()
+            self._out.hold()
         if self._made is not None:
             self._made.is_open = False
 

@@ -24,7 +24,7 @@ def test_every_new_name_is_an_option_and_no_old_one_is() -> None:
 def test_arguments_get_the_new_names(capsys: pytest.CaptureFixture[str]) -> None:
     given = ["laws", "--law", "a", "--avoid=--law", "--most=2", "--seed", "--known"]
     expected = ["metamorphic", "--property", "a", "--exclude=--law", "--max-failures=2", "--seed", "--known"]
-    assert deprecations.current_arguments(given) == expected
+    assert deprecations.replace_old_arguments(given) == expected
     assert capsys.readouterr().err.splitlines() == [
         "iceberg-conformance: the command laws is deprecated; use metamorphic",
         "iceberg-conformance: the option --law of metamorphic is deprecated; use --property",
@@ -32,16 +32,16 @@ def test_arguments_get_the_new_names(capsys: pytest.CaptureFixture[str]) -> None
         "iceberg-conformance: the option --most of metamorphic is deprecated; use --max-failures",
     ]
     current = ["run", "--adapter", "reference"]
-    assert deprecations.current_arguments(current) == current
-    assert deprecations.current_arguments([]) == []
+    assert deprecations.replace_old_arguments(current) == current
+    assert deprecations.replace_old_arguments([]) == []
     assert capsys.readouterr().err == ""
 
 
 def test_tables_of_a_configuration_get_the_new_names(capsys: pytest.CaptureFixture[str]) -> None:
     given = {"laws": {"law": ["a"], "seed": 1}, "relay": {"avoid": ["orc"], "exclude": ["v1"]}}
     expected = {"metamorphic": {"property": ["a"], "seed": 1}, "relay": {"exclude": ["v1"]}}
-    assert deprecations.current_tables(given) == expected
-    assert deprecations.current_tables({"equivalence": {}, "filter-pushdown": {"seed": 1}})["filter-pushdown"] == {
+    assert deprecations.replace_old_keys(given) == expected
+    assert deprecations.replace_old_keys({"equivalence": {}, "filter-pushdown": {"seed": 1}})["filter-pushdown"] == {
         "seed": 1
     }
     assert "the option law in [laws] is deprecated; use property" in capsys.readouterr().err

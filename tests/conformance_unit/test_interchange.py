@@ -17,11 +17,11 @@ from conformance.operations.protocol import Ok, Refused
 from conformance.runner.judge import Outcome, judge
 from conformance.vectors.interchange import (
     complaint,
+    decode_schema,
     decoded_type,
+    encode_schema,
     exported,
     imported,
-    rows_of,
-    schema_of,
     spelled,
     spellings,
 )
@@ -145,7 +145,7 @@ def test_cases_of_schemas_become_metadata_that_is_read(tmp_path: Path) -> None:
             },
         ],
     }
-    decoded = rows_of(schema)
+    decoded = decode_schema(schema)
     assert [(row["id"], row["parent"], row["name"], row["type"]) for row in decoded["fields"]] == [
         (5, None, "k", "string"),
         (1, None, "m", "map"),
@@ -217,7 +217,7 @@ def test_a_schema_survives_its_rows() -> None:
     found = [one for path, document in documents.items() if "/schema/" in path for one in document["cases"]]
     assert len(found) > 10
     for one in found:
-        assert rows_of(schema_of(one["decoded"])) == one["decoded"]
+        assert decode_schema(encode_schema(one["decoded"])) == one["decoded"]
 
 
 @pytest.mark.parametrize(

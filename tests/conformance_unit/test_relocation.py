@@ -170,7 +170,7 @@ def test_uris_with_a_drive_have_a_slash_before_it() -> None:
 
 
 def test_a_folder_on_a_drive_is_a_location_with_slashes() -> None:
-    """What `location_of` makes of the folder is what files name, and what reads them comes to the same file."""
+    """What `absolute_location` makes of the folder is what files name, and what reads them comes to the same file."""
     folder = PureWindowsPath("C:\\Users\\a b\\tables")
     paths = Paths(OLD, folder.as_posix())
     assert paths.replace_text(f"{OLD}/t/data/1.parquet") == "C:/Users/a b/tables/t/data/1.parquet"

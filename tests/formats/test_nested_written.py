@@ -298,10 +298,10 @@ def test_what_is_held_is_passed_on_once():
     out = Sink()
     held = DeferredSink(out)
     held.write(b"abc")
-    held.hold_back()
+    held.hold()
     held.write(b"def")
     assert (out.data, held.tell()) == (b"abc", 6)
-    assert held.take_held() == b"def"
+    assert held.release() == b"def"
     held.write(b"DEF")
     assert out.data == b"abcDEF"
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import pytest
 
 from conformance.properties.shrinking import smallest
-from tools.apart import apart
+from tools.forked_process import run_forked
 from tools.fuzz.mutations import mutated_bytes, mutated_json
 from tools.fuzz.running import Cuts, Finding, fuzz, fuzzed
 from tools.fuzz.target import CORPUS, REGRESSIONS, Target, read_inputs
@@ -109,7 +109,7 @@ def test_a_seed_reports_a_run() -> None:
         fuzz(target, 0.1, seed=3)
         return given[:50]
 
-    (_, first), (_, second) = (apart(inputs, 300) for _ in range(2))  # as memory is bounded from then on
+    (_, first), (_, second) = (run_forked(inputs, 300) for _ in range(2))  # as memory is bounded from then on
     assert first == second
     assert len(set(first)) > 20
 

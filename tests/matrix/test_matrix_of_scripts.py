@@ -20,7 +20,7 @@ from conformance.core.failures import ExitStatus
 from conformance.interop import results
 from conformance.interop.catalogue import variants
 from conformance.interop.cells import Matrix, State, Writing
-from conformance.interop.features import features_of
+from conformance.interop.features import table_features
 from conformance.interop.known import load_known
 from conformance.interop.running import Plan, folder_name, run_matrix
 from conformance.reports import matrix_markdown, matrix_page, matrix_terminal
@@ -65,7 +65,7 @@ def test_the_reference_reads_what_it_writes(tmp_path: Path) -> None:
     assert len(written) == len(matrix.cells) > len(chosen) * 0.8
     for one in chosen:
         if one.name in written:
-            found = features_of(load_table(written[one.name].metadata))
+            found = table_features(load_table(written[one.name].metadata))
             assert set(one.entry.features) <= found, one.name
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.table_io.spark_worker import settle_in
+from conformance.table_io.spark_worker import prepare_worker
 
 
 @pytest.fixture
@@ -37,13 +37,13 @@ def test_archives_are_read_no_more(archive: str, monkeypatch: pytest.MonkeyPatch
     importlib.invalidate_caches()
     assert archive in reads  # what Spark's worker does before each task
     reads.clear()
-    settle_in()
+    prepare_worker()
     importlib.invalidate_caches()
     assert importlib.import_module("other_module_of_archive").VALUE == 2
     assert reads == []
 
 
 def test_the_garbage_collector_looks_at_new_objects_alone(archive: str) -> None:
-    settle_in()
+    prepare_worker()
     assert gc.get_freeze_count() > 10_000
     assert len(gc.get_objects()) < gc.get_freeze_count()

@@ -16,7 +16,7 @@ from spec_ref.requirements import register
 from tools.proofs import __main__ as runner
 from tools.proofs import counterexamples
 from tools.proofs.explorer import Undecided
-from tools.proofs.mutants import is_of
+from tools.proofs.mutants import has_words
 from tools.proofs.symbols import SymbolicInt
 from tools.proofs.theorem import ALL, THEOREMS, VACUOUS, ClaimFailed, Theorem, World, prove
 from tools.proofs.theorems import load
@@ -44,7 +44,7 @@ def made(state) -> Theorem:
 def case_of(id: str, *words: str) -> Theorem:
     """A theorem with the one case that has some arguments."""
     one = THEOREMS[id]
-    (case,) = (case for case in one.cases if is_of(dict(case), words))
+    (case,) = (case for case in one.cases if has_words(dict(case), words))
     return attrs.evolve(one, cases=(case,))
 
 

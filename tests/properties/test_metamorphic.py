@@ -16,7 +16,7 @@ from conformance.cli import main
 from conformance.core.json_types import Json
 from conformance.properties.metamorphic import Findings, check, make_property_script, replay
 from conformance.properties.metamorphic_properties import PROPERTIES
-from conformance.scripts.model import rows_of, run_model
+from conformance.scripts.model import branch_rows, run_model
 
 Operation = Callable[[Arguments], Any]
 Wrong = Callable[[Arguments, Operation], Any]
@@ -97,7 +97,7 @@ def _compacts_by_overwriting(args: Arguments, right: Operation) -> Any:
     for one in args["script"]["operations"]:
         if one["op"] == "compact" and "branch" not in one:
             state = run_model({"operations": made})[-1]
-            rows = rows_of(state) if "main" in state.refs else []
+            rows = branch_rows(state) if "main" in state.refs else []
             made.append({"op": "overwrite", "filter": True, "rows": rows})
         else:
             made.append(one)

@@ -431,7 +431,7 @@ def test_known_failures_are_of_the_form_and_match_by_all_that_they_say(tmp_path:
     assert not one.happened("refused", ["delete"], "oh no")
     assert not one.happened("rows", ["append"], "oh no")
     assert not one.happened("refused", ["append"], "yes")
-    assert [one.is_of(*who) for who in (("a", "1"), ("a", "2"), ("b", "1"))] == [True, False, False]
+    assert [one.applies_to(*who) for who in (("a", "1"), ("a", "2"), ("b", "1"))] == [True, False, False]
     file.write_text(_toml({**ENTRY, "after": ["delete-equal", "upsert"]}))
     (one,) = load_known(file)
     assert one.happened("refused", ["append"], "oh no", (), ("create", "upsert"))

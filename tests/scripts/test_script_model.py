@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from conformance.scripts import Append, Create, Script, ScriptError, parse_script, script_json
-from conformance.scripts.model import TableState, rows_of, run_model
+from conformance.scripts.model import TableState, branch_rows, run_model
 
 ID = {"id": 1, "name": "id", "required": True, "type": "long"}
 P = {"id": 2, "name": "p", "required": False, "type": "string"}
@@ -43,7 +43,7 @@ def facts(state: TableState, ref: str = "main") -> dict[str, tuple[str | None, i
 
 def test_rows_of_each_step() -> None:
     found = states(append(1, 2), {"op": "delete", "filter": eq("id", 1)}, append(3))
-    assert [sorted(row["id"] for row in rows_of(state)) for state in found] == [[], ["1", "2"], ["2"], ["2", "3"]]
+    assert [sorted(row["id"] for row in branch_rows(state)) for state in found] == [[], ["1", "2"], ["2"], ["2", "3"]]
     assert [state.changed for state in found] == [False, True, True, True]
 
 
@@ -67,8 +67,8 @@ def test_null_keys_match_in_upserts_and_not_in_merges() -> None:
     rows = {"op": "append", "rows": [{"p": "old"}]}
     given = {"on": ["id"], "rows": [{"id": None, "p": "new"}]}
     merged, upserted = (states(rows, {"op": op, **given}, fields=fields)[-1] for op in ("merge", "upsert"))
-    assert sorted(row["p"] for row in rows_of(merged)) == ["new", "old"]
-    assert [row["p"] for row in rows_of(upserted)] == ["new"]
+    assert sorted(row["p"] for row in branch_rows(merged)) == ["new", "old"]
+    assert [row["p"] for row in branch_rows(upserted)] == ["new"]
 
 
 def test_two_rows_of_a_merge_for_one_row_make_no_sense() -> None:
@@ -95,14 +95,14 @@ def test_compaction_keeps_who_rows_are() -> None:
 def test_a_column_that_comes_again_has_no_old_values() -> None:
     again = {"op": "add", "name": "p", "type": "string"}
     found = states(append(1), {"op": "alter-schema", "changes": [{"op": "drop", "name": "p"}, again]})
-    assert rows_of(found[-1]) == [{"id": "1", "p": None}]
+    assert branch_rows(found[-1]) == [{"id": "1", "p": None}]
 
 
 def test_old_rows_have_the_initial_default_and_new_ones_the_write_default() -> None:
     add = {"op": "add", "name": "n", "type": "long", "default": 5}
     change = {"op": "default", "name": "n", "default": 6}
     found = states(append(1), {"op": "alter-schema", "changes": [add, change]}, append(2))
-    assert {row["id"]: row["n"] for row in rows_of(found[-1])} == {"1": "5", "2": "6"}
+    assert {row["id"]: row["n"] for row in branch_rows(found[-1])} == {"1": "5", "2": "6"}
 
 
 def test_structs_are_by_name_and_follow_renames() -> None:
@@ -112,14 +112,14 @@ def test_structs_are_by_name_and_follow_renames() -> None:
         {"op": "add", "parent": "point", "name": "x", "type": "string"},
     ]
     found = states(rows, {"op": "alter-schema", "changes": changes}, fields=(ID, POINT))
-    assert rows_of(found[-1]) == [{"id": "1", "point": {"y": 4, "x": None}}]
+    assert branch_rows(found[-1]) == [{"id": "1", "point": {"y": 4, "x": None}}]
 
 
 def test_dates_become_timestamps() -> None:
     fields = (ID, {**P, "type": "date"})
     rows = {"op": "append", "rows": [{"id": "1", "p": "1969-12-31"}]}
     promote = {"op": "alter-schema", "changes": [{"op": "promote", "name": "p", "type": "timestamp"}]}
-    assert rows_of(states(rows, promote, fields=fields)[-1])[0]["p"].startswith("1969-12-31T00:00:00")
+    assert branch_rows(states(rows, promote, fields=fields)[-1])[0]["p"].startswith("1969-12-31T00:00:00")
 
 
 def test_branches_and_tags() -> None:
@@ -132,11 +132,12 @@ def test_branches_and_tags() -> None:
         {"op": "fast-forward", "to": "b"},
         {"op": "rollback", "to": 1},
     )
-    assert sorted(row["id"] for row in rows_of(found[4], "b")) == ["1", "2"]
-    assert [row["id"] for row in rows_of(found[4])] == ["1"]
-    assert sorted(row["id"] for row in rows_of(found[6])) == ["1", "2"]
-    assert [list(rows_of(found[7], ref)[0]) for ref in ("main", "b", "t")] == [["id", "q"], ["id", "q"], ["id", "p"]]
-    assert [row["id"] for row in rows_of(found[7])] == ["1"]
+    assert sorted(row["id"] for row in branch_rows(found[4], "b")) == ["1", "2"]
+    assert [row["id"] for row in branch_rows(found[4])] == ["1"]
+    assert sorted(row["id"] for row in branch_rows(found[6])) == ["1", "2"]
+    columns = [list(branch_rows(found[7], ref)[0]) for ref in ("main", "b", "t")]
+    assert columns == [["id", "q"], ["id", "q"], ["id", "p"]]
+    assert [row["id"] for row in branch_rows(found[7])] == ["1"]
 
 
 @pytest.mark.wording
@@ -223,4 +224,4 @@ def test_records_make_scripts() -> None:
     schema = {"type": "struct", "fields": [ID]}
     made = Script((Create(format_version=2, schema=schema), Append(rows=({"id": "1"},))))
     assert script_json(made)["operations"][1] == {"op": "append", "rows": [{"id": "1"}]}
-    assert rows_of(run_model(script_json(made))[-1]) == [{"id": "1"}]
+    assert branch_rows(run_model(script_json(made))[-1]) == [{"id": "1"}]

@@ -30,7 +30,7 @@ from conformance.reports import (
     terminal,
     write_reports,
 )
-from conformance.reports.sarif import location_of
+from conformance.reports.sarif import artifact_location
 from conformance.reports.validation import Outcome, as_json, as_junit, as_lines, as_sarif, as_text
 from conformance.runner import judge
 from conformance.runner.results import AdapterRun, Case, Result, Run
@@ -136,7 +136,7 @@ def _messages(part: Any) -> Iterator[str]:
     ],
 )
 def test_a_place_in_sarif_is_no_script(file: str, uri: str) -> None:
-    assert location_of(file) == {"uri": uri}
+    assert artifact_location(file) == {"uri": uri}
 
 
 def test_no_line_of_others_stands_alone(run: Run, report: TableReport, matrix: Matrix) -> None:

@@ -157,7 +157,7 @@ def test_facts_that_do_not_fit_in_memory_are_kept_in_files() -> None:
 @pytest.fixture
 def engine() -> Iterator[Local]:
     """Two processes that hold hardly any facts in memory."""
-    made = Local(2, held_bytes=1, apart=True)
+    made = Local(2, held_bytes=1, isolated=True)
     yield made
     made.close()
 
@@ -258,7 +258,7 @@ def test_a_file_that_ends_its_process_is_reported_and_the_files_beside_it_are_ch
     manifest.files[2]["record_count"] += 1
     monkeypatch.setattr(below_metadata, "check_files_task", dies_over_a_file)
     root = bench.relocate()
-    engine = Local(workers, apart=True)
+    engine = Local(workers, isolated=True)
     try:
         report = validate(root, Level.ROWS, engine)
     finally:
@@ -289,7 +289,7 @@ def test_a_process_that_ends_over_a_file_is_reported_by_its_format(
 ) -> None:
     materialize([table])
     monkeypatch.setattr(below_metadata, "check_files_task", dies)
-    engine = Local(1, apart=True)
+    engine = Local(1, isolated=True)
     try:
         report = validate(Workbench(table, tmp_path).relocate(), Level.FILES, engine)
     finally:

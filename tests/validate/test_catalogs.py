@@ -243,11 +243,11 @@ def test_a_catalog_that_is_not_configured_is_not_an_error_of_pyiceberg(
         monkeypatch.delenv(name)
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
     monkeypatch.chdir(tmp_path)
-    said = catalogs.explained("lake", "ValueError: URI missing, please provide using --uri")
+    said = catalogs.explain_error("lake", "ValueError: URI missing, please provide using --uri")
     assert said.startswith("catalog lake is not configured: its configuration was looked for in ")
     assert "--uri" not in said
     (tmp_path / ".pyiceberg.yaml").touch()
-    assert "catalog lake: ValueError: URI missing" in catalogs.explained("lake", "ValueError: URI missing")
+    assert "catalog lake: ValueError: URI missing" in catalogs.explain_error("lake", "ValueError: URI missing")
 
 
 class Nested:

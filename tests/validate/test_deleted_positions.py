@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from conformance.validator.context import Level, Members
-from conformance.validator.deleted_positions import TARGETS, Origin, PerFile, slim
+from conformance.validator.deleted_positions import TARGETS, Origin, PerFile, keep_scope_fields
 from conformance.validator.run import Snapshots
 from conformance.vectors.golden_tables import index, materialize
 from spec_ref.checks.findings import Severity
@@ -76,7 +76,7 @@ def entry(number: int, sequence: int | None, partition: dict[int, Any], spec_id:
         "partition": partition,
         **changes,
     }
-    return Origin(number, number, sequence, slim(DataFile(**file)), evolve(BY_C, spec_id=spec_id))
+    return Origin(number, number, sequence, keep_scope_fields(DataFile(**file)), evolve(BY_C, spec_id=spec_id))
 
 
 NAN = {1000: math.nan}

@@ -78,12 +78,12 @@ def test_a_logged_file_has_its_place_and_not_its_name(metadata: JsonObject) -> N
     new = {**copy.deepcopy(metadata), "last-updated-ms": metadata["last-updated-ms"] + 1}
     new["metadata-log"] = [{"timestamp-ms": 1, "metadata-file": "file:///t/v1.metadata.json"}]
 
-    def requirements_of(old_file: str) -> list[str]:
+    def finding_requirements(old_file: str) -> list[str]:
         made = changes(read_metadata(copy.deepcopy(old)), read_metadata(copy.deepcopy(new)), old_file, "/t/v2")
         return [finding.requirement for finding in made]
 
-    assert requirements_of("/t/v1.metadata.json") == []
-    assert requirements_of("/t/v0.metadata.json") == ["TMD018"]
+    assert finding_requirements("/t/v1.metadata.json") == []
+    assert finding_requirements("/t/v0.metadata.json") == ["TMD018"]
 
 
 def test_an_optional_column_that_became_required_is_tolerated(metadata: JsonObject) -> None:

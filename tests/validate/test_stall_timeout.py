@@ -32,7 +32,7 @@ from conformance.validator import (
 from conformance.validator.context import Level
 from conformance.validator.local import Local
 from conformance.validator.run import Unreadable, validate
-from conformance.validator.stall_timeout import Stalled, alive, anything_left_behind, within
+from conformance.validator.stall_timeout import Stalled, alive, has_abandoned_thread, within
 from conformance.vectors.golden_tables import materialize
 from spec_ref.checks.findings import Severity
 from tools.grid.workbench import Workbench
@@ -46,7 +46,7 @@ def _golden_tables() -> None:
 
 
 def test_a_file_that_never_comes_is_reported_and_the_others_are_checked(store: socket.socket, tmp_path: Path) -> None:
-    engine = Local(2, apart=True)
+    engine = Local(2, isolated=True)
     try:
         report = validate(stalled_table(tmp_path), Level.ROWS, engine, file_seconds=5)
     finally:
@@ -66,9 +66,9 @@ def _no_thread_is_left_behind() -> Iterator[None]:
     yield
     LET_GO.set()
     until = time.monotonic() + 300
-    while anything_left_behind() and time.monotonic() < until:
+    while has_abandoned_thread() and time.monotonic() < until:
         time.sleep(0.01)
-    assert not anything_left_behind()
+    assert not has_abandoned_thread()
 
 
 def never(module: Any, name: str, ending: str, monkeypatch: pytest.MonkeyPatch) -> None:

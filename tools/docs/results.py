@@ -107,7 +107,7 @@ def summarise_runs(runs: Iterable[Run]) -> list[Json]:
             asked[one.name] = Asked(
                 one.name, one.implementation, one.version, one.language, run.header["started"], run.header["tool"]
             )
-            letters[one.name] = {result.id: letter(result) for result in run.results_of(one.name)}
+            letters[one.name] = {result.id: letter(result) for result in run.adapter_results(one.name)}
     names = sorted(asked)
     header = {"kind": "header", "form": FORM, "adapters": [asdict(asked[name]) for name in names]}
     ids = sorted({id_ for found in letters.values() for id_ in found})

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from tools.apart import DONE, apart
+from tools.forked_process import DONE, run_forked
 from tools.fuzz.running import Finding
 from tools.fuzz.target import CORPUS, REGRESSIONS, ROOT, Target
 
@@ -34,7 +34,7 @@ def keep_findings(target: str, findings: Iterable[Finding]) -> None:
 def keep_inputs(target: Target, folder: Path) -> int:
     """Add the useful inputs in a folder to the corpus of a target; return the number added."""
     found = [path.read_bytes() for path in folder.iterdir() if path.stat().st_size <= LARGEST_KEPT]
-    status, chosen = apart(lambda: _worth(target, found), 300)
+    status, chosen = run_forked(lambda: _worth(target, found), 300)
     if status != DONE:
         return 0
     _add(CORPUS / f"{target.name}.txt", [(data, "") for data in chosen])

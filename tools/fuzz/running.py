@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from types import FrameType
 
 from conformance.properties.shrinking import smallest
-from tools.apart import DONE, apart
+from tools.forked_process import DONE, run_forked
 from tools.fuzz.target import Refusal, Target
 
 SECONDS = 5
@@ -197,7 +197,7 @@ def fuzz(target: Target, seconds: float, seed: int, memory: int = MEMORY, limit:
 
 def fuzzed(target: Target, seconds: float, seed: int, memory: int = MEMORY, limit: float = SECONDS) -> Outcome:
     """Run `fuzz` in a separate process; it is a finding if the process hangs or dies."""
-    status, found = apart(lambda: fuzz(target, seconds, seed, memory, limit), 3 * seconds + 120)
+    status, found = run_forked(lambda: fuzz(target, seconds, seed, memory, limit), 3 * seconds + 120)
     if status == DONE:
         outcome: Outcome = found
         return outcome

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
-from tools.apart import DONE, apart
+from tools.forked_process import DONE, run_forked
 from tools.mutants.judging import CHECKS, Judges, Preloaded, forget, modules, quiet
 from tools.mutants.mutant import ROOT
 
@@ -40,7 +40,7 @@ class Coverage:
 
 def measure(preloaded: Preloaded, kind: str) -> Coverage:
     """Run every case of a kind once, without caches, and record the functions that each runs."""
-    status, found = apart(lambda: _measured(preloaded, kind), 3600)
+    status, found = run_forked(lambda: _measured(preloaded, kind), 3600)
     if status != DONE:
         raise RuntimeError(f"the cases of the kind {kind} could not be run: {found}")
     coverage: Coverage = found

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from types import CodeType, FunctionType
 from typing import Any
 
-from tools.apart import BROKEN, DONE, HANGS, apart
+from tools.forked_process import BROKEN, DONE, HANGS, run_forked
 from tools.mutants import in_tests
 from tools.mutants.coverage import Coverage
 from tools.mutants.importing import Finder
@@ -60,7 +60,7 @@ def materialize() -> tuple[str, Any]:
 
         put()
 
-    return apart(work, TIMEOUT)
+    return run_forked(work, TIMEOUT)
 
 
 def find_killer(
@@ -78,7 +78,7 @@ def find_killer(
     if killer is not None and dies(preloaded, mutant, killer, function):
         return "killed", killer
     cases = candidates(preloaded, mutant, covered)
-    status, found = apart(lambda: _try(preloaded, mutant, cases, function), TIMEOUT)
+    status, found = run_forked(lambda: _try(preloaded, mutant, cases, function), TIMEOUT)
     if status == HANGS:
         return "killed", "hangs"
     if status == BROKEN:
@@ -90,7 +90,7 @@ def dies(preloaded: Preloaded, mutant: Mutant, killer: str, function: str | None
     """Whether one case kills a mutant; ``function`` has the same meaning as in `_try`."""
     if killer.startswith(in_tests.KIND):
         return in_tests.fails(mutant, killer)
-    status, found = apart(lambda: _try(preloaded, mutant, [killer], function), TIMEOUT)
+    status, found = run_forked(lambda: _try(preloaded, mutant, [killer], function), TIMEOUT)
     return status == HANGS if killer == "hangs" else status == DONE and found is not None
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from conformance.core.json_types import Json
 from conformance.properties.script_shrinking import smaller_or_refused
 from conformance.properties.shrinking import smallest
-from tools.apart import BROKEN, DONE, HANGS, apart
+from tools.forked_process import BROKEN, DONE, HANGS, run_forked
 from tools.mutants.killing import in_place_of
 from tools.mutants.mutant import HERE, SEQUENCES, Mutant, load
 
@@ -72,12 +72,12 @@ def how_it_breaks(script: Json) -> str | None:
 
 def is_right(script: Json) -> bool:
     """Whether the table of a script is right without a mutant, so that the script can judge mutants."""
-    return apart(partial(_first_broken, [script]), TIMEOUT) == (DONE, None)
+    return run_forked(partial(_first_broken, [script]), TIMEOUT) == (DONE, None)
 
 
 def kills(mutant: Mutant, script: Json) -> bool:
     """Whether a script kills a mutant, which runs in a separate process."""
-    status, found = apart(partial(_first_broken, [script], mutant), TIMEOUT)
+    status, found = run_forked(partial(_first_broken, [script], mutant), TIMEOUT)
     return (status == HANGS or (status == DONE and found is not None)) and is_right(script)
 
 
@@ -89,7 +89,7 @@ def search(mutant: Mutant, seeds: Iterable[int] = range(SEEDS)) -> Json:
     """
     left = list(seeds)
     while left:
-        status, found = apart(partial(_first_of_seeds, left, mutant), TIMEOUT)
+        status, found = run_forked(partial(_first_of_seeds, left, mutant), TIMEOUT)
         if status != DONE:
             raise ValueError(found.strip().splitlines()[-1] if status == BROKEN else "it takes too long")
         if found is None:

@@ -15,7 +15,7 @@ from typing import Any
 
 import attrs
 
-from tools.apart import DONE, apart
+from tools.forked_process import DONE, run_forked
 from tools.mutants.importing import Finder
 from tools.mutants.mutant import Mutant
 
@@ -41,7 +41,7 @@ def rows(words: Sequence[str] = ()) -> list[Row]:
     return [row for row in found if not words or any(one in row.mutant.id or one in row.theorem for one in words)]
 
 
-def is_of(case: dict[str, Any], words: Sequence[str]) -> bool:
+def has_words(case: dict[str, Any], words: Sequence[str]) -> bool:
     """Whether each word is an argument or the name of a case."""
     values = {str(one) for one in case.values()} | {getattr(one, "name", "") for one in case.values()}
     return set(words) <= values
@@ -53,7 +53,7 @@ def killed(row: Row) -> str:
     Returns:
         Why the theorem is false; empty if it is proved or undecided.
     """
-    status, found = apart(lambda: _refuted(row), SECONDS)
+    status, found = run_forked(lambda: _refuted(row), SECONDS)
     return str(found) if status == DONE else ""
 
 
@@ -64,7 +64,7 @@ def _refuted(row: Row) -> str:
 
     load()
     one = THEOREMS[row.theorem]
-    cases = tuple(case for case in one.cases if is_of(dict(case), row.case))
+    cases = tuple(case for case in one.cases if has_words(dict(case), row.case))
     assert cases, f"no case of {row.theorem} is of {row.case}"
     verdict = prove(attrs.evolve(one, cases=cases), replay=False, stop=True)
     for failure in verdict.failures:

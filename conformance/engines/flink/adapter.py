@@ -14,7 +14,7 @@ from conformance.adapter_sdk.serve import Arguments, Invalid, serve, take_standa
 from conformance.adapter_sdk.sql_predicates import select_statement
 from conformance.core.json_types import Json
 from conformance.engines.flink import writing
-from conformance.engines.flink.flink_sql import DIALECT, Flink, full_name, hint, rows_of
+from conformance.engines.flink.flink_sql import DIALECT, Flink, full_name, hint, read_rows_json
 
 
 def _options(args: Arguments) -> dict[str, str]:
@@ -47,7 +47,7 @@ class Reader:
         source = full_name(table) + hint(_options(args))
         asked = {**args, "select": names}
         query = select_statement(asked, source, DIALECT, lambda: table_requests.columns(args))
-        return rows_of(self._flink.run(table, query, metadata=args["table"], forget=True), names, args["types"])
+        return read_rows_json(self._flink.run(table, query, metadata=args["table"], forget=True), names, args["types"])
 
 
 def main() -> None:

@@ -304,7 +304,7 @@ def exchange(type_: Json, value: Any) -> Json:
     return native.write(type_, value)
 
 
-def rows_of(answer: dict[str, Any], names: Sequence[str], types: dict[str, Json]) -> Json:
+def read_rows_json(answer: dict[str, Any], names: Sequence[str], types: dict[str, Json]) -> Json:
     """Return the answer of ``table.read``."""
     return {
         "rows": [

@@ -74,7 +74,7 @@ def _predicate(args: Arguments, schema: Schema) -> Any:
     return predicate
 
 
-def predicate_of(predicate: Any, schema: Schema) -> Any:
+def to_pyiceberg(predicate: Any, schema: Schema) -> Any:
     """Convert a predicate for a PyIceberg schema; it may refer to fields inside structs.
 
     Raises:

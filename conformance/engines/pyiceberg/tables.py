@@ -13,7 +13,7 @@ from pyiceberg.table import StaticTable
 
 from conformance.adapter_sdk import arrow_rows
 from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported
-from conformance.engines.pyiceberg.expressions import predicate_of
+from conformance.engines.pyiceberg.expressions import to_pyiceberg
 
 REFUSALS = (ArrowException, OSError, EOFError, ValueError, ValidationError, zlib.error)
 NOT_THERE = ("Unsupported file format", "Delete file format not supported", "PyIceberg does not yet support")
@@ -44,7 +44,7 @@ def _scan(args: Arguments, **more: Any) -> Any:
     if "filter" in args:
         snapshot = scan.snapshot()
         schema = table.schemas()[snapshot.schema_id] if _is_past(args, snapshot) else table.schema()
-        scan = scan.filter(predicate_of(args["filter"], schema))
+        scan = scan.filter(to_pyiceberg(args["filter"], schema))
     return scan
 
 

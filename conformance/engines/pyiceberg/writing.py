@@ -27,7 +27,7 @@ from conformance.adapter_sdk.file_locations import file_location
 from conformance.adapter_sdk.script_steps import MAIN, same_columns
 from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported
 from conformance.core.json_types import Json
-from conformance.engines.pyiceberg.expressions import predicate_of
+from conformance.engines.pyiceberg.expressions import to_pyiceberg
 from conformance.engines.pyiceberg.metadata import change_column
 
 NAME = "PyIceberg"
@@ -202,7 +202,7 @@ class PyWriter(PyTable):
     """A table whose rows PyIceberg writes."""
 
     def _filter(self, operation: Json) -> Any:
-        return predicate_of(operation["filter"], self.table.schema())
+        return to_pyiceberg(operation["filter"], self.table.schema())
 
     def append(self, operation: Json) -> None:
         self.table.append(self.rows(operation["rows"]), branch=operation.get("branch", MAIN))

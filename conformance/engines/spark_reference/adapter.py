@@ -74,7 +74,7 @@ def ask(spark: SparkSession, requests: list[Request]) -> list[dict[str, Any]]:
     answers: list[dict[str, Any]] = []
     questions: list[Request] = []
     waiting: list[range] = []
-    here = {"table.read": tasks_of, **writing.operations(spark)}
+    here = {"table.read": plan_task_requests, **writing.operations(spark)}
     for request in requests:
         first = len(questions)
         planned = perform(here, request["op"], request["args"], REFUSALS)
@@ -93,14 +93,14 @@ def ask(spark: SparkSession, requests: list[Request]) -> list[dict[str, Any]]:
     return answers
 
 
-def apart(waiting: Iterable[list[Request]]) -> Iterator[list[Request]]:
+def split_before_writes(waiting: Iterable[list[Request]]) -> Iterator[list[Request]]:
     """Split waiting requests so that each one that writes a table runs by itself, so its answer is not delayed."""
     for requests in waiting:
         for _, group in groupby(enumerate(requests), lambda one: one[0] if one[1]["op"] in WRITING else -1):
             yield [request for _, request in group]
 
 
-def tasks_of(args: dict[str, Any]) -> list[Request]:
+def plan_task_requests(args: dict[str, Any]) -> list[Request]:
     """Plan a scan, and return one question for each of its tasks; the answers are the rows of the table."""
     snapshot = args.get("snapshot")
     try:
@@ -140,7 +140,7 @@ def main() -> None:
     declared = {**SCALAR, **writing.operations(spark)}
     implementation = {"implementation": "spark-reference", "version": spark_version, "format_versions": [1, 2, 3]}
     try:
-        for requests in apart(waiting_requests()):
+        for requests in split_before_writes(waiting_requests()):
             asked = [request for request in requests if request["op"] not in ("start", "stop")]
             try:
                 found = iter(ask(spark, asked) if asked else [])

@@ -11,7 +11,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from conformance.adapter_sdk.serve import Unsupported
 from conformance.core.json_types import Json
-from conformance.operations.writing.reference import ReferenceWriter, mode_of, operations_of, target_branch
+from conformance.operations.writing.reference import ReferenceWriter, requested_mode, target_branch, writing_operations
 from conformance.table_io.spark_types import spark_batch, spark_schema
 from conformance.table_io.writing import spark as on_spark
 from spec_ref.expressions.expression_json import predicate_from_json
@@ -38,19 +38,24 @@ class SparkWriter(ReferenceWriter):
 
     def delete(self, operation: Json) -> None:
         where = predicate_from_json(operation["filter"])
-        on_spark.delete(self._spark, self.table, where, mode=mode_of(operation), branch=target_branch(operation))
+        on_spark.delete(self._spark, self.table, where, mode=requested_mode(operation), branch=target_branch(operation))
 
     def update(self, operation: Json) -> None:
         where = predicate_from_json(operation["filter"])
         values = self.assigned(operation)
         on_spark.update(
-            self._spark, self.table, values, where, mode=mode_of(operation), branch=target_branch(operation)
+            self._spark, self.table, values, where, mode=requested_mode(operation), branch=target_branch(operation)
         )
 
     def merge(self, operation: Json) -> None:
         source = self.merged(operation)
         on_spark.merge(
-            self._spark, self.table, source, operation["on"], mode=mode_of(operation), branch=target_branch(operation)
+            self._spark,
+            self.table,
+            source,
+            operation["on"],
+            mode=requested_mode(operation),
+            branch=target_branch(operation),
         )
 
     def compact(self, operation: Json) -> None:
@@ -86,4 +91,4 @@ def to_spark_frame(spark: SparkSession, rows: pa.Table) -> DataFrame:
 
 def operations(spark: SparkSession) -> dict[str, Callable[[dict[str, Any]], object]]:
     """Return the operations by name."""
-    return operations_of(lambda location: SparkWriter(location, spark), NAME)
+    return writing_operations(lambda location: SparkWriter(location, spark), NAME)

@@ -81,7 +81,7 @@ def _plain(value: Any, name: str = "") -> Any:
 
 def _partition_types(args: Form) -> dict[str, Any]:
     try:
-        schema, specs = wire.table_of(args["schema"], args["specs"] if "specs" in args else [args["spec"]])
+        schema, specs = wire.read_table_schema(args["schema"], args["specs"] if "specs" in args else [args["spec"]])
         spec_id = args["manifest_file"]["partition_spec_id"] if "manifest_file" in args else next(iter(specs))
         return {str(field.id): field.type for field in specs[spec_id].partition_type(schema).fields}
     except (SpecError, KeyError):
@@ -179,7 +179,7 @@ def _unsorted(entry: Form) -> Form:
 
 
 def _manifest(args: Form, data: bytes) -> Form:
-    schema, specs = wire.table_of(args["schema"], [args["spec"]])
+    schema, specs = wire.read_table_schema(args["schema"], [args["spec"]])
     (spec,) = specs.values()
     _keeps_rules(manifests.check_manifest(data, specs=specs, schema=schema), columns=args.get("check_columns", False))
     members = {name: args.get(name) for name in ("content", "sequence_number", "first_row_id")}

@@ -22,7 +22,7 @@ with lazy_imports():
 
 def _read(functions: Functions, args: Arguments) -> object:
     data = bytes.fromhex(args["bytes"])
-    schema, specs = wire.table_of(args["schema"], args["specs"])
+    schema, specs = wire.read_table_schema(args["schema"], args["specs"])
     listed = wire.listed_from_form(args["manifest_file"], manifest_path="m.avro", manifest_length=len(data))
     manifest = manifest_files.read_manifest(data, manifest_file=listed, specs=specs)
     entries = functions["manifest entries"](manifest)
@@ -30,7 +30,7 @@ def _read(functions: Functions, args: Arguments) -> object:
 
 
 def _write(args: Arguments) -> object:
-    schema, specs = wire.table_of(args["schema"], [args["spec"]])
+    schema, specs = wire.read_table_schema(args["schema"], [args["spec"]])
     (spec,) = specs.values()
     partition = spec.partition_type(schema)
     entries = [wire.entry_from_form(form, partition) for form in args["entries"]]
@@ -44,7 +44,7 @@ def _write(args: Arguments) -> object:
 
 def _check(args: Arguments) -> list[str]:
     data = bytes.fromhex(args["bytes"])
-    schema, specs = wire.table_of(args["schema"], args["specs"])
+    schema, specs = wire.read_table_schema(args["schema"], args["specs"])
     given = args.get("manifest_file")
     listed = given and wire.listed_from_form(given, manifest_path="m.avro", manifest_length=len(data))
     found = manifest_files.check_manifest(data, manifest_file=listed, specs=specs, schema=schema)
@@ -76,7 +76,7 @@ def _list_write(args: Arguments) -> object:
 
 
 def _list_check(args: Arguments) -> list[str]:
-    specs = wire.table_of(args["schema"], args["specs"])[1]
+    specs = wire.read_table_schema(args["schema"], args["specs"])[1]
     first = args.get("first_row_id")
     found = checks.check_manifest_list(
         bytes.fromhex(args["bytes"]),

@@ -141,7 +141,7 @@ def entry_from_form(form: Form, partition: StructType) -> ManifestEntry:
     return made
 
 
-def table_of(schema: Form, specs: list[Form]) -> tuple[Schema, dict[int, PartitionSpec]]:
+def read_table_schema(schema: Form, specs: list[Form]) -> tuple[Schema, dict[int, PartitionSpec]]:
     """Return the schema, and the specs by id, of a request."""
     read = (reader(SPEC, V3)(spec) for spec in specs)
     return reader(SCHEMA, V3)({"type": "struct", "schema-id": 0, **schema}), {spec.spec_id: spec for spec in read}

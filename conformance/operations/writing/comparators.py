@@ -74,7 +74,7 @@ def state_differences(expected: JsonObject, table: Written) -> Iterator[Differen
     """Compare the version, schema, spec, sort order and references of a table with the script's result."""
     sides = {
         "format_version": (expected["format_version"], table.format_version),
-        "schema": (nameless(expected["schema"]), nameless(table.schema_json())),
+        "schema": (without_ids(expected["schema"]), without_ids(table.schema_json())),
         "partition": (_counted(expected.get("partition", [])), _counted(table.partition())),
         "sort": (expected.get("sort", []), table.sort()),
         "refs": (sorted(expected["refs"]), sorted({"main", *table.refs()})),
@@ -91,7 +91,7 @@ def _counted(fields: list[JsonObject]) -> list[JsonObject]:
 IDS = frozenset({"id", "element-id", "key-id", "value-id", "schema-id", "identifier-field-ids"})
 
 
-def nameless(json: Any) -> Any:
+def without_ids(json: Any) -> Any:
     """Return a schema or type in JSON without ids, with types in this tool's spelling."""
     return _without_ids(type_to_json(type_from_json(json)))
 
@@ -142,8 +142,8 @@ def reading_differences(
     path: str, expected: JsonObject, found: Reading, lineage: Lineage | None
 ) -> Iterator[Difference]:
     """Compare the rows of one reading and, if all are there, their row ids, if a lineage knows them."""
-    columns = {name: nameless(type_) for name, type_ in expected["columns"].items()}
-    others = {name: nameless(type_) for name, type_ in found.columns.items()}
+    columns = {name: without_ids(type_) for name, type_ in expected["columns"].items()}
+    others = {name: without_ids(type_) for name, type_ in found.columns.items()}
     if columns != others:
         yield Difference(f"{path}/columns", columns, others)
         return

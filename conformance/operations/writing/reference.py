@@ -160,12 +160,14 @@ class ReferenceWriter:
 
     def delete(self, operation: Json) -> None:
         where = predicate_from_json(operation["filter"])
-        self._called["delete"](self.table, where, mode=mode_of(operation), branch=target_branch(operation))
+        self._called["delete"](self.table, where, mode=requested_mode(operation), branch=target_branch(operation))
 
     def update(self, operation: Json) -> None:
         where = predicate_from_json(operation["filter"])
         values = self.assigned(operation)
-        self._called["update"](self.table, values, where, mode=mode_of(operation), branch=target_branch(operation))
+        self._called["update"](
+            self.table, values, where, mode=requested_mode(operation), branch=target_branch(operation)
+        )
 
     def assigned(self, operation: Json) -> dict[str, Any]:
         """Return the values that ``update`` sets, by column."""
@@ -182,7 +184,7 @@ class ReferenceWriter:
     def merge(self, operation: Json) -> None:
         rows = self.merged(operation)
         self._called["merge"](
-            self.table, rows, operation["on"], mode=mode_of(operation), branch=target_branch(operation)
+            self.table, rows, operation["on"], mode=requested_mode(operation), branch=target_branch(operation)
         )
 
     def delete_equal(self, operation: Json) -> None:
@@ -233,7 +235,7 @@ def target_branch(operation: Json) -> str:
     return name
 
 
-def mode_of(operation: Json) -> Mode | None:
+def requested_mode(operation: Json) -> Mode | None:
     """Return the mode in which an operation changes rows; None if it does not say."""
     return MODES[operation["mode"]] if "mode" in operation else None
 
@@ -268,7 +270,9 @@ def _sort_fields(schema: Schema, parts: Any) -> tuple[SortField, ...]:
     )
 
 
-def operations_of(make: Callable[[str | None], ReferenceWriter], name: str) -> dict[str, Callable[[Arguments], object]]:
+def writing_operations(
+    make: Callable[[str | None], ReferenceWriter], name: str
+) -> dict[str, Callable[[Arguments], object]]:
     """Return the operations that write tables; ``make`` returns a writer for a folder, or for None to open a table.
 
     They raise `SpecError` or `Invalid` if an operation is refused.
@@ -306,4 +310,4 @@ def _check_operations(given: Sequence[Json], *, new: bool) -> None:
 
 def operations(called: Functions) -> dict[str, Callable[[Arguments], object]]:
     """Return the operations by name."""
-    return operations_of(lambda location: ReferenceWriter(location, called), NAME)
+    return writing_operations(lambda location: ReferenceWriter(location, called), NAME)

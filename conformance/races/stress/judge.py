@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 
 from conformance.races.stress.journal import DONE, MAYBE, REFUSED, Operation
-from conformance.races.stress.writers import ROWS, column_of, writer_property
+from conformance.races.stress.writers import ROWS, column_name, writer_property
 
 LOST, DOUBLED, REORDERED, HALF, REFUSED_DONE, STALE, HISTORY, INVALID, CONTRADICTION, PROCESS = (
     "lost",
@@ -200,7 +200,7 @@ def _columns(operations: list[Operation], found: Found) -> Iterator[Problem]:
     for one in operations:
         if one.kind != "column":
             continue
-        count = there[column_of(one.writer, one.number)]
+        count = there[column_name(one.writer, one.number)]
         if one.outcome == DONE and count == 0:
             yield Problem(LOST, f"{_name(one)} was acknowledged, but its column is missing")
         if one.outcome == REFUSED and count:
@@ -218,7 +218,7 @@ def _observations(operations: list[Operation]) -> Iterator[Problem]:
             if before.ended >= one.started:
                 continue
             if before.kind == "column":
-                missing = column_of(before.writer, before.number) not in one.seen["columns"]
+                missing = column_name(before.writer, before.number) not in one.seen["columns"]
             else:
                 missing = int(one.seen["properties"].get(writer_property(before.writer), 0)) < before.number
             if missing:

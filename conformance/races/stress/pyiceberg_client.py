@@ -21,7 +21,7 @@ from pyiceberg.schema import Schema
 from pyiceberg.types import IntegerType, LongType, NestedField
 
 from conformance.races.stress.journal import MAYBE, REFUSED, Entry
-from conformance.races.stress.writers import ROWS, Work, column_of, writer_property
+from conformance.races.stress.writers import ROWS, Work, column_name, writer_property
 
 for _name in ("rest", "sql", "hive", "glue"):
     with suppress(ImportError):  # imported once, before writers are forked; a missing module is reported on use
@@ -97,7 +97,7 @@ class PyIcebergClient:
                     transaction.set_properties({writer_property(entry["writer"]): str(entry["number"])})
             case "column":
                 with table.update_schema() as update:
-                    update.add_column(column_of(entry["writer"], entry["number"]), IntegerType())
+                    update.add_column(column_name(entry["writer"], entry["number"]), IntegerType())
 
     def outcome(self, error: Exception) -> str:
         """Return the outcome that an error means."""

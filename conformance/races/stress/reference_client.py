@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from conformance.races.stress.journal import MAYBE, REFUSED, Entry
-from conformance.races.stress.writers import BRANCH, ROWS, Work, column_of, writer_property
+from conformance.races.stress.writers import BRANCH, ROWS, Work, column_name, writer_property
 from conformance.table_io.stores import load, open_store
 from conformance.table_io.stores.rest import RestStore
 from conformance.table_io.writing import create_table, open_stored, operations
@@ -80,13 +80,13 @@ class ReferenceClient:
             case "append":
                 operations.append(table, rows(entry["op"]), branch=entry.get("ref", "main"))
             case "delete":
-                operations.delete(table, of_op(entry["old"]))
+                operations.delete(table, operation_filter(entry["old"]))
             case "overwrite":
-                operations.overwrite(table, rows(entry["op"]), of_op(entry["old"]))
+                operations.overwrite(table, rows(entry["op"]), operation_filter(entry["old"]))
             case "property":
                 table.commit(SetProperties({writer_property(entry["writer"]): str(entry["number"])}))
             case "column":
-                name = column_of(entry["writer"], entry["number"])
+                name = column_name(entry["writer"], entry["number"])
                 table.commit(ChangeSchema((AddColumn(name, INT),)))
             case "expire":
                 table.commit(Expire(time.time_ns() // 1_000_000 - 1000, clean_files=True))
@@ -118,6 +118,6 @@ def rows(op: int) -> Any:
     return pa.table({"op": pa.array([op] * ROWS, pa.int64()), "n": pa.array(range(ROWS), pa.int32())})
 
 
-def of_op(op: int) -> Predicate:
+def operation_filter(op: int) -> Predicate:
     """Return a filter for the rows of an operation."""
     return Comparison(Operation.EQ, NamedReference("op"), Literal(op))

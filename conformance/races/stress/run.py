@@ -32,7 +32,7 @@ from conformance.races.stress.writers import Work
 from conformance.table_io.catalogs.servers import KINDS, LOOPBACK, S3, S3_ENVIRONMENT, Running, make_bucket
 from conformance.table_io.stores.opening import check_url
 from conformance.table_io.tables import load_table
-from conformance.validator.catalogs import PREFIX, explained
+from conformance.validator.catalogs import PREFIX, explain_error
 from conformance.validator.context import Level
 from conformance.validator.local import Local
 from conformance.validator.run import Snapshots
@@ -346,7 +346,7 @@ def stress(settings: Settings, directory: Path, progress: Callable[[str], None] 
 def _asked(herd: _Herd, what: str, plan: Work) -> Any:
     answer = herd.ask("call", what)
     if "error" in answer:
-        raise Stopped(explained(plan.catalog, answer["error"]) if plan.table else answer["error"])
+        raise Stopped(explain_error(plan.catalog, answer["error"]) if plan.table else answer["error"])
     return answer["answer"]
 
 

@@ -160,9 +160,9 @@ def writer_property(writer: int) -> str:
     return f"stress.{writer}"
 
 
-def column_of(writer: int, number: int) -> str:
+def column_name(writer: int, number: int) -> str:
     """Return the name of the column that an operation adds."""
     return f"c_{writer}_{number}"
 
 
-__all__ = ["BRANCH", "DONE", "MAYBE", "PER_WRITER", "ROWS", "Client", "Work", "column_of", "work", "writer_property"]
+__all__ = ["BRANCH", "DONE", "MAYBE", "PER_WRITER", "ROWS", "Client", "Work", "column_name", "work", "writer_property"]

@@ -155,7 +155,7 @@ class Kind:
     prepare: Callable[[Path], None] = lambda _: None
     """Called once, before the first start."""
 
-    apart: bool = False
+    separate_user: bool = False
     """Whether it runs as a different user, who cannot access folders of this one: its files are in `/tmp`."""
 
     needs_s3: bool = False
@@ -311,7 +311,7 @@ KINDS = {
         title="PostgreSQL",
         command=_postgres,
         prepare=_init_postgres,
-        apart=True,
+        separate_user=True,
         properties=lambda at: _sql_properties(
             f"postgresql+psycopg2://{_postgres_user()}@{LOOPBACK}:{at.port}/postgres", at
         ),
@@ -380,8 +380,8 @@ class Running:
         self._guardian: subprocess.Popen[str] | None = None
         self._was_killed = False
         place.mkdir(parents=True)
-        self._apart = Path(tempfile.mkdtemp(prefix="iceberg-conformance-server-")) if kind.apart else None
-        self.address = Address(place, free_port(), s3, self._apart or place)
+        self._own_folder = Path(tempfile.mkdtemp(prefix="iceberg-conformance-server-")) if kind.separate_user else None
+        self.address = Address(place, free_port(), s3, self._own_folder or place)
         try:
             kind.prepare(self.address.data)
         except BaseException:
@@ -430,8 +430,8 @@ class Running:
         if self._guardian is not None:
             self._end_guardian(self._guardian)
             self._guardian = None
-        if self._apart is not None:
-            shutil.rmtree(self._apart, ignore_errors=True)
+        if self._own_folder is not None:
+            shutil.rmtree(self._own_folder, ignore_errors=True)
 
     @staticmethod
     def _end_guardian(guardian: subprocess.Popen[str]) -> None:

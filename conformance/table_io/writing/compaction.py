@@ -60,7 +60,7 @@ def compact(
     metadata = table.metadata
     with writing() as files:
         source = Source(table.table, branch, threads)
-        tasks = worth_it(metadata, source.tasks(where), min_files)
+        tasks = select_for_compaction(metadata, source.tasks(where), min_files)
         if not tasks:
             return None
         plan = plan_write(metadata, lineage=True, target_bytes=target_bytes)
@@ -77,7 +77,7 @@ def compact(
         return table.commit(evolve(change, summary=summary))
 
 
-def worth_it(metadata: TableMetadata, tasks: list[FileScanTask], min_files: int) -> list[FileScanTask]:
+def select_for_compaction(metadata: TableMetadata, tasks: list[FileScanTask], min_files: int) -> list[FileScanTask]:
     """Return the tasks whose files are rewritten: many files of one partition, with deletes, or of an old spec."""
     groups: dict[Any, list[FileScanTask]] = {}
     for task in tasks:

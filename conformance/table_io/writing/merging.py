@@ -16,7 +16,7 @@ from conformance.table_io.read_tasks import read_task
 from conformance.table_io.writing.matching import Matched, Source, places, without_places
 from conformance.table_io.writing.operations import THREADS, Summary, by_position, sinking, writing
 from conformance.table_io.writing.plans import plan_write
-from conformance.table_io.writing.row_changes import Mode, change_rows, mode_of, updated
+from conformance.table_io.writing.row_changes import Mode, change_rows, resolve_mode, updated
 from conformance.table_io.writing.tables import WritableTable
 from conformance.table_io.writing.write_tasks import no_rows
 from spec_ref.columnar.manifests.computed_metrics import storage_array
@@ -79,11 +79,11 @@ def merge(
     with writing() as files:
         target = Source(table.table, branch, threads)
         found = merging.find(target)
-        mode = by_position(mode_of(metadata, "merge", mode))
+        mode = by_position(resolve_mode(metadata, "merge", mode))
         plan = plan_write(metadata, lineage=True)
         with sinking(plan, files, threads) as sink:
             changed = found if matched is not WhenMatched.KEEP else []
-            make = merging.made_of if matched is WhenMatched.UPDATE else None
+            make = merging.update_matched if matched is WhenMatched.UPDATE else None
             pieces = change_rows(target, changed, mode, plan, files, sink, make)
             for batch in merging.others().to_batches() if insert else ():
                 sink.add(batch)
@@ -131,7 +131,7 @@ class Merging:
                 matched.append(Matched(task, np.concatenate(positions)))
         return matched
 
-    def made_of(self, task: FileScanTask, batch: pa.RecordBatch) -> pa.RecordBatch:
+    def update_matched(self, task: FileScanTask, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Return matched rows, updated by the rows of the source."""
         positions, indexes = self._partners[task.data_file.file_path]
         wanted = indexes[np.searchsorted(positions, places(batch))]

@@ -14,9 +14,9 @@ from conformance.table_io.writing.deletes import plan_equality_deletes
 from conformance.table_io.writing.files import NewFiles, taken_back
 from conformance.table_io.writing.matching import Matched, Source, check_branch, without_places
 from conformance.table_io.writing.plans import WritePlan, plan_write
-from conformance.table_io.writing.row_changes import Mode, Pieces, change_rows, mode_of, updated
+from conformance.table_io.writing.row_changes import Mode, Pieces, change_rows, resolve_mode, updated
 from conformance.table_io.writing.tables import WritableTable
-from conformance.table_io.writing.write_tasks import FileWriter, Rows, RowSink, batches_of, no_rows, write_to
+from conformance.table_io.writing.write_tasks import FileWriter, Rows, RowSink, no_rows, to_batches, write_to
 from spec_ref.columnar.manifests.computed_metrics import storage_array
 from spec_ref.columnar.schemas.column_projection import constant_array
 from spec_ref.columnar.schemas.written_rows import compile_input
@@ -115,11 +115,11 @@ def overwrite(
     every = bound_filter(where, table.metadata) if matching else None
     with writing() as files:
         source = Source(table.table, branch, threads)
-        mode = by_position(mode_of(table.metadata, "delete", mode))
+        mode = by_position(resolve_mode(table.metadata, "delete", mode))
         plan = plan_write(table.metadata, lineage=mode is Mode.COPY_ON_WRITE)
         with sinking(plan, files, threads) as sink:
             matched = source.matched(where)
-            for batch in batches_of(rows):  # before rewritten rows, as errors have the numbers of rows
+            for batch in to_batches(rows):  # before rewritten rows, as errors have the numbers of rows
                 sink.add(batch, every)
             pieces = change_rows(source, matched, mode, plan, files, sink)
             pieces.added += sink.finish()
@@ -186,7 +186,7 @@ def delete(
     """
     with writing() as files:
         source = Source(table.table, branch, threads)
-        mode = mode_of(table.metadata, "delete", mode)
+        mode = resolve_mode(table.metadata, "delete", mode)
         plan = plan_write(table.metadata, lineage=True)
         matched = source.matched(where)
         with sinking(plan, files, threads) as sink:
@@ -293,7 +293,7 @@ def delete_keys(
     """
     metadata = table.metadata
     check_branch(metadata, branch)
-    listed = list(batches_of(keys)) or [no_rows(pa.schema([]))]
+    listed = list(to_batches(keys)) or [no_rows(pa.schema([]))]
     names = list(on) if on is not None else list(listed[0].schema.names)
     wanted = [batch.select(names) for batch in listed]
     with writing() as files:
@@ -376,7 +376,7 @@ def update(
     make = assigning(metadata.current_schema, assignments)
     with writing() as files:
         source = Source(table.table, branch, threads)
-        mode = by_position(mode_of(metadata, "update", mode))
+        mode = by_position(resolve_mode(metadata, "update", mode))
         plan = plan_write(metadata, lineage=True)
         with sinking(plan, files, threads) as sink:
             pieces = change_rows(source, source.matched(where), mode, plan, files, sink, make)

@@ -18,7 +18,7 @@ from conformance.core.counts import plural
 from conformance.table_io.file_access import read_bytes
 from conformance.table_io.reading import Reading, in_file, make_reading
 from conformance.table_io.records import row_reader
-from conformance.table_io.writing.compaction import MIN_FILES, worth_it
+from conformance.table_io.writing.compaction import MIN_FILES, select_for_compaction
 from conformance.table_io.writing.deletes import DeletedRows, DeleteEncoding, plan_equality_deletes, write_positions
 from conformance.table_io.writing.files import NewFiles
 from conformance.table_io.writing.matching import LINEAGE, check_branch, check_lineage_names
@@ -33,7 +33,7 @@ from conformance.table_io.writing.operations import (
     writing,
 )
 from conformance.table_io.writing.plans import WritePlan, has_row_ids, plan_write
-from conformance.table_io.writing.row_changes import Mode, Pieces, mode_of
+from conformance.table_io.writing.row_changes import Mode, Pieces, resolve_mode
 from conformance.table_io.writing.tables import WritableTable
 from conformance.table_io.writing.write_tasks import FileWriter
 from spec_ref.commits import CommitResult, changes
@@ -293,7 +293,7 @@ def overwrite(
     """Delete the matching rows, and add others."""
     with writing() as files:
         source = Source(table, branch)
-        mode = by_position(mode_of(table.metadata, "delete", mode))
+        mode = by_position(resolve_mode(table.metadata, "delete", mode))
         plan = plan_write(table.metadata, lineage=mode is Mode.COPY_ON_WRITE)
         pieces, kept = _change_rows(source, source.matched(where), mode, plan, files)
         pieces.added += write_rows(files, plan, [*rows, *kept])
@@ -304,7 +304,7 @@ def delete(table: WritableTable, where: Predicate, *, mode: Mode | None = None, 
     """Delete the matching rows. A file all of whose rows match is removed as a whole, whatever the mode."""
     with writing() as files:
         source = Source(table, branch)
-        mode = mode_of(table.metadata, "delete", mode)
+        mode = resolve_mode(table.metadata, "delete", mode)
         plan = plan_write(table.metadata, lineage=True)
         matched = source.matched(where)
         if mode is Mode.EQUALITY:
@@ -386,7 +386,7 @@ def update(
             raise spec_error("TYP002", "the schema has no such column", found=name, expected=", ".join(known))
     with writing() as files:
         source = Source(table, branch)
-        mode = by_position(mode_of(metadata, "update", mode))
+        mode = by_position(resolve_mode(metadata, "update", mode))
         plan = plan_write(metadata, lineage=True)
         matched = source.matched(where)
         pieces, rows = _change_rows(source, matched, mode, plan, files, lambda _, __, row: _updated(row, assignments))
@@ -413,7 +413,7 @@ def merge(
             positions = tuple(position for position in found if (path, position) in partners)
             if positions:
                 matched.append(Matched(task, positions))
-        mode = by_position(mode_of(metadata, "merge", mode))
+        mode = by_position(resolve_mode(metadata, "merge", mode))
         plan = plan_write(metadata, lineage=True)
 
         def make(task: FileScanTask, position: int, row: Named) -> Named:
@@ -457,7 +457,7 @@ def compact(table: WritableTable, *, branch: str = MAIN) -> CommitResult | None:
     metadata = table.metadata
     with writing() as files:
         source = Source(table, branch)
-        tasks = worth_it(metadata, source.tasks(), MIN_FILES)
+        tasks = select_for_compaction(metadata, source.tasks(), MIN_FILES)
         if not tasks:
             return None
         pieces = Pieces()

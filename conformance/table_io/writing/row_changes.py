@@ -47,7 +47,7 @@ class Mode(enum.Enum):
     """The rows are deleted by the values of the columns of the predicate."""
 
 
-def mode_of(metadata: TableMetadata, operation: str, mode: Mode | None) -> Mode:
+def resolve_mode(metadata: TableMetadata, operation: str, mode: Mode | None) -> Mode:
     """Return the mode of an operation (``delete``, ``update`` or ``merge``), by default that of the table's properties.
 
     Raises:

@@ -21,15 +21,15 @@ from pyspark.sql import DataFrame, SparkSession
 from conformance.core.counts import plural
 from conformance.table_io.delete_files import DeleteFiles
 from conformance.table_io.spark_types import table_batch
-from conformance.table_io.spark_worker import settle_in
+from conformance.table_io.spark_worker import prepare_worker
 from conformance.table_io.tables import Table
-from conformance.table_io.writing.compaction import MIN_FILES, worth_it
+from conformance.table_io.writing.compaction import MIN_FILES, select_for_compaction
 from conformance.table_io.writing.files import NewFiles, OrphansLeft, taken_back
 from conformance.table_io.writing.matching import Source, check_branch, without_places
 from conformance.table_io.writing.merging import Merging, WhenMatched
 from conformance.table_io.writing.operations import Summary, assigning, by_position
 from conformance.table_io.writing.plans import WritePlan, clean_up, plan_write
-from conformance.table_io.writing.row_changes import Mode, Pieces, change_rows, mode_of
+from conformance.table_io.writing.row_changes import Mode, Pieces, change_rows, resolve_mode
 from conformance.table_io.writing.tables import WritableTable
 from conformance.table_io.writing.write_tasks import Rows, RowSink, write_rows, write_to
 from spec_ref.columnar.schemas.arrow_columns import arrow_field
@@ -68,7 +68,7 @@ def _own_plan(plan: WritePlan) -> tuple[WritePlan, int]:
 
 def _answer(plan: WritePlan, work: Work, part: Any) -> bytes:
     """Return the result of a task; errors of this tool are returned to the driver as they are."""
-    settle_in()
+    prepare_worker()
     own, attempts = _own_plan(plan)
     try:
         return pickle.dumps((attempts, work(own, part), None))
@@ -269,7 +269,7 @@ def _changed(
     branch: str,
     assignments: Mapping[str, Any] | None = None,
 ) -> Pieces:
-    known = by_position(mode_of(table.metadata, operation, mode))
+    known = by_position(resolve_mode(table.metadata, operation, mode))
     tasks = Source(table.table, branch, 1).tasks(where)
     change = _RowChange(table=table.table, branch=branch, where=where, mode=known, assignments=assignments)
     return _joined(_each(spark, plan, change, _parts(spark, tasks)))
@@ -377,7 +377,7 @@ class _MergeChange:
         found = merging.find(source)
         with _part(plan) as (files, sink):
             changed = found if self.matched is not WhenMatched.KEEP else []
-            make = merging.made_of if self.matched is WhenMatched.UPDATE else None
+            make = merging.update_matched if self.matched is WhenMatched.UPDATE else None
             pieces = change_rows(source, changed, self.mode, plan, files, sink, make)
             pieces.added += sink.finish()
         return pieces, np.packbits(merging.matched)
@@ -408,7 +408,7 @@ def merge(
         on=tuple(on),
         assignments=assignments,
         matched=matched,
-        mode=by_position(mode_of(metadata, "merge", mode)),
+        mode=by_position(resolve_mode(metadata, "merge", mode)),
     )
     with _writing(plan):
         tasks = Source(table.table, branch, 1).tasks()
@@ -465,7 +465,7 @@ def compact(
     metadata = table.metadata
     source = Source(table.table, branch, 1)
     groups: dict[Any, list[FileScanTask]] = {}
-    for task in worth_it(metadata, source.tasks(where), min_files):
+    for task in select_for_compaction(metadata, source.tasks(where), min_files):
         spec = metadata.spec_by_id(task.partition_spec_id)
         groups.setdefault(partition_key(task.data_file, spec), []).append(task)
     if not groups:

@@ -60,7 +60,7 @@ WAITING = 4
 """The most queued pieces of work of each thread."""
 
 
-def batches_of(rows: Rows) -> Iterator[pa.RecordBatch]:
+def to_batches(rows: Rows) -> Iterator[pa.RecordBatch]:
     """Yield the rows as batches, at least one if the rows have a schema."""
     if isinstance(rows, pa.Table):
         listed = rows.to_batches(max_chunksize=CHUNK_ROWS)
@@ -118,7 +118,7 @@ def write_to(
     """Write rows like `write_rows`; if this or a later step fails, the caller must delete the files."""
     sink = RowSink(plan, files, task, threads)
     try:
-        for batch in batches_of(rows):
+        for batch in to_batches(rows):
             sink.add(batch, matching)
         return sink.finish()
     finally:

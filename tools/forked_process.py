@@ -15,7 +15,7 @@ from tools.posix import require_posix
 DONE, BROKEN, HANGS = "done", "broken", "hangs"
 
 
-def apart(work: Callable[[], Any], seconds: float) -> tuple[str, Any]:
+def run_forked(work: Callable[[], Any], seconds: float) -> tuple[str, Any]:
     """Do some work in a forked process.
 
     Args:
