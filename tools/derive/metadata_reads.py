@@ -406,7 +406,7 @@ def tolerated() -> Iterator[Vector]:
     yield _read(
         "several-sources",
         "v3-minimal",
-        ("PAR018",),
+        ("PAR018", "PAR024"),
         {"/partition-specs/-": {"spec-id": 1, "fields": [field]}, "/last-partition-id": 1000},
         {"partition-specs": [{"spec-id": 0, "fields": []}, {"spec-id": 1, "fields": [field]}]},
         "a transform of several arguments",

@@ -77,7 +77,7 @@ def vectors() -> Iterator[Vector]:
         for one in [*columns_of(schema), *schema["fields"]]:
             one["name"] = names.get(one["name"], one["name"])
 
-    yield other("names", "MAN001 AVR013", "fields are found by id, whatever their names", by_id, [named])
+    yield other("names", "MAN001 AVR013 PRJ001", "fields are found by id, whatever their names", by_id, [named])
 
     def swapped(schema: JsonObject) -> None:
         column(schema, 103)["name"], column(schema, 104)["name"] = "file_size_in_bytes", "record_count"
@@ -164,7 +164,7 @@ def vectors() -> Iterator[Vector]:
     renamed_pairs = [{"k": 1, "v": 10}, {"k": 2, "v": 10}]
     yield other(
         "map-member-names",
-        "AVR013",
+        "AVR013 PRJ001",
         "keys and values with other names, found by id",
         key_names,
         [{**row, "data_file": {**row["data_file"], "value_counts": renamed_pairs}}],

@@ -180,7 +180,7 @@ def _foreign() -> Iterator[Vector]:
     ids = {one["name"]: one["field-id"] for one in _schema()["fields"]}
     yield other(
         "names",
-        "MLS002",
+        "MLS002 PRJ001",
         "fields are found by id, whatever their names",
         unnamed,
         {f"n{ids[name]}": value for name, value in full.items()},

@@ -220,7 +220,7 @@ def vectors() -> Iterator[Vector]:
     as_bytes = {"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2}
     yield _tuple_case(
         "partition-decimal-as-bytes",
-        "AVR006",
+        "AVR006 MAN001",
         schema,
         spec,
         field(1000, "p", optional(as_bytes)),
@@ -252,7 +252,7 @@ def vectors() -> Iterator[Vector]:
     for name, legal in (("legal-name", "a_x20b_x2F1"), ("other-name", "whatever")):
         yield _tuple_case(
             f"partition-{name}",
-            "DFL004 MAN001",
+            "DFL004 MAN001 PRJ001",
             schema,
             spec,
             field(1000, legal, optional("string")),

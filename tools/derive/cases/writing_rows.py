@@ -104,6 +104,8 @@ def _types() -> Iterator[Case]:
         for version, kinds in of_versions.items():
             for kind in kinds:
                 columns, rows, names, codes = KINDS[kind]
+                if version == 1:
+                    codes = (*codes, "TMD010")
                 yield Case(
                     f"{kind}-v{version}-{format_}",
                     (
