@@ -352,7 +352,7 @@ def _tuples() -> Iterator[Vector]:
         alike = entry(1, file={"partition": {"p": of_type(type_, one), "q": of_type(type_, other)}})
         yield case(
             f"partition-two-{name}",
-            "DFL004 AVR006",
+            "DFL004 AVR006 MAN001",
             manifest(2, [alike], partition=columns, spec=two, table=table),
             [entry_form(alike, {"1000": one, "1001": other}, **NUMBER)],
             f"two fields of type {type_}: the schema defines the type once, and names it where it occurs again",

@@ -211,7 +211,7 @@ def _partitions() -> Iterator[Vector]:
         schema, spec, columns = twice(type_)
         yield write(
             f"partition-two-{two}",
-            "DFL004 AVR006",
+            "DFL004 AVR006 MAN001",
             2,
             [entry(1, file={"partition": {"p": of_type(type_, one), "q": of_type(type_, other)}}, **NEW)],
             f"two fields of type {type_}, whose Avro type has a name that is defined once",

@@ -294,7 +294,8 @@ def _selections() -> Iterator[Vector]:
         note = f"{indexes()[name]['about']}: some columns, in another order"
         args = _args(name, types, select=columns)
         id_ = f"select-{name}-{_slug(' '.join(columns))}"
-        yield _vector(id_, ("PRJ006",), indexes()[name], args, ok({"rows": rows}), note)
+        codes = ("PRJ002", "PRJ006") if name.startswith("partition-values-missing") else ("PRJ006",)
+        yield _vector(id_, codes, indexes()[name], args, ok({"rows": rows}), note)
 
 
 def _positions() -> Iterator[Vector]:

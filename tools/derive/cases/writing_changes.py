@@ -352,7 +352,7 @@ def _lineage() -> Iterator[Case]:
         )
     yield Case(
         "lineage-partitioned",
-        (*ROW_IDS, "LIN019", "LIN028"),
+        (*ROW_IDS, "LIN019", "LIN020", "LIN028"),
         (create(3, COLUMNS, *BY_P), FIRST, SECOND, {"op": "rewrite-manifests"}, append(NAMES, ("7", "c", 70))),
         "several files in a manifest",
     )
