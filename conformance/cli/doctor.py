@@ -29,6 +29,7 @@ LIBRARIES = (
     "cattrs",
     "cyclopts",
     "fastavro",
+    "immutabledict",
     "jiter",
     "jsonschema-rs",
     "mmh3",

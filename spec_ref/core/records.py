@@ -7,18 +7,25 @@ value for a missing field. Readers, writers, JSON Schemas, Avro schemas and the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NoReturn, TypeVar, dataclass_transform, overload
 
 import attrs
+from immutabledict import immutabledict
 
-from spec_ref.core.frozen_dict import freeze
 from spec_ref.core.versions import FieldRule, Presence, ReaderRules
 
 RULE = "spec_ref.field_rule"
 """The key of a field's `FieldRule` in the metadata of its ``attrs`` attribute."""
 
 T = TypeVar("T")
+
+EMPTY: immutabledict[Any, Any] = immutabledict()
+"""The default of every mapping that may be empty."""
+
+
+def _freeze(mapping: Mapping[Any, Any] | None) -> immutabledict[Any, Any] | None:
+    return mapping if mapping is None or type(mapping) is immutabledict else immutabledict(mapping)
 
 
 def spec_field(
@@ -72,7 +79,7 @@ def _as_values(_: type, fields: list[attrs.Attribute[Any]]) -> list[attrs.Attrib
     made = []
     for field in fields:
         if str(field.type).startswith("Mapping[") and field.converter is None:
-            field = field.evolve(converter=freeze)
+            field = field.evolve(converter=_freeze)
         made.append(field.evolve(hash=False) if str(field.type) == "Any" else field)
     return made
 

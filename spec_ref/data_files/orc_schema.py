@@ -14,8 +14,7 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from spec_ref.core.errors import error_path, spec_error
-from spec_ref.core.frozen_dict import EMPTY
-from spec_ref.core.records import record
+from spec_ref.core.records import EMPTY, record
 from spec_ref.data_files.nested_arrow_types import arrow_fields, nested_type
 from spec_ref.data_types.types import (
     BINARY,

@@ -19,8 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from spec_ref.core.errors import SpecError
-from spec_ref.core.frozen_dict import EMPTY
-from spec_ref.core.records import record
+from spec_ref.core.records import EMPTY, record
 from spec_ref.data_types.types import (
     BINARY,
     STRING,

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from spec_ref.avro_mapping.rows import PARTITION, EnumAsInt, EnumAsString, NeverWritten
-from spec_ref.core.frozen_dict import EMPTY
-from spec_ref.core.records import record, spec_field
+from spec_ref.core.records import EMPTY, record, spec_field
 from spec_ref.core.versions import OMITTED, OPTIONAL, REQUIRED, V1
 from spec_ref.data_types.types import BINARY, INT, LONG, STRING, ListType, MapType
 

@@ -12,8 +12,7 @@ from typing import Any
 import attrs
 
 from spec_ref.core.errors import SpecError, error_path, spec_error
-from spec_ref.core.frozen_dict import EMPTY
-from spec_ref.core.records import evolve, record, spec_field
+from spec_ref.core.records import EMPTY, evolve, record, spec_field
 from spec_ref.core.versions import OPTIONAL, REQUIRED, V3
 from spec_ref.data_types.types import ListType, MapType, StructType, Type
 from spec_ref.json import documents

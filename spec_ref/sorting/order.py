@@ -9,8 +9,7 @@ from typing import Any
 import attrs
 
 from spec_ref.core.errors import spec_error
-from spec_ref.core.frozen_dict import EMPTY
-from spec_ref.core.records import record, spec_field
+from spec_ref.core.records import EMPTY, record, spec_field
 from spec_ref.core.versions import OMITTED, OPTIONAL, REQUIRED
 from spec_ref.json.wire_types import INT, ListOf, RecordOf, enum_kind
 from spec_ref.partitioning.spec import TRANSFORM, check_sources

@@ -8,8 +8,7 @@ from typing import Any
 import attrs
 
 from spec_ref.core.errors import spec_error
-from spec_ref.core.frozen_dict import EMPTY
-from spec_ref.core.records import record, spec_field
+from spec_ref.core.records import EMPTY, record, spec_field
 from spec_ref.core.versions import REQUIRED
 from spec_ref.json.wire_types import LONG, STRING, RecordOf
 

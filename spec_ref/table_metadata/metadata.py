@@ -8,8 +8,7 @@ from typing import Any
 import attrs
 
 from spec_ref.core.errors import spec_error
-from spec_ref.core.frozen_dict import EMPTY
-from spec_ref.core.records import evolve, record, spec_field
+from spec_ref.core.records import EMPTY, evolve, record, spec_field
 from spec_ref.core.versions import OMITTED, OPTIONAL, REQUIRED, V1, FormatVersion
 from spec_ref.data_types.types import StructType
 from spec_ref.json.wire_types import INT, LONG, STRING, STRING_MAP, Converted, ListOf, MapOf, RecordOf

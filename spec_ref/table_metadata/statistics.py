@@ -10,8 +10,7 @@ from typing import Any
 
 import attrs
 
-from spec_ref.core.frozen_dict import EMPTY
-from spec_ref.core.records import record, spec_field
+from spec_ref.core.records import EMPTY, record, spec_field
 from spec_ref.core.versions import OPTIONAL, REQUIRED
 from spec_ref.json.wire_types import INT, LONG, STRING, STRING_MAP, ListOf, RecordOf
 

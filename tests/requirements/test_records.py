@@ -11,11 +11,11 @@ from typing import Any
 import attrs
 import pytest
 from hypothesis import HealthCheck, given, settings
+from immutabledict import immutabledict
 
 import spec_ref
 from conformance.properties.strategies_metadata import table_metadata
-from spec_ref.core.frozen_dict import EMPTY, FrozenDict
-from spec_ref.core.records import field_rules
+from spec_ref.core.records import EMPTY, field_rules
 from spec_ref.manifests.data_file import DataFile, FileFormat
 from spec_ref.table_metadata import dumps, read_metadata
 from spec_ref.table_metadata.metadata import TableMetadata
@@ -90,17 +90,16 @@ def test_the_mapping_of_a_record_does_not_change() -> None:
     given_[1000] = "b"
     assert file.partition == {1000: "a"}
     partition: Any = file.partition
-    for change in (
-        lambda: partition.update({1000: "b"}),
-        lambda: partition.__setitem__(1000, "b"),
-        lambda: partition.clear(),
-        lambda: partition.pop(1000),
-        lambda: partition.setdefault(1, 2),
-        lambda: partition.__delitem__(1000),
-        lambda: partition.__ior__({}),
-        partition.popitem,
-    ):
-        with pytest.raises(TypeError, match="immutable"):
-            change()
+    with pytest.raises(TypeError):
+        partition[1000] = "b"
+    with pytest.raises(TypeError):
+        del partition[1000]
+    with pytest.raises(TypeError):
+        partition |= {1000: "b"}
+    assert [name for name in ("update", "clear", "pop", "popitem", "setdefault") if hasattr(partition, name)] == [
+        "update"
+    ]
+    partition.update({1000: "b"})  # makes a changed copy
+    assert file.partition == {1000: "a"}
     assert DataFile(file_path="", file_format=FileFormat.AVRO, record_count=1, file_size_in_bytes=1).partition is EMPTY
-    assert type(copy.copy(file.partition)) is FrozenDict
+    assert type(copy.copy(file.partition)) is immutabledict

@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import attrs
@@ -199,7 +199,7 @@ def test_an_object_of_every_kind_is_in_the_document_of_the_last_test() -> None:
         if isinstance(value, tuple):
             for item in value:
                 look(item)
-        elif isinstance(value, dict):
+        elif isinstance(value, Mapping):
             look(tuple(value.values()))
         elif attrs.has(type(value)):
             if getattr(value, "extra", None):
