@@ -32,7 +32,7 @@ from sound_documents import (
 
 from conformance.core.json_types import Json
 from conformance.engines.reference.adapter import operations
-from conformance.operations.manifests.wire import entry_from_form, listed_from_form, table_of
+from conformance.operations.manifests.wire import entry_from_form, listed_from_form, read_table_schema
 from spec_ref.avro_mapping.schema import type_from_avro
 from spec_ref.core.errors import SpecError
 from spec_ref.core.versions import V3, FormatVersion
@@ -112,14 +112,14 @@ def _refused(read: Callable[[], object]) -> list[str]:
 
 
 def _manifest(entry: Json, version: FormatVersion) -> bytes:
-    schema, specs = table_of(SCHEMA, [SPEC])
+    schema, specs = read_table_schema(SCHEMA, [SPEC])
     content = ManifestContent(1 if entry["data_file"].get("content") else 0)
     made = entry_from_form(entry, specs[0].partition_type(schema))
     return write_manifest([made], specs[0], schema, version, content)
 
 
 def _checked(data: bytes) -> Iterable[str]:
-    schema, specs = table_of(SCHEMA, [SPEC])
+    schema, specs = read_table_schema(SCHEMA, [SPEC])
     return [finding.requirement for finding in check_manifest(data, specs=specs, schema=schema)]
 
 
@@ -147,7 +147,7 @@ def _header(text: str, rule: Requirement) -> Iterable[str]:
 def _listed(text: str, rule: Requirement) -> Iterable[str]:
     """The entry of a manifest in a manifest list, or a list of entries."""
     fragment, version = json.loads(text), max(rule.versions)
-    _, specs = table_of(SCHEMA, [SPEC])
+    _, specs = read_table_schema(SCHEMA, [SPEC])
     entries = [overlaid(LISTED, one) for one in (fragment if isinstance(fragment, list) else [fragment])]
     try:
         data = write_manifest_list([listed_from_form(one) for one in entries], version)
