@@ -1,28 +1,43 @@
-"""The adapter of Iceberg-Java: a compiled program that calls the library, and Spark if a script needs SQL.
+"""The adapter of Iceberg-Java: a compiled program that calls the library, and runs Spark if a script needs SQL.
 
 Requests are forwarded to the program unchanged; it is in ``java``, and is compiled when the engine is installed. Only
-scripts that write tables are answered here, by a Spark that starts with the first of them.
+scripts that write tables are followed here: the program performs their operations one by one.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from conformance.adapter_sdk.script_steps import WRITING
-from conformance.adapter_sdk.serve import encode_answer, perform, take_standard_output
-from conformance.core.lazy_imports import lazy_imports
-
-with lazy_imports():
-    from conformance.adapter_sdk import jvm
-    from conformance.engines.iceberg_java import spark, writing
+from conformance.adapter_sdk.serve import Invalid, Unsupported, encode_answer, perform, take_standard_output
+from conformance.core.json_types import Json
+from conformance.engines.iceberg_java import writing
+from conformance.engines.iceberg_java.spark_sql import SETTINGS
 
 PROGRAM = "org.apache.iceberg.Adapter"
+
+OPENED = (
+    "java.io",
+    "java.lang",
+    "java.lang.invoke",
+    "java.lang.reflect",
+    "java.net",
+    "java.nio",
+    "java.util",
+    "java.util.concurrent",
+    "java.util.concurrent.atomic",
+    "sun.nio.ch",
+    "sun.nio.cs",
+    "sun.security.action",
+    "sun.util.calendar",
+)
+"""The packages that Spark uses by reflection; its own scripts open them, too."""
 
 OPTIONS = (
     "-Xmx1g",
@@ -30,8 +45,13 @@ OPTIONS = (
     "-XX:TieredStopAtLevel=1",
     "-Xshare:auto",
     "-Dorg.apache.logging.log4j.level=OFF",
+    *(f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in OPENED),
+    *(f"-D{key}={value}" for key, value in SETTINGS.items()),
 )
 """Options of a virtual machine that lives for seconds, without features that need long to pay off."""
+
+STEPS = "script."
+"""The prefix of the program's operations that are for `writing` alone."""
 
 READ_HERE = tuple(f'"{name}"'.encode() for name in (*sorted(WRITING), "start"))
 """The names of the operations that are not only forwarded, as they occur in a request."""
@@ -50,53 +70,55 @@ class Program:
         asked, answered = self._process.stdin, self._process.stdout
         assert asked is not None
         assert answered is not None
-        asked.write(line)
-        asked.flush()
+        with contextlib.suppress(BrokenPipeError):
+            asked.write(line)
+            asked.flush()
         return answered.readline()
+
+    def query(self, op: str, args: Json) -> Any:
+        """Perform one of the program's operations.
+
+        Raises:
+            Invalid: the library refused the arguments.
+            Unsupported: the library does not support the operation.
+            RuntimeError: the library has a bug.
+            SystemExit: the program has crashed.
+        """
+        line = self.answer(encode_answer({"seq": 0, "op": op, "args": args}))
+        if not line:
+            raise SystemExit
+        answer = json.loads(line)
+        if "unsupported" in answer:
+            raise Unsupported(answer["unsupported"])
+        if "error" in answer:
+            message = answer["error"]["message"]
+            raise Invalid(message) if answer["error"]["kind"] == "invalid" else RuntimeError(message)
+        return answer["ok"]
 
     def end(self) -> None:
         """Close the program's input, so that it exits."""
         assert self._process.stdin is not None
-        self._process.stdin.close()
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.close()
         self._process.wait()
-
-
-class Scripts:
-    """Runs scripts with a Spark that starts with the first of them."""
-
-    def __init__(self) -> None:
-        self._operations: dict[str, Callable[[dict[str, Any]], object]] = {}
-        self._ends: list[Callable[[], None]] = []
-
-    def answer(self, request: dict[str, Any]) -> bytes:
-        """Return the answer to a request."""
-        if not self._operations:
-            machine = jvm.JVM(os.environ["ICEBERG_CONFORMANCE_CLASS_PATH"])
-            session = spark.Spark(machine)
-            self._ends = [session.stop, machine.shutdown]
-            self._operations = writing.operations(machine, session)
-        return encode_answer({"seq": request["seq"], **perform(self._operations, request["op"], request["args"])})
-
-    def end(self) -> None:
-        """Stop Spark if it runs."""
-        for end in self._ends:
-            end()
 
 
 def main() -> None:
     """Serve Iceberg-Java on standard input and output."""
     answers = take_standard_output()
-    program, scripts = Program(), Scripts()
+    program = Program()
+    scripts = writing.operations(program.query)
     try:
         for line in sys.stdin.buffer:
             request = json.loads(line) if any(word in line for word in READ_HERE) else {"op": None}
             if request["op"] in WRITING:
-                answer = scripts.answer(request)
+                answer = encode_answer({"seq": request["seq"], **perform(scripts, request["op"], request["args"])})
             else:
                 answer = program.answer(line)
                 if request["op"] == "start":
                     started = json.loads(answer)
-                    started["ok"]["operations"] = sorted([*started["ok"]["operations"], *WRITING])
+                    own = (name for name in started["ok"]["operations"] if not name.startswith(STEPS))
+                    started["ok"]["operations"] = sorted([*own, *WRITING])
                     answer = encode_answer(started)
             if not answer:  # the program has exited after ``stop``, or crashed
                 return
@@ -104,7 +126,6 @@ def main() -> None:
             answers.flush()
     finally:
         program.end()
-        scripts.end()
 
 
 if __name__ == "__main__":

@@ -71,6 +71,13 @@ public final class Adapter {
     JsonNode answer(JsonNode args) throws Exception;
   }
 
+  /** What was refused, as the message says. */
+  static final class Refused extends RuntimeException {
+    Refused(String message) {
+      super(message);
+    }
+  }
+
   /** What the library does not have. */
   static final class Unsupported extends UnsupportedOperationException {
     Unsupported(String what) {
@@ -89,6 +96,7 @@ public final class Adapter {
     EncryptionOperations.addTo(operations);
     ScanOperations.addTo(operations);
     CommitOperations.addTo(operations);
+    ScriptOperations.addTo(operations);
   }
 
   private ObjectNode start() {
@@ -109,14 +117,19 @@ public final class Adapter {
     try {
       return reply.set("ok", operation.answer(args));
     } catch (Unsupported missing) {
-      return reply.put("unsupported", missing.getMessage());
+      return reply.put("unsupported", shortened(missing.getMessage()));
+    } catch (Refused refusal) {
+      return refuse(reply, "invalid", refusal.getMessage());
     } catch (UnsupportedOperationException missing) {
       return reply.put("unsupported", shortened(missing.toString()));
     } catch (Exception | StackOverflowError | LinkageError | OutOfMemoryError thrown) {
-      ObjectNode error = reply.putObject("error");
-      error.put("kind", isRefusal(thrown) ? "invalid" : "internal").put("message", shortened(thrown.toString()));
-      return reply;
+      return refuse(reply, isRefusal(thrown) ? "invalid" : "internal", thrown.toString());
     }
+  }
+
+  private static ObjectNode refuse(ObjectNode reply, String kind, String message) {
+    reply.putObject("error").put("kind", kind).put("message", shortened(message));
+    return reply;
   }
 
   private static boolean isRefusal(Throwable thrown) {
@@ -140,12 +153,13 @@ public final class Adapter {
       JsonNode request = JSON.readTree(line);
       String name = request.get("op").textValue();
       if (name.equals("stop")) {
-        return;
+        break;
       }
       ObjectNode reply = name.equals("start") ? adapter.start() : adapter.answer(name, request.get("args"));
       answers.write(JSON.writeValueAsBytes(reply.set("seq", request.get("seq"))));
       answers.write('\n');
       answers.flush();
     }
+    ScriptStatements.stop();
   }
 }

@@ -24,22 +24,17 @@ import org.apache.iceberg.util.ByteBuffers;
 import org.apache.iceberg.util.DateTimeUtil;
 
 /**
- * What scripts that write tables need beside SQL, called in the virtual machine of Spark: changes of columns, and rows
- * through the library's own writers, for what SQL has no statement or no type for. Rows are JSON, by column name.
+ * Rows of scripts, written by the library's own writers, for what SQL has no statement or no type for. Rows are JSON
+ * objects by column name.
  */
-public final class Scripts {
-  private Scripts() {}
-
-  /** Hands an update the change of a column that a script asks for. */
-  public static void changeColumn(UpdateSchema update, Schema schema, String change) throws IOException {
-    MetadataOperations.changeColumn(update, schema, Adapter.JSON.readTree(change));
-  }
+final class ScriptRows {
+  private ScriptRows() {}
 
   /** Data files of rows of the current schema. */
-  public static List<DataFile> dataFiles(Table table, String rows) throws IOException {
+  static List<DataFile> dataFiles(Table table, JsonNode rows) throws IOException {
     FileWriterFactory<Record> writers = GenericWriters.of(table, null);
     List<DataFile> made = new ArrayList<>();
-    for (Group group : groupsOf(table.spec(), table.schema(), Adapter.JSON.readTree(rows))) {
+    for (Group group : groupsOf(table.spec(), table.schema(), rows)) {
       DataWriter<Record> writer = writers.newDataWriter(fileOf(table, "data"), table.spec(), group.partition);
       try (writer) {
         group.records.forEach(writer::write);
@@ -53,15 +48,14 @@ public final class Scripts {
    * Files of equality deletes by the columns that the rows have: an unpartitioned one for the whole table, where there
    * is such a spec, and otherwise those of every spec, as a delete applies to data files of its own spec alone.
    */
-  public static List<DeleteFile> equalityDeletes(Table table, String rows) throws IOException {
-    JsonNode given = Adapter.JSON.readTree(rows);
+  static List<DeleteFile> equalityDeletes(Table table, JsonNode rows) throws IOException {
     List<String> names = new ArrayList<>();
-    given.get(0).fieldNames().forEachRemaining(names::add);
+    rows.get(0).fieldNames().forEachRemaining(names::add);
     Schema schema = table.schema().select(names);
     FileWriterFactory<Record> writers = GenericWriters.of(table, schema);
     List<DeleteFile> made = new ArrayList<>();
     for (PartitionSpec spec : specsOfDeletes(table)) {
-      for (Group group : groupsOf(spec, schema, given)) {
+      for (Group group : groupsOf(spec, schema, rows)) {
         EncryptedOutputFile file = fileOf(table, "equality");
         EqualityDeleteWriter<Record> writer = writers.newEqualityDeleteWriter(file, spec, group.partition);
         try (writer) {
@@ -74,7 +68,7 @@ public final class Scripts {
   }
 
   /** The columns by whose values the files of equality deletes are partitioned; null for one that is gone. */
-  public static List<String> sourcesOfDeletes(Table table) {
+  static List<String> sourcesOfDeletes(Table table) {
     List<String> names = new ArrayList<>();
     for (PartitionSpec spec : specsOfDeletes(table)) {
       List<PartitionField> fields = spec.isPartitioned() ? spec.fields() : List.of();

@@ -1,30 +1,26 @@
-"""Spark in the virtual machine of Iceberg-Java's adapter, and SQL for the values and filters of scripts."""
+"""The settings of the Spark inside Iceberg-Java's adapter, and SQL for the types, values and filters of scripts."""
 
 from __future__ import annotations
 
-import os
-from functools import cached_property
-from typing import Any
-
-from py4j import java_gateway, protocol
-from py4j.protocol import Py4JJavaError
-from pyspark import SparkConf, SparkContext
-from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
-
 from conformance.adapter_sdk import lenient_values as native
-from conformance.adapter_sdk.jvm import JVM
 from conformance.adapter_sdk.serve import Unsupported
 from conformance.adapter_sdk.spark_settings import LOCAL
 from conformance.adapter_sdk.sql_predicates import Dialect, predicate_sql, text
 from conformance.core.json_types import Json
+
+CATALOG = "scripts"
+"""The name of the catalog in statements."""
 
 SETTINGS = {
     **LOCAL,
     "spark.app.name": "iceberg-java",
     "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
     "spark.sql.ansi.enabled": "true",
+    f"spark.sql.catalog.{CATALOG}": "org.apache.iceberg.spark.SparkCatalog",
+    f"spark.sql.catalog.{CATALOG}.catalog-impl": "org.apache.iceberg.ScriptCatalog",
+    f"spark.sql.catalog.{CATALOG}.cache-enabled": "false",
 }
+"""The settings of Spark, which reads them from the properties of its virtual machine."""
 
 DIALECT = Dialect(
     "Spark",
@@ -58,82 +54,6 @@ TYPES = {
     "fixed": "BINARY",
     "uuid": "STRING",
 }
-
-CATALOG = "scripts"
-"""The name of the catalog in statements."""
-
-IN_MEMORY = "org.apache.iceberg.inmemory.InMemoryCatalog"
-
-
-class Spark:
-    """A session with an in-memory catalog; both start when they are first needed."""
-
-    def __init__(self, jvm: JVM) -> None:
-        self._jvm = jvm
-        self._session: SparkSession | None = None
-
-    @property
-    def session(self) -> SparkSession:
-        """The session."""
-        if self._session is None:
-            conf = SparkConf()
-            for key, value in SETTINGS.items():
-                conf.set(key, value)
-            context = SparkContext(gateway=self._jvm.gateway, conf=conf)
-            context.setLogLevel("OFF")
-            self._session = SparkSession(context)
-            # PySpark replaces Py4J's exceptions with its own, but `JVM.judged` needs Py4J's.
-            java_gateway.get_return_value = protocol.get_return_value
-        return self._session
-
-    def stop(self) -> None:
-        """Stop the session."""
-        if self._session is not None:
-            self._session.stop()
-
-    @cached_property
-    def catalog(self) -> Any:
-        """The Iceberg catalog behind `CATALOG`, which registers tables in local files by their metadata files."""
-        for key, value in {
-            "": "org.apache.iceberg.spark.SparkCatalog",
-            ".catalog-impl": IN_MEMORY,
-            ".cache-enabled": "false",
-        }.items():
-            self.session.conf.set(f"spark.sql.catalog.{CATALOG}{key}", value)
-        session: Any = self.session
-        made = session._jsparkSession.sessionState().catalogManager().catalog(CATALOG).icebergCatalog()
-        # Releases before 1.12 also keep the files in memory, regardless of the catalog's properties.
-        files = self._jvm.class_(IN_MEMORY).getDeclaredField("io")
-        files.setAccessible(True)
-        hadoop = self._jvm.root.org.apache.hadoop.conf.Configuration()
-        files.set(made, self._jvm.root.org.apache.iceberg.hadoop.HadoopFileIO(hadoop))
-        return made
-
-    def run(self, statement: str) -> list[Any]:
-        """Run a statement.
-
-        Raises:
-            Refused: Spark or Iceberg refused the statement; the message says why.
-        """
-        try:
-            rows: list[Any] = self.session.sql(statement).collect()
-        except (PySparkException, Py4JJavaError) as error:
-            raise Refused(_said(error)) from None
-        return rows
-
-
-class Refused(Exception):
-    """A statement was refused."""
-
-
-def _said(error: Exception) -> str:
-    """Return the messages of an exception and of its innermost cause."""
-    thrown = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
-    messages = [str(error).split("\n")[0]]
-    while thrown is not None:
-        messages.append(str(thrown.toString()).split("\n")[0])
-        thrown = thrown.getCause()
-    return " <- ".join(dict.fromkeys(os.fsdecode(text) for text in messages if text))
 
 
 def sql_type(type_: Json) -> str:
