@@ -8,8 +8,10 @@ import pytest
 from patient import PATIENT
 
 from conformance import vectors
+from conformance.adapter_sdk import table_requests
 from conformance.adapter_sdk.script_steps import WRITING
 from conformance.engine_setup import launch, list_engines
+from conformance.operations.protocol import Ok, Refused
 from conformance.runner.adapter_interface import Request
 from conformance.runner.judge import Outcome, Verdict, judge
 from conformance.runner.process import Process
@@ -70,3 +72,46 @@ def test_pyiceberg_writes_says_what_it_does_not_do_and_fails_where_it_is_known_t
     assert found["change-tag"].outcome is Outcome.PASSED
     assert found["write-columns-parquet"].outcome is Outcome.UNSUPPORTED
     assert "ZeroDivisionError" in found["write-partition-floats"].reason
+
+
+CREATED = {
+    "op": "create",
+    "format_version": 2,
+    "schema": {"type": "struct", "fields": [{"id": 1, "name": "id", "required": False, "type": "long"}]},
+}
+COLUMNS = [
+    {"op": "add", "name": "a", "type": "int"},
+    {"op": "rename", "name": "a", "to": "b"},
+    {"op": "add", "name": "c", "type": "int"},
+    {"op": "drop", "name": "id"},
+]
+PARTITIONS = [
+    {"op": "add", "name": "p", "source": "b", "transform": "bucket[4]"},
+    {"op": "rename", "name": "p", "to": "q"},
+    {"op": "add", "name": "r", "source": "c", "transform": "identity"},
+]
+
+
+def test_iceberg_java_commits_the_changes_of_an_operation_together_or_not_at_all(tmp_path: Path) -> None:
+    altered = [{"op": "alter-schema", "changes": COLUMNS}, {"op": "alter-spec", "changes": PARTITIONS}]
+    refused = [
+        {"op": "alter-schema", "changes": [{"op": "add", "name": "d", "type": "int"}, {"op": "drop", "name": "x"}]},
+        {"op": "alter-spec", "changes": [{"op": "remove", "name": "q"}, {"op": "remove", "name": "x"}]},
+    ]
+    started = launch("iceberg-java")
+    with Process("iceberg-java", started.command, env=started.env, limits=PATIENT) as process:
+        process.start()
+        script = {"operations": [CREATED, *altered]}
+        (made,) = process.ask([Request("table.write", {"table": str(tmp_path / "table"), "script": script})])
+        assert isinstance(made, Ok)
+        *before, last = made.value["locations"]
+        document = table_requests.metadata(last)
+        assert [entry["metadata-file"] for entry in document["metadata-log"]] == before
+        assert [field["name"] for field in document["schemas"][-1]["fields"]] == ["b", "c"]
+        assert [field["name"] for field in document["partition-specs"][-1]["fields"]] == ["q", "r"]
+        files = sorted((tmp_path / "table" / "metadata").iterdir())
+        for operation in refused:
+            (answer,) = process.ask([Request("table.change", {"table": last, "operations": [operation]})])
+            assert isinstance(answer, Refused)
+        assert sorted((tmp_path / "table" / "metadata").iterdir()) == files
+        assert process.stop() is None

@@ -110,7 +110,7 @@ def main() -> None:
     scripts = writing.operations(program.query)
     try:
         for line in sys.stdin.buffer:
-            request = json.loads(line) if any(word in line for word in READ_HERE) else {"op": None}
+            request: dict[str, Any] = json.loads(line) if any(word in line for word in READ_HERE) else {"op": None}
             if request["op"] in WRITING:
                 answer = encode_answer({"seq": request["seq"], **perform(scripts, request["op"], request["args"])})
             else:

@@ -1,8 +1,8 @@
 """Run scripts with Iceberg-Java: its API and its generic writers, and Spark's SQL for the operations that are SQL.
 
-The Java program performs each operation (``ScriptOperations``); here a script is divided into operations, and statements are
-written. Spark plans no equality deletes, and does not support some of the spec's types: the library's generic writers
-write such rows.
+The Java program performs each operation (``ScriptOperations``); here a script is divided into operations, and its
+statements are written. Spark plans no equality deletes, and does not support some of the spec's types: the library's
+generic writers write such rows.
 """
 
 # ruff: noqa: S608 - every name and literal of a statement is quoted
