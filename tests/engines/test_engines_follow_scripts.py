@@ -92,14 +92,15 @@ PARTITIONS = [
 ]
 
 
-def test_iceberg_java_commits_the_changes_of_an_operation_together_or_not_at_all(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["iceberg-java", "pyiceberg", "iceberg-go"])
+def test_the_changes_of_an_operation_are_committed_together_or_not_at_all(name: str, tmp_path: Path) -> None:
     altered = [{"op": "alter-schema", "changes": COLUMNS}, {"op": "alter-spec", "changes": PARTITIONS}]
     refused = [
         {"op": "alter-schema", "changes": [{"op": "add", "name": "d", "type": "int"}, {"op": "drop", "name": "x"}]},
         {"op": "alter-spec", "changes": [{"op": "remove", "name": "q"}, {"op": "remove", "name": "x"}]},
     ]
-    started = launch("iceberg-java")
-    with Process("iceberg-java", started.command, env=started.env, limits=PATIENT) as process:
+    started = launch(name)
+    with Process(name, started.command, env=started.env, limits=PATIENT) as process:
         process.start()
         script = {"operations": [CREATED, *altered]}
         (made,) = process.ask([Request("table.write", {"table": str(tmp_path / "table"), "script": script})])

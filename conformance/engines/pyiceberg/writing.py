@@ -121,23 +121,27 @@ class PyTable:
             properties={**properties, "format-version": str(version)},
         )
 
+    # A transaction makes one commit of all changes, each of which finds the columns and fields that the earlier made.
+
     def alter_schema(self, operation: Json) -> None:
-        for change in operation["changes"]:
-            with self.table.update_schema() as update:
-                if change["op"] == "optional":
-                    update.update_column(tuple(change["name"].split(".")), required=False)
-                else:
-                    change_column(update, self.table.schema(), change, self._engine_type)
+        with self.table.transaction() as transaction:
+            for change in operation["changes"]:
+                with transaction.update_schema() as update:
+                    if change["op"] == "optional":
+                        update.update_column(tuple(change["name"].split(".")), required=False)
+                    else:
+                        change_column(update, transaction.table_metadata.schema(), change, self._engine_type)
 
     def alter_spec(self, operation: Json) -> None:
-        for change in operation["changes"]:
-            with self.table.update_spec() as update:
-                if change["op"] == "add":
-                    update.add_field(change["source"], parse_transform(change["transform"]), change["name"])
-                elif change["op"] == "remove":
-                    update.remove_field(change["name"])
-                else:
-                    update.rename_field(change["name"], change["to"])
+        with self.table.transaction() as transaction:
+            for change in operation["changes"]:
+                with transaction.update_spec() as update:
+                    if change["op"] == "add":
+                        update.add_field(change["source"], parse_transform(change["transform"]), change["name"])
+                    elif change["op"] == "remove":
+                        update.remove_field(change["name"])
+                    else:
+                        update.rename_field(change["name"], change["to"])
 
     def sort(self, operation: Json) -> None:
         with self.table.update_sort_order() as update:
@@ -245,7 +249,7 @@ def operations(
         writer = make(location, engine_type)
         try:
             yield writer
-        except NotImplementedError as error:
+        except (NotImplementedError, ImportError) as error:  # of an optional library, such as that of a codec
             raise Unsupported(str(error)) from None
         except REFUSALS as error:
             if NOT_THERE.search(str(error)):

@@ -134,19 +134,14 @@ func (w *scriptWriter) perform(asked scripted) error {
 			return err
 		}
 	}
-	if asked.Op == "alter-schema" && len(asked.Changes) > 1 { // a transaction takes one change of the schema
-		for _, one := range asked.Changes {
-			if err := w.perform(scripted{Op: asked.Op, Changes: []json.RawMessage{one}}); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
 	loaded, err := w.catalog.LoadTable(ctx, raced)
 	if err != nil {
 		return err
 	}
 	transaction := loaded.NewTransactionOnBranch(branchOf(asked))
+	if asked.Op == "alter-schema" || asked.Op == "alter-spec" {
+		return w.alter(ctx, transaction, asked)
+	}
 	if err := w.stage(ctx, loaded, transaction, asked); err != nil {
 		return err
 	}
@@ -178,49 +173,6 @@ func (w *scriptWriter) stage(ctx context.Context, loaded *table.Table, transacti
 			return transaction.Overwrite(ctx, rows, nil, table.WithOverwriteFilter(filter))
 		}
 		return transaction.Delete(ctx, filter, nil)
-	case "alter-schema":
-		for _, raw := range asked.Changes {
-			var one change
-			if err := json.Unmarshal(raw, &one); err != nil {
-				return err
-			}
-			if one.Op == "optional" {
-				column := table.ColumnUpdate{Required: iceberg.Optional[bool]{Val: false, Valid: true}}
-				if err := transaction.UpdateSchema(true, false).UpdateColumn([]string{one.Name}, column).Commit(); err != nil {
-					return err
-				}
-				continue
-			}
-			update, err := schemaChange(transaction, one)
-			if err != nil {
-				return err
-			}
-			if err := update.Commit(); err != nil {
-				return err
-			}
-		}
-		return nil
-	case "alter-spec":
-		update := transaction.UpdateSpec(true)
-		for _, raw := range asked.Changes {
-			var one struct{ Op, Source, Transform, Name, To string }
-			if err := json.Unmarshal(raw, &one); err != nil {
-				return err
-			}
-			switch one.Op {
-			case "add":
-				function, err := iceberg.ParseTransform(one.Transform)
-				if err != nil {
-					return err
-				}
-				update = update.AddField(one.Source, function, one.Name)
-			case "remove":
-				update = update.RemoveField(one.Name)
-			default:
-				update = update.RenameField(one.Name, one.To)
-			}
-		}
-		return update.Commit()
 	case "sort":
 		order, err := orderOf(loaded.Schema(), asked.Fields)
 		if err != nil {
@@ -268,6 +220,71 @@ func (w *scriptWriter) stage(ctx context.Context, loaded *table.Table, transacti
 		return err
 	}
 	return w.rewritten(ctx, loaded, transaction, asked)
+}
+
+// altering is an update of a schema or spec.
+type altering interface {
+	BuildUpdates() ([]table.Update, []table.Requirement, error)
+	Commit() error
+}
+
+// alter commits all changes of a schema or spec at once. Each finds what the earlier ones made, so each is an update of
+// its own; a transaction commits one only, as it would also require the schemas in between of the table.
+func (w *scriptWriter) alter(ctx context.Context, transaction *table.Transaction, asked scripted) error {
+	updates, required := []table.Update{}, []table.Requirement{}
+	for _, raw := range asked.Changes {
+		one, err := alteration(transaction, asked.Op, raw)
+		if err != nil {
+			return err
+		}
+		made, requires, err := one.BuildUpdates()
+		if err != nil {
+			return err
+		}
+		if len(updates) == 0 {
+			required = requires
+		}
+		updates = append(updates, made...)
+		staged, err := alteration(transaction, asked.Op, raw) // as an update can be built only once
+		if err != nil {
+			return err
+		}
+		if err := staged.Commit(); err != nil {
+			return err
+		}
+	}
+	if len(updates) == 0 {
+		return nil
+	}
+	_, _, err := w.catalog.CommitTable(ctx, raced, required, updates)
+	return err
+}
+
+func alteration(transaction *table.Transaction, op string, raw json.RawMessage) (altering, error) {
+	if op == "alter-spec" {
+		var one struct{ Op, Source, Transform, Name, To string }
+		if err := json.Unmarshal(raw, &one); err != nil {
+			return nil, err
+		}
+		update := transaction.UpdateSpec(true)
+		switch one.Op {
+		case "add":
+			function, err := iceberg.ParseTransform(one.Transform)
+			return update.AddField(one.Source, function, one.Name), err
+		case "remove":
+			return update.RemoveField(one.Name), nil
+		}
+		return update.RenameField(one.Name, one.To), nil
+	}
+	var one change
+	if err := json.Unmarshal(raw, &one); err != nil {
+		return nil, err
+	}
+	if one.Op == "optional" {
+		column := table.ColumnUpdate{Required: iceberg.Optional[bool]{Val: false, Valid: true}}
+		return transaction.UpdateSchema(true, false).UpdateColumn([]string{one.Name}, column), nil
+	}
+	return schemaChange(transaction, one)
 }
 
 func branchOf(asked scripted) string {

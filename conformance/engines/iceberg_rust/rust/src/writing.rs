@@ -14,6 +14,7 @@ use arrow_schema::{DataType, Field, Fields, TimeUnit};
 use futures::executor::block_on;
 use iceberg::TableUpdate;
 use iceberg::arrow::{RecordBatchPartitionSplitter, schema_to_arrow_schema};
+use iceberg::io::FileIO;
 use iceberg::spec::{
     DataFile, DataFileFormat, NullOrder, PartitionKey, PrimitiveLiteral, Schema, SortOrder, Struct, Type,
 };
@@ -132,9 +133,15 @@ fn perform(catalog: &OneTable, operation: &Value, main: &[Option<i64>]) -> Resul
         }
         "alter-schema" => {
             let changes = operation["changes"].as_array().into_iter().flatten();
-            return changes.into_iter().try_for_each(|change| {
-                known_types(change)?;
-                evolution::schema_change(catalog, change)
+            let changes: Vec<&Value> = changes.collect();
+            // A transaction takes one change, as it would also require the schemas in between of the table. So all are
+            // tried on a copy first: if one is refused, none is made.
+            let copy = OneTable::new(table.metadata().clone(), FileIO::new_with_memory())?;
+            return [&copy, catalog].into_iter().try_for_each(|on| {
+                changes.iter().try_for_each(|change| {
+                    known_types(change)?;
+                    evolution::schema_change(on, change)
+                })
             });
         }
         "alter-spec" => return alter_spec(catalog, &operation["changes"]),
