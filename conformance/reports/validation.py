@@ -17,6 +17,7 @@ from conformance.validator.advice import Advice, Kind, advice
 from conformance.validator.finding_filter import is_failure
 from conformance.validator.readability import Reader, readers
 from conformance.validator.run import TableReport
+from conformance.validator.tolerated import find_tolerated
 from spec_ref.checks.findings import Finding, Severity
 from spec_ref.core.errors import Violation
 from spec_ref.requirements import register
@@ -82,7 +83,8 @@ def _own_message(finding: Finding, place: Violation) -> dict[str, str]:
 
 def _what_to_do(finding: Finding) -> Advice:
     if finding.advice:
-        return Advice(Kind.NOTHING, finding.advice)
+        cause = find_tolerated(finding)
+        return Advice(Kind.NOTHING, finding.advice, otherwise=None if cause is None else cause.otherwise)
     return advice(finding.requirement, finding.violation.aspect)
 
 

@@ -186,7 +186,7 @@ class RowIds:
                 file=location,
                 path="/_row_id",
                 found=found,
-                expected=f"0 to {last} - 1" if last is not None else "0 or more",
+                expected="0 or more" if last is None else f"0 to {last - 1}" if last > 0 else "no row id",
                 aspect="exceeded-by-row",
             )
         number = self.place.entry.sequence_number

@@ -246,8 +246,8 @@ class _Checks:
                 f"the length of a {kind(type_)} value is wrong",
                 file=self.location,
                 path=f"/{'/'.join(leaf_names(self.opened.struct, path))}",
-                found=f"{length} bytes",
-                expected=f"{self._length(field_id)} bytes",
+                found=plural(length, "byte"),
+                expected=plural(self._length(field_id) or 0, "byte"),
                 aspect="length",
             )
         for field_id, beyond in self.beyond.items():

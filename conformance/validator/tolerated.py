@@ -22,6 +22,8 @@ class Tolerated:
     path: re.Pattern[str]
     found: re.Pattern[str]
     evidence: str
+    otherwise: str
+    """Who is affected if nothing is done."""
 
     def matches(self, finding: Finding) -> bool:
         """Return whether a finding is this violation."""
@@ -39,15 +41,26 @@ def known() -> tuple[Tolerated, ...]:
     text = resources.files("conformance.validator").joinpath("tolerated.toml").read_text(encoding="utf-8")
     rows = tomllib.loads(text)["tolerated"]
     return tuple(
-        Tolerated(row["check"], re.compile(row["path"]), re.compile(row["found"]), " ".join(row["evidence"].split()))
+        Tolerated(
+            row["check"],
+            re.compile(row["path"]),
+            re.compile(row["found"]),
+            " ".join(row["evidence"].split()),
+            row["otherwise"],
+        )
         for row in rows
     )
+
+
+def find_tolerated(finding: Finding) -> Tolerated | None:
+    """Return the tolerated violation that a finding is; None if it is not tolerated."""
+    return next((one for one in known() if one.matches(finding)), None)
 
 
 def tolerate(findings: Iterable[Finding]) -> Iterator[Finding]:
     """Yield the findings, with severity ``tolerated`` and the evidence as advice for those that are tolerated."""
     for finding in findings:
-        cause = next((one for one in known() if one.matches(finding)), None)
+        cause = find_tolerated(finding)
         if finding.severity in (Severity.ERROR, Severity.WARNING) and cause is not None:
             yield evolve(finding, severity=Severity.TOLERATED, advice=f"Nothing: {cause.evidence}")
         else:

@@ -107,9 +107,9 @@ def _type_faults(
 def _shape(type_: Type) -> str:
     match type_:
         case ListType(element_id, element):
-            return f"list<{element_id}: {element}>"
+            return f"list<{element_id}: {'' if type_.element_required else 'optional '}{element}>"
         case MapType(key_id, key, value_id, value):
-            return f"map<{key_id}: {key}, {value_id}: {value}>"
+            return f"map<{key_id}: {key}, {value_id}: {'' if type_.value_required else 'optional '}{value}>"
         case _:
             return str(type_)
 

@@ -289,7 +289,7 @@ def _binary(attributes: Attributes) -> Type:
     if name == "FIXED":
         length = attributes.get(LENGTH, "")
         if not (length.isascii() and length.isdigit() and len(length) <= MAX_LENGTH_DIGITS):
-            raise spec_error("ORC002", f"{LENGTH} is not a length", found=length, expected="a count of bytes")
+            raise spec_error("ORC002", f"{LENGTH} is not a number of bytes", found=length, expected="decimal digits")
         return FixedType(int(length))
     return _BINARIES.get((False, name or ""), BINARY)
 

@@ -64,7 +64,7 @@ class FieldTableRow:
         return spec_error(
             self.rule.requirement,
             f"{self.rule.name} is missing",
-            expected=f"a required {self.rule.name}",
+            expected=f"the required member {self.rule.name}",
             path=f"/{escape_token(self.rule.name)}",
             format_version=version,
             aspect="missing",

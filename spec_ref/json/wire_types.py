@@ -36,7 +36,7 @@ def _integer(bits: int, least: int, most: int) -> ScalarKind:
     def accepts(value: Any) -> bool:
         return type(value) is int and least <= value <= most
 
-    return ScalarKind(f"an integer of {bits} bits", accepts, {"type": "integer", "minimum": least, "maximum": most})
+    return ScalarKind(f"a {bits}-bit integer", accepts, {"type": "integer", "minimum": least, "maximum": most})
 
 
 def _is_string_map(value: Any) -> bool:

@@ -238,7 +238,7 @@ def _puffin_is_vector(entry: ManifestEntry, context: Context) -> BrokenPlace | N
         data_file.is_deletion_vector and DELETION_VECTORS.is_supported(context.version)
     ):
         return None
-    message = "a Puffin file must contain a deletion vector, which v3 added"
+    message = "the format is puffin, but the file is not a deletion vector of v3"
     return BrokenPlace("/data_file/file_format", message, data_file.file_format.value, aspect="puffin-without-vector")
 
 

@@ -44,7 +44,11 @@ def minimal_twos_complement(number: int) -> bytes:
 
 
 def _wrong_length(requirement: str, type_: Type, data: bytes, expected: str) -> NoReturn:
-    raise spec_error(requirement, f"the length does not fit {type_}", found=f"{len(data)} bytes", expected=expected)
+    raise spec_error(requirement, f"the length does not fit {type_}", found=_bytes(len(data)), expected=expected)
+
+
+def _bytes(count: int) -> str:
+    return "1 byte" if count == 1 else f"{count} bytes"
 
 
 def _layout(requirement: str, format_: str) -> _Form:
@@ -52,7 +56,7 @@ def _layout(requirement: str, format_: str) -> _Form:
 
     def decode(type_: Type, data: bytes) -> Any:
         if len(data) != layout.size:
-            _wrong_length(requirement, type_, data, f"{layout.size} bytes")
+            _wrong_length(requirement, type_, data, _bytes(layout.size))
         return layout.unpack(data)[0]
 
     return _Form(requirement, layout.pack, decode)

@@ -243,7 +243,7 @@ RULES: tuple[MetadataRule, ...] = (
     MetadataRule("NOT007", "the id of a snapshot is not positive", _SNAPSHOTS, _positive_ids),
     MetadataRule(
         "TMD015",
-        "the table does not have the current snapshot",
+        "current-snapshot-id does not name a snapshot of the table",
         ("current_snapshot_id", "snapshots"),
         _current_snapshot,
         refused=True,

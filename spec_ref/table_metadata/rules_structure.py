@@ -209,7 +209,7 @@ def _shared_partition_ids(metadata: TableMetadata) -> FoundPlaces:
             )
             if not same:
                 path = f"/partition-specs/{place}/fields/{number}/field-id"
-                yield Place(path, field.field_id, f"the id of {other.name} for no other field")
+                yield Place(path, field.field_id, f"an id that only {other.name} has")
 
 
 def _argument_forms(path: str, attribute: str) -> Callable[[TableMetadata], FoundPlaces]:
@@ -237,7 +237,9 @@ def _equivalent_specs(metadata: TableMetadata) -> FoundPlaces:
     specs = metadata.partition_specs
     keys = [tuple((field.sources, str(field.transform), field.name) for field in spec.fields) for spec in specs]
     for second, first in find_repeated(keys):
-        yield Place(f"/partition-specs/{second}", specs[second].spec_id, f"no equal of spec {specs[first].spec_id}")
+        yield Place(
+            f"/partition-specs/{second}", specs[second].spec_id, f"a spec that differs from spec {specs[first].spec_id}"
+        )
 
 
 def _sources(

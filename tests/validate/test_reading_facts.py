@@ -123,13 +123,23 @@ def test_what_is_tolerated_is_of_the_register_and_matches_only_itself() -> None:
     assert {one.check for one in tolerated.known()} <= set(registry())
     (row,) = [one for one in tolerated.known() if one.check == "data-file-equality-ids-wrong-type"]
     assert row.evidence
+    assert all(one.otherwise and not one.otherwise.endswith(".") for one in tolerated.known())
 
     def found(value: str) -> Finding:
         path = "/avro.schema/data_file/equality_ids"
         problem = Violation(requirement="DFL020", message="any", aspect="wrong-type", path=path, found=value)
         return next(tolerated.tolerate([Finding(problem, Severity.ERROR)]))
 
-    assert found("list<136: long>").severity is Severity.TOLERATED
+    accepted = found("list<136: long>")
+    assert accepted.severity is Severity.TOLERATED
+    assert finding_json(accepted)["advice"] == {
+        "kind": "nothing",
+        "text": f"Nothing: {row.evidence}",
+        "spark": None,
+        "pyiceberg": None,
+        "risk": None,
+        "otherwise": row.otherwise,
+    }
     assert found("list<136: string>").severity is Severity.ERROR
 
 
