@@ -1,4 +1,4 @@
-"""Write the vector files from the tables of cases, or verify them: ``python -m tools.derive.build [--check]``."""
+"""Write the vector files that changed, or verify all: ``python -m tools.derive.build [--check]``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ VECTORS = Path(__file__).resolve().parents[2] / "vectors"
 
 
 def main(argv: list[str]) -> int:
-    """Write the files, or with ``--check`` compare them; return 1 if a file differs or is in no table."""
+    """Write the files that differ, or with ``--check`` list them; return 1 if one is listed or is in no table."""
     check = argv == ["--check"]
     if argv and not check:
         print("usage: python -m tools.derive.build [--check]", file=sys.stderr)
@@ -24,9 +24,11 @@ def main(argv: list[str]) -> int:
     for file in files:
         target = VECTORS / file.path
         text = file.to_text()
-        if check and (not target.is_file() or target.read_text(encoding="utf-8") != text):
+        if target.is_file() and target.read_text(encoding="utf-8") == text:
+            continue
+        if check:
             stale.append(target)
-        elif not check:
+        else:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text, encoding="utf-8")
     for path in sorted(stale):
