@@ -18,8 +18,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from spec_ref.columnar.chunks import chunk_slices
 from spec_ref.columnar.decimal128 import High, Low, exceeds, integer, split_halves
-from spec_ref.columnar.murmur3_vectorized import chunk_slices
 from spec_ref.columnar.utf8_vectorized import are_utf8
 from spec_ref.core.calendar import MICROS_PER_DAY
 from spec_ref.core.errors import spec_error

@@ -19,13 +19,13 @@ from spec_ref.columnar.arrow_types import (
     map_chunks,
     with_same_nulls,
 )
+from spec_ref.columnar.chunks import chunk_slices
 from spec_ref.columnar.decimal128 import HALF_BYTES, High, Low, minimal_rows, needs_all_bytes, whole_rows
 from spec_ref.columnar.murmur3_vectorized import (
     LONG_BYTES,
     WORD,
     Hasher,
     Words,
-    chunk_slices,
     hash_strings,
 )
 from spec_ref.core.errors import spec_error

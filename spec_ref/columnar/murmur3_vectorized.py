@@ -1,6 +1,6 @@
 """Murmur3 x86 32-bit, seed 0, of many values at once (Appendix B).
 
-Every numpy operation does one step of the hash for many values. `CHUNK_SIZE` values are hashed at a time,
+Every numpy operation does one step of the hash for many values. `chunks.CHUNK_SIZE` values are hashed at a time,
 so that what a step reads and writes stays in the processor's cache. All sums and products wrap at 32 bits, as the hash
 requires. The definition on one value is `spec_ref.hashing.murmur3_x86_32`; the tests compare the two.
 
@@ -10,15 +10,13 @@ A step costs about the same on every processor, however simple it is, so that th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 import mmh3
 import numpy as np
 import numpy.typing as npt
 
-CHUNK_SIZE = 1 << 15
-"""The number of values that are hashed together."""
+from spec_ref.columnar import chunks
 
 STRINGS_SIZE = 1 << 14
 """The number of byte strings that are hashed together: sorting more of them by length takes more time for each."""
@@ -58,20 +56,6 @@ _ONE = _word(1)
 _LONG_LENGTH = _word(8)
 _WORD_ROTATION = _word(15), _word(WORD_BITS - 15)
 _STATE_ROTATION = _word(13), _word(WORD_BITS - 13)
-
-
-def chunk_slices(count: int, size: int | None = None) -> Iterator[slice]:
-    """Divide values into slices.
-
-    Args:
-        count: the number of values.
-        size: the greatest size of a slice; `CHUNK_SIZE` if None.
-
-    Returns:
-        The slices.
-    """
-    step = CHUNK_SIZE if size is None else size
-    return (slice(start, min(start + step, count)) for start in range(0, count, step))
 
 
 def _rotate_left(words: Words, rotation: tuple[Words, Words], scratch: Words, out: Words) -> None:
@@ -163,7 +147,7 @@ class Hasher:
         Args:
             count: the number of values of all chunks together.
         """
-        size = min(count, CHUNK_SIZE)
+        size = min(count, chunks.CHUNK_SIZE)
         padded = -(-size * WORD // CACHE_LINE) * CACHE_LINE
         memory = np.empty(3 * padded + CACHE_LINE, np.uint8)
         first = -int(memory.__array_interface__["data"][0]) % CACHE_LINE
@@ -180,7 +164,7 @@ class Hasher:
         """Compute ``hashLong`` of integers: the hash of their 8 little-endian bytes.
 
         Args:
-            values: at most `CHUNK_SIZE` integers.
+            values: at most `chunks.CHUNK_SIZE` integers.
             out: where to write the hashes.
         """
         hashes, words, scratch = self._memory(len(values))
@@ -197,7 +181,7 @@ class Hasher:
         """Compute ``hashLong`` of integers of 32 bits without widening them.
 
         Args:
-            values: at most `CHUNK_SIZE` integers.
+            values: at most `chunks.CHUNK_SIZE` integers.
             out: where to write the hashes.
         """
         hashes, words, scratch = self._memory(len(values))
@@ -356,12 +340,12 @@ def hash_strings(data: Bytes, offsets: Integers) -> Words:
     hashes = np.empty(len(offsets) - 1, np.uint32)
     hasher = Hasher(len(hashes))
     view = data.data
-    for part in chunk_slices(len(hashes), min(CHUNK_SIZE, STRINGS_SIZE)):
+    for part in chunks.chunk_slices(len(hashes), min(chunks.CHUNK_SIZE, STRINGS_SIZE)):
         bounds = offsets[part.start : part.stop + 1]
         starts, ends = bounds[:-1], bounds[1:]
         is_short = ends - starts <= LONG_BYTES
         # So few values, or so many bytes of long ones between the short, are not worth the steps in lockstep.
-        if len(starts) < MIN_VECTORIZED or int(bounds[-1]) - int(bounds[0]) > CHUNK_SIZE * LONG_BYTES:
+        if len(starts) < MIN_VECTORIZED or int(bounds[-1]) - int(bounds[0]) > chunks.CHUNK_SIZE * LONG_BYTES:
             is_short[:] = False
         if is_short.all():
             hasher.hash_strings(data, starts, ends, hashes[part])

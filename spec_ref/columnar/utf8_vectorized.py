@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from spec_ref.columnar.murmur3_vectorized import chunk_slices
+from spec_ref.columnar.chunks import chunk_slices
 
 CHUNK_SIZE = 1 << 14
 """The number of values that are checked together."""

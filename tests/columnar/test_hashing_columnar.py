@@ -11,7 +11,7 @@ from arrow_columns import GEO_TYPES, TYPES, arrow_array, arrow_types, by_text, c
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spec_ref.columnar import murmur3_vectorized
+from spec_ref.columnar import chunks
 from spec_ref.columnar.hashing import hash_array
 from spec_ref.core.errors import SpecError
 from spec_ref.data_types.types import (
@@ -67,7 +67,7 @@ def test_the_test_values_of_appendix_b(type_, arrow_type, value, expected):
 @pytest.mark.parametrize("lanes", [64, 100, 1 << 15])
 @pytest.mark.parametrize("longest", [3, 4, 20, 255, 600])
 def test_strings_of_any_length_hash_as_alone_across_rounds(lanes, longest, monkeypatch):
-    monkeypatch.setattr(murmur3_vectorized, "CHUNK_SIZE", lanes)
+    monkeypatch.setattr(chunks, "CHUNK_SIZE", lanes)
     generator = random.Random(longest)
     values = [generator.randbytes(generator.randint(0, longest)) for _ in range(700)]
     hashes = hash_array(BINARY, pa.array(values, pa.binary())[3:])
@@ -88,7 +88,7 @@ def test_rounds_make_no_difference(type_, monkeypatch):
         values = [generator.randbytes(type_.length) for _ in values]
     column = arrow_array(type_, values, arrow_types(type_)[-1])
     whole = hash_array(type_, column)
-    monkeypatch.setattr(murmur3_vectorized, "CHUNK_SIZE", 16)
+    monkeypatch.setattr(chunks, "CHUNK_SIZE", 16)
     assert hash_array(type_, column) == whole
 
 

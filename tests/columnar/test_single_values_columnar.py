@@ -11,7 +11,7 @@ from arrow_columns import GEO_TYPES, TYPES, by_text, chunk_lengths, columns
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spec_ref.columnar import murmur3_vectorized
+from spec_ref.columnar import chunks
 from spec_ref.columnar.single_value.binary import binary_array
 from spec_ref.core.errors import SpecError
 from spec_ref.data_types.types import DOUBLE, UNKNOWN, VARIANT, DecimalType, ListType
@@ -37,7 +37,7 @@ def test_a_column_has_the_single_values_of_its_values(type_, data):
 
 @pytest.mark.parametrize("precision", [2, 9, 18, 19, 38])
 def test_decimals_take_the_least_bytes_across_rounds(precision, monkeypatch):
-    monkeypatch.setattr(murmur3_vectorized, "CHUNK_SIZE", 16)
+    monkeypatch.setattr(chunks, "CHUNK_SIZE", 16)
     generator = random.Random(precision)
     numbers = [generator.randint(-(10**digits) + 1, 10**digits - 1) for digits in range(precision + 1) for _ in "abcde"]
     column = pa.array(numbers, pa.decimal128(38, 0)).cast(pa.decimal128(precision, 0))

@@ -19,7 +19,7 @@ from arrow_columns import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spec_ref.columnar import murmur3_vectorized
+from spec_ref.columnar import chunks
 from spec_ref.columnar.partitioning.transforms import transform_array
 from spec_ref.core.errors import SpecError
 from spec_ref.data_types.types import (
@@ -195,7 +195,7 @@ def test_rounds_make_no_difference(monkeypatch):
         *((parse_transform(text), TIMESTAMP, column) for text in ("year", "month", "day", "bucket[9]")),
     ]
     whole = [transform_array(*case) for case in cases]
-    monkeypatch.setattr(murmur3_vectorized, "CHUNK_SIZE", 16)
+    monkeypatch.setattr(chunks, "CHUNK_SIZE", 16)
     assert [transform_array(*case) for case in cases] == whole
 
 

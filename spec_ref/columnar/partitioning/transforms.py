@@ -26,9 +26,9 @@ from spec_ref.columnar.arrow_types import (
     validity,
     with_same_nulls,
 )
+from spec_ref.columnar.chunks import CHUNK_SIZE, chunk_slices
 from spec_ref.columnar.decimal128 import exceeds, floor_multiples, integer, join_halves
 from spec_ref.columnar.hashing import plain_hashes
-from spec_ref.columnar.murmur3_vectorized import CHUNK_SIZE, chunk_slices
 from spec_ref.columnar.utf8_vectorized import is_ascii
 from spec_ref.core.calendar import CYCLE_DAYS, CYCLE_YEARS, EPOCH, UNITS_PER_DAY
 from spec_ref.data_types.decimals import decimal_from_unscaled

@@ -18,8 +18,8 @@ from spec_ref.columnar.arrow_types import (
     map_chunks,
     validity,
 )
+from spec_ref.columnar.chunks import chunk_slices
 from spec_ref.columnar.decimal128 import minimal_rows
-from spec_ref.columnar.murmur3_vectorized import chunk_slices
 from spec_ref.core.errors import spec_error
 from spec_ref.data_types.types import Type, is_primitive, kind
 
