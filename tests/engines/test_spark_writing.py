@@ -97,6 +97,8 @@ for place, mode in json.loads(sys.argv[1]):
     results[place] = {"errors": errors, "left": [path for path in files(place) if path not in before],
                    "gone": [path for path in before if path not in files(place)],
                    "head": table.refresh().metadata.current_snapshot_id == head}
+by_dots = spark.range(3).toDF("a.b")
+on_spark.append(open_table(sys.argv[2]), by_dots.select("`a.b`", (by_dots["`a.b`"] + 10).alias("A.B")))
 bounds = []
 for own in (None, "1000000"):
     if own is not None:
@@ -174,8 +176,10 @@ def write(engine: str, folder: Path) -> tuple[Path, dict[str, Any]]:
         place = place_of(folder, version, mode)
         writing.create_table(place, FIELDS, spec=SPEC, version=version)
         asked.append([place, mode.value])
+    odd = f"{folder}/odd-names"
+    writing.create_table(odd, (NestedField(1, "A.B", False, LONG), NestedField(2, "a.b", False, LONG)))
     started = launch(engine)
-    command = [started.command[0], "-c", SCRIPT, json.dumps(asked)]
+    command = [started.command[0], "-c", SCRIPT, json.dumps(asked), odd]
     ended = subprocess.run(command, env=started.env, capture_output=True, text=True, timeout=600, check=False)
     assert ended.returncode == 0, ended.stderr[-3000:]
     document: dict[str, Any] = json.loads(ended.stdout.splitlines()[-1])
@@ -214,6 +218,12 @@ def test_every_snapshot_has_the_rows_of_the_same_operations_here(
     assert len(logs[0]) == len(logs[1]) == 9
     for theirs, mine in zip(*logs, strict=True):
         assert sorted_rows(there, theirs) == sorted_rows(ours, mine)
+
+
+@pytest.mark.parametrize("engine", TABLES)
+def test_columns_may_have_names_with_dots_that_differ_by_case(written: Written, engine: str) -> None:
+    read = read_table(load_table(f"{written[engine][0]}/odd-names")).read_all()
+    assert sorted(read.to_pylist(), key=lambda row: row["a.b"]) == [{"A.B": n + 10, "a.b": n} for n in range(3)]
 
 
 @pytest.mark.parametrize("engine", TABLES)

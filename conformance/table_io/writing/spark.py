@@ -163,15 +163,19 @@ def _written(rows: DataFrame, plan: WritePlan, matching: BoundPredicate | None =
     if not rows.columns and not rows.isEmpty():  # Python would get batches without rows
         raise spec_error("TYP002", "rows without columns cannot be written", found=plural(rows.count(), "row"))
     schema = pa.schema([arrow_field(field) for field in plan.sources.fields])
+    names = rows.columns
+    # `mapInArrow` looks columns up by name, where a dot leads into a struct, and names may differ by case alone.
+    numbered = rows.toDF(*(f"column_{number}" for number in range(len(names))))
 
     def work(own: WritePlan, batches: Iterator[pa.RecordBatch]) -> Any:
-        return write_rows(own, (table_batch(batch, schema) for batch in batches), TASK, matching=matching)
+        named = (table_batch(batch.rename_columns(names), schema) for batch in batches)
+        return write_rows(own, named, TASK, matching=matching)
 
     def write(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield pa.RecordBatch.from_arrays([pa.array([_answer(plan, work, batches)], pa.binary())], ["answer"])
 
     with _rows_counted(rows.sparkSession):
-        answers = [bytes(row["answer"]) for row in rows.mapInArrow(write, "answer binary").collect()]
+        answers = [bytes(row["answer"]) for row in numbered.mapInArrow(write, "answer binary").collect()]
     return [new for result in _results(answers, plan, _added) for new in result]
 
 
