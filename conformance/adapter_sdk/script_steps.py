@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import Protocol
+from typing import Any, Protocol
 
 from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported
 from conformance.adapter_sdk.table_requests import local_path
@@ -71,7 +71,8 @@ def follow(writer: Writer, operations: Sequence[Json], name: str, history: Seque
 
     Raises:
         Unsupported: the writer does not have an operation.
-        Invalid: an operation does not exist, or refers to an earlier one after which main had no snapshot.
+        Invalid: an operation or its branch does not exist, or it refers to an earlier operation after which main had no
+            snapshot.
     """
     main = [None if id_ is None else int(id_) for id_ in history]
     snapshots: list[int | None] = []
@@ -82,6 +83,9 @@ def follow(writer: Writer, operations: Sequence[Json], name: str, history: Seque
         do = getattr(writer, operation["op"].replace("-", "_"), None)
         if do is None:
             raise Unsupported(f"{name} does not {operation['op']}")
+        branch = operation.get("branch", MAIN)
+        if branch != MAIN and writer.snapshot(branch) is None:  # some engines create it
+            raise Invalid(f"{operation['op']}: there is no branch {branch!r}")
         at = operation.get("to") if operation["op"] == "rollback" else operation.get("at")
         if at is None:
             do(operation)
@@ -111,18 +115,35 @@ def operations(
     """
 
     def write(args: Arguments) -> object:
-        given = args["script"]["operations"]
-        with make(args["table"], given) as writer:
+        given = _required(_required(args, "script", dict), "operations", list, "/script")
+        with make(_required(args, "table", str), given) as writer:
             return follow(writer, given, name)
 
     def change(args: Arguments) -> object:
-        if not os.path.isfile(local_path(args["table"])):
-            raise Invalid(f"{args['table']}: no such metadata file")
-        with make(None, args["operations"]) as writer:
-            writer.open(args["table"])
-            return follow(writer, args["operations"], name, args.get("history", ()))
+        given, location = _required(args, "operations", list), _required(args, "table", str)
+        if not os.path.isfile(local_path(location)):
+            raise Invalid(f"{location}: no such metadata file")
+        with make(None, given) as writer:
+            writer.open(location)
+            return follow(writer, given, name, args.get("history", ()))
 
     return {"table.write": write, "table.change": change}
+
+
+FORMS: dict[type, str] = {str: "a string", list: "a list", dict: "an object"}
+
+
+def _required(args: Arguments, member: str, form: type, place: str = "") -> Any:
+    """Return a member of a request.
+
+    Raises:
+        Invalid: it is missing, or has a different form.
+    """
+    if member not in args:
+        raise Invalid(f"{place}/{member} is missing; expected {FORMS[form]}")
+    if not isinstance(args[member], form):
+        raise Invalid(f"{place}/{member}: expected {FORMS[form]}; found {args[member]!r}")
+    return args[member]
 
 
 def same_columns(rows: list[dict[str, Json]]) -> list[str]:

@@ -98,10 +98,14 @@ class Harness:
         """Read a branch, tag or snapshot; the current table if none is named.
 
         Raises:
-            NotSupported, Broken: as for `write`.
+            NotSupported, Broken: as for `write`; or row lineage, which `table.read` selects by name, is asked for and a
+                column has such a name.
         """
         args = table.reading(ref=ref, snapshot=snapshot)
         if lineage:
+            same = sorted(LINEAGE.keys() & args["types"].keys())
+            if same:
+                raise NotSupported(f"{same[0]} is a column of the table, and row lineage is read by that name")
             args = {**args, "select": [*args["types"], *LINEAGE], "types": {**args["types"], **LINEAGE}}
         (answer,) = self.reader.ask([Request("table.read", args)])
         if not isinstance(answer, Ok):

@@ -107,6 +107,7 @@ class Relays:
         """Let an engine perform an operation; return the failure, or None if it succeeded or is not supported."""
         version = _version([*table.operations, operation])
         features = table_features([*table.operations, operation])
+        files = table.metadata_files()
         try:
             (answer,) = engine.adapter.ask([table.request(operation)])
         except NotExamined as error:
@@ -121,7 +122,7 @@ class Relays:
             case Refused(word, message):
                 failure = self._not_done(table, operation, engine, "refused", f"{word}: {message}")
             case Crashed(reason):
-                failure = self._not_done(table, operation, engine, "died", f"{reason}; {table.remains()}")
+                failure = self._not_done(table, operation, engine, "died", f"{reason}; {table.remains(files)}")
             case Ok(value):
                 engine.has.add(key)
                 before = table.engine

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 from attrs import Factory, define, frozen
@@ -100,12 +101,22 @@ class SharedTable:
             return str(broken)
         return ""
 
-    def remains(self) -> str:
-        """Describe the state of the table after an engine died, for people."""
+    def metadata_files(self) -> frozenset[Path]:
+        """Return the metadata files in the table's folder, whether they are versions of the table or not."""
+        return frozenset(self.folder.rglob("*.metadata.json*"))
+
+    def remains(self, before: Collection[Path]) -> str:
+        """Describe the state of the table after an engine died, for people.
+
+        Args:
+            before: the metadata files before the step.
+        """
         damage = self.damage()
         if damage:
             return f"the table before the step, {self.location}, is damaged: {damage}"
+        left_over = ", ".join(sorted(map(str, self.metadata_files().difference(before))))
         if not self.operations:
             left = sum(1 for path in self.folder.rglob("*") if path.is_file())
             return f"there was no table before; {left} of its files are left"
-        return f"the table is unchanged, at {self.location}"
+        unchanged = f"the table is unchanged, at {self.location}"
+        return f"{unchanged}; the step left {left_over}, which nothing names" if left_over else unchanged

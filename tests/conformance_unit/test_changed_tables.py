@@ -180,6 +180,8 @@ REFUSED = {
     "half an upsert": ({"op": "upsert", "on": ["id"], "rows": [{"id": "1", "other": "1"}]}, "other"),
     "no column": ({"op": "append", "rows": [{"other": "1"}]}, "other"),
     "no operation": ({"op": "frobnicate"}, "frobnicate"),
+    "no branch to append to": ({**SECOND, "branch": "b"}, "there is no branch 'b'"),
+    "no branch to delete from": ({**DELETE, "branch": "b"}, "there is no branch 'b'"),
     "no number": ({"op": "rollback", "to": 9}, "operation 9"),
     "no snapshot": ({"op": "tag", "name": "t", "at": 0}, "operation 0"),
 }
@@ -194,6 +196,25 @@ def test_what_is_refused_leaves_the_table_as_it_was(name: str, tmp_path: Path) -
     assert answer["error"]["kind"] == "invalid"
     assert says in answer["error"]["message"]
     assert files_below(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    ("operation", "args", "place"),
+    [
+        ("table.change", {"table": "t"}, "/operations is missing"),
+        ("table.change", {"operations": []}, "/table is missing"),
+        ("table.change", {"table": "t", "operations": {}}, "/operations: expected a list"),
+        ("table.change", {"table": 1, "operations": []}, "/table: expected a string"),
+        ("table.write", {"table": "t"}, "/script is missing"),
+        ("table.write", {"table": "t", "script": []}, "/script: expected an object"),
+        ("table.write", {"table": "t", "script": {}}, "/script/operations is missing"),
+        ("table.write", {"script": {"operations": [CREATE]}}, "/table is missing"),
+    ],
+)
+def test_a_request_without_what_it_needs_is_refused_with_the_place(operation: str, args: Json, place: str) -> None:
+    answer = perform(reference.operations(), operation, args, reference.REFUSALS)
+    assert answer["error"]["kind"] == "invalid"
+    assert answer["error"]["message"].startswith(place)
 
 
 @pytest.mark.parametrize("content", [None, b"nonsense", b"{}", b"[]"])

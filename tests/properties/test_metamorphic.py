@@ -14,6 +14,8 @@ from planted import adapter
 from conformance.adapter_sdk.serve import Arguments
 from conformance.cli import main
 from conformance.core.json_types import Json
+from conformance.properties.errors import NotSupported
+from conformance.properties.harness import Harness
 from conformance.properties.metamorphic import Findings, check, make_property_script, replay
 from conformance.properties.metamorphic_properties import PROPERTIES
 from conformance.scripts.model import branch_rows, run_model
@@ -145,6 +147,18 @@ def test_each_law_is_broken_by_a_wrong_writer_and_the_script_is_small(
     assert (prop.name, script) == (name, counterexample.script)
     assert reason
     assert replay(counterexample.file, adapter("writer"), adapter("reader"))[2] == ""
+
+
+def test_row_lineage_is_not_read_beside_a_column_of_its_name(tmp_path: Path) -> None:
+    column = {"id": 1, "name": "_row_id", "required": False, "type": "long"}
+    schema = {"type": "struct", "fields": [column]}
+    create = {"op": "create", "format_version": 3, "schema": schema}
+    reference = adapter()
+    harness = Harness(reference, reference, tmp_path)
+    table = harness.write([create, {"op": "append", "rows": [{"_row_id": "7"}]}])
+    assert harness.read(table).rows == ({"_row_id": "7"},)
+    with pytest.raises(NotSupported, match="_row_id is a column"):
+        harness.read(table, lineage=True)
 
 
 def test_every_property_has_a_fault_that_breaks_it() -> None:

@@ -327,6 +327,27 @@ def test_an_engine_that_dies_leaves_the_table_and_is_started_again(tmp_path: Pat
         assert len(table.operations) == 2
 
 
+LEAVING = DYING.replace(
+    "        sys.exit(3)",
+    """        from pathlib import Path
+        place = Path(asked["args"]["table"].removeprefix("file://"))
+        place.with_name("00009-left.metadata.json").write_text("{}")
+        sys.exit(3)""",
+)
+
+
+def test_the_metadata_file_that_a_dying_engine_left_is_named(tmp_path: Path) -> None:
+    with Process("dying", [sys.executable, "-c", LEAVING], limits=Limits(request=20)) as process:
+        found = relays(engine("right"), Engine("dying", process, process.start()))
+        table = SharedTable(tmp_path / "t")
+        found.attempt(table, CREATE, found.engines["right"])
+        failure = found.attempt(table, APPEND, found.engines["dying"])
+        assert failure is not None
+        assert failure.kind == "died"
+        left = Path(table.location).with_name("00009-left.metadata.json")
+        assert failure.reason.endswith(f"; the step left {left}, which nothing names")
+
+
 def test_an_engine_that_is_gone_is_not_asked_again(tmp_path: Path) -> None:
     process = Process("gone", ["/nowhere/at/all"])
     gone = Engine("gone", process, engine("right").started)

@@ -127,6 +127,9 @@ func (w *scriptWriter) perform(asked scripted) error {
 	if asked.Op == "create" {
 		return w.create(asked)
 	}
+	if branch := branchOf(asked); branch != table.MainBranch && w.head(branch) == nil { // the library creates it
+		return fmt.Errorf("there is no branch %s", branch)
+	}
 	ctx := context.Background()
 	if asked.Op == "delete" && asked.Mode != "" { // a property of the table, which the script does not set
 		update := table.NewSetPropertiesUpdate(iceberg.Properties{table.WriteDeleteModeKey: asked.Mode})
