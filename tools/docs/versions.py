@@ -114,6 +114,8 @@ def _missing(rule: FieldRule, version: FormatVersion) -> str:
         value = value.factory()
     if isinstance(value, enum.Enum):
         return f"{code(str(value.value))} ({value.name.lower().replace('_', ' ')})"
+    if isinstance(value, Mapping):
+        value = dict(value)
     return code("null" if value is None else "[]" if value == () else str(value))
 
 
