@@ -335,16 +335,23 @@ def versions() -> Iterator[Case]:
         ],
         ("E18",),
     )
-    yield from rows("v2", "v2-minimal", [
-        ("schema", "VER005", {"/schema": {"type": "struct", "schema-id": 0, "fields": [
-            {"id": 1, "name": "id", "required": True, "type": "long"},
-            {"id": 2, "name": "data", "required": False, "type": "string"}]}}, EITHER,
-         "v2 has schemas in its place"),
-        ("partition-spec", "VER005", {"/partition-spec": []}, EITHER, "v2 has partition-specs in its place"),
-        ("next-row-id", "VER005", {"/next-row-id": 0}, EITHER, "row ids came with v3"),
-        ("encryption-keys", "VER005", {"/encryption-keys": [
-            {"key-id": "5f819b", "encrypted-key-metadata": "aWNlYmVyZwo="}]}, EITHER, "keys came with v3"),
-    ], ("E18",))  # fmt: skip
+    columns = [
+        {"id": 1, "name": "id", "required": True, "type": "long"},
+        {"id": 2, "name": "data", "required": False, "type": "string"},
+    ]
+    schema = {"type": "struct", "schema-id": 0, "fields": columns}
+    keys = [{"key-id": "5f819b", "encrypted-key-metadata": "aWNlYmVyZwo="}]
+    yield from rows(
+        "v2",
+        "v2-minimal",
+        [
+            ("schema", "VER005", {"/schema": schema}, EITHER, "v2 has schemas in its place"),
+            ("partition-spec", "VER005", {"/partition-spec": []}, EITHER, "v2 has partition-specs in its place"),
+            ("next-row-id", "VER005", {"/next-row-id": 0}, EITHER, "row ids came with v3"),
+            ("encryption-keys", "VER005", {"/encryption-keys": keys}, EITHER, "keys came with v3"),
+        ],
+        ("E18",),
+    )
     yield from rows(
         "v2",
         "v2-minimal",

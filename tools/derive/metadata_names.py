@@ -106,19 +106,37 @@ GOOD: list[Row] = [
      "a name is any string"),
 ]  # fmt: skip
 
+DOT: list[Document] = [{"field-id": 1, "names": ["a.b"]}]
+PATH: list[Document] = [{"field-id": 1, "names": ["a"], "fields": [{"field-id": 2, "names": ["b"]}]}]
+DOT_AND_PATH: list[Document] = [*PATH, {"field-id": 3, "names": ["a.b"]}]
+A_B = _column("a", _struct(_column("b")))
+IDS_OF_DOT_AND_PATH = [*_ids(a=1, a__b=2), {"path": ["a.b"], "field-id": 3}]
+
+
+def _dot(id_: int | None) -> list[Document]:
+    return [{"path": ["a.b"], "field-id": id_}]
+
+
 DOTTED: list[Row] = [
-    ("dot-in-name", ("NAM005",), [{"field-id": 1, "names": ["a.b"]}], [_column("a.b")],
-     [{"path": ["a.b"], "field-id": 1}], "a dot is part of a name"),
-    ("dot-is-no-path", ("NAM005",), [{"field-id": 1, "names": ["a.b"]}], [_column("a", _struct(_column("b")))],
-     _ids(a=None, a__b=None), "a dot does not lead into a struct"),
-    ("path-is-no-dot", ("NAM005",), [{"field-id": 1, "names": ["a"], "fields": [{"field-id": 2, "names": ["b"]}]}],
-     [_column("a.b")], [{"path": ["a.b"], "field-id": None}], "a nested field is not found by a name with a dot"),
-    ("dot-and-path", ("NAM005",), [
-        {"field-id": 1, "names": ["a"], "fields": [{"field-id": 2, "names": ["b"]}]}, {"field-id": 3, "names": ["a.b"]},
-     ], [_column("a", _struct(_column("b"))), _column("a.b")],
-     [{"path": ["a"], "field-id": 1}, {"path": ["a", "b"], "field-id": 2}, {"path": ["a.b"], "field-id": 3}],
-     "a path and a name with a dot are two columns"),
-]  # fmt: skip
+    ("dot-in-name", ("NAM005",), DOT, [_column("a.b")], _dot(1), "a dot is part of a name"),
+    ("dot-is-no-path", ("NAM005",), DOT, [A_B], _ids(a=None, a__b=None), "a dot does not lead into a struct"),
+    (
+        "path-is-no-dot",
+        ("NAM005",),
+        PATH,
+        [_column("a.b")],
+        _dot(None),
+        "a nested field is not found by a name with a dot",
+    ),
+    (
+        "dot-and-path",
+        ("NAM005",),
+        DOT_AND_PATH,
+        [A_B, _column("a.b")],
+        IDS_OF_DOT_AND_PATH,
+        "a path and a name with a dot are two columns",
+    ),
+]
 
 BAD: list[tuple[str, Any, str]] = [
     ("object", {"id": 1}, "the mapping is an object"),

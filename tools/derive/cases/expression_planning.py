@@ -297,25 +297,25 @@ PARTITIONS: list[Placed] = [
      "what it is null of is not known"),
 ]  # fmt: skip
 
+MIDNIGHT = "2017-11-17T00:00:00.000000"
+NOT_ABCD = leaf("not-starts-with", "abcd")
+
 RESIDUALS: list[tuple[str, str, str, Any, Any, Any, bool, str]] = [
     ("day-gt-same-day", "timestamp", "day", leaf("gt", X), "2017-11-16", "2017-11-16T22:31:08.000001", True, "later"),
     ("day-gt-same-day-earlier", "timestamp", "day", leaf("gt", X), "2017-11-16", X, False, "not later than itself"),
-    ("day-gt-next-day", "timestamp", "day", leaf("gt", X), "2017-11-17", "2017-11-17T00:00:00.000000", True,
-     "all match"),
+    ("day-gt-next-day", "timestamp", "day", leaf("gt", X), "2017-11-17", MIDNIGHT, True, "all match"),
     ("bucket-eq", "int", "bucket[16]", leaf("eq", 34), 3, 34, True, "34 is in bucket 3"),
     ("bucket-not-eq", "int", "bucket[16]", leaf("not-eq", 34), 3, 34, False, "34 is in bucket 3"),
     ("truncate-lt", "int", "truncate[10]", leaf("lt", 95), 90, 94, True, "94 < 95"),
     ("truncate-lt-eq-not", "int", "truncate[10]", not_(leaf("lt-eq", 95)), 90, 96, True, "96 is greater than 95"),
-    ("truncate-text", "string", "truncate[3]", leaf("not-starts-with", "abcd"), "abc", "abce", True,
-     "another fourth letter"),
-    ("truncate-text-same", "string", "truncate[3]", leaf("not-starts-with", "abcd"), "abc", "abcde", False,
-     "it is a prefix"),
+    ("truncate-text", "string", "truncate[3]", NOT_ABCD, "abc", "abce", True, "another fourth letter"),
+    ("truncate-text-same", "string", "truncate[3]", NOT_ABCD, "abc", "abcde", False, "it is a prefix"),
     ("identity-in", "string", "identity", leaf("in", ["a", "b"]), "b", "b", True, "decided by the partition"),
     ("identity-zero", "int", "identity", leaf("eq", 0), 0, 0, True, "0 is a value and not null"),
     ("identity-empty-text", "string", "identity", leaf("not-eq", ""), "", "", False, "the empty text is not null"),
     ("void", "int", "void", leaf("eq", 34), None, 34, True, "the partition decides nothing"),
     ("unknown", "int", "zorder", leaf("eq", 34), None, 35, False, "the partition decides nothing"),
-]  # fmt: skip
+]
 
 # name, type, transform, predicate, null, nan, lower, upper, whether a file might match, codes, reason
 Summed = tuple[str, str, str, Any, bool, bool | None, Any, Any, bool, tuple[str, ...], str]
