@@ -107,20 +107,40 @@ def snapshots() -> Iterator[Case]:
 
 def lineage() -> Iterator[Case]:
     """Row ids of snapshots, and the keys that they name."""
-    yield from rows("lineage", "v3-small", [
-        ("without-first-row-id", ("SNP010", "SNP011"), {f"{NEW}/first-row-id": DROP}, EITHER,
-         "a snapshot has no first row id and its parent has one"),
-        ("first-row-id-string", "SNP010", {f"{NEW}/first-row-id": "100"}, REFUSED, "a first row id is a string"),
-        ("first-row-id-negative", "SNP010", {f"{OLD}/first-row-id": -1}, EITHER, "a first row id is negative"),
-        ("added-rows-string", "SNP011", {f"{NEW}/added-rows": "20"}, REFUSED, "added rows are a string"),
-        ("added-rows-negative", "SNP010", {f"{NEW}/added-rows": -1, "/next-row-id": 120}, EITHER,
-         "added rows are negative"),
-        ("next-row-id-low", "TMD024", {"/next-row-id": 119}, EITHER, "row id 119 was given to the current snapshot"),
-        ("next-row-id-zero", "TMD024", {"/next-row-id": 0}, EITHER, "row ids up to 119 were given"),
-        ("overlap", "LIN023", {f"{NEW}/first-row-id": 99}, EITHER, "two snapshots were given row id 99"),
-        ("key-unknown", "SNP012", {f"{NEW}/key-id": "5f819a"}, EITHER, "no key has the id"),
-        ("key-number", "SNP012", {f"{NEW}/key-id": 5}, REFUSED, "the id of a key is a number"),
-    ])  # fmt: skip
+    yield from rows(
+        "lineage",
+        "v3-small",
+        [
+            (
+                "without-first-row-id",
+                ("SNP010", "SNP011"),
+                {f"{NEW}/first-row-id": DROP},
+                EITHER,
+                "a snapshot has no first row id and its parent has one",
+            ),
+            ("first-row-id-string", "SNP010", {f"{NEW}/first-row-id": "100"}, REFUSED, "a first row id is a string"),
+            ("first-row-id-negative", "SNP010", {f"{OLD}/first-row-id": -1}, EITHER, "a first row id is negative"),
+            ("added-rows-string", "SNP011", {f"{NEW}/added-rows": "20"}, REFUSED, "added rows are a string"),
+            (
+                "added-rows-negative",
+                "SNP010",
+                {f"{NEW}/added-rows": -1, "/next-row-id": 120},
+                EITHER,
+                "added rows are negative",
+            ),
+            (
+                "next-row-id-low",
+                "TMD024",
+                {"/next-row-id": 119},
+                EITHER,
+                "row id 119 was given to the current snapshot",
+            ),
+            ("next-row-id-zero", "TMD024", {"/next-row-id": 0}, EITHER, "row ids up to 119 were given"),
+            ("overlap", "LIN023", {f"{NEW}/first-row-id": 99}, EITHER, "two snapshots were given row id 99"),
+            ("key-unknown", "SNP012", {f"{NEW}/key-id": "5f819a"}, EITHER, "no key has the id"),
+            ("key-number", "SNP012", {f"{NEW}/key-id": 5}, REFUSED, "the id of a key is a number"),
+        ],
+    )
     yield Case(
         "lineage-without-added-rows",
         "v3-small",
