@@ -60,7 +60,7 @@ of `spec_ref`, and what is not a field is in its `FEATURES`.
 *Required*, *optional* and *omitted* are what a writer of a version does with a field. A reader of the version does the
 same, unless the column says otherwise: it requires what writers have to write and ignores what the version does not
 have. An upgrade rewrites the table metadata and nothing else, so that manifests, manifest lists and snapshots of older
-versions stay, and readers of the newer version take what these leave out for the value in the last column.
+versions stay. Where these lack a field, readers of the newer version use the value in the last column.
 """
 
 

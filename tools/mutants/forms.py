@@ -11,7 +11,7 @@ from typing import Any
 
 from tools.mutants.fast_paths import Check, Rows, eager
 
-SEEDS = {"equivalence": 200, "law": 12, "written": 60}
+SEEDS = {"equivalence": 200, "metamorphic": 12, "written": 60}
 
 # Round trips
 
@@ -146,7 +146,7 @@ def equivalence() -> dict[str, Check]:
     return {str(seed): partial(holds, seed) for seed in range(SEEDS["equivalence"])}
 
 
-def laws() -> dict[str, Check]:
+def metamorphic_properties() -> dict[str, Check]:
     """Return the checks of metamorphic properties, as ``iceberg-conformance metamorphic`` runs them."""
     from conformance.properties.metamorphic import make_property_script, try_property
     from conformance.properties.metamorphic_properties import PROPERTIES
@@ -155,7 +155,7 @@ def laws() -> dict[str, Check]:
         script = make_property_script(PROPERTIES[name], seed)
         return script is None or not try_property(PROPERTIES[name], script, _reference(), _reference())
 
-    return {f"{name} {seed}": partial(holds, name, seed) for name in PROPERTIES for seed in range(SEEDS["law"])}
+    return {f"{name} {seed}": partial(holds, name, seed) for name in PROPERTIES for seed in range(SEEDS["metamorphic"])}
 
 
 def written() -> dict[str, Check]:

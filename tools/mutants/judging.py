@@ -216,7 +216,7 @@ CHECKS: dict[str, Callable[[Judges], dict[str, Callable[[], bool]]]] = {
     ),
     "equivalence": lambda _: forms.equivalence(),
     "written": lambda _: forms.written(),
-    "law": lambda _: forms.laws(),
+    "metamorphic": lambda _: forms.metamorphic_properties(),
     "corruption": _corruptions,
     "table": _tables,
     "race": _races,

@@ -35,7 +35,7 @@ MOST = {
     "vectorized": 500,
     "equivalence": 200,
     "written": 60,
-    "law": 60,
+    "metamorphic": 60,
     "table.read": 500,
     "corruption": 400,
     "table": 20,
