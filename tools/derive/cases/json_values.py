@@ -8,6 +8,7 @@ from typing import Any
 
 from tools.derive.cases.binary import LENGTHS, RANGES, SHAPES, TEXTS, hexadecimal
 from tools.derive.cases.binary import code as binary_code
+from tools.derive.cases.json_nested import BAD_NESTED, NESTED, NULLS_INSIDE, STRUCT
 from tools.derive.cases.json_refusals import (
     AT_UTC,
     BAD_SHAPES,
@@ -138,105 +139,6 @@ OPEN: list[tuple[str, str, Any, Any, str, tuple[str, ...]]] = [
         "reduced precision",
         ("E4",),
     ),
-]
-
-STRUCT = {
-    "type": "struct",
-    "fields": [
-        {"id": 1, "name": "a", "required": True, "type": "int"},
-        {"id": 2, "name": "b", "required": False, "type": "string"},
-    ],
-}
-LIST = {"type": "list", "element-id": 3, "element-required": True, "element": "int"}
-OPTIONAL_LIST = {**LIST, "element-required": False}
-MAP = {"type": "map", "key-id": 4, "key": "string", "value-id": 5, "value-required": True, "value": "int"}
-OPTIONAL_MAP = {**MAP, "value-required": False}
-INT_MAP = {**MAP, "key": "int", "value": "string"}
-LIST_OF_STRUCTS = {"type": "list", "element-id": 3, "element-required": True, "element": STRUCT}
-MAP_OF_LISTS = {
-    "type": "map",
-    "key-id": 4,
-    "key": "date",
-    "value-id": 5,
-    "value-required": False,
-    "value": {**LIST, "element-id": 6, "element": "decimal(9, 2)"},
-}
-DEEP = {"type": "struct", "fields": [{"id": 7, "name": "point", "required": True, "type": STRUCT}]}
-STRUCT_OF_DATE = {"type": "struct", "fields": [{"id": 1, "name": "a", "required": True, "type": "date"}]}
-
-LIST_OF_LISTS = {
-    "type": "list",
-    "element-id": 3,
-    "element-required": False,
-    "element": {**OPTIONAL_LIST, "element-id": 4},
-}
-LIST_OF_MAPS = {"type": "list", "element-id": 3, "element-required": False, "element": OPTIONAL_MAP}
-OPTIONAL_MAP_OF_LISTS = {**OPTIONAL_MAP, "value": {**OPTIONAL_LIST, "element-id": 6}}
-
-NULLS_INSIDE = {
-    "list-null-element": ("TYP003",),
-    "map-null-value": ("TYP004",),
-    "awkward-lists": ("TYP003",),
-    "awkward-maps": ("TYP003", "TYP004"),
-    "awkward-list-of-maps": ("TYP003", "TYP004"),
-}
-"""Values with nulls as elements or as values of maps: the requirements that permit them."""
-
-NESTED: list[tuple[str, dict[str, Any], Any, bool, str]] = [
-    ("struct-spec", STRUCT, {"1": 1, "2": "bar"}, True, ""),
-    ("struct-order", STRUCT, {"2": "foo", "1": -1}, False, "JSON objects have no order"),
-    ("struct-deep", DEEP, {"7": {"1": 1, "2": "bar"}}, False, "field ids at every level"),
-    ("struct-of-date", STRUCT_OF_DATE, {"1": "2017-11-16"}, False, "the values inside are JSON single values"),
-    ("list-spec", LIST, [1, 2, 3], True, ""),
-    ("list-empty", LIST, [], False, ""),
-    ("list-null-element", OPTIONAL_LIST, [1, None, 3], False, "an optional element may be null"),
-    ("list-of-structs", LIST_OF_STRUCTS, [{"1": 1, "2": "bar"}, {"1": 2, "2": ""}], False, ""),
-    ("map-spec", MAP, {"keys": ["a", "b"], "values": [1, 2]}, True, ""),
-    ("map-empty", MAP, {"keys": [], "values": []}, False, ""),
-    ("map-int-keys", INT_MAP, {"keys": [1, 2], "values": ["a", "b"]}, False, "keys are not JSON member names"),
-    ("map-null-value", OPTIONAL_MAP, {"keys": ["a"], "values": [None]}, False, "an optional value may be null"),
-    ("awkward-lists", LIST_OF_LISTS, [None, [], [None, 1]], False, "nulls and empty lists in lists"),
-    (
-        "awkward-maps",
-        OPTIONAL_MAP_OF_LISTS,
-        {"keys": ["a", "b", "c"], "values": [None, [], [None]]},
-        False,
-        "nulls and empty lists in maps",
-    ),
-    (
-        "awkward-list-of-maps",
-        LIST_OF_MAPS,
-        [None, {"keys": [], "values": []}, {"keys": ["a"], "values": [None]}],
-        False,
-        "nulls and empty maps in lists",
-    ),
-    ("map-of-lists", MAP_OF_LISTS, {"keys": ["2017-11-16", "1969-12-31"], "values": [["14.20"], []]}, False, ""),
-]
-
-BAD_NESTED: list[tuple[str, dict[str, Any], Any, str]] = [
-    ("struct-list", STRUCT, [1, "bar"], "an object by field id, not a list"),
-    ("struct-by-name", STRUCT, {"a": 1, "b": "bar"}, "fields go by id, not by name"),
-    ("struct-bad-value", STRUCT, {"1": "one", "2": "bar"}, "a field's value is of its type"),
-    ("struct-null-required", STRUCT, {"1": None, "2": "bar"}, "a required field is not null"),
-    ("struct-string", STRUCT, "1", "an object by field id"),
-    ("struct-too-large-int", STRUCT, {"1": 2147483648, "2": "bar"}, "more than 32 bits"),
-    ("struct-deep-bad-value", DEEP, {"7": {"1": 1.5, "2": "bar"}}, "a value inside is of its type"),
-    ("list-object", LIST, {"0": 1}, "an array"),
-    ("list-string", LIST, "1, 2, 3", "an array"),
-    ("list-bad-element", LIST, [1, "two", 3], "an element is of the element type"),
-    ("list-null-required", LIST, [1, None, 3], "a required element is not null"),
-    ("list-nested", LIST, [[1], [2]], "an element is of the element type"),
-    ("map-object", MAP, {"a": 1, "b": 2}, "an array of keys and an array of values"),
-    ("map-pairs", MAP, [["a", 1], ["b", 2]], "an array of keys and an array of values"),
-    ("map-more-keys", MAP, {"keys": ["a", "b"], "values": [1]}, "a value for each key"),
-    ("map-more-values", MAP, {"keys": ["a"], "values": [1, 2]}, "a key for each value"),
-    ("map-no-values", MAP, {"keys": ["a", "b"]}, "the values are missing"),
-    ("map-no-keys", MAP, {"values": [1, 2]}, "the keys are missing"),
-    ("map-null-key", MAP, {"keys": [None], "values": [1]}, "a key is not null"),
-    ("map-null-required-value", MAP, {"keys": ["a"], "values": [None]}, "a required value is not null"),
-    ("map-bad-key", INT_MAP, {"keys": ["1"], "values": ["a"]}, "a key is of the key type"),
-    ("map-bad-value", MAP, {"keys": ["a"], "values": ["1"]}, "a value is of the value type"),
-    ("map-of-lists-bad-scale", MAP_OF_LISTS, {"keys": ["2017-11-16"], "values": [["14.2"]]}, "a scale of two"),
 ]
 
 PRINTED = {

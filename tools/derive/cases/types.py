@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tools.derive import awkward
-from tools.derive.cases.json_values import LIST, MAP, STRUCT
+from tools.derive.cases.json_nested import LIST, MAP, STRUCT
 from tools.derive.vector import INVALID, Vector, VectorFile, any_of, ok
 
 SECTION = "Schemas"
