@@ -10,7 +10,9 @@ from patient import PATIENT
 from conformance import vectors
 from conformance.adapter_sdk import table_requests
 from conformance.adapter_sdk.script_steps import WRITING
+from conformance.adapter_sdk.serve import perform
 from conformance.engine_setup import launch, list_engines
+from conformance.engines.reference import adapter as reference
 from conformance.operations.protocol import Ok, Refused
 from conformance.runner.adapter_interface import Request
 from conformance.runner.judge import Outcome, Verdict, judge
@@ -116,3 +118,22 @@ def test_the_changes_of_an_operation_are_committed_together_or_not_at_all(name: 
             assert isinstance(answer, Refused)
         assert sorted((tmp_path / "table" / "metadata").iterdir()) == files
         assert process.stop() is None
+
+
+@pytest.mark.parametrize(("version", "name"), [(2, "_pos"), (3, "_row_id")])
+def test_iceberg_java_reads_a_column_with_the_name_of_a_metadata_column(
+    version: int, name: str, tmp_path: Path
+) -> None:
+    columns = [{"id": 1, "name": "id", "required": False, "type": "long"}]
+    columns += [{"id": 2, "name": name, "required": False, "type": "long"}]
+    create = {**CREATED, "format_version": version, "schema": {"type": "struct", "fields": columns}}
+    script = {"operations": [create, {"op": "append", "rows": [{"id": "1", name: "77"}]}]}
+    made = perform(reference.operations(), "table.write", {"table": str(tmp_path / "table"), "script": script}, ())
+    args = {"table": made["ok"]["metadata"], "types": {"id": "long", name: "long"}}
+    started = launch("iceberg-java")
+    with Process("iceberg-java", started.command, env=started.env, limits=PATIENT) as process:
+        process.start()
+        (answer,) = process.ask([Request("table.read", args)])
+        assert process.stop() is None
+    assert isinstance(answer, Ok)
+    assert answer.value["rows"] == [{"id": "1", name: "77"}]

@@ -143,10 +143,11 @@ final class ScanOperations {
   private static Schema projectionOf(Schema schema, List<String> names) {
     List<Types.NestedField> fields = new ArrayList<>();
     for (String name : names) {
-      Types.NestedField column = schema.asStruct().field(name);
-      if (METADATA_COLUMNS.containsKey(name)) {
+      Types.NestedField column = schema.asStruct().field(name); // which may have the name of a metadata column
+      if (column == null) {
         column = METADATA_COLUMNS.get(name);
-      } else if (column == null) {
+      }
+      if (column == null) {
         throw new IllegalArgumentException("no column " + name);
       }
       fields.add(column);
