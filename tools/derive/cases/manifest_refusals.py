@@ -1,4 +1,4 @@
-"""Manifests and manifest lists that readers have to refuse, each with one defect, and valid ones beside them.
+"""Manifests that readers have to refuse, each with one defect, and valid ones beside them.
 
 A refused file is not an Avro file, has no entries or files, or has a value that the field tables do not allow. If a
 column that every version requires is missing, a reader may also fill in a default (Writer requirements). The text does
@@ -28,11 +28,7 @@ from tools.derive.manifests import (
     entry_schema,
     field,
     keys,
-    list_schema,
-    listed,
-    listed_form,
     manifest,
-    manifest_list,
     optional,
 )
 from tools.derive.vector import INVALID, Vector, any_of, ok
@@ -69,10 +65,10 @@ class Kind:
 
 
 MANIFEST = Kind("manifest", "MAN001 SCN001", entry_schema(2), keys(2), (entry(1), entry(2)))
-LIST = Kind("manifest-list", "MLS002 SCN001", list_schema(2, ("partitions",)), {}, (listed(1), listed(2)))
 
 
-def _containers(kind: Kind) -> Iterator[Row]:
+def containers(kind: Kind) -> Iterator[Row]:
+    """Yield files of a kind whose header, blocks or codec a reader has to refuse."""
     code = kind.code
     one, two = kind.objects()
     both, head = one + two, kind.header()
@@ -355,11 +351,11 @@ def _partitions() -> Iterator[Vector]:
 def manifests() -> Iterator[Vector]:
     """Yield the vectors of manifests."""
     for name, codes, data, note in (
-        *_containers(MANIFEST),
+        *containers(MANIFEST),
         *_manifests(),
         ("zstandard-bomb", MANIFEST.code, _bomb(), _BOMB),
     ):
-        expect, why = _outcomes([{"entries": [form]} for form in FILLED_ENTRIES.get(name, ())])
+        expect, why = outcomes([{"entries": [form]} for form in FILLED_ENTRIES.get(name, ())])
         yield Vector(
             f"manifest-read-refuses-{name}", tuple(codes.split()), read_args(data), expect, LAYOUT, note, why, only=(2,)
         )
@@ -377,7 +373,7 @@ FILLED_ENTRIES: dict[str, list[JsonObject]] = {
 """Entries in which the missing column has the zero of its type; data_file, which is a record, has no zero."""
 
 
-def _outcomes(answers: list[JsonObject]) -> tuple[JsonObject, tuple[str, ...]]:
+def outcomes(answers: list[JsonObject]) -> tuple[JsonObject, tuple[str, ...]]:
     """Return the outcome: a refusal, or one of some answers; and the contradiction that leaves it open."""
     return (any_of(INVALID, *map(ok, answers)), ("E21",)) if answers else (INVALID, ())
 
@@ -394,141 +390,3 @@ def _bomb() -> bytes:
     last = (3 | repeated << 3).to_bytes(3, "little") + b"\0"
     frame = bytes.fromhex("28B52FFD") + b"\x00\x58" + blocks + zeros * 2047 + last
     return MANIFEST.header(avro_codec="zstandard") + avro.block(1, frame)
-
-
-def _lists() -> Iterator[Row]:
-    def of(
-        name: str,
-        codes: str,
-        note: str,
-        change: Callable[[JsonObject], None] | None = None,
-        row: JsonObject | None = None,
-        **more: Any,
-    ) -> Row:
-        return name, codes, manifest_list(2, [row or listed(1)], change=change, **{"columns": (), **more}), note
-
-    required = (
-        (500, "manifest_path", "MLS003"),
-        (501, "manifest_length", "MLS004"),
-        (502, "partition_spec_id", "MLS005"),
-        (503, "added_snapshot_id", "MLS009"),
-    )
-    for field_id, name, code in required:
-
-        def without(schema: JsonObject, field_id: int = field_id) -> None:
-            schema["fields"] = [one for one in schema["fields"] if one["field-id"] != field_id]
-
-        yield of(f"{name.replace('_', '-')}-missing", code, f"{name} is required in every version", without)
-
-        def nullable(schema: JsonObject, field_id: int = field_id) -> None:
-            one = column(schema, field_id)
-            one["type"] = optional(one["type"])
-
-        yield of(
-            f"{name.replace('_', '-')}-null",
-            code,
-            f"{name} is null, which a union allows",
-            nullable,
-            listed(1, **{name: None}),
-        )
-
-        def elsewhere(schema: JsonObject, field_id: int = field_id) -> None:
-            column(schema, field_id)["field-id"] = 9000 + field_id
-
-        yield of(
-            f"{name.replace('_', '-')}-other-id",
-            f"AVR013 {code}",
-            f"{name} has the id {9000 + field_id}: it is not found by its name",
-            elsewhere,
-        )
-    rows: list[tuple[str, str, int, Any, Any]] = [
-        ("manifest_path", "MLS003", 500, "long", 1),
-        ("manifest_length", "MLS004", 501, "string", "1"),
-        ("partition_spec_id", "MLS005", 502, "string", "0"),
-        ("content", "MLS006", 517, "string", "data"),
-        ("sequence_number", "MLS007", 515, "string", "1"),
-        ("min_sequence_number", "MLS008", 516, "double", 1.0),
-        ("added_snapshot_id", "MLS009", 503, "double", 1.0),
-        ("added_files_count", "MLS010", 504, "string", "1"),
-        ("existing_files_count", "MLS011", 505, "boolean", True),
-        ("deleted_files_count", "MLS012", 506, "float", 1.0),
-        ("added_rows_count", "MLS013", 512, "double", 1.0),
-        ("existing_rows_count", "MLS014", 513, "string", "0"),
-        ("deleted_rows_count", "MLS015", 514, "boolean", False),
-        ("partitions", "MLS016", 507, "string", "x"),
-        ("key_metadata", "MLS017", 519, array(9519, "int"), [1]),
-    ]
-    for name, code, field_id, type_, value in rows:
-
-        def retyped(schema: JsonObject, field_id: int = field_id, type_: Any = type_) -> None:
-            one = column(schema, field_id)
-            one["type"] = type_
-            one.pop("default", None)
-
-        name_of_type = type_ if isinstance(type_, str) else "array"
-        yield of(
-            f"{name.replace('_', '-')}-{name_of_type}",
-            code,
-            f"{name} is no {name_of_type}",
-            retyped,
-            listed(1, **{name: value}),
-            columns=(name,),
-        )
-    for content in (2, -1):
-        yield of(
-            f"content-{'minus-1' if content < 0 else content}",
-            "MLS006",
-            f"there is no content {content}",
-            row=listed(1, content=content),
-        )
-
-    def summary(drop: int) -> Callable[[JsonObject], None]:
-        def change(schema: JsonObject) -> None:
-            record = column(schema, 507)["type"][1]["items"]
-            record["fields"] = [one for one in record["fields"] if one["field-id"] != drop]
-
-        return change
-
-    row = listed(1, partitions=[{"contains_null": False}])
-    yield of("contains-null-missing", "MLS019", "contains_null is required", summary(509), row, columns=("partitions",))
-
-    def null_summary(schema: JsonObject) -> None:
-        record = column(schema, 507)["type"][1]["items"]
-        record["fields"][0]["type"] = optional("boolean")
-
-    yield of(
-        "contains-null-null",
-        "MLS019",
-        "contains_null is null, which a union allows",
-        null_summary,
-        listed(1, partitions=[{}]),
-        columns=("partitions",),
-    )
-    yield "manifest", "MLS003", manifest(2, [entry(1)]), "a manifest in place of a list"
-
-
-def lists() -> Iterator[Vector]:
-    """Yield the vectors of manifest lists."""
-    for name, codes, data, note in (*_containers(LIST), *_lists()):
-        args = {"bytes": data.hex().upper()}
-        expect, why = _outcomes([{"manifests": [form]} for form in FILLED_LISTS.get(name, ())])
-        yield Vector(
-            f"manifest-list-read-refuses-{name}", tuple(codes.split()), args, expect, LAYOUT, note, why, only=(2,)
-        )
-
-
-FILLED_LISTS: dict[str, list[JsonObject]] = {
-    **{
-        f"{name.replace('_', '-')}-missing": [listed_form(listed(1), **{name: zero})]
-        for name, zero in (
-            ("manifest_path", ""),
-            ("manifest_length", 0),
-            ("partition_spec_id", 0),
-            ("added_snapshot_id", 0),
-        )
-    },
-    "contains-null-missing": [
-        listed_form(listed(1, partitions=[{"contains_null": either}])) for either in (False, True)
-    ],
-}
-"""Manifests of a list in which the missing column has the zero of its type."""

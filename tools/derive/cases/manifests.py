@@ -10,6 +10,7 @@ from tools.derive.cases import (
     manifest_checks,
     manifest_foreign,
     manifest_list_checks,
+    manifest_list_refusals,
     manifest_lists,
     manifest_partitions,
     manifest_reads,
@@ -32,7 +33,7 @@ def files() -> Iterator[VectorFile]:
     list_writes = (*manifest_lists.writes(), *awkward_lists.writes())
     yield from topic_files("manifests/read", "manifest.read", list(_reads()))
     yield from topic_files("manifests/refusals", "manifest.read", list(manifest_refusals.manifests()))
-    yield from topic_files("manifest-lists/refusals", "manifest-list.read", list(manifest_refusals.lists()))
+    yield from topic_files("manifest-lists/refusals", "manifest-list.read", list(manifest_list_refusals.lists()))
     yield from topic_files("manifest-lists/read", "manifest-list.read", list(list_reads))
     yield from topic_files("manifest-lists/write", "manifest-list.write", list(list_writes))
     yield from topic_files("manifests/check", "manifest.check", list(manifest_checks.manifests()))
