@@ -35,10 +35,11 @@ REFUSALS = (ValueError, TypeError, ValidationError, CommitFailedException, pa.Ar
 FIRST_PARTITION_ID = 1000
 TABLE = "scripts.t"
 NOT_THERE = re.compile(
-    r"No writer registered for|Unsupported file format: |^FeatureUnsupported => |does not yet support"
+    r"No writer registered for|Unsupported file format: |^Unsupported codec: |^FeatureUnsupported => "
+    r"|does not yet support"
 )
-"""Parts of PyIceberg's messages that mean "not supported": file formats, equality deletes, and transforms that its Rust
-library does not implement."""
+"""Parts of PyIceberg's messages that mean "not supported": file formats, codecs, equality deletes, and transforms that
+its Rust library does not implement."""
 
 
 class PyTable:
