@@ -529,6 +529,8 @@ class Table:
     def _rollback(self, operation: Json) -> None:
         self.branches = {**self.branches, MAIN: self._main_at(operation["to"])}
         self.turns += 1
+        if operation["to"] in self.open_schemas:
+            self.open_schemas |= {self.index}
 
     def _expire(self, _: Json) -> None:
         self.kept_since = self.index

@@ -82,6 +82,13 @@ def test_rows_from_before_row_lineage_get_ids_on_each_branch(tmp_path: Path) -> 
     follow_reference(script(ROWS, branch, upgrade, ROWS, {**ROWS, "branch": "b"}), tmp_path / "table")
 
 
+def test_rows_get_new_ids_after_a_rollback_to_before_row_lineage_although_the_earlier_expired(tmp_path: Path) -> None:
+    upgrade = {"op": "upgrade", "format_version": 3}
+    back = {"op": "rollback", "to": 1}
+    one, two, three = ({"op": "append", "rows": [{"id": str(id_)}]} for id_ in (71, 72, 73))
+    follow_reference(script(one, upgrade, two, back, {"op": "expire"}, three), tmp_path / "table")
+
+
 def _plant(monkeypatch: pytest.MonkeyPatch, name: str, wrong: Callable[[Any, Any, Any], Any]) -> None:
     right = getattr(ReferenceWriter, name)
     monkeypatch.setattr(ReferenceWriter, name, lambda writer, operation: wrong(right, writer, operation))

@@ -169,6 +169,10 @@ def test_a_tag_is_not_made_where_its_schema_is_open() -> None:
     nothing = {"op": "delete", "filter": False}
     with pytest.raises(ScriptError, match="is open"):
         states(append(1), rename, nothing, {"op": "tag", "name": "t"})
+    more = {"op": "append", "rows": [{"id": "2", "q": "b"}]}
+    back = [append(1), rename, nothing, more, {"op": "rollback", "to": 3}, {"op": "tag", "name": "t"}]
+    with pytest.raises(ScriptError, match="which schema the tag would have is open"):
+        states(*back)
     assert states(append(1), nothing, rename, {"op": "tag", "name": "t"})[-1].refs["t"].fields[1]["name"] == "p"
 
 

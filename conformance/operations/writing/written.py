@@ -202,13 +202,7 @@ class Written:
             spans: the sequence numbers of each operation's snapshots: greater than the first, at most the second.
             before: the last sequence number before row lineage; 0 if the table had it from the beginning.
         """
-        known = self.table.metadata.snapshots
-        with_ids = {one.snapshot_id for one in known if one.first_row_id is not None}
-        first = [
-            one.sequence_number
-            for one in known
-            if one.snapshot_id in with_ids and one.parent_snapshot_id not in with_ids
-        ]
+        first = self.lineage_beginnings().values()
         old = {index for index, (_, high) in spans.items() if high <= before}
         last = max([before, *first])
         return OperationNumbers(
@@ -219,6 +213,16 @@ class Written:
             frozenset(old),
             len(first),
         )
+
+    def lineage_beginnings(self) -> dict[int, int]:
+        """Return the sequence numbers of the snapshots with which row lineage begins on a branch, by id."""
+        known = self.table.metadata.snapshots
+        with_ids = {one.snapshot_id for one in known if one.first_row_id is not None}
+        return {
+            one.snapshot_id: one.sequence_number
+            for one in known
+            if one.snapshot_id in with_ids and one.parent_snapshot_id not in with_ids
+        }
 
     def reading_inputs(self, *, snapshot_id: int | None = None, ref: str | None = None) -> Any:
         """Return what the rows of a snapshot depend on besides the content of its files; same arguments as `read`.
