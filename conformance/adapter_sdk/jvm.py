@@ -10,18 +10,15 @@ import subprocess
 from pyspark import SparkConf
 from pyspark.java_gateway import launch_gateway
 
-from conformance.adapter_sdk.spark_settings import JAVA
-
 ENDING_SECONDS = 60
 """How long the virtual machine may take to exit, as it removes temporary files."""
 
 
 class JVM:
-    """A running virtual machine."""
+    """A running virtual machine, with Java's own defaults: a peer of benchmarks has its optimizing compiler."""
 
     def __init__(self, jars: str) -> None:
         conf = SparkConf().set("spark.driver.extraClassPath", jars).set("spark.driver.memory", "1g")
-        conf.set("spark.driver.extraJavaOptions", JAVA)
         self.gateway = launch_gateway(conf)
         self.root = self.gateway.jvm
 
