@@ -130,7 +130,7 @@ def _engines() -> list[Finding]:
     java = java_runtimes.system_java() or java_runtimes.packaged_java()
     found = [
         Finding(
-            "java",
+            "java runtime",
             java is not None,
             str(java)
             if java

@@ -87,15 +87,18 @@ def optional(module: str, extra: str) -> ModuleType:
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """Suggest known names that are similar to an unknown name in any case, as the end of a message.
+    """Suggest known names for an unknown name, as the end of a message: names with all of its words, then similar ones.
 
     Args:
-        name: the name that is unknown.
+        name: the name that is unknown; its case has no meaning.
         known: the known names.
 
     Returns:
         A question that starts with a semicolon; empty if no name is similar.
     """
     by_lower = {one.lower(): one for one in known}
-    near = [by_lower[one] for one in difflib.get_close_matches(name.lower(), list(by_lower), 3)]
+    words = name.lower().split("-")
+    longer = [one for one in by_lower if len(words) > 1 and set(words) <= set(one.split("-"))]
+    similar = difflib.get_close_matches(name.lower(), list(by_lower), 3)
+    near = [by_lower[one] for one in dict.fromkeys([*sorted(longer, key=len), *similar])][:3]
     return f"; did you mean {', '.join(near)}?" if near else ""

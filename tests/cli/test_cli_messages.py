@@ -181,6 +181,7 @@ def test_explain_of_a_vector_leads_to_replay(cli: Cli) -> None:
     [
         (("explain", "hash-int-43"), "hash-int-34"),
         (("explain", "HHS"), "did you mean HSH"),
+        (("explain", "manifest-length"), "manifest-file-manifest-length"),
         (("explain", "qqqqqqqq"), "; iceberg-conformance list requirements"),
         (("engines", "install", "duckb"), "did you mean duckdb?"),
         (("replay", "hash-int-43"), "hash-int-34"),
