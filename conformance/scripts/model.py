@@ -414,16 +414,18 @@ class Table:
             self._check_dates(change["name"], change["type"])
 
     def _check_dates(self, name: str, type_: str) -> None:
-        """Check that existing dates fit a timestamp, as reading others fails (EVO006)."""
+        """Check that existing dates and defaults fit a timestamp, as reading others fails (EVO006)."""
         if type_ != "timestamp_ns":
             return
         after, _ = changed_fields(self.fields, {"op": "promote", "name": name, "type": type_}, 3, 0)
         path = [holder["name"] if member == "type" else member for holder, member in path_to(self.fields, name)]
+        promoted, _ = find(tuple(after), name)
+        values = [promoted[one] for one in ("initial-default", "write-default") if promoted.get(one) is not None]
         for snapshot in (*self.branches.values(), *self.tags.values(), *self.history):
             for row in snapshot.rows if snapshot is not None else ():
-                for value in _values_at(row.read(tuple(after)), path):
-                    if not -NANOSECONDS <= comparable(type_, value) < NANOSECONDS:
-                        raise ScriptError(f"{name} holds a date that does not fit {type_}")
+                values += _values_at(row.read(tuple(after)), path)
+        if any(not -NANOSECONDS <= comparable(type_, value) < NANOSECONDS for value in values):
+            raise ScriptError(f"{name} holds a date that does not fit {type_}")
 
     def _partition_field(self, part: Json) -> Source:
         members = {name: part[name] for name in ("transform", "name")}

@@ -122,6 +122,19 @@ def test_dates_become_timestamps() -> None:
     assert branch_rows(states(rows, promote, fields=fields)[-1])[0]["p"].startswith("1969-12-31T00:00:00")
 
 
+@pytest.mark.parametrize("given", [{"rows": "1600-02-29"}, {"default": "1600-02-29"}, {"default": "2300-01-01"}])
+def test_dates_that_do_not_fit_nanoseconds_are_not_promoted_to_them(given: dict[str, str]) -> None:
+    default = {"default": given["default"]} if "default" in given else {}
+    add: dict[str, Any] = {"op": "add", "name": "d", "type": "date", **default}
+    promote = {"op": "promote", "name": "d", "type": "timestamp_ns"}
+    row = {"id": "1", "p": "a", "d": given.get("rows", "1970-01-01")}
+    rows = {"op": "append", "rows": [row]}
+    with pytest.raises(ScriptError, match=r"^/operations/3: .*d holds a date that does not fit timestamp_ns"):
+        states({"op": "alter-schema", "changes": [add]}, rows, {"op": "alter-schema", "changes": [promote]})
+    add["default"], row["d"] = "2262-04-11", "1677-09-22"
+    states({"op": "alter-schema", "changes": [add]}, rows, {"op": "alter-schema", "changes": [promote]})
+
+
 def test_branches_and_tags() -> None:
     found = states(
         append(1),
