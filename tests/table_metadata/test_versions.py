@@ -62,7 +62,7 @@ def test_v1_requires_the_deprecated_copies_of_its_writers() -> None:
     for name in ("schema", "partition-spec", "location", "last-updated-ms", "last-column-id"):
         document = v1()
         del document[name]
-        with pytest.raises(SpecError, match=rf"^/{name}: TMD\d+: .*; expected a required {name} \(format"):
+        with pytest.raises(SpecError, match=rf"^/{name}: TMD\d+: .*; expected the required member {name} \(format"):
             read_metadata(document)
 
 
