@@ -14,6 +14,7 @@ from typing import Any
 from conformance.adapter_sdk import lenient_values as native
 from conformance.adapter_sdk.predicates import older_form
 from conformance.adapter_sdk.serve import Unsupported
+from conformance.adapter_sdk.sql_dialects import Dialect, identifier, primitive_sql, text
 from conformance.core.json_types import Json
 
 NEGATED = {
@@ -142,30 +143,6 @@ def _field(name: str, fields: list[dict[str, Json]]) -> tuple[tuple[str, ...], J
     return (name,), None
 
 
-@dataclass(frozen=True, slots=True)
-class Dialect:
-    """How one engine writes filters in SQL."""
-
-    name: str
-    quote: str = '"'
-    """The quotation mark around names of columns; doubled inside a name."""
-
-    inside: str = ".{quoted}"
-    """The SQL of a struct's field: ``{quoted}`` is its name as an identifier, ``{string}`` as a string literal."""
-
-    is_nan: str = "isnan({column})"
-    starts_with: str = "starts_with({column}, {constant})"
-    escapes_backslash: bool = False
-    """Whether a backslash in a string literal must be doubled."""
-
-    nul: str = ""
-    """The replacement of a NUL in a string literal, if the SQL cannot contain one; empty if it can."""
-
-    literals: Mapping[str, str] | None = None
-    """The SQL of a constant by type: ``{text}`` is its exchange form, ``{string}`` that as a string literal, ``{hex}``
-    that without hyphens, ``{type}`` the Iceberg type."""
-
-
 COMPARED = {"lt": "<", "lt-eq": "<=", "gt": ">", "gt-eq": ">=", "eq": "=", "not-eq": "<>"}
 _PLAIN = {"boolean": "{text}", "int": "{text}", "long": "{text}", "string": "{string}"}
 
@@ -232,33 +209,10 @@ def select_statement(
     return f"{query} WHERE {predicate_sql(args['filter'], fields(), dialect)}" if "filter" in args else query
 
 
-def identifier(path: tuple[str, ...], dialect: Dialect) -> str:
-    """Return the SQL of a column, or of a field in it."""
-    quoted = [f"{dialect.quote}{name.replace(dialect.quote, dialect.quote * 2)}{dialect.quote}" for name in path]
-    inner = (
-        dialect.inside.format(quoted=quoted[index], string=text(path[index], dialect)) for index in range(1, len(path))
-    )
-    return quoted[0] + "".join(inner)
-
-
-def text(value: str, dialect: Dialect) -> str:
-    """Return a SQL string literal."""
-    if dialect.escapes_backslash:  # Spark 3 ignores '' between two string literals
-        return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
-    quoted = "'" + value.replace("'", "''") + "'"
-    return "(" + quoted.replace("\0", dialect.nul) + ")" if dialect.nul and "\0" in value else quoted
-
-
 def _literal(type_: Json, constant: Any, dialect: Dialect) -> str:
-    name = native.kind(type_)
-    form = {**_PLAIN, **(dialect.literals or {})}.get(name)
     if type_ is None or isinstance(type_, dict):  # no such column, or not comparable: the engine will report it
         return text(str(constant), dialect)
-    if form is None:
-        raise Unsupported(f"{dialect.name} has no constants of {name}")
-    exchange = native.write(type_, constant)
-    sql = ("TRUE" if exchange else "FALSE") if isinstance(exchange, bool) else str(exchange)
-    return form.format(text=sql, type=type_, string=text(sql, dialect), hex=sql.replace("-", ""))
+    return primitive_sql(type_, constant, {**_PLAIN, **dialect.constants}, dialect)
 
 
 def built(made: Normal, leaf: Callable[[Leaf], Any]) -> Any:

@@ -294,7 +294,7 @@ def _list_text(items: list[str]) -> str:
 
 def _map_texts(write: ColumnWriter, values: Sequence[Any]) -> list[str]:
     names = map(_names.__getitem__, itertools.chain.from_iterable(values))
-    members = map(operator.add, names, write(list(itertools.chain.from_iterable(map(dict.values, values)))))
+    members = map(operator.add, names, write([member for value in values for member in value.values()]))
     return [f"{{{','.join(itertools.islice(members, len(value)))}}}" for value in values]
 
 

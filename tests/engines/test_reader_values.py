@@ -11,7 +11,8 @@ import pytest
 
 from conformance.adapter_sdk import arrow_rows
 from conformance.adapter_sdk.serve import Unsupported
-from conformance.adapter_sdk.sql_predicates import Dialect, built, normal, predicate_sql, select_statement
+from conformance.adapter_sdk.sql_dialects import Dialect
+from conformance.adapter_sdk.sql_predicates import built, normal, predicate_sql, select_statement
 from conformance.operations.comparison import read_type
 from conformance.operations.wire import from_exchange
 
@@ -136,7 +137,7 @@ FIELDS: list[dict[str, Any]] = [
     {"id": 8, "name": "at", "required": False, "type": "timestamptz"},
     {"id": 9, "name": "key", "required": False, "type": "uuid"},
 ]
-SQL = Dialect("SQL", literals={"double": "{text}e0", "timestamptz": "TIMESTAMPTZ {string}"})
+SQL = Dialect("SQL", constants={"double": "{text}e0", "timestamptz": "TIMESTAMPTZ {string}"})
 
 
 def not_(child: Any) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import json
 import random
 from collections.abc import Iterator, Mapping
 from typing import Any
+from unittest.mock import Mock, patch
 
 import attrs
 from hypothesis import HealthCheck, given, settings
@@ -14,6 +15,7 @@ from spec_ref.checks.findings import Severity
 from spec_ref.core.records import evolve, field_rules
 from spec_ref.core.versions import V1
 from spec_ref.data_types.types import ListType, MapType, StructType
+from spec_ref.json import writing
 from spec_ref.json.wire_types import Converted, ListOf, MapOf, RecordOf
 from spec_ref.table_metadata import check_metadata, dumps, read_metadata, write_metadata
 from spec_ref.table_metadata.metadata import METADATA, TableMetadata
@@ -37,6 +39,14 @@ def test_what_is_written_is_read_back(metadata: TableMetadata) -> None:
 @given(table_metadata())
 def test_text_and_values_are_the_same_document(metadata: TableMetadata) -> None:
     assert json.loads(dumps(metadata)) == write_metadata(metadata)
+
+
+@SOME
+@given(table_metadata())
+def test_sound_metadata_is_written_by_columns(metadata: TableMetadata) -> None:
+    by_values = Mock(side_effect=AssertionError("the text was written value by value, as if the metadata were wrong"))
+    with patch.object(writing, "record_writer", by_values):
+        dumps(metadata)
 
 
 @SOME

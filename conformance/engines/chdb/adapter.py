@@ -11,14 +11,15 @@ import pyarrow as pa
 
 from conformance.adapter_sdk import arrow_rows, table_requests
 from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported, serve
-from conformance.adapter_sdk.sql_predicates import Dialect, select_statement, text
+from conformance.adapter_sdk.sql_dialects import Dialect, text
+from conformance.adapter_sdk.sql_predicates import select_statement
 
 DIALECT = Dialect(
     "ClickHouse",
     is_nan="isNaN({column})",
     starts_with="startsWith({column}, {constant})",
     escapes_backslash=True,
-    literals={
+    constants={
         "float": "toFloat32({string})",
         "double": "toFloat64({string})",
         "decimal": "CAST({string} AS {type})",

@@ -11,13 +11,14 @@ from pyiceberg_core.datafusion import IcebergDataFusionTable
 
 from conformance.adapter_sdk import arrow_rows, table_requests
 from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported, serve
-from conformance.adapter_sdk.sql_predicates import Dialect, select_statement
+from conformance.adapter_sdk.sql_dialects import Dialect
+from conformance.adapter_sdk.sql_predicates import select_statement
 
 _ZONED = "arrow_cast({string}, 'Timestamp(%s, Some(\"UTC\"))')"
 DIALECT = Dialect(
     "DataFusion",
     inside="[{string}]",
-    literals={
+    constants={
         "float": "arrow_cast({string}, 'Float32')",
         "double": "arrow_cast({string}, 'Float64')",
         "decimal": "CAST({string} AS {type})",

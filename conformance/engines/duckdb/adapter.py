@@ -15,7 +15,8 @@ import duckdb
 
 from conformance.adapter_sdk import arrow_rows, table_requests
 from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported, serve
-from conformance.adapter_sdk.sql_predicates import Dialect, select_statement, text
+from conformance.adapter_sdk.sql_dialects import Dialect, text
+from conformance.adapter_sdk.sql_predicates import select_statement
 
 EXTENSIONS = ("icu", "avro", "iceberg")
 """The extensions in loading order; icu is needed for the days and hours of timestamps with a time zone."""
@@ -29,7 +30,7 @@ METADATA_COLUMNS = {
 DIALECT = Dialect(
     "DuckDB",
     nul="' || chr(0) || '",
-    literals={
+    constants={
         "float": "CAST('{text}' AS FLOAT)",
         "double": "CAST('{text}' AS DOUBLE)",
         "decimal": "CAST('{text}' AS {type})",

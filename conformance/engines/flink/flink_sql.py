@@ -13,7 +13,7 @@ from typing import Any
 
 from conformance.adapter_sdk import lenient_values as native
 from conformance.adapter_sdk.serve import Invalid, Unsupported
-from conformance.adapter_sdk.sql_predicates import Dialect, identifier, text
+from conformance.adapter_sdk.sql_dialects import Dialect, text
 from conformance.core.json_types import Json
 
 PROGRAM = "conformance.flink.Program"
@@ -42,47 +42,79 @@ packages, too."""
 
 DATABASE = "`c`.`d`"
 
-_TIMESTAMP = "CAST(REPLACE('{text}', 'T', ' ') AS TIMESTAMP({digits}))"
-_INSTANT = "CAST(REPLACE(REPLACE('{text}', 'T', ' '), '+00:00', '') AS TIMESTAMP_LTZ({digits}))"
+_TIMESTAMP = "CAST(REPLACE('{text}', 'T', ' ') AS TIMESTAMP(%s))"
+_INSTANT = "CAST(REPLACE(REPLACE('{text}', 'T', ' '), '+00:00', '') AS TIMESTAMP_LTZ(%s))"
+_CONSTANTS = {
+    "float": "CAST({string} AS FLOAT)",
+    "double": "CAST({string} AS DOUBLE)",
+    "decimal": "CAST({string} AS {type})",
+    "date": "CAST('{text}' AS DATE)",
+    "time": "CAST('{text}' AS TIME)",
+    "timestamp": _TIMESTAMP % 6,
+    "timestamptz": _INSTANT % 6,
+    "timestamp_ns": _TIMESTAMP % 9,
+    "timestamptz_ns": _INSTANT % 9,
+    "uuid": "X'{hex}'",
+    "fixed": "X'{text}'",
+    "binary": "CAST(X'{text}' AS BYTES)",
+}
+
+
+def _check_literal(type_: Json, value: Json) -> None:
+    match native.kind(type_):
+        case "float" | "double" if isinstance(value, str):
+            raise Unsupported("a constant of Flink's planner is a number")
+        case "time" if not str(native.write(type_, native.read(type_, value))).endswith("000"):
+            raise Unsupported("a time of Flink counts milliseconds")
+
 
 DIALECT = Dialect(
     "Flink",
     quote="`",
     is_nan="(CAST({column} AS STRING) = 'NaN')",
     starts_with="STARTSWITH({column}, {constant})",
-    literals={
-        "float": "CAST({string} AS FLOAT)",
-        "double": "CAST({string} AS DOUBLE)",
-        "decimal": "CAST({string} AS {type})",
-        "date": "CAST('{text}' AS DATE)",
-        "time": "CAST('{text}' AS TIME)",
-        "timestamp": _TIMESTAMP.replace("{digits}", "6"),
-        "timestamptz": _INSTANT.replace("{digits}", "6"),
-        "timestamp_ns": _TIMESTAMP.replace("{digits}", "9"),
-        "timestamptz_ns": _INSTANT.replace("{digits}", "9"),
-        "uuid": "X'{hex}'",
-        "fixed": "X'{text}'",
-        "binary": "CAST(X'{text}' AS BYTES)",
+    constants=_CONSTANTS,
+    types={
+        "boolean": "BOOLEAN",
+        "int": "INT",
+        "long": "BIGINT",
+        "float": "FLOAT",
+        "double": "DOUBLE",
+        "decimal": "{iceberg}",
+        "date": "DATE",
+        "time": "TIME",
+        "timestamp": "TIMESTAMP(6)",
+        "timestamptz": "TIMESTAMP_LTZ(6)",
+        "timestamp_ns": "TIMESTAMP(9)",
+        "timestamptz_ns": "TIMESTAMP_LTZ(9)",
+        "string": "STRING",
+        "uuid": "BINARY(16)",
+        "fixed": "BINARY({length})",
+        "binary": "BYTES",
+        "variant": "VARIANT",
+        "struct": "ROW<{fields}>",
+        "field": "{name} {type}",
+        "list": "ARRAY<{element}>",
+        "map": "MAP<{key}, {value}>",
     },
+    not_null=" NOT NULL",
+    literals={
+        **_CONSTANTS,
+        "boolean": "{text}",
+        "int": "CAST('{text}' AS {type})",
+        "long": "CAST('{text}' AS {type})",
+        "string": "CAST({string} AS {type})",
+        "uuid": "CAST(X'{hex}' AS {type})",
+        "fixed": "CAST(X'{text}' AS {type})",
+        "struct": "CAST(ROW({items}) AS {type})",
+        "list": "CAST(ARRAY[{items}] AS {type})",
+        "map": "CAST(MAP[{pairs}] AS {type})",
+        "no-items": "ARRAY_EXCEPT(ARRAY[{null}], ARRAY[{null}])",
+        "empty-list": "CAST({items} AS {type})",
+        "empty-map": "CAST(MAP_FROM_ARRAYS({keys}, {values}) AS {type})",
+    },
+    check=_check_literal,
 )
-
-TYPES = {
-    "boolean": "BOOLEAN",
-    "int": "INT",
-    "long": "BIGINT",
-    "float": "FLOAT",
-    "double": "DOUBLE",
-    "date": "DATE",
-    "time": "TIME",
-    "timestamp": "TIMESTAMP(6)",
-    "timestamptz": "TIMESTAMP_LTZ(6)",
-    "timestamp_ns": "TIMESTAMP(9)",
-    "timestamptz_ns": "TIMESTAMP_LTZ(9)",
-    "string": "STRING",
-    "binary": "BYTES",
-    "uuid": "BINARY(16)",
-    "variant": "VARIANT",
-}
 
 UNSUPPORTED = re.compile(
     r"UnsupportedOperationException|not supported|[Uu]nsupported|doesn't support|Cannot convert|null type is reserved"
@@ -193,85 +225,6 @@ def hint(options: dict[str, str]) -> str:
     """Return the SQL hint with options for one statement, which follows the name of a table."""
     listed = ", ".join(f"{text(key, DIALECT)}={text(value, DIALECT)}" for key, value in options.items())
     return f" /*+ OPTIONS({listed}) */" if options else ""
-
-
-def sql_type(type_: Json) -> str:
-    """Return the SQL of a type.
-
-    Raises:
-        Unsupported: Flink has no such type.
-    """
-    name = native.kind(type_)
-    match name:
-        case "struct":
-            parts = (
-                f"{identifier((field['name'],), DIALECT)} {sql_type(field['type'])}{_null(field['required'])}"
-                for field in type_["fields"]
-            )
-            return f"ROW<{', '.join(parts)}>"
-        case "list":
-            return f"ARRAY<{sql_type(type_['element'])}{_null(type_['element-required'])}>"
-        case "map":
-            return f"MAP<{sql_type(type_['key'])} NOT NULL, {sql_type(type_['value'])}{_null(type_['value-required'])}>"
-        case "decimal":
-            return str(type_).upper()
-        case "fixed":
-            return str(type_).upper().replace("FIXED[", "BINARY(").replace("]", ")")
-    if name not in TYPES:
-        raise Unsupported(f"Flink has no type for {name}")
-    return TYPES[name]
-
-
-def _null(required: bool) -> str:
-    return " NOT NULL" if required else ""
-
-
-def literal(type_: Json, value: Json) -> str:
-    """Return the SQL of a literal of a script.
-
-    Raises:
-        Unsupported: Flink has no literals of the type.
-    """
-    kind = sql_type(type_)
-    if value is None:
-        return f"CAST(NULL AS {kind})"
-    match native.kind(type_):
-        case "struct":
-            parts = (literal(field["type"], value.get(field["name"])) for field in type_["fields"])
-            return f"CAST(ROW({', '.join(parts)}) AS {kind})"
-        case "list":
-            if not value:
-                return f"CAST({_no_items(type_['element'])} AS {kind})"
-            return f"CAST(ARRAY[{', '.join(literal(type_['element'], item) for item in value)}] AS {kind})"
-        case "map":
-            pairs = zip(value["keys"], value["values"], strict=True)
-            entries = [f"{literal(type_['key'], key)}, {literal(type_['value'], item)}" for key, item in pairs]
-            if not entries:
-                return f"CAST(MAP_FROM_ARRAYS({_no_items(type_['key'])}, {_no_items(type_['value'])}) AS {kind})"
-            return f"CAST(MAP[{', '.join(entries)}] AS {kind})"
-        case "variant":
-            raise Unsupported("Flink has no literal for a variant of given bytes")
-        case "boolean":
-            return str(value).upper()
-        case "string":
-            return f"CAST({text(value, DIALECT)} AS STRING)"
-        case "uuid" | "fixed" | "binary":
-            return f"CAST(X'{str(value).replace('-', '')}' AS {kind})"
-        case "float" | "double" if isinstance(value, str):
-            raise Unsupported("a constant of Flink's planner is a number")
-        case name if name in (DIALECT.literals or {}):
-            exact = native.write(type_, native.read(type_, value))
-            if native.kind(type_) == "time" and not exact.endswith("000"):
-                raise Unsupported("a time of Flink counts milliseconds")
-            assert DIALECT.literals is not None
-            return DIALECT.literals[name].format(text=exact, string=text(str(exact), DIALECT), type=str(type_))
-    return f"CAST('{value}' AS {kind})"
-
-
-def _no_items(type_: Json) -> str:
-    """Return the SQL of an array without elements, for which there is no literal."""
-    null = literal(type_, None)
-    return f"ARRAY_EXCEPT(ARRAY[{null}], ARRAY[{null}])"
 
 
 def exchange(type_: Json, value: Any) -> Json:

@@ -17,9 +17,9 @@ from conformance.adapter_sdk import lenient_values as native
 from conformance.adapter_sdk import script_steps, table_requests
 from conformance.adapter_sdk.script_steps import MAIN, same_columns
 from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported
-from conformance.adapter_sdk.sql_predicates import identifier, text
+from conformance.adapter_sdk.sql_dialects import identifier, literal, sql_type, text
 from conformance.core.json_types import Json
-from conformance.engines.flink.flink_sql import DIALECT, Flink, full_name, hint, literal, sql_type
+from conformance.engines.flink.flink_sql import DIALECT, Flink, full_name, hint
 
 NAME = "Flink"
 
@@ -144,7 +144,7 @@ class FlinkWriter:
     def append(self, operation: Json) -> None:
         fields = self._fields()
         if not operation["rows"]:
-            columns = ", ".join(literal(field["type"], None) for field in fields)
+            columns = ", ".join(literal(field["type"], None, DIALECT) for field in fields)
             self._run(f"INSERT INTO {self._target(operation)} SELECT {columns} FROM (VALUES (1)) AS v(x) WHERE x = 0")
             return
         names, rows = self._given(fields, operation["rows"])
@@ -160,7 +160,7 @@ class FlinkWriter:
         types = {field["name"]: field["type"] for field in fields}
         if unknown := [name for name in given if name not in types]:
             raise Invalid(f"no column {unknown[0]}")
-        selects = (f"SELECT {', '.join(literal(types[name], row[name]) for name in given)}" for row in rows)
+        selects = (f"SELECT {', '.join(literal(types[name], row[name], DIALECT) for name in given)}" for row in rows)
         return _listed(given), " UNION ALL ".join(selects)
 
     def overwrite(self, operation: Json) -> None:
@@ -225,8 +225,8 @@ def _or_zero(field: Json, value: Json, kind: str) -> str:
         zero: Json = {"string": "", "boolean": False, "binary": "", "date": "1970-01-01"}.get(
             native.kind(field["type"]), "0"
         )
-        return literal(field["type"], zero)
-    return literal(field["type"], value)
+        return literal(field["type"], zero, DIALECT)
+    return literal(field["type"], value, DIALECT)
 
 
 def _new_column(field: Json) -> str:
@@ -254,7 +254,7 @@ def _column(field: Json) -> str:
         raise Unsupported("Flink's SQL has no default values")
     comment = f" COMMENT {text(field['doc'], DIALECT)}" if field.get("doc") else ""
     null = " NOT NULL" if field.get("required") else ""
-    return f"{identifier((field['name'],), DIALECT)} {sql_type(field['type'])}{null}{comment}"
+    return f"{identifier((field['name'],), DIALECT)} {sql_type(field['type'], DIALECT)}{null}{comment}"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -10,15 +10,18 @@ generic writers write such rows.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from conformance.adapter_sdk import script_steps
 from conformance.adapter_sdk.script_steps import MAIN, same_columns
 from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported
+from conformance.adapter_sdk.spark_dialect import SPARK
+from conformance.adapter_sdk.sql_dialects import identifier, identifiers, literal, sql_type
+from conformance.adapter_sdk.sql_predicates import predicate_sql
 from conformance.core.json_types import Json
-from conformance.engines.iceberg_java.spark_sql import CATALOG, condition, literal, sql_type
+from conformance.engines.iceberg_java.spark_sql import CATALOG
 
 NAME = "Iceberg-Java"
 ADDING = frozenset({"create", "append", "sort", "properties"})
@@ -99,7 +102,7 @@ class JavaWriter:
             self._perform(operation)
             return
         if not rows:
-            columns = ", ".join(f"CAST(NULL AS {sql_type(field['type'])})" for field in fields)
+            columns = ", ".join(f"CAST(NULL AS {sql_type(field['type'], SPARK)})" for field in fields)
             self._execute(f"INSERT INTO {self._target(operation)} SELECT {columns} WHERE 1 = 0")
             return
         names, values = self._values(rows)
@@ -117,27 +120,29 @@ class JavaWriter:
         if not operation["rows"]:
             raise Unsupported("an overwrite has rows")
         names, values = self._values(operation["rows"])
-        where = condition(operation["filter"], self._fields)
+        where = predicate_sql(operation["filter"], self._fields, SPARK)
         rows = f"SELECT {_listed(self._types)} FROM VALUES {values} AS s({names})"
         self._execute(f"INSERT INTO {self._target(operation)} REPLACE WHERE {where} {rows}")
 
     def delete(self, operation: Json) -> None:
-        where = condition(operation["filter"], self._fields)
+        where = predicate_sql(operation["filter"], self._fields, SPARK)
         self._execute(f"DELETE FROM {self._target(operation)} WHERE {where}", _mode(operation))
 
     def update(self, operation: Json) -> None:
         types = self._types
-        sets = ", ".join(f"`{name}` = {literal(types[name], value)}" for name, value in operation["set"].items())
-        where = condition(operation["filter"], self._fields)
+        sets = ", ".join(
+            f"{_column(name)} = {literal(types[name], value, SPARK)}" for name, value in operation["set"].items()
+        )
+        where = predicate_sql(operation["filter"], self._fields, SPARK)
         self._execute(f"UPDATE {self._target(operation)} SET {sets} WHERE {where}", _mode(operation))
 
     def merge(self, operation: Json) -> None:
         given = same_columns(operation["rows"])
         values = _tuples(self._types, given, operation["rows"])
         source = f"(SELECT * FROM VALUES {values} AS v({_listed(given)})) s"
-        on = " AND ".join(f"t.`{name}` = s.`{name}`" for name in operation["on"])
-        sets = ", ".join(f"t.`{name}` = s.`{name}`" for name in given)
-        added = ", ".join(f"s.`{name}`" for name in given)
+        on = " AND ".join(f"t.{_column(name)} = s.{_column(name)}" for name in operation["on"])
+        sets = ", ".join(f"t.{_column(name)} = s.{_column(name)}" for name in given)
+        added = identifiers(given, SPARK, "s.")
         self._execute(
             f"MERGE INTO {self._target(operation)} t USING {source} ON {on} "
             f"WHEN MATCHED THEN UPDATE SET {sets} WHEN NOT MATCHED THEN INSERT ({_listed(given)}) VALUES ({added})",
@@ -165,18 +170,22 @@ def _mode(operation: Json) -> dict[str, str]:
 def _in_sql(fields: list[Json]) -> bool:
     try:
         for field in fields:
-            sql_type(field["type"])
+            sql_type(field["type"], SPARK)
     except Unsupported:
         return False
     return True
 
 
-def _listed(names: Sequence[str] | dict[str, Json]) -> str:
-    return ", ".join(f"`{name}`" for name in names)
+def _listed(names: Iterable[str]) -> str:
+    return identifiers(names, SPARK)
+
+
+def _column(name: str) -> str:
+    return identifier((name,), SPARK)
 
 
 def _tuples(types: dict[str, Json], names: list[str], rows: list[Json]) -> str:
-    return ", ".join(f"({', '.join(literal(types[name], row[name]) for name in names)})" for row in rows)
+    return ", ".join(f"({', '.join(literal(types[name], row[name], SPARK) for name in names)})" for row in rows)
 
 
 def operations(query: Query) -> dict[str, Callable[[Arguments], object]]:

@@ -13,8 +13,10 @@ from pyspark.errors import AnalysisException, IllegalArgumentException
 from pyspark.sql import SparkSession
 
 from conformance.adapter_sdk import lenient_values as native
+from conformance.adapter_sdk import sql_dialects
 from conformance.adapter_sdk.file_locations import file_location
 from conformance.adapter_sdk.serve import Arguments, Unsupported, serve, take_standard_output
+from conformance.adapter_sdk.spark_dialect import SPARK
 
 REFUSALS = (AnalysisException, IllegalArgumentException)
 
@@ -35,19 +37,6 @@ LITERALS: dict[str, Callable[[Any], str]] = {
 }
 """SQL for the values of a type; dates and times are converted from numbers, so that no year has to be parsed."""
 
-SQL_TYPES = {
-    "boolean": "BOOLEAN",
-    "int": "INT",
-    "long": "BIGINT",
-    "float": "FLOAT",
-    "double": "DOUBLE",
-    "date": "DATE",
-    "timestamptz": "TIMESTAMP",
-    "timestamp": "TIMESTAMP_NTZ",
-    "string": "STRING",
-    "binary": "BINARY",
-}
-
 
 def literal(type_: Any, json: Any) -> str:
     """Return the SQL of a value.
@@ -59,7 +48,7 @@ def literal(type_: Any, json: Any) -> str:
     if name != "decimal" and name not in LITERALS:
         raise Unsupported(f"Spark has no type for {name}")
     value = native.read(type_, json)
-    sql_type = str(type_).upper() if name == "decimal" else SQL_TYPES[name]
+    sql_type = sql_dialects.sql_type(type_, SPARK)
     if value is None:
         return f"CAST(NULL AS {sql_type})"
     if name == "decimal":

@@ -12,6 +12,7 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from importlib.metadata import version
 from pathlib import Path
@@ -23,24 +24,11 @@ from pyspark.sql import SparkSession
 
 from conformance.adapter_sdk import arrow_rows, table_requests
 from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported, serve, take_standard_output
-from conformance.adapter_sdk.sql_predicates import Dialect, identifier, predicate_sql
+from conformance.adapter_sdk.spark_dialect import SPARK
+from conformance.adapter_sdk.sql_dialects import identifier
+from conformance.adapter_sdk.sql_predicates import predicate_sql
 
-DIALECT = Dialect(
-    "Sail",
-    quote="`",
-    starts_with="startswith({column}, {constant})",
-    escapes_backslash=True,
-    literals={
-        "float": "CAST({string} AS FLOAT)",
-        "double": "CAST({string} AS DOUBLE)",
-        "decimal": "CAST({string} AS {type})",
-        "date": "DATE '{text}'",
-        "timestamp": "TIMESTAMP_NTZ '{text}'",
-        "timestamptz": "TIMESTAMP '{text}'",
-        "fixed": "X'{text}'",
-        "binary": "X'{text}'",
-    },
-)
+DIALECT = replace(SPARK, name="Sail", constants={name: sql for name, sql in SPARK.constants.items() if name != "uuid"})
 NOT_THERE = re.compile(
     r"not supported|not implemented|unsupported|\.(avro|orc): .*corrupt footer", re.IGNORECASE | re.DOTALL
 )

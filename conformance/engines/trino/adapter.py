@@ -15,10 +15,11 @@ from typing import Any
 from conformance.adapter_sdk import lenient_values as native
 from conformance.adapter_sdk import script_steps, table_requests
 from conformance.adapter_sdk.serve import Unsupported, serve, take_standard_output
-from conformance.adapter_sdk.sql_predicates import select_statement, text
+from conformance.adapter_sdk.sql_dialects import primitive_sql, text
+from conformance.adapter_sdk.sql_predicates import select_statement
 from conformance.core.json_types import Json
 from conformance.engines.trino.server import Server, started
-from conformance.engines.trino.sql import DIALECT, constant
+from conformance.engines.trino.sql import DIALECT
 from conformance.engines.trino.tables import Registry
 from conformance.engines.trino.values import value
 from conformance.engines.trino.writing import NAME, TrinoWriter
@@ -63,7 +64,7 @@ class Reader:
             raise Unsupported(f"there is no function for {args['transform']}")
         if args["value"] is None:
             raise Unsupported("the function takes no null without a column")
-        literal = constant(args["type"], args["value"])
+        literal = primitive_sql(args["type"], native.read(args["type"], args["value"]), DIALECT.literals, DIALECT)
         _, rows = self._server.run(f"SELECT iceberg.system.bucket({literal}, {found[1]})")
         return rows[0][0]
 

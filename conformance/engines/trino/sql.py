@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from conformance.adapter_sdk import lenient_values as native
+from conformance.adapter_sdk import sql_dialects
 from conformance.adapter_sdk.serve import Unsupported
-from conformance.adapter_sdk.sql_predicates import Dialect, identifier, text
+from conformance.adapter_sdk.sql_dialects import Dialect, identifier
 from conformance.core.json_types import Json
 
 _MOMENT = "CAST(replace('{text}', 'T', ' ') AS "
-LITERALS = {
+_CONSTANTS = {
     "float": "REAL '{text}'",
     "double": "DOUBLE '{text}'",
     "decimal": "CAST('{text}' AS {type})",
@@ -22,33 +22,42 @@ LITERALS = {
     "fixed": "X'{text}'",
     "binary": "X'{text}'",
 }
-DIALECT = Dialect("Trino", is_nan="is_nan({column})", literals=LITERALS)
-
-TYPED = {
-    **LITERALS,
-    "boolean": "{text}",
-    "int": "INTEGER '{text}'",
-    "long": "BIGINT '{text}'",
-    "string": "{string}",
-}
-"""SQL literals by type, for types that need no cast."""
-
-TYPES = {
-    "boolean": "BOOLEAN",
-    "int": "INTEGER",
-    "long": "BIGINT",
-    "float": "REAL",
-    "double": "DOUBLE",
-    "date": "DATE",
-    "time": "TIME(6)",
-    "timestamp": "TIMESTAMP(6)",
-    "timestamptz": "TIMESTAMP(6) WITH TIME ZONE",
-    "timestamp_ns": "TIMESTAMP(9)",
-    "timestamptz_ns": "TIMESTAMP(9) WITH TIME ZONE",
-    "string": "VARCHAR",
-    "uuid": "UUID",
-    "binary": "VARBINARY",
-}
+DIALECT = Dialect(
+    "Trino",
+    is_nan="is_nan({column})",
+    constants=_CONSTANTS,
+    types={
+        "boolean": "BOOLEAN",
+        "int": "INTEGER",
+        "long": "BIGINT",
+        "float": "REAL",
+        "double": "DOUBLE",
+        "decimal": "{iceberg}",
+        "date": "DATE",
+        "time": "TIME(6)",
+        "timestamp": "TIMESTAMP(6)",
+        "timestamptz": "TIMESTAMP(6) WITH TIME ZONE",
+        "timestamp_ns": "TIMESTAMP(9)",
+        "timestamptz_ns": "TIMESTAMP(9) WITH TIME ZONE",
+        "string": "VARCHAR",
+        "uuid": "UUID",
+        "binary": "VARBINARY",
+        "struct": "ROW({fields})",
+        "field": "{name} {type}",
+        "list": "ARRAY({element})",
+        "map": "MAP({key}, {value})",
+    },
+    literals={
+        **_CONSTANTS,
+        "boolean": "{text}",
+        "int": "INTEGER '{text}'",
+        "long": "BIGINT '{text}'",
+        "string": "{string}",
+        "struct": "CAST(ROW({items}) AS {type})",
+        "list": "CAST(ARRAY[{items}] AS {type})",
+        "map": "CAST(MAP(ARRAY[{keys}], ARRAY[{values}]) AS {type})",
+    },
+)
 
 
 def quoted(name: str) -> str:
@@ -66,56 +75,33 @@ def sql_type(type_: Json) -> str:
     """Return the SQL of a type.
 
     Raises:
-        Unsupported: Trino has no such type.
+        Unsupported: Trino has no such type, or none with required parts.
     """
-    name = native.kind(type_)
-    match name:
-        case "struct":
-            if any(field.get("required") for field in type_["fields"]):
+    _check_parts(type_)
+    return sql_dialects.sql_type(type_, DIALECT)
+
+
+def _check_parts(type_: Json) -> None:
+    """Refuse names and required parts that a type in SQL cannot express."""
+    match type_:
+        case {"type": "struct", "fields": fields}:
+            if any(field.get("required") for field in fields):
                 raise Unsupported("Trino has no required fields inside of a column")
-            parts = (f"{quoted(field['name'])} {sql_type(field['type'])}" for field in type_["fields"])
-            return f"ROW({', '.join(parts)})"
-        case "list":
+            for field in fields:
+                quoted(field["name"])
+                _check_parts(field["type"])
+        case {"type": "list"}:
             if type_.get("element-required"):
                 raise Unsupported("Trino has no required elements")
-            return f"ARRAY({sql_type(type_['element'])})"
-        case "map":
+            _check_parts(type_["element"])
+        case {"type": "map"}:
             if type_.get("value-required"):
                 raise Unsupported("Trino has no required values of maps")
-            return f"MAP({sql_type(type_['key'])}, {sql_type(type_['value'])})"
-        case "decimal":
-            return str(type_).upper()
-    if name not in TYPES:
-        raise Unsupported(f"Trino has no type for {name}")
-    return TYPES[name]
+            _check_parts(type_["key"])
+            _check_parts(type_["value"])
 
 
 def literal(type_: Json, value: Json) -> str:
     """Return the SQL of a literal of a script, in which structs are keyed by field name."""
-    kind = sql_type(type_)
-    if value is None:
-        return f"CAST(NULL AS {kind})"
-    match native.kind(type_):
-        case "struct":
-            parts = (literal(field["type"], value.get(field["name"])) for field in type_["fields"])
-            return f"CAST(ROW({', '.join(parts)}) AS {kind})"
-        case "list":
-            return f"CAST(ARRAY[{', '.join(literal(type_['element'], item) for item in value)}] AS {kind})"
-        case "map":
-            keys, items = ([literal(type_[part], item) for item in value[f"{part}s"]] for part in ("key", "value"))
-            return f"CAST(MAP(ARRAY[{', '.join(keys)}], ARRAY[{', '.join(items)}]) AS {kind})"
-    return constant(type_, value)
-
-
-def constant(type_: Json, value: Json) -> str:
-    """Return the SQL of a value of a primitive type.
-
-    Raises:
-        Unsupported: Trino has no constants of the type, or none for the value.
-    """
-    name = native.kind(type_)
-    if name not in TYPED:
-        raise Unsupported(f"Trino has no constants of {name}")
-    read = native.read(type_, value)
-    exchange_form = str(read).upper() if isinstance(read, bool) else str(native.write(type_, read))
-    return TYPED[name].format(text=exchange_form, type=type_, string=text(exchange_form, DIALECT))
+    _check_parts(type_)
+    return sql_dialects.literal(type_, value, DIALECT)

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from conformance.adapter_sdk import table_requests
 from conformance.adapter_sdk.serve import Unsupported
-from conformance.adapter_sdk.sql_predicates import text
+from conformance.adapter_sdk.sql_dialects import text
 from conformance.engines.trino.server import SCHEMA, Server
 from conformance.engines.trino.sql import DIALECT
 

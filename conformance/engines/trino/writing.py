@@ -11,7 +11,8 @@ from conformance.adapter_sdk import lenient_values as native
 from conformance.adapter_sdk import table_requests
 from conformance.adapter_sdk.script_steps import MAIN, same_columns
 from conformance.adapter_sdk.serve import Invalid, Unsupported
-from conformance.adapter_sdk.sql_predicates import identifier, predicate_sql, text
+from conformance.adapter_sdk.sql_dialects import identifier, text
+from conformance.adapter_sdk.sql_predicates import predicate_sql
 from conformance.core.json_types import Json
 from conformance.engines.trino.server import Server
 from conformance.engines.trino.sql import DIALECT, literal, quoted, sql_type
