@@ -11,11 +11,12 @@ import itertools
 import multiprocessing
 import os
 import pickle
+import queue
 import signal
 import threading
+import traceback
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import connection, forkserver, resource_tracker
 from typing import Any, TypeAlias
 
@@ -28,7 +29,7 @@ from conformance.validator.finding import finding
 from conformance.validator.memory import keep_freed_memory
 
 AHEAD = 2
-"""How many tasks for each process are submitted before their results are taken."""
+"""How many tasks a process has at most: one that it runs, and those that it begins as soon as it can."""
 
 PRELOADED = [
     "conformance.validator.files",
@@ -36,9 +37,6 @@ PRELOADED = [
     "conformance.validator.data_file_reader",
 ]
 """Modules that every process needs: imported once, in the fork server."""
-
-SECONDS_TO_END = 10
-"""How many seconds to wait for the end of a pool whose processes were killed, which takes milliseconds."""
 
 ENDED = "the process that read this file crashed; the file is probably damaged"
 
@@ -65,81 +63,125 @@ class IsolatedRunner:
     def __init__(self, context: Context, check: Check, workers: int, lost: Lost = manifest_crash_finding) -> None:
         self._context = context
         self._packed = pickle.dumps((context, check))
-        self._workers = workers
+        self._limit = workers
         self._lost = lost
-        self._pool: ProcessPoolExecutor | None = None
+        self._workers: dict[connection.Connection, _Worker] = {}
 
     def results(self, tasks: Iterable[Any]) -> Iterator[list[Emitted]]:
         """Yield what the check emits for each task, in any order."""
-        left, running = iter(tasks), dict[Future[list[Emitted]], Any]()
+        left, lost = iter(tasks), list[Any]()
         try:
-            self._give(left, running, self._workers * AHEAD)
-            while running:
-                finished, _ = wait(running, return_when=FIRST_COMPLETED)
-                ended = []
-                for future in finished:
-                    task = running.pop(future)
+            self._give(left)
+            while self._workers:
+                answers: list[list[Emitted]] = []
+                for ready in connection.wait([one for one, worker in self._workers.items() if worker.tasks]):
+                    worker = self._workers[ready]  # type: ignore[index] - what is waited for are its keys
                     try:
-                        yield future.result()
-                    except BrokenProcessPool:
-                        ended.append(task)
-                if ended:  # one crash breaks the whole pool: the running tasks are run again, one by one
-                    ended += running.values()
-                    running.clear()
-                    self._end_pool()
-                    for task in ended:
+                        answers.append(worker.answer())
+                    except _Ended:
+                        lost += worker.tasks
+                        self._end(worker)
+                if not lost:
+                    self._give(left)
+                yield from answers
+                if not any(worker.tasks for worker in self._workers.values()):
+                    self._end(*self._workers.values())
+                    for task in lost:  # with no other process beside it, in case that memory is short
                         yield self._alone(task)
-                self._give(left, running, self._workers * AHEAD - len(running))
-        except BaseException:  # for instance an interrupt: running tasks are not needed any more
-            self._end_pool()
-            raise
-        else:
-            if self._pool is not None:
-                self._pool.shutdown()
+                    lost.clear()
+                    self._give(left)
+        finally:
+            self._end(*self._workers.values())
 
-    def _give(self, left: Iterator[Any], running: dict[Future[list[Emitted]], Any], count: int) -> None:
-        for task in itertools.islice(left, count):
-            if self._pool is None:
-                self._pool = self._new_pool(self._workers)
-            try:
-                running[_given(self._pool, task)] = task
-            except BrokenProcessPool:  # a process ended between two tasks
-                self._end_pool()
-                self._pool = self._new_pool(self._workers)
-                running[_given(self._pool, task)] = task
+    def _give(self, left: Iterator[Any]) -> None:
+        """Give tasks to the processes, and start processes, as far as there are tasks."""
+        under_way = sum(len(worker.tasks) for worker in self._workers.values())
+        for task in itertools.islice(left, self._limit * AHEAD - under_way):
+            worker = min(self._workers.values(), key=lambda one: len(one.tasks), default=None)
+            if worker is None or (worker.tasks and len(self._workers) < self._limit):
+                worker = _Worker(self._packed)
+                self._workers[worker.connection] = worker
+            worker.give(task)
 
-    def _end_pool(self) -> None:
-        if self._pool is not None:
-            _end(self._pool)
-            self._pool = None
+    def _end(self, *workers: _Worker) -> None:
+        for worker in workers:
+            del self._workers[worker.connection]
+            worker.end()
 
     def _alone(self, task: Any) -> list[Emitted]:
         """Check one task alone in a process, and its halves if the process crashes."""
-        pool = self._new_pool(1)
+        worker = _Worker(self._packed)
         try:
-            return _given(pool, task).result()
-        except BrokenProcessPool:
+            worker.give(task)
+            return worker.answer()
+        except _Ended:
             pass
         finally:
-            _end(pool)
+            worker.end()
         smaller: Sequence[Any] = task.smaller() if hasattr(task, "smaller") else ()
         if not smaller:
             return [self._lost(self._context, task)]
         return [emitted for part in smaller for emitted in self._alone(part)]
 
-    def _new_pool(self, workers: int) -> ProcessPoolExecutor:
+
+class _Ended(Exception):
+    """A process ended before it answered."""
+
+
+class _Worker:
+    """A process that runs a check on one task after the other.
+
+    Args:
+        packed: the pickled context and check.
+
+    Raises:
+        NoProcess: no process can be started.
+    """
+
+    def __init__(self, packed: bytes) -> None:
         if WINDOWS:
             raise NoProcess(f"{NO_PROCESS}: files are checked in processes on POSIX systems only, not on Windows")
+        self.tasks: deque[Any] = deque()
+        """The tasks that are not answered yet, in the order in which they were given."""
+
         try:
             _serve_without_interrupts()
-            return ProcessPoolExecutor(
-                workers,
-                mp_context=multiprocessing.get_context("forkserver"),
-                initializer=_start,
-                initargs=(self._packed, dict(os.environ)),
-            )
-        except OSError as error:
+            start = multiprocessing.get_context("forkserver")
+            self.connection, theirs = start.Pipe()
+            with theirs:
+                self._process = start.Process(target=_work, args=(theirs, packed, dict(os.environ)), daemon=True)
+                self._process.start()
+        except (OSError, EOFError) as error:
             raise NoProcess(f"{NO_PROCESS}: {error}") from error
+
+    def give(self, task: Any) -> None:
+        """Give the process a task. If it has ended, `answer` will say so."""
+        self.tasks.append(task)
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            self.connection.send(task)
+
+    def answer(self) -> list[Emitted]:
+        """Return what the check emits for the first task.
+
+        Raises:
+            _Ended: the process ended.
+            Exception: what the check raised.
+        """
+        try:
+            emitted, error = self.connection.recv()
+        except (EOFError, ConnectionResetError):
+            raise _Ended from None
+        self.tasks.popleft()
+        if error is not None:
+            raise error
+        made: list[Emitted] = emitted
+        return made
+
+    def end(self) -> None:
+        """Kill the process."""
+        self._process.kill()
+        self._process.join()
+        self.connection.close()
 
 
 def start_early() -> None:
@@ -150,29 +192,6 @@ def start_early() -> None:
     if not WINDOWS:
         with contextlib.suppress(OSError):
             _serve_without_interrupts()
-
-
-def _given(pool: ProcessPoolExecutor, task: Any) -> Future[list[Emitted]]:
-    """Submit a task to a pool, which may start a process for it.
-
-    Raises:
-        NoProcess: no process can be started.
-        BrokenProcessPool: a process of the pool ended.
-    """
-    try:
-        future = pool.submit(_run, task)
-    except (OSError, EOFError) as error:
-        if _is_broken(pool):  # its pipes were closed while it started the process
-            raise BrokenProcessPool(ENDED) from error
-        raise NoProcess(f"{NO_PROCESS}: {error}") from error
-    if _is_broken(pool) and not future.done():  # forgotten: the pool broke before it took note of the task
-        raise BrokenProcessPool(ENDED)
-    return future
-
-
-def _is_broken(pool: ProcessPoolExecutor) -> bool:
-    """Return whether a process of a pool ended, also where a ``submit`` that was at work did not raise the error."""
-    return bool(getattr(pool, "_broken", False))
 
 
 def _serve_without_interrupts() -> None:
@@ -186,42 +205,28 @@ def _serve_without_interrupts() -> None:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _end(pool: ProcessPoolExecutor) -> None:
-    """Kill the processes of a pool, and wait for the thread that manages them.
-
-    A pool that broke needs this too: it does not end a process that it started while it broke, and would wait for it
-    forever at the exit. If this process exited while that thread closes its pipe, Python would print an error about
-    the closed pipe.
-    """
-    processes = list((getattr(pool, "_processes", None) or {}).values())
-    manager: threading.Thread | None = getattr(pool, "_executor_manager_thread", None)
-    pool.shutdown(wait=False, cancel_futures=True)
-    for process in processes:
-        process.kill()
-    if manager is not None:
-        manager.join(SECONDS_TO_END)
-
-
-_RUNS: list[tuple[Context, Check]] = []
-
-
-def _start(packed: bytes, environ: dict[str, str]) -> None:
-    """Unpack the check, and set the environment variables to those of the parent process."""
+def _work(tasks: connection.Connection, packed: bytes, environ: dict[str, str]) -> None:
+    """Run the check on each task, in a process that has the environment variables of the parent process."""
     os.environ.clear()
     os.environ.update(environ)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    received: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    threading.Thread(target=_receive, args=(tasks, received), daemon=True).start()
     keep_freed_memory()
-    _RUNS[:] = [pickle.loads(packed)]  # noqa: S301 - our own bytes, from the parent process
+    context, check = pickle.loads(packed)  # noqa: S301 - our own bytes, from the parent process
+    while True:
+        task = received.get()
+        try:
+            tasks.send((list(check(context, task)), None))
+        except Exception as error:
+            error.add_note(traceback.format_exc())
+            tasks.send((None, error))
 
 
-def _end_with_parent() -> None:
-    """End this process when the parent process is gone, for instance killed."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        connection.wait([parent.sentinel])
+def _receive(tasks: connection.Connection, received: queue.SimpleQueue[Any]) -> None:
+    """Receive tasks at any time, so that the parent never waits; end this process when the parent is gone."""
+    try:
+        with contextlib.suppress(EOFError, OSError):
+            while True:
+                received.put(tasks.recv())
+    finally:
         os._exit(1)
-
-
-def _run(task: Any) -> list[Emitted]:
-    context, check = _RUNS[0]
-    return list(check(context, task))

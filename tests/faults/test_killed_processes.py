@@ -61,42 +61,38 @@ def kill_workers(process: subprocess.Popen[str], times: int) -> list[int]:
     return killed
 
 
-STARTED_WHILE_ANOTHER_ENDS = """
-import os, signal, sys
-from concurrent.futures import ProcessPoolExecutor
+KILLED_AT_A_TASK = """
+import multiprocessing, os, signal, sys
+from multiprocessing.connection import Connection
 from conformance.cli import main
-spawn = ProcessPoolExecutor._spawn_process
-killed = []
-def breaks(pool):
-    os.kill(killed[0], signal.SIGKILL)
-    pool._executor_manager_thread.join(10)
-    assert pool._broken
-def spawn_late(pool):
-    if killed or not pool._processes:
-        return spawn(pool)
-    killed.extend(pool._processes)
-    if sys.argv[1] == "before":
-        breaks(pool)
-        return spawn(pool)
-    spawn(pool)
-    last = pool._processes.popitem()  # the pool takes note of a process when it runs
-    breaks(pool)
-    pool._processes.update([last])
-ProcessPoolExecutor._spawn_process = spawn_late
+send, when, sent = Connection.send, sys.argv[1], 0
+def kill():
+    for process in multiprocessing.active_children():
+        os.kill(process.pid, signal.SIGKILL)
+        process.join()
+def send_and_kill(connection, task):
+    global sent
+    sent += 1
+    if when == "before" and sent == 3:
+        kill()
+    send(connection, task)
+    if when == "after" and sent == 3:
+        kill()
+Connection.send = send_and_kill
 status = main(sys.argv[2:])
-assert killed
+assert sent > 3
 sys.exit(status)
 """
-"""The command, in which the first worker is killed and its pool breaks before or after the second one is started."""
+"""The command, in which all workers are killed right before or after one of them is given the third task."""
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_a_worker_that_is_started_while_another_is_killed_holds_nothing_up(
+def test_workers_that_are_killed_as_they_are_given_a_task_change_no_finding(
     when: str, location: str, undisturbed: object
 ) -> None:
     arguments = [when, "validate", location, "--level", "rows", "--format", "json", "--workers", "2"]
     done = subprocess.run(
-        [sys.executable, "-c", STARTED_WHILE_ANOTHER_ENDS, *arguments], capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", KILLED_AT_A_TASK, *arguments], capture_output=True, text=True, timeout=120
     )
     assert done.returncode == 0, done.stderr
     found = {key: value for key, value in table_of(done.stdout).items() if key != "seconds"}
