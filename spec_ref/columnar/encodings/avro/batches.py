@@ -127,8 +127,7 @@ class Layout:
         parts = [part for part in parts if part.count or part.payload]
         if max(part.count for part in parts) <= LOCKSTEP_OBJECTS:
             return self._lockstep(parts)
-        start = self.way.anchor(parts, total) if self.way else None
-        made = self._anchored(parts, start) if start else None
+        made = self._anchored(parts, total) if self.way else None
         if made is None and len(parts) >= LOCKSTEP_WIDTH:
             made = self._lockstep(parts)
         return made
@@ -148,13 +147,15 @@ class Layout:
         column, behind = self.node.run(buffer, begins)
         return column if _chained(begins, behind, starts, ends, counts) else None
 
-    def _anchored(self, parts: Sequence[Part], start: bytes) -> DecodedColumn | None:
+    def _anchored(self, parts: Sequence[Part], total: int) -> DecodedColumn | None:
         """Decode with each object as a lane, found by the start of its anchor."""
         assert self.way is not None
         buffer, starts, ends, counts = self._open_buffer(parts)
-        strings, sizes = _occurrences(buffer, start)
-        total = int(counts.sum())
-        if not total <= len(strings) <= MOST_LOOKALIKES * total:
+        for start in self.way.anchors(parts):
+            strings, sizes = _occurrences(buffer, start)
+            if total <= len(strings) <= MOST_LOOKALIKES * total:
+                break
+        else:
             return None
         after, behind = self.way.tail(buffer, strings + sizes)
         if len(strings) > total:
@@ -300,20 +301,18 @@ class _Way:
             column = _within(RecordColumn([*head, column, *tail], anchor.length), level.branch)
         return column
 
-    def anchor(self, parts: Sequence[Part], total: int) -> bytes | None:
-        """Find the longest start that strings share, up to a slash, and that is frequent enough in the parts."""
+    def anchors(self, parts: Sequence[Part]) -> Iterator[bytes]:
+        """Yield the starts that the strings of some objects share, up to a slash, the longest first."""
         samples = self._samples(parts)
         if not samples:
-            return None
+            return
         low, high = min(samples), max(samples)
         same = next((place for place, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), len(low))
         start = low[:same]
         start = start[: start.rfind(b"/") + 1] or start
         while len(start) >= LEAST_ANCHOR:
-            if total <= sum(part.payload.count(start) for part in parts) <= MOST_LOOKALIKES * total:
-                return start
+            yield start
             start = start[: start.rfind(b"/", 0, len(start) - 1) + 1]
-        return None
 
     def _samples(self, parts: Sequence[Part]) -> list[bytes]:
         """Read the strings of some objects: the first of some blocks, and some of one block."""
