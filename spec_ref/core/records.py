@@ -25,7 +25,7 @@ EMPTY: immutabledict[Any, Any] = immutabledict()
 
 
 def _freeze(mapping: Mapping[Any, Any] | None) -> immutabledict[Any, Any] | None:
-    return mapping if mapping is None or type(mapping) is immutabledict else immutabledict(mapping)
+    return mapping if type(mapping) is immutabledict or mapping is None else immutabledict(mapping)
 
 
 def spec_field(

@@ -44,7 +44,7 @@ def _is_string_map(value: Any) -> bool:
         "".join(value.values())  # the one loop over the values that runs in C and stops at the first other type
     except (AttributeError, TypeError):
         return False
-    return isinstance(value, Mapping)
+    return type(value) is dict or isinstance(value, Mapping)
 
 
 JSON_TYPES = (str, int, float, bool, dict, list)
