@@ -1,0 +1,106 @@
+"""The SQL of types and literals in the dialects of engines, without an engine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from conformance.adapter_sdk import sql_dialects
+from conformance.adapter_sdk.serve import Unsupported
+from conformance.adapter_sdk.spark_dialect import SPARK
+from conformance.adapter_sdk.sql_dialects import Dialect
+from conformance.engines.flink.flink_sql import DIALECT as FLINK
+from conformance.engines.trino import sql as trino
+
+
+def struct(**fields: Any) -> dict[str, Any]:
+    listed = enumerate(fields.items(), 1)
+    return {
+        "type": "struct",
+        "fields": [{"id": id, "name": name, "required": False, "type": type_} for id, (name, type_) in listed],
+    }
+
+
+ODD = struct(**{"a`b": "int", "c\"d'e": "string"})
+TAGS = {"type": "list", "element-id": 1, "element-required": True, "element": "long"}
+PRICES = {"type": "map", "key-id": 1, "key": "string", "value-id": 2, "value-required": False, "value": "decimal(9,2)"}
+ONE_PRICE = {"keys": ["a"], "values": ["1.50"]}
+NO_PRICES: dict[str, Any] = {"keys": [], "values": []}
+
+SPARK_STRUCT = "STRUCT<`a``b`: INT, `c\"d'e`: STRING>"
+FLINK_MAP = "MAP<STRING NOT NULL, DECIMAL(9,2)>"
+NO_STRINGS = "ARRAY_EXCEPT(ARRAY[CAST(NULL AS STRING)], ARRAY[CAST(NULL AS STRING)])"
+NO_DECIMALS = "ARRAY_EXCEPT(ARRAY[CAST(NULL AS DECIMAL(9,2))], ARRAY[CAST(NULL AS DECIMAL(9,2))])"
+
+CASES: list[tuple[Dialect, Any, Any, str, str]] = [
+    (SPARK, "timestamp", "1969-12-31T23:59:59.999999", "TIMESTAMP_NTZ", "CAST(timestamp_micros(-1) AS TIMESTAMP_NTZ)"),
+    (SPARK, "float", "NaN", "FLOAT", "CAST('NaN' AS FLOAT)"),
+    (SPARK, "string", "it's \\", "STRING", "'it\\'s \\\\'"),
+    (SPARK, "fixed[2]", "00FF", "BINARY", "X'00FF'"),
+    (SPARK, "boolean", None, "BOOLEAN", "CAST(NULL AS BOOLEAN)"),
+    (SPARK, ODD, {"a`b": 1}, SPARK_STRUCT, "named_struct('a`b', CAST('1' AS INT), 'c\"d\\'e', CAST(NULL AS STRING))"),
+    (SPARK, TAGS, [], "ARRAY<BIGINT>", "CAST(array() AS ARRAY<BIGINT>)"),
+    (
+        SPARK,
+        PRICES,
+        ONE_PRICE,
+        "MAP<STRING, DECIMAL(9,2)>",
+        "CAST(map('a', CAST('1.50' AS DECIMAL(9,2))) AS MAP<STRING, DECIMAL(9,2)>)",
+    ),
+    (FLINK, "fixed[2]", "00FF", "BINARY(2)", "CAST(X'00FF' AS BINARY(2))"),
+    (FLINK, "string", "it's \\", "STRING", "CAST('it''s \\' AS STRING)"),
+    (FLINK, TAGS, ["1"], "ARRAY<BIGINT NOT NULL>", "CAST(ARRAY[CAST('1' AS BIGINT)] AS ARRAY<BIGINT NOT NULL>)"),
+    (
+        FLINK,
+        PRICES,
+        ONE_PRICE,
+        FLINK_MAP,
+        f"CAST(MAP[CAST('a' AS STRING), CAST('1.50' AS DECIMAL(9,2))] AS {FLINK_MAP})",
+    ),
+    (FLINK, PRICES, NO_PRICES, FLINK_MAP, f"CAST(MAP_FROM_ARRAYS({NO_STRINGS}, {NO_DECIMALS}) AS {FLINK_MAP})"),
+    (trino.DIALECT, "int", -1, "INTEGER", "INTEGER '-1'"),
+    (
+        trino.DIALECT,
+        struct(x="double"),
+        {"x": "-Infinity"},
+        'ROW("x" DOUBLE)',
+        "CAST(ROW(DOUBLE '-Infinity') AS ROW(\"x\" DOUBLE))",
+    ),
+    (
+        trino.DIALECT,
+        PRICES,
+        ONE_PRICE,
+        "MAP(VARCHAR, DECIMAL(9,2))",
+        "CAST(MAP(ARRAY['a'], ARRAY[CAST('1.50' AS DECIMAL(9,2))]) AS MAP(VARCHAR, DECIMAL(9,2)))",
+    ),
+]
+
+
+@pytest.mark.parametrize(("dialect", "type_", "value", "sql_type", "literal"), CASES)
+def test_types_and_literals(dialect: Dialect, type_: Any, value: Any, sql_type: str, literal: str) -> None:
+    assert sql_dialects.sql_type(type_, dialect) == sql_type
+    assert sql_dialects.literal(type_, value, dialect) == literal
+
+
+@pytest.mark.parametrize(
+    ("dialect", "type_", "value"),
+    [
+        (SPARK, "time", "10:00:00.000000"),
+        (SPARK, struct(x="geometry"), None),
+        (FLINK, "double", "NaN"),
+        (FLINK, "time", "10:00:00.000001"),
+        (trino.DIALECT, "variant", None),
+    ],
+)
+def test_a_literal_that_the_engine_lacks_is_unsupported(dialect: Dialect, type_: Any, value: Any) -> None:
+    with pytest.raises(Unsupported):
+        sql_dialects.literal(type_, value, dialect)
+
+
+@pytest.mark.parametrize("type_", [TAGS, struct(Upper="int")])
+def test_types_whose_parts_trino_cannot_express_are_unsupported(type_: Any) -> None:
+    with pytest.raises(Unsupported):
+        trino.sql_type(type_)
+    with pytest.raises(Unsupported):
+        trino.literal(type_, None)
