@@ -65,7 +65,7 @@ class IsolatedRunner:
         self._packed = pickle.dumps((context, check))
         self._limit = workers
         self._lost = lost
-        self._workers: dict[connection.Connection, _Worker] = {}
+        self._workers: list[_Worker] = []
 
     def results(self, tasks: Iterable[Any]) -> Iterator[list[Emitted]]:
         """Yield what the check emits for each task, in any order."""
@@ -74,8 +74,8 @@ class IsolatedRunner:
             self._give(left)
             while self._workers:
                 answers: list[list[Emitted]] = []
-                for ready in connection.wait([one for one, worker in self._workers.items() if worker.tasks]):
-                    worker = self._workers[ready]  # type: ignore[index] - what is waited for are its keys
+                ready = connection.wait([worker.connection for worker in self._workers if worker.tasks])
+                for worker in [worker for worker in self._workers if worker.connection in ready]:
                     try:
                         answers.append(worker.answer())
                     except _Ended:
@@ -84,28 +84,28 @@ class IsolatedRunner:
                 if not lost:
                     self._give(left)
                 yield from answers
-                if not any(worker.tasks for worker in self._workers.values()):
-                    self._end(*self._workers.values())
+                if not any(worker.tasks for worker in self._workers):
+                    self._end(*self._workers)
                     for task in lost:  # with no other process beside it, in case that memory is short
                         yield self._alone(task)
                     lost.clear()
                     self._give(left)
         finally:
-            self._end(*self._workers.values())
+            self._end(*self._workers)
 
     def _give(self, left: Iterator[Any]) -> None:
         """Give tasks to the processes, and start processes, as far as there are tasks."""
-        under_way = sum(len(worker.tasks) for worker in self._workers.values())
+        under_way = sum(len(worker.tasks) for worker in self._workers)
         for task in itertools.islice(left, self._limit * AHEAD - under_way):
-            worker = min(self._workers.values(), key=lambda one: len(one.tasks), default=None)
+            worker = min(self._workers, key=lambda one: len(one.tasks), default=None)
             if worker is None or (worker.tasks and len(self._workers) < self._limit):
                 worker = _Worker(self._packed)
-                self._workers[worker.connection] = worker
+                self._workers.append(worker)
             worker.give(task)
 
     def _end(self, *workers: _Worker) -> None:
         for worker in workers:
-            del self._workers[worker.connection]
+            self._workers.remove(worker)
             worker.end()
 
     def _alone(self, task: Any) -> list[Emitted]:

@@ -18,7 +18,7 @@ def struct(**fields: Any) -> dict[str, Any]:
     listed = enumerate(fields.items(), 1)
     return {
         "type": "struct",
-        "fields": [{"id": id, "name": name, "required": False, "type": type_} for id, (name, type_) in listed],
+        "fields": [{"id": number, "name": name, "required": False, "type": type_} for number, (name, type_) in listed],
     }
 
 
