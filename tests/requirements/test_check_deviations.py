@@ -52,9 +52,9 @@ def test_a_fair_entry_has_no_problem(facts: Facts) -> None:
         ({"counter": ""}, "what speaks for the engine must be in counter"),
         ({"reason": "Scan Planning: a file is left out."}, "the reason must quote the sentence of the text"),
         ({"kind": Kind.CHOICE}, "a choice must name the point that is open"),
-        ({"reason": '"must be read by the scan" binds readers.'}, "requirements: Scan Planning"),
-        ({"reason": 'Nested Types: "must be read by the scan" binds readers.'}, "requirements: Scan Planning"),
-        ({"reason": '"Data of Scan Planning must be read" binds readers.'}, "requirements: Scan Planning"),
+        ({"reason": '"must be read by the scan" binds readers.'}, "name Scan Planning, the section of SCN006"),
+        ({"reason": 'Nested Types: "must be read by the scan" binds readers.'}, "name Scan Planning, the section of"),
+        ({"reason": '"Data of Scan Planning must be read" binds readers.'}, "name Scan Planning, the section of"),
         ({"reason": 'Scan Planning (PUF001): "must be read by the scan" binds readers.'}, "names PUF001, and"),
         ({"evidence": "see https://example.org/1"}, "a link is in evidence"),
         ({"upstream": ("https://github.com/apache/iceberg",)}, "is not an issue or a pull request"),
@@ -67,10 +67,23 @@ def test_an_entry_that_breaks_one_rule_is_caught(facts: Facts, changes: dict[str
 
 def test_a_requirement_is_one_that_the_vectors_name(facts: Facts) -> None:
     one = fair(facts)
-    (found,) = problems([evolve(one, requirements=(*one.requirements, "TMD002"))], facts)
-    assert "no vector of it names TMD002" in found
+    (found,) = problems([evolve(one, requirements=(*one.requirements, "SCN014"))], facts)
+    assert "no vector of it names SCN014" in found
     (found,) = problems([evolve(one, requirements=(*one.requirements, "XXX999"))], facts)
     assert "XXX999 is not in the register" in found
+
+
+def test_the_section_of_each_requirement_is_named(facts: Facts) -> None:
+    one = next(
+        vector
+        for vector in facts.vectors.values()
+        if {"SCN006", "EXP019"} <= set(vector.requirements) and not vector.contradiction
+    )
+    entry = evolve(FAIR, vectors=(one.id,), requirements=("SCN006", "EXP019"))
+    (found,) = problems([entry], facts)
+    assert "the reason must name Comparisons, the section of EXP019" in found
+    both = evolve(entry, reason=f'{FAIR.reason} Comparisons: "IEEE 754 order" binds readers.')
+    assert list(problems([both], facts)) == []
 
 
 def test_a_rule_for_writers_is_not_held_against_a_reader(facts: Facts) -> None:
@@ -137,7 +150,8 @@ TABLE = Known(
         ({"id": "writes-otherwise"}, "the id must begin with iceberg-go-"),
         ({"requirements": (), "kind": Kind.LIMITATION}, "requirements must not be left out"),
         ({"requirements": ("SNP016", "XXX001")}, "XXX001 is not in the register"),
-        ({"reason": "It is wrong."}, "the reason must name the section of one of its requirements: Snapshots"),
+        ({"reason": "It is wrong."}, "the reason must name Snapshots, the section of SNP016"),
+        ({"requirements": ("SNP016", "PQT006")}, "the reason must name Parquet, the section of PQT006"),
         ({"evidence": "https://github.com/a/b/issues/1"}, "a link is in evidence"),
         ({"points": ("Z1",)}, "Z1 is not a point"),
         ({"kind": Kind.CHOICE}, "a choice must name the point that is open"),
