@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
@@ -92,23 +93,48 @@ def test_each_vector_has_a_letter_for_each_engine(published: Path) -> None:
     assert read.of("two") == {"a": "w"}
 
 
+def test_published_results_are_kept_until_a_newer_run_has_them(published: Path) -> None:
+    failed, passed = Outcome.FAILED, Outcome.PASSED
+    first, second = list(findings.all_vectors())[:2]
+    write_run(published / "a.jsonl", "2026-01-01", "duckdb", (first, failed, "failed", {"ok": "3"}))
+    write_run(published / "b.jsonl", "2026-01-01", "gone", (first, passed, "passed", {}), ("x", passed, "passed", {}))
+    write_run(
+        published / "c.jsonl", "2026-01-01", "sail@0.1", (first, passed, "passed", {}), ("x", failed, "failed", {})
+    )
+    results.publish(published)
+    assert results.read_vectors().letters == {first: "Wpp", "x": ".pW"}
+    for name in "abc":
+        (published / f"{name}.jsonl").unlink()
+    write_run(published / "a.jsonl", "2026-01-02", "duckdb", (second, passed, "passed", {}))
+    results.publish(published)
+    read = results.read_vectors()
+    assert [(one.name, one.started) for one in read.asked] == [("duckdb", "2026-01-02"), ("sail@0.1", "2026-01-01")]
+    assert read.letters == {first: "Wp", second: "p."}
+    text = (published / "a.jsonl").read_text().replace('"version":"1"', '"version":"2"')
+    (published / "a.jsonl").write_text(text)
+    results.publish(published)
+    assert results.read_vectors().letters == {first: ".p", second: "p."}
+
+
 def test_a_matrix_is_published_and_read_back(published: Path) -> None:
     header = {"matrix": 1, "started": "2026-01-01", "tool": "0", "command": ["matrix"]}
     matrix = Matrix(header, complete=True, exit_status=0)
     matrix.participants += [Participant("w", "w", "1", writes=True), *(Participant(one, reads=True) for one in "xy")]
     matrix.tables += [
         MadeTable("w", "plain", ("f",), 2, "orc", "about"),
-        MadeTable("w", "bad", (), 3, "parquet", writing=Writing.INVALID, reason="DFL012"),
+        MadeTable("w", "bad", (), 3, "parquet", "", Writing.INVALID, "DFL012", known="why", known_id="w-writes-bad"),
     ]
-    matrix.known_tables["w", "bad"] = "why"
-    matrix.cells += [Cell("w", "x", "plain", State.WRONG, known="known reason"), Cell("w", "y", "plain", State.CRASHES)]
+    known = next(one for one in findings.tables() if one.role == "cell")
+    matrix.cells += [
+        Cell("w", "x", "plain", State.WRONG, known="as it was worded at the run", known_id=known.id),
+        Cell("w", "y", "plain", State.CRASHES),
+    ]
     matrix_results.write(matrix, published / "m.jsonl")
     results.publish(published)
     read = results.read_matrix()
     assert read is not None
-    assert read.tables == matrix.tables
-    assert read.cells == matrix.cells
-    assert read.known_tables == matrix.known_tables
+    assert read.tables == [matrix.tables[0], evolve(matrix.tables[1], known="w-writes-bad")]  # no longer listed
+    assert read.cells == [evolve(matrix.cells[0], known=known.reason), matrix.cells[1]]
     assert [one.name for one in read.consumers] == ["x", "y"]
     assert '"cells":"wC"' in (results.PUBLISHED / results.MATRIX).read_text()
     matrix.complete = False

@@ -95,8 +95,19 @@ class MadeTable:
     shows: tuple[str, ...] = ()
     """The codes of the requirements that the table breaks, and the places where it differs from the script."""
 
+    known: str = ""
+    """The known reason for the fault, if any."""
+
+    known_id: str = ""
+    """The id of the known deviation, if it has one."""
+
     cases: tuple[Vector, ...] = field(default=(), hash=False, eq=False)
     """The requests for consumers, each with the expected answer."""
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the table makes the run fail."""
+        return self.writing.is_bad and not self.known
 
 
 @frozen
@@ -116,6 +127,9 @@ class Cell:
 
     known: str = ""
     """The known reason for the outcome, if any."""
+
+    known_id: str = ""
+    """The id of the known deviation, if it has one."""
 
     @property
     def is_new(self) -> bool:
@@ -150,9 +164,6 @@ class Matrix:
     header: dict[str, Any]
     participants: list[Participant] = field(factory=list)
     tables: list[MadeTable] = field(factory=list)
-    known_tables: dict[tuple[str, str], str] = field(factory=dict)
-    """The known reasons for faults of tables, by producer and name."""
-
     cells: list[Cell] = field(factory=list)
     unmet: list[str] = field(factory=list)
     """Messages about known deviations that were not observed."""
@@ -178,7 +189,7 @@ class Matrix:
     @property
     def new_tables(self) -> list[MadeTable]:
         """The tables that make the run fail."""
-        return [one for one in self.tables if one.writing.is_bad and (one.producer, one.name) not in self.known_tables]
+        return [one for one in self.tables if one.is_new]
 
 
 def cell_state(outcome: Outcome, got: Mapping[str, Any]) -> State:

@@ -197,13 +197,13 @@ def apply_known(matrix: Matrix, known: Iterable[Known]) -> None:
             if entry is not None:
                 subject = f"{cell.consumer} and {cell.table} of {cell.producer}"
                 if _happened(entry, subject, cell.state.value, cell.reason, seen):
-                    matrix.cells[place_] = evolve(cell, known=entry.reason)
-    for table in matrix.tables:
+                    matrix.cells[place_] = evolve(cell, known=entry.reason, known_id=entry.id)
+    for place_, table in enumerate(matrix.tables):
         entry = _entry(entries, "table", who[table.producer], "", table.name) if table.producer in who else None
         if entry is not None:
             subject = f"{table.producer} and {table.name}"
             if _happened(entry, subject, table.writing.value, table.reason, seen, table.shows):
-                matrix.known_tables[table.producer, table.name] = entry.reason
+                matrix.tables[place_] = evolve(table, known=entry.reason, known_id=entry.id)
     for entry, states in seen.items():
         if not entry.sometimes and all(state == CANNOT for state in states):
             states.append(f"{entry.label}: {', '.join(entry.tables)}, {entry.state}: it cannot be seen now")

@@ -37,15 +37,10 @@ def lines(matrix: Matrix) -> list[JsonObject]:
     return [
         {"kind": "header", **matrix.header},
         *({"kind": "participant", **stored(one)} for one in matrix.participants),
-        *({"kind": "table", **stored(one), **_known(matrix, one)} for one in matrix.tables),
+        *({"kind": "table", **stored(one)} for one in matrix.tables),
         *({"kind": "cell", **stored(one)} for one in matrix.cells),
         {"kind": "footer", "complete": matrix.complete, "exit_status": matrix.exit_status, "unmet": matrix.unmet},
     ]
-
-
-def _known(matrix: Matrix, table: MadeTable) -> JsonObject:
-    reason = matrix.known_tables.get((table.producer, table.name))
-    return {} if reason is None else {"known": reason}
 
 
 def write(matrix: Matrix, path: Path) -> None:
@@ -83,9 +78,6 @@ def _take(matrix: Matrix, kind: str, message: JsonObject) -> None:
         case "participant":
             matrix.participants.append(Participant(**message))
         case "table":
-            reason = message.pop("known", None)
-            if reason is not None:
-                matrix.known_tables[message["producer"], message["name"]] = reason
             lists = {name: tuple(message.get(name, ())) for name in ("features", "findings", "shows")}
             matrix.tables.append(MadeTable(**{**message, **lists, "writing": Writing(message["writing"])}))
         case "cell":

@@ -217,6 +217,7 @@ class _Reading:
     reason: str = ""
     differences: tuple[dict[str, Any], ...] = field(default=(), hash=False)
     known: str = ""
+    known_id: str = ""
 
     @property
     def is_current(self) -> bool:
@@ -245,10 +246,10 @@ def _asked(
         for vector, (done, answer) in zip(table.cases, answers, strict=False):  # the rest is for the other tables
             verdict = judge(vector, answer)
             deviation = expected.status(vector, verdict)[1] if table.producer.startswith(GOLDEN) else None
-            known = deviation.description if deviation else ""
+            known, known_id = (deviation.description, deviation.id) if deviation else ("", "")
             differences = tuple(map(difference_json, verdict.differences[:DIFFERENCES]))
             state = cell_state(verdict.outcome, verdict.got)
-            readings.append(_Reading(vector, state, verdict.reason, differences, known))
+            readings.append(_Reading(vector, state, verdict.reason, differences, known, known_id))
             report_progress(f"{adapter.name} reads", done, len(asked))
         yield table, readings
 
@@ -278,13 +279,15 @@ def _replayed(
 
 def _of_result(vector: Vector, result: Result) -> _Reading:
     state = cell_state(result.outcome, result.got or {})
-    return _Reading(vector, state, result.reason, result.differences[:DIFFERENCES], result.deviation)
+    differences = result.differences[:DIFFERENCES]
+    return _Reading(vector, state, result.reason, differences, result.deviation, result.deviation_id)
 
 
 def _cell(consumer: str, table: MadeTable, readings: list[_Reading]) -> Cell:
     """Return one cell: the worst bad reading, else the current state; it is known if all bad readings are known."""
     current = next((place for place, one in enumerate(readings) if one.is_current), len(readings) - 1)
     chosen = readings[worst([one.state for one in readings], current)]
+    is_known = all(one.known for one in readings if one.state.is_bad)
     return Cell(
         producer=table.producer,
         consumer=consumer,
@@ -293,5 +296,6 @@ def _cell(consumer: str, table: MadeTable, readings: list[_Reading]) -> Cell:
         case=chosen.vector.id if chosen.state is not State.RIGHT else "",
         reason=chosen.reason,
         differences=chosen.differences,
-        known=chosen.known if all(one.known for one in readings if one.state.is_bad) else "",
+        known=chosen.known if is_known else "",
+        known_id=chosen.known_id if is_known else "",
     )

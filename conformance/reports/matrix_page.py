@@ -76,7 +76,7 @@ def payload(matrix: Matrix) -> dict[str, Any]:
                 "layout": layout(table),
                 "writing": table.writing.value,
                 "reason": table.reason,
-                "known": matrix.known_tables.get((table.producer, table.name), ""),
+                "known": table.known,
                 "reproduce": reproduce_table(table.producer, table.name),
                 "cells": [_cell(cells.get((table.producer, table.name, name))) for name in consumers],
             }
@@ -88,7 +88,9 @@ def payload(matrix: Matrix) -> dict[str, Any]:
 def _cell(cell: Cell | None) -> dict[str, Any] | None:
     if cell is None:
         return None
-    return {key: value for key, value in stored(cell).items() if key not in ("producer", "consumer", "table")}
+    return {
+        key: value for key, value in stored(cell).items() if key not in ("producer", "consumer", "table", "known_id")
+    }
 
 
 def _notes(matrix: Matrix) -> list[str]:
@@ -98,8 +100,9 @@ def _notes(matrix: Matrix) -> list[str]:
 
 def _causes(matrix: Matrix) -> list[tuple[str, str, int]]:
     counts: Counter[tuple[str, str]] = Counter()
-    for (producer, _), reason in matrix.known_tables.items():
-        counts[f"{producer} writes", reason] += 1
+    for table in matrix.tables:
+        if table.known:
+            counts[f"{table.producer} writes", table.known] += 1
     for cell in matrix.cells:
         if status(cell) == "known":
             counts[f"{cell.consumer} reads", cell.known] += 1

@@ -73,8 +73,8 @@ def _producers(matrix: Matrix) -> Iterator[str]:
     """Yield the number of tables of each producer."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for table in matrix.tables:
-        known = table.writing.is_bad and (table.producer, table.name) in matrix.known_tables
-        counts[table.producer]["known" if known else table.writing.value] += 1
+        is_known = table.writing.is_bad and not table.is_new
+        counts[table.producer]["known" if is_known else table.writing.value] += 1
     names = {one.name: str(one) for one in matrix.participants}
     width = max((len(names.get(name, name)) for name in counts), default=0)
     for name, count in counts.items():
@@ -135,9 +135,8 @@ def _others(names: Iterable[str]) -> Iterator[str]:
 def _known(matrix: Matrix) -> Iterator[str]:
     reasons: dict[tuple[str, str], list[str]] = defaultdict(list)
     for table in matrix.tables:
-        if (table.producer, table.name) in matrix.known_tables:
-            reason = matrix.known_tables[table.producer, table.name]
-            reasons[f"{table.producer} writes", reason].append(table.writing.value)
+        if table.known:
+            reasons[f"{table.producer} writes", table.known].append(table.writing.value)
     for cell in matrix.cells:
         if status(cell) == "known":
             reasons[f"{cell.consumer} reads", cell.known].append(cell.state.value)

@@ -124,10 +124,10 @@ def test_an_adapter_that_cannot_be_started_leaves_the_rest(tmp_path: Path) -> No
 
 def test_deviations_of_vectors_are_those_of_golden_cells(tmp_path: Path) -> None:
     ids = [vector.id for table in golden_tables(VECTORS, ["types-v2-parquet"]) for vector in table.cases]
-    deviation = expectations.Deviation("planted", tuple(ids), "uuids are not there yet")
+    deviation = expectations.Deviation("planted", tuple(ids), "uuids are not there yet", id="planted-no-uuids")
     known = expectations.Expectations((deviation,))
     matrix = _run(tmp_path, planted(table_read=_refuses), tables=["types-v2-parquet"], expectations=known)
-    assert [cell.known for cell in matrix.cells] == ["uuids are not there yet"]
+    assert [(cell.known, cell.known_id) for cell in matrix.cells] == [("uuids are not there yet", "planted-no-uuids")]
     assert matrix.exit_status is ExitStatus.CONFORMANT
     some = expectations.Expectations((expectations.Deviation("planted", tuple(ids[:1]), "one of them"),))
     matrix = _run(tmp_path, planted(table_read=_refuses), tables=["types-v2-parquet"], expectations=some)
@@ -170,9 +170,9 @@ def _known(**more: Any) -> Known:
 
 def test_a_known_cell_does_not_fail_the_run() -> None:
     matrix = _matrix(CELL)
-    apply_known(matrix, [_known(versions=("1.5.5",), producers=("py*",), says="differs")])
+    apply_known(matrix, [_known(id="d-1", versions=("1.5.5",), producers=("py*",), says="differs")])
     assert (matrix.new_cells, matrix.unmet) == ([], [])
-    assert matrix.cells[0].known == "because"
+    assert (matrix.cells[0].known, matrix.cells[0].known_id) == ("because", "d-1")
 
 
 @pytest.mark.parametrize(

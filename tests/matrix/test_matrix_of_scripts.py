@@ -149,7 +149,8 @@ def test_a_planted_consumer_is_caught(fault: str, tables: tuple[str, ...], tmp_p
 def test_written_tables_are_stored_with_what_is_known(tmp_path: Path) -> None:
     known = tmp_path / "known.toml"
     known.write_text(
-        '[[table]]\nproducer = "reference"\ntables = ["appends-*"]\nstate = "wrong"\nreason = "it loses rows"\n',
+        '[[table]]\nid = "reference-loses-rows"\nproducer = "reference"\ntables = ["appends-*"]\nstate = "wrong"\n'
+        'reason = "it loses rows"\n',
         encoding="utf-8",
     )
     producer = planted("reference", table_write=_without_rows)
@@ -157,7 +158,7 @@ def test_written_tables_are_stored_with_what_is_known(tmp_path: Path) -> None:
     assert matrix.exit_status is ExitStatus.CONFORMANT
     results.write(matrix, tmp_path / "m.jsonl")
     again = results.read(tmp_path / "m.jsonl")
-    assert again.known_tables == {("reference", "appends-v2-parquet"): "it loses rows"}
+    assert [(one.known, one.known_id) for one in again.tables] == [("it loses rows", "reference-loses-rows")]
     assert "it loses rows" in matrix_terminal.render(again)
 
 

@@ -68,22 +68,17 @@ def _counts(matrix: Matrix, counted: Counted) -> list[str]:
 
 
 def _causes(matrix: Matrix) -> list[str]:
-    from tools.docs.findings import tables
-
-    ids = {(one.who.partition("@")[0], one.reason): one.id for one in tables()}
-    found: Counter[tuple[str, str, str]] = Counter()
-    for (producer, _), reason in matrix.known_tables.items():
-        found[producer, "writes", reason] += 1
+    found: Counter[tuple[str, str, str, str]] = Counter()
+    for one in matrix.tables:
+        if one.known:
+            found[one.producer, "writes", one.known_id, one.known] += 1
     for cell in matrix.cells:
         if status(cell) == "known" and not cell.producer.startswith(GOLDEN):
-            found[cell.consumer, "reads", cell.known] += 1
+            found[cell.consumer, "reads", cell.known_id, cell.known] += 1
     rows = []
-    for (who, does, reason), count in sorted(found.items()):
-        engine = who.partition("@")[0]
-        id_ = ids.get((engine, reason))
-        shown = plain(reason)
-        if id_:
-            shown = f'<a class="reference" href="{Cause(id_, engine, "").address}">{code(id_)}</a>: {shown}'
+    for (who, does, id_, reason), count in sorted(found.items()):
+        address = Cause(id_, who.partition("@")[0], "").address
+        shown = f'<a class="reference" href="{address}">{code(id_)}</a>: {plain(reason)}'
         rows.append([f"{who} {does}", str(count), shown])
     lines = ["The known causes of cells that are not right, and the number of tables with each cause.", ""]
     return [*lines, *table(["who", "tables", "cause"], rows), ""]

@@ -7,6 +7,8 @@ and consumer of a matrix, and the counts of relays and of catalogs under stress.
 that building the site needs no engine. The files of the folder are recognised by their content: ``*.jsonl`` of
 ``run --results`` and ``matrix --results``, ``relay*.json`` of ``relay --format json``, and ``stress*.json`` of
 ``race stress --format json``. If the folder has no file of a kind, the published file of this kind does not change.
+Results of vectors are added to those that are published: an engine keeps its result of each vector that no newer run of
+the same version includes. Results of an engine or a vector that is no longer part of the package are removed.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ from conformance.runner.results import Result, Run
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "docs" / "results"
 VECTORS, MATRIX, RELAYS, STRESS = "vectors.jsonl", "matrix.json", "relays.json", "stress.json"
-FORM = 1
+FORM, MATRIX_FORM = 1, 2
 
 PASSED, CHOSE, NOT_ASKED = "p", "o", "."
 LETTERS = {
@@ -92,22 +94,27 @@ def letter(result: Result) -> str:
     return made if result.status in ("known", "passed", "unsupported") else made.upper()
 
 
-def summarise_runs(runs: Iterable[Run]) -> list[Json]:
+def summarise_runs(runs: Iterable[Run], published: VectorResults) -> list[Json]:
     """Return the lines of ``vectors.jsonl``: a header, and a line for each vector.
 
     Args:
-        runs: the runs; if several include an engine, the one that began last applies.
+        runs: the runs; if several include a vector with an engine, the one that began last applies.
+        published: earlier results, which apply where no run has the vector with the same version of the engine.
     """
-    asked: dict[str, Asked] = {}
-    letters: dict[str, dict[str, str]] = {}
+    asked = {one.name: one for one in published.asked}
+    letters = {name: published.of(name) for name in asked}
     for run in sorted(runs, key=lambda one: str(one.header["started"])):
         for one in run.adapters:
             if one.not_examined:
                 continue
+            if one.name in asked and asked[one.name].version != one.version:
+                letters[one.name] = {}
             asked[one.name] = Asked(
                 one.name, one.implementation, one.version, one.language, run.header["started"], run.header["tool"]
             )
-            letters[one.name] = {result.id: letter(result) for result in run.adapter_results(one.name)}
+            letters.setdefault(one.name, {}).update(
+                (result.id, letter(result)) for result in run.adapter_results(one.name)
+            )
     names = sorted(asked)
     header = {"kind": "header", "form": FORM, "adapters": [asdict(asked[name]) for name in names]}
     ids = sorted({id_ for found in letters.values() for id_ in found})
@@ -119,10 +126,13 @@ def summarise_matrix(matrix: Matrix) -> Json:
     consumers = [one.name for one in matrix.consumers]
     cells = {(cell.producer, cell.table, cell.consumer): cell for cell in matrix.cells}
     reasons: dict[str, int] = {}
+    ids: dict[str, int] = {}
     tables = []
     for table in matrix.tables:
         row = [cells.get((table.producer, table.name, name)) for name in consumers]
-        known = {name: cell.known for name, cell in zip(consumers, row, strict=True) if cell is not None and cell.known}
+        known = {
+            name: cell.known_id for name, cell in zip(consumers, row, strict=True) if cell is not None and cell.known_id
+        }
         tables.append(
             {
                 "producer": table.producer,
@@ -133,22 +143,17 @@ def summarise_matrix(matrix: Matrix) -> Json:
                 "features": list(table.features),
                 "writing": table.writing.value,
                 "cells": "".join(map(_cell_letter, row)),
-                "known": {name: reasons.setdefault(text, len(reasons)) for name, text in known.items()},
+                "known": {name: ids.setdefault(id_, len(ids)) for name, id_ in known.items()},
             }
-            | {
-                key: reasons.setdefault(text, len(reasons))
-                for key, text in (
-                    ("known_table", matrix.known_tables.get((table.producer, table.name), "")),
-                    ("reason", _short(table.reason)),
-                )
-                if text
-            }
+            | ({"known_table": ids.setdefault(table.known_id, len(ids))} if table.known_id else {})
+            | ({"reason": reasons.setdefault(_short(table.reason), len(reasons))} if table.reason else {})
         )
     return {
-        "form": FORM,
+        "form": MATRIX_FORM,
         "header": {key: matrix.header[key] for key in ("started", "tool")},
         "participants": [matrix_results.stored(evolve(one, seconds=0.0)) for one in matrix.participants],
         "consumers": consumers,
+        "known_ids": list(ids),
         "reasons": list(reasons),
         "tables": tables,
         "complete": matrix.complete,
@@ -189,23 +194,39 @@ def read_matrix() -> Matrix | None:
     content = json.loads(file.read_text(encoding="utf-8"))
     matrix = Matrix(content["header"], complete=content["complete"], exit_status=content["exit_status"])
     matrix.participants += [Participant(**one) for one in content["participants"]]
-    reasons = content["reasons"]
+    reasons, ids = content["reasons"], content["known_ids"]
+    descriptions = _descriptions()
     for row in content["tables"]:
         producer, name = row["producer"], row["name"]
         reason = reasons[row["reason"]] if "reason" in row else ""
-        writing = Writing(row["writing"])
+        id_ = ids[row["known_table"]] if "known_table" in row else ""
         matrix.tables.append(
             MadeTable(
-                producer, name, tuple(row["features"]), row["version"], row["format"], row["about"], writing, reason
+                producer,
+                name,
+                tuple(row["features"]),
+                row["version"],
+                row["format"],
+                row["about"],
+                Writing(row["writing"]),
+                reason,
+                known=descriptions.get(id_, id_),
+                known_id=id_,
             )
         )
-        if "known_table" in row:
-            matrix.known_tables[producer, name] = reasons[row["known_table"]]
         for consumer, char in zip(content["consumers"], row["cells"], strict=True):
             if char != NOT_ASKED:
-                known = reasons[row["known"][consumer]] if consumer in row["known"] else ""
-                matrix.cells.append(Cell(producer, consumer, name, _LETTERS_OF_STATES[char.lower()], known=known))
+                id_ = ids[row["known"][consumer]] if consumer in row["known"] else ""
+                state, known = _LETTERS_OF_STATES[char.lower()], descriptions.get(id_, id_)
+                matrix.cells.append(Cell(producer, consumer, name, state, known=known, known_id=id_))
     return matrix
+
+
+def _descriptions() -> dict[str, str]:
+    """Return the description of each known deviation that ships, by id: the wording of today, not of the run."""
+    from tools.docs.findings import deviations, tables
+
+    return {one.id: one.description for one in deviations()} | {one.id: one.reason for one in tables()}
 
 
 def read_list(name: str) -> list[Json]:
@@ -272,13 +293,28 @@ def publish(folder: Path) -> list[str]:
     PUBLISHED.mkdir(parents=True, exist_ok=True)
     written = []
     if runs:
-        written.append(_write(VECTORS, summarise_runs(runs)))
+        written.append(_write(VECTORS, summarise_runs(runs, _still_shipped(read_vectors()))))
     if matrices:
         written.append(_write(MATRIX, _by_line(summarise_matrix(max(matrices, key=lambda one: one.header["started"])))))
     for name, found in ((RELAYS, relays), (STRESS, stress)):
         if found:
             written.append(_write(name, _by_line(found)))
     return written
+
+
+def _still_shipped(found: VectorResults) -> VectorResults:
+    """Return published results without engines and vectors that are no longer part of the package."""
+    from conformance.engine_setup.folders import engine_folders
+    from tools.docs.findings import all_vectors
+
+    engines = {folder.name for folder in engine_folders()}
+    places = [place for place, one in enumerate(found.asked) if one.engine in engines]
+    letters = {
+        id_: "".join(letters[place] for place in places)
+        for id_, letters in found.letters.items()
+        if id_ in all_vectors()
+    }
+    return VectorResults(tuple(found.asked[place] for place in places), letters)
 
 
 def _day(path: Path) -> str:

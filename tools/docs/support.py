@@ -210,8 +210,9 @@ def support(name: str, feature: Feature, side: str) -> Support:
                 _count(found, _OF_LETTERS[letter.lower()], causes_of_vector(name, vector.id))
     matrix = published_matrix()
     if matrix is not None:
-        for state, reason in _of_matrix(matrix, name, feature, side):
-            _count(found, state, _causes_of_reason(name, reason))
+        for state, known_id in _of_matrix(matrix, name, feature, side):
+            cause = _causes_of_tables().get(known_id)
+            _count(found, state, [] if cause is None else [cause])
     return found
 
 
@@ -249,14 +250,14 @@ def _of_matrix(matrix: Matrix, name: str, feature: Feature, side: str) -> Iterat
     if side == WRITES:
         for one in tables_.values():
             if one.producer == name and feature.is_about(one):
-                yield _OF_WRITING[one.writing], matrix.known_tables.get((one.producer, one.name), "")
+                yield _OF_WRITING[one.writing], one.known_id
         return
     if feature.metadata_columns:  # cells do not use them
         return
     for cell in matrix.cells:
         table = tables_.get((cell.producer, cell.table))
         if cell.consumer == name and table is not None and feature.is_about(table):
-            yield _OF_STATES[cell.state], cell.known
+            yield _OF_STATES[cell.state], cell.known_id
 
 
 @cache
@@ -287,16 +288,8 @@ def causes_of_vector(name: str, id_: str) -> list[Cause]:
 
 
 @cache
-def _causes_by_reason() -> dict[tuple[str, str], Cause]:
-    return {
-        (one.who.partition("@")[0], one.reason): Cause(one.id, one.who.partition("@")[0], one.reason)
-        for one in tables()
-    }
-
-
-def _causes_of_reason(name: str, reason: str) -> list[Cause]:
-    cause = _causes_by_reason().get((name.partition("@")[0], reason))
-    return [] if cause is None else [cause]
+def _causes_of_tables() -> dict[str, Cause]:
+    return {one.id: Cause(one.id, one.who.partition("@")[0], one.reason) for one in tables()}
 
 
 def unmatched(given: Sequence[Feature]) -> list[str]:
