@@ -93,7 +93,11 @@ TOPICS: dict[str, tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]] = {
     ),
     "defaults": (
         "Default values",
-        (("defaults-nested-*", ("DEF001", "DEF011", "PRJ004")), ("defaults-*", ("DEF001", "DEF012", "PRJ004"))),
+        (
+            ("defaults-nested-*", ("DEF001", "DEF011", "PRJ004")),
+            ("defaults-orc", ("DEF001", "DEF012", "ORC003", "PRJ004")),
+            ("defaults-*", ("DEF001", "DEF012", "PRJ004")),
+        ),
     ),
     "position-deletes": (
         "Position Delete Files",
