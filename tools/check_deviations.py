@@ -16,6 +16,10 @@ from attrs import frozen
 from conformance import vectors
 from conformance.interop.known import Known, load_known
 from conformance.operations.registry import ROLES
+from conformance.properties import relay_known
+from conformance.properties.relay_known import KnownRelay
+from conformance.races.stress import known as stress_known
+from conformance.races.stress.known import KnownCatalog
 from conformance.runner import expectations
 from conformance.runner.expectations import Deviation, Kind
 from conformance.vectors import Vector
@@ -170,6 +174,16 @@ RULES: tuple[Rule, ...] = (
 )
 
 
+RULES_OF_TEXT: tuple[Rule, ...] = (
+    _is_complete,
+    _names_the_sections_of_its_requirements,
+    _quotes_and_argues,
+    _links_are_upstream,
+    _breaks_what_it_argues_with,
+)
+"""The rules for entries without vectors."""
+
+
 def problems(entries: Iterable[Deviation], facts: Facts) -> Iterator[str]:
     """Yield the ways in which entries are unfair or incomplete.
 
@@ -218,11 +232,7 @@ def table_problems(entries: Iterable[Known], facts: Facts) -> Iterator[str]:
     """
     for known in entries:
         one = of_table(known)
-        found = [
-            problem
-            for rule in (_is_complete, _names_the_sections_of_its_requirements, _links_are_upstream)
-            for problem in rule(one, facts)
-        ]
+        found = [problem for rule in RULES_OF_TEXT for problem in rule(one, facts)]
         found += [f"{code} is not in the register" for code in one.requirements if code not in facts.requirements]
         found += [f"{point} is not a point of the contradictions" for point in one.points if point not in facts.points]
         if one.kind is Kind.CHOICE and not one.points:
@@ -239,6 +249,41 @@ def table_problems(entries: Iterable[Known], facts: Facts) -> Iterator[str]:
         yield from (f"{known.label}: {problem}" for problem in found)
 
 
+def of_change(known: KnownRelay | KnownCatalog) -> Deviation:
+    """Convert an entry about changed tables, or about catalogs under stress, into a deviation without vectors."""
+    return Deviation(
+        engine=known.engine if isinstance(known, KnownRelay) else known.id.partition("-")[0],
+        vectors=(),
+        reason=known.reason,
+        does=known.does,
+        evidence=known.evidence,
+        id=known.id,
+        kind=Kind(known.kind),
+        requirements=known.requirements,
+        counter=known.counter,
+        upstream=known.upstream,
+    )
+
+
+def change_problems(entries: Iterable[KnownRelay | KnownCatalog], facts: Facts) -> Iterator[str]:
+    """Yield the ways in which entries about changed tables, or about catalogs, are unfair or incomplete.
+
+    Args:
+        entries: the entries.
+        facts: the requirements that they are judged by.
+
+    Returns:
+        A sentence for each problem, which begins with the id of the entry.
+    """
+    for one in map(of_change, entries):
+        yield from (f"{one.id}: {problem}" for rule in RULES_OF_TEXT for problem in rule(one, facts))
+
+
+def shipped_changes() -> tuple[KnownRelay | KnownCatalog, ...]:
+    """Return the known deviations of relays, scripts and catalogs that ship."""
+    return (*relay_known.load_known(), *relay_known.load_known(table="scenario"), *stress_known.load_known())
+
+
 def shipped_facts() -> Facts:
     """Return the vectors, requirements and contradictions of this checkout."""
     loaded = {vector.id: vector for vector in vectors.load(vectors.shipped())}
@@ -249,7 +294,11 @@ def main() -> int:
     """Print the problems of the entries that ship; return 1 if there are any."""
     facts = shipped_facts()
     deviations, tables = expectations.load(expectations.SHIPPED, facts.vectors).deviations, load_known()
-    found = [*problems(deviations, facts), *table_problems(tables, facts)]
+    found = [
+        *problems(deviations, facts),
+        *table_problems(tables, facts),
+        *change_problems(shipped_changes(), facts),
+    ]
     times = Counter(one.id for one in tables) + Counter({one.id for one in deviations})
     found += [f"{id_}: {count} entries have this id" for id_, count in times.items() if count > 1]
     for problem in found:

@@ -8,10 +8,12 @@ import pytest
 from attrs import evolve
 
 from conformance.interop.known import Known, load_known
+from conformance.properties.relay_known import KnownRelay
+from conformance.races.stress.known import KnownCatalog
 from conformance.runner import expectations
 from conformance.runner.expectations import Deviation, Kind
 from spec_ref.requirements import Decision
-from tools.check_deviations import Facts, problems, shipped_facts, table_problems
+from tools.check_deviations import Facts, change_problems, problems, shipped_changes, shipped_facts, table_problems
 
 FAIR = Deviation(
     id="iceberg-go-hashes-otherwise",
@@ -139,8 +141,9 @@ TABLE = Known(
     state="invalid",
     id="iceberg-go-writes-otherwise",
     requirements=("SNP016",),
-    reason="Snapshots, SNP016: it is another operation.",
+    reason='Snapshots, SNP016: it is "another operation" than this.',
     evidence="a line",
+    counter="it is a delete to the caller",
 )
 
 
@@ -150,12 +153,18 @@ TABLE = Known(
         ({"id": "writes-otherwise"}, "the id must begin with iceberg-go-"),
         ({"requirements": (), "kind": Kind.LIMITATION}, "requirements must not be left out"),
         ({"requirements": ("SNP016", "XXX001")}, "XXX001 is not in the register"),
-        ({"reason": "It is wrong."}, "the reason must name Snapshots, the section of SNP016"),
+        ({"reason": 'It is "another operation".'}, "the reason must name Snapshots, the section of SNP016"),
         ({"requirements": ("SNP016", "PQT006")}, "the reason must name Parquet, the section of PQT006"),
         ({"evidence": "https://github.com/a/b/issues/1"}, "a link is in evidence"),
         ({"points": ("Z1",)}, "Z1 is not a point"),
         ({"kind": Kind.CHOICE}, "a choice must name the point that is open"),
-        ({"requirements": ("SCN010",), "reason": "Scan Planning: it is wrong."}, "a table is made by a writer"),
+        ({"requirements": ("SCN010",), "reason": 'Scan Planning: "must be applied".'}, "a table is made by a writer"),
+        ({"counter": ""}, "what speaks for the engine must be in counter"),
+        ({"reason": "Snapshots: it is wrong."}, "the reason must quote the sentence of the text"),
+        (
+            {"reason": 'Snapshots, SNP013: it is "another operation".'},
+            "the reason names SNP013, and requirements does not",
+        ),
     ],
 )
 def test_each_unfair_entry_about_tables_is_refused(facts: Facts, changes: dict[str, Any], problem: str) -> None:
@@ -167,3 +176,57 @@ def test_each_unfair_entry_about_tables_is_refused(facts: Facts, changes: dict[s
 
 def test_entries_about_tables_that_ship_are_fair(facts: Facts) -> None:
     assert list(table_problems(load_known(), facts)) == []
+
+
+CHANGE = KnownRelay(
+    id="iceberg-go-deletes-otherwise",
+    engine="iceberg-go",
+    fails="differs: rows",
+    requirements=("SNP016",),
+    does="deletes",
+    reason=TABLE.reason,
+    evidence="a line",
+    counter="it is a delete to the caller",
+)
+CATALOG = KnownCatalog(
+    id="nessie-moves-main",
+    tested=("Nessie",),
+    kinds=(),
+    kind=Kind.DEVIATION,
+    requirements=CHANGE.requirements,
+    does=CHANGE.does,
+    reason=CHANGE.reason,
+    evidence=CHANGE.evidence,
+    counter=CHANGE.counter,
+    command="race stress",
+)
+
+
+@pytest.mark.parametrize("entry", [CHANGE, CATALOG])
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"evidence": ""}, "evidence must not be left out"),
+        ({"requirements": ("SNP016", "SCN010")}, "the reason must name Scan Planning, the section of SCN010"),
+        ({"reason": "Snapshots: it is wrong."}, "the reason must quote the sentence of the text"),
+        ({"counter": ""}, "what speaks for the engine must be in counter"),
+        ({"upstream": ("https://github.com/apache/iceberg",)}, "is not an issue or a pull request"),
+    ],
+)
+def test_each_unfair_entry_about_changes_is_refused(
+    facts: Facts, entry: KnownRelay | KnownCatalog, changes: dict[str, Any], problem: str
+) -> None:
+    assert list(change_problems([entry], facts)) == []
+    (found,) = change_problems([evolve(entry, **changes)], facts)
+    assert found.startswith(f"{entry.id}: ")
+    assert problem in found
+
+
+def test_an_entry_about_changes_has_the_name_of_its_engine(facts: Facts) -> None:
+    (found,) = change_problems([evolve(CHANGE, id="deletes-otherwise")], facts)
+    assert "the id must begin with iceberg-go-" in found
+
+
+def test_entries_about_changes_that_ship_are_fair(facts: Facts) -> None:
+    assert len(shipped_changes()) > 100
+    assert list(change_problems(shipped_changes(), facts)) == []
