@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tools.derive.cases.manifest_reads import LAYOUT
-from tools.derive.cases.manifest_refusals import Kind, Row, containers, outcomes
+from tools.derive.cases.manifest_refusal_kit import Kind, Row, containers, outcomes
 from tools.derive.json_types import JsonObject
 from tools.derive.manifests import (
     array,
