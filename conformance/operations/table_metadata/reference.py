@@ -6,6 +6,7 @@ import enum
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from conformance.adapter_sdk.metadata_builders import file_columns
 from conformance.adapter_sdk.serve import Arguments
 from conformance.core.json_types import JsonObject
 from conformance.operations.forms import Functions
@@ -147,27 +148,9 @@ def _expire(args: Arguments) -> JsonObject:
     return {"snapshots": sorted(map(str, stays.snapshot_ids)), "refs": sorted(stays.refs)}
 
 
-def _file_columns(columns: Any, around: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
-    """Return the paths of a file's columns, at every level."""
-    paths: list[tuple[str, ...]] = []
-    for column in columns:
-        path = (*around, column["name"])
-        paths += [path, *_inner_paths(column["type"], path)]
-    return paths
-
-
-def _inner_paths(type_: Any, path: tuple[str, ...]) -> list[tuple[str, ...]]:
-    if not isinstance(type_, dict):
-        return []
-    if type_["type"] == "struct":
-        return _file_columns(type_["fields"], path)
-    parts = [name for name in ("element", "key", "value") if name in type_]
-    return [inner for name in parts for inner in ((*path, name), *_inner_paths(type_[name], (*path, name)))]
-
-
 def _apply_mapping(args: Arguments) -> list[JsonObject]:
     mapping: tuple[MappedField, ...] = read_name_mapping(args["mapping"])
-    found = [(path, find_mapped_field(mapping, path)) for path in _file_columns(args["columns"])]
+    found = [(path, find_mapped_field(mapping, path)) for path in file_columns(args["columns"])]
     return [{"path": list(path), "field-id": field.field_id if field else None} for path, field in found]
 
 
