@@ -160,8 +160,8 @@ class TableChecks:
     before_lineage: int = 0
     """The last sequence number before the table had row lineage; 0 if it always had it."""
 
-    beginnings: set[int] = field(factory=set)
-    """The snapshots with which row lineage began on a branch, and those of them that expired."""
+    beginnings: dict[int, int] = field(factory=dict)
+    """The sequence numbers of the snapshots with which row lineage began on a branch, expired ones too, by id."""
 
     known: dict[Any, Any] = field(factory=dict)
     """The rows of the model for readings that were right, by snapshot and schema."""
@@ -253,9 +253,8 @@ class TableChecks:
             self.spans[index] = (before, last)
         if operation["op"] == "upgrade" and model.version == LINEAGE_SINCE:
             self.before_lineage = last
-        self.beginnings |= written.lineage_beginnings().keys()  # those that expired too
-        numbers = written.numbers_with_upgrade(self.spans, self.before_lineage)
-        self.lineage.numbers = attrs.evolve(numbers, beginnings=len(self.beginnings))
+        self.beginnings |= written.lineage_beginnings()
+        self.lineage.numbers = OperationNumbers.with_upgrade(self.spans, self.before_lineage, self.beginnings.values())
 
     def _head(self, what: str, index: int, name: str, expected: Expected, model: Table, written: Written) -> None:
         """Compare the rows of a branch or tag, with and without filters."""
@@ -303,7 +302,7 @@ class TableChecks:
             snapshots=dict(self.snapshots),
             validated=set(self.validated),
             spans=dict(self.spans),
-            beginnings=set(self.beginnings),
+            beginnings=dict(self.beginnings),
             known=dict(self.known),
             readings=dict(self.readings),
             files=dict(self.files),

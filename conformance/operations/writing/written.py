@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -106,6 +106,32 @@ class OperationNumbers:
     A row that several branches share gets one id for each branch (LIN016).
     """
 
+    @classmethod
+    def with_upgrade(
+        cls, spans: Mapping[int, tuple[int, int]], before: int, beginnings: Collection[int]
+    ) -> OperationNumbers:
+        """Return the numbers of operations, some of which may be from before row lineage.
+
+        Rows of such operations have the sequence number of their file, which may be any up to the upgrade (LIN007).
+        Rows that the first commit of a branch after the upgrade moves get its number, as they have no earlier number to
+        keep (LIN011, contradiction B3).
+
+        Args:
+            spans: the sequence numbers of each operation's snapshots: greater than the first, at most the second.
+            before: the last sequence number before row lineage; 0 if the table had it from the beginning.
+            beginnings: the sequence numbers of the snapshots with which row lineage began on a branch.
+        """
+        old = {index for index, (_, high) in spans.items() if high <= before}
+        last = max([before, *beginnings])
+        return cls(
+            {
+                index: (min(low, high - 1), last) if index in old else (low, high)
+                for index, (low, high) in spans.items()
+            },
+            frozenset(old),
+            len(beginnings),
+        )
+
 
 @frozen
 class Written:
@@ -189,30 +215,7 @@ class Written:
             if snapshot in numbers:
                 spans[index] = (low, numbers[snapshot])
                 low = max(low, numbers[snapshot])
-        return self.numbers_with_upgrade(spans, before)
-
-    def numbers_with_upgrade(self, spans: Mapping[int, tuple[int, int]], before: int) -> OperationNumbers:
-        """Return the numbers of operations, some of which may be from before row lineage.
-
-        Rows of such operations have the sequence number of their file, which may be any up to the upgrade (LIN007).
-        Rows that the first commit of a branch after the upgrade moves get its number, as they have no earlier number to
-        keep (LIN011, contradiction B3).
-
-        Args:
-            spans: the sequence numbers of each operation's snapshots: greater than the first, at most the second.
-            before: the last sequence number before row lineage; 0 if the table had it from the beginning.
-        """
-        first = self.lineage_beginnings().values()
-        old = {index for index, (_, high) in spans.items() if high <= before}
-        last = max([before, *first])
-        return OperationNumbers(
-            {
-                index: (min(low, high - 1), last) if index in old else (low, high)
-                for index, (low, high) in spans.items()
-            },
-            frozenset(old),
-            len(first),
-        )
+        return OperationNumbers.with_upgrade(spans, before, self.lineage_beginnings().values())
 
     def lineage_beginnings(self) -> dict[int, int]:
         """Return the sequence numbers of the snapshots with which row lineage begins on a branch, by id."""
