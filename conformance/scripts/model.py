@@ -5,7 +5,8 @@ changed it last. The model has no files, manifests, snapshot ids or deletes, so 
 writer. It uses the standard library and `attrs`, but not `spec_ref`: it computes the expected values of vectors and of
 scenarios.
 
-`model_values` has values, projection and predicates, `model_schemas` the evolution of schemas.
+`model_values` has values, projection and predicates, `model_schemas` the evolution of schemas, `model_specs` partition
+specs and sort orders.
 """
 
 from __future__ import annotations
@@ -23,13 +24,19 @@ from conformance.scripts.model_schemas import (
     changed_fields,
     check_types,
     find,
-    full_column_name,
     ids_in,
     may_promote,
     path_to,
-    source_id,
 )
-from conformance.scripts.model_values import comparable, constant, matches, read_fields, stored
+from conformance.scripts.model_specs import (
+    Source,
+    check_names,
+    check_removed,
+    name_sources,
+    partition_field,
+    sort_fields,
+)
+from conformance.scripts.model_values import comparable, constant, matches, read_fields, stored, values_at
 from conformance.scripts.states import ModelRow, Rows, TableState
 
 Fields = tuple[Json, ...]
@@ -68,14 +75,6 @@ class Snapshot:
 
     fields: Fields
     rows: tuple[Row, ...]
-
-
-@frozen
-class Source:
-    """A field of a partition spec or sort order: the id of its source, and the rest of its JSON."""
-
-    id: int
-    members: Mapping[str, str]
 
 
 def run_model(script: Json) -> tuple[TableState, ...]:
@@ -189,15 +188,12 @@ class Table:
     @property
     def partition(self) -> tuple[Json, ...]:
         """The default partition spec, by the names of its sources."""
-        return self._named(self.spec)
+        return name_sources(self.fields, self.spec)
 
     @property
     def sorted_by(self) -> tuple[Json, ...]:
         """The default sort order, by the names of its sources."""
-        return self._named(self.sort)
-
-    def _named(self, sources: Iterable[Source]) -> tuple[Json, ...]:
-        return tuple({"source": full_column_name(self.fields, source.id), **source.members} for source in sources)
+        return name_sources(self.fields, self.sort)
 
     # Rows
 
@@ -276,9 +272,9 @@ class Table:
         schema = {"type": "struct", "fields": self.fields}
         check_types(schema, self.version)
         self.last_column_id = max(ids_in(schema), default=0)
-        self.spec = self.specs = tuple(self._partition_field(part) for part in operation.get("partition", ()))
-        self._check_names()
-        self.sort = self._sort_fields(operation.get("sort", ()))
+        self.spec = self.specs = tuple(partition_field(self.fields, part) for part in operation.get("partition", ()))
+        check_names(self.spec)
+        self.sort = sort_fields(self.fields, operation.get("sort", ()))
         self.properties = dict(operation.get("properties", {}))
 
     def _append(self, operation: Json) -> None:
@@ -423,35 +419,16 @@ class Table:
         values = [promoted[one] for one in ("initial-default", "write-default") if promoted.get(one) is not None]
         for snapshot in (*self.branches.values(), *self.tags.values(), *self.history):
             for row in snapshot.rows if snapshot is not None else ():
-                values += _values_at(row.read(tuple(after)), path)
+                values += values_at(row.read(tuple(after)), path)
         if any(not -NANOSECONDS <= comparable(type_, value) < NANOSECONDS for value in values):
             raise ScriptError(f"{name} holds a date that does not fit {type_}")
-
-    def _partition_field(self, part: Json) -> Source:
-        members = {name: part[name] for name in ("transform", "name")}
-        return Source(source_id(self.fields, part["source"]), members)
-
-    def _sort_fields(self, parts: Iterable[Json]) -> tuple[Source, ...]:
-        whole = {"transform": "identity", "direction": "asc", "null_order": "nulls-first"}
-        return tuple(
-            Source(
-                source_id(self.fields, part["source"]),
-                {name: part.get(name, default) for name, default in whole.items()},
-            )
-            for part in parts
-        )
-
-    def _check_names(self) -> None:
-        names = [source.members["name"] for source in self.spec]
-        if len(set(names)) < len(names):
-            raise RefusedByText("PAR002", f"two partition fields have one name: {', '.join(names)}")
 
     def _alter_spec(self, operation: Json) -> None:
         for change in operation["changes"]:
             named = [source for source in self.spec if source.members["name"] == change["name"]]
-            self._check_removed(change)
+            check_removed(change, self.removed)
             if change["op"] == "add":
-                new = self._partition_field(change)
+                new = partition_field(self.fields, change)
                 transforms = [one.members["transform"] for one in self.spec if one.id == new.id]
                 if new.members["transform"] in transforms:
                     again = f"the spec has the field {change['transform']}({change['source']}) already, by another name"
@@ -467,20 +444,11 @@ class Table:
                     Source(source.id, {**source.members, "name": change["to"]}) if source in named else source
                     for source in self.spec
                 )
-            self._check_names()
+            check_names(self.spec)
             self.specs = (*self.specs, *self.spec)
 
-    def _check_removed(self, change: Json) -> None:
-        """Check that no removed field is named; a writer may refuse that, or rename or change the void field."""
-        if change["op"] == "add" or "to" in change:
-            name = change["name"] if change["op"] == "add" else change["to"]
-            if name in self.removed:
-                raise LeftOpen("PAR002", f"version 1 keeps the removed partition field {name!r}, maybe with its name")
-        if change["op"] != "add" and change["name"] in self.removed:
-            raise LeftOpen("PAR010", f"version 1 keeps the removed partition field {change['name']!r} as void")
-
     def _sort(self, operation: Json) -> None:
-        self.sort = self._sort_fields(operation["fields"])
+        self.sort = sort_fields(self.fields, operation["fields"])
 
     def _upgrade(self, operation: Json) -> None:
         version = operation["format_version"]
@@ -541,20 +509,6 @@ class Table:
 def reading(fields: Fields, rows: Iterable[Row]) -> Rows:
     """Return the result of reading some rows under a schema."""
     return Rows(fields, tuple(ModelRow(row.read(fields), row.identity, row.updated) for row in rows))
-
-
-def _values_at(row: Json, path: Sequence[str]) -> list[Json]:
-    """Return the values at a path that are not null: of a struct's field, or of all items of a list or map."""
-    if row is None:
-        return []
-    if not path:
-        return [row]
-    first, *rest = path
-    if isinstance(row, list):
-        return [value for item in row for value in _values_at(item, rest)]
-    if first in ("key", "value") and row.keys() == {"keys", "values"}:
-        return [value for item in row[f"{first}s"] for value in _values_at(item, rest)]
-    return _values_at(row.get(first), rest)
 
 
 def check_script(script: Json) -> None:

@@ -193,6 +193,20 @@ def promoted(type_: str, written: Json, value: Json) -> Json:
 # Predicates
 
 
+def values_at(row: Json, path: Sequence[str]) -> list[Json]:
+    """Return the values at a path that are not null: of a struct's field, or of all items of a list or map."""
+    if row is None:
+        return []
+    if not path:
+        return [row]
+    first, *rest = path
+    if isinstance(row, list):
+        return [value for item in row for value in values_at(item, rest)]
+    if first in ("key", "value") and row.keys() == {"keys", "values"}:
+        return [value for item in row[f"{first}s"] for value in values_at(item, rest)]
+    return values_at(row.get(first), rest)
+
+
 def matches(predicate: Json, row: Mapping[str, Json], fields: Fields) -> bool:
     """Return whether a row matches; comparisons with null are false, and predicates true or false (EXP008, EXP012).
 
