@@ -41,7 +41,8 @@ from conformance.properties.script_maker import filter_constants
 from conformance.properties.values import Chance, predicate_leaves
 from conformance.scripts import LeftOpen, RefusedByText, ScriptError
 from conformance.scripts.expected import reading_json
-from conformance.scripts.model import MAIN, Fields, Row, Table, reading
+from conformance.scripts.model import MAIN, Table
+from conformance.scripts.model_rows import Fields, Row, reading
 from conformance.scripts.model_schemas import ids_in
 from conformance.validator.context import Level
 from conformance.validator.diff import changes

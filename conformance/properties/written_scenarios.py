@@ -24,7 +24,8 @@ from conformance.properties.scenarios import Expected, broken_by, choose_filters
 from conformance.runner.adapter_interface import Adapter, Request
 from conformance.scripts import LeftOpen, RefusedByText, ScriptError
 from conformance.scripts.expected import expected_table
-from conformance.scripts.model import Table, reading
+from conformance.scripts.model import Table
+from conformance.scripts.model_rows import reading
 from conformance.validator.context import Level
 from conformance.validator.diff import compare
 from conformance.validator.local import Local

@@ -5,8 +5,8 @@ changed it last. The model has no files, manifests, snapshot ids or deletes, so 
 writer. It uses the standard library and `attrs`, but not `spec_ref`: it computes the expected values of vectors and of
 scenarios.
 
-`model_values` has values, projection and predicates, `model_schemas` the evolution of schemas, `model_specs` partition
-specs and sort orders.
+`model_values` has values, projection and predicates, `model_rows` rows and their keys, `model_schemas` the evolution of
+schemas, and `model_specs` partition specs and sort orders.
 """
 
 from __future__ import annotations
@@ -16,18 +16,21 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import attrs
-from attrs import field, frozen
+from attrs import field
 
 from conformance.core.json_types import Json
 from conformance.scripts.errors import LeftOpen, RefusedByText, ScriptError
-from conformance.scripts.model_schemas import (
-    changed_fields,
-    check_types,
-    find,
-    ids_in,
-    may_promote,
-    path_to,
+from conformance.scripts.model_rows import (
+    Fields,
+    Literals,
+    Row,
+    Snapshot,
+    check_comparable,
+    check_keys,
+    reading,
+    row_key,
 )
+from conformance.scripts.model_schemas import changed_fields, check_types, find, ids_in, may_promote, path_to
 from conformance.scripts.model_specs import (
     Source,
     check_names,
@@ -36,45 +39,15 @@ from conformance.scripts.model_specs import (
     partition_field,
     sort_fields,
 )
-from conformance.scripts.model_values import comparable, constant, matches, read_fields, stored, values_at
-from conformance.scripts.states import ModelRow, Rows, TableState
-
-Fields = tuple[Json, ...]
-Literals = Mapping[str, Json]
+from conformance.scripts.model_values import comparable, constant, matches, stored, values_at
+from conformance.scripts.states import TableState
 
 MAIN = "main"
-NO_EQUALITY = ("float", "double", "variant")
-"""Types, besides nested ones, whose columns equality deletes do not compare (DEL018)."""
-
 KEEPS_DATES = ("year", "month", "day", "void")
 """Transforms with the same result for a date and the timestamp that it is promoted to (EVO008)."""
 
 NANOSECONDS = 1 << 63
 """The range of timestamps in nanoseconds around 1970 (EVO006)."""
-
-
-@frozen(eq=False)
-class Row:
-    """A row, as it was last written."""
-
-    values: Mapping[int, Json]
-    fields: Fields
-    """The columns of the schema that it was written with."""
-
-    identity: int
-    updated: int
-
-    def read(self, fields: Fields) -> dict[str, Json]:
-        """Return the literals of the row under a schema."""
-        return read_fields(fields, self.fields, self.values)
-
-
-@frozen
-class Snapshot:
-    """The rows of a branch, and the columns of the schema that they were committed with."""
-
-    fields: Fields
-    rows: tuple[Row, ...]
 
 
 def run_model(script: Json) -> tuple[TableState, ...]:
@@ -256,14 +229,9 @@ class Table:
         matches(predicate, {column["name"]: None for column in self.fields}, self.fields)
         return lambda row: matches(predicate, row.read(self.fields), self.fields)
 
-    def _key(self, columns: Sequence[Json]) -> Callable[[Literals], tuple[Any, ...]]:
-        return lambda row: tuple(comparable(column["type"], row.get(column["name"])) for column in columns)
-
     def _keys(self, names: Sequence[str]) -> list[Json]:
         columns = self._columns(names)
-        for column in columns:
-            if column["type"] in NO_EQUALITY or isinstance(column["type"], dict):
-                raise ScriptError(f"{column['name']} is a key, and when two {column['type']} are equal is left open")
+        check_keys(columns)
         return columns
 
     def _create(self, operation: Json) -> None:
@@ -311,18 +279,8 @@ class Table:
         if self.version == 1:
             raise RefusedByText("DEL001", "a table of version 1 has no delete files")
         columns = self._columns(names)
-        for column in columns:
-            if column["type"] == "unknown":
-                raise LeftOpen("DEL018", f"{column['name']} is primitive, and files have no columns of type unknown")
-            if isinstance(column["type"], str) and column["type"].partition("(")[0] in ("geometry", "geography"):
-                raise LeftOpen(
-                    "DEL018", f"{column['name']} is primitive, and the text does not say which shapes are equal"
-                )
-            if isinstance(column["type"], dict) or column["type"].partition("(")[0] in NO_EQUALITY:
-                raise RefusedByText("DEL018", f"deletes do not compare {column['name']}: {column['type']}")
-            if column["required"] and any(row[column["name"]] is None for row in given):
-                raise LeftOpen("TYP002", f"{column['name']} is required, and a row to delete has null")
-        key = self._key(columns)
+        check_comparable(columns, given)
+        key = row_key(columns)
         gone = {key(row) for row in given}
         return [row for row in rows if key(row.read(self.fields)) not in gone]
 
@@ -345,7 +303,7 @@ class Table:
                 raise (error if found else LeftOpen(error.code, str(error))) from None
 
     def _merge(self, operation: Json) -> None:
-        key = self._key(self._keys(operation["on"]))
+        key = row_key(self._keys(operation["on"]))
         sources: dict[Any, list[Literals]] = {}
         unmatched: list[Literals] = []
         for row in operation["rows"]:
@@ -364,7 +322,7 @@ class Table:
         self._write(operation, (*after, *new), changed=bool(new or found))
 
     def _upsert(self, operation: Json) -> None:
-        key = self._key(self._keys(operation["on"]))
+        key = row_key(self._keys(operation["on"]))
         if any(name not in row for row in operation["rows"] for name in operation["on"]):
             raise ScriptError("a row of an upsert has no key")
         if len({key(row) for row in operation["rows"]}) < len(operation["rows"]):
@@ -504,11 +462,6 @@ class Table:
 
     def _expire(self, _: Json) -> None:
         self.kept_since = self.index
-
-
-def reading(fields: Fields, rows: Iterable[Row]) -> Rows:
-    """Return the result of reading some rows under a schema."""
-    return Rows(fields, tuple(ModelRow(row.read(fields), row.identity, row.updated) for row in rows))
 
 
 def check_script(script: Json) -> None:

@@ -23,7 +23,9 @@ MODULES = {
     "conformance.scripts.errors",
     "conformance.scripts.expected",
     "conformance.scripts.model",
+    "conformance.scripts.model_rows",
     "conformance.scripts.model_schemas",
+    "conformance.scripts.model_specs",
     "conformance.scripts.model_values",
     "conformance.scripts.states",
 }

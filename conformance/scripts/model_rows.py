@@ -1,0 +1,89 @@
+"""Rows of the model, and the keys by which operations compare them.
+
+Only the standard library and `attrs` are used, as in `conformance.scripts.model`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from attrs import frozen
+
+from conformance.core.json_types import Json
+from conformance.scripts.errors import LeftOpen, RefusedByText, ScriptError
+from conformance.scripts.model_values import comparable, read_fields
+from conformance.scripts.states import ModelRow, Rows
+
+Fields = tuple[Json, ...]
+Literals = Mapping[str, Json]
+
+NO_EQUALITY = ("float", "double", "variant")
+"""Types, besides nested ones, whose columns equality deletes do not compare (DEL018)."""
+
+
+@frozen(eq=False)
+class Row:
+    """A row, as it was last written."""
+
+    values: Mapping[int, Json]
+    fields: Fields
+    """The columns of the schema that it was written with."""
+
+    identity: int
+    updated: int
+
+    def read(self, fields: Fields) -> dict[str, Json]:
+        """Return the literals of the row under a schema."""
+        return read_fields(fields, self.fields, self.values)
+
+
+@frozen
+class Snapshot:
+    """The rows of a branch, and the columns of the schema that they were committed with."""
+
+    fields: Fields
+    rows: tuple[Row, ...]
+
+
+def reading(fields: Fields, rows: Iterable[Row]) -> Rows:
+    """Return the result of reading some rows under a schema."""
+    return Rows(fields, tuple(ModelRow(row.read(fields), row.identity, row.updated) for row in rows))
+
+
+def row_key(columns: Sequence[Json]) -> Callable[[Literals], tuple[Any, ...]]:
+    """Return a function that gives the comparable values of a row in some columns."""
+    return lambda row: tuple(comparable(column["type"], row.get(column["name"])) for column in columns)
+
+
+def check_keys(columns: Iterable[Json]) -> None:
+    """Check that it is clear when values of key columns are equal.
+
+    Raises:
+        ScriptError: it is left open for the type of a column.
+    """
+    for column in columns:
+        if column["type"] in NO_EQUALITY or isinstance(column["type"], dict):
+            raise ScriptError(f"{column['name']} is a key, and when two {column['type']} are equal is left open")
+
+
+def check_comparable(columns: Iterable[Json], given: Sequence[Literals]) -> None:
+    """Check that equality deletes can compare columns (DEL018).
+
+    Args:
+        columns: the columns.
+        given: the rows to delete.
+
+    Raises:
+        RefusedByText: they cannot.
+        LeftOpen: the text does not say whether they can.
+    """
+    for column in columns:
+        if column["type"] == "unknown":
+            raise LeftOpen("DEL018", f"{column['name']} is primitive, and files have no columns of type unknown")
+        if isinstance(column["type"], str) and column["type"].partition("(")[0] in ("geometry", "geography"):
+            raise LeftOpen("DEL018", f"{column['name']} is primitive, and the text does not say which shapes are equal")
+        if isinstance(column["type"], dict) or column["type"].partition("(")[0] in NO_EQUALITY:
+            raise RefusedByText("DEL018", f"deletes do not compare {column['name']}: {column['type']}")
+        if column["required"] and any(row[column["name"]] is None for row in given):
+            raise LeftOpen("TYP002", f"{column['name']} is required, and a row to delete has null")
