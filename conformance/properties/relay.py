@@ -1,6 +1,6 @@
 """Relays: several engines change one table in turn.
 
-After each step the table must match the model of the script (`conformance.properties.scenarios`): the rows of every
+After each step the table must match the model of the script (`conformance.properties.table_checks`): the rows of every
 branch, tag and snapshot, with and without filters; it must be valid at level ``rows``; and nothing may be lost or
 changed between one metadata file and the next. A step that an engine does not support or refuses goes to another
 engine, with the table unchanged. A step that breaks the table is undone, as the metadata file before it still exists.

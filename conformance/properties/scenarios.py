@@ -5,69 +5,35 @@ exist; the table must be valid at every level; what one version of the metadata 
 or change; and an operation that the spec forbids must be refused with its code and change nothing. At the end, every
 snapshot must still have the rows that it had when it was written.
 
-Only new snapshots and files are read and validated after an operation: a snapshot is immutable, so that reading it
-again has the same result as long as its record, its schema and its files are the same, which is checked. At the end,
-every snapshot for which one of these changed is read again, and all snapshots are validated together. For one script in
-ten, everything is read and validated again at the end.
+`conformance.properties.table_checks` has the checks. For one script in ten, everything is read and validated again at
+the end.
 """
 
 from __future__ import annotations
 
-import copy
-import math
-import os
-import random
-import traceback
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol
-
-import attrs
-from attrs import define, field, frozen
+from typing import Protocol
 
 from conformance.adapter_sdk.serve import Invalid, Unsupported
 from conformance.core.failures import NotExamined
 from conformance.core.json_types import Json
-from conformance.operations.comparison import Difference
-from conformance.operations.writing.comparators import Lineage, reading_differences, state_differences
 from conformance.operations.writing.reference import ReferenceWriter
-from conformance.operations.writing.written import OperationNumbers, Written
 from conformance.properties.errors import Broken
-from conformance.properties.incremental import IncrementalLocal
-from conformance.properties.script_maker import filter_constants
-from conformance.properties.values import Chance, predicate_leaves
+from conformance.properties.table_checks import TableChecks, broken_by
 from conformance.scripts import LeftOpen, RefusedByText, ScriptError
-from conformance.scripts.expected import reading_json
-from conformance.scripts.model import MAIN, Table
-from conformance.scripts.model_rows import Fields, Row, reading
-from conformance.scripts.model_schemas import ids_in
-from conformance.validator.context import Level
-from conformance.validator.diff import changes
-from conformance.validator.run import Snapshots, validate
-from spec_ref.checks.findings import Finding, Severity, Tally
+from conformance.scripts.model import Table
 from spec_ref.commits import CommitConflict, CommitFailed
 from spec_ref.core.errors import SpecError
 
 Op = dict[str, Json]
-
-LINEAGE_SINCE = 3
-"""The first version with row lineage."""
-
-FILTERS = 2
-"""How many filters each branch or tag is read with after an operation that concerns it."""
 
 THOROUGH = 10
 """One script in this many is read and validated at the end without the cache."""
 
 LIMITS = frozenset({"ORC008"})
 """A limitation of the reference: it does not write timestamps far from 1970 inside of lists and maps of ORC files."""
-
-EXPECTED_WARNINGS = frozenset({"LOC001", "DFL002", "SNP010", "SNP011", "VER005"})
-"""Requirements whose warnings are not the fault of the writer: it was given the path (LOC001, DFL002), snapshots from
-before an upgrade stay as they are (SNP010, SNP011; LIN013), and references in version 1 (VER005)."""
 
 
 class Refusal(Exception):
@@ -122,323 +88,6 @@ class ReferenceSubject:
     def skip(self) -> None:
         """Count an operation that is left out."""
         self._mains.append(self._mains[-1] if self._mains else None)
-
-
-@frozen
-class Expected:
-    """The expected content of a snapshot, which never changes."""
-
-    fields: Fields
-    rows: tuple[Row, ...]
-
-
-@define
-class TableChecks:
-    """The comparisons after each operation, with the results that are cached for the next."""
-
-    place: str
-    filters: int = FILTERS
-    level: Level = Level.ROWS
-    warnings: bool = True
-    """Whether warnings count as failures, as they do for the reference."""
-
-    thorough: bool = True
-    """Whether everything is read and validated again at the end."""
-
-    engine: IncrementalLocal = field(factory=IncrementalLocal)
-    """The engine that validates the table after an operation."""
-
-    before: Written | None = None
-    """The table after the previous operation."""
-
-    snapshots: dict[int, Expected] = field(factory=dict)
-    """The expected content of the snapshots that were current after an operation, by id."""
-
-    validated: set[int] = field(factory=set)
-    spans: dict[int, tuple[int, int]] = field(factory=dict)
-    """The sequence numbers of each operation: greater than the first number, at most the second."""
-
-    before_lineage: int = 0
-    """The last sequence number before the table had row lineage; 0 if it always had it."""
-
-    beginnings: dict[int, int] = field(factory=dict)
-    """The sequence numbers of the snapshots with which row lineage began on a branch, expired ones too, by id."""
-
-    known: dict[Any, Any] = field(factory=dict)
-    """The rows of the model for readings that were right, by snapshot and schema."""
-
-    readings: dict[int, tuple[Any, Expected]] = field(factory=dict)
-    """The inputs of readings that were right (`Written.reading_inputs`), by snapshot."""
-
-    files: dict[str, tuple[int, int]] = field(factory=dict)
-    lineage: Lineage = field(factory=lambda: Lineage(OperationNumbers()))
-
-    @property
-    def location(self) -> str | None:
-        """The location of the metadata after the previous operation."""
-        return None if self.before is None else self.before.table.metadata_location
-
-    def step(self, index: int, operation: Op, model: Table, location: str) -> None:
-        """Check the table after an operation.
-
-        Args:
-            index: the index of the operation.
-            operation: the operation.
-            model: the model after the operation.
-            location: the location of the metadata after the operation.
-
-        Raises:
-            Broken: the table differs from the model, or is not valid.
-        """
-        what = f"after operation {index}, {operation['op']}"
-        try:
-            self.files_remain(what, operation)
-            if operation["op"] == "expire":  # may delete files
-                self.forget()
-            written = Written.load(location, self.place)
-            self._state(what, model, written)
-            self._sequence_numbers(index, operation, model, written)
-            for name, expected in expected_heads(model).items():
-                self._head(what, index, name, expected, model, written)
-            if location != self.location:
-                self._valid(what, written, location)
-            if operation["op"] == "expire":
-                self._time_travel(what, written)
-        except Exception as error:
-            raise broken_by(what, error) from error
-        self.before = written
-
-    def refused(self, index: int, operation: Op, location: str) -> None:
-        """Check that a refused operation changed nothing."""
-        what = f"after operation {index}, {operation['op']}, which was refused"
-        if location != self.location:
-            raise Broken("refused and committed", f"{what}: the table has new metadata, {location}")
-        found = _files_below(self.place)
-        if found != self.files:
-            left = sorted(found.keys() ^ self.files.keys())
-            raise Broken("refused and wrote", f"{what}: files changed: {', '.join(left) or 'in place'}")
-
-    def forget(self) -> None:
-        """Clear the cache, so that everything is read and validated again."""
-        self.readings = {}
-        self.engine = IncrementalLocal()
-
-    def end(self) -> None:
-        """Read every snapshot whose reading may have changed, and validate all of them together."""
-        if self.before is None:
-            return
-        if self.thorough:
-            self.forget()
-        try:
-            self._time_travel("at the end", self.before)
-            location = self.before.table.metadata_location
-            report = validate(location, self.level, self.engine, Snapshots("all"), math.inf)
-            no_findings("at the end", report.findings, warnings=self.warnings)
-        except Exception as error:
-            raise broken_by("at the end", error) from error
-
-    def _state(self, what: str, model: Table, written: Written) -> None:
-        state = {
-            "format_version": model.version,
-            "schema": {"type": "struct", "fields": list(model.fields)},
-            "partition": list(model.partition),
-            "sort": list(model.sorted_by),
-            "refs": expected_heads(model).keys(),
-        }
-        _no_differences(what, state_differences(state, written))
-
-    def _sequence_numbers(self, index: int, operation: Op, model: Table, written: Written) -> None:
-        last = written.table.metadata.last_sequence_number or 0
-        before = max((high for _, high in self.spans.values()), default=0)
-        if model.target[0] is not None:
-            self.spans[index] = (before, last)
-        if operation["op"] == "upgrade" and model.version == LINEAGE_SINCE:
-            self.before_lineage = last
-        self.beginnings |= written.lineage_beginnings()
-        self.lineage.numbers = OperationNumbers.with_upgrade(self.spans, self.before_lineage, self.beginnings.values())
-
-    def _head(self, what: str, index: int, name: str, expected: Expected, model: Table, written: Written) -> None:
-        """Compare the rows of a branch or tag, with and without filters."""
-        metadata = written.table.metadata
-        current = metadata.current_snapshot_id if name == MAIN else None  # optional in version 1
-        snapshot = metadata.refs[name].snapshot_id if name in metadata.refs else current
-        if snapshot is not None and name in model.branches and snapshot not in self.snapshots:
-            self.snapshots[snapshot] = Expected(model.fields, expected.rows)
-        key = (snapshot, _schema_key(expected.fields))
-        if self.known.get(key) is expected.rows:
-            return
-        what = f"{what}: {name}"
-        wanted = reading_json(reading(expected.fields, expected.rows))
-        _no_differences(what, reading_differences("", wanted, written.read(ref=name), self.lineage))
-        for predicate in choose_filters(index, expected, model, self.filters):
-            differences = _filtered_differences(name, predicate, expected, written)
-            _no_differences(f"{what} where {predicate}", differences, (name, predicate))
-        self.known[key] = expected.rows
-        if snapshot is not None:
-            self.readings[snapshot] = (written.reading_inputs(ref=name), expected)
-
-    def loses(self, name: str, predicate: Json, model: Table) -> bool:
-        """Return whether a read of a branch or tag with a filter gives wrong rows.
-
-        Args:
-            name: the branch or tag.
-            predicate: the filter.
-            model: the model of the last table that was checked.
-
-        Returns:
-            False also if the table has no such branch, tag or column.
-        """
-        expected = expected_heads(model).get(name)
-        if self.before is None or expected is None:
-            return False
-        try:
-            return next(_filtered_differences(name, predicate, expected, self.before), None) is not None
-        except (SpecError, ScriptError, RefusedByText, NotExamined):
-            return False
-
-    def branched(self) -> TableChecks:
-        """Return a copy, whose further steps do not affect this one."""
-        return attrs.evolve(
-            self,
-            snapshots=dict(self.snapshots),
-            validated=set(self.validated),
-            spans=dict(self.spans),
-            beginnings=dict(self.beginnings),
-            known=dict(self.known),
-            readings=dict(self.readings),
-            files=dict(self.files),
-            lineage=copy.deepcopy(self.lineage),
-        )
-
-    def files_remain(self, what: str, operation: Op) -> None:
-        """Check that no file was deleted or changed, except by expiration.
-
-        Raises:
-            Broken: a file was deleted or changed.
-        """
-        found = _files_below(self.place)
-        for path, facts in self.files.items():
-            if operation["op"] != "expire" and not path.endswith("version-hint.text") and found.get(path) != facts:
-                raise Broken("lost file", f"{what}: {path} {'changed' if path in found else 'is missing'}")
-        self.files = found
-
-    def _valid(self, what: str, written: Written, location: str) -> None:
-        """Validate new snapshots and files, and compare the metadata with the previous version."""
-        new = [
-            snapshot.snapshot_id
-            for snapshot in written.table.metadata.snapshots
-            if snapshot.snapshot_id not in self.validated
-        ]
-        self.validated.update(new)
-
-        chosen = Snapshots("one", new[-1]) if new else Snapshots("current")
-        report = validate(location, self.level if new else Level.METADATA, self.engine, chosen, math.inf)
-        tally = Tally(report.findings)
-        if self.before is not None:  # as `validate --diff` does
-            old = self.before.table
-            tally.add(changes(old.metadata, written.table.metadata, old.metadata_location, location))
-        no_findings(what, tally.findings(), warnings=self.warnings)
-
-    def _time_travel(self, what: str, written: Written) -> None:
-        """Compare every snapshot with the rows that it had when it was written."""
-        for snapshot, expected in self.snapshots.items():
-            if not written.has_snapshot(snapshot):
-                continue
-            asked = (written.reading_inputs(snapshot_id=snapshot), expected)
-            if self.readings.get(snapshot) != asked:
-                wanted = reading_json(reading(expected.fields, expected.rows))
-                found = written.read(snapshot_id=snapshot)
-                _no_differences(f"{what}: snapshot {snapshot}", reading_differences("", wanted, found, self.lineage))
-                self.readings[snapshot] = asked
-
-
-def choose_filters(index: int, expected: Expected, model: Table, count: int = FILTERS) -> Iterator[Json]:
-    """Yield filters for a reading, which depend only on the script; every other one is on a partition source.
-
-    Args:
-        index: the index of the operation.
-        expected: the rows, whose values the filters use.
-        model: the table.
-        count: how many filters.
-    """
-    leaves = list(predicate_leaves(expected.fields))
-    if not leaves:
-        return
-    values = filter_constants(attrs.evolve(model, fields=expected.fields), expected.rows)
-    chance = Chance(random.Random(f"{index} {len(expected.rows)}"))
-    sources = {source.id for source in model.specs}
-    names = {field["name"] for field in expected.fields if sources & {field["id"], *ids_in(field["type"])}}
-    once = [leaf for leaf in leaves if leaf[0].partition(".")[0] in names]
-    for number in range(count):
-        yield chance.predicate(once if once and number % 2 == 0 else leaves, 1, values)
-
-
-def expected_heads(model: Table) -> dict[str, Expected]:
-    """Return the rows of each branch and tag, with the schema for reading it."""
-    heads = {"main": Expected(model.fields, ())}
-    heads |= {name: Expected(model.fields, snapshot.rows) for name, snapshot in model.branches.items()}
-    return heads | {name: Expected(snapshot.fields, snapshot.rows) for name, snapshot in model.tags.items()}
-
-
-def _schema_key(fields: Fields) -> str:
-    return str(fields)
-
-
-def _files_below(place: str) -> dict[str, tuple[int, int]]:
-    found = {}
-    for folder, _, names in os.walk(place):
-        for name in names:
-            facts = os.stat(f"{folder}/{name}")
-            found[f"{folder}/{name}".removeprefix(f"{place}/")] = (facts.st_size, facts.st_mtime_ns)
-    return found
-
-
-def _filtered_differences(name: str, predicate: Json, expected: Expected, written: Written) -> Iterator[Difference]:
-    """Compare the rows of a branch or tag that match a filter."""
-    matching = Table(fields=expected.fields).matcher(predicate)
-    rows = [row for row in expected.rows if matching(row)]
-    wanted = reading_json(reading(expected.fields, rows))
-    yield from reading_differences("", wanted, written.read(ref=name, filter=predicate), None)
-
-
-def _no_differences(what: str, differences: Iterable[Difference], filtered: tuple[str, Json] | None = None) -> None:
-    found = list(islice(differences, 3))
-    if found:
-        where = "filter" if filtered else found[0].path.rpartition("/")[2]
-        message = f"{what}: {'; '.join(map(str, found))}"
-        raise Broken(f"differs: {where}", message, differences=found, filtered=filtered)
-
-
-def broken_by(what: str, error: Exception) -> Broken:
-    """Convert an error of reading a table."""
-    match error:
-        case Broken():
-            return error
-        case SpecError():
-            return Broken(f"unreadable: {error.violation.requirement}", f"{what}: {error}", [error.violation])
-        case NotExamined():
-            return Broken("unreadable", f"{what}: {error}")
-    where = traceback.extract_tb(error.__traceback__)[-1]
-    message = f"{what}: an internal error, {type(error).__name__}: {error} ({where.filename}:{where.lineno})"
-    return Broken(f"internal error: {type(error).__name__} in {where.name}", message)
-
-
-def no_findings(what: str, findings: Iterable[Finding], *, warnings: bool = True) -> None:
-    """Check that there are no errors among findings, and if warnings count, no unexpected warnings.
-
-    Raises:
-        Broken: there is one.
-    """
-    found = [one for one in findings if _counts(one) and (warnings or one.severity is Severity.ERROR)]
-    if found:
-        message = f"{what}: {'; '.join(str(one) for one in found[:3])}"
-        raise Broken(f"finding: {found[0].requirement}", message, [one.violation for one in found[:3]])
-
-
-def _counts(finding: Finding) -> bool:
-    if finding.severity is Severity.ERROR:
-        return True
-    return finding.severity is Severity.WARNING and finding.requirement not in EXPECTED_WARNINGS
 
 
 def follow_reference(

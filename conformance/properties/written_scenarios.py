@@ -20,7 +20,7 @@ from conformance.operations.protocol import Answer, Crashed, Ok, Refused, Unsupp
 from conformance.operations.writing.comparators import BrokenRule, written_table
 from conformance.properties.errors import Broken, NotSupported
 from conformance.properties.scenario_tables import READ, OtherSchema, ScriptedTable, expected_rows, write_script
-from conformance.properties.scenarios import Expected, broken_by, choose_filters, expected_heads, no_findings
+from conformance.properties.table_checks import Expected, broken_by, choose_filters, expected_heads, no_findings
 from conformance.runner.adapter_interface import Adapter, Request
 from conformance.scripts import LeftOpen, RefusedByText, ScriptError
 from conformance.scripts.expected import expected_table
