@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from conformance.validator.check_results import Facts
 from conformance.validator.context import Context, Members
 from conformance.validator.finding import finding
-from conformance.validator.manifests import FILES, REFERENCES, ROW_IDS, row_bucket_size
+from conformance.validator.manifest_facts import FILES, REFERENCES, ROW_IDS, row_bucket_size
 from conformance.validator.partition_statistics import PARTITIONS, STATISTICS
 from conformance.validator.partition_statistics_comparison import compare_partitions
 from spec_ref.checks.findings import Finding, Tally

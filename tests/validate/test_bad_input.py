@@ -17,7 +17,7 @@ from conformance.validator.context import Context, FilesTask, Level
 from conformance.validator.files import check_files_task
 from conformance.validator.finding import finding
 from conformance.validator.local import Local, Spool
-from conformance.validator.manifests import ROW_IDS
+from conformance.validator.manifest_facts import ROW_IDS
 from conformance.validator.process_isolation import NO_PROCESS
 from conformance.validator.run import Snapshots, Unreadable, validate
 from conformance.vectors.golden_tables import materialize
