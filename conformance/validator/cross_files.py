@@ -87,7 +87,7 @@ class _Files:
         self.partition: Numbers = table["partition"].to_numpy()
         self.file_sequence: Numbers = _filled(table["file_sequence"])
         self.row_id: Numbers = _filled(table["row_id"])
-        self.said: Numbers = _filled(table["said"])
+        self.details: Numbers = _filled(table["details"])
         self.live: Numbers = self.status != EntryStatus.DELETED
 
     def name(self, code: int) -> str:
@@ -215,7 +215,13 @@ def _history(context: Context, members: Members, locations: Mapping[int, str], f
                 "the first row id of a file changed",
                 "data_file/first_row_id",
             ),
-            (files.said, True, "FIO001", "the entry of a file differs from that in the parent snapshot", "data_file"),
+            (
+                files.details,
+                True,
+                "FIO001",
+                "the entry of a file differs from that in the parent snapshot",
+                "data_file",
+            ),
         ):
             for row, other in _changed(files, numbers, kept & known, in_new):
                 of_file = path == "data_file"

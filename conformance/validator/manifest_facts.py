@@ -31,14 +31,14 @@ _FILES: list[tuple[str, pa.DataType]] = [
     ("partition", pa.int64()),
     ("row_id", pa.int64()),
     ("file_sequence", pa.int64()),
-    ("said", pa.int64()),
+    ("details", pa.int64()),
 ]
 FILES = pa.schema(_FILES)
 """An entry; the key is the path, and for a deletion vector also its offset.
 
 ``partition`` encodes the partition spec and values; ``sequence`` is the data sequence number, ``file_sequence`` the
-file sequence number, ``row_id`` the first row id; ``said`` encodes the other fields of the entry, and is null unless
-versions are compared."""
+file sequence number, ``row_id`` the first row id; ``details`` encodes the other fields of the entry, and is null
+unless versions are compared."""
 
 REFERENCES = pa.schema([*_FILES, ("vector", pa.bool_())])
 """A live delete file for one data file; the key is the path of the data file."""
@@ -90,7 +90,7 @@ def entry_facts(context: Context, task: ManifestTask, columns: ManifestColumns) 
         "partition": partition,
         "row_id": _nullable(columns.first_row_id),
         "file_sequence": _nullable(columns.file_sequence_number),
-        "said": pa.array(_descriptions(columns)) if context.compares else pa.nulls(count, pa.int64()),
+        "details": pa.array(_hash_details(columns)) if context.compares else pa.nulls(count, pa.int64()),
     }
     batch = pa.RecordBatch.from_arrays([_array(arrays[field.name], field.type) for field in FILES], schema=FILES)
     of_path = batch["key"] if keys is paths else pa.array(paths, pa.string())
@@ -142,7 +142,7 @@ def _nullable(numbers: Nullable) -> Any:
     return pa.array(numbers.values, mask=~numbers.valid)
 
 
-_SAID = (
+_DETAILS = (
     "content",
     "file_format",
     "record_count",
@@ -163,11 +163,11 @@ _SAID = (
 )
 
 
-def _descriptions(columns: ManifestColumns) -> npt.NDArray[np.int64]:
+def _hash_details(columns: ManifestColumns) -> npt.NDArray[np.int64]:
     """Return a hash of the description of each file, independent of the order of its maps."""
     made = np.zeros(len(columns), np.int64)
     for row, entry in enumerate(columns.entries(np.arange(len(columns)))):
-        values = (getattr(entry.data_file, name) for name in _SAID)
+        values = (getattr(entry.data_file, name) for name in _DETAILS)
         text = repr([sorted(value.items()) if isinstance(value, Mapping) else value or None for value in values])
         made[row] = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little", signed=True)
     return made
