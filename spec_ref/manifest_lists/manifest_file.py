@@ -61,20 +61,41 @@ class ManifestFile:
     )
 
     content: ManifestContent = spec_field(
-        "content", id=517, v1=OMITTED, v2=REQUIRED, v3=REQUIRED, read=OPTIONAL,
-        requirement="MLS006", type=EnumAsInt(ManifestContent), default=ManifestContent.DATA,
-    )  # fmt: skip
+        "content",
+        id=517,
+        v1=OMITTED,
+        v2=REQUIRED,
+        v3=REQUIRED,
+        read=OPTIONAL,
+        requirement="MLS006",
+        type=EnumAsInt(ManifestContent),
+        default=ManifestContent.DATA,
+    )
 
     sequence_number: int = spec_field(
-        "sequence_number", id=515, v1=OMITTED, v2=REQUIRED, v3=REQUIRED, read=OPTIONAL,
-        requirement="MLS007", type=LONG, default=0,
-    )  # fmt: skip
+        "sequence_number",
+        id=515,
+        v1=OMITTED,
+        v2=REQUIRED,
+        v3=REQUIRED,
+        read=OPTIONAL,
+        requirement="MLS007",
+        type=LONG,
+        default=0,
+    )
     """When the manifest was added to the table; 0 in lists of v1."""
 
     min_sequence_number: int = spec_field(
-        "min_sequence_number", id=516, v1=OMITTED, v2=REQUIRED, v3=REQUIRED, read=OPTIONAL,
-        requirement="MLS008", type=LONG, default=0,
-    )  # fmt: skip
+        "min_sequence_number",
+        id=516,
+        v1=OMITTED,
+        v2=REQUIRED,
+        v3=REQUIRED,
+        read=OPTIONAL,
+        requirement="MLS008",
+        type=LONG,
+        default=0,
+    )
     """The least data sequence number of the live files; 0 in lists of v1, where 0 is a number and not unknown."""
 
     added_snapshot_id: int = spec_field(
@@ -82,41 +103,89 @@ class ManifestFile:
     )
 
     added_files_count: int | None = spec_field(
-        "added_files_count", id=504, v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, read=OPTIONAL,
-        requirement="MLS010", type=INT, default=None,
-    )  # fmt: skip
+        "added_files_count",
+        id=504,
+        v1=OPTIONAL,
+        v2=REQUIRED,
+        v3=REQUIRED,
+        read=OPTIONAL,
+        requirement="MLS010",
+        type=INT,
+        default=None,
+    )
     """None, here and in the other counts, means unknown, and is treated as a number above zero. Found by id: Java
     wrote the name ``added_data_files_count`` for a long time (contradiction A18)."""
 
     existing_files_count: int | None = spec_field(
-        "existing_files_count", id=505, v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, read=OPTIONAL,
-        requirement="MLS011", type=INT, default=None,
-    )  # fmt: skip
+        "existing_files_count",
+        id=505,
+        v1=OPTIONAL,
+        v2=REQUIRED,
+        v3=REQUIRED,
+        read=OPTIONAL,
+        requirement="MLS011",
+        type=INT,
+        default=None,
+    )
 
     deleted_files_count: int | None = spec_field(
-        "deleted_files_count", id=506, v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, read=OPTIONAL,
-        requirement="MLS012", type=INT, default=None,
-    )  # fmt: skip
+        "deleted_files_count",
+        id=506,
+        v1=OPTIONAL,
+        v2=REQUIRED,
+        v3=REQUIRED,
+        read=OPTIONAL,
+        requirement="MLS012",
+        type=INT,
+        default=None,
+    )
 
     added_rows_count: int | None = spec_field(
-        "added_rows_count", id=512, v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, read=OPTIONAL,
-        requirement="MLS013", type=LONG, default=None,
-    )  # fmt: skip
+        "added_rows_count",
+        id=512,
+        v1=OPTIONAL,
+        v2=REQUIRED,
+        v3=REQUIRED,
+        read=OPTIONAL,
+        requirement="MLS013",
+        type=LONG,
+        default=None,
+    )
 
     existing_rows_count: int | None = spec_field(
-        "existing_rows_count", id=513, v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, read=OPTIONAL,
-        requirement="MLS014", type=LONG, default=None,
-    )  # fmt: skip
+        "existing_rows_count",
+        id=513,
+        v1=OPTIONAL,
+        v2=REQUIRED,
+        v3=REQUIRED,
+        read=OPTIONAL,
+        requirement="MLS014",
+        type=LONG,
+        default=None,
+    )
 
     deleted_rows_count: int | None = spec_field(
-        "deleted_rows_count", id=514, v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, read=OPTIONAL,
-        requirement="MLS015", type=LONG, default=None,
-    )  # fmt: skip
+        "deleted_rows_count",
+        id=514,
+        v1=OPTIONAL,
+        v2=REQUIRED,
+        v3=REQUIRED,
+        read=OPTIONAL,
+        requirement="MLS015",
+        type=LONG,
+        default=None,
+    )
 
     partitions: tuple[FieldSummary, ...] | None = spec_field(
-        "partitions", id=507, v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="MLS016",
-        type=RecordStruct(FieldSummary, 508), default=None,
-    )  # fmt: skip
+        "partitions",
+        id=507,
+        v1=OPTIONAL,
+        v2=OPTIONAL,
+        v3=OPTIONAL,
+        requirement="MLS016",
+        type=RecordStruct(FieldSummary, 508),
+        default=None,
+    )
     """A summary for each field of the manifest's partition spec, in its order."""
 
     key_metadata: bytes | None = spec_field(
@@ -124,9 +193,16 @@ class ManifestFile:
     )
 
     first_row_id: int | None = spec_field(
-        "first_row_id", id=520, v1=OMITTED, v2=OMITTED, v3=OPTIONAL, read=OPTIONAL,
-        requirement="MLS018", type=LONG, default=None,
-    )  # fmt: skip
+        "first_row_id",
+        id=520,
+        v1=OMITTED,
+        v2=OMITTED,
+        v3=OPTIONAL,
+        read=OPTIONAL,
+        requirement="MLS018",
+        type=LONG,
+        default=None,
+    )
     """The first row id of its data files."""
 
     def may_have(self, count: int | None) -> bool:

@@ -30,21 +30,42 @@ class ManifestEntry:
     )
 
     snapshot_id: int | None = spec_field(
-        "snapshot_id", id=1, v1=REQUIRED, v2=OPTIONAL, v3=OPTIONAL, read=OPTIONAL,
-        requirement="MAN012", type=LONG, default=None,
-    )  # fmt: skip
+        "snapshot_id",
+        id=1,
+        v1=REQUIRED,
+        v2=OPTIONAL,
+        v3=OPTIONAL,
+        read=OPTIONAL,
+        requirement="MAN012",
+        type=LONG,
+        default=None,
+    )
     """The snapshot that added the file, or deleted it. None is inherited, which some writers of v1 rely on too."""
 
     sequence_number: int | None = spec_field(
-        "sequence_number", id=3, v1=OMITTED, v2=OPTIONAL, v3=OPTIONAL, read=OPTIONAL,
-        requirement="MAN013", type=LONG, default=None,
-    )  # fmt: skip
+        "sequence_number",
+        id=3,
+        v1=OMITTED,
+        v2=OPTIONAL,
+        v3=OPTIONAL,
+        read=OPTIONAL,
+        requirement="MAN013",
+        type=LONG,
+        default=None,
+    )
     """The data sequence number, which decides which deletes apply. None is inherited by added files."""
 
     file_sequence_number: int | None = spec_field(
-        "file_sequence_number", id=4, v1=OMITTED, v2=OPTIONAL, v3=OPTIONAL, read=OPTIONAL,
-        requirement="MAN014", type=LONG, default=None,
-    )  # fmt: skip
+        "file_sequence_number",
+        id=4,
+        v1=OMITTED,
+        v2=OPTIONAL,
+        v3=OPTIONAL,
+        read=OPTIONAL,
+        requirement="MAN014",
+        type=LONG,
+        default=None,
+    )
     """The sequence number of the snapshot that added the file. None is inherited by added files."""
 
     data_file: DataFile = spec_field(

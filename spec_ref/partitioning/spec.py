@@ -78,9 +78,15 @@ class PartitionField:
     """The ids of several source columns, for a transform of more than one argument; None where there is one."""
 
     field_id: int = spec_field(
-        "field-id", v1=OMITTED, v2=REQUIRED, v3=REQUIRED, read={V1: OPTIONAL}, requirement="PAR019", type=INT,
+        "field-id",
+        v1=OMITTED,
+        v2=REQUIRED,
+        v3=REQUIRED,
+        read={V1: OPTIONAL},
+        requirement="PAR019",
+        type=INT,
         missing=None,
-    )  # fmt: skip
+    )
     """The id of the partition value in the tuples of manifests.
 
     Version 1 should leave it out. It is written, as Iceberg-Java does, because PyIceberg and iceberg-rust refuse
@@ -138,9 +144,16 @@ class PartitionSpec:
     spec_id: int = spec_field("spec-id", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="PAR016", type=INT)
 
     fields: tuple[PartitionField, ...] = spec_field(
-        "fields", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="PAR016", type=FIELDS, default=(), missing=None,
+        "fields",
+        v1=REQUIRED,
+        v2=REQUIRED,
+        v3=REQUIRED,
+        requirement="PAR016",
+        type=FIELDS,
+        default=(),
+        missing=None,
         converter=tuple,
-    )  # fmt: skip
+    )
 
     extra: Mapping[str, Any] = attrs.field(default=EMPTY, hash=False)
     """Properties that no format version knows."""

@@ -79,9 +79,14 @@ class Schema:
 
     identifier_field_ids: tuple[int, ...] = spec_field(
         "identifier-field-ids",
-        v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL,
-        requirement="JSC002", type=ListOf(INT), default=(), converter=tuple,
-    )  # fmt: skip
+        v1=OPTIONAL,
+        v2=OPTIONAL,
+        v3=OPTIONAL,
+        requirement="JSC002",
+        type=ListOf(INT),
+        default=(),
+        converter=tuple,
+    )
     """The ids of the fields that identify a row (Identifier Field IDs)."""
 
     extra: Mapping[str, Any] = attrs.field(default=EMPTY, hash=False)

@@ -28,9 +28,15 @@ class Snapshot:
     """None for a snapshot without a parent. The parent may have expired."""
 
     sequence_number: int = spec_field(
-        "sequence-number", v1=OMITTED, v2=REQUIRED, v3=REQUIRED, read=FROM_OLDER,
-        requirement="SNP003", type=LONG, default=0,
-    )  # fmt: skip
+        "sequence-number",
+        v1=OMITTED,
+        v2=REQUIRED,
+        v3=REQUIRED,
+        read=FROM_OLDER,
+        requirement="SNP003",
+        type=LONG,
+        default=0,
+    )
     """Its place in the order of changes. Read as 0 if it is missing: v1 does not have it, and Iceberg-Java omits 0
     in upgraded tables (contradiction C2)."""
 
@@ -40,22 +46,40 @@ class Snapshot:
     """When it was created, in milliseconds from the Unix epoch."""
 
     manifest_list: str | None = spec_field(
-        "manifest-list", v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, read=FROM_OLDER,
-        requirement="SNP005", type=STRING, default=None,
-    )  # fmt: skip
+        "manifest-list",
+        v1=OPTIONAL,
+        v2=REQUIRED,
+        v3=REQUIRED,
+        read=FROM_OLDER,
+        requirement="SNP005",
+        type=STRING,
+        default=None,
+    )
     """The location of the manifest list; None in old snapshots of v1, which have `manifests`."""
 
     manifests: tuple[str, ...] | None = spec_field(
-        "manifests", v1=OPTIONAL, v2=OMITTED, v3=OMITTED, read=FROM_OLDER,
-        requirement="SNP006", type=ListOf(STRING), default=None,
-    )  # fmt: skip
+        "manifests",
+        v1=OPTIONAL,
+        v2=OMITTED,
+        v3=OMITTED,
+        read=FROM_OLDER,
+        requirement="SNP006",
+        type=ListOf(STRING),
+        default=None,
+    )
     """The locations of the manifests, if there is no manifest list. Kept in upgraded tables: a snapshot that loses
     its manifests loses its data (UPG005)."""
 
     summary: Mapping[str, str] | None = spec_field(
-        "summary", v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, read=FROM_OLDER,
-        requirement="SNP007", type=STRING_MAP, default=None,
-    )  # fmt: skip
+        "summary",
+        v1=OPTIONAL,
+        v2=REQUIRED,
+        v3=REQUIRED,
+        read=FROM_OLDER,
+        requirement="SNP007",
+        type=STRING_MAP,
+        default=None,
+    )
     """The changes of the snapshot: `operation` and metrics, all of them strings."""
 
     schema_id: int | None = spec_field(
@@ -64,16 +88,28 @@ class Snapshot:
     """The current schema when the snapshot was created."""
 
     first_row_id: int | None = spec_field(
-        "first-row-id", v1=OMITTED, v2=OMITTED, v3=REQUIRED, read={V3: OPTIONAL},
-        requirement="SNP010", type=LONG, default=None,
-    )  # fmt: skip
+        "first-row-id",
+        v1=OMITTED,
+        v2=OMITTED,
+        v3=REQUIRED,
+        read={V3: OPTIONAL},
+        requirement="SNP010",
+        type=LONG,
+        default=None,
+    )
     """The first row id that was assigned to the snapshot's files. None for a snapshot from before the upgrade to v3,
     whose rows have no ids (LIN014)."""
 
     added_rows: int | None = spec_field(
-        "added-rows", v1=OMITTED, v2=OMITTED, v3=REQUIRED, read={V3: OPTIONAL},
-        requirement="SNP011", type=LONG, default=None,
-    )  # fmt: skip
+        "added-rows",
+        v1=OMITTED,
+        v2=OMITTED,
+        v3=REQUIRED,
+        read={V3: OPTIONAL},
+        requirement="SNP011",
+        type=LONG,
+        default=None,
+    )
     """An upper bound of the number of rows with assigned ids. Tables of 2025 lack it (contradiction B5)."""
 
     key_id: str | None = spec_field(

@@ -54,14 +54,24 @@ class SortField:
     """The ids of several source columns; None where there is one."""
 
     direction: SortDirection = spec_field(
-        "direction", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="SRT013",
-        type=enum_kind(SortDirection, "SRT007"), default=SortDirection.ASC,
-    )  # fmt: skip
+        "direction",
+        v1=REQUIRED,
+        v2=REQUIRED,
+        v3=REQUIRED,
+        requirement="SRT013",
+        type=enum_kind(SortDirection, "SRT007"),
+        default=SortDirection.ASC,
+    )
 
     null_order: NullOrder = spec_field(
-        "null-order", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="SRT014",
-        type=enum_kind(NullOrder, "SRT007"), default=NullOrder.NULLS_FIRST,
-    )  # fmt: skip
+        "null-order",
+        v1=REQUIRED,
+        v2=REQUIRED,
+        v3=REQUIRED,
+        requirement="SRT014",
+        type=enum_kind(NullOrder, "SRT007"),
+        default=NullOrder.NULLS_FIRST,
+    )
 
     extra: Mapping[str, Any] = attrs.field(default=EMPTY, hash=False)
     """Properties that no format version knows."""
@@ -85,9 +95,16 @@ class SortOrder:
     order_id: int = spec_field("order-id", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="SRT006", type=INT)
 
     fields: tuple[SortField, ...] = spec_field(
-        "fields", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="SRT006",
-        type=ListOf(SORT_FIELD), default=(), missing=None, converter=tuple,
-    )  # fmt: skip
+        "fields",
+        v1=REQUIRED,
+        v2=REQUIRED,
+        v3=REQUIRED,
+        requirement="SRT006",
+        type=ListOf(SORT_FIELD),
+        default=(),
+        missing=None,
+        converter=tuple,
+    )
 
     extra: Mapping[str, Any] = attrs.field(default=EMPTY, hash=False)
     """Properties that no format version knows."""

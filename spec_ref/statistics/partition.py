@@ -46,36 +46,77 @@ class PartitionStatistics:
     )
 
     position_delete_record_count: int | None = spec_field(
-        "position_delete_record_count", id=6, type=LONG, v1=OPTIONAL, v2=OPTIONAL, v3=REQUIRED, read={V3: OPTIONAL},
-        requirement="STA022", missing=None,
-    )  # fmt: skip
+        "position_delete_record_count",
+        id=6,
+        type=LONG,
+        v1=OPTIONAL,
+        v2=OPTIONAL,
+        v3=REQUIRED,
+        read={V3: OPTIONAL},
+        requirement="STA022",
+        missing=None,
+    )
     """Deleted positions, in position delete files and deletion vectors together (STA032)."""
 
     position_delete_file_count: int | None = spec_field(
-        "position_delete_file_count", id=7, type=INT, v1=OPTIONAL, v2=OPTIONAL, v3=REQUIRED, read={V3: OPTIONAL},
-        requirement="STA023", missing=None,
-    )  # fmt: skip
+        "position_delete_file_count",
+        id=7,
+        type=INT,
+        v1=OPTIONAL,
+        v2=OPTIONAL,
+        v3=REQUIRED,
+        read={V3: OPTIONAL},
+        requirement="STA023",
+        missing=None,
+    )
     """Position delete files, without deletion vectors."""
 
     dv_count: int | None = spec_field(
-        "dv_count", id=13, type=INT, v1=OMITTED, v2=OMITTED, v3=REQUIRED, read={V3: OPTIONAL},
-        requirement="STA024", missing=None,
-    )  # fmt: skip
+        "dv_count",
+        id=13,
+        type=INT,
+        v1=OMITTED,
+        v2=OMITTED,
+        v3=REQUIRED,
+        read={V3: OPTIONAL},
+        requirement="STA024",
+        missing=None,
+    )
 
     equality_delete_record_count: int | None = spec_field(
-        "equality_delete_record_count", id=8, type=LONG, v1=OPTIONAL, v2=OPTIONAL, v3=REQUIRED, read={V3: OPTIONAL},
-        requirement="STA025", missing=None,
-    )  # fmt: skip
+        "equality_delete_record_count",
+        id=8,
+        type=LONG,
+        v1=OPTIONAL,
+        v2=OPTIONAL,
+        v3=REQUIRED,
+        read={V3: OPTIONAL},
+        requirement="STA025",
+        missing=None,
+    )
 
     equality_delete_file_count: int | None = spec_field(
-        "equality_delete_file_count", id=9, type=INT, v1=OPTIONAL, v2=OPTIONAL, v3=REQUIRED, read={V3: OPTIONAL},
-        requirement="STA026", missing=None,
-    )  # fmt: skip
+        "equality_delete_file_count",
+        id=9,
+        type=INT,
+        v1=OPTIONAL,
+        v2=OPTIONAL,
+        v3=REQUIRED,
+        read={V3: OPTIONAL},
+        requirement="STA026",
+        missing=None,
+    )
 
     total_record_count: int | None = spec_field(
-        "total_record_count", id=10, type=LONG, v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="STA027",
+        "total_record_count",
+        id=10,
+        type=LONG,
+        v1=OPTIONAL,
+        v2=OPTIONAL,
+        v3=OPTIONAL,
+        requirement="STA027",
         missing=None,
-    )  # fmt: skip
+    )
     """The exact number of records after all deletes; None where it is not known (STA033)."""
 
     last_updated_at: int | None = spec_field(
@@ -84,9 +125,15 @@ class PartitionStatistics:
     """Milliseconds from the epoch."""
 
     last_updated_snapshot_id: int | None = spec_field(
-        "last_updated_snapshot_id", id=12, type=LONG, v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="STA029",
+        "last_updated_snapshot_id",
+        id=12,
+        type=LONG,
+        v1=OPTIONAL,
+        v2=OPTIONAL,
+        v3=OPTIONAL,
+        requirement="STA029",
         missing=None,
-    )  # fmt: skip
+    )
 
 
 def unified_partition_type(types: Iterable[StructType]) -> StructType:

@@ -105,17 +105,19 @@ class TableMetadata:
     """The highest partition field id that was ever assigned; 999 if there is none."""
 
     properties: Mapping[str, str] = spec_field(
-        "properties",
-        v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL,
-        requirement="TMD014", type=STRING_MAP, default=EMPTY,
-    )  # fmt: skip
+        "properties", v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="TMD014", type=STRING_MAP, default=EMPTY
+    )
     """Settings that affect reading and writing."""
 
     current_snapshot_id: int | None = spec_field(
         "current-snapshot-id",
-        v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL,
-        requirement="TMD015", type=CURRENT_SNAPSHOT, default=None,
-    )  # fmt: skip
+        v1=OPTIONAL,
+        v2=OPTIONAL,
+        v3=OPTIONAL,
+        requirement="TMD015",
+        type=CURRENT_SNAPSHOT,
+        default=None,
+    )
     """The head of the main branch; None for a table without data."""
 
     snapshots: tuple[Snapshot, ...] = spec_field(
@@ -124,16 +126,24 @@ class TableMetadata:
 
     snapshot_log: tuple[SnapshotLogEntry, ...] = spec_field(
         "snapshot-log",
-        v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL,
-        requirement="TMD017", type=ListOf(SNAPSHOT_LOG_ENTRY), default=(),
-    )  # fmt: skip
+        v1=OPTIONAL,
+        v2=OPTIONAL,
+        v3=OPTIONAL,
+        requirement="TMD017",
+        type=ListOf(SNAPSHOT_LOG_ENTRY),
+        default=(),
+    )
     """Which snapshot was current, and from when."""
 
     metadata_log: tuple[MetadataLogEntry, ...] = spec_field(
         "metadata-log",
-        v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL,
-        requirement="TMD018", type=ListOf(METADATA_LOG_ENTRY), default=(),
-    )  # fmt: skip
+        v1=OPTIONAL,
+        v2=OPTIONAL,
+        v3=OPTIONAL,
+        requirement="TMD018",
+        type=ListOf(METADATA_LOG_ENTRY),
+        default=(),
+    )
     """The metadata files before this one."""
 
     sort_orders: tuple[SortOrder, ...] = spec_field(
@@ -147,23 +157,36 @@ class TableMetadata:
 
     refs: Mapping[str, SnapshotRef] = spec_field(
         "refs",
-        v1=OMITTED, v2=OPTIONAL, v3=OPTIONAL, read={V1: OPTIONAL},
-        requirement="TMD021", type=MapOf(REF), default=EMPTY,
-    )  # fmt: skip
+        v1=OMITTED,
+        v2=OPTIONAL,
+        v3=OPTIONAL,
+        read={V1: OPTIONAL},
+        requirement="TMD021",
+        type=MapOf(REF),
+        default=EMPTY,
+    )
     """Branches and tags as listed; `references` adds the main branch if it is implied only. Engines write them to v1
     tables too, where expiring snapshots without them would delete the snapshots that they keep (contradiction C17)."""
 
     statistics: tuple[StatisticsFile, ...] = spec_field(
         "statistics",
-        v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL,
-        requirement="TMD022", type=ListOf(STATISTICS_FILE), default=(),
-    )  # fmt: skip
+        v1=OPTIONAL,
+        v2=OPTIONAL,
+        v3=OPTIONAL,
+        requirement="TMD022",
+        type=ListOf(STATISTICS_FILE),
+        default=(),
+    )
 
     partition_statistics: tuple[PartitionStatisticsFile, ...] = spec_field(
         "partition-statistics",
-        v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL,
-        requirement="TMD023", type=ListOf(PARTITION_STATISTICS_FILE), default=(),
-    )  # fmt: skip
+        v1=OPTIONAL,
+        v2=OPTIONAL,
+        v3=OPTIONAL,
+        requirement="TMD023",
+        type=ListOf(PARTITION_STATISTICS_FILE),
+        default=(),
+    )
 
     next_row_id: int | None = spec_field(
         "next-row-id", v1=OMITTED, v2=OMITTED, v3=REQUIRED, requirement="TMD024", type=LONG, default=None
@@ -172,9 +195,13 @@ class TableMetadata:
 
     encryption_keys: tuple[EncryptionKey, ...] = spec_field(
         "encryption-keys",
-        v1=OMITTED, v2=OMITTED, v3=OPTIONAL,
-        requirement="TMD025", type=ListOf(ENCRYPTION_KEY), default=(),
-    )  # fmt: skip
+        v1=OMITTED,
+        v2=OMITTED,
+        v3=OPTIONAL,
+        requirement="TMD025",
+        type=ListOf(ENCRYPTION_KEY),
+        default=(),
+    )
 
     extra: Mapping[str, Any] = attrs.field(default=EMPTY, hash=False)
     """Properties that no format version defines, kept for the writers that define them."""
