@@ -61,7 +61,7 @@ def no_global_deletes(patch: Any) -> None:
 
 def other_file(patch: Any) -> None:
     """The data file that position deletes name is not compared."""
-    patch.setattr(delete_scope, "_may_be_of", lambda *_: True)
+    patch.setattr(delete_scope, "_may_reference", lambda *_: True)
 
 
 equality_of_the_same_commit = _numbers(lambda number, content: number - _is_equality(content))

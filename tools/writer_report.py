@@ -166,7 +166,7 @@ def facts(table: Table) -> JsonObject:
     lists = [header(data) for data in table.lists()]
     manifests = [header(table.file(path)) for path in table.manifests()]
     findings = collections.Counter(
-        (kind, one.requirement, one.check, one.severity.value, _form_of(one.path))
+        (kind, one.requirement, one.check, one.severity.value, _without_numbers(one.path))
         for kind, found in (*table.findings(), *table.data_findings())
         for one in tolerate([found])
     )
@@ -191,7 +191,7 @@ def facts(table: Table) -> JsonObject:
     }
 
 
-def _form_of(path: str) -> str:
+def _without_numbers(path: str) -> str:
     """Replace the numbers in a path, which differ from table to table."""
     return re.sub(r"(?<=/)\d+(?=/|$)", "N", path)
 

@@ -22,7 +22,7 @@ from conformance.properties.harness import VIOLATED, Harness
 from conformance.properties.metamorphic_properties import PROPERTIES, Property
 from conformance.properties.script_maker import REFUSED, SMALL, Size
 from conformance.properties.script_shrinking import smaller
-from conformance.properties.scripts import Maker, makes_sense
+from conformance.properties.scripts import Maker, is_valid_script
 from conformance.properties.searching import add_operations, drawn_maker, search
 from conformance.properties.values import Chance
 from conformance.runner.adapter_interface import Adapter
@@ -164,7 +164,7 @@ def check(
 
 
 def _fits(prop: Property, script: Json) -> bool:
-    return prop.fits(script["operations"]) and makes_sense(script)
+    return prop.fits(script["operations"]) and is_valid_script(script)
 
 
 def _report_progress(progress: Callable[[str, int, int], None], name: str, examples: int, done: int) -> None:

@@ -48,7 +48,7 @@ def _ends(*names: str) -> tuple[Callable[[Maker], bool], Callable[[Ops], bool]]:
     """Return the functions for a property about one last operation, of some kinds."""
 
     def end(maker: Maker) -> bool:
-        able = [name for name in names if maker.may(name)]
+        able = [name for name in names if maker.allows(name)]
         return bool(able) and maker.add(maker.draw.choice(able))
 
     return end, lambda operations: len(operations) > 1 and operations[-1]["op"] in names
@@ -184,7 +184,7 @@ def _end_that_keeps_ids(maker: Maker) -> bool:
     """Add an append, so that a snapshot has the final schema, and then an operation that rewrites rows."""
     if not _append_to_main(maker):
         return False
-    name = maker.draw.choice([one for one in ("compact", "delete", "update") if maker.may(one)] or ["compact"])
+    name = maker.draw.choice([one for one in ("compact", "delete", "update") if maker.allows(one)] or ["compact"])
     if name == "compact":
         return maker.add(name)
     made: dict[str, Json] = {"op": name, "filter": maker.filter(), **maker.mode()}

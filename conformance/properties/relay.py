@@ -28,7 +28,7 @@ from conformance.properties.relay_results import Counterexample, Failure, Findin
 from conformance.properties.relay_table import Op, SharedTable
 from conformance.properties.script_maker import Size
 from conformance.properties.script_shrinking import smaller
-from conformance.properties.scripts import make_script, makes_sense
+from conformance.properties.scripts import is_valid_script, make_script
 from conformance.properties.shrinking import smallest
 from conformance.runner.adapter_interface import Adapter
 
@@ -223,7 +223,7 @@ class Relays:
             return tuple(steps), _failure(broken, last.engine, last.operation["op"])
         return None
 
-    def again(self, steps: Sequence[Step]) -> Failure | None:
+    def replay(self, steps: Sequence[Step]) -> Failure | None:
         """Return how the last of some steps fails; None if it does not fail, or an earlier one is not done."""
         folder = Path(tempfile.mkdtemp(prefix="iceberg-relay-"))
         noted = len(self.handovers)
@@ -246,7 +246,7 @@ class Relays:
 
         def fails(candidate: tuple[Step, ...]) -> bool:
             nonlocal failure
-            found = self.again(candidate)
+            found = self.replay(candidate)
             if found is None or (found.kind, found.engine) != (failure.kind, failure.engine) or self.known_as(found):
                 return False
             failure = found
@@ -281,7 +281,7 @@ def _smaller(steps: tuple[Step, ...]) -> Iterator[tuple[Step, ...]]:
             if gone not in (other, last.engine):
                 yield tuple(Step(step.operation, other if step.engine == gone else step.engine) for step in steps)
     marked = {"operations": [{**step.operation, "by": step.engine} for step in steps]}
-    for script in smaller(marked, sensible=lambda one: makes_sense(_unmarked(one))):
+    for script in smaller(marked, sensible=lambda one: is_valid_script(_unmarked(one))):
         made = tuple(Step(_plain(one), one["by"]) for one in script["operations"])
         if made[-1].engine == last.engine and made[-1].operation["op"] == last.operation["op"]:
             yield made

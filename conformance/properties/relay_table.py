@@ -88,7 +88,7 @@ class SharedTable:
         found = None
         if broken.filtered is not None:
             for version in reversed(self.versions):
-                if not version.checks.loses(*broken.filtered, version.model):
+                if not version.checks.reads_wrong_rows(*broken.filtered, version.model):
                     break
                 found = version
         return found

@@ -19,8 +19,8 @@ from conformance.properties.values import (
     SEALED_VALUES,
     Chance,
     constant,
+    partition_transforms,
     predicate_leaves,
-    transforms_of,
     value_pool,
 )
 from conformance.scripts import LeftOpen, RefusedByText, ScriptError
@@ -137,11 +137,11 @@ class ScriptMaker:
         """The branches except main."""
         return [name for name in self.table.branches if name != MAIN]
 
-    def may(self, *words: str) -> bool:
+    def allows(self, *words: str) -> bool:
         """Return whether none of these words is to be left out."""
         return not self.chance.exclude & set(words)
 
-    def happens(self, share: float) -> bool:
+    def draw_bool(self, share: float) -> bool:
         """Draw whether something optional happens; shrinking prefers that it does not."""
         return self.draw.random() < share
 
@@ -151,7 +151,7 @@ class ScriptMaker:
         try:
             self.table = self.table.after(index, op)
         except RefusedByText as error:
-            if not self.may(REFUSED) or (isinstance(error, LeftOpen) and not self.happens(0.5)):
+            if not self.allows(REFUSED) or (isinstance(error, LeftOpen) and not self.draw_bool(0.5)):
                 return False
             self.table = self.table.skipped(index)
         except ScriptError:
@@ -171,7 +171,7 @@ class ScriptMaker:
         dropped = [change["name"] for change in op.get("changes", ()) if change["op"] == "drop"]
         return attrs.evolve(self, table=after, operations=list(self.operations), dropped=[*self.dropped, *dropped])
 
-    def makes_sense_next(self, op: Op) -> bool:
+    def is_valid_next(self, op: Op) -> bool:
         """Return whether the model can follow an operation here."""
         try:
             self.table.after(len(self.operations), op)
@@ -181,23 +181,23 @@ class ScriptMaker:
 
     def create(self) -> None:
         """Add the first operation: a table of any version, with the column ``id`` and others."""
-        versions = [version for version in (2, 3, 1, 3, 2) if self.may(f"v{version}")]
+        versions = [version for version in (2, 3, 1, 3, 2) if self.allows(f"v{version}")]
         self.version = self.draw.choice(versions)
-        required = self.may("required") and self.happens(0.3)
+        required = self.allows("required") and self.draw_bool(0.3)
         columns: list[Op] = [{"id": next(self.ids), "name": "id", "required": required, "type": "long"}]
         for _ in range(self.draw.randint(0, self.size.columns - 1)):
             columns.append(self.new_column(columns))
         spec: list[Op] = []
-        for _ in range(self.draw.choice((0, 0, 1, 1, 2)) if self.may("partition") else 0):
+        for _ in range(self.draw.choice((0, 0, 1, 1, 2)) if self.allows("partition") else 0):
             made = self.new_partition_field(columns, spec)
             spec += [] if made is None else [made]
-        formats = [one for one in ("parquet", "parquet", *FORMATS) if self.may(one)] or ["parquet"]
+        formats = [one for one in ("parquet", "parquet", *FORMATS) if self.allows(one)] or ["parquet"]
         made = {
             "op": "create",
             "format_version": self.version,
             "schema": {"type": "struct", "fields": columns},
             "partition": spec,
-            "sort": self.new_sort(columns, truncates=True) if self.may("sort") and self.happens(0.2) else [],
+            "sort": self.new_sort(columns, truncates=True) if self.allows("sort") and self.draw_bool(0.2) else [],
             "properties": {"write.format.default": self.draw.choice(formats)},
         }
         made["properties"] |= self.some_properties()
@@ -205,8 +205,10 @@ class ScriptMaker:
 
     def some_properties(self) -> dict[str, str]:
         """Some table properties."""
-        every = {name: values for word, some in PROPERTIES.items() if self.may(word) for name, values in some.items()}
-        made = {name: self.draw.choice(values) for name, values in every.items() if self.happens(0.12)}
+        every = {
+            name: values for word, some in PROPERTIES.items() if self.allows(word) for name, values in some.items()
+        }
+        made = {name: self.draw.choice(values) for name, values in every.items() if self.draw_bool(0.12)}
         if made.get("write.delete.format.default") in self.chance.exclude:
             del made["write.delete.format.default"]
         return made
@@ -219,20 +221,20 @@ class ScriptMaker:
         """Draw a column that the table does not have yet, with a name that none of some other columns has."""
         taken = {one["name"] for one in (*self.columns, *beside)}
         names = [name for name in self.dropped if "." not in name and name not in taken]
-        again = names and self.happens(0.3)
+        again = names and self.draw_bool(0.3)
         name, id_ = self.draw.choice(names) if again else self.new_name(taken), next(self.ids)
-        sealed = [kind for kind in (*SEALED_VALUES, *SEALED_PARAMETERIZED) if self.may(kind, kind.partition("(")[0])]
-        if self.version >= 3 and sealed and self.happens(0.1):
+        sealed = [kind for kind in (*SEALED_VALUES, *SEALED_PARAMETERIZED) if self.allows(kind, kind.partition("(")[0])]
+        if self.version >= 3 and sealed and self.draw_bool(0.1):
             kind: Json = self.draw.choice(sealed)
         else:
             kind = self.chance.type(self.ids, version=self.version, nested=0.4, deeper=0.4)
-        required = self.may("required") and kind != "unknown" and self.happens(0.15)
+        required = self.allows("required") and kind != "unknown" and self.draw_bool(0.15)
         return {"id": id_, "name": name, "required": required, "type": kind}
 
     def sources(self, columns: Sequence[Op]) -> list[tuple[str, str]]:
         """Return the columns that specs and sort orders can name, with their types."""
         return [
-            (name, kind) for name, kind in predicate_leaves(columns) if "." not in name or self.may("nested-source")
+            (name, kind) for name, kind in predicate_leaves(columns) if "." not in name or self.allows("nested-source")
         ]
 
     def new_partition_field(self, columns: Sequence[Op], present: Sequence[Op]) -> Op | None:
@@ -242,16 +244,16 @@ class ScriptMaker:
         free = [
             (name, transform)
             for name, kind in self.sources(columns)
-            if self.may("shared-source") or all(name != source for source, _ in taken)
-            for transform in (*transforms_of(kind), "void")
-            if (name, transform.partition("[")[0]) not in taken and self.may(transform.partition("[")[0])
+            if self.allows("shared-source") or all(name != source for source, _ in taken)
+            for transform in (*partition_transforms(kind), "void")
+            if (name, transform.partition("[")[0]) not in taken and self.allows(transform.partition("[")[0])
         ]
         if not free:
             return None
         source, transform = self.draw.choice(free)
-        if transform == "bucket[4]" and self.happens(0.2):
+        if transform == "bucket[4]" and self.draw_bool(0.2):
             transform = "bucket[1]"
-        chosen = f"p{next(self.names)}" if self.may(PARTITION_NAMES) else usual_partition_name(source, transform)
+        chosen = f"p{next(self.names)}" if self.allows(PARTITION_NAMES) else usual_partition_name(source, transform)
         return {"source": source, "transform": transform, "name": chosen}
 
     def new_sort(self, columns: Sequence[Op], *, truncates: bool) -> list[Op]:
@@ -273,9 +275,9 @@ class ScriptMaker:
         ]
 
     def _sort_transform(self, kind: str, *, truncates: bool) -> str:
-        if not self.may("sort-transforms") or not self.happens(0.5):
+        if not self.allows("sort-transforms") or not self.draw_bool(0.5):
             return "identity"
-        able = [one for one in transforms_of(kind) if self.may(one.partition("[")[0])]
+        able = [one for one in partition_transforms(kind) if self.allows(one.partition("[")[0])]
         if kind in ("int", "long") and not truncates:
             able = [one for one in able if not one.startswith("truncate")]
         return self.draw.choice(able) if able else "identity"
@@ -293,7 +295,7 @@ class ScriptMaker:
         if column["name"] == "id":
             return self.key()
         value = self.chance.value(column["type"], required=column["required"])
-        if self.may("orc"):
+        if self.allows("orc"):
             value = _with_near_times(column["type"], value)
         return value if not self._truncated(column) else _without_least(value)
 
@@ -305,7 +307,7 @@ class ScriptMaker:
     def key(self) -> str | None:
         """Draw an id, which rows often share."""
         (required,) = (column["required"] for column in self.columns if column["name"] == "id")
-        is_null = not required and self.happens(self.chance.nulls / 4)
+        is_null = not required and self.draw_bool(self.chance.nulls / 4)
         return None if is_null else str(self.draw.randrange(IDS))
 
     def rows(self, least: int = 1) -> list[Op]:
@@ -314,7 +316,7 @@ class ScriptMaker:
 
     def filter(self, branch: str = MAIN) -> Json:
         """Draw a filter; half of them are on the id, as that is most likely to match some rows and not all."""
-        if not self.happens(0.5):
+        if not self.draw_bool(0.5):
             kind = self.draw.choice(("eq", "lt", "gt-eq", "in"))
             if kind == "in":
                 return {"type": "in", "term": "id", "values": self.draw.sample(range(IDS), 2)}
@@ -328,12 +330,12 @@ class ScriptMaker:
 
     def mode(self) -> Op:
         """Draw the mode of deleting rows."""
-        modes = [mode for mode in MODES if self.may(mode) and (self.version >= 2 or mode == MODES[0])]
+        modes = [mode for mode in MODES if self.allows(mode) and (self.version >= 2 or mode == MODES[0])]
         return {"mode": self.draw.choice(modes)} if modes else {}
 
     def branch(self) -> Op:
         """Draw the branch to write to; mostly main."""
-        wanted = self.branches and self.may("branch-writes") and self.happens(0.3)
+        wanted = self.branches and self.allows("branch-writes") and self.draw_bool(0.3)
         return {"branch": self.draw.choice(self.branches)} if wanted else {}
 
 

@@ -41,7 +41,7 @@ def _append(maker: ScriptMaker) -> Op:
 
 def _overwrite(maker: ScriptMaker) -> Op:
     branch = maker.branch()
-    least = 0 if maker.may("empty-overwrite") else 1
+    least = 0 if maker.allows("empty-overwrite") else 1
     return {"filter": maker.filter(**branch), "rows": maker.rows(least), **branch}
 
 
@@ -57,7 +57,7 @@ def _delete_equal(maker: ScriptMaker) -> Op | None:
     branch = maker.branch()
     chosen = maker.draw.sample(able, maker.draw.randint(1, min(2, len(able))))
     rows = [{one["name"]: maker.value(one) for one in chosen} for _ in range(maker.draw.randint(1, 2))]
-    present = [] if maker.happens(0.4) else maker.table.rows(branch.get("branch", MAIN))
+    present = [] if maker.draw_bool(0.4) else maker.table.rows(branch.get("branch", MAIN))
     if present:
         row = maker.draw.choice(present).read(maker.table.fields)
         rows[0] = {one["name"]: row[one["name"]] for one in chosen}
@@ -80,12 +80,12 @@ def _keyed(maker: ScriptMaker) -> Op:
     ids = maker.draw.sample(range(IDS), maker.draw.randint(1, 3))
     rows = [{**maker.row(), "id": str(number)} for number in ids]
     able = [one["name"] for one in maker.columns if one["name"] != "id" and takes_equality(one["type"])]
-    if not able or not maker.happens(0.2):
+    if not able or not maker.draw_bool(0.2):
         return {"on": ["id"], "rows": rows, **branch}
     name = maker.draw.choice(able)
     present = [row.read(maker.table.fields) for row in maker.table.rows(branch.get("branch", MAIN))]
     for row in rows:
-        alike = [one for one in present if one["id"] == row["id"]] if maker.happens(0.5) else present
+        alike = [one for one in present if one["id"] == row["id"]] if maker.draw_bool(0.5) else present
         row |= {name: maker.draw.choice(alike)[name]} if alike else {}
     return {"on": ["id", name], "rows": rows, **branch}
 
@@ -133,7 +133,11 @@ def _evolving_types(maker: ScriptMaker) -> Iterator[tuple[str, Json]]:
     """Yield the names and types that changes of the schema may name, except as fields of a struct."""
     tops = {one["name"] for one in maker.columns}
     for name, type_, inside in _named_types(maker.columns):
-        if name != "id" and (name in tops or maker.may("evolve-nested")) and (not inside or maker.may("evolve-items")):
+        if (
+            name != "id"
+            and (name in tops or maker.allows("evolve-nested"))
+            and (not inside or maker.allows("evolve-items"))
+        ):
             yield name, type_
 
 
@@ -141,11 +145,11 @@ def _alter_schema(maker: ScriptMaker) -> Op | None:
     changes = _schema_changes(maker)
     if not changes:
         return None
-    while maker.may("several-changes") and maker.happens(0.25):
+    while maker.allows("several-changes") and maker.draw_bool(0.25):
         ahead = maker.ahead({"op": "alter-schema", "changes": changes})
         if ahead is None:
             break
-        again = changes[-1]["op"] == "drop" and maker.happens(0.5)
+        again = changes[-1]["op"] == "drop" and maker.draw_bool(0.5)
         changes += [_added_again(ahead, changes[-1]["name"])] if again else _schema_changes(ahead)
     return {"changes": changes}
 
@@ -158,14 +162,14 @@ def _schema_changes(maker: ScriptMaker) -> list[Op]:
     plain = {name for name, _, inside in _named_types(maker.columns) if not inside}
     for rarer in (plain, tops):
         chosen = [one for one in paths if one[0] not in rarer]
-        if chosen and maker.happens(0.4):
+        if chosen and maker.draw_bool(0.4):
             paths = chosen
             break
     kind = maker.draw.choice(("add", "drop", "rename", "promote", "move", "add", "optional", "default", "swap"))
     if kind == "add" or not paths:
         return [_added(maker)]
     if kind == "swap":
-        return _swapped(maker, paths) if maker.may("several-changes") else []
+        return _swapped(maker, paths) if maker.allows("several-changes") else []
     made = _changed(maker, kind, paths)
     return [] if made is None else [made]
 
@@ -200,7 +204,7 @@ def _changed(maker: ScriptMaker, kind: str, paths: Sequence[tuple[str, Op, Seque
         case "move":
             made["after"] = maker.draw.choice([None, *(other["name"] for other in beside if other is not one)])
         case "default":
-            if not takes_equality(one["type"]) or maker.version < 3 or not maker.may("default"):
+            if not takes_equality(one["type"]) or maker.version < 3 or not maker.allows("default"):
                 return None
             made["default"] = constant(one["type"], maker.chance.value(one["type"], required=True))
         case "optional" if not one["required"]:
@@ -213,16 +217,16 @@ def _changed(maker: ScriptMaker, kind: str, paths: Sequence[tuple[str, Op, Seque
 def _added(maker: ScriptMaker) -> Op:
     column = maker.new_column()
     added = {"op": "add", "name": column["name"], "type": column["type"]}
-    has_default = maker.version >= 3 and maker.may("default") and takes_equality(column["type"])
-    if has_default and maker.happens(0.5):
+    has_default = maker.version >= 3 and maker.allows("default") and takes_equality(column["type"])
+    if has_default and maker.draw_bool(0.5):
         added["default"] = constant(column["type"], maker.chance.value(column["type"], required=True))
-        if maker.may("required") and maker.happens(0.3):
+        if maker.allows("required") and maker.draw_bool(0.3):
             added["required"] = True
     structs = [name for name, type_ in _evolving_types(maker) if _is_struct(type_) and not _in_key(maker, name)]
     tops = {one["name"] for one in maker.columns}
     deeper = [name for name in structs if name not in tops]
-    if structs and maker.may("evolve-nested") and maker.happens(0.4):
-        added["parent"] = maker.draw.choice(deeper if deeper and maker.happens(0.6) else structs)
+    if structs and maker.allows("evolve-nested") and maker.draw_bool(0.4):
+        added["parent"] = maker.draw.choice(deeper if deeper and maker.draw_bool(0.6) else structs)
     return added
 
 
@@ -247,7 +251,7 @@ def _is_struct(type_: Json) -> bool:
 
 def _alter_spec(maker: ScriptMaker) -> Op | None:
     changes = [first] if (first := _spec_change(maker)) else []
-    while changes and maker.may("several-changes") and maker.happens(0.25):
+    while changes and maker.allows("several-changes") and maker.draw_bool(0.25):
         ahead = maker.ahead({"op": "alter-spec", "changes": changes})
         more = None if ahead is None else _spec_change(ahead)
         changes += [] if more is None else [more]
@@ -255,12 +259,12 @@ def _alter_spec(maker: ScriptMaker) -> Op | None:
 
 
 def _spec_change(maker: ScriptMaker) -> Op | None:
-    if not maker.may("partition"):
+    if not maker.allows("partition"):
         return None
     spec = maker.table.partition
-    if spec and maker.happens(0.5):
+    if spec and maker.draw_bool(0.5):
         name = maker.draw.choice(spec)["name"]
-        if maker.may(PARTITION_NAMES) and maker.happens(0.2):
+        if maker.allows(PARTITION_NAMES) and maker.draw_bool(0.2):
             return {"op": "rename", "name": name, "to": f"p{next(maker.names)}"}
         return {"op": "remove", "name": name}
     made = maker.new_partition_field(maker.columns, spec)
@@ -275,16 +279,16 @@ def _sort(maker: ScriptMaker) -> Op:
 
 
 def _upgrade(maker: ScriptMaker) -> Op | None:
-    higher = [version for version in (2, 3) if version > maker.version and maker.may(f"v{version}")]
+    higher = [version for version in (2, 3) if version > maker.version and maker.allows(f"v{version}")]
     return {"format_version": maker.draw.choice(higher)} if higher else None
 
 
 def _properties(maker: ScriptMaker) -> Op | None:
-    formats = [one for one in FORMATS if maker.may(one)]
-    made = {"write.format.default": maker.draw.choice(formats)} if formats and maker.happens(0.5) else {}
+    formats = [one for one in FORMATS if maker.allows(one)]
+    made = {"write.format.default": maker.draw.choice(formats)} if formats and maker.draw_bool(0.5) else {}
     made |= maker.some_properties()
     present = [name for name in maker.table.properties if name not in made and name != "write.format.default"]
-    if present and maker.may("remove-properties") and maker.happens(0.4):
+    if present and maker.allows("remove-properties") and maker.draw_bool(0.4):
         removed = maker.draw.sample(present, maker.draw.randint(1, len(present)))
         return {"remove": removed, "set": made} if made else {"remove": removed}
     return {"set": made} if made else None
@@ -292,7 +296,7 @@ def _properties(maker: ScriptMaker) -> Op | None:
 
 def _reference(prefix: str) -> Callable[[ScriptMaker], Op]:
     def made(maker: ScriptMaker) -> Op:
-        at = {"at": maker.draw.randrange(len(maker.operations))} if maker.happens(0.3) else {}
+        at = {"at": maker.draw.randrange(len(maker.operations))} if maker.draw_bool(0.3) else {}
         return {"name": f"{prefix}{next(maker.names)}", **at}
 
     return made
@@ -303,10 +307,10 @@ _new_branch = _reference("b")
 
 def _fast_forward(maker: ScriptMaker) -> Op | None:
     """Fast-forward main to a branch ahead of it; if there is none, create and write one first."""
-    ahead = [name for name in maker.branches if maker.makes_sense_next({"op": "fast-forward", "to": name})]
+    ahead = [name for name in maker.branches if maker.is_valid_next({"op": "fast-forward", "to": name})]
     if ahead:
         return {"to": maker.draw.choice(ahead)}
-    if not maker.may("branch", "append", "branch-writes") or not maker.take({"op": "branch", **_new_branch(maker)}):
+    if not maker.allows("branch", "append", "branch-writes") or not maker.take({"op": "branch", **_new_branch(maker)}):
         return None
     name = maker.branches[-1]
     written = maker.take({"op": "append", "rows": maker.rows(), "branch": name})
@@ -355,9 +359,9 @@ def forbidden_operation(maker: ScriptMaker) -> Op | None:
     """Draw an operation that a writer must refuse; None if the drawn kind does not apply to the table."""
     column = maker.draw.choice(maker.columns)
     kind = maker.draw.choice(tuple(_FORBIDDEN))
-    if not maker.may(_FORBIDDEN[kind]):
+    if not maker.allows(_FORBIDDEN[kind]):
         return None
-    made = _forbidden_of(maker, kind, column["name"], column["type"])
+    made = _make_forbidden(maker, kind, column["name"], column["type"])
     refused = made is not None and _is_refused(maker.table, len(maker.operations), made)
     return made if refused else None
 
@@ -395,7 +399,7 @@ _FORBIDDEN = {
 """The kinds of forbidden operations, with the operation of each."""
 
 
-def _forbidden_of(maker: ScriptMaker, kind: str, name: str, type_: Json) -> Op | None:
+def _make_forbidden(maker: ScriptMaker, kind: str, name: str, type_: Json) -> Op | None:
     op, row = _FORBIDDEN[kind], maker.row
     tags = list(maker.table.tags)
     sources = [part["source"] for part in maker.table.partition if part["source"] is not None]  # dropped: None
@@ -442,6 +446,6 @@ def _forbidden_of(maker: ScriptMaker, kind: str, name: str, type_: Json) -> Op |
 
 def _after_others(maker: ScriptMaker, op: str, change: Op) -> Op:
     """Return an operation with a change that is refused, sometimes after others that are valid."""
-    first = OPERATION_MAKERS[op](maker) if maker.may("several-changes") and maker.happens(0.4) else None
-    is_valid = first is not None and maker.makes_sense_next({"op": op, **first})
+    first = OPERATION_MAKERS[op](maker) if maker.allows("several-changes") and maker.draw_bool(0.4) else None
+    is_valid = first is not None and maker.is_valid_next({"op": op, **first})
     return {"op": op, "changes": [*(first["changes"] if first is not None and is_valid else ()), change]}

@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterator
 
 from conformance.core.json_types import Json
 from conformance.properties.script_maker import Op
-from conformance.properties.scripts import makes_sense
+from conformance.properties.scripts import is_valid_script
 from conformance.properties.values import simpler_predicates
 from conformance.scripts import ScriptError
 from conformance.scripts.model import check_script
 
 
 def smaller(
-    script: Json, exclude: frozenset[str] = frozenset(), sensible: Callable[[Json], bool] = makes_sense
+    script: Json, exclude: frozenset[str] = frozenset(), sensible: Callable[[Json], bool] = is_valid_script
 ) -> Iterator[Json]:
     """Yield valid scripts with one part less, the smallest first."""
     for candidate in _candidates(script["operations"], exclude):

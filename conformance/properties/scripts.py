@@ -128,10 +128,10 @@ class Maker(ScriptMaker):
 
     def pick(self) -> str:
         """Draw the name of the next operation."""
-        if self.may(REFUSED) and self.table.branches and self.happens(0.1):
+        if self.allows(REFUSED) and self.table.branches and self.draw_bool(0.1):
             return REFUSED
         early = MAIN not in self.table.branches
-        able = [name for name in OPERATIONS if self.may(name) and not (early and name in _LATE)]
+        able = [name for name in OPERATIONS if self.allows(name) and not (early and name in _LATE)]
         unable = self.unsupported_here()
         names = [name for name in able if name not in unable] or able
         places = list(itertools.accumulate(WEIGHTS[name] for name in names))
@@ -172,7 +172,7 @@ def _word(type_: str) -> str:
     return type_ if type_ in VALUES or type_ in WITH_ARGUMENTS else type_.partition("(")[0]
 
 
-def makes_sense(script: Json) -> bool:
+def is_valid_script(script: Json) -> bool:
     """Return whether a script is well-formed and the model can follow it."""
     try:
         parse_script(script)

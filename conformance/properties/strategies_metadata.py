@@ -132,11 +132,11 @@ def _transformed(draw: st.DrawFn, schema: Schema, version: FormatVersion) -> tup
         return UnknownTransform("zorder"), (1, 1)
     transform = draw(TRANSFORMS)
     fit = [column.id for column in schema.fields if _fit(transform, column.type) and not list(children(column.type))]
-    fit = [field_id for field_id in fit if kind(_type_of(schema, field_id)) != "variant"]
+    fit = [field_id for field_id in fit if kind(_column_type(schema, field_id)) != "variant"]
     return (transform, (draw(st.sampled_from(fit)),)) if fit else (Identity(), (1,))
 
 
-def _type_of(schema: Schema, field_id: int) -> Type:
+def _column_type(schema: Schema, field_id: int) -> Type:
     column = schema.find(field_id)
     assert column is not None
     return column.type

@@ -205,7 +205,7 @@ class TableChecks:
         if snapshot is not None:
             self.readings[snapshot] = (written.reading_inputs(ref=name), expected)
 
-    def loses(self, name: str, predicate: Json, model: Table) -> bool:
+    def reads_wrong_rows(self, name: str, predicate: Json, model: Table) -> bool:
         """Return whether a read of a branch or tag with a filter gives wrong rows.
 
         Args:

@@ -343,7 +343,7 @@ def _decimal(unscaled: str, scale: int) -> str:
     return f"{sign}{digits[:-scale]}.{digits[-scale:]}" if scale else f"{sign}{digits}"
 
 
-def transforms_of(kind: str) -> tuple[str, ...]:
+def partition_transforms(kind: str) -> tuple[str, ...]:
     """The transforms of partition fields of a primitive type."""
     if kind in TRANSFORMS:
         return TRANSFORMS[kind]

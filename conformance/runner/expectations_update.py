@@ -98,7 +98,7 @@ def updated(path: Path, run: Run, ids: Collection[str]) -> Update:
             pieces.append(_without(entry, vectors))
             changed += 1
         else:
-            pieces.append(_comment_of(entry.text) if entry is entries[0] and not head.strip() else "")
+            pieces.append(_leading_comment(entry.text) if entry is entries[0] and not head.strip() else "")
             removed += 1
     carried = list(new.carried([entry.deviation for entry in entries]))
     fresh = list(new.fresh())
@@ -132,7 +132,7 @@ def _comments_before(text: str, start: int) -> int:
     return start
 
 
-def _comment_of(text: str) -> str:
+def _leading_comment(text: str) -> str:
     """Return the comment of the first entry, which stays when the entry is removed, as it may be about the file."""
     return "".join(line for line in text.splitlines(keepends=True) if line.startswith("#"))
 

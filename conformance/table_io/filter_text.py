@@ -155,7 +155,7 @@ class _Parser:
             return col(".".join(part.name for part in node.parts))
         raise self.refusal(node, "expected the name of a column")
 
-    def type_of(self, column: ColumnReference) -> Type | None:
+    def column_type(self, column: ColumnReference) -> Type | None:
         if self.case_sensitive:
             found = self.schema.find_name(column.name)
         else:
@@ -163,7 +163,7 @@ class _Parser:
         return None if found is None else found.type
 
     def constant(self, node: exp.Expr, column: ColumnReference) -> Any:
-        type_ = self.type_of(column)
+        type_ = self.column_type(column)
         name = "" if type_ is None else kind(type_)
         match node.unnest():
             case exp.Neg() as negative if isinstance(negative.this, exp.Literal) and not negative.this.is_string:

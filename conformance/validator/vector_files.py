@@ -27,7 +27,7 @@ from spec_ref.statistics.puffin_checks import check_puffin, check_reference
 
 def vector_facts(context: Context, place: Place, file: PuffinFile, kind: str) -> Iterator[Facts]:
     """Yield the positions of a vector; none if it cannot be read, which its own checks report."""
-    mine = _first_of(file, place.data_file)
+    mine = _find_blob(file, place.data_file)
     if mine is None:
         return
     try:
@@ -98,7 +98,7 @@ def vector_findings(context: Context, place: Place, facts: list[Facts], ahead: R
     except SpecError as error:
         yield rated(attrs.evolve(error.violation, file=location))
         return
-    mine = _first_of(file, data_file)
+    mine = _find_blob(file, data_file)
     yield from from_violations((one for one in problems if _concerns(one, file, mine)), file=location)
     if data_file.content_offset is None or data_file.content_size_in_bytes is None:
         return  # reported by the rules over entries
@@ -116,7 +116,7 @@ def vector_findings(context: Context, place: Place, facts: list[Facts], ahead: R
             yield from from_violations([problem], file=place.manifest, under=f"/{place.number}/data_file")
 
 
-def _first_of(file: PuffinFile, data_file: DataFile) -> int | None:
+def _find_blob(file: PuffinFile, data_file: DataFile) -> int | None:
     return next((n for n, blob in enumerate(file.blobs) if blob.offset == data_file.content_offset), None)
 
 

@@ -235,7 +235,7 @@ def _vector_files(targets: list[Path]) -> Iterator[Path]:
         yield from sorted(target.glob("*/*.json")) if target.is_dir() else [target]
 
 
-def _schema_of(files: list[Path]) -> Path:
+def _find_schema(files: list[Path]) -> Path:
     """Return the schema beside the suites of the files, else the one of the tool's vectors."""
     for path in files:
         beside = path.resolve().parent.parent / SCHEMA
@@ -252,7 +252,7 @@ def lint_files(targets: list[Path]) -> list[Finding]:
     files = list(_vector_files(targets))
     if not files:
         return [Finding(str(targets[0]), 1, 1, NO_FILES, fatal=True, of_usage=True)]
-    findings = lint(files, _schema_of(files))
+    findings = lint(files, _find_schema(files))
     if not findings and shipped().resolve() in [target.resolve() for target in targets]:
         findings += uncovered_values(files)
     return findings

@@ -472,7 +472,7 @@ def _write_merged(
     entries: list[ManifestEntry] = []
     stored = []
     for manifest in manifests:
-        read, partition = yield from _entries_of(manifest, files, made)
+        read, partition = yield from _read_entries(manifest, files, made)
         stored.append(partition)
         for entry in read:
             entries += _existing_entry(entry, made.snapshot_id)
@@ -493,7 +493,7 @@ def _bins(manifests: list[ManifestFile], target: int) -> list[list[ManifestFile]
     return bins
 
 
-def _entries_of(
+def _read_entries(
     manifest: ManifestFile, files: MetadataFileCache, made: CommitManifests
 ) -> Steps[tuple[tuple[ManifestEntry, ...], StructType | None]]:
     """Read the entries of a manifest, and the type of their partition tuples.

@@ -119,7 +119,7 @@ def _with_logical_types(footer: bytes, wanted: Sequence[bytes | None]) -> bytes:
     parts, done = [], 0
     for logical in wanted:
         start = reader.at
-        fields = list(_fields_of(reader))
+        fields = list(_read_fields(reader))
         if logical is not None:
             kept = [field for field in fields if field[0] != LOGICAL_TYPE]
             parts += [footer[done:start], _struct(sorted([*kept, (LOGICAL_TYPE, _STRUCT, logical)]))]
@@ -127,7 +127,7 @@ def _with_logical_types(footer: bytes, wanted: Sequence[bytes | None]) -> bytes:
     return b"".join([*parts, footer[done:]])
 
 
-def _fields_of(reader: CompactReader) -> Iterator[Field]:
+def _read_fields(reader: CompactReader) -> Iterator[Field]:
     """The fields of the struct at the position of a reader."""
     for field_id, kind in reader.fields():
         start = reader.at

@@ -68,7 +68,7 @@ def predicate_from_json(json: Json) -> Predicate:
 def _predicate(json: Json, depth: int) -> Predicate:
     if isinstance(json, bool):
         return TRUE if json else FALSE
-    type_ = _type_of(json, "EXP015", "a predicate", depth)
+    type_ = _read_type(json, "EXP015", "a predicate", depth)
     if type_ in _EXPRESSIONS:
         raise spec_error("EXP002", "a value expression is not a predicate", found=type_, path="/type")
     if type_ == "not":
@@ -111,7 +111,7 @@ def _value(json: dict[str, Json], deprecated: bool, name: str, members: tuple[st
     return _member(json, "EXP021", "term", members, _term, depth)
 
 
-def _type_of(json: Json, requirement: str, what: str, depth: int) -> str:
+def _read_type(json: Json, requirement: str, what: str, depth: int) -> str:
     if depth > MAX_DEPTH:
         raise spec_error(requirement, "the expression is nested too deeply", expected=f"{MAX_DEPTH} levels at most")
     if not isinstance(json, dict):
@@ -157,7 +157,7 @@ def _only(json: dict[str, Json], requirement: str, members: tuple[str, ...]) -> 
 def _expression(json: Json, depth: int) -> ValueExpression:
     if not isinstance(json, dict):
         return Literal(json)
-    type_ = _type_of(json, "EXP001", "a value expression", depth)
+    type_ = _read_type(json, "EXP001", "a value expression", depth)
     match type_:
         case "literal":
             return _literal(json, depth)
@@ -245,7 +245,7 @@ def _arguments(json: Json, depth: int) -> tuple[ValueExpression | Predicate, ...
 def _term(json: Json, depth: int) -> ValueExpression:
     if isinstance(json, str):
         return NamedReference(json)
-    type_ = _type_of(json, "EXP021", "a term", depth)
+    type_ = _read_type(json, "EXP021", "a term", depth)
     if type_ == "reference":
         return _member(json, "EXP021", "term", ("type", "term"), _term_name, depth)  # type: ignore[no-any-return]
     if type_ != "transform":

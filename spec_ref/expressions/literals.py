@@ -232,13 +232,13 @@ def unit_range(type_: Any) -> tuple[int, int]:
 
 def _float_around(type_: Type, number: Fraction) -> Any:
     value = math.copysign(math.inf, number) if abs(number) > _LARGEST_DOUBLE else float(number)
-    if math.isfinite(value) and Fraction(value) == number and _is_of(type_, value):
+    if math.isfinite(value) and Fraction(value) == number and _fits_type(type_, value):
         return value
     below = _neighbour(type_, value, number, up=False)
     return _Between(below, _neighbour(type_, value, number, up=True))
 
 
-def _is_of(type_: Type, value: float) -> bool:
+def _fits_type(type_: Type, value: float) -> bool:
     return type_ != FLOAT or _to_binary32(value, up=True) == value
 
 

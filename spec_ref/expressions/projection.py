@@ -133,7 +133,7 @@ def project_leaf(leaf: Leaf, projection: Projection) -> BoundPredicate:
 def _through(leaf: Leaf, field: PartitionField, projection: Projection) -> BoundPredicate | None:
     """Project a leaf through one partition field; None if the field decides nothing about it."""
     transform = field.transform
-    source = _source_of(leaf.term)
+    source = _find_source(leaf.term)
     if isinstance(transform, (Void, UnknownTransform)) or source is None or field.sources != (source.id,):
         return None
     target = BoundReference((field.field_id,), (field.name,), transform.result_type(source.type))
@@ -156,7 +156,7 @@ def _was_truncated(transform: Transform, source: Type) -> bool:
     return isinstance(transform, (Year, Month, Day, Hour)) and not (isinstance(transform, Day) and source == DATE)
 
 
-def _source_of(term: Any) -> BoundReference | None:
+def _find_source(term: Any) -> BoundReference | None:
     """Find the field at the beginning of a chain of transforms."""
     while isinstance(term, BoundTransform):
         term = term.child

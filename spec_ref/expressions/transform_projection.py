@@ -84,12 +84,12 @@ def project_comparison(
         points = [
             point
             for constant in constants
-            for point in _points(_class_of(transform, source, constant), exact=among is strict, tolerate=tolerate)
+            for point in _points(_classify(transform, source, constant), exact=among is strict, tolerate=tolerate)
         ]
-        return _member_of(target, list(dict.fromkeys(points)), among=among)
+        return _build_membership(target, list(dict.fromkeys(points)), among=among)
     if isinstance(transform, Bucket):
         return None
-    return _order_through(operation, _class_of(transform, source, leaf.value), target, strict=strict, tolerate=tolerate)
+    return _order_through(operation, _classify(transform, source, leaf.value), target, strict=strict, tolerate=tolerate)
 
 
 def _points(class_: _Class, *, exact: bool, tolerate: bool) -> tuple[Any, ...]:
@@ -107,7 +107,7 @@ def _points(class_: _Class, *, exact: bool, tolerate: bool) -> tuple[Any, ...]:
     return (value, value + 1) if tolerate and value < 0 else (value,)
 
 
-def _member_of(target: BoundReference, points: list[Any], *, among: bool) -> BoundPredicate | None:
+def _build_membership(target: BoundReference, points: list[Any], *, among: bool) -> BoundPredicate | None:
     if not points:
         return None
     if len(points) == 1:
@@ -142,7 +142,7 @@ def _prefix_through(leaf: Any, transform: Transform, target: BoundReference, *, 
     return BoundComparison(_O.NOT_EQ, target, cut) if strict else None
 
 
-def _class_of(transform: Transform, source: Type, constant: Any) -> _Class:
+def _classify(transform: Transform, source: Type, constant: Any) -> _Class:
     value = transform.apply(source, constant)
     if isinstance(transform, Bucket):
         return _Class(value, least=False, greatest=False)

@@ -143,7 +143,7 @@ def record_writer(kind: RecordOf, version: FormatVersion) -> Writer:
         )
         for row in _written_rows(kind, version)
     )
-    unknown = _unknown_of(kind)
+    unknown = _collect_unknown(kind)
 
     def write(record: Any) -> dict[str, Any]:
         document: dict[str, Any] = dict(kind.constants)
@@ -156,7 +156,7 @@ def record_writer(kind: RecordOf, version: FormatVersion) -> Writer:
     return write
 
 
-def _unknown_of(kind: RecordOf) -> Callable[[Any], dict[str, Any]]:
+def _collect_unknown(kind: RecordOf) -> Callable[[Any], dict[str, Any]]:
     """Collect the unknown properties of a record, as they were read, except those whose name a version defines."""
     if not retains_unknown(kind):
         return lambda _: {}
@@ -318,7 +318,7 @@ def _record_texts(kind: RecordOf, version: FormatVersion) -> ColumnWriter:
     begins = bool(constants) or _is_always_written(table[0])
     if not constants and begins:  # the first member is always present, so it needs no comma before it
         columns = ((table[0], columns[0][1][1:], columns[0][2]), *columns[1:])
-    unknown = _unknown_of(kind)
+    unknown = _collect_unknown(kind)
 
     def texts(records: Sequence[Any]) -> list[str]:
         parts: list[Iterable[str]] = [itertools.repeat("{" + constants)]

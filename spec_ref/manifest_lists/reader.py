@@ -48,7 +48,7 @@ def read_manifest_list(
 
 def _manifests(data: Data, version: FormatVersion) -> Iterator[ManifestFile]:
     container = open_container(data, REQUIREMENT)
-    shape = _shape_of(container.metadata["avro.schema"], version)
+    shape = _find_shape(container.metadata["avro.schema"], version)
     number = 0
     for count, payload in container.payloads():
         for row in shape.decoder.decode_all(count, payload, REQUIREMENT, number):
@@ -68,7 +68,7 @@ class _Shape:
     reader: RowReader
 
 
-def _shape_of(schema: bytes, version: FormatVersion) -> _Shape:
+def _find_shape(schema: bytes, version: FormatVersion) -> _Shape:
     return (_remembered if len(schema) <= LONGEST_REMEMBERED else _new_shape)(schema, version)
 
 

@@ -157,7 +157,7 @@ def mismatches(
     if by_equality:
         if not _may_share_rows(delete, data_file, types):
             yield Mismatch.VALUES
-    elif not _may_be_of(delete, data_file.file_path):
+    elif not _may_reference(delete, data_file.file_path):
         yield Mismatch.DATA_FILE
 
 
@@ -403,7 +403,7 @@ def _may_share(left: TermStats, right: TermStats) -> bool:
     return not (below or above)
 
 
-def _may_be_of(delete: DataFile, path: str) -> bool:
+def _may_reference(delete: DataFile, path: str) -> bool:
     """Whether position deletes or a deletion vector may be of a data file."""
     if delete.referenced_data_file is not None:
         return delete.referenced_data_file == path

@@ -107,7 +107,7 @@ class _Scan:
         if not data:
             return
         deletes = [
-            found for manifest in self._opened(with_deletes, snapshot) for found in self._deletes_of(manifest, specs)
+            found for manifest in self._opened(with_deletes, snapshot) for found in self._scan_deletes(manifest, specs)
         ]
         seen: set[str] = set()
         for manifest in self._opened(data, snapshot):
@@ -147,7 +147,7 @@ class _Scan:
     def _opened(self, selected: list[ManifestFile], snapshot: Snapshot) -> Iterator[Manifest]:
         return read_manifests(selected, self.specs, self.read_file, snapshot.manifest_list)
 
-    def _deletes_of(self, manifest: Manifest, specs: Mapping[int, PartitionSpec]) -> Iterator[ScanDelete]:
+    def _scan_deletes(self, manifest: Manifest, specs: Mapping[int, PartitionSpec]) -> Iterator[ScanDelete]:
         spec_id = manifest.spec_id
         assert spec_id is not None
         for number, entry, left in _live_files(manifest, self.delete_predicate, self.tolerate, data=False):

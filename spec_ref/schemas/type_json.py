@@ -342,16 +342,16 @@ def _read_inner_field(field: NestedField, version: FormatVersion) -> NestedField
     return _read_field(field, version)
 
 
-def _field_of(type_: Converted, post_read: Callable[[NestedField, FormatVersion], NestedField]) -> RecordOf:
+def _field_record(type_: Converted, post_read: Callable[[NestedField, FormatVersion], NestedField]) -> RecordOf:
     scalars: dict[str, Kind] = {"id": INT, "name": STRING_KIND, "required": BOOLEAN, "doc": STRING_KIND}
     kinds = {**scalars, "type": type_, "initial_default": ANY, "write_default": ANY}
     return RecordOf(NestedField, "a field", requirement="JSC006", kinds=kinds, post_read=post_read)
 
 
-FIELD = _field_of(TYPE, _read_field)
+FIELD = _field_record(TYPE, _read_field)
 """A field of a struct, or a column."""
 
-_INNER_FIELD = _field_of(Converted(ANY, _type, type_to_json), _read_inner_field)
+_INNER_FIELD = _field_record(Converted(ANY, _type, type_to_json), _read_inner_field)
 """A field inside of a type, whose depth is checked already."""
 
 

@@ -35,16 +35,16 @@ def expire_snapshots(metadata: TableMetadata, now_ms: int, policy: RetentionPoli
     ids = stays.snapshot_ids
     return evolve(
         metadata,
-        snapshots=_of(metadata.snapshots, ids),
+        snapshots=_retain(metadata.snapshots, ids),
         refs={name: ref for name, ref in metadata.refs.items() if name in stays.refs},
         snapshot_log=remove_expired_entries(metadata.snapshot_log, ids),
-        statistics=_of(metadata.statistics, ids),
-        partition_statistics=_of(metadata.partition_statistics, ids),
+        statistics=_retain(metadata.statistics, ids),
+        partition_statistics=_retain(metadata.partition_statistics, ids),
     )
 
 
 OfSnapshot = TypeVar("OfSnapshot", Snapshot, StatisticsFile, PartitionStatisticsFile)
 
 
-def _of(items: Iterable[OfSnapshot], ids: frozenset[int]) -> tuple[OfSnapshot, ...]:
+def _retain(items: Iterable[OfSnapshot], ids: frozenset[int]) -> tuple[OfSnapshot, ...]:
     return tuple(item for item in items if item.snapshot_id in ids)

@@ -61,7 +61,7 @@ class _Pairs:
     values: tuple[Any, ...] = spec_field("values", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement=LEGACY)
 
 
-def _map_of(value: Kind) -> Converted:
+def _id_map(value: Kind) -> Converted:
     """A map from column ids to values."""
 
     def read(pairs: _Pairs, _: FormatVersion) -> dict[int, Any]:
@@ -98,12 +98,12 @@ class LegacyContentFile:
 
     record_count: int = _required("record-count", LONG)
     file_size_in_bytes: int = _required("file-size-in-bytes", LONG)
-    column_sizes: dict[int, int] | None = _optional("column-sizes", _map_of(LONG))
-    value_counts: dict[int, int] | None = _optional("value-counts", _map_of(LONG))
-    null_value_counts: dict[int, int] | None = _optional("null-value-counts", _map_of(LONG))
-    nan_value_counts: dict[int, int] | None = _optional("nan-value-counts", _map_of(LONG))
-    lower_bounds: dict[int, bytes] | None = _optional("lower-bounds", _map_of(HEXADECIMAL))
-    upper_bounds: dict[int, bytes] | None = _optional("upper-bounds", _map_of(HEXADECIMAL))
+    column_sizes: dict[int, int] | None = _optional("column-sizes", _id_map(LONG))
+    value_counts: dict[int, int] | None = _optional("value-counts", _id_map(LONG))
+    null_value_counts: dict[int, int] | None = _optional("null-value-counts", _id_map(LONG))
+    nan_value_counts: dict[int, int] | None = _optional("nan-value-counts", _id_map(LONG))
+    lower_bounds: dict[int, bytes] | None = _optional("lower-bounds", _id_map(HEXADECIMAL))
+    upper_bounds: dict[int, bytes] | None = _optional("upper-bounds", _id_map(HEXADECIMAL))
     key_metadata: bytes | None = _optional("key-metadata", HEXADECIMAL)
     split_offsets: tuple[int, ...] | None = _optional("split-offsets", ListOf(LONG))
     equality_ids: tuple[int, ...] | None = _optional("equality-ids", ListOf(INT))

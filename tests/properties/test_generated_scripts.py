@@ -13,7 +13,7 @@ from conformance.core.json_types import Json
 from conformance.properties.script_maker import FORMATS, PROPERTIES, Size
 from conformance.properties.script_operations import forbidden_operation
 from conformance.properties.script_shrinking import smaller
-from conformance.properties.scripts import EXCLUDABLE, OPERATIONS, Maker, make_script, makes_sense
+from conformance.properties.scripts import EXCLUDABLE, OPERATIONS, Maker, is_valid_script, make_script
 from conformance.properties.values import ODD_NAMES, SEALED_VALUES, TRANSFORMS, VALUES, WITH_ARGUMENTS, Chance
 from conformance.scripts import RefusedByText, parse_script, script_json
 from conformance.scripts.model import Table, check_script, run_model
@@ -39,7 +39,7 @@ def test_a_seed_makes_the_same_script_for_ever() -> None:
 
 
 def test_scripts_make_sense_and_are_of_the_language() -> None:
-    assert all(makes_sense(script) for script in MANY)
+    assert all(is_valid_script(script) for script in MANY)
     assert all(script_json(parse_script(script))["operations"][0]["op"] == "create" for script in MANY[:50])
 
 
@@ -100,7 +100,7 @@ def test_a_partition_field_without_its_source_is_no_source_to_drop() -> None:
 
 def test_a_script_without_sense_is_reported() -> None:
     script = {"operations": [*_operations(MANY[0]), {"op": "append", "rows": [{"nobody": 1}]}]}
-    assert not makes_sense(script)
+    assert not is_valid_script(script)
 
 
 def test_all_operations_types_transforms_formats_and_versions_are_made() -> None:
@@ -274,6 +274,6 @@ def test_the_size_is_kept() -> None:
 @pytest.mark.parametrize("seed", range(25))
 def test_smaller_scripts_make_sense_and_are_others(seed: int) -> None:
     for candidate in smaller(MANY[seed]):
-        assert makes_sense(candidate)
+        assert is_valid_script(candidate)
         assert candidate != MANY[seed]
         assert len(_operations(candidate)) <= len(_operations(MANY[seed]))

@@ -90,12 +90,12 @@ def test_the_engine_that_breaks_the_table_is_named_with_the_fewest_steps(tmp_pat
 def test_a_relay_is_replayed_from_its_file(tmp_path: Path) -> None:
     found = relays(engine("right"), engine("wrong", without_last_row))
     steps = (Step(CREATE, "right"), Step(APPEND, "wrong"))
-    failure = found.again(steps)
+    failure = found.replay(steps)
     assert failure is not None
     file = save_relay(steps, failure, tmp_path)
     assert read_relay(file, found.engines) == steps
-    assert found.again(read_relay(file, found.engines)) == failure
-    assert found.again((Step(CREATE, "right"), Step(APPEND, "right"))) is None
+    assert found.replay(read_relay(file, found.engines)) == failure
+    assert found.replay((Step(CREATE, "right"), Step(APPEND, "right"))) is None
     assert found.handovers == []
 
 
@@ -141,11 +141,11 @@ def test_what_an_engine_does_alone_is_known_in_a_relay_and_nothing_shrinks_to_it
     found = relays(engine("shy", refusing_by_count), known=(known,))
     one, two = ({**APPEND, "rows": APPEND["rows"][:count]} for count in (1, 2))
     steps = (Step(CREATE, "shy"), Step(one, "shy"))
-    failure = found.again(steps)
+    failure = found.replay(steps)
     assert failure is not None
     assert found.known_as(failure) == "shy-refuses-one-row"
     steps = (Step(CREATE, "shy"), Step(two, "shy"))
-    failure = found.again(steps)
+    failure = found.replay(steps)
     assert failure is not None
     assert found.known_as(failure) == ""
     shrunk, failure = found.shrink(steps, failure)
@@ -249,7 +249,7 @@ def test_rows_that_a_filter_loses_are_the_fault_of_the_engine_since_which_it_doe
         def __init__(self, number: int) -> None:
             self.number = number
 
-        def loses(self, name: str, predicate: object, _model: object) -> bool:
+        def reads_wrong_rows(self, name: str, predicate: object, _model: object) -> bool:
             assert (name, predicate) == ("main", {"type": "is-null", "term": "c2"})
             return self.number in losing
 
@@ -270,7 +270,7 @@ def test_a_refusal_that_changes_the_table_is_another_failure() -> None:
         raise Invalid("no")
 
     steps = (Step(CREATE, "right"), Step(APPEND, "right"), Step(APPEND, "harmful"))
-    failure = relays(engine("right"), engine("harmful", harmful)).again(steps)
+    failure = relays(engine("right"), engine("harmful", harmful)).replay(steps)
     assert failure is not None
     assert failure.kind == "refused and changed"
 

@@ -154,7 +154,7 @@ def list_schema(version: int, columns: Sequence[str] | None = None) -> JsonObjec
     return {"type": "record", "name": "manifest_file", "fields": fields}
 
 
-def columns_of(schema: JsonObject) -> list[JsonObject]:
+def data_file_fields(schema: JsonObject) -> list[JsonObject]:
     """Return the fields of the data file in a manifest's schema."""
     fields: list[JsonObject] = next(one for one in schema["fields"] if one.get("field-id") == 2)["type"]["fields"]
     return fields
@@ -163,7 +163,7 @@ def columns_of(schema: JsonObject) -> list[JsonObject]:
 def column(schema: JsonObject, field_id: int) -> JsonObject:
     """Return the field with an id in an entry, a data file or a list."""
     found = [one for one in schema["fields"] if one.get("field-id") == field_id]
-    return found[0] if found else next(one for one in columns_of(schema) if one.get("field-id") == field_id)
+    return found[0] if found else next(one for one in data_file_fields(schema) if one.get("field-id") == field_id)
 
 
 def keys(

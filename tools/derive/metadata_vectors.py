@@ -108,7 +108,7 @@ def _asked(base: Document, document: Document) -> tuple[str, ...]:
     return tuple(name for name in after if after[name] != before.get(name)) or ASKED
 
 
-def _all_of(document: Document) -> tuple[str, ...]:
+def _select_all(document: Document) -> tuple[str, ...]:
     """Nothing, for everything; of a v1 table without a UUID all the rest, as a reader may give it one."""
     return () if "table-uuid" in document else tuple(canonical(document))
 
@@ -134,7 +134,7 @@ def files() -> Iterator[VectorFile]:
     bases = {case.id: BASES[case.base] for _, case in all_cases()}
     for group, name, codes, document, note in _neighbours():
         version = (document["format-version"],)
-        asked = _asked(bases[name.removesuffix("-valid")], document) if group != "bases" else _all_of(document)
+        asked = _asked(bases[name.removesuffix("-valid")], document) if group != "bases" else _select_all(document)
         args = {"metadata": document, **({"select": list(asked)} if asked else {})}
         form = selected(canonical(document), asked) if asked else canonical(document)
         near_reads.setdefault(group, []).append(

@@ -44,17 +44,17 @@ def keep_inputs(target: Target, folder: Path) -> int:
 def _worth(target: Target, found: list[bytes]) -> list[bytes]:
     """Return the inputs that run lines which no earlier input runs; short ones are tried first."""
     read, kept = target.load(), target.kept()
-    known: set[Line] = set().union(*(lines_of(read, data) for data in kept))
+    known: set[Line] = set().union(*(covered_lines(read, data) for data in kept))
     chosen: list[bytes] = []
     for data in sorted(found, key=lambda one: (len(one), one)):
-        lines = lines_of(read, data)
+        lines = covered_lines(read, data)
         if not lines <= known and len(chosen) < MOST_KEPT:
             known |= lines
             chosen.append(data)
     return chosen
 
 
-def lines_of(read: Callable[[bytes], object], data: bytes) -> set[Line]:
+def covered_lines(read: Callable[[bytes], object], data: bytes) -> set[Line]:
     """Return the lines of the project's code that an input runs."""
     lines: set[Line] = set()
 

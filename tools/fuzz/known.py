@@ -23,14 +23,14 @@ class Known:
     """The area of the engine's known deviations that records it, or the contradiction."""
 
 
-def _kind_of(args: dict[str, Any]) -> str:
+def _type_name(args: dict[str, Any]) -> str:
     type_ = args.get("type", "")
     return type_.partition("(")[0].partition("[")[0] if isinstance(type_, str) else type_["type"]
 
 
 def _ends_in_zeros(args: dict[str, Any]) -> bool:
     """Whether a time has a fraction that ends in zeros, so that a shorter form is permitted."""
-    of_time = _kind_of(args).startswith("time")
+    of_time = _type_name(args).startswith("time")
     return of_time and int.from_bytes(bytes.fromhex(args["bytes"]), "little", signed=True) % 10 == 0
 
 
@@ -41,13 +41,13 @@ def _small(args: dict[str, Any]) -> bool:
 
 def _far(args: dict[str, Any]) -> bool:
     """Whether a date or timestamp is outside of the years 1 to 9999."""
-    days = {"date": 1, "timestamp": 86_400 * 10**6, "timestamptz": 86_400 * 10**6}.get(_kind_of(args))
+    days = {"date": 1, "timestamp": 86_400 * 10**6, "timestamptz": 86_400 * 10**6}.get(_type_name(args))
     number = int.from_bytes(bytes.fromhex(args["bytes"]), "little", signed=True)
     return days is not None and not -719_162 <= number // days <= 2_932_896
 
 
 def _is(kind: str) -> Callable[[dict[str, Any]], bool]:
-    return lambda args: _kind_of(args) == kind
+    return lambda args: _type_name(args) == kind
 
 
 def _width(args: dict[str, Any]) -> int:
@@ -58,13 +58,13 @@ def _width(args: dict[str, Any]) -> int:
 
 def _wraps_around(args: dict[str, Any]) -> bool:
     """Whether the sum of remainder and width may overflow an int."""
-    return _kind_of(args) == "int" and _width(args) > 1 << 30
+    return _type_name(args) == "int" and _width(args) > 1 << 30
 
 
 def _leaves_precision(args: dict[str, Any]) -> bool:
     """Whether truncating a decimal may need more digits than its type has."""
     width = _width(args)
-    if not width or _kind_of(args) != "decimal" or args.get("value") is None:
+    if not width or _type_name(args) != "decimal" or args.get("value") is None:
         return False
     precision, scale = map(int, args["type"].strip("decimal()").split(","))
     unscaled = int(decimal.Decimal(args["value"]).scaleb(scale, decimal.Context(prec=100)))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tools.fuzz import mutations
-from tools.fuzz.target import ROOT, Target, document, files, json_members, refusal, refusing, text_of
+from tools.fuzz.target import ROOT, Target, decode_text, document, files, json_members, refusal, refusing
 
 
 def _metadata() -> Callable[[bytes], object]:
@@ -31,7 +31,7 @@ def _metadata_check() -> Callable[[bytes], object]:
 def _name_mapping() -> Callable[[bytes], object]:
     from spec_ref.schemas.name_mapping import read_name_mapping
 
-    return refusing(lambda data: read_name_mapping(text_of(data)))
+    return refusing(lambda data: read_name_mapping(decode_text(data)))
 
 
 def _legacy() -> Callable[[bytes], object]:
@@ -135,7 +135,7 @@ RESULTS = (
 def _deviations() -> Callable[[bytes], object]:
     from conformance.runner.expectations import read_deviations
 
-    return usage(lambda data: read_deviations(Path("given"), text_of(data)))
+    return usage(lambda data: read_deviations(Path("given"), decode_text(data)))
 
 
 def _entries() -> Iterator[bytes]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tools.fuzz import mutations
-from tools.fuzz.target import Target, asked, document, json_members, refusing, text_of, vectors
+from tools.fuzz.target import Target, asked, decode_text, document, json_members, refusing, vectors
 
 
 @functools.cache
@@ -173,7 +173,7 @@ def _wkb() -> Callable[[bytes], object]:
 def _wkbs() -> Iterator[bytes]:
     from spec_ref.encodings.geo.wkb import wkt_to_wkb
 
-    return map(wkt_to_wkb, map(text_of, _wkts()))
+    return map(wkt_to_wkb, map(decode_text, _wkts()))
 
 
 def _wkts() -> Iterator[bytes]:
@@ -193,13 +193,13 @@ def _wkts() -> Iterator[bytes]:
 def _wkt() -> Callable[[bytes], object]:
     from spec_ref.encodings.geo.wkt import read_wkt, write_wkt
 
-    return refusing(lambda data: write_wkt(read_wkt(text_of(data))))
+    return refusing(lambda data: write_wkt(read_wkt(decode_text(data))))
 
 
 def _json_path() -> Callable[[bytes], object]:
     from spec_ref.encodings.variant.json_path import normalized_path, parse_normalized_path
 
-    return refusing(lambda data: normalized_path(parse_normalized_path(text_of(data))))
+    return refusing(lambda data: normalized_path(parse_normalized_path(decode_text(data))))
 
 
 def _transforms() -> Iterator[bytes]:
@@ -209,7 +209,7 @@ def _transforms() -> Iterator[bytes]:
 def _transform() -> Callable[[bytes], object]:
     from spec_ref.partitioning.transforms import parse_transform
 
-    return refusing(lambda data: str(parse_transform(text_of(data))))
+    return refusing(lambda data: str(parse_transform(decode_text(data))))
 
 
 TARGETS = (

@@ -117,7 +117,7 @@ def refusing(read: Callable[[bytes], object]) -> Callable[[bytes], object]:
     return run
 
 
-def text_of(data: bytes) -> str:
+def decode_text(data: bytes) -> str:
     """Decode any bytes to text."""
     return data.decode("utf-8", "replace")
 

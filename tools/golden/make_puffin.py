@@ -76,7 +76,7 @@ def session(jar: str) -> SparkSession:
     )
 
 
-def files_of(spark: SparkSession, table: str, condition: str) -> list[dict[str, Any]]:
+def read_files_table(spark: SparkSession, table: str, condition: str) -> list[dict[str, Any]]:
     """Return the rows of a table's ``files`` table, with bytes as base64."""
 
     def plain(value: Any) -> Any:
@@ -102,7 +102,7 @@ def local(location: str) -> Path:
     return Path(location.removeprefix("file:").replace("//", "/"))
 
 
-def metadata_of(table: str) -> dict[str, Any]:
+def read_metadata(table: str) -> dict[str, Any]:
     """Return the current metadata of a table."""
     folder = WAREHOUSE.joinpath(*table.split("."), "metadata")
     version = (folder / "version-hint.text").read_text().strip()
@@ -134,7 +134,7 @@ def deletion_vectors(spark: SparkSession, out: Path) -> list[dict[str, Any]]:
         for count in case["rows"]:
             run(spark, log, f"INSERT INTO golden.{name} SELECT id FROM range(0, {count}, 1, 1)")
         run(spark, log, f"DELETE FROM golden.{name} WHERE {case['delete']}")
-        entries = files_of(spark, name, "content = 1")
+        entries = read_files_table(spark, name, "content = 1")
         (location,) = {entry["file_path"] for entry in entries}
         target = f"{case['file']}.puffin"
         shutil.copyfile(local(location), out / target)
@@ -157,7 +157,7 @@ def statistics(spark: SparkSession, out: Path) -> dict[str, Any]:
     log = table(spark, name, STATISTICS_COLUMNS)
     run(spark, log, f"INSERT INTO golden.{name} {STATISTICS_SELECT}")
     run(spark, log, f"CALL golden.system.compute_table_stats(table => '{name}')")
-    metadata = metadata_of(name)
+    metadata = read_metadata(name)
     (stats,) = metadata["statistics"]
     shutil.copyfile(local(stats["statistics-path"]), out / "statistics.stats")
     return {"file": "statistics.stats", "statements": log, "statistics": stats, "schema": metadata["schemas"][-1]}
@@ -179,7 +179,7 @@ def partition_statistics(spark: SparkSession, out: Path) -> dict[str, Any]:
     run(spark, log, f"INSERT INTO golden.{name} SELECT id, 'p1', DATE'2020-01-02' FROM range(0, 6, 1, 1)")
     run(spark, log, f"DELETE FROM golden.{name} WHERE id = 1")
     run(spark, log, f"CALL golden.system.compute_partition_stats(table => '{name}')")
-    metadata = metadata_of(name)
+    metadata = read_metadata(name)
     (stats,) = metadata["partition-statistics"]
     shutil.copyfile(local(stats["statistics-path"]), out / "partitions.parquet")
     return {
@@ -206,10 +206,10 @@ def data_files(spark: SparkSession, out: Path) -> list[dict[str, Any]]:
         }
         log = table(spark, name, METRICS_COLUMNS, **properties)
         run(spark, log, f"INSERT INTO golden.{name} {METRICS_SELECT}")
-        (entry,) = files_of(spark, name, "content = 0")
+        (entry,) = read_files_table(spark, name, "content = 0")
         target = f"metrics.{format_}"
         shutil.copyfile(local(entry["file_path"]), out / target)
-        made.append({"file": target, "statements": log, "entry": entry, "schema": metadata_of(name)["schemas"][-1]})
+        made.append({"file": target, "statements": log, "entry": entry, "schema": read_metadata(name)["schemas"][-1]})
     return made
 
 

@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from tools.golden.make_tables_kit import golden, list_of, map_of, struct
+from tools.golden.make_tables_kit import golden, list_type, map_type, struct
 from tools.golden.make_tables_spark import JavaTable, Session, SparkTable
 from tools.golden.make_tables_types import FOR_ORC
 
@@ -63,8 +63,8 @@ def _nested_evolved(name: str, format_: str) -> None:
             {
                 "id": "long",
                 "point": struct((5, "x", "int"), (6, "y", "int"), (7, "z", "int")),
-                "items": list_of(8, struct((9, "name", "string"), (10, "n", "int"))),
-                "props": map_of(11, "string", 12, struct((13, "v", "float"))),
+                "items": list_type(8, struct((9, "name", "string"), (10, "n", "int"))),
+                "props": map_type(11, "string", 12, struct((13, "v", "float"))),
             },
             write_format_default=format_,
         )
@@ -86,8 +86,8 @@ def _nested_evolved(name: str, format_: str) -> None:
         ):
             table.sql(f"ALTER TABLE {{t}} {statement}")
         table.columns["point"] = struct((14, "z", "string"), (5, "x", "long"), (6, "why", "int"))
-        table.columns["items"] = list_of(8, struct((9, "name", "string"), (10, "n", "long"), (15, "more", "double")))
-        table.columns["props"] = map_of(11, "string", 12, struct((13, "v", "double"), (16, "w", "boolean")))
+        table.columns["items"] = list_type(8, struct((9, "name", "string"), (10, "n", "long"), (15, "more", "double")))
+        table.columns["props"] = map_type(11, "string", 12, struct((13, "v", "double"), (16, "w", "boolean")))
         for row in table.rows:
             if row["point"] is not None:
                 row["point"] = {"z": None, "x": row["point"]["x"], "why": row["point"]["y"]}
@@ -119,8 +119,8 @@ def _new_struct(name: str, format_: str) -> None:
             row["point"] = row["point"] and {"y": None}
         table.sql("ALTER TABLE {t} ADD COLUMNS (whole struct<a: int>, some array<int>, pairs map<string, int>)")
         table.added("whole", struct((6, "a", "int")))
-        table.added("some", list_of(8, "int"))
-        table.added("pairs", map_of(10, "string", 11, "int"))
+        table.added("some", list_type(8, "int"))
+        table.added("pairs", map_type(10, "string", 11, "int"))
         made = session.spark.table(table.t).schema.fieldNames()
         assert made == list(table.columns), made
         table.insert((4, {"y": 4}, {"a": 5}, [6], [("k", 7)]))
@@ -212,7 +212,7 @@ def _nested_defaults(name: str, format_: str) -> None:
         columns = {
             "id": "long",
             "point": struct((4, "x", "int")),
-            "items": list_of(5, struct((6, "n", "int"))),
+            "items": list_type(5, struct((6, "n", "int"))),
         }
         table.make(columns)
         table.append(format_, (1, {"x": 1}, [{"n": 1}, None]), (2, None, []), (3, {"x": None}, None))
@@ -227,7 +227,7 @@ def _nested_defaults(name: str, format_: str) -> None:
             row["point"] = row["point"] and {**row["point"], "y": 7}
             row["items"] = row["items"] and [item and {**item, "m": 8} for item in row["items"]]
         table.columns["point"] = struct((4, "x", "int"), (7, "y", "int"))
-        table.columns["items"] = list_of(5, struct((6, "n", "int"), (8, "m", "int")))
+        table.columns["items"] = list_type(5, struct((6, "n", "int"), (8, "m", "int")))
         table.added("must", "int", value=9)
         table.append(format_, (4, {"x": 4, "y": None}, [{"n": 4, "m": None}], 4))
         table.mark("with defaults")
@@ -297,8 +297,8 @@ def _mapped(name: str, format_: str) -> None:
                 "id": "int",
                 "data": "string",
                 "point": inside,
-                "items": list_of(8, "int"),
-                "props": map_of(9, "string", 10, "int"),
+                "items": list_type(8, "int"),
+                "props": map_type(9, "string", 10, "int"),
             },
             write_format_default=format_,
         )

@@ -11,7 +11,7 @@ from typing import Any
 
 from tools.derive import avro, variant
 from tools.golden.make_tables_arrow import ENGINE, ArrowTable
-from tools.golden.make_tables_kit import golden, list_of, map_of, struct
+from tools.golden.make_tables_kit import golden, list_type, map_type, struct
 
 FORMATS = ("parquet", "orc", "avro")
 
@@ -27,8 +27,8 @@ def _unknown(_session: None) -> None:
         "id": "long",
         "nothing": "unknown",
         "point": struct((6, "x", "unknown"), (7, "y", "int")),
-        "items": list_of(8, "unknown"),
-        "props": map_of(9, "string", 10, "unknown"),
+        "items": list_type(8, "unknown"),
+        "props": map_type(9, "string", 10, "unknown"),
     }
     about = "columns of numbers in the file of a table where they are of type unknown"
     table = ArrowTable("arrow-unknown-stored", about, columns, version=3, last=10)

@@ -55,12 +55,12 @@ def struct(*fields: tuple[int, str, Any]) -> dict[str, Any]:
     }
 
 
-def list_of(element_id: int, element: Any) -> dict[str, Any]:
+def list_type(element_id: int, element: Any) -> dict[str, Any]:
     """Return a list type of optional elements."""
     return {"type": "list", "element-id": element_id, "element-required": False, "element": element}
 
 
-def map_of(key_id: int, key: Any, value_id: int, value: Any) -> dict[str, Any]:
+def map_type(key_id: int, key: Any, value_id: int, value: Any) -> dict[str, Any]:
     """Return a map type of optional values."""
     ids = {"key-id": key_id, "value-id": value_id}
     return {"type": "map", **ids, "key": key, "value": value, "value-required": False}

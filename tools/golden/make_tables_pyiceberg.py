@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
 
-from tools.golden.make_tables_kit import Table, golden, list_of, map_of, struct
+from tools.golden.make_tables_kit import Table, golden, list_type, map_type, struct
 
 ENGINE = "pyiceberg"
 
@@ -135,8 +135,8 @@ def _py_nested(_session: None) -> None:
         {
             "id": "long",
             "point": struct((5, "x", "double"), (6, "y", "long")),
-            "tags": list_of(7, "string"),
-            "props": map_of(8, "string", 9, "int"),
+            "tags": list_type(7, "string"),
+            "props": map_type(8, "string", 9, "int"),
         }
     )
     table.append(

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from tools.derive import variant
-from tools.golden.make_tables_kit import golden, list_of, map_of, struct
+from tools.golden.make_tables_kit import golden, list_type, map_type, struct
 from tools.golden.make_tables_spark import JavaTable, Session, SparkTable
 
 PRIMITIVES: dict[str, Any] = {
@@ -153,10 +153,10 @@ POINT = struct((5, "x", "double"), (6, "y", "long"))
 NESTED = {
     "id": "long",
     "point": POINT,
-    "tags": list_of(7, "string"),
-    "props": map_of(8, "string", 9, "int"),
+    "tags": list_type(7, "string"),
+    "props": map_type(8, "string", 9, "int"),
 }
-DEEP = list_of(10, struct((11, "name", "string"), (12, "counts", map_of(13, "int", 14, list_of(15, "long")))))
+DEEP = list_type(10, struct((11, "name", "string"), (12, "counts", map_type(13, "int", 14, list_type(15, "long")))))
 
 
 def _nested(name: str, version: int, format_: str) -> None:
@@ -183,13 +183,13 @@ def _nested(name: str, version: int, format_: str) -> None:
 
 def _renumbered() -> Any:
     """Return the deep column with the ids that a new table assigns: columns first, then nested fields, in order."""
-    return list_of(11, struct((12, "name", "string"), (13, "counts", map_of(14, "int", 15, list_of(16, "long")))))
+    return list_type(11, struct((12, "name", "string"), (13, "counts", map_type(14, "int", 15, list_type(16, "long")))))
 
 
 _NESTED_IDS = {
     "point": struct((6, "x", "double"), (7, "y", "long")),
-    "tags": list_of(8, "string"),
-    "props": map_of(9, "string", 10, "int"),
+    "tags": list_type(8, "string"),
+    "props": map_type(9, "string", 10, "int"),
 }
 NESTED |= _NESTED_IDS
 

@@ -156,7 +156,7 @@ def pyiceberg_table(made: Tables, version: int) -> tuple[Any, str]:
     return table, f"SqlCatalog.create_table(format-version={version}, partition identity(name))"
 
 
-def writer_of(engine: str) -> Callable[..., None]:
+def find_writer(engine: str) -> Callable[..., None]:
     """Return the function of an engine that writes its tables."""
     path = ENGINES / engine.replace("-", "_") / "golden_writer.py"
     if not path.is_file():
@@ -170,4 +170,4 @@ def writer_of(engine: str) -> Callable[..., None]:
 
 
 if __name__ == "__main__":
-    writer_of(sys.argv[1])(sys.modules["__main__"], *sys.argv[2:])
+    find_writer(sys.argv[1])(sys.modules["__main__"], *sys.argv[2:])

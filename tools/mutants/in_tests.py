@@ -47,10 +47,10 @@ def fails(mutant: Mutant | None, killer: str, seconds: int = 600) -> bool:
 
 
 def _begin() -> None:
-    from tools.mutants.killing import in_place_of
+    from tools.mutants.killing import replace_in_process
 
     fields = json.loads(os.environ[VARIABLE])
-    in_place_of(Mutant(**{**fields, "codes": tuple(fields["codes"])}), patches=False)
+    replace_in_process(Mutant(**{**fields, "codes": tuple(fields["codes"])}), patches=False)
 
 
 if VARIABLE in os.environ:

@@ -96,13 +96,13 @@ def dies(preloaded: Preloaded, mutant: Mutant, killer: str, function: str | None
 
 def _try(preloaded: Preloaded, mutant: Mutant, cases: Iterable[str], function: str | None) -> str | None:
     quiet()
-    in_place_of(mutant, patches=function is not None)
+    replace_in_process(mutant, patches=function is not None)
     judges = Judges(preloaded)
     importlib.import_module(mutant.module)
     return failing(judges, cases)
 
 
-def in_place_of(mutant: Mutant, *, patches: bool = True) -> None:
+def replace_in_process(mutant: Mutant, *, patches: bool = True) -> None:
     """Replace the module of a mutant by the mutant, in this process.
 
     Args:

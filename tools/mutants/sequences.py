@@ -23,7 +23,7 @@ from conformance.core.json_types import Json
 from conformance.properties.script_shrinking import smaller_or_refused
 from conformance.properties.shrinking import smallest
 from tools.forked_process import BROKEN, DONE, HANGS, run_forked
-from tools.mutants.killing import in_place_of
+from tools.mutants.killing import replace_in_process
 from tools.mutants.mutant import HERE, SEQUENCES, Mutant, load
 
 KILLERS = HERE / "sequences_killers.json"
@@ -105,7 +105,7 @@ def search(mutant: Mutant, seeds: Iterable[int] = range(SEEDS)) -> Json:
 def _begin(mutant: Mutant | None) -> None:
     os.fsync = lambda fd: None
     if mutant is not None:
-        in_place_of(mutant)
+        replace_in_process(mutant)
         importlib.import_module(mutant.module)
 
 

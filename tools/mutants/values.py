@@ -102,13 +102,13 @@ def _lone_surrogates() -> bool:
     from spec_ref.encodings.puffin.file import write_puffin
     from spec_ref.schemas.type_json import type_from_json
 
-    def struct_of(**members: str) -> Any:
+    def parse_struct(**members: str) -> Any:
         field = {"id": 1, "name": "a", "required": False, "type": "int", **members}
         return type_from_json({"type": "struct", "fields": [field]})
 
     return (
-        struct_of(doc="b") is not None
-        and all(refused(lambda one=one: struct_of(**{one: LONE}), "TYP021") for one in ("name", "doc"))  # type: ignore[misc]
+        parse_struct(doc="b") is not None
+        and all(refused(lambda one=one: parse_struct(**{one: LONE}), "TYP021") for one in ("name", "doc"))  # type: ignore[misc]
         and refused(lambda: write_puffin([], properties={"a": LONE}), "PUF006")
     )
 

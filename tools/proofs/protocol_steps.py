@@ -228,7 +228,7 @@ class _Run:
             if unseen is not None:
                 answer = unseen[0]
                 continue
-            place = place_of(code)
+            place = describe_place(code)
             # Another run has taken the same steps up to the last of the answers that are given.
             if len(self.taken) >= len(self.chosen):
                 self.steps.append(attrs.evolve(label, source=source, target=place))
@@ -416,10 +416,10 @@ class _Run:
             content.snapshots[:-1] == loaded.snapshots
             and made.parent_snapshot_id == parent
             and made.sequence_number == loaded.last_sequence_number + 1
-            and self.is_list_of(made)
+            and self.is_written_for(made)
         )
 
-    def is_list_of(self, made: Snapshot) -> bool:
+    def is_written_for(self, made: Snapshot) -> bool:
         """Whether the manifest list of a snapshot was written for it, on the parent that it has."""
         listed = self.places.get(made.manifest_list or "")
         return (
@@ -437,7 +437,7 @@ def frames(code: Any) -> Iterator[types.FrameType]:
         code = code.gi_yieldfrom
 
 
-def place_of(code: Any) -> str:
+def describe_place(code: Any) -> str:
     """Where the code is: each function that is being run, with the line."""
     return " > ".join(f"{one.f_code.co_name}:{one.f_lineno}" for one in frames(code))
 

@@ -26,8 +26,8 @@ from tools.proofs.symbols import (
     SymbolicInt,
     SymbolicText,
     alike,
+    code_units,
     int_term,
-    units_of,
 )
 
 SYMBOLIC = SymbolicInt, SymbolicText, SymbolicBytes, SymbolicDecimal, SymbolicFloat, SymbolicBool
@@ -65,7 +65,7 @@ def _same_value(left: Any, right: Any) -> Any:
     if isinstance(left, int) and isinstance(right, int):
         return int_term(left) == int_term(right)
     if isinstance(left, str | bytes) and isinstance(right, str | bytes):
-        return alike(units_of(left), units_of(right))
+        return alike(code_units(left), code_units(right))
     if isinstance(left, tuple) and isinstance(right, tuple) and len(left) == len(right):
         return z3.And(*map(_same_value, left, right))
     if isinstance(left, str) or isinstance(right, str):
@@ -90,7 +90,7 @@ def rising(name: str, argument: Any) -> Any:
     return SymbolicInt(result)
 
 
-def months_of(days: Any) -> Any:
+def arbitrary_months(days: Any) -> Any:
     """Replace the calendar's months by an arbitrary function from days to months that never decreases.
 
     Separate theorems about the calendar say that its months never decrease, and fit an int for every day of a date.
@@ -113,12 +113,12 @@ def floor(original: Callable[..., Any]) -> Callable[[Any, Any], Any]:
 
 
 def civil_from_days(original: Callable[..., Any]) -> Callable[[Any], Any]:
-    """Return the calendar date of any day, by `months_of`; no caller uses the day of the month."""
+    """Return the calendar date of any day, by `arbitrary_months`; no caller uses the day of the month."""
 
     def stand_in(days: Any) -> Any:
         if not isinstance(days, SymbolicInt):
             return original(days)
-        months = months_of(days)
+        months = arbitrary_months(days)
         return 1970 + months // 12, months % 12 + 1, None
 
     return stand_in

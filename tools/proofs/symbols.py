@@ -199,7 +199,7 @@ class SymbolicInt(int):
 # Strings and bytes of some length, whose code points or bytes are any
 
 
-def units_of(value: Any) -> tuple[Any, ...]:
+def code_units(value: Any) -> tuple[Any, ...]:
     """Return the terms of the code points of a string or of the bytes of a binary."""
     if isinstance(value, SymbolicText | SymbolicBytes):
         return tuple(map(int_term, value.units))
@@ -241,26 +241,26 @@ class _Sequence:
         return self.units[slice(place.start, stop)]
 
     def __lt__(self, other: Any) -> Any:
-        return SymbolicBool(before(units_of(self), units_of(other), same=False))
+        return SymbolicBool(before(code_units(self), code_units(other), same=False))
 
     def __le__(self, other: Any) -> Any:
-        return SymbolicBool(before(units_of(self), units_of(other), same=True))
+        return SymbolicBool(before(code_units(self), code_units(other), same=True))
 
     def __gt__(self, other: Any) -> Any:
-        return SymbolicBool(before(units_of(other), units_of(self), same=False))
+        return SymbolicBool(before(code_units(other), code_units(self), same=False))
 
     def __ge__(self, other: Any) -> Any:
-        return SymbolicBool(before(units_of(other), units_of(self), same=True))
+        return SymbolicBool(before(code_units(other), code_units(self), same=True))
 
     def __eq__(self, other: object) -> Any:
         if not isinstance(other, str | bytes):
             return False
-        return SymbolicBool(alike(units_of(self), units_of(other)))
+        return SymbolicBool(alike(code_units(self), code_units(other)))
 
     def __ne__(self, other: object) -> Any:
         if not isinstance(other, str | bytes):
             return True
-        return SymbolicBool(z3.Not(alike(units_of(self), units_of(other))))
+        return SymbolicBool(z3.Not(alike(code_units(self), code_units(other))))
 
     def __hash__(self) -> int:
         return 0
@@ -280,7 +280,7 @@ class _Sequence:
 
     def startswith(self, prefix: Any) -> Any:
         """Whether the value begins with a prefix."""
-        return SymbolicBool(alike(units_of(self)[: len(prefix)], units_of(prefix)))
+        return SymbolicBool(alike(code_units(self)[: len(prefix)], code_units(prefix)))
 
     def rstrip(self, unit: Any) -> Any:
         """Return the sequence without trailing units of one value; the path forks for every number of them."""

@@ -24,14 +24,14 @@ from spec_ref.schemas.schema import SCHEMA, Schema
 
 
 @lru_cache(maxsize=256)
-def _schema_of(text: str) -> Schema:
+def _parse_schema(text: str) -> Schema:
     schema = reader(SCHEMA, V3, "JSC006")(parse_json(text.encode()))
     assert isinstance(schema, Schema)
     return schema
 
 
 def _schema(args: Arguments) -> Schema:
-    return _schema_of(dump_json(args["schema"]))
+    return _parse_schema(dump_json(args["schema"]))
 
 
 def _spec(args: Arguments) -> PartitionSpec:

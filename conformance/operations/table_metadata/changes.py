@@ -25,7 +25,7 @@ from spec_ref.schemas.schema import FIELDS, Schema
 from spec_ref.schemas.type_json import type_from_json, type_to_json
 
 
-def _default_of(type_: Any, default: Any) -> Any:
+def _parse_default(type_: Any, default: Any) -> Any:
     """Parse a default value in JSON as a schema parses it, given its type in JSON."""
     field = {"id": 1, "name": "f", "required": False, "type": type_, "write-default": default}
     return reader(FIELDS, V3)([field])[0].write_default
@@ -78,7 +78,7 @@ def column_change(schema: Schema, change: Json) -> Change:
     match change["op"]:
         case "add":
             type_ = type_from_json(change["type"])
-            default = _default_of(change["type"], change.get("default"))
+            default = _parse_default(change["type"], change.get("default"))
             required = change.get("required", False)
             return AddColumn(change["name"], type_, change.get("parent"), required, change.get("doc"), default)
         case "drop":
@@ -95,4 +95,4 @@ def column_change(schema: Schema, change: Json) -> Change:
             column = schema.find_name(change["name"])
             if column is None:
                 return SetWriteDefault(change["name"], None)  # it is refused later, as the schema has no such field
-            return SetWriteDefault(change["name"], _default_of(type_to_json(column.type), change["default"]))
+            return SetWriteDefault(change["name"], _parse_default(type_to_json(column.type), change["default"]))

@@ -36,9 +36,9 @@ class FileSystemStore(LocalFiles):
         may have been deleted as old metadata.
         """
         version = self._highest()
-        return None if version == 0 else self._file_of(version)
+        return None if version == 0 else self._find_file(version)
 
-    def _file_of(self, version: int) -> str | None:
+    def _find_file(self, version: int) -> str | None:
         for compressed in (False, True):
             name = file_system_name(version, compressed=compressed)
             if (local_path(self.directory) / name).exists():
@@ -63,7 +63,7 @@ class FileSystemStore(LocalFiles):
         version = metadata_version(target)
         if self._highest() != version - 1:
             return Swap.REFUSED
-        if self._file_of(version) is not None or not self.create(new, target):
+        if self._find_file(version) is not None or not self.create(new, target):
             return Swap.REFUSED
         with suppress(OSError):  # the swap is done, and readers search upward from a hint that is too low
             self.write(f"{self.directory}/{HINT}", str(version).encode())

@@ -156,9 +156,9 @@ class ObjectStore:
     def read_pointer(self) -> str | None:
         """Return the metadata file of the highest version."""
         version = max(self._versions(), default=0)
-        return None if version == 0 else self._file_of(version)
+        return None if version == 0 else self._find_file(version)
 
-    def _file_of(self, version: int) -> str | None:
+    def _find_file(self, version: int) -> str | None:
         for compressed in (False, True):
             path = f"{self.directory}/{file_system_name(version, compressed=compressed)}"
             if self._ask("HEAD", self._key(path), 200, 404).status == 200:

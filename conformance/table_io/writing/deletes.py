@@ -208,10 +208,10 @@ def earlier_positions(task: FileScanTask, deletes: DeleteFiles) -> Positions:
 def own_deletes(task: FileScanTask) -> list[DataFile]:
     """Return the delete files and vectors that only have deletes of the task's data file (DEL003, DEL016)."""
     path = task.data_file.file_path
-    return [delete.data_file for delete in task.deletes if _is_of(delete.data_file, path)]
+    return [delete.data_file for delete in task.deletes if _is_scoped_to(delete.data_file, path)]
 
 
-def _is_of(delete: DataFile, path: str) -> bool:
+def _is_scoped_to(delete: DataFile, path: str) -> bool:
     if delete.content is not FileContent.POSITION_DELETES:
         return False
     if delete.referenced_data_file is not None:

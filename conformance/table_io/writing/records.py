@@ -109,11 +109,11 @@ def write_rows(files: NewFiles, plan: WritePlan, rows: Iterable[Named], task: st
     added: list[NewFile] = []
     for partition, own in split_by_partition(plan.spec, plan.schema, made):
         ordered = own if plan.order.order_id == UNSORTED_ID else sort_rows(plan.order, plan.schema, own)
-        added += _files_of(files, plan, partition, ordered, names)
+        added += _write_files(files, plan, partition, ordered, names)
     return added
 
 
-def _files_of(
+def _write_files(
     files: NewFiles, plan: WritePlan, partition: Values, rows: Sequence[Values], names: Iterator[str]
 ) -> Iterator[NewFile]:
     """Write the rows of a partition to files, each of which is finished when it has the target size."""
@@ -336,7 +336,7 @@ def _deleted_by_equality(
         keys = [written_row(own.schema.fields, row) for row in rows]
         distinct = list({value_key(own.struct, key): key for key in reversed(keys)}.values())[::-1]
         name = f"{TASK}-{plan.write_id}-{own.spec.spec_id}-{number:05d}-deletes"
-        pieces.added += _files_of(files, own, partition, distinct, iter([name]))
+        pieces.added += _write_files(files, own, partition, distinct, iter([name]))
     return pieces
 
 
@@ -372,7 +372,7 @@ def _for_each_partition(source: Source, plan: WritePlan, keys: Sequence[Named], 
     rows = [written_row(plan.schema.fields, key) for key in keys]
     for number, partition in enumerate(partitions.values()):
         name = f"{TASK}-{plan.write_id}-{plan.spec.spec_id}-{number:05d}-deletes"
-        yield from _files_of(files, plan, partition, rows, iter([name]))
+        yield from _write_files(files, plan, partition, rows, iter([name]))
 
 
 def update(

@@ -72,7 +72,7 @@ def read_position_deletes(batches: Iterable[pa.RecordBatch]) -> Deleted:
     for batch in batches:
         for path, positions in _by_path(batch):
             found.setdefault(path, []).append(positions)
-    return {path: _set_of(parts) for path, parts in found.items()}
+    return {path: _sort_unique(parts) for path, parts in found.items()}
 
 
 def _by_path(batch: pa.RecordBatch) -> Iterator[tuple[str, Positions]]:
@@ -89,7 +89,7 @@ def _by_path(batch: pa.RecordBatch) -> Iterator[tuple[str, Positions]]:
     yield from zip(encoded.dictionary.to_pylist(), np.split(positions[order], ends[:-1]), strict=True)
 
 
-def _set_of(parts: list[Positions]) -> Positions:
+def _sort_unique(parts: list[Positions]) -> Positions:
     """Sort positions and drop repetitions; positions that are sorted already, as they should be, are kept."""
     joined = parts[0] if len(parts) == 1 else np.concatenate(parts)
     return joined if (joined[1:] > joined[:-1]).all() else np.unique(joined)
@@ -105,4 +105,4 @@ def merge_deletes(deletes: Iterable[Deleted], path: str) -> PositionSet:
     Returns:
         The positions.
     """
-    return PositionSet(_set_of([file.get(path, NONE) for file in deletes] or [NONE]))
+    return PositionSet(_sort_unique([file.get(path, NONE) for file in deletes] or [NONE]))

@@ -155,7 +155,7 @@ class EncodedEntryColumns(EncodedFields):
         length = self._length if rows is None else len(rows)
         values = np.zeros(length, np.int64)
         valid = np.zeros(length, np.bool_)
-        for files, column in self._entries_of(attribute, field_id, rows):
+        for files, column in self._find_entries(attribute, field_id, rows):
             assert isinstance(column, NumberColumn)
             values[files], valid[files] = column.values, True
         return Nullable(values, valid)
@@ -191,7 +191,7 @@ class EncodedEntryColumns(EncodedFields):
         part = np.zeros(length, np.int64)
         valid = np.zeros(length, np.bool_)
         data: list[bytes] = []
-        for files, column in self._entries_of(attribute, field_id, rows):
+        for files, column in self._find_entries(attribute, field_id, rows):
             assert isinstance(column, BytesColumn)
             if not data or data[-1] is not column.data:
                 data.append(column.data)
@@ -199,7 +199,7 @@ class EncodedEntryColumns(EncodedFields):
             part[files], valid[files] = len(data) - 1, True
         return Bounds(tuple(data), part, offsets, lengths, valid)
 
-    def _entries_of(self, attribute: str, field_id: int, rows: Rows | None) -> Iterator[tuple[Rows, DecodedColumn]]:
+    def _find_entries(self, attribute: str, field_id: int, rows: Rows | None) -> Iterator[tuple[Rows, DecodedColumn]]:
         """Find the entries of maps with a key: the files that have it, as indexes of ``rows``, and their values."""
         swapped = self._swapped(attribute)
         start = 0
@@ -214,9 +214,9 @@ class EncodedEntryColumns(EncodedFields):
                 known, values = split_nulls(found[1])
                 yield (found[0] if known is None else found[0][known]) + here, values
                 continue
-            yield from self._pairs_of(column if mine is None else column.take(mine), field_id, swapped, here)
+            yield from self._find_pairs(column if mine is None else column.take(mine), field_id, swapped, here)
 
-    def _pairs_of(
+    def _find_pairs(
         self, column: DecodedColumn, field_id: int, swapped: int, here: int
     ) -> Iterator[tuple[Rows, DecodedColumn]]:
         holders, maps = split_nulls(column)

@@ -220,13 +220,13 @@ class ManifestColumns(EncodedEntryColumns):
         inherited = {self._places.get(_ENTRY[name].id or 0): name for name in _INHERITED}
         for place, field in enumerate(batch.fields):
             if place in inherited:
-                fields.append(_column_of(getattr(self, inherited[place]), rows + start))
+                fields.append(_nullable_column(getattr(self, inherited[place]), rows + start))
             elif place == at and isinstance(field, RecordColumn):
                 row_id = self._file_places.get(_FILE["first_row_id"].id or 0)
                 inner = [
                     NullColumn(len(rows))
                     if number in left_out
-                    else _column_of(self.first_row_id, rows + start)
+                    else _nullable_column(self.first_row_id, rows + start)
                     if number == row_id
                     else one.take(rows)
                     for number, one in enumerate(field.fields)
@@ -250,7 +250,7 @@ class ManifestColumns(EncodedEntryColumns):
 _INHERITED = ("snapshot_id", "sequence_number", "file_sequence_number")
 
 
-def _column_of(numbers: Nullable, rows: Rows) -> DecodedColumn:
+def _nullable_column(numbers: Nullable, rows: Rows) -> DecodedColumn:
     """Make a column with nulls from the numbers of some rows."""
     values, valid = numbers.values[rows], numbers.valid[rows]
     if valid.all():

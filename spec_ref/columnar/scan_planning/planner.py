@@ -129,11 +129,11 @@ class _Scan:
         )
         seen: set[str] = set()
         for columns in batched_columns(read_manifests(data, self.specs, self.read_file, snapshot.manifest_list)):
-            yield from self._tasks_of(columns, index, seen)
+            yield from self._plan_tasks(columns, index, seen)
 
     # Data files
 
-    def _tasks_of(self, columns: ManifestColumns, index: DeleteFileIndex, seen: set[str]) -> Iterator[FileScanTask]:
+    def _plan_tasks(self, columns: ManifestColumns, index: DeleteFileIndex, seen: set[str]) -> Iterator[FileScanTask]:
         kept = self._kept(columns, FileContent.DATA)
         if not kept:
             return

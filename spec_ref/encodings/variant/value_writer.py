@@ -86,7 +86,7 @@ def encode_metadata(names: list[str]) -> bytes:
     """
     encoded = [_utf8(name) for name in names]
     offsets = [0, *itertools.accumulate(map(len, encoded))]
-    size = _size_of(max(offsets[-1], len(names)))
+    size = _byte_count(max(offsets[-1], len(names)))
     return b"".join([bytes([1 | 1 << 4 | (size - 1) << 6]), _unsigned([len(names), *offsets], size), *encoded])
 
 
@@ -110,10 +110,10 @@ def _encode_node(node: VariantValue, ids: Mapping[str, int]) -> bytes:
     for child in [node[key] for key in keys] if isinstance(node, dict) else node:
         values.append(_encode_node(child, ids))  # noqa: PERF401 (a frame per level)
     offsets = [0, *itertools.accumulate(map(len, values))]
-    offset_size = _size_of(offsets[-1])
+    offset_size = _byte_count(offsets[-1])
     is_large = len(values) > 0xFF
     field_ids = [ids[key] for key in keys]
-    id_size = _size_of(max(field_ids, default=0))
+    id_size = _byte_count(max(field_ids, default=0))
     header = offset_size - 1 | (is_large << 4 | id_size - 1 << 2 if is_object else is_large << 2)
     return b"".join(
         [
@@ -175,7 +175,7 @@ def _utf8(text: str) -> bytes:
         raise spec_error("TYP006", "variant: a string has a lone surrogate", found=text) from cause
 
 
-def _size_of(number: int) -> int:
+def _byte_count(number: int) -> int:
     """The number of bytes that an unsigned number needs, at least 1."""
     return (number.bit_length() + 7) // 8 or 1
 

@@ -14,8 +14,8 @@ from tools.derive.cases.writing_kit import (
     create,
     delete,
     fields,
-    list_of,
-    map_of,
+    list_type,
+    map_type,
     struct,
     where,
 )
@@ -23,13 +23,13 @@ from tools.derive.json_types import Json
 
 NESTED = fields(
     ("id", "long"),
-    ("s", struct(("a", "int"), ("t", struct(("b", "string"))), ("l", list_of("int")))),
-    ("ll", list_of(list_of("int"))),
-    ("ls", list_of(struct(("c", "int")))),
-    ("m", map_of("string", "int")),
-    ("ml", map_of("string", list_of("int"))),
-    ("ms", map_of("string", struct(("d", "int")))),
-    ("lm", list_of(map_of("string", "int"))),
+    ("s", struct(("a", "int"), ("t", struct(("b", "string"))), ("l", list_type("int")))),
+    ("ll", list_type(list_type("int"))),
+    ("ls", list_type(struct(("c", "int")))),
+    ("m", map_type("string", "int")),
+    ("ml", map_type("string", list_type("int"))),
+    ("ms", map_type("string", struct(("d", "int")))),
+    ("lm", list_type(map_type("string", "int"))),
 )
 NESTED_ROWS: tuple[tuple[Any, ...], ...] = (
     ("1", None, None, None, None, None, None, None),

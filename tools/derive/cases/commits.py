@@ -89,14 +89,14 @@ Log = tuple[str, tuple[str, ...], list[Change], str]
 def _logs() -> Iterator[Vector]:
     """Logs of more steps than a pair."""
     for version in (1, 2, 3):
-        for name, codes, log, note in _logs_of(version, *(changes(version, writer) for writer in "abc")):
+        for name, codes, log, note in _make_logs(version, *(changes(version, writer) for writer in "abc")):
             yield case(name, codes, version, log, note)
     for version in (2, 3):
         for name, codes, log, note in _logs_with_deletes(version, *(changes(version, writer) for writer in "abc")):
             yield case(name, codes, version, log, note)
 
 
-def _logs_of(version: int, a: dict[str, Change], b: dict[str, Change], c: dict[str, Change]) -> Iterator[Log]:
+def _make_logs(version: int, a: dict[str, Change], b: dict[str, Change], c: dict[str, Change]) -> Iterator[Log]:
     for order in ("abc", "cba", "bca"):
         yield (
             f"three-appends-{order}",

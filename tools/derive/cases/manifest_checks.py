@@ -14,8 +14,8 @@ from tools.derive.manifests import (
     SNAPSHOT,
     array,
     column,
-    columns_of,
     counts,
+    data_file_fields,
     entry,
     field,
     manifest,
@@ -95,12 +95,12 @@ def _sound() -> Iterator[tuple[str, int, bytes, str]]:
 
 
 def _old_columns(schema: JsonObject) -> None:
-    columns_of(schema).append(field(106, "file_ordinal", optional("int")))
-    columns_of(schema).append(field(107, "sort_columns", optional(array(112, "int"))))
+    data_file_fields(schema).append(field(106, "file_ordinal", optional("int")))
+    data_file_fields(schema).append(field(107, "sort_columns", optional(array(112, "int"))))
 
 
 def _turned(schema: JsonObject) -> None:
-    for each in [*schema["fields"], *columns_of(schema)]:
+    for each in [*schema["fields"], *data_file_fields(schema)]:
         if isinstance(each["type"], list):
             each["type"].reverse()
             each.pop("default")
@@ -130,7 +130,7 @@ def _schemas() -> Iterator[Row]:
 
     def without(*ids: int) -> Callable[[JsonObject], None]:
         def change(schema: JsonObject) -> None:
-            for fields in (schema["fields"], columns_of(schema)):
+            for fields in (schema["fields"], data_file_fields(schema)):
                 fields[:] = [each for each in fields if each["field-id"] not in ids]
 
         return change
@@ -183,7 +183,7 @@ def _schemas() -> Iterator[Row]:
     yield "old-columns-in-v2", 2, "VER005", made(2, change=_old_columns), note
 
     def distinct(schema: JsonObject) -> None:
-        columns_of(schema).append(field(111, "distinct_counts", optional(pairs(123, 124, "long"))))
+        data_file_fields(schema).append(field(111, "distinct_counts", optional(pairs(123, 124, "long"))))
 
     yield "distinct-counts-in-v3", 3, "VER005", made(3, change=distinct), "v3 has no distinct_counts any more"
 

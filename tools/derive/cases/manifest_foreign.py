@@ -12,8 +12,8 @@ from tools.derive.json_types import JsonObject
 from tools.derive.manifests import (
     OTHER_SNAPSHOT,
     column,
-    columns_of,
     counts,
+    data_file_fields,
     entry,
     entry_form,
     entry_schema,
@@ -38,7 +38,7 @@ def vectors() -> Iterator[Vector]:
 
     def without(*ids: int) -> Any:
         def change(schema: JsonObject) -> None:
-            for fields in (schema["fields"], columns_of(schema)):
+            for fields in (schema["fields"], data_file_fields(schema)):
                 fields[:] = [one for one in fields if one.get("field-id") not in ids]
 
         return change
@@ -65,7 +65,7 @@ def vectors() -> Iterator[Vector]:
     yield other("record-names", "MAN001", "names of records mean nothing: not r2, as iceberg-go wrote", renamed)
 
     def reordered(schema: JsonObject) -> None:
-        columns_of(schema).reverse()
+        data_file_fields(schema).reverse()
         schema["fields"].reverse()
 
     yield other("order", "MAN001", "columns in another order", reordered)
@@ -74,7 +74,7 @@ def vectors() -> Iterator[Vector]:
     named["data_file"] = {names.get(key, key): item for key, item in row["data_file"].items()}
 
     def by_id(schema: JsonObject) -> None:
-        for one in [*columns_of(schema), *schema["fields"]]:
+        for one in [*data_file_fields(schema), *schema["fields"]]:
             one["name"] = names.get(one["name"], one["name"])
 
     yield other("names", "MAN001 AVR013 PRJ001", "fields are found by id, whatever their names", by_id, [named])
@@ -93,7 +93,7 @@ def vectors() -> Iterator[Vector]:
             list_type: JsonObject = {"type": "array", "items": "string"} | ({"element-id": 9005} if ids else {})
             fields = [field(9002 if ids else None, "x", "double"), field(9001 if ids else None, "m", map_type)]
             point = {"type": "record", "name": "p", "fields": fields}
-            columns_of(schema).insert(2, field(9000, "extra", optional(point)))
+            data_file_fields(schema).insert(2, field(9000, "extra", optional(point)))
             schema["fields"].insert(0, field(9003, "e", "int"))
             schema["fields"].append(field(9004, "more", list_type))
 
@@ -117,7 +117,7 @@ def vectors() -> Iterator[Vector]:
     for place, name in enumerate(optional_names):
 
         def nullable(schema: JsonObject, place: int = place) -> None:
-            for one in [*columns_of(schema), *schema["fields"]]:
+            for one in [*data_file_fields(schema), *schema["fields"]]:
                 inner = one["type"][1] if isinstance(one["type"], list) else one["type"]
                 one["type"] = ["null", inner] if place == 0 else [inner, "null"]
                 one.pop("default", None)

@@ -19,8 +19,8 @@ from tools.derive.manifests import (
     SNAPSHOT,
     array,
     column,
-    columns_of,
     counts,
+    data_file_fields,
     entry,
     entry_form,
     entry_schema,
@@ -56,7 +56,7 @@ def _manifests() -> Iterator[Row]:
     for field_id, name, code in required:
 
         def without(schema: JsonObject, field_id: int = field_id) -> None:
-            for fields in (columns_of(schema), schema["fields"]):
+            for fields in (data_file_fields(schema), schema["fields"]):
                 fields[:] = [one for one in fields if one["field-id"] != field_id]
 
         yield of(f"{name.replace('_', '-')}-missing", code, f"{name} is required in every version", without)

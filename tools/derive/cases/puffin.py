@@ -59,7 +59,7 @@ def _one(stored: bytes = A, **changes: Any) -> dict[str, Any]:
     return blob_metadata("some-blob", 4, len(stored), **changes)
 
 
-def _file_of(stored: bytes, metadata: dict[str, Any]) -> bytes:
+def _blob_file(stored: bytes, metadata: dict[str, Any]) -> bytes:
     return file(stored, {"blobs": [metadata]})
 
 
@@ -72,7 +72,7 @@ def _sound() -> Iterator[Vector]:
         return Vector(f"puffin-read-{name}", (code,), _args(data), expect, origin, note, only=_only(code))
 
     yield case("no-blobs", "PUF001", file(b"", {"blobs": []}), _answer([]), "32 bytes, the smallest file")
-    yield case("one-blob", "PUF001", _file_of(A, _one()), _answer([(_one(), A)]), "one blob, not compressed")
+    yield case("one-blob", "PUF001", _blob_file(A, _one()), _answer([(_one(), A)]), "one blob, not compressed")
     second = blob_metadata("other-blob", 4 + len(A), len(B), fields=[2])
     two = [(_one(), A), (second, B)]
     yield case(
@@ -90,13 +90,15 @@ def _sound() -> Iterator[Vector]:
         "the footer may name blobs in another order than the file has them",
     )
     empty = blob_metadata("some-blob", 4, 0)
-    yield case("empty-blob", "PUF013", _file_of(b"", empty), _answer([(empty, b"")]), "a blob of no bytes")
+    yield case("empty-blob", "PUF013", _blob_file(b"", empty), _answer([(empty, b"")]), "a blob of no bytes")
     for codec, frame in (("lz4", lz4_frame), ("zstd", zstd_frame)):
         for name, content in (("", A), ("-empty", b""), ("-long", A * 100)):
             stored = frame(content)
             metadata = _one(stored, compression_codec=codec)
             note = "a single frame that states the content size" + (" of 0" if not content else "")
-            yield case(f"{codec}{name}", "PUF027", _file_of(stored, metadata), _answer([(metadata, content)]), note)
+            yield case(
+                f"{codec}{name}", "PUF027", _blob_file(stored, metadata), _answer([(metadata, content)]), note
+            )
     yield case(
         "compressed-footer",
         "PUF006",
@@ -118,13 +120,17 @@ def _sound() -> Iterator[Vector]:
         "utf-8", "PUF006", file(b"", raw), _answer([], properties), "characters beyond ASCII are stored as UTF-8"
     )
     ordered = _one(fields=[3, 1, 2])
-    yield case("fields-in-order", "PUF009", _file_of(A, ordered), _answer([(ordered, A)]), "the order is kept")
+    yield case("fields-in-order", "PUF009", _blob_file(A, ordered), _answer([(ordered, A)]), "the order is kept")
     none = _one(fields=[])
-    yield case("no-fields", "PUF009", _file_of(A, none), _answer([(none, A)]), "a blob of no field in particular")
+    yield case(
+        "no-fields", "PUF009", _blob_file(A, none), _answer([(none, A)]), "a blob of no field in particular"
+    )
     large = _one(snapshot_id=(1 << 63) - 1, sequence_number=(1 << 53) + 1)
-    yield case("longs", "PUF010", _file_of(A, large), _answer([(large, A)]), "a JSON number of 64 bits stays exact")
+    yield case(
+        "longs", "PUF010", _blob_file(A, large), _answer([(large, A)]), "a JSON number of 64 bits stays exact"
+    )
     negative = _one(snapshot_id=-(1 << 63), sequence_number=-1)
-    yield case("negative-longs", "PUF011", _file_of(A, negative), _answer([(negative, A)]), "longs are signed")
+    yield case("negative-longs", "PUF011", _blob_file(A, negative), _answer([(negative, A)]), "longs are signed")
     spaced = json.dumps(ONE, indent=2).encode() + b"\n"
     yield case("white-space", "PUF006", file(A, spaced), _answer([(_one(), A)]), "any JSON text of the object will do")
     escaped = ONE_JSON.replace(b"some-blob", b"\\u0073ome\\u002dblob")
@@ -143,7 +149,7 @@ def _sound() -> Iterator[Vector]:
     yield case(
         "deletion-vector",
         "PUF024",
-        _file_of(DV, dv),
+        _blob_file(DV, dv),
         _answer([(dv, DV)]),
         "the payload is the blob with its length, magic and checksum",
     )
@@ -249,7 +255,7 @@ def _bad_frames(codec: str, content: bytes) -> Iterator[tuple[str, bytes, str]]:
 def _codecs() -> Iterator[tuple[str, str, bytes, str]]:
     for codec in ("lz4", "zstd"):
         for name, frame, note in _bad_frames(codec, A):
-            yield f"{codec}-{name}", "PUF027", _file_of(frame, _one(frame, compression_codec=codec)), note
+            yield f"{codec}-{name}", "PUF027", _blob_file(frame, _one(frame, compression_codec=codec)), note
     bombs = {
         "lz4": lz4_frame(b"", size=16, block=lz4_repeat(b"\0", 1 << 16)),
         "zstd": zstd_frame(b"\0", size=16, repeat=1 << 17),
@@ -258,18 +264,23 @@ def _codecs() -> Iterator[tuple[str, str, bytes, str]]:
         yield (
             f"{codec}-bomb",
             "PUF027",
-            _file_of(frame, _one(frame, compression_codec=codec)),
+            _blob_file(frame, _one(frame, compression_codec=codec)),
             "16 bytes are stated and many thousands come out",
         )
     for name in ("gzip", "snappy", "LZ4", "ZSTD", "none", ""):
         yield (
             f"codec-{name.lower() or 'no-name'}{'-upper' * name.isupper()}",
             "PUF027",
-            _file_of(A, _one(compression_codec=name)),
+            _blob_file(A, _one(compression_codec=name)),
             f"{name!r} is not a codec of Puffin",
         )
     lz4 = lz4_frame(A)
-    yield "zstd-is-lz4", "PUF027", _file_of(lz4, _one(lz4, compression_codec="zstd")), "the frame is of another codec"
+    yield (
+        "zstd-is-lz4",
+        "PUF027",
+        _blob_file(lz4, _one(lz4, compression_codec="zstd")),
+        "the frame is of another codec",
+    )
 
 
 _FIELD_CODES = {

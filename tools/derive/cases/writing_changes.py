@@ -15,9 +15,9 @@ from tools.derive.cases.writing_kit import (
     create,
     delete,
     fields,
+    make_rows,
     merge,
     part,
-    rows_of,
     update,
     where,
 )
@@ -131,7 +131,7 @@ def _equality() -> Iterator[Case]:
                 create(version, COLUMNS, format=format_),
                 FIRST,
                 SECOND,
-                {"op": "delete-equal", "rows": rows_of("p v", ("b", 20), ("a", None), (None, 41))},
+                {"op": "delete-equal", "rows": make_rows("p v", ("b", 20), ("a", None), (None, 41))},
                 append(NAMES, ("8", "b", 20)),
             ),
             "by two columns, in which null equals null; rows that are added later stay",
@@ -144,8 +144,8 @@ def _equality() -> Iterator[Case]:
             (
                 create(version, COLUMNS, format=format_),
                 FIRST,
-                {"op": "upsert", "on": ["id"], "rows": rows_of(NAMES, ("2", "z", 21), ("9", "y", 90))},
-                {"op": "upsert", "on": ["id"], "rows": rows_of(NAMES, ("9", "x", 91))},
+                {"op": "upsert", "on": ["id"], "rows": make_rows(NAMES, ("2", "z", 21), ("9", "y", 90))},
+                {"op": "upsert", "on": ["id"], "rows": make_rows(NAMES, ("9", "x", 91))},
             ),
             "an equality delete and the new row in one snapshot, twice",
         )
@@ -157,9 +157,9 @@ def _equality() -> Iterator[Case]:
                 create(version, COLUMNS, ("truncate[10]", "id")),
                 FIRST,
                 {"op": "alter-spec", "changes": [{"op": "rename", "name": "id_truncate", "to": "tens"}]},
-                {"op": "upsert", "on": ["id"], "rows": rows_of(NAMES, ("2", "z", 21), ("9", "y", 90))},
+                {"op": "upsert", "on": ["id"], "rows": make_rows(NAMES, ("2", "z", 21), ("9", "y", 90))},
                 {"op": "alter-spec", "changes": [{"op": "add", **part("bucket[4]", "id")}]},
-                {"op": "upsert", "on": ["id"], "rows": rows_of(NAMES, ("1", "x", 11), ("9", "x", 91))},
+                {"op": "upsert", "on": ["id"], "rows": make_rows(NAMES, ("1", "x", 11), ("9", "x", 91))},
             ),
             "rows in files of an earlier spec, to which a delete that is partitioned by the current one does not apply",
         )
@@ -170,7 +170,7 @@ def _equality() -> Iterator[Case]:
             create(2, COLUMNS, *BY_P),
             FIRST,
             SECOND,
-            {"op": "delete-equal", "rows": rows_of("p v", ("b", 20), ("a", None), (None, 40))},
+            {"op": "delete-equal", "rows": make_rows("p v", ("b", 20), ("a", None), (None, 40))},
         ),
         "keys that hold the partition",
     )
@@ -178,14 +178,19 @@ def _equality() -> Iterator[Case]:
     operations = {
         "update": update(where("eq", "id", 4), {"v": 9}, COW),
         "delete": delete(where("eq", "id", 4), COW),
-        "overwrite": {"op": "overwrite", "filter": where("eq", "id", 4), "rows": rows_of("id", ("9",))},
+        "overwrite": {"op": "overwrite", "filter": where("eq", "id", 4), "rows": make_rows("id", ("9",))},
     }
     for version in (2, 3):
         for name, operation in operations.items():
             yield Case(
                 f"{name}-after-equality-delete-v{version}",
                 ("DEL019", "SCN010"),
-                (create(version, COLUMNS), numbered, {"op": "delete-equal", "rows": rows_of("id", ("2",))}, operation),
+                (
+                    create(version, COLUMNS),
+                    numbered,
+                    {"op": "delete-equal", "rows": make_rows("id", ("2",))},
+                    operation,
+                ),
                 "a file is rewritten for a row other than the deleted one, which stays deleted",
             )
 
@@ -227,14 +232,14 @@ def _changes() -> Iterator[Case]:
                 create(version, COLUMNS, *BY_P),
                 FIRST,
                 SECOND,
-                {"op": "overwrite", "filter": where("eq", "p", "a"), "rows": rows_of(NAMES, ("7", "a", 70))},
+                {"op": "overwrite", "filter": where("eq", "p", "a"), "rows": make_rows(NAMES, ("7", "a", 70))},
             ),
             "the rows of a partition by others",
         )
     yield Case(
         "overwrite-all",
         ("SNP015", "MAN017"),
-        (create(2, COLUMNS), FIRST, {"op": "overwrite", "filter": True, "rows": rows_of(NAMES, ("1", "a", 11))}),
+        (create(2, COLUMNS), FIRST, {"op": "overwrite", "filter": True, "rows": make_rows(NAMES, ("1", "a", 11))}),
         "every row by another",
     )
     for way in ("cow-v1", "mor-v2"):
@@ -251,7 +256,7 @@ def _changes() -> Iterator[Case]:
         (
             create(2, COLUMNS),
             FIRST,
-            {"op": "delete-equal", "rows": rows_of("id", ("1",))},
+            {"op": "delete-equal", "rows": make_rows("id", ("1",))},
             COMPACT,
             append(NAMES, ("1", "z", 1)),
         ),
@@ -363,7 +368,7 @@ def _lineage() -> Iterator[Case]:
             create(3, COLUMNS, *BY_P),
             FIRST,
             SECOND,
-            {"op": "overwrite", "filter": where("eq", "p", "b"), "rows": rows_of(NAMES, ("2", "b", 20))},
+            {"op": "overwrite", "filter": where("eq", "p", "b"), "rows": make_rows(NAMES, ("2", "b", 20))},
         ),
         "a row with the values of one that went is a new one",
     )

@@ -56,12 +56,12 @@ def struct(*members: tuple[str, Any]) -> Json:
     return {"type": "struct", "fields": [{"name": name, "required": False, "type": type_} for name, type_ in members]}
 
 
-def list_of(element: Json, *, required: bool = False) -> Json:
+def list_type(element: Json, *, required: bool = False) -> Json:
     """Return a list type with required or optional elements."""
     return {"type": "list", "element": element, "required": required}
 
 
-def map_of(key: Json, value: Json, *, required: bool = False) -> Json:
+def map_type(key: Json, value: Json, *, required: bool = False) -> Json:
     """Return a map type with required or optional values."""
     return {"type": "map", "key": key, "value": value, "required": required}
 
@@ -91,10 +91,10 @@ def part(transform: str, source: str) -> Json:
 
 def append(names: str, *rows: tuple[Any, ...], **more: Any) -> Json:
     """Return an append of rows; ``names`` has the names of their columns in one string."""
-    return {"op": "append", "rows": rows_of(names, *rows), **more}
+    return {"op": "append", "rows": make_rows(names, *rows), **more}
 
 
-def rows_of(names: str, *rows: tuple[Any, ...]) -> list[Json]:
+def make_rows(names: str, *rows: tuple[Any, ...]) -> list[Json]:
     """Return rows as JSON objects."""
     return [dict(zip(names.split(), row, strict=True)) for row in rows]
 
@@ -118,7 +118,7 @@ def update(filter_: Json, set_: Json, mode: str | None = None) -> Json:
 
 def merge(on: str, names: str, *rows: tuple[Any, ...], mode: str | None = None) -> Json:
     """Return a merge operation."""
-    made: Json = {"op": "merge", "on": on.split(), "rows": rows_of(names, *rows)}
+    made: Json = {"op": "merge", "on": on.split(), "rows": make_rows(names, *rows)}
     return made | ({"mode": mode} if mode else {})
 
 

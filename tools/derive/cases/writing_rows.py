@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from tools.derive.cases.writing_kit import FORMATS, Case, append, create, fields, list_of, map_of, struct
+from tools.derive.cases.writing_kit import FORMATS, Case, append, create, fields, list_type, map_type, struct
 from tools.derive.json_types import Json
 
 WRITTEN = {"parquet": ("PQT003", "PQT004"), "avro": ("AVR006", "AVR007", "AVR014"), "orc": ("ORC002", "ORC003")}
@@ -63,9 +63,9 @@ NANO_ROWS = (
 COLLECTIONS = fields(
     ("id", "long"),
     ("point", struct(("x", "int"), ("y", struct(("z", "string"))))),
-    ("tags", list_of("string")),
-    ("prices", map_of("string", "long")),
-    ("points", list_of(struct(("x", "int")))),
+    ("tags", list_type("string")),
+    ("prices", map_type("string", "long")),
+    ("points", list_type(struct(("x", "int")))),
 )
 COLLECTION_ROWS: tuple[tuple[Any, ...], ...] = (
     ("1", {"x": 1, "y": {"z": "a"}}, ["a", None, ""], {"keys": ["a", "b"], "values": ["1", None]}, [{"x": 1}, None]),
@@ -75,8 +75,8 @@ COLLECTION_ROWS: tuple[tuple[Any, ...], ...] = (
 INSIDE = fields(
     ("id", "long"),
     ("point", struct(("day", "date"), ("at", "timestamp"))),
-    ("days", list_of("date")),
-    ("ends", map_of("string", "timestamptz")),
+    ("days", list_type("date")),
+    ("ends", map_type("string", "timestamptz")),
 )
 INSIDE_ROWS: tuple[tuple[Any, ...], ...] = (
     (
@@ -133,12 +133,12 @@ def _types() -> Iterator[Case]:
 
 NULL_NESTED = fields(
     ("id", "long"),
-    ("grid", list_of(list_of("int"), required=True)),
-    ("curves", map_of("string", list_of("float"), required=True)),
-    ("prices", map_of("string", map_of("string", "decimal(9, 2)"))),
+    ("grid", list_type(list_type("int"), required=True)),
+    ("curves", map_type("string", list_type("float"), required=True)),
+    ("prices", map_type("string", map_type("string", "decimal(9, 2)"))),
 )
 VISIT = struct(("day", "date"), ("at", "timestamptz"))
-NULL_VISITS = fields(("id", "long"), ("visits", list_of(VISIT)), ("stays", map_of("int", VISIT)))
+NULL_VISITS = fields(("id", "long"), ("visits", list_type(VISIT)), ("stays", map_type("int", VISIT)))
 """Structs whose timestamps a writer may have to convert, so that it rebuilds the lists and maps around them."""
 
 

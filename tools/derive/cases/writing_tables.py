@@ -16,11 +16,11 @@ from tools.derive.cases.writing_kit import (
     create,
     delete,
     fields,
-    list_of,
-    map_of,
+    list_type,
+    make_rows,
+    map_type,
     merge,
     part,
-    rows_of,
     struct,
     update,
     where,
@@ -89,8 +89,8 @@ def _evolution() -> Iterator[Case]:
     nested = fields(
         ("id", "long"),
         ("point", struct(("x", "int"), ("y", "int"))),
-        ("tags", list_of("int")),
-        ("m", map_of("string", "int")),
+        ("tags", list_type("int")),
+        ("m", map_type("string", "int")),
     )
     for format_ in FORMATS[:2]:
         yield Case(
@@ -183,7 +183,7 @@ def _old_rows() -> Iterator[Case]:
                 FIRST,
                 alter(add("late", "string")),
                 append("id p late", (4, "d", "x")),
-                {"op": "delete-equal", "rows": rows_of("late p", (None, "a"), ("x", "d"))},
+                {"op": "delete-equal", "rows": make_rows("late p", (None, "a"), ("x", "d"))},
             ),
             "by a column that old files do not have",
         )

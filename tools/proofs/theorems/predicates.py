@@ -79,7 +79,7 @@ def partitioned() -> Iterator[dict[str, Any]]:
                 yield {"transform": transform, "type_": type_, "operation": operation}
 
 
-def bits_of(type_: Type) -> int:
+def bit_count(type_: Type) -> int:
     """Return the number of bits of an integer or instant."""
     return 32 if kind(type_) in ("int", "date") else 64
 
@@ -100,7 +100,7 @@ def value(world: World, name: str, type_: Any, lengths: tuple[int, ...] = tuple(
         case "time":
             return world.int(name, 0, UNITS_PER_DAY["timestamp"] - 1)
         case _:
-            half = 1 << bits_of(type_) - 1
+            half = 1 << bit_count(type_) - 1
             return world.int(name, -half, half - 1)
 
 
@@ -136,7 +136,7 @@ def transform_named(world: World, name: str, parameter_name: str = "parameter") 
     return Bucket(parameter) if name == "bucket" else Truncate(parameter)
 
 
-def spec_of(transform: Transform) -> PartitionSpec:
+def single_field_spec(transform: Transform) -> PartitionSpec:
     """Return the spec with one field of the column."""
     return PartitionSpec(0, (PartitionField(source_id=COLUMN, field_id=FIELD, name="p", transform=transform),))
 

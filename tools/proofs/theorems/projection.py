@@ -31,8 +31,8 @@ from tools.proofs.theorems.predicates import (
     partitioned,
     predicate_json,
     schema_json,
+    single_field_spec,
     spec_json,
-    spec_of,
     transform_named,
     value,
     value_json,
@@ -64,7 +64,7 @@ def _row(world: World, kind: str, transform: str, type_: Type, operation: Any) -
         raise Impossible from error
     predicate = leaf(world, operation, type_)
     world.request = lambda: _request(kind, type_, made, predicate, row, partition)
-    return predicate, spec_of(made), {COLUMN: row}, {FIELD: partition}
+    return predicate, single_field_spec(made), {COLUMN: row}, {FIELD: partition}
 
 
 @theorem(
@@ -230,7 +230,7 @@ def transformed(world: World, transform: str, type_: Type, operation: Any, parti
     term = BoundTransform(made, BoundReference((COLUMN,), ("x",), type_), made.result_type(type_))
     predicate = leaf(world, operation, type_, term)
     _partition(made, type_, row)
-    _agree(world, predicate, spec_of(by), {COLUMN: row}, {FIELD: _partition(by, type_, row)})
+    _agree(world, predicate, single_field_spec(by), {COLUMN: row}, {FIELD: _partition(by, type_, row)})
 
 
 # Trees
@@ -241,7 +241,7 @@ NOT_PROJECTED = BoundTermComparison(Operation.EQ, A, B)
 """A comparison of two columns, which no partition decides."""
 
 
-def _number_of(one: Any, *, strict: bool) -> int:
+def _value_id(one: Any, *, strict: bool) -> int:
     """Return the id of the partition value that represents the projection of a leaf."""
     number: int = FIELD + 100 * one.term.id + 10 * (one.operation is Operation.NOT_NULL) + strict
     return number
@@ -249,7 +249,7 @@ def _number_of(one: Any, *, strict: bool) -> int:
 
 def _any_projection(one: Any, options: Any) -> Any:
     """Return any projection of a leaf: it matches if the partition has the value with its id."""
-    return BoundTest(Operation.NOT_NULL, BoundReference((_number_of(one, strict=options.strict),), ("p",), INT))
+    return BoundTest(Operation.NOT_NULL, BoundReference((_value_id(one, strict=options.strict),), ("p",), INT))
 
 
 @theorem("projection-of-trees", "SCN003", "SCN004", method=EXHAUSTIVE)
@@ -283,7 +283,7 @@ def _right_partitions(row: dict[int, Any]) -> Iterator[dict[int, Any]]:
     for reference in (A, B):
         for operation in (Operation.IS_NULL, Operation.NOT_NULL):
             one = BoundTest(operation, reference)
-            numbers.append((_number_of(one, strict=False), _number_of(one, strict=True)))
+            numbers.append((_value_id(one, strict=False), _value_id(one, strict=True)))
             matches = evaluate(one, row)
             options.append(((0, 0), (0, None)) if matches else ((0, None), (None, None)))
     for chosen in itertools.product(*options):

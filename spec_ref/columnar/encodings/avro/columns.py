@@ -344,11 +344,11 @@ def build_column(type_: AvroType, values: Sequence[Any]) -> DecodedColumn:
         case Enum(_, symbols):
             return EnumColumn(np.array([symbols.index(value) for value in values], np.int64), symbols)
         case Union():
-            return _union_of(type_, values)
+            return _build_union(type_, values)
         case Array(items):
-            return _list_of(items, values)
+            return _build_list(items, values)
         case Map(entry):
-            return _list_of(entry_record(entry), values)
+            return _build_list(entry_record(entry), values)
         case Record(_, fields):
             columns = [
                 build_column(field.type, [value[place] for value in values]) for place, field in enumerate(fields)
@@ -361,7 +361,7 @@ def _bytes_column(values: Sequence[bytes], *, text: bool) -> BytesColumn:
     return BytesColumn(b"".join(values), np.cumsum(lengths) - lengths, lengths, text=text)
 
 
-def _union_of(union: Union, values: Sequence[Any]) -> DecodedColumn:
+def _build_union(union: Union, values: Sequence[Any]) -> DecodedColumn:
     inner = union.optional
     if inner is None:
         if len(union.branches) == 1:
@@ -377,7 +377,7 @@ def _union_of(union: Union, values: Sequence[Any]) -> DecodedColumn:
     return UnionColumn([(absent, NullColumn(len(absent))), (present, build_column(inner, chosen))], len(values))
 
 
-def _list_of(items: AvroType, values: Sequence[Sequence[Any]]) -> ListColumn:
+def _build_list(items: AvroType, values: Sequence[Sequence[Any]]) -> ListColumn:
     """Put all items in one slot, in which a row is as often as it has items."""
     found = [item for value in values for item in value]
     if not found:
