@@ -346,7 +346,7 @@ def test_known_deviations_make_a_run_conformant(cli: Cli, folder: Path, adapter:
     assert "/deviation/0/vectors: unknown vector 'mini-77'" in one_line(unknown.stderr)
 
 
-def children_of(process: subprocess.Popen[str]) -> list[int]:
+def find_children(process: subprocess.Popen[str]) -> list[int]:
     """Return the running processes that the threads of a process started."""
     found: list[int] = []
     for task in Path(f"/proc/{process.pid}/task").glob("*/children"):
@@ -376,7 +376,7 @@ def test_an_interrupted_run_ends_its_adapters_and_its_results_say_so(
         stderr=subprocess.PIPE,
         text=True,
     ) as process:
-        while len(children := children_of(process)) < 1 + len(others) // 6 or answered(results) < expected:
+        while len(children := find_children(process)) < 1 + len(others) // 6 or answered(results) < expected:
             assert process.poll() is None
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)

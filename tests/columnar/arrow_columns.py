@@ -114,7 +114,7 @@ _STRATEGIES: dict[str, Callable[[Any], st.SearchStrategy[Any]]] = {
 }
 
 
-def values_of(type_: Type) -> st.SearchStrategy[Any]:
+def draw_values(type_: Type) -> st.SearchStrategy[Any]:
     return _STRATEGIES[kind(type_)](type_)
 
 
@@ -189,10 +189,10 @@ def dictionary_encoded(array: Any) -> Any:
 @st.composite
 def columns(draw: st.DrawFn, type_: Type) -> tuple[Any, list[Any]]:
     """A column and its values: empty or all null too, sliced, chunked, dictionary-encoded, in every Arrow type."""
-    few = draw(st.lists(st.none() | values_of(type_), max_size=12) | st.lists(st.none(), max_size=5))
+    few = draw(st.lists(st.none() | draw_values(type_), max_size=12) | st.lists(st.none(), max_size=5))
     values = few * draw(st.sampled_from([1, 1, 30]))  # enough for vectorized decoding, too
     arrow_type = draw(st.sampled_from(arrow_types(type_)))
-    around = draw(st.lists(st.none() | values_of(type_), min_size=1, max_size=3))
+    around = draw(st.lists(st.none() | draw_values(type_), min_size=1, max_size=3))
     array = arrow_array(type_, around + values + around, arrow_type)
     if draw(st.booleans()):
         array = dictionary_encoded(array)

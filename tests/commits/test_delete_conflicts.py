@@ -24,7 +24,7 @@ from spec_ref.schemas.schema import Schema
 SCHEMA = Schema((NestedField(ID, "id", True, LONG), NestedField(PART, "part", False, DOUBLE)), schema_id=0)
 
 
-def spec_of(spec_id: int, *transforms: Transform) -> PartitionSpec:
+def as_spec(spec_id: int, *transforms: Transform) -> PartitionSpec:
     return PartitionSpec(
         spec_id,
         tuple(
@@ -34,7 +34,12 @@ def spec_of(spec_id: int, *transforms: Transform) -> PartitionSpec:
     )
 
 
-BY_VALUE, ONLY_VOID, UNPARTITIONED, EMPTY = spec_of(0, Identity()), spec_of(1, Void(), Void()), spec_of(2), spec_of(4)
+BY_VALUE, ONLY_VOID, UNPARTITIONED, EMPTY = (
+    as_spec(0, Identity()),
+    as_spec(1, Void(), Void()),
+    as_spec(2),
+    as_spec(4),
+)
 OTHER_FIELD = PartitionSpec(
     3, (PartitionField(source_id=ID, field_id=1002, name="by_id", transform=parse_transform("bucket[4]")),)
 )

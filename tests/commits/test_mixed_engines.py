@@ -33,7 +33,7 @@ def started(engine: str, program: str, *arguments: str) -> subprocess.Popen[str]
     )
 
 
-def lines_of(processes: Sequence[subprocess.Popen[str]]) -> Iterator[str]:
+def read_lines(processes: Sequence[subprocess.Popen[str]]) -> Iterator[str]:
     """Yield the lines that processes write, as they arrive."""
     lines: queue.Queue[str | None] = queue.Queue()
 
@@ -70,7 +70,7 @@ def test_ours_and_pyiceberg_share_a_sql_catalog(tmp_path: Path, opened: Callable
     uri = f"sqlite:///{tmp_path}/catalog.db"
     others = [started("pyiceberg", "pyiceberg_writer.py", uri, location, f"py{one}", "6") for one in range(2)]
     runner, ours, reported = Runner(store), list[str](), list[list[str]]()
-    for line in lines_of(others):
+    for line in read_lines(others):
         reported.append(line.split())
         if len(reported) <= 6:  # during their next commits; they would starve if we always committed
             runner.commit(fast_append([data(f"ours-{len(ours)}", location=location)]))
@@ -144,13 +144,13 @@ def test_iceberg_java_tries_again_where_we_were_faster(java: tuple[Store, str, s
     # it already, and no other commit is. No file of Iceberg-Java is replaced by ours.
     acknowledged = {f"java-{number}" for number in range(9)} | {f"ours-{number}" for number in range(8)}
     found = set(live(store))
-    replaced = [path for path, snapshot in ours.items() if current_of(store, path) != snapshot]
+    replaced = [path for path, snapshot in ours.items() if current_snapshot_id(store, path) != snapshot]
     assert found <= acknowledged
     assert len(acknowledged - found) == len(replaced)
     if not replaced:
         check(store)
 
 
-def current_of(store: Store, path: str) -> int | None:
+def current_snapshot_id(store: Store, path: str) -> int | None:
     """Return the current snapshot in a metadata file."""
     return read_metadata(store.read(path) or b"").current_snapshot_id

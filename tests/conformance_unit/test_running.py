@@ -60,14 +60,14 @@ def imperfect(name: str = "engine", version: str = "1.0", **more: Any) -> Target
     return Target(name, lambda: InProcess(name, implementation, {"type.parse": parse}))
 
 
-def run_of(folder: Path, *targets: Target, **plan: Any) -> tuple[Run, str]:
+def execute_plan(folder: Path, *targets: Target, **plan: Any) -> tuple[Run, str]:
     file = io.StringIO()
     run = execute(Plan(targets, vectors.load(folder), **plan), dict(HEADER), Writer(file))
     return run, file.getvalue()
 
 
 def test_outcomes_are_counted_apart_and_add_up_to_the_cases(mini_vectors: Path) -> None:
-    run, _ = run_of(mini_vectors, imperfect())
+    run, _ = execute_plan(mini_vectors, imperfect())
     assert run.outcomes("engine") == {"passed": 6, "failed": 3, "unsupported": 1, "crashed": 0}
     assert sum(run.outcomes("engine").values()) == 10
     assert run.exit_status == ExitStatus.FAILURES
@@ -77,17 +77,17 @@ def test_outcomes_are_counted_apart_and_add_up_to_the_cases(mini_vectors: Path) 
 def test_what_an_adapter_does_not_declare_is_unsupported_and_not_asked(
     mini_vectors: Path, vector_file: Callable[..., Path], miniature: Callable[..., Process]
 ) -> None:
-    run, _ = run_of(mini_vectors, Target("none", lambda: miniature("declares-nothing")))
+    run, _ = execute_plan(mini_vectors, Target("none", lambda: miniature("declares-nothing")))
     assert run.outcomes("none")["unsupported"] == 10
     assert run.results[0].reason == "the operation type.parse (not declared)"
     vector_file([{"id": "new", "args": {"type": "int"}, "expect": {"ok": "int"}, "versions": [3]}], name="v3")
-    run, _ = run_of(mini_vectors, Target("v1", lambda: miniature("declares-v1")))
+    run, _ = execute_plan(mini_vectors, Target("v1", lambda: miniature("declares-v1")))
     assert run.outcomes("v1") == {"passed": 10, "failed": 0, "unsupported": 1, "crashed": 0}
     assert run.exit_status == ExitStatus.CONFORMANT
 
 
 def test_a_crash_is_counted_and_the_run_goes_on(mini_vectors: Path, miniature: Callable[..., Process]) -> None:
-    run, _ = run_of(mini_vectors, Target("dies", lambda: miniature("dies")))
+    run, _ = execute_plan(mini_vectors, Target("dies", lambda: miniature("dies")))
     assert run.outcomes("dies") == {"passed": 9, "failed": 0, "unsupported": 0, "crashed": 1}
     (crash,) = run.failures
     assert (crash.id, crash.got, crash.stderr) == ("mini-7", {"crash": "exited with status 3"}, "last words\n")
@@ -106,7 +106,7 @@ def test_a_crash_is_counted_and_the_run_goes_on(mini_vectors: Path, miniature: C
 def test_a_wrong_answer_is_a_failure_of_that_case_alone(
     mini_vectors: Path, miniature: Callable[..., Process], name: str, reason: str
 ) -> None:
-    run, _ = run_of(mini_vectors, Target(name, lambda: miniature(name)))
+    run, _ = execute_plan(mini_vectors, Target(name, lambda: miniature(name)))
     assert run.outcomes(name) == {"passed": 9, "failed": 1, "unsupported": 0, "crashed": 0}
     (failure,) = run.failures
     assert failure.id == "mini-7"
@@ -114,7 +114,7 @@ def test_a_wrong_answer_is_a_failure_of_that_case_alone(
 
 
 def test_a_breach_after_the_last_answer_fails_the_run(mini_vectors: Path, miniature: Callable[..., Process]) -> None:
-    run, _ = run_of(mini_vectors, Target("talks", lambda: miniature("talks-at-stop")))
+    run, _ = execute_plan(mini_vectors, Target("talks", lambda: miniature("talks-at-stop")))
     assert run.outcomes("talks")["passed"] == 10
     assert run.adapters[0].breach
     assert run.exit_status == ExitStatus.FAILURES
@@ -124,12 +124,12 @@ def test_an_adapter_that_cannot_start_is_reported_and_the_others_run(
     mini_vectors: Path, miniature: Callable[..., Process]
 ) -> None:
     right = Target("right", lambda: miniature("good"))
-    run, _ = run_of(mini_vectors, Target("no", lambda: miniature("refuses-start")), right)
+    run, _ = execute_plan(mini_vectors, Target("no", lambda: miniature("refuses-start")), right)
     assert run.adapters[0].not_examined == "it refused to start: no licence"
     assert run.outcomes("no") == {"passed": 0, "failed": 0, "unsupported": 0, "crashed": 0}
     assert run.outcomes("right")["passed"] == 10
     assert run.exit_status == ExitStatus.NOT_EXAMINED
-    assert run_of(mini_vectors, Target("no", lambda: miniature("refuses-start")), imperfect())[0].exit_status == 1
+    assert execute_plan(mini_vectors, Target("no", lambda: miniature("refuses-start")), imperfect())[0].exit_status == 1
 
 
 class Forgetful:
@@ -163,11 +163,11 @@ class Forgetful:
 @pytest.mark.parametrize("answers", [0, 9, 11])
 def test_a_lost_or_invented_answer_is_an_error_of_the_tool(mini_vectors: Path, answers: int) -> None:
     with pytest.raises(HarnessFault):
-        run_of(mini_vectors, Target("forgetful", lambda: Forgetful(answers)))
+        execute_plan(mini_vectors, Target("forgetful", lambda: Forgetful(answers)))
 
 
 def test_a_case_with_two_outcomes_is_an_error_of_the_tool(mini_vectors: Path) -> None:
-    run, _ = run_of(mini_vectors, imperfect())
+    run, _ = execute_plan(mini_vectors, imperfect())
     every = vectors.load(mini_vectors)
     account(every, run.results)
     for wrong in (run.results + run.results[:1], run.results[1:], run.results[1:] + run.results[1:2]):
@@ -176,7 +176,7 @@ def test_a_case_with_two_outcomes_is_an_error_of_the_tool(mini_vectors: Path) ->
 
 
 def test_a_run_that_stops_at_the_first_failure_says_that_it_is_not_complete(mini_vectors: Path) -> None:
-    run, text = run_of(mini_vectors, imperfect(), imperfect("second"), max_failures=1)
+    run, text = execute_plan(mini_vectors, imperfect(), imperfect("second"), max_failures=1)
     assert [result.id for result in run.results] == ["mini-1", "mini-2"]
     assert run.exit_status == ExitStatus.FAILURES
     assert json.loads(text.splitlines()[-1]) == {
@@ -219,8 +219,8 @@ def test_targets_side_by_side_give_the_same_results_in_the_same_order(mini_vecto
         return [evolve(adapter, seconds=0.0) for adapter in run.adapters], run.results, run.exit_status
 
     names = ("first", "second", "third", "fourth")
-    run, text = run_of(mini_vectors, *(target(name, Waiting) for name in names), jobs=2)
-    alone, _ = run_of(mini_vectors, *(target(name, InProcess) for name in names))
+    run, text = execute_plan(mini_vectors, *(target(name, Waiting) for name in names), jobs=2)
+    alone, _ = execute_plan(mini_vectors, *(target(name, InProcess) for name in names))
     assert run.complete
     assert timeless(run) == timeless(alone)
     path = tmp_path / "results.jsonl"
@@ -249,7 +249,7 @@ def test_a_fault_of_the_tool_ends_all_that_run_side_by_side(
 
 
 def test_every_line_of_results_is_of_the_published_schema_and_reads_back(tmp_path: Path, mini_vectors: Path) -> None:
-    run, text = run_of(mini_vectors, imperfect(language="python"))
+    run, text = execute_plan(mini_vectors, imperfect(language="python"))
     for line in text.splitlines():
         jsonschema.validate(json.loads(line), schema("results"))
     path = tmp_path / "results.jsonl"
@@ -258,7 +258,7 @@ def test_every_line_of_results_is_of_the_published_schema_and_reads_back(tmp_pat
 
 
 def test_results_that_were_cut_off_are_not_complete(tmp_path: Path, mini_vectors: Path) -> None:
-    _, text = run_of(mini_vectors, imperfect())
+    _, text = execute_plan(mini_vectors, imperfect())
     path = tmp_path / "results.jsonl"
     path.write_text(text[: text.index('"mini-5"', text.index('"kind":"result"'))])
     run = results.read(path)
@@ -277,8 +277,8 @@ def test_what_is_not_results_is_reported(tmp_path: Path, text: str) -> None:
 
 
 def test_runs_are_put_together_unless_they_contradict(mini_vectors: Path) -> None:
-    one, _ = run_of(mini_vectors, imperfect())
-    two, _ = run_of(mini_vectors, imperfect("other"))
+    one, _ = execute_plan(mini_vectors, imperfect())
+    two, _ = execute_plan(mini_vectors, imperfect("other"))
     whole = results.combined([one, two], ["a", "b"])
     assert [adapter.name for adapter in whole.adapters] == ["engine", "other"]
     assert len(whole.results) == 20
@@ -287,7 +287,7 @@ def test_runs_are_put_together_unless_they_contradict(mini_vectors: Path) -> Non
 
 
 def test_the_json_report_is_of_its_schema_and_its_counts_add_up(mini_vectors: Path) -> None:
-    run, _ = run_of(mini_vectors, imperfect())
+    run, _ = execute_plan(mini_vectors, imperfect())
     report = json.loads(json_report.render(run))
     jsonschema.validate(report, schema("report"))
     (adapter,) = report["adapters"]
@@ -297,7 +297,7 @@ def test_the_json_report_is_of_its_schema_and_its_counts_add_up(mini_vectors: Pa
 
 
 def test_the_junit_report_has_a_test_case_for_each_vector_with_its_requirements(mini_vectors: Path) -> None:
-    run, _ = run_of(mini_vectors, imperfect())
+    run, _ = execute_plan(mini_vectors, imperfect())
     suite = ElementTree.fromstring(junit.render(run)).find("testsuite")
     assert suite is not None
     counts = [suite.get(name) for name in ("tests", "failures", "errors", "skipped")]
@@ -312,12 +312,12 @@ def test_the_junit_report_has_a_test_case_for_each_vector_with_its_requirements(
 
 def test_junit_holds_text_that_xml_cannot(vector_file: Callable[..., Path]) -> None:
     path = vector_file([{"id": "nul", "args": {"type": "\0<&\u001b]]>"}, "expect": {"error": "invalid"}}])
-    run, _ = run_of(path.parent.parent, Target("engine\0", imperfect().open))
+    run, _ = execute_plan(path.parent.parent, Target("engine\0", imperfect().open))
     assert ElementTree.fromstring(junit.render(run)).find(".//failure") is not None
 
 
 def test_the_terminal_report_reports_for_each_failure_what_where_and_how_to_reproduce_it(mini_vectors: Path) -> None:
-    run, _ = run_of(mini_vectors, imperfect())
+    run, _ = execute_plan(mini_vectors, imperfect())
     text = terminal.render(run, Path("my vectors"))
     assert "mini  6 ✔  3 ✖  1 –" in text
     block = text[text.index("✖ mini-2") : text.index("✖ mini-4")]
@@ -337,7 +337,7 @@ def test_where_the_spec_is_open_the_report_reports_what_each_chose(vector_file: 
     both = {"any_of": [{"ok": "fixed[4]"}, {"error": "invalid"}]}
     path = vector_file([{"id": "open", "args": {"type": "fixed[4]"}, "expect": both}])
     other = Target("other", lambda: InProcess("other", {"implementation": "o", "version": "1"}, {"type.parse": _same}))
-    run, _ = run_of(path.parent.parent, imperfect(), other)
+    run, _ = execute_plan(path.parent.parent, imperfect(), other)
     assert run.exit_status == 0
     text = terminal.render(run)
     assert '    open: {"error":"invalid"} by engine; {"ok":"fixed[4]"} by other\n' in text
@@ -378,7 +378,7 @@ def expected(tmp_path: Path, text: str, folder: Path) -> expectations.Expectatio
 
 
 def test_a_run_with_exactly_the_known_deviations_is_conformant(tmp_path: Path, mini_vectors: Path) -> None:
-    run, _ = run_of(mini_vectors, imperfect("engine@1.0"), expectations=expected(tmp_path, KNOWN, mini_vectors))
+    run, _ = execute_plan(mini_vectors, imperfect("engine@1.0"), expectations=expected(tmp_path, KNOWN, mini_vectors))
     assert run.exit_status == ExitStatus.CONFORMANT
     counts = run.counts("engine@1.0")
     assert (counts["passed"], counts["known"], counts["failed"]) == (6, 3, 0)
@@ -434,7 +434,7 @@ def test_the_deviations_of_a_folder_are_those_of_all_its_files(tmp_path: Path, m
 
 
 def test_a_deviation_of_another_version_is_not_known(tmp_path: Path, mini_vectors: Path) -> None:
-    run, _ = run_of(mini_vectors, imperfect(version="1.1"), expectations=expected(tmp_path, KNOWN, mini_vectors))
+    run, _ = execute_plan(mini_vectors, imperfect(version="1.1"), expectations=expected(tmp_path, KNOWN, mini_vectors))
     assert [result.id for result in run.failures] == ["mini-2"]
 
 
@@ -454,7 +454,7 @@ def test_a_known_deviation_that_does_not_happen_as_stated_fails_the_run(
 ) -> None:
     changed = KNOWN.replace(old, new)
     assert changed != KNOWN
-    run, _ = run_of(mini_vectors, imperfect(), expectations=expected(tmp_path, changed, mini_vectors))
+    run, _ = execute_plan(mini_vectors, imperfect(), expectations=expected(tmp_path, changed, mini_vectors))
     assert run.exit_status == ExitStatus.FAILURES
     assert any(text.startswith(unmet) for text in run.adapters[0].unmet)
 
@@ -462,20 +462,20 @@ def test_a_known_deviation_that_does_not_happen_as_stated_fails_the_run(
 def test_a_deviation_that_depends_on_chance_may_happen_or_not(tmp_path: Path, mini_vectors: Path) -> None:
     chance = '\n[[deviation]]\nengine = "engine"\nvectors = ["mini-6", "mini-5"]\nreason = "r"\nsometimes = true\n'
     text = KNOWN.replace(', "mini-5"', "")
-    run, _ = run_of(mini_vectors, imperfect(), expectations=expected(tmp_path, text + chance, mini_vectors))
+    run, _ = execute_plan(mini_vectors, imperfect(), expectations=expected(tmp_path, text + chance, mini_vectors))
     assert {one.id: one.status for one in run.results if one.id in ("mini-5", "mini-6")} == {
         "mini-5": "known",
         "mini-6": "passed",
     }
     assert run.adapters[0].unmet == ()
     always = chance.replace("sometimes = true", "sometimes = false")
-    run, _ = run_of(mini_vectors, imperfect(), expectations=expected(tmp_path, text + always, mini_vectors))
+    run, _ = execute_plan(mini_vectors, imperfect(), expectations=expected(tmp_path, text + always, mini_vectors))
     assert run.adapters[0].unmet == ("mini-6: known deviation now passes; remove it",)
 
 
 def test_a_new_failure_beside_the_known_ones_fails_the_run(tmp_path: Path, mini_vectors: Path) -> None:
     fewer = KNOWN.replace(', "mini-5"', "")
-    run, _ = run_of(mini_vectors, imperfect(), expectations=expected(tmp_path, fewer, mini_vectors))
+    run, _ = execute_plan(mini_vectors, imperfect(), expectations=expected(tmp_path, fewer, mini_vectors))
     assert [result.id for result in run.failures] == ["mini-5"]
     assert run.exit_status == ExitStatus.FAILURES
 
@@ -484,12 +484,12 @@ def test_a_new_failure_beside_the_known_ones_fails_the_run(tmp_path: Path, mini_
 def test_a_stated_answer_may_be_a_table_or_json(tmp_path: Path, mini_vectors: Path, answer: str) -> None:
     text = KNOWN + f'\n[[deviation]]\nengine = "engine"\nvectors = ["mini-5"]\nanswer = {answer}\nreason = "r"\n'
     found = expected(tmp_path, text.replace(', "mini-5"', ""), mini_vectors)
-    assert run_of(mini_vectors, imperfect(), expectations=found)[0].exit_status == ExitStatus.CONFORMANT
+    assert execute_plan(mini_vectors, imperfect(), expectations=found)[0].exit_status == ExitStatus.CONFORMANT
 
 
 def test_two_deviations_of_one_vector_are_reported(tmp_path: Path, mini_vectors: Path) -> None:
     with pytest.raises(UsageError, match=r"two deviations of engine 1\.0 are about the vector mini-2"):
-        run_of(mini_vectors, imperfect(), expectations=expected(tmp_path, KNOWN + KNOWN, mini_vectors))
+        execute_plan(mini_vectors, imperfect(), expectations=expected(tmp_path, KNOWN + KNOWN, mini_vectors))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from conformance.runner.judge import Outcome
 from conformance.runner.results import AdapterRun, Case, Result, Run
 
 
-def run_of(*statuses: str, version: str = "1", got: object = 5, complete: bool = True, on_disk: int = 1) -> Run:
+def make_run(*statuses: str, version: str = "1", got: object = 5, complete: bool = True, on_disk: int = 1) -> Run:
     cases = {
         f"case-{number}": Case(
             f"case-{number}", "hashing", "hash", "Appendix B", ("HSH001",), (1,), {"value": "a|b"}, {"ok": 1}
@@ -29,7 +29,7 @@ def run_of(*statuses: str, version: str = "1", got: object = 5, complete: bool =
 
 
 def test_markdown_has_the_matrix_and_each_failure_with_its_command() -> None:
-    text = markdown.render(run_of("passed", "failed", "known"))
+    text = markdown.render(make_run("passed", "failed", "known"))
     assert "| suite | one (lib 1) |\n|---|---|\n| hashing | 1 passed, 1 failed, 1 known |" in text
     assert "- `HSH001 hash`: 1 failed\n  - `case-1`: " in text
     assert "`iceberg-conformance replay case-1 --adapter one`" in text
@@ -37,7 +37,7 @@ def test_markdown_has_the_matrix_and_each_failure_with_its_command() -> None:
 
 
 def test_markdown_reports_how_many_failures_it_leaves_out() -> None:
-    text = markdown.render(run_of(*["failed"] * 5))
+    text = markdown.render(make_run(*["failed"] * 5))
     assert "- `HSH001 hash`: 5 failed\n  - `case-0`: " in text
     assert "  - and 2 more\n  - `iceberg-conformance explain HSH001`\n  - `iceberg-conformance replay case-0 " in text
 
@@ -57,10 +57,10 @@ def test_a_row_is_not_ended_by_what_a_cell_says() -> None:
 @pytest.mark.parametrize(
     ("run", "message", "color"),
     [
-        (run_of("passed", "known"), "1 passed, 1 known deviation", "brightgreen"),
-        (run_of("passed", "failed"), "1 passed, 1 failed", "red"),
-        (run_of("passed", on_disk=7614), "1 passed (1 of 7,614 answered)", "brightgreen"),
-        (run_of("passed", complete=False), "incomplete", "red"),
+        (make_run("passed", "known"), "1 passed, 1 known deviation", "brightgreen"),
+        (make_run("passed", "failed"), "1 passed, 1 failed", "red"),
+        (make_run("passed", on_disk=7614), "1 passed (1 of 7,614 answered)", "brightgreen"),
+        (make_run("passed", complete=False), "incomplete", "red"),
     ],
 )
 def test_the_badge_is_green_only_for_a_whole_run_without_failures(run: Run, message: str, color: str) -> None:
@@ -69,18 +69,21 @@ def test_the_badge_is_green_only_for_a_whole_run_without_failures(run: Run, mess
 
 
 def test_only_a_run_of_all_vectors_with_all_answers_is_called_conformant() -> None:
-    assert run_of("passed").verdict == "conformant"
-    assert run_of("passed", on_disk=7614).verdict == "no deviations in 1 answered of 7,614 cases"
-    assert run_of("passed", "known", on_disk=7614).verdict == "no new deviations in 2 answered of 7,614 cases"
-    assert run_of("passed", complete=False).verdict == "the run is not complete"
+    assert make_run("passed").verdict == "conformant"
+    assert make_run("passed", on_disk=7614).verdict == "no deviations in 1 answered of 7,614 cases"
+    assert make_run("passed", "known", on_disk=7614).verdict == "no new deviations in 2 answered of 7,614 cases"
+    assert make_run("passed", complete=False).verdict == "the run is not complete"
 
 
 def test_markdown_opens_with_the_verdict() -> None:
-    assert "1 passed; **no deviations in 1 answered of 9 cases**." in markdown.render(run_of("passed", on_disk=9))
+    assert "1 passed; **no deviations in 1 answered of 9 cases**." in markdown.render(make_run("passed", on_disk=9))
 
 
 def test_a_difference_reports_only_what_changed() -> None:
-    old, new = run_of("passed", "failed", "known", "passed"), run_of("failed", "passed", "known", "passed", version="2")
+    old, new = (
+        make_run("passed", "failed", "known", "passed"),
+        make_run("failed", "passed", "known", "passed", version="2"),
+    )
     assert list(difference.lines(old, new)) == [
         "one: lib 1 -> lib 2",
         "1 new failures:",
@@ -92,12 +95,12 @@ def test_a_difference_reports_only_what_changed() -> None:
 
 
 def test_another_wrong_answer_is_a_change_and_no_regression() -> None:
-    found = list(difference.changes(run_of("failed"), run_of("failed", got=6)))
+    found = list(difference.changes(make_run("failed"), make_run("failed", got=6)))
     assert [(change.id, change.is_regression) for change in found] == [("case-0", False)]
 
 
 def test_a_case_that_came_or_went_is_a_change() -> None:
-    assert [str(change) for change in difference.changes(run_of("none"), run_of("passed"))] == [
+    assert [str(change) for change in difference.changes(make_run("none"), make_run("passed"))] == [
         "one · case-0: none -> passed"
     ]
-    assert list(difference.lines(run_of("passed"), run_of("passed"))) == ["no result changed"]
+    assert list(difference.lines(make_run("passed"), make_run("passed"))) == ["no result changed"]

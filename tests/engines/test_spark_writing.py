@@ -157,7 +157,7 @@ def below(number: int) -> Comparison:
     return Comparison(Operation.LT, NamedReference("id"), Literal(number))
 
 
-def place_of(folder: Path, version: FormatVersion, mode: Mode) -> str:
+def table_path(folder: Path, version: FormatVersion, mode: Mode) -> str:
     return f"{folder}/v{version}-{mode.value}"
 
 
@@ -173,7 +173,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
 def write(engine: str, folder: Path) -> tuple[Path, dict[str, Any]]:
     asked = []
     for version, mode in TABLES[engine]:
-        place = place_of(folder, version, mode)
+        place = table_path(folder, version, mode)
         writing.create_table(place, FIELDS, spec=SPEC, version=version)
         asked.append([place, mode.value])
     odd = f"{folder}/odd-names"
@@ -212,7 +212,7 @@ def sorted_rows(table: Any, snapshot_id: int, *names: str) -> list[dict[str, Any
 def test_every_snapshot_has_the_rows_of_the_same_operations_here(
     written: Written, tmp_path: Path, engine: str, version: FormatVersion, mode: Mode
 ) -> None:
-    there = load_table(place_of(written[engine][0], version, mode))
+    there = load_table(table_path(written[engine][0], version, mode))
     ours = here(f"{tmp_path}/t", version, mode).table
     logs = [[one.snapshot_id for one in table.metadata.snapshot_log] for table in (there, ours)]
     assert len(logs[0]) == len(logs[1]) == 9
@@ -233,13 +233,13 @@ def test_batches_end_by_rows_unless_the_session_bounds_their_bytes(written: Writ
 
 @every_table
 def test_tables_are_valid(written: Written, engine: str, version: FormatVersion, mode: Mode) -> None:
-    report = validate(place_of(written[engine][0], version, mode), Level.ROWS, Local())
+    report = validate(table_path(written[engine][0], version, mode), Level.ROWS, Local())
     assert [one for one in report.findings if one.severity.value == "error"] == []
 
 
 @pytest.mark.parametrize(("engine", "version", "mode"), [case for case in CASES if case.values[1] is V3])
 def test_rows_that_stay_keep_their_ids(written: Written, engine: str, version: FormatVersion, mode: Mode) -> None:
-    table = load_table(place_of(written[engine][0], version, mode))
+    table = load_table(table_path(written[engine][0], version, mode))
     log = [one.snapshot_id for one in table.metadata.snapshot_log]
     ids = [{row["id"]: row["_row_id"] for row in sorted_rows(table, one, "id", "_row_id")} for one in log]
     assert sorted(ids[0].values()) == list(range(20))
@@ -251,7 +251,7 @@ def test_rows_that_stay_keep_their_ids(written: Written, engine: str, version: F
 @every_table
 def test_writes_that_fail_leave_nothing(written: Written, engine: str, version: FormatVersion, mode: Mode) -> None:
     folder, answers = written[engine]
-    answer = answers[place_of(folder, version, mode)]
+    answer = answers[table_path(folder, version, mode)]
     null, fixed, no_columns, killed = answer["errors"]
     assert "TYP002" in null
     assert "/id" in null

@@ -234,7 +234,7 @@ def field_value(schema: Schema, row: Mapping[int, Any], field_id: int) -> Any:
     raise AssertionError(field_id)
 
 
-def partition_of(spec: PartitionSpec, schema: Schema, row: Mapping[int, Any]) -> dict[int, Any] | None:
+def partition_row(spec: PartitionSpec, schema: Schema, row: Mapping[int, Any]) -> dict[int, Any] | None:
     """The partition tuple of a row; None where a transform has no result."""
     partition = {}
     for field in spec.fields:
@@ -254,7 +254,7 @@ def _total_order(value: Any) -> Any:
 
 
 @st.composite
-def metrics_of(draw: Any, schema: Schema, table: Sequence[Mapping[int, Any]]) -> Metrics:
+def draw_metrics(draw: Any, schema: Schema, table: Sequence[Mapping[int, Any]]) -> Metrics:
     """The metrics of a file with these rows: true, but cut and with parts missing at random."""
     maps: dict[str, dict[int, Any]] = {
         name: {} for name in ("value_counts", "null_value_counts", "nan_value_counts", "lower_bounds", "upper_bounds")

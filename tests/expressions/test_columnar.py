@@ -70,7 +70,7 @@ def arrow_value(type_: Any, value: Any) -> Any:
     return value.bytes if isinstance(value, uuid.UUID) else value
 
 
-def table_of(schema: Schema, table: list[dict[int, Any]]) -> pa.Table:
+def to_arrow(schema: Schema, table: list[dict[int, Any]]) -> pa.Table:
     arrays = [
         pa.array([arrow_value(field.type, row.get(field.id)) for row in table], arrow_type(field.type))
         for field in schema.fields
@@ -88,7 +88,7 @@ def test_the_kernel_agrees_with_the_definition(data: Any) -> None:
         expected = [evaluate(predicate, row) for row in found]
     except SpecError:
         assume(False)
-    table = table_of(schema, found)
+    table = to_arrow(schema, found)
     if data.draw(st.booleans()) and found:
         table = pa.concat_tables([table.slice(0, 1), table.slice(1)])
     try:
@@ -104,7 +104,7 @@ def test_every_type_is_compared_with_its_constants() -> None:
     for schema in SCHEMAS:
         column = columns(schema)[0]
         rows_ = [{column.id: value} for value in [None, *POOLS[column.type]]]
-        table = table_of(schema, rows_)
+        table = to_arrow(schema, rows_)
         for operation in ("lt", "lt-eq", "gt", "gt-eq", "eq", "not-eq"):
             predicate = bind(Comparison(Operation(operation), NamedReference("c"), NamedReference("c")), schema)
             assert evaluate_array(predicate, table).to_pylist() == [evaluate(predicate, row) for row in rows_]
@@ -139,7 +139,7 @@ ROWS = [
 @pytest.mark.parametrize(("left", "right"), ["ab", "fb", "bf", "af", "dt", "td", "ua", "au", "uu", "kk"], ids=str)
 def test_columns_are_compared_null_safe_and_aligned(operation: str, left: str, right: str) -> None:
     predicate = bind(Comparison(Operation(operation), NamedReference(left), NamedReference(right)), PAIRS)
-    result = evaluate_array(predicate, table_of(PAIRS, ROWS))
+    result = evaluate_array(predicate, to_arrow(PAIRS, ROWS))
     assert result.to_pylist() == [evaluate(predicate, row) for row in ROWS]
 
 
@@ -157,7 +157,7 @@ def test_if_else_chooses_by_row() -> None:  # EXP020
     predicate = bind(predicate_from_json({"type": "eq", "left": call, "right": 7}), PAIRS)
     expected = [not (row[1] is not None and row[1] > 0) for row in ROWS]
     assert [evaluate(predicate, row) for row in ROWS] == expected
-    assert evaluate_array(predicate, table_of(PAIRS, ROWS)).to_pylist() == expected
+    assert evaluate_array(predicate, to_arrow(PAIRS, ROWS)).to_pylist() == expected
 
 
 def test_text_in_every_layout() -> None:

@@ -30,7 +30,7 @@ def is_(operation: Operation, type_: Type, value: Any) -> BoundComparison:
     return BoundComparison(operation, column(type_), value)
 
 
-def file_of(type_: Type, values: list[Any]) -> Metrics:
+def exact_metrics(type_: Type, values: list[Any]) -> Metrics:
     """The complete metrics of a file of one column."""
     ordinary = [value for value in values if value is not None and not is_nan(value)]
     order = sorted(ordinary, key=lambda value: (value, math.copysign(1, value)) if isinstance(value, float) else value)
@@ -47,7 +47,7 @@ def file_of(type_: Type, values: list[Any]) -> Metrics:
 @pytest.mark.parametrize("type_", POOLS, ids=str)
 def test_complete_metrics_of_one_value_decide_every_predicate(type_: Type) -> None:
     for value in [None, *POOLS[type_]]:
-        metrics = file_of(type_, [value, value])
+        metrics = exact_metrics(type_, [value, value])
         for leaf in leaves(type_):
             matches = evaluate(leaf, {1: value})
             assert might_match(leaf, metrics) == must_match(leaf, metrics) == matches, (leaf, value)
@@ -57,7 +57,7 @@ def test_complete_metrics_of_one_value_decide_every_predicate(type_: Type) -> No
 def test_metrics_of_two_values_are_sound(type_: Type) -> None:
     some = leaves(type_)[::7]
     for pair in itertools.combinations([None, *POOLS[type_]], 2):
-        metrics = file_of(type_, list(pair))
+        metrics = exact_metrics(type_, list(pair))
         for leaf in some:
             found = [evaluate(leaf, {1: value}) for value in pair]
             assert might_match(leaf, metrics) or not any(found), (leaf, pair)
@@ -117,7 +117,7 @@ def test_inverted_bounds_say_nothing() -> None:
 
 def test_zeros_of_two_signs_are_one() -> None:
     for stored, asked in ((0.0, -0.0), (-0.0, 0.0)):
-        metrics = file_of(DOUBLE, [stored])
+        metrics = exact_metrics(DOUBLE, [stored])
         assert might_match(is_(O.EQ, DOUBLE, asked), metrics)
         assert must_match(is_(O.EQ, DOUBLE, asked), metrics)
 

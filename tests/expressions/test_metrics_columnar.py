@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from expression_cases import POOLS, metrics_of, predicates, rows, schemas
+from expression_cases import POOLS, draw_metrics, predicates, rows, schemas
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from test_projection import leaves
@@ -74,7 +74,7 @@ def test_many_files_are_judged_as_each_of_them(data: Any) -> None:
     schema = data.draw(schemas())
     predicate = bind(data.draw(predicates(schema)), schema)
     tables = data.draw(st.lists(st.lists(rows(schema), max_size=3), min_size=1, max_size=6))
-    files = [data.draw(metrics_of(schema, table)) for table in tables]
+    files = [data.draw(draw_metrics(schema, table)) for table in tables]
     expected = [place for place, metrics in enumerate(files) if might_match(predicate, metrics)]
     event(f"{len(expected)} of {len(files)} files")
     assert found(predicate, files) == expected

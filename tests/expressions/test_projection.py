@@ -31,7 +31,7 @@ from spec_ref.schemas.schema import Schema
 O = Operation  # noqa: E741
 
 
-def spec_of(transform: Any) -> PartitionSpec:
+def as_spec(transform: Any) -> PartitionSpec:
     return PartitionSpec(0, (PartitionField(source_id=1, field_id=1000, name="p", transform=transform),))
 
 
@@ -56,7 +56,7 @@ CASES = [
 
 @pytest.mark.parametrize(("type_", "transform"), CASES, ids=str)
 def test_projections_are_sound(type_: Type, transform: Any) -> None:
-    spec = spec_of(transform)
+    spec = as_spec(transform)
     partitions = []
     for value in [None, *POOLS[type_]]:
         try:
@@ -76,7 +76,7 @@ def test_projections_are_sound(type_: Type, transform: Any) -> None:
 def test_tolerant_projections_are_sound_for_writers_that_count_toward_1970(type_: Type, transform: Any) -> None:
     if type_ == DATE and isinstance(transform, (Day, Hour)):
         return  # a date is not cut to a day, and has no hours
-    spec = spec_of(transform)
+    spec = as_spec(transform)
     for leaf in leaves(type_):
         inclusive = inclusive_projection(leaf, spec, tolerate_truncated_times=True)
         strict = strict_projection(leaf, spec, tolerate_truncated_times=True)
@@ -95,7 +95,7 @@ def test_tolerant_projections_are_sound_for_writers_that_count_toward_1970(type_
 def test_a_class_of_one_value_projects_exactly(type_: Type, transform: Any) -> None:
     if type_ in (STRING,) or str(type_) == "binary":
         return  # a text of one character begins many others
-    spec = spec_of(transform)
+    spec = as_spec(transform)
     for leaf in leaves(type_):
         for value in [None, *POOLS[type_]]:
             matches = evaluate(leaf, {1: value})
@@ -182,6 +182,6 @@ def test_fields_of_unknown_void_or_several_sources_say_nothing() -> None:  # PAR
 def test_a_predicate_of_the_transform_itself_projects_exactly() -> None:
     term = {"type": "transform", "transform": "bucket[16]", "term": "n"}
     leaf = bind(predicate_from_json({"type": "lt", "term": term, "value": 3}), SCHEMA)
-    spec = spec_of(parse_transform("bucket[16]"))
+    spec = as_spec(parse_transform("bucket[16]"))
     assert shown(inclusive_projection(leaf, spec)) == shown(strict_projection(leaf, spec)) == "lt 3"
-    assert inclusive_projection(leaf, spec_of(parse_transform("bucket[8]"))) == TRUE
+    assert inclusive_projection(leaf, as_spec(parse_transform("bucket[8]"))) == TRUE

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from expression_cases import metrics_of, partition_of, predicates, rows, schemas, specs
+from expression_cases import draw_metrics, partition_row, predicates, rows, schemas, specs
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
@@ -48,7 +48,7 @@ def value(predicate: Any, row: Any) -> bool | None:
 def test_a_row_that_matches_is_in_a_partition_that_matches(data: Any) -> None:
     schema, _, predicate = data.draw(bound_cases())
     row, spec = data.draw(rows(schema)), data.draw(specs(schema))
-    partition, matches = partition_of(spec, schema, row), value(predicate, row)
+    partition, matches = partition_row(spec, schema, row), value(predicate, row)
     assume(partition is not None and matches is not None)
     assert partition is not None
     included = evaluate(inclusive_projection(predicate, spec), partition)
@@ -63,7 +63,7 @@ def test_a_row_that_matches_is_in_a_partition_that_matches(data: Any) -> None:
 def test_a_residual_is_the_predicate_for_rows_of_its_partition(data: Any) -> None:
     schema, _, predicate = data.draw(bound_cases())
     row, spec = data.draw(rows(schema)), data.draw(specs(schema))
-    partition, matches = partition_of(spec, schema, row), value(predicate, row)
+    partition, matches = partition_row(spec, schema, row), value(predicate, row)
     assume(partition is not None and matches is not None)
     assert partition is not None
     rest = residual(predicate, spec, partition)
@@ -76,7 +76,7 @@ def test_a_residual_is_the_predicate_for_rows_of_its_partition(data: Any) -> Non
 def test_metrics_never_hide_a_match_and_never_claim_one(data: Any) -> None:
     schema, _, predicate = data.draw(bound_cases())
     table = data.draw(st.lists(rows(schema), min_size=1, max_size=4))
-    metrics = data.draw(metrics_of(schema, table))
+    metrics = data.draw(draw_metrics(schema, table))
     found = [value(predicate, row) for row in table]
     assume(None not in found)
     event(f"might {might_match(predicate, metrics)}, must {must_match(predicate, metrics)}")
@@ -90,7 +90,7 @@ def test_summaries_never_hide_a_partition(data: Any) -> None:
     schema, _, predicate = data.draw(bound_cases())
     spec = data.draw(specs(schema))
     projected = inclusive_projection(predicate, spec)
-    partitions = [partition_of(spec, schema, row) for row in data.draw(st.lists(rows(schema), min_size=1, max_size=3))]
+    partitions = [partition_row(spec, schema, row) for row in data.draw(st.lists(rows(schema), min_size=1, max_size=3))]
     assume(None not in partitions)
     summaries = []
     for field in spec.partition_type(schema).fields:
@@ -126,7 +126,7 @@ def _one_too_high(spec: PartitionSpec, partition: dict[int, Any], data: Any) -> 
 def test_tolerance_keeps_the_partitions_of_writers_that_count_toward_1970(data: Any) -> None:
     schema, _, predicate = data.draw(bound_cases())
     row, spec = data.draw(rows(schema)), data.draw(specs(schema))
-    partition, matches = partition_of(spec, schema, row), value(predicate, row)
+    partition, matches = partition_row(spec, schema, row), value(predicate, row)
     # A day of a date was never cut; a whole period before 1970 was counted right, which is one case of any.
     assume(partition is not None and matches is not None)
     assume(

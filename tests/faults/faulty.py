@@ -63,7 +63,7 @@ def started(*words: str, **variables: str) -> subprocess.Popen[str]:
     )
 
 
-def table_of(output: str) -> Mapping[str, Any]:
+def only_table(output: str) -> Mapping[str, Any]:
     """The only table of a report in JSON."""
     (table,) = json.loads(output)["tables"]
     found: Mapping[str, Any] = table

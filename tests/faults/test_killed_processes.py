@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from faulty import below, command, started, table_of, with_position_deletes
+from faulty import below, command, only_table, started, with_position_deletes
 from reword import without_messages
 
 FILES = 200
@@ -30,7 +30,7 @@ def location(tmp_path_factory: pytest.TempPathFactory) -> str:
 def undisturbed(location: str) -> object:
     done = command("validate", location, "--level", "rows", "--format", "json", "--workers", "2")
     assert done.returncode == 0, done.stderr
-    return {key: value for key, value in table_of(done.stdout).items() if key != "seconds"}
+    return {key: value for key, value in only_table(done.stdout).items() if key != "seconds"}
 
 
 @pytest.mark.parametrize("times", [1, 3])
@@ -43,7 +43,7 @@ def test_workers_that_are_killed_change_no_finding(times: int, location: str, un
     killer.join()
     assert killed
     assert process.returncode == 0, err
-    found = {key: value for key, value in table_of(out).items() if key != "seconds"}
+    found = {key: value for key, value in only_table(out).items() if key != "seconds"}
     assert without_messages(found) == without_messages(undisturbed)
 
 
@@ -95,7 +95,7 @@ def test_workers_that_are_killed_as_they_are_given_a_task_change_no_finding(
         [sys.executable, "-c", KILLED_AT_A_TASK, *arguments], capture_output=True, text=True, timeout=120
     )
     assert done.returncode == 0, done.stderr
-    found = {key: value for key, value in table_of(done.stdout).items() if key != "seconds"}
+    found = {key: value for key, value in only_table(done.stdout).items() if key != "seconds"}
     assert without_messages(found) == without_messages(undisturbed)
 
 

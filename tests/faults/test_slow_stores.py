@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from faulty import LEFT, command, made, table_of
+from faulty import LEFT, command, made, only_table
 
 from conformance.core.failures import UsageError
 from conformance.table_io.file_access import STORE_SECONDS, FileAccessError
@@ -107,7 +107,7 @@ def test_what_was_not_checked_is_not_passed(store: Store, table: str) -> None:
     store.faults = of(".parquet", Fault(cut=20))  # type: ignore[assignment]
     done = command("validate", LOCATION, "--level", "rows", "--format", "json", "--workers", "1")
     assert done.returncode == 1, done.stderr
-    findings = table_of(done.stdout)["findings"]
+    findings = only_table(done.stdout)["findings"]
     errors = [one for one in findings if one["severity"] == "error"]
     assert [one["check"] for one in errors] == ["data-file-file-path-unreadable"], errors
     store.faults = of("metadata.json", Fault(cut=20))  # type: ignore[assignment]

@@ -77,7 +77,7 @@ def width(type_: Type) -> int:
     return 4 if kind(type_) in ("int", "date", "float") else 8
 
 
-def decimal_of(number: int, type_: Type) -> Decimal:
+def to_decimal(number: int, type_: Type) -> Decimal:
     """The decimal of an unscaled value at the scale of the type."""
     assert isinstance(type_, DecimalType)
     return Decimal((number < 0, tuple(map(int, str(abs(number)))), -type_.scale))
@@ -159,7 +159,7 @@ def _boolean_text(_data: bytes, value: bool, _: Type) -> bytes:
 
 @decoded("decimal")
 def _decimal_unsigned(data: bytes, type_: Type) -> Decimal:
-    return decimal_of(int.from_bytes(data, "big"), type_)
+    return to_decimal(int.from_bytes(data, "big"), type_)
 
 
 @decoded("int", "long", "date", "timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns")

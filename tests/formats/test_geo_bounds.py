@@ -17,7 +17,7 @@ GEOMETRY = GeometryType()
 GEOGRAPHY = GeographyType()
 
 
-def code_of(function, *args):
+def refusal_code(function, *args):
     with pytest.raises(SpecError) as error:
         function(*args)
     return error.value.violation.requirement
@@ -52,21 +52,21 @@ def test_a_reader_takes_nan_for_a_coordinate_that_is_not_set_as_iceberg_java_doe
 
 @pytest.mark.parametrize("length", [0, 8, 15, 17, 21, 40])
 def test_a_bound_has_16_24_or_32_bytes(length):
-    assert code_of(decode_point, bytes(length)) == "SVB011"
+    assert refusal_code(decode_point, bytes(length)) == "SVB011"
 
 
 def test_wkb_is_not_a_bound():
-    assert code_of(decode_point, wkt_to_wkb("POINT (30 10)")) == "SVB011"
+    assert refusal_code(decode_point, wkt_to_wkb("POINT (30 10)")) == "SVB011"
 
 
 @pytest.mark.parametrize("stored", [(math.nan, 1), (1, math.nan), (math.nan, 1, 2, 3)])
 def test_x_and_y_are_mandatory(stored):
-    assert code_of(decode_point, struct.pack(f"<{len(stored)}d", *stored)) == "SVB011"
+    assert refusal_code(decode_point, struct.pack(f"<{len(stored)}d", *stored)) == "SVB011"
 
 
 @pytest.mark.parametrize("arguments", [(math.nan, 1.0), (1.0, None), (1.0, 2.0, math.nan), (1, 2.0), ("1", 2.0)])
 def test_a_point_is_made_of_numbers(arguments):
-    assert code_of(GeoPoint, *arguments) == "SVB011"
+    assert refusal_code(GeoPoint, *arguments) == "SVB011"
 
 
 def box(type_, *texts):
@@ -109,8 +109,8 @@ def test_a_geography_with_edges_has_no_box_of_its_ends():
 
 def test_a_geography_lies_on_the_globe():
     assert box(GEOGRAPHY, "POINT (-180 -90)", "POINT (180 90)") is not None
-    assert code_of(box, GEOGRAPHY, "POINT (180.5 0)") == "BND003"
-    assert code_of(box, GEOGRAPHY, "POINT (0 -91)") == "BND003"
+    assert refusal_code(box, GEOGRAPHY, "POINT (180.5 0)") == "BND003"
+    assert refusal_code(box, GEOGRAPHY, "POINT (0 -91)") == "BND003"
     assert box(GEOMETRY, "POINT (180.5 -91)") is not None
 
 

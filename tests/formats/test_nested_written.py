@@ -82,16 +82,16 @@ ROWS = [
 ]
 
 
-def batch_of(columns: StructType, rows) -> pa.RecordBatch:
+def make_batch(columns: StructType, rows) -> pa.RecordBatch:
     arrays = [arrow_values(field.type, [row[field.id] for row in rows]) for field in columns.fields]
     return pa.RecordBatch.from_arrays(arrays, [field.name for field in columns.fields])
 
 
-def file_of(columns: StructType, rows, format_: FileFormat) -> bytes:
+def write_file(columns: StructType, rows, format_: FileFormat) -> bytes:
     out = io.BytesIO()
     writer = open_writer(out, columns, format_)
     if rows:
-        writer.write(batch_of(columns, rows))
+        writer.write(make_batch(columns, rows))
     writer.close()
     return out.getvalue()
 
@@ -123,7 +123,7 @@ def without_algorithm(type_: Type) -> Type:
 
 def test_maps_and_variants_at_every_depth_come_back():  # TYP037
     for format_ in (PARQUET, ORC):
-        columns, rows = read(file_of(DEEP, ROWS, format_), format_)
+        columns, rows = read(write_file(DEEP, ROWS, format_), format_)
         assert columns == (DEEP if format_ is PARQUET else without_algorithm(DEEP))
         assert rows == ROWS
 
@@ -178,7 +178,7 @@ def files(draw):
 def test_any_nested_rows_come_back_with_ids_and_what_is_required(case):
     columns, rows = case
     for format_ in (PARQUET, ORC):
-        data = file_of(columns, rows, format_)
+        data = write_file(columns, rows, format_)
         found, back = read(data, format_)
         assert found == columns
         assert keys(columns, back) == keys(columns, rows)
@@ -188,7 +188,7 @@ def bare(columns: StructType, rows) -> bytes:
     """A Parquet file as pyarrow writes it."""
     out = io.BytesIO()
     schema = arrow_schema(columns)
-    rows = to_storage_batch(columns, batch_of(columns, rows), schema)
+    rows = to_storage_batch(columns, make_batch(columns, rows), schema)
     pq.write_table(pa.Table.from_batches([rows]), out, **WRITER_OPTIONS)
     return out.getvalue()
 
@@ -199,13 +199,13 @@ MAPPED = StructType((NestedField(1, "m", required=False, type=MapType(2, STRING,
 def test_pyarrow_leaves_the_annotation_out():
     """Else nothing of it would be tested, nor needed."""
     alone = StructType((NestedField(1, "v", required=False, type=VARIANT),))
-    assert struct_from_parquet(read_parquet_schema(file_of(alone, [], PARQUET))) == alone
+    assert struct_from_parquet(read_parquet_schema(write_file(alone, [], PARQUET))) == alone
     with pytest.raises(SpecError, match="/v/metadata: PQT001"):
         struct_from_parquet(read_parquet_schema(bare(alone, [])))
 
 
 def test_attributes_in_a_footer():
-    schema = orc.ORCFile(io.BytesIO(file_of(MAPPED, [{1: None}], ORC))).schema
+    schema = orc.ORCFile(io.BytesIO(write_file(MAPPED, [{1: None}], ORC))).schema
     map_ = schema.field("m").type
     assert field_attributes(schema.field("m")) == {"iceberg.id": "1", "iceberg.required": "false"}
     assert field_attributes(map_.key_field) == {"iceberg.id": "2", "iceberg.required": "true"}
@@ -244,7 +244,7 @@ def test_sizes_and_places_are_those_of_the_files():
     out = io.BytesIO()
     writer = OrcWriter(out, DEEP, "uncompressed", stripe_bytes=20_000)
     for start in range(0, len(many), 3000):
-        writer.write(batch_of(DEEP, many[start : start + 3000]))
+        writer.write(make_batch(DEEP, many[start : start + 3000]))
     found = writer.close()
     data = out.getvalue()
     file = orc.ORCFile(io.BytesIO(data))
@@ -253,7 +253,7 @@ def test_sizes_and_places_are_those_of_the_files():
     assert keys(DEEP, read(data, ORC)[1]) == keys(DEEP, many)
     out = io.BytesIO()
     made = open_writer(out, DEEP, PARQUET)
-    made.write(batch_of(DEEP, many))
+    made.write(make_batch(DEEP, many))
     found = made.close()
     metrics = parquet_metrics(out.getvalue())
     assert (found.column_sizes, found.split_offsets) == (metrics.column_sizes, metrics.split_offsets)
@@ -286,7 +286,7 @@ def test_a_file_is_passed_on_while_it_is_written(format_):
     )
     sizes = []
     for _ in range(4):
-        writer.write(batch_of(DEEP, rows))
+        writer.write(make_batch(DEEP, rows))
         sizes.append(len(out.data))
     assert 1000 < sizes[0] < sizes[-1]
     writer.abandon()

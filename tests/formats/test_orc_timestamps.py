@@ -23,7 +23,7 @@ NANOS = st.integers(-(1 << 62), 1 << 62)
 SECOND = 1_000_000_000
 
 
-def file_of(values: list[int | None], zone: str | None = None, **options: Any) -> bytes:
+def write_file(values: list[int | None], zone: str | None = None, **options: Any) -> bytes:
     out = io.BytesIO()
     orc.write_table(
         pa.table({"a": list(range(len(values))), "t": pa.array(values, pa.timestamp("ns", zone))}), out, **options
@@ -70,7 +70,7 @@ def columns(draw: st.DrawFn) -> list[int | None]:
 @given(columns(), st.sampled_from(["uncompressed", "zlib", "zstd", "snappy", "lz4"]))
 def test_values_are_those_that_pyarrow_reads(values: list[int | None], compression: str) -> None:
     # ORC007: milliseconds that were counted twice, or not at all, would make other values.
-    data = file_of(values, compression=compression)
+    data = write_file(values, compression=compression)
     assert decoded(data) == by_pyarrow(data)
 
 
@@ -84,7 +84,7 @@ def test_long_runs_and_many_stripes() -> None:
     ]
     values = np.concatenate(parts).tolist()
     values[11] = values[7000] = None
-    data = file_of(values, stripe_size=1 << 16)
+    data = write_file(values, stripe_size=1 << 16)
     assert decoded(data) == by_pyarrow(data)
 
 
@@ -103,7 +103,7 @@ def test_every_encoding_was_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     small = rng.integers(1_500_000_000, 1_500_000_060, 512).tolist()
     patched = [(n + (1 << 29 if at % 97 == 13 else 0)) * SECOND for at, n in enumerate(small)]
     for column in (values, patched):
-        data = file_of(column)
+        data = write_file(column)
         assert decoded(data) == by_pyarrow(data) == column
     assert seen == {"_short_repeat", "_direct", "_patched_base", "_delta"}
 
@@ -111,7 +111,7 @@ def test_every_encoding_was_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("type_", [TIMESTAMP, TIMESTAMPTZ, TIMESTAMPTZ_NS])
 def test_types_have_their_unit_and_zone(type_: Any) -> None:
     zone = None if type_ == TIMESTAMP else "UTC"
-    data = file_of([1_999, -1, None], zone)
+    data = write_file([1_999, -1, None], zone)
     unit = 1 if type_ == TIMESTAMPTZ_NS else 1000
     read = read_timestamps(data, read_stripes(data)[0], 2, type_)
     # What was written 1 ns before 1970 cannot be distinguished from 1 ns before 1970-01-01T00:00:01.
@@ -121,34 +121,34 @@ def test_types_have_their_unit_and_zone(type_: Any) -> None:
     assert (read.type.unit, read.type.tz) == ("ns" if unit == 1 else "us", zone)
 
 
-def stripe_of(data: bytes) -> Any:
+def first_stripe(data: bytes) -> Any:
     return read_stripes(data)[0]
 
 
 def test_writers_in_other_zones_and_old_encodings_are_refused() -> None:
-    data = file_of([1])
+    data = write_file([1])
     with pytest.raises(SpecError, match=r"ORC008: .*; found 'Europe/Paris'"):
-        read_timestamps(data, evolve(stripe_of(data), timezone="Europe/Paris"), 2, TIMESTAMP)
-    assert read_timestamps(data, evolve(stripe_of(data), timezone="Europe/Paris"), 2, TIMESTAMPTZ).null_count == 0
+        read_timestamps(data, evolve(first_stripe(data), timezone="Europe/Paris"), 2, TIMESTAMP)
+    assert read_timestamps(data, evolve(first_stripe(data), timezone="Europe/Paris"), 2, TIMESTAMPTZ).null_count == 0
     with pytest.raises(SpecError, match=r"ORC008: .*; found \(0,\)"):
-        read_timestamps(data, evolve(stripe_of(data), encodings=(0, 0, 0)), 2, TIMESTAMP)
+        read_timestamps(data, evolve(first_stripe(data), encodings=(0, 0, 0)), 2, TIMESTAMP)
 
 
 def test_nanoseconds_beyond_the_type_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    data = file_of([0])
+    data = write_file([0])
     monkeypatch.setattr(orc_timestamps, "EPOCH", -(10**10))
-    assert read_timestamps(data, stripe_of(data), 2, TIMESTAMP).cast(pa.int64()).to_pylist() == [
+    assert read_timestamps(data, first_stripe(data), 2, TIMESTAMP).cast(pa.int64()).to_pylist() == [
         -11_420_070_400 * 10**6
     ]
     with pytest.raises(SpecError, match=r"^ORC003: "):
-        read_timestamps(data, stripe_of(data), 2, TIMESTAMP_NS)
+        read_timestamps(data, first_stripe(data), 2, TIMESTAMP_NS)
 
 
 @given(st.data())
 def test_damaged_streams_are_reported(data: st.DataObject) -> None:
     """Any bytes are values of any kind, or a SpecError; never another error, nor a wait."""
-    whole = bytearray(file_of([n * n * SECOND + n for n in range(50)], compression="uncompressed"))
-    stripe = stripe_of(bytes(whole))
+    whole = bytearray(write_file([n * n * SECOND + n for n in range(50)], compression="uncompressed"))
+    stripe = first_stripe(bytes(whole))
     stream = data.draw(st.sampled_from([one for one in stripe.streams if one.column == 2 and one.kind < 6]))
     at = stream.start + data.draw(st.integers(0, stream.length - 1))
     whole[at] = data.draw(st.integers(0, 255))

@@ -56,13 +56,13 @@ def read(data: bytes, column: NestedField | None = None, **options: Any) -> list
     return made
 
 
-def file_of(type_: pa.DataType, rows: list[Any], **options: Any) -> bytes:
+def write_file(type_: pa.DataType, rows: list[Any], **options: Any) -> bytes:
     return variant_bytes(pa.table([pa.array(rows, type_)], pa.schema([named("v", type_, 1)])), **options)
 
 
 def refused(type_: pa.DataType, *rows: Any) -> str:
     with pytest.raises(SpecError) as error:
-        read(file_of(type_, list(rows)))
+        read(write_file(type_, list(rows)))
     assert error.value.violation.requirement == "PQT005"
     return f"{error.value.violation.path} {error.value.violation.aspect}"
 
@@ -128,7 +128,7 @@ def test_every_primitive_type_is_put_together(physical: PhysicalType, arrow: pa.
 
 def test_the_measurements_of_the_text() -> None:
     rows = [(None, 34), (NULL, None), (bytes.fromhex("0D6E2F61"), None), (None, 100)]
-    data = file_of(
+    data = write_file(
         variant_type(typed=pa.int64()),
         [{"metadata": bytes.fromhex("010000"), "value": value, "typed_value": typed} for value, typed in rows],
     )
@@ -148,7 +148,7 @@ def test_the_tags_of_the_text() -> None:
         return [{"value": None if word else NULL, "typed_value": word} for word in words]
 
     rows = [tags("comedy", "drama"), tags("horror", None), tags("comedy", "drama", "romance"), None, []]
-    data = file_of(
+    data = write_file(
         variant_type(typed=TAGS),
         [{"metadata": EMPTY, "value": NULL if row is None else None, "typed_value": row} for row in rows],
     )
@@ -205,7 +205,7 @@ def test_the_events_of_the_text() -> None:
         event(None),
         None,
     ]
-    found = read(file_of(variant_type(typed=EVENT), rows))
+    found = read(write_file(variant_type(typed=EVENT), rows))
     assert [None if one is None else decode_variant(one) for one in found] == [
         {"event_ts": at(1), "event_type": text("noop")},
         {"email": text("user@example.com"), "event_ts": at(2), "event_type": text("login")},
@@ -224,18 +224,18 @@ def test_the_events_of_the_text() -> None:
 
 def test_what_is_missing_in_an_array_is_null() -> None:
     row = {"metadata": EMPTY, "value": None, "typed_value": [MISSING]}
-    assert [decode_variant(one) for one in read(file_of(variant_type(typed=TAGS), [row]))] == [
+    assert [decode_variant(one) for one in read(write_file(variant_type(typed=TAGS), [row]))] == [
         (VariantPrimitive(PhysicalType.NULL, None),)
     ]
 
 
 def test_a_variant_of_neither_shredded_nor_any_value_is_null() -> None:
-    assert read(file_of(variant_type(), [{"metadata": EMPTY, "value": None}, None])) == [Variant(EMPTY, NULL), None]
+    assert read(write_file(variant_type(), [{"metadata": EMPTY, "value": None}, None])) == [Variant(EMPTY, NULL), None]
 
 
 def test_an_object_that_no_writer_should_leave_in_the_value_is_read() -> None:
     rows = [event({"event_type": VariantPrimitive(PhysicalType.STRING, "login")}), event({})]
-    assert [decode_variant(one) for one in read(file_of(variant_type(typed=EVENT), rows))] == [
+    assert [decode_variant(one) for one in read(write_file(variant_type(typed=EVENT), rows))] == [
         {"event_type": VariantPrimitive(PhysicalType.STRING, "login")},
         {},
     ]
@@ -280,7 +280,7 @@ def test_parts_that_are_not_of_the_encoding_are_refused() -> None:
             )
             data = variant_bytes(pa.table([struct], pa.schema([named("v", struct.type, 1)])))
         else:
-            data = file_of(variant_type(typed=type_), [row])
+            data = write_file(variant_type(typed=type_), [row])
         with pytest.raises(SpecError, match="TYP006"):
             read(data)
 
@@ -291,9 +291,9 @@ def test_what_is_too_deep_together_with_what_is_around_it_is_refused() -> None:
         deep = (deep,)
     row = {"metadata": EMPTY, "value": None, "typed_value": [{"value": encode_value(deep, {}), "typed_value": None}]}
     with pytest.raises(SpecError, match="TYP006: "):
-        read(file_of(variant_type(typed=TAGS), [row]))
+        read(write_file(variant_type(typed=TAGS), [row]))
     row["typed_value"] = [{"value": encode_value(deep[0], {}), "typed_value": None}]  # type: ignore[index]
-    assert decode_variant(read(file_of(variant_type(typed=TAGS), [row]))[0]) == deep
+    assert decode_variant(read(write_file(variant_type(typed=TAGS), [row]))[0]) == deep
 
 
 # Schemas that are refused
@@ -423,10 +423,10 @@ def scalars(*physicals: PhysicalType) -> st.SearchStrategy[VariantValue]:
         bits = _NUMBERS[physical]
         return st.integers(-(1 << bits - 1), (1 << bits - 1) - 1)
 
-    def scalar_of(physical: PhysicalType) -> st.SearchStrategy[VariantValue]:
+    def draw_scalar(physical: PhysicalType) -> st.SearchStrategy[VariantValue]:
         return of(physical).map(functools.partial(VariantPrimitive, physical))
 
-    return st.sampled_from(physicals or list(PhysicalType)).flatmap(scalar_of)
+    return st.sampled_from(physicals or list(PhysicalType)).flatmap(draw_scalar)
 
 
 def fitting(shred: Shred | None) -> st.SearchStrategy[VariantValue]:
@@ -493,10 +493,10 @@ def arrow_pair(shred: Shred) -> list[pa.Field]:
     return pair(typed=shred.arrow)
 
 
-def names_of(value: Any) -> set[str]:
+def member_names(value: Any) -> set[str]:
     if isinstance(value, dict):
-        return set(value).union(*map(names_of, value.values()))
-    return set().union(*map(names_of, value)) if isinstance(value, tuple) else set()
+        return set(value).union(*map(member_names, value.values()))
+    return set().union(*map(member_names, value)) if isinstance(value, tuple) else set()
 
 
 def shown(value: Any) -> str:
@@ -513,12 +513,12 @@ def test_any_variant_that_is_shredded_in_any_way_is_put_together(data: st.DataOb
     nodes = data.draw(st.lists(st.one_of(st.none(), fitting(shred)), max_size=4))
     rows = []
     for one in nodes:
-        names = data.draw(st.permutations(sorted(names_of(one)))) if one is not None else []
+        names = data.draw(st.permutations(sorted(member_names(one)))) if one is not None else []
         dictionary = _metadata(names)
         ids = {name: id_ for id_, name in enumerate(names)}
         rows.append(None if one is None else {"metadata": dictionary, **shredded(one, shred, ids)})
     type_ = pa.struct([pa.field("metadata", pa.binary(), nullable=False), *arrow_pair(shred)])
-    found = read(file_of(type_, rows), rows=data.draw(st.integers(1, 4)))
+    found = read(write_file(type_, rows), rows=data.draw(st.integers(1, 4)))
     assert [None if one is None else shown(decode_variant(one)) for one in found] == [
         None if one is None else shown(one) for one in nodes
     ]
@@ -560,10 +560,10 @@ def test_shredded_variants_inside_of_structs_lists_and_maps_are_put_together() -
     ]
     first, second = encode_variant(VariantPrimitive(PhysicalType.INT32, 7)), Variant(EMPTY, TEXT)
     for arrow, rows, type_, wanted in columns:
-        assert read(file_of(arrow, rows), NestedField(1, "v", False, type_)) == wanted(first, second)
+        assert read(write_file(arrow, rows), NestedField(1, "v", False, type_)) == wanted(first, second)
 
 
 def test_the_schema_of_a_shredded_variant_is_a_variant() -> None:
-    data = file_of(variant_type(value=False, typed=EVENT), [event(None, typed("a"), MISSING)])
+    data = write_file(variant_type(value=False, typed=EVENT), [event(None, typed("a"), MISSING)])
     assert struct_from_parquet(read_parquet_schema(data)).fields == (NestedField(1, "v", False, VARIANT),)
     assert decode_variant(read(data)[0]) == {"event_type": VariantPrimitive(PhysicalType.STRING, "a")}

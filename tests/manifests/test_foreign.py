@@ -74,7 +74,7 @@ def rewritten(data: bytes, change: Any, rows: Any = None, **metadata: str | None
     return out.getvalue()
 
 
-def fields_of(schema: Any) -> list[Any]:
+def data_file_fields(schema: Any) -> list[Any]:
     return next(field for field in schema["fields"] if field["field-id"] == 2)["type"]["fields"]  # type: ignore[no-any-return]
 
 
@@ -87,7 +87,7 @@ def nothing(schema: Any) -> None:
 
 def without(*ids: int) -> Any:
     def change(schema: Any) -> None:
-        for record in (schema["fields"], fields_of(schema)):
+        for record in (schema["fields"], data_file_fields(schema)):
             record[:] = [field for field in record if field["field-id"] not in ids]
 
     return change
@@ -104,7 +104,7 @@ def test_columns_that_are_inherited_may_be_left_out() -> None:
 
 def test_everything_optional_and_in_another_order_is_read() -> None:  # VER006
     def change(schema: Any) -> None:
-        inner = fields_of(schema)
+        inner = data_file_fields(schema)
         for field in [*inner, *schema["fields"]]:
             if not isinstance(field["type"], list):
                 field["type"] = [field["type"], "null"] if field["field-id"] % 2 else ["null", field["type"]]
@@ -126,7 +126,7 @@ def test_everything_optional_and_in_another_order_is_read() -> None:  # VER006
 
 def test_a_null_in_a_required_field_is_reported_with_its_place() -> None:
     def change(schema: Any) -> None:
-        for field in fields_of(schema):
+        for field in data_file_fields(schema):
             if field["field-id"] == 103:
                 field["type"] = ["null", "long"]
 
@@ -148,11 +148,11 @@ def test_a_null_in_a_required_field_is_reported_with_its_place() -> None:
 
 def test_names_do_not_matter_and_ids_do() -> None:
     def change(schema: Any) -> None:
-        for field in fields_of(schema):
+        for field in data_file_fields(schema):
             field["name"] = f"n{field['field-id']}"
 
     def row(entry: Any) -> Any:
-        ids = {field["name"]: field["field-id"] for field in fields_of(json.loads(SCHEMA))}
+        ids = {field["name"]: field["field-id"] for field in data_file_fields(json.loads(SCHEMA))}
         return {**entry, "data_file": {f"n{ids[name]}": value for name, value in entry["data_file"].items()}}
 
     data = rewritten(MANIFEST, change, row)
@@ -164,7 +164,7 @@ SCHEMA = fastavro.reader(io.BytesIO(MANIFEST)).metadata["avro.schema"]
 
 def test_a_file_without_ids_is_refused() -> None:
     def change(schema: Any) -> None:
-        for field in [*fields_of(schema), *schema["fields"]]:
+        for field in [*data_file_fields(schema), *schema["fields"]]:
             field.pop("field-id")
 
     with pytest.raises(SpecError) as error:
@@ -177,7 +177,7 @@ def test_a_file_without_ids_is_refused() -> None:
 )
 def test_a_column_that_every_version_requires_is_missed(field: int, code: str) -> None:  # VER007
     def change(schema: Any) -> None:
-        for record in (fields_of(schema), schema["fields"]):
+        for record in (data_file_fields(schema), schema["fields"]):
             record[:] = [one for one in record if one["field-id"] != field]
 
     with pytest.raises(SpecError) as error:
@@ -203,7 +203,7 @@ def of_format(name: str) -> Any:
 
 def test_equality_ids_as_longs_are_read_and_found() -> None:
     def change(schema: Any) -> None:
-        for field in fields_of(schema):
+        for field in data_file_fields(schema):
             if field["field-id"] == 135:
                 field["type"][1]["items"] = "long"
 

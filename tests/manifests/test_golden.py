@@ -40,7 +40,7 @@ DEVIATIONS = {
 """What Iceberg-Java 1.10.2 and PyIceberg 0.12.0 do otherwise than the spec asks."""
 
 
-def entries_of(index: dict[str, Any], snapshot: dict[str, Any]) -> list[dict[str, Any]]:
+def read_entries(index: dict[str, Any], snapshot: dict[str, Any]) -> list[dict[str, Any]]:
     """The entries of all manifests of a snapshot, in the form of the index."""
     made = []
     ids = index["partition_fields"]
@@ -74,7 +74,7 @@ def test_entries_are_those_of_the_statements(index: dict[str, Any], snapshot: di
     expected = snapshot["entries"]
     if snapshot["format_version"] == 1:  # v1 has no sequence numbers: they are read as 0 (SEQ009)
         expected = [{**entry, "number": 0} for entry in expected]
-    found = entries_of(index, snapshot)
+    found = read_entries(index, snapshot)
     assert sorted(map(repr, found)) == sorted(repr({**entry}) for entry in expected)
 
 

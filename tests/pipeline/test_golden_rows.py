@@ -45,7 +45,7 @@ def answer(table: Table, types: dict[str, Any], **asked: Any) -> dict[str, Any]:
     return {"rows": [dict(zip(types, row, strict=True)) for row in zip(*columns, strict=True)]}
 
 
-def rows_of(tables: dict[str, Table], name: str, state: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def read_rows(tables: dict[str, Table], name: str, state: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     asked = {"snapshot_id": int(state["snapshot"])} if "snapshot" in state else {}
     asked |= {"ref": state["ref"]} if "ref" in state else {}
     types = dict(state["types"])
@@ -68,7 +68,7 @@ def is_broken(name: str, state: dict[str, Any]) -> bool:
 @pytest.mark.parametrize(("name", "state"), [s for s in states() if not is_broken(*s.values)])
 def test_rows_are_those_that_the_statements_made(tables: dict[str, Table], name: str, state: dict[str, Any]) -> None:
     # UPG011: the statements of row-lineage-* rewrite files, and state the ids and numbers that their rows had before
-    types, got = rows_of(tables, name, state)
+    types, got = read_rows(tables, name, state)
     assert table_rows({"types": types}, {"rows": state["rows"]}, got) == ()
 
 
@@ -77,7 +77,7 @@ def test_a_broken_file_is_reported_with_its_location(
     tables: dict[str, Table], name: str, state: dict[str, Any]
 ) -> None:
     with pytest.raises((SpecError, FileAccessError)) as caught:
-        rows_of(tables, name, state)
+        read_rows(tables, name, state)
     location = caught.value.violation.file if isinstance(caught.value, SpecError) else caught.value.location
     assert location is not None
     assert f"{PLACE}/{name}/" in location

@@ -41,7 +41,7 @@ def made(state) -> Theorem:
     return Theorem("made", "Words.", ("SCN003",), ALL, state, ({},), 1, "made")
 
 
-def case_of(id: str, *words: str) -> Theorem:
+def one_case(id: str, *words: str) -> Theorem:
     """A theorem with the one case that has some arguments."""
     one = THEOREMS[id]
     (case,) = (case for case in one.cases if has_words(dict(case), words))
@@ -53,7 +53,7 @@ def test_a_wrong_rule_gives_values_that_break_it_and_a_vector_that_can_be_replay
 ) -> None:
     wrong = {**transform_projection._INCLUSIVE, Operation.LT: ("least", Operation.LT, Operation.LT)}
     monkeypatch.setattr(transform_projection, "_INCLUSIVE", wrong)
-    monkeypatch.setitem(THEOREMS, "inclusive-projection", case_of("inclusive-projection", "day", "timestamp", "LT"))
+    monkeypatch.setitem(THEOREMS, "inclusive-projection", one_case("inclusive-projection", "day", "timestamp", "LT"))
     verdict = prove(THEOREMS["inclusive-projection"])
     (failure,) = verdict.failures
     assert failure.values is not None
@@ -100,7 +100,7 @@ def test_the_vectors_of_theorems_have_the_answer_that_they_imply(
             raise ClaimFailed(words)
 
     monkeypatch.setattr(World, "claim", fail)
-    verdict = prove(case_of(id, *words))
+    verdict = prove(one_case(id, *words))
     monkeypatch.undo()
     (path,) = counterexamples.write(verdict, tmp_path)
     assert cli.main(["replay", path.stem, "--vectors", str(tmp_path)]) == ExitStatus.CONFORMANT

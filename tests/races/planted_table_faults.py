@@ -182,15 +182,15 @@ def _not_matched(ignored: Callable[[Any], bool]) -> Plant:
 
 
 def _summary(change: Callable[[Any], Any]) -> Plant:
-    """Change what the summary counts; ``change`` gets and makes the arguments of `summary_of`."""
+    """Change what the summary counts; ``change`` gets and makes the arguments of `changed_summary`."""
 
     def plant(patch: Any) -> None:
         original = summaries.build_summary
 
-        def summary_of(operation: Any, added: Any, removed: Any, before: Any, further: Any) -> Any:
+        def changed_summary(operation: Any, added: Any, removed: Any, before: Any, further: Any) -> Any:
             return original(*change((operation, list(added), list(removed), before)), further)
 
-        patch.setattr(summaries, "build_summary", summary_of)
+        patch.setattr(summaries, "build_summary", changed_summary)
 
     return plant
 
@@ -372,11 +372,11 @@ def vectors_of_removed_files_stay(patch: Any) -> None:
 def one_of_the_removed_files(patch: Any) -> None:
     original = manifests.resolve_removal
 
-    def removal_of(change: Any, current: Any) -> Any:
+    def partial_removal(change: Any, current: Any) -> Any:
         made = original(change, current)
         return attrs.evolve(made, data=frozenset(sorted(made.data)[:1]))
 
-    patch.setattr(manifests, "resolve_removal", removal_of)
+    patch.setattr(manifests, "resolve_removal", partial_removal)
 
 
 def deletes_that_are_replaced_stay(patch: Any) -> None:

@@ -71,19 +71,19 @@ def manifest(version: FormatVersion, kind: ManifestContent = ManifestContent.DAT
     return write_manifest([entry(**changes)], UNPARTITIONED, SCHEMA, version, kind)
 
 
-def schema_of(data: bytes) -> dict[str, Any]:
+def avro_schema(data: bytes) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(fastavro.reader(io.BytesIO(data)).metadata["avro.schema"])
     return found
 
 
-def ids_of(schema: Any) -> set[int]:
+def field_ids(schema: Any) -> set[int]:
     """All field ids of an Avro schema."""
     if isinstance(schema, list):
-        return set().union(*map(ids_of, schema))
+        return set().union(*map(field_ids, schema))
     if not isinstance(schema, dict):
         return set()
     names = ("field-id", "key-id", "value-id", "element-id")
-    return {schema[name] for name in names if name in schema} | ids_of(list(schema.values()))
+    return {schema[name] for name in names if name in schema} | field_ids(list(schema.values()))
 
 
 # Manifests and manifest lists
@@ -91,24 +91,24 @@ def ids_of(schema: Any) -> set[int]:
 
 @pytest.mark.parametrize("version", FormatVersion)
 def test_fields_that_were_given_up_are_not_written(version: FormatVersion) -> None:  # DFL009, DFL010, DFL015, DFL026
-    ids = ids_of(schema_of(manifest(version)))
+    ids = field_ids(avro_schema(manifest(version)))
     assert {100, 101, 103, 104} <= ids
     assert not ids & {106, 107, 112, 111, 123, 124, 141}
 
 
 def test_v1_has_no_sequence_numbers_and_no_content() -> None:  # UPG001, UPG002
     listed = manifest_file([entry()], UNPARTITIONED, SCHEMA, path="m", length=9, snapshot_id=7, sequence_number=3)
-    old, new = ids_of(schema_of(manifest(V1))), ids_of(schema_of(manifest(V2)))
+    old, new = field_ids(avro_schema(manifest(V1))), field_ids(avro_schema(manifest(V2)))
     assert not old & {3, 4, 134}
     assert {3, 4, 134} <= new
-    old, new = (ids_of(schema_of(write_manifest_list([listed], version))) for version in (V1, V2))
+    old, new = (field_ids(avro_schema(write_manifest_list([listed], version))) for version in (V1, V2))
     assert not old & {515, 516, 517}
     assert {515, 516, 517} <= new
 
 
 def test_delete_files_have_manifests_of_their_own_with_the_same_schema() -> None:  # DEL006
     deletes = {"content": FileContent.EQUALITY_DELETES, "equality_ids": (1,)}
-    assert schema_of(manifest(V2, ManifestContent.DELETES, **deletes)) == schema_of(manifest(V2))
+    assert avro_schema(manifest(V2, ManifestContent.DELETES, **deletes)) == avro_schema(manifest(V2))
     for kind, file in ((ManifestContent.DATA, deletes), (ManifestContent.DELETES, {})):
         with pytest.raises(SpecError, match="MAN002"):
             manifest(V2, kind, **file)

@@ -16,7 +16,7 @@ from tools.index.layers import DRAWING, direct, drawing, imports, layers, pictur
 RULES = [one for one in register().values() if one.status is Status.ADOPTED]
 
 
-def heading_of(rule: Requirement) -> Heading:
+def find_heading(rule: Requirement) -> Heading:
     return next(one for one in headings() if (one.document, one.title) == (rule.document, rule.section))
 
 
@@ -32,13 +32,13 @@ def test_the_page_is_current() -> None:
 def test_each_rule_has_a_module_or_a_reason() -> None:
     """A reason is for what is out of scope, a draft, or the reader of the text alone."""
     assert all(one.modules or one.reason for one in headings())
-    silent = {rule.code for rule in RULES if not heading_of(rule).modules and rule.unproven is None}
+    silent = {rule.code for rule in RULES if not find_heading(rule).modules and rule.unproven is None}
     assert silent == set()
 
 
 def test_a_module_that_names_a_rule_is_in_its_row() -> None:
     for rule in RULES:
-        heading = heading_of(rule)
+        heading = find_heading(rule)
         named = heading.elsewhere.get(rule.code, heading.modules)
         assert named or not heading.modules, rule.code
 
@@ -76,8 +76,8 @@ def test_a_rule_is_found_by_its_code() -> None:
 
 def test_a_rule_is_found_by_its_words() -> None:
     """The slug of nearly every rule leads to its heading among the first three."""
-    asked = [rule for rule in RULES if heading_of(rule).modules]
-    missed = [r.slug for r in asked if heading_of(r) not in [one.heading for one in search(r.slug)[:3]]]
+    asked = [rule for rule in RULES if find_heading(rule).modules]
+    missed = [r.slug for r in asked if find_heading(r) not in [one.heading for one in search(r.slug)[:3]]]
     assert len(missed) <= len(asked) / 40, missed
 
 

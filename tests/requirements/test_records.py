@@ -56,21 +56,23 @@ def filled(cls: type) -> Any:
     return made
 
 
-def name_of(cls: type) -> str:
+def full_name(cls: type) -> str:
     return f"{cls.__module__.removeprefix('spec_ref.')}.{cls.__name__}"
 
 
-@pytest.mark.parametrize("cls", [cls for cls in classes() if cls.__hash__ not in (None, object.__hash__)], ids=name_of)
+@pytest.mark.parametrize(
+    "cls", [cls for cls in classes() if cls.__hash__ not in (None, object.__hash__)], ids=full_name
+)
 def test_what_is_frozen_has_a_hash(cls: type) -> None:
-    if name_of(cls) in NO_VALUES and not field_rules(cls):
+    if full_name(cls) in NO_VALUES and not field_rules(cls):
         with pytest.raises(TypeError, match="unhashable"):
             hash(filled(cls))
-    elif name_of(cls) not in NO_VALUES:
+    elif full_name(cls) not in NO_VALUES:
         assert hash(filled(cls)) == hash(filled(cls))
 
 
 def test_records_of_field_tables_have_a_hash() -> None:
-    assert [name_of(cls) for cls in classes() if field_rules(cls) and cls.__hash__ is None] == []
+    assert [full_name(cls) for cls in classes() if field_rules(cls) and cls.__hash__ is None] == []
 
 
 @settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))

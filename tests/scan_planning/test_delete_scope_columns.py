@@ -38,7 +38,7 @@ VALUES: dict[int, tuple[Any, ...]] = {
 SCHEMA = Schema(tuple(NestedField(number, f"c{number}", False, type_) for number, type_ in enumerate(COLUMNS, 1)))
 
 
-def spec_of(spec_id: int, *sources: int, transform: str = "identity") -> PartitionSpec:
+def as_spec(spec_id: int, *sources: int, transform: str = "identity") -> PartitionSpec:
     made = [
         PartitionField(
             source_id=source, field_id=1000 + source, name=f"p{source}", transform=parse_transform(transform)
@@ -48,10 +48,17 @@ def spec_of(spec_id: int, *sources: int, transform: str = "identity") -> Partiti
     return PartitionSpec(spec_id, tuple(made))
 
 
-SPECS = [spec_of(0), spec_of(1, 1), spec_of(2, 1), spec_of(3, 2, 4), spec_of(4, 3), spec_of(5, 1, transform="void")]
+SPECS = [
+    as_spec(0),
+    as_spec(1, 1),
+    as_spec(2, 1),
+    as_spec(3, 2, 4),
+    as_spec(4, 3),
+    as_spec(5, 1, transform="void"),
+]
 
 
-def columns_of(file: DataFile, spec: PartitionSpec, *, leaves_out_nulls: bool) -> ManifestColumns:
+def manifest_columns(file: DataFile, spec: PartitionSpec, *, leaves_out_nulls: bool) -> ManifestColumns:
     """The columns of a manifest that lists one file; its tuples may lack the fields that are null."""
     content = ManifestContent.DATA if file.content is FileContent.DATA else ManifestContent.DELETES
     stored = spec.partition_type(SCHEMA)
@@ -110,7 +117,7 @@ def scope(
     spec: PartitionSpec, values: dict[int, Any], leaves_out_nulls: bool, number: int | None
 ) -> tuple[int, int | None]:
     """The number of a partition, and the sequence number."""
-    columns = columns_of(data_file("a", partition=values), spec, leaves_out_nulls=leaves_out_nulls)
+    columns = manifest_columns(data_file("a", partition=values), spec, leaves_out_nulls=leaves_out_nulls)
     return int(partition_numbers(columns)[0]), number
 
 
@@ -123,7 +130,7 @@ def joined(known: list[tuple[int, int | None]]) -> Scopes:
 def test_a_field_that_is_not_stored_is_null() -> None:
     """The tuples of an imported manifest may lack a field; its partition is that of null."""
     file = data_file("a", partition={1001: None})
-    left_out, stored = (columns_of(file, SPECS[1], leaves_out_nulls=out) for out in (True, False))
+    left_out, stored = (manifest_columns(file, SPECS[1], leaves_out_nulls=out) for out in (True, False))
     keys = {
         partition_key(entry.data_file, SPECS[1]) for one in (left_out, stored) for entry in one.entries(np.arange(1))
     }

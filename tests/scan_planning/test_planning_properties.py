@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from expression_cases import metrics_of, partition_of, predicates, rows, schemas, specs
+from expression_cases import draw_metrics, partition_row, predicates, rows, schemas, specs
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 from planned_tables import Table, added, data_file, is_same, plain_plan
@@ -34,12 +34,12 @@ def tables(draw: Any) -> Any:
         entries = []
         for _ in range(draw(st.integers(1, 4))):
             first = draw(rows(schema))
-            partition = partition_of(spec, schema, first)
+            partition = partition_row(spec, schema, first)
             if partition is None:
                 continue
             others = draw(st.lists(rows(schema), max_size=3))
-            mine = [first, *(row for row in others if repr(partition_of(spec, schema, row)) == repr(partition))]
-            metrics = draw(metrics_of(schema, mine))
+            mine = [first, *(row for row in others if repr(partition_row(spec, schema, row)) == repr(partition))]
+            metrics = draw(draw_metrics(schema, mine))
             fields = {name: getattr(metrics, name) for name in COUNTS}
             file = data_file(f"d{len(held)}", partition=partition, record_count=len(mine), **fields)
             held[file.file_path], partitions[file.file_path] = mine, partition

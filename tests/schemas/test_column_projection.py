@@ -57,7 +57,7 @@ def struct(*fields: NestedField) -> StructType:
     return StructType(fields)
 
 
-def batch_of(written: StructType, rows: list[dict[int, Any]]) -> pa.RecordBatch:
+def make_batch(written: StructType, rows: list[dict[int, Any]]) -> pa.RecordBatch:
     arrays = [arrow_values(f.type, [row.get(f.id) for row in rows]) for f in written.fields]
     return pa.RecordBatch.from_arrays([*arrays, pa.nulls(len(rows))], [*(f.name for f in written.fields), "\0extra"])
 
@@ -96,7 +96,7 @@ def outcome(work: Any) -> Any:
 
 def kernel(fields: Any, columns: WrittenColumns, rows: Any, constants: Any) -> list[dict[int, Any]]:
     project = compile_projection(fields, columns, constants)
-    made = project(batch_of(columns.struct, rows))
+    made = project(make_batch(columns.struct, rows))
     made.validate(full=True)
     listed = [to_python_values(f.type, made.column(place)) for place, f in enumerate(fields)]
     return [{f.id: values[row] for f, values in zip(fields, listed, strict=True)} for row in range(len(rows))]
@@ -122,7 +122,7 @@ def test_two_columns_of_one_id_are_refused() -> None:
 
 def test_no_columns_leave_the_count_of_rows() -> None:
     project = compile_projection([], WrittenColumns(struct(field(1, "a", INT))), {})
-    assert project(batch_of(struct(field(1, "a", INT)), [{1: 1}, {1: 2}])).num_rows == 2
+    assert project(make_batch(struct(field(1, "a", INT)), [{1: 1}, {1: 2}])).num_rows == 2
 
 
 # PRJ002 to PRJ005: fields that the file does not have
@@ -239,7 +239,7 @@ def test_slices_of_nested_arrays_are_read_where_they_stand(sliced: tuple[int, in
     written = struct(field(1, "l", ListType(2, INT, False)), field(3, "m", MapType(4, INT, 5, INT, False)))
     wanted = [field(1, "l", ListType(2, LONG, False)), field(3, "m", MapType(4, LONG, 5, LONG, False))]
     rows = [{1: (1, 2), 3: ((1, 2),)}, {1: None, 3: None}, {1: (3,), 3: ((4, 5), (6, None))}]
-    batch = batch_of(written, rows).slice(*sliced)
+    batch = make_batch(written, rows).slice(*sliced)
     made = compile_projection(wanted, WrittenColumns(written), {})(batch)
     made.validate(full=True)
     expected = rows[sliced[0] : sliced[0] + sliced[1]]
@@ -309,7 +309,7 @@ def test_other_types_are_refused(old: Type, new: Type) -> None:
 def test_what_formats_and_writers_do_not_report_is_read(old: Type, new: Type) -> None:
     value = b"\x01\x01\0\0\0" + bytes(16)
     assert compile_projection([field(1, "a", new)], WrittenColumns(struct(field(1, "a", old))), {})(
-        batch_of(struct(field(1, "a", BINARY)), [{1: value if new != STRING else b"text"}])
+        make_batch(struct(field(1, "a", BINARY)), [{1: value if new != STRING else b"text"}])
     ).column(0).to_pylist() == [value if new != STRING else "text"]
 
 

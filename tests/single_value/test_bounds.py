@@ -45,7 +45,7 @@ from spec_ref.single_value.variant_bounds import check_same_types
 STRUCT = StructType([NestedField(1, "a", False, INT, initial_default={"unhashable": []})])
 
 
-def code_of(function, *args):
+def refusal_code(function, *args):
     with pytest.raises(SpecError) as error:
         function(*args)
     return error.value.violation.requirement
@@ -105,7 +105,7 @@ def test_a_nan_written_as_float_is_a_nan_of_double():
 def test_a_promoted_date_outside_the_range_fails_and_does_not_wrap(type_, days, units):
     for sign in (1, -1):
         assert decode_bound(type_, encode_bound(DATE, sign * days)) == sign * days * units
-        assert code_of(decode_bound, type_, encode_bound(DATE, sign * (days + 1))) == "EVO006"
+        assert refusal_code(decode_bound, type_, encode_bound(DATE, sign * (days + 1))) == "EVO006"
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_a_promoted_date_outside_the_range_fails_and_does_not_wrap(type_, days, 
     ],
 )
 def test_no_other_length_is_inferred(type_, length, code):
-    assert code_of(decode_bound, type_, b"\x7f" * length) == code
+    assert refusal_code(decode_bound, type_, b"\x7f" * length) == code
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_no_other_length_is_inferred(type_, length, code):
     ],
 )
 def test_what_is_not_a_bound_is_not_written(type_, value, code):
-    assert code_of(encode_bound, type_, value) == code
+    assert refusal_code(encode_bound, type_, value) == code
 
 
 @pytest.mark.parametrize("type_", [GeometryType(), GeographyType()])
@@ -222,7 +222,7 @@ def test_small_integers_of_other_writers_are_read_as_int():
     ],
 )
 def test_what_is_not_a_variant_bound_is_not_written(bound, code):
-    assert code_of(encode_bound, VARIANT, bound) == code
+    assert refusal_code(encode_bound, VARIANT, bound) == code
 
 
 TRUE = VariantPrimitive(PhysicalType.TRUE, True)
@@ -242,7 +242,7 @@ TRUE = VariantPrimitive(PhysicalType.TRUE, True)
 )
 def test_a_variant_that_is_not_a_bound_is_refused(node, code):
     variant = encode_variant(node)
-    assert code_of(decode_bound, VARIANT, variant.metadata + variant.value) == code
+    assert refusal_code(decode_bound, VARIANT, variant.metadata + variant.value) == code
 
 
 def test_an_object_without_bounds_bounds_nothing():
@@ -269,7 +269,7 @@ def test_lower_and_upper_bound_of_a_field_have_the_same_type(lower, upper, same)
     if same:
         check_same_types(one, other)
     else:
-        assert code_of(check_same_types, one, other) == "BND006"
+        assert refusal_code(check_same_types, one, other) == "BND006"
 
 
 def test_a_field_may_have_one_bound_only():
@@ -307,20 +307,20 @@ def test_truncation_cuts_the_lower_bound_and_raises_the_upper(type_, value, widt
 
 @pytest.mark.parametrize("width", [0, -1, True, 1.5, None])
 def test_a_width_is_positive(width):
-    assert code_of(truncate_lower, STRING, "abc", width) == "DFL016"
-    assert code_of(truncate_upper, STRING, "abc", width) == "DFL017"
+    assert refusal_code(truncate_lower, STRING, "abc", width) == "DFL016"
+    assert refusal_code(truncate_upper, STRING, "abc", width) == "DFL017"
 
 
 @pytest.mark.parametrize("type_", [INT, DecimalType(9, 2), FixedType(4), UUID, GeometryType(), VARIANT, STRUCT])
 def test_other_types_are_not_cut(type_):
-    assert code_of(truncate_lower, type_, b"abcd", 1) == "DFL016"
-    assert code_of(truncate_upper, type_, b"abcd", 1) == "DFL017"
+    assert refusal_code(truncate_lower, type_, b"abcd", 1) == "DFL016"
+    assert refusal_code(truncate_upper, type_, b"abcd", 1) == "DFL017"
 
 
 def test_a_value_of_another_type_is_not_cut():
-    assert code_of(truncate_lower, STRING, b"abc", 1) == "TYP021"
-    assert code_of(truncate_upper, STRING, "\ud800", 1) == "TYP021"
-    assert code_of(truncate_upper, BINARY, "abc", 1) == "TYP024"
+    assert refusal_code(truncate_lower, STRING, b"abc", 1) == "TYP021"
+    assert refusal_code(truncate_upper, STRING, "\ud800", 1) == "TYP021"
+    assert refusal_code(truncate_upper, BINARY, "abc", 1) == "TYP024"
 
 
 def test_after_every_code_point_comes_the_next_one_in_utf_8_order():
@@ -374,8 +374,8 @@ EVERY_TYPE = [type_ for type_, *_ in PLAIN] + [
 
 @pytest.mark.parametrize("type_", EVERY_TYPE)
 def test_what_is_not_bytes_is_refused(type_):
-    code_of(decode_bound, type_, "00")
-    code_of(decode_bound, type_, None)
+    refusal_code(decode_bound, type_, "00")
+    refusal_code(decode_bound, type_, None)
 
 
 @given(st.sampled_from(EVERY_TYPE), st.binary(max_size=40))

@@ -82,7 +82,7 @@ def test_a_source_of_the_default_spec_is_protected() -> None:
     assert change_schema(dated, [PromoteColumn("d", TIMESTAMP)]).current_schema.fields[1].type == TIMESTAMP
 
 
-def snapshot_of(table: TableMetadata) -> TableMetadata:
+def add_snapshot(table: TableMetadata) -> TableMetadata:
     made = Snapshot(
         snapshot_id=5,
         timestamp_ms=1,
@@ -103,15 +103,15 @@ def test_a_source_of_an_older_spec_is_protected_once_there_may_be_files_of_it(tr
     promote = PromoteColumn("d", TIMESTAMP)
     assert change_schema(once, [promote]).current_schema.fields[1].type == TIMESTAMP
     with pytest.raises(SpecError, match="EVO008"):
-        change_schema(snapshot_of(once), [promote])
-    assert change_schema(snapshot_of(dated), [promote]).current_schema.fields[1].type == TIMESTAMP
-    assert change_schema(snapshot_of(once), [DropColumn("d")]).current_schema.fields == TABLE.current_schema.fields
+        change_schema(add_snapshot(once), [promote])
+    assert change_schema(add_snapshot(dated), [promote]).current_schema.fields[1].type == TIMESTAMP
+    assert change_schema(add_snapshot(once), [DropColumn("d")]).current_schema.fields == TABLE.current_schema.fields
 
 
 def test_a_transform_that_keeps_its_values_does_not_protect_its_source() -> None:
     dated = change_schema(TABLE, [AddColumn("d", DATE)])
     once = change_spec(change_spec(dated, [AddPartitionField((2,), Day(), "p")]), [RemovePartitionField("p")])
-    assert change_schema(snapshot_of(once), [PromoteColumn("d", TIMESTAMP)]).current_schema.fields[1].type == TIMESTAMP
+    assert change_schema(add_snapshot(once), [PromoteColumn("d", TIMESTAMP)]).current_schema.fields[1].type == TIMESTAMP
 
 
 def test_a_source_of_the_default_sort_order_is_not_dropped() -> None:

@@ -36,14 +36,14 @@ BORNE: dict[str, str] = {
 """The warnings that may be reported for files of engines, and why."""
 
 
-def text_of(file: Path) -> bytes:
+def read_text(file: Path) -> bytes:
     data = file.read_bytes()
     return decompress(data) if is_compressed(data) else data
 
 
 def test_every_engine_and_version_is_there() -> None:
     written = {
-        (one["engine"], one["version"], json.loads(text_of(GOLDEN / "metadata" / one["file"]))["format-version"])
+        (one["engine"], one["version"], json.loads(read_text(GOLDEN / "metadata" / one["file"]))["format-version"])
         for one in INDEX
     }
     java = {("iceberg-java", engine, version) for engine in ("1.12.0", "1.10.2") for version in (1, 2, 3)}
@@ -53,7 +53,7 @@ def test_every_engine_and_version_is_there() -> None:
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.relative_to(GOLDEN).as_posix())
 def test_what_an_engine_wrote_is_sound(file: Path) -> None:
-    text = text_of(file)
+    text = read_text(file)
     document = json.loads(text)
     assert [error.message for error in SCHEMAS[document["format-version"]].iter_errors(document)] == []
     found = check_metadata(file.read_bytes())
@@ -70,7 +70,7 @@ def plain(metadata: TableMetadata) -> TableMetadata:
 def test_what_an_engine_wrote_comes_back_as_it_was(file: Path) -> None:
     metadata = read_metadata(file.read_bytes())
     assert plain(read_metadata(dumps(metadata))) == plain(metadata)
-    document, written = json.loads(text_of(file)), write_metadata(metadata)
+    document, written = json.loads(read_text(file)), write_metadata(metadata)
     copies = {"schema", "partition-spec"}
     lost = [path for path in differences(document, written) if path[0] not in copies]
     assert lost == []
@@ -103,7 +103,7 @@ def differences(before: Any, after: Any, path: tuple[str, ...] = ()) -> list[tup
 
 
 def test_a_difference_would_be_seen() -> None:
-    document = json.loads(text_of(GOLDEN / "metadata" / "iceberg-java-1.12.0-v3.metadata.json"))
+    document = json.loads(read_text(GOLDEN / "metadata" / "iceberg-java-1.12.0-v3.metadata.json"))
     changed = json.loads(json.dumps(document))
     changed["snapshots"][0]["timestamp-ms"] += 1
     del changed["refs"]["first"]["max-ref-age-ms"]

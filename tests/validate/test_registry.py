@@ -144,7 +144,7 @@ def reworded(monkeypatch: pytest.MonkeyPatch) -> random.Random:
     return draw
 
 
-def report_of(one: corruptions.Corruption, folder: Path) -> TableReport:
+def validate_corruption(one: corruptions.Corruption, folder: Path) -> TableReport:
     """What is found in a table that is broken in one way."""
     folder.mkdir()
     bench = Workbench(one.table, folder)
@@ -174,9 +174,9 @@ def test_nothing_changes_when_every_message_is_reworded(
     one: corruptions.Corruption, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     materialize([one.table])
-    plain = report_of(one, tmp_path / "plain")
+    plain = validate_corruption(one, tmp_path / "plain")
     request.getfixturevalue("reworded")
-    other = report_of(one, tmp_path / "other")
+    other = validate_corruption(one, tmp_path / "other")
     assert identities(other) == identities(plain)
     assert {place.message for one in other.findings for place in one.places}.isdisjoint(
         place.message for one in plain.findings for place in one.places

@@ -29,7 +29,7 @@ from spec_ref.snapshots.references import RefType, SnapshotRef
 ID = NestedField(1, "id", required=True, type=LONG)
 
 
-def table_of(tmp_path: Path, version: FormatVersion) -> WritableTable:
+def make_table(tmp_path: Path, version: FormatVersion) -> WritableTable:
     return create_table(str(tmp_path / "t"), (ID,), version=version)
 
 
@@ -53,7 +53,7 @@ def codes(table: WritableTable, snapshots: str) -> list[str]:
 @pytest.mark.parametrize("snapshots", ["refs", "all"])
 @pytest.mark.parametrize("first", ["main", "audit"])
 def test_branches_of_an_upgraded_table_assign_row_ids_each(tmp_path: Path, snapshots: str, first: str) -> None:
-    table = table_of(tmp_path, V2)
+    table = make_table(tmp_path, V2)
     append(table, rows(1, 2, 3))
     branch(table, "audit")
     table.commit(Upgrade(V3))
@@ -84,7 +84,7 @@ def entries(listed: Any) -> list[Any]:
 
 @pytest.mark.parametrize("upgraded", [True, False])
 def test_a_branch_keeps_the_row_ids_that_its_history_assigned(tmp_path: Path, *, upgraded: bool) -> None:
-    table = table_of(tmp_path, V2 if upgraded else V3)
+    table = make_table(tmp_path, V2 if upgraded else V3)
     append(table, rows(1, 2, 3))
     if upgraded:
         table.commit(Upgrade(V3))
@@ -101,7 +101,7 @@ def test_a_branch_keeps_the_row_ids_that_its_history_assigned(tmp_path: Path, *,
 
 def test_a_vector_that_deletes_nothing_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is read, and a writer writes none (contradiction B17)."""
-    table = table_of(tmp_path, V3)
+    table = make_table(tmp_path, V3)
     append(table, rows(*range(6)))
     monkeypatch.setattr(np, "union1d", lambda *_: np.zeros(0, np.int64))  # the positions of the vector
     two = Comparison(Operation.EQ, NamedReference("id"), Literal(2))

@@ -90,14 +90,14 @@ def ids(table: WritableTable, **options: Any) -> list[int]:
     return sorted(line[0] for line in lines(table, "id", **options))
 
 
-def table_of(
+def make_table(
     tmp_path: Path, version: FormatVersion = V3, spec: PartitionSpec = UNPARTITIONED, **properties: str
 ) -> WritableTable:
     return create_table(str(tmp_path / "t"), FIELDS, version=version, spec=spec, properties=properties)
 
 
 def test_partition_fields_of_one_name_are_read_by_names_of_their_own(tmp_path: Path) -> None:
-    table = table_of(tmp_path, V2, BY_PART)
+    table = make_table(tmp_path, V2, BY_PART)
     append(table, rows(1))
     table.commit(ChangeSpec((RemovePartitionField("part"), AddPartitionField((2,), Truncate(1), "part"))))
     append(table, rows(2, part="bc"))
@@ -111,7 +111,7 @@ EVERY = [(V1, COPY), *((version, mode) for version in (V2, V3) for mode in Mode)
 @pytest.mark.parametrize("spec", [UNPARTITIONED, BY_PART], ids=["whole", "parts"])
 @pytest.mark.parametrize(("version", "mode"), EVERY)
 def test_all_modes_leave_the_same_rows(tmp_path: Path, version: FormatVersion, mode: Mode, spec: PartitionSpec) -> None:
-    table = table_of(tmp_path, version, spec)
+    table = make_table(tmp_path, version, spec)
     append(table, pa.table({"id": list(range(10)), "part": ["a", "b"] * 5, "number": [1] * 10}))
     append(table, pa.table({"id": list(range(10, 14)), "part": ["a", None] * 2}))
     first = dict(lines(table, "id", "_row_id"))
@@ -155,7 +155,7 @@ def test_all_modes_leave_the_same_rows(tmp_path: Path, version: FormatVersion, m
 
 @pytest.mark.parametrize("mode", Mode)
 def test_whole_files_are_removed_without_being_read(tmp_path: Path, mode: Mode) -> None:
-    table = table_of(tmp_path, V2, BY_PART)
+    table = make_table(tmp_path, V2, BY_PART)
     append(table, pa.table({"id": [1, 2, 3], "part": ["a", "b", "b"]}))
     for task in tasks(table):
         Path(task.data_file.file_path).write_bytes(b"nothing that could be read")
@@ -182,7 +182,7 @@ def test_a_file_whose_last_rows_are_deleted_goes_with_its_deletes(tmp_path: Path
 
 
 def test_nothing_that_matches_changes_no_file(tmp_path: Path) -> None:
-    table = table_of(tmp_path)
+    table = make_table(tmp_path)
     append(table, rows(1, 5))
     done = delete(table, equal("id", 3))
     assert done.snapshot is not None
@@ -193,7 +193,7 @@ def test_nothing_that_matches_changes_no_file(tmp_path: Path) -> None:
 
 
 def test_position_deletes_are_of_one_file_each(tmp_path: Path) -> None:
-    table = table_of(tmp_path, V2, BY_PART)
+    table = make_table(tmp_path, V2, BY_PART)
     append(table, pa.table({"id": [1, 2, 3, 4], "part": ["a", "a", "b", "b"]}))
     delete(table, where(Operation.GT_EQ, "id", 2), mode=POSITIONS)
     (one,) = deletes(table)
@@ -207,7 +207,7 @@ def test_position_deletes_are_of_one_file_each(tmp_path: Path) -> None:
 
 
 def test_position_deletes_of_a_partition_in_one_sorted_file(tmp_path: Path) -> None:
-    table = table_of(tmp_path, V2, BY_PART, **{"write.delete.granularity": "partition"})
+    table = make_table(tmp_path, V2, BY_PART, **{"write.delete.granularity": "partition"})
     for first in (10, 20, 30):
         append(table, rows(first, first + 1, first + 2))
     delete(table, Comparison(Operation.NOT_EQ, NamedReference("id"), Literal(11)), mode=POSITIONS)
@@ -242,7 +242,7 @@ def vectors(table: WritableTable) -> dict[str, list[int]]:
 
 
 def test_a_vector_takes_the_place_of_the_one_before(tmp_path: Path) -> None:
-    table = table_of(tmp_path, V3)
+    table = make_table(tmp_path, V3)
     append(table, rows(0, 1, 2, 3, 4))
     append(table, rows(10, 11, 12))
     delete(table, equal("id", 3), mode=POSITIONS)
@@ -257,7 +257,7 @@ def test_a_vector_takes_the_place_of_the_one_before(tmp_path: Path) -> None:
 
 
 def test_a_vector_takes_the_place_of_older_position_deletes(tmp_path: Path) -> None:
-    table = table_of(tmp_path, V2)
+    table = make_table(tmp_path, V2)
     append(table, rows(0, 1, 2, 3, 4))
     delete(table, equal("id", 3), mode=POSITIONS)
     table.commit(Upgrade(V3))
@@ -271,7 +271,7 @@ def test_a_vector_takes_the_place_of_older_position_deletes(tmp_path: Path) -> N
 
 
 def test_equality_deletes_hold_each_value_once(tmp_path: Path) -> None:
-    table = table_of(tmp_path, V2, BY_PART)
+    table = make_table(tmp_path, V2, BY_PART)
     append(table, pa.table({"id": [1, 2, 3, 4], "part": ["a", "a", "b", None], "number": [5, 5, 5, 6]}))
     delete(table, equal("number", 5), mode=EQUALITY)
     assert ids(table) == [4]
@@ -287,7 +287,7 @@ def test_equality_deletes_hold_each_value_once(tmp_path: Path) -> None:
 
 
 def test_keys_are_deleted_without_reading_the_table(tmp_path: Path) -> None:
-    table = table_of(tmp_path, V2, BY_PART)
+    table = make_table(tmp_path, V2, BY_PART)
     append(table, pa.table({"id": [1, 2, 3], "part": ["a", "b", None]}))
     delete_keys(table, pa.table({"id": [1, 2, 3], "part": ["a", "a", None], "number": [9, 9, 9]}), on=["id", "part"])
     assert ids(table) == [2]
@@ -302,7 +302,7 @@ def test_keys_are_deleted_without_reading_the_table(tmp_path: Path) -> None:
 
 
 def test_equality_deletes_are_written_for_every_spec_that_files_have(tmp_path: Path) -> None:
-    table = table_of(tmp_path, V2, BY_PART)
+    table = make_table(tmp_path, V2, BY_PART)
     append(table, rows(1, 2))
     table.commit(ChangeSpec((AddPartitionField((1,), Bucket(4), "b"),)))
     append(table, rows(3, 4))
@@ -326,7 +326,7 @@ REWRITES: dict[str, Any] = {
 def test_rows_that_were_deleted_stay_so_when_their_file_is_written_anew(
     tmp_path: Path, version: FormatVersion, operation: str, spec: PartitionSpec
 ) -> None:
-    table = table_of(tmp_path, version, spec)
+    table = make_table(tmp_path, version, spec)
     append(table, rows(0, 1, 2, 3, 4, 5, number=1))
     delete(table, equal("id", 1), mode=POSITIONS)
     delete_keys(table, pa.table({"id": [2], "number": [1]}))
@@ -357,7 +357,7 @@ CHANGED: dict[str, Any] = {
 @pytest.mark.parametrize("how", ["keys of one column", "keys with the partition", "a predicate"])
 @pytest.mark.parametrize("change", CHANGED)
 def test_equality_deletes_miss_no_row_that_others_add_or_move_meanwhile(tmp_path: Path, change: str, how: str) -> None:
-    table = table_of(tmp_path, V2, BY_PART)
+    table = make_table(tmp_path, V2, BY_PART)
     append(table, rows(1, 2, 3, part="a"))
     append(table, rows(4, 5, part="b"))
     stale = open_table(str(tmp_path / "t"))
@@ -379,7 +379,7 @@ def test_equality_deletes_miss_no_row_that_others_add_or_move_meanwhile(tmp_path
 
 
 def test_equality_deletes_of_no_partition_are_for_whatever_others_add(tmp_path: Path) -> None:
-    table = table_of(tmp_path, V2)
+    table = make_table(tmp_path, V2)
     append(table, rows(1, 2, 3))
     table.commit(ChangeSpec((AddPartitionField((2,), Identity(), "part"),)))
     stale = open_table(str(tmp_path / "t"))
@@ -392,7 +392,7 @@ def test_equality_deletes_of_no_partition_are_for_whatever_others_add(tmp_path: 
 
 @pytest.mark.parametrize("names", [("id",), ("id", "part"), ("number",), ("id", "number")])
 def test_equality_deletes_need_no_column_that_once_partitioned(tmp_path: Path, names: tuple[str, ...]) -> None:
-    table = table_of(tmp_path, V1, BY_PART)
+    table = make_table(tmp_path, V1, BY_PART)
     append(table, rows(1, 2, number=1))
     table.commit(ChangeSpec((RemovePartitionField("part"),)))  # in v1, the field becomes void
     append(table, rows(3, 4, number=2))
@@ -416,7 +416,7 @@ def test_equality_deletes_need_no_column_that_once_partitioned(tmp_path: Path, n
 def test_files_of_a_column_that_was_dropped_are_changed_like_others(
     tmp_path: Path, version: FormatVersion, spec: PartitionSpec
 ) -> None:
-    table = table_of(tmp_path, version, spec)
+    table = make_table(tmp_path, version, spec)
     append(table, pa.table({"id": list(range(8)), "part": ["a", "b"] * 4}))
     table.commit(ChangeSpec((RemovePartitionField("part"),)))
     append(table, rows(8, 9))
@@ -487,7 +487,7 @@ def test_a_column_that_is_called_as_a_column_of_row_lineage_is_not_taken_for_it(
     ],
 )
 def test_the_first_version_has_no_deletes(tmp_path: Path, code: str, act: Any) -> None:
-    table = table_of(tmp_path, V1)
+    table = make_table(tmp_path, V1)
     append(table, rows(1, 2))
     with pytest.raises(SpecError) as caught:
         act(table)
@@ -508,7 +508,7 @@ def test_columns_that_identify_no_row_are_not_compared(tmp_path: Path) -> None:
 
 
 def test_rows_that_move_keep_their_ids_and_the_number_of_their_last_change(tmp_path: Path) -> None:
-    table = table_of(tmp_path, V3)
+    table = make_table(tmp_path, V3)
     append(table, rows(1, 2, 3))
     append(table, rows(4))
     update(table, {"number": 5}, equal("id", 2), mode=COPY)
@@ -531,7 +531,7 @@ def test_rows_that_move_keep_their_ids_and_the_number_of_their_last_change(tmp_p
 def test_rows_that_got_ids_meanwhile_are_not_written_anew_without_them(
     tmp_path: Path, operation: str, upgraded: bool
 ) -> None:
-    table = table_of(tmp_path, V2)
+    table = make_table(tmp_path, V2)
     append(table, rows(1, 2, 3, 4, 5))
     if upgraded:
         table.commit(Upgrade(V3))
@@ -550,7 +550,7 @@ def test_rows_that_got_ids_meanwhile_are_not_written_anew_without_them(
 
 
 def test_rows_of_before_the_upgrade_get_ids(tmp_path: Path) -> None:
-    table = table_of(tmp_path, V2)
+    table = make_table(tmp_path, V2)
     append(table, rows(1, 2, 3))
     table.commit(Upgrade(V3))
     update(table, {"number": 5}, equal("id", 2), mode=COPY)
@@ -565,7 +565,7 @@ def test_rows_of_before_the_upgrade_get_ids(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("mode", [COPY, POSITIONS])
 def test_rows_that_replace_others_may_have_to_match_the_filter(tmp_path: Path, mode: Mode) -> None:
-    table = table_of(tmp_path)
+    table = make_table(tmp_path)
     append(table, rows(1, 2, 3))
     before = {path for path in tmp_path.rglob("*") if path.is_file()}
     with pytest.raises(UsageError, match=r"^/1: .*does not match the filter"):
@@ -582,7 +582,7 @@ def test_rows_that_replace_others_may_have_to_match_the_filter(tmp_path: Path, m
 
 
 def test_compaction_lets_equality_deletes_of_others_apply(tmp_path: Path) -> None:
-    table = table_of(tmp_path, V2)
+    table = make_table(tmp_path, V2)
     for one in range(3):
         append(table, rows(10 * one, 10 * one + 1))
     delete(table, equal("id", 10), mode=EQUALITY)
@@ -612,7 +612,7 @@ def test_compaction_removes_the_deletes_of_the_files(tmp_path: Path) -> None:
 
 
 def test_compaction_brings_files_to_the_spec(tmp_path: Path) -> None:
-    table = table_of(tmp_path, V3, BY_PART)
+    table = make_table(tmp_path, V3, BY_PART)
     append(table, pa.table({"id": [1, 2, 3], "part": ["a", "b", None]}))
     table.commit(ChangeSpec((RemovePartitionField("part"), AddPartitionField((1,), Bucket(2), "b"))))
     append(table, rows(4))
@@ -626,7 +626,7 @@ def test_compaction_brings_files_to_the_spec(tmp_path: Path) -> None:
 
 
 def test_merging_compares_all_keys_and_never_null(tmp_path: Path) -> None:
-    table = table_of(tmp_path, V3)
+    table = make_table(tmp_path, V3)
     append(table, pa.table({"id": [1, 2, 3], "part": ["a", None, "b"], "number": [0, 0, 0]}))
     source = pa.table({"id": [1, 2, 3], "part": ["a", None, "x"], "number": [7, 8, 9]})
     merge(table, source, ["id", "part"])
@@ -636,7 +636,7 @@ def test_merging_compares_all_keys_and_never_null(tmp_path: Path) -> None:
 
 
 def test_two_rows_of_the_source_do_not_match_one(tmp_path: Path) -> None:
-    table = table_of(tmp_path, V3)
+    table = make_table(tmp_path, V3)
     append(table, rows(1, 2))
     with pytest.raises(SpecError, match=r"^TYP002: .*; found "):
         merge(table, pa.table({"id": [1, 1]}), ["id"])
@@ -646,7 +646,7 @@ def test_two_rows_of_the_source_do_not_match_one(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("mode", [COPY, POSITIONS])
 def test_merging_by_other_names(tmp_path: Path, mode: Mode) -> None:
-    table = table_of(tmp_path, V2)
+    table = make_table(tmp_path, V2)
     append(table, rows(1, 2, number=0))
     source = pa.table({"id": [2, 3], "changed": [20, 30], "where": ["x", "y"]})
     merge(table, source, ["id"], assignments={"id": "id", "number": "changed"}, mode=mode)
@@ -662,7 +662,7 @@ def test_merging_by_other_names(tmp_path: Path, mode: Mode) -> None:
 
 
 def test_branches_are_written_apart(tmp_path: Path) -> None:
-    table = table_of(tmp_path, V2)
+    table = make_table(tmp_path, V2)
     append(table, rows(1))
     append(table, rows(2), branch="audit")
     delete(table, equal("id", 1), branch="audit")
@@ -677,7 +677,7 @@ def test_branches_are_written_apart(tmp_path: Path) -> None:
 
 
 def test_rows_are_written_with_the_current_schema_and_spec(tmp_path: Path) -> None:
-    table = table_of(tmp_path, V3, BY_PART)
+    table = make_table(tmp_path, V3, BY_PART)
     append(table, rows(1, 2, number=5))
     table.commit(ChangeSchema((AddColumn("extra", STRING, default="d"), RenameColumn("number", "n"))))
     append(table, pa.table({"id": [3], "n": [6]}))
@@ -698,7 +698,7 @@ def test_metrics_are_those_that_the_properties_ask_for(tmp_path: Path) -> None:
         "write.metadata.metrics.column.part": "truncate(3)",
         "write.metadata.metrics.column.number": "none",
     }
-    table = table_of(tmp_path, V2, **properties)
+    table = make_table(tmp_path, V2, **properties)
     append(table, rows(1, 2, part=long, number=3))
     (task,) = tasks(table)
     file = task.data_file
@@ -712,7 +712,7 @@ def test_metrics_are_those_that_the_properties_ask_for(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("format_", ["parquet", "orc", "avro"])
 def test_files_are_sorted_and_end_at_a_size(tmp_path: Path, format_: str) -> None:
-    table = table_of(
+    table = make_table(
         tmp_path,
         V2,
         **{
@@ -747,7 +747,7 @@ def test_a_table_of_a_database(tmp_path: Path) -> None:
 
 
 def test_a_commit_of_files_that_tasks_wrote_elsewhere(tmp_path: Path) -> None:
-    table = table_of(tmp_path, V3, BY_PART)
+    table = make_table(tmp_path, V3, BY_PART)
     plan_ = plan_write(table.metadata)
     new = [one for task in range(3) for one in write_rows(plan_, rows(task, part="ab"[task % 2]), f"{task:05d}-0")]
     table.commit(evolve(changes.append(new), summary=(("by", "tasks"),)))

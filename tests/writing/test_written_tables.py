@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from written import arrow_of, errors, keys_of, read, rows_of
+from written import count_rows, errors, from_arrow, read, to_arrow
 
 from conformance.properties.strategies import values
 from conformance.properties.strategies_metadata import partition_specs, schemas, sort_orders
@@ -147,17 +147,17 @@ def test_rows_are_read_as_they_were_written(case: tuple[Any, ...]) -> None:
         before = {str(path) for path in Path(folder).rglob("*")}
         if not writable(schema, format_) and rows:
             with pytest.raises(SpecError):
-                append(table, arrow_of(schema, rows), threads=1)
+                append(table, to_arrow(schema, rows), threads=1)
             assert {str(path) for path in Path(folder).rglob("*")} == before
             return
-        append(table, arrow_of(schema, rows), threads=2)
-        assert keys_of(schema, rows_of(schema, read(table))) == keys_of(schema, rows)
+        append(table, to_arrow(schema, rows), threads=2)
+        assert count_rows(schema, from_arrow(schema, read(table))) == count_rows(schema, rows)
         assert errors(table) == []
         names = [field.name for field in schema.fields]
         given = read(table, select=[*names, "_file"])
         for file in data_files(table):
             own = given.filter(pc.equal(given.column("_file"), file.file_path)).select(names)
-            check_file(file, rows_of(schema, own), schema, spec, order)
+            check_file(file, from_arrow(schema, own), schema, spec, order)
 
 
 def check_file(

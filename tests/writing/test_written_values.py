@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from written import arrow_of, rows_of
+from written import from_arrow, to_arrow
 
 from conformance.properties.strategies import values
 from conformance.properties.strategies_metadata import partition_specs, schemas, sort_orders
@@ -61,7 +61,7 @@ def written(type_: Type, array: Any, *, required: bool = False) -> list[Any]:
     schema = Schema((NestedField(1, "c", required=required, type=type_),))
     batch = pa.RecordBatch.from_arrays([array], ["c"])
     made = compile_input(schema.fields, batch.schema)(batch)
-    return [row[1] for row in rows_of(schema, pa.Table.from_batches([made]))]
+    return [row[1] for row in from_arrow(schema, pa.Table.from_batches([made]))]
 
 
 TAKEN: list[tuple[Type, Any, list[Any]]] = [
@@ -201,14 +201,14 @@ def test_a_column_that_is_missing_takes_its_write_default() -> None:
     rows = pa.table({"s": pa.array([{"y": 7}, None]), "id": [1, 2]})
     batch = rows.to_batches()[0]
     made = pa.Table.from_batches([compile_input(schema.fields, batch.schema)(batch)])
-    assert rows_of(schema, made) == [
+    assert from_arrow(schema, made) == [
         {1: 1, 2: "new", 3: {4: 2, 5: 7}, 6: None},
         {1: 2, 2: "new", 3: None, 6: None},
     ]
     given = pa.table({"id": [1], "d": pa.array([None], pa.string())})
     batch = given.to_batches()[0]
     made = pa.Table.from_batches([compile_input(schema.fields, batch.schema)(batch)])
-    assert rows_of(schema, made)[0][2] is None
+    assert from_arrow(schema, made)[0][2] is None
 
 
 @pytest.mark.parametrize(
@@ -244,10 +244,10 @@ def inputs(draw: st.DrawFn) -> tuple[Schema, list[dict[int, Any]]]:
 @given(inputs())
 def test_rows_are_written_as_the_definition_says_one_by_one(case: tuple[Any, ...]) -> None:
     schema, rows, given = case
-    table = arrow_of(given, rows)
+    table = to_arrow(given, rows)
     named = [{field.name: row.get(field.id) for field in given.fields} for row in rows]
     expected = result(lambda: [written_row(schema.fields, row) for row in named], schema)
-    assert result(lambda: rows_of(schema, converted(schema, table)), schema) == expected
+    assert result(lambda: from_arrow(schema, converted(schema, table)), schema) == expected
 
 
 def result(make: Callable[[], list[dict[int, Any]]], schema: Schema) -> Any:
@@ -329,12 +329,12 @@ def test_rows_are_reported_apart_as_the_transforms_do_one_by_one(case: tuple[Any
 
 def compile_and_make(schema: Schema, rows: list[dict[int, Any]]) -> list[pa.RecordBatch]:
     """Rows as batches of the schema."""
-    table = arrow_of(schema, rows)
+    table = to_arrow(schema, rows)
     return [compile_input(schema.fields, table.schema)(batch) for batch in table.to_batches()]
 
 
 def in_batch(schema: Schema, batch: pa.RecordBatch) -> list[dict[int, Any]]:
-    return rows_of(schema, pa.Table.from_batches([batch]))
+    return from_arrow(schema, pa.Table.from_batches([batch]))
 
 
 def test_many_partitions_of_several_fields_are_reported_apart() -> None:

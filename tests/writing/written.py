@@ -28,19 +28,19 @@ NUMBER = NestedField(3, "number", required=False, type=INT)
 FIELDS = (ID, PART, NUMBER)
 
 
-def arrow_of(schema: Schema, rows: Sequence[Mapping[int, Any]]) -> pa.Table:
+def to_arrow(schema: Schema, rows: Sequence[Mapping[int, Any]]) -> pa.Table:
     """Rows by field id as an Arrow table."""
     columns = [arrow_values(field.type, [row.get(field.id) for row in rows]) for field in schema.fields]
     fields = [arrow_field(field).with_nullable(True) for field in schema.fields]
     return pa.table(columns, schema=pa.schema(fields))
 
 
-def keys_of(schema: Schema, rows: Sequence[Mapping[int, Any]]) -> Counter[Any]:
+def count_rows(schema: Schema, rows: Sequence[Mapping[int, Any]]) -> Counter[Any]:
     """Rows as a bag of values that can be compared."""
     return Counter(value_key(schema.as_struct(), row) for row in rows)
 
 
-def rows_of(schema: Schema, table: pa.Table) -> list[dict[int, Any]]:
+def from_arrow(schema: Schema, table: pa.Table) -> list[dict[int, Any]]:
     """An Arrow table as rows by field id."""
     rows: list[dict[int, Any]] = []
     for batch in table.combine_chunks().to_batches():

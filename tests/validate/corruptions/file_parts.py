@@ -14,7 +14,7 @@ from tests.validate.corruptions import corruption
 from tests.validate.corruptions.data_files import rewritten
 from tests.validate.corruptions.deletes import VECTORS, _deletes, _footer, _vector
 from tests.validate.corruptions.statistics import PARTITIONED, _field, _struct, counted, place, stored
-from tests.validate.corruptions.stored_types import columns_of, without_metrics
+from tests.validate.corruptions.stored_types import rewrite_columns, without_metrics
 
 V2, EQUALITY, TYPES = "position-deletes-parquet", "equality-deletes-parquet", "types-v2-parquet"
 
@@ -127,7 +127,7 @@ def _early(bench: Any) -> None:
         field = table.schema.field(place)
         return table.set_column(place, field, pa.array([500_000_000] * table.num_rows, field.type))
 
-    columns_of(bench, change, is_orc=True)
+    rewrite_columns(bench, change, is_orc=True)
     column = next(field["id"] for field in bench.schema["fields"] if field["name"] == "ts")
     without_metrics(bench, column)
     for manifest in bench.manifests:

@@ -12,7 +12,7 @@ from tests.validate.corruptions import corruption
 from tests.validate.corruptions.deletes import VECTORS, _footer
 from tests.validate.corruptions.nested_bounds import VARIANTS
 from tests.validate.corruptions.statistics import PARTITIONED, partition_statistics
-from tests.validate.corruptions.stored_types import columns_of, without_metrics
+from tests.validate.corruptions.stored_types import rewrite_columns, without_metrics
 from tools.shredded_files import variant_bytes
 
 PARQUET, ORC, ORC_V3 = "types-v3-parquet", "types-v2-orc", "types-v3-orc"
@@ -34,7 +34,7 @@ def orc_column(bench: Any, name: str, attributes: dict[str, str], type_: pa.Data
             field, column = field.with_type(type_), pa.nulls(len(table)).cast(type_)
         return table.set_column(place, field, column)
 
-    columns_of(bench, make, is_orc=True)
+    rewrite_columns(bench, make, is_orc=True)
     without_metrics(bench, next(field["id"] for field in bench.schema["fields"] if field["name"] == name))
 
 
@@ -55,7 +55,7 @@ def _variant(bench: Any) -> None:
 
 @corruption("PRJ001", "two-columns-of-one-name-in-orc", ORC, "rows", also=("TYP002",))
 def _one_name(bench: Any) -> None:
-    columns_of(bench, lambda table: table.append_column(table.schema.field(0), table.column(0)), is_orc=True)
+    rewrite_columns(bench, lambda table: table.append_column(table.schema.field(0), table.column(0)), is_orc=True)
 
 
 @corruption("ORC003", "list-with-the-year-69", ORC, "rows", severity="info")
@@ -74,7 +74,7 @@ def _year_69(bench: Any) -> None:
             }
         )
     bench.metadata["last-column-id"] = 901
-    columns_of(
+    rewrite_columns(
         bench,
         lambda table: table.append_column(field, pa.array([[-60_000_000_000_000_000]] * len(table), inner)),
         is_orc=True,
@@ -90,7 +90,7 @@ def _nulls(bench: Any) -> None:
     for schema in bench.metadata["schemas"]:
         schema["fields"].append({"id": 900, "name": "unk", "required": False, "type": "unknown"})
     bench.metadata["last-column-id"] = 900
-    columns_of(bench, lambda table: table.append_column(field, pa.nulls(len(table))))
+    rewrite_columns(bench, lambda table: table.append_column(field, pa.nulls(len(table))))
 
 
 def variants(bench: Any, *fields: pa.Field[Any], without_metadata: bool = False) -> None:

@@ -14,7 +14,7 @@ from spec_ref.encodings.avro.container import write_container
 from tests.validate.corruptions import corruption
 from tests.validate.corruptions.data_files import rewritten
 from tests.validate.corruptions.stored_forms import _avro
-from tests.validate.corruptions.stored_types import ORC, cast, columns_of, declared, without_metrics
+from tests.validate.corruptions.stored_types import ORC, cast, declared, rewrite_columns, without_metrics
 
 AVRO, LINEAGE, V1, V2 = "types-v3-avro", "row-lineage-parquet", "types-v1-parquet", "types-v2-parquet"
 
@@ -48,7 +48,7 @@ for _name, _code in (("ts", "AVR007"), ("tz", "AVR007"), ("tsn", "AVR008"), ("tz
 for _name, _code, _unit in (("ts", "AVR007", "nanos"), ("tz", "AVR007", "nanos"), ("tsn", "AVR008", "micros")):
 
     @corruption(_code, f"{_name}-in-{_unit}", AVRO, "files")
-    def _unit_of(bench: Any, name: str = _name, unit: str = _unit) -> None:
+    def _other_unit(bench: Any, name: str = _name, unit: str = _unit) -> None:
         relabelled(bench, name, lambda branch: branch.update({"logicalType": f"timestamp-{unit}"}))
 
 
@@ -89,7 +89,7 @@ for _name, _type in (("ts", pa.timestamp("ns", "UTC")), ("tz", pa.timestamp("ns"
 
     @corruption("ORC003", f"{_name}-of-the-other-kind", ORC, "files")
     def _instant(bench: Any, name: str = _name, type_: pa.DataType = _type) -> None:
-        columns_of(bench, cast(name, type_), is_orc=True)
+        rewrite_columns(bench, cast(name, type_), is_orc=True)
 
 
 @corruption("ORC003", "microseconds-as-nanoseconds", ORC, "files")
@@ -100,7 +100,7 @@ def _nanos(bench: Any) -> None:
         unit: Any = dict(field.metadata or {}) | {b"iceberg.timestamp-unit": b"NANOS"}
         return table.set_column(place, field.with_metadata(unit), table.column(place))
 
-    columns_of(bench, change, is_orc=True)
+    rewrite_columns(bench, change, is_orc=True)
 
 
 ROW_ID, LAST_UPDATED = 2147483540, 2147483539

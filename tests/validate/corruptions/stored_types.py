@@ -36,7 +36,7 @@ def without_metrics(bench: Any, field_id: int) -> None:
                 file[metric] = [one for one in file.get(metric) or [] if one["key"] != field_id] or None
 
 
-def columns_of(bench: Any, make: Any, *, is_orc: bool = False) -> None:
+def rewrite_columns(bench: Any, make: Any, *, is_orc: bool = False) -> None:
     """Rewrite the files of the table with other columns."""
     for manifest in bench.manifests:
         for file in manifest.files:
@@ -91,12 +91,12 @@ for _format, _table, _code in (("parquet", PARQUET, "PQT006"), ("orc", ORC, "ORC
 
 @corruption("PQT004", "timestamps-of-milliseconds", PARQUET, "files", severity="warning")
 def _milliseconds(bench: Any) -> None:
-    columns_of(bench, cast("ts", pa.timestamp("ms")))
+    rewrite_columns(bench, cast("ts", pa.timestamp("ms")))
 
 
 @corruption("PQT004", "uuid-without-annotation", PARQUET, "files", severity="warning")
 def _plain_uuid(bench: Any) -> None:
-    columns_of(bench, cast("u", pa.binary(16)))
+    rewrite_columns(bench, cast("u", pa.binary(16)))
 
 
 @corruption("EVO001", "file-wider-than-the-newest-schema", PARQUET, "files", severity="warning")
@@ -120,7 +120,7 @@ def _list_called_map(bench: Any) -> None:
     bench.metadata["last-column-id"] = 901
     element = pa.field("element", pa.int32(), metadata={"PARQUET:field_id": "901"})
     column = pa.field("l3", pa.list_(element), metadata={"PARQUET:field_id": "900"})
-    columns_of(bench, lambda table: table.append_column(column, pa.nulls(len(table), column.type)))
+    rewrite_columns(bench, lambda table: table.append_column(column, pa.nulls(len(table), column.type)))
     for manifest in bench.manifests:
         for file in manifest.files:
             content = bench.read(file["file_path"])
@@ -137,13 +137,13 @@ def _list_called_map(bench: Any) -> None:
 @corruption("TYP023", "fixed-too-long-in-orc", ORC, "rows")
 def _long_fixed(bench: Any) -> None:
     without_metrics(bench, 16)
-    columns_of(bench, values("fx", [b"four"]), is_orc=True)
+    rewrite_columns(bench, values("fx", [b"four"]), is_orc=True)
 
 
 @corruption("ORC002", "uuid-too-short-in-orc", ORC, "rows")
 def _short_uuid(bench: Any) -> None:
     without_metrics(bench, 15)
-    columns_of(bench, values("u", [b"fifteen bytes.."]), is_orc=True)
+    rewrite_columns(bench, values("u", [b"fifteen bytes.."]), is_orc=True)
 
 
 # The pages of the file are stored as they are, in frames of Zstandard, so that their bytes can be changed.
