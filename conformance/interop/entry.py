@@ -88,3 +88,31 @@ def alter(*changes: Op) -> Op:
 def add(name: str, type_: Json, **more: Json) -> Op:
     """Return the addition of a column."""
     return {"op": "add", "name": name, "type": type_, **more}
+
+
+# Columns and rows that entries share
+
+POINT = {
+    "type": "struct",
+    "fields": [
+        {"id": 11, "name": "x", "required": False, "type": "int"},
+        {"id": 12, "name": "y", "required": False, "type": "double"},
+    ],
+}
+TAGS = {"type": "list", "element-id": 21, "element-required": False, "element": "string"}
+PRICES = {
+    "type": "map",
+    "key-id": 31,
+    "key": "string",
+    "value-id": 32,
+    "value-required": False,
+    "value": "decimal(9, 2)",
+}
+
+TIMES: list[list[str | None]] = [
+    ["1", "1969-12-31", "1969-12-31T23:59:59.999999", "1969-12-31T23:59:59.999999+00:00"],
+    ["2", "1970-01-01", "1970-01-01T00:00:00.000000", "1970-01-01T00:00:00.000000+00:00"],
+    ["3", "2017-11-16", "2017-11-16T22:31:08.000001", "2017-11-16T22:31:08.000001+00:00"],
+    ["4", "1968-02-29", "1968-02-29T12:00:00.000000", "1968-02-29T12:00:00.000000+00:00"],
+    ["5", None, None, None],
+]

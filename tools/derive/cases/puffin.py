@@ -96,9 +96,7 @@ def _sound() -> Iterator[Vector]:
             stored = frame(content)
             metadata = _one(stored, compression_codec=codec)
             note = "a single frame that states the content size" + (" of 0" if not content else "")
-            yield case(
-                f"{codec}{name}", "PUF027", _blob_file(stored, metadata), _answer([(metadata, content)]), note
-            )
+            yield case(f"{codec}{name}", "PUF027", _blob_file(stored, metadata), _answer([(metadata, content)]), note)
     yield case(
         "compressed-footer",
         "PUF006",
@@ -122,13 +120,9 @@ def _sound() -> Iterator[Vector]:
     ordered = _one(fields=[3, 1, 2])
     yield case("fields-in-order", "PUF009", _blob_file(A, ordered), _answer([(ordered, A)]), "the order is kept")
     none = _one(fields=[])
-    yield case(
-        "no-fields", "PUF009", _blob_file(A, none), _answer([(none, A)]), "a blob of no field in particular"
-    )
+    yield case("no-fields", "PUF009", _blob_file(A, none), _answer([(none, A)]), "a blob of no field in particular")
     large = _one(snapshot_id=(1 << 63) - 1, sequence_number=(1 << 53) + 1)
-    yield case(
-        "longs", "PUF010", _blob_file(A, large), _answer([(large, A)]), "a JSON number of 64 bits stays exact"
-    )
+    yield case("longs", "PUF010", _blob_file(A, large), _answer([(large, A)]), "a JSON number of 64 bits stays exact")
     negative = _one(snapshot_id=-(1 << 63), sequence_number=-1)
     yield case("negative-longs", "PUF011", _blob_file(A, negative), _answer([(negative, A)]), "longs are signed")
     spaced = json.dumps(ONE, indent=2).encode() + b"\n"
