@@ -40,7 +40,7 @@ from spec_ref.scan_planning.delete_scope import is_old_enough
 from spec_ref.schemas.schema import Schema
 
 
-def is_deleted(
+def find_deleted(
     types: list[Type], deletes: list[tuple[Any, ...]], rows: list[tuple[Any, ...]], **numbers: Any
 ) -> list[bool]:
     sequence_numbers = numbers.get("sequence_numbers") or [2] * len(deletes)
@@ -66,7 +66,7 @@ def cases(draw: st.DrawFn) -> tuple[list[Type], list[tuple[Any, ...]], list[tupl
 def test_index_finds_the_rows_of_the_definition(case: tuple[Any, ...], block_rows: int) -> None:
     types, deletes, rows = case
     with mock.patch.object(equality_deletes, "_BLOCK_ROWS", block_rows):
-        assert is_deleted(types, deletes, rows) == [is_deleted(row, deletes) for row in rows]
+        assert find_deleted(types, deletes, rows) == [is_deleted(row, deletes) for row in rows]
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(1, 4)), max_size=8), st.integers(0, 4))
@@ -75,7 +75,7 @@ def test_only_later_deletes_apply(deletes: list[tuple[int, int]], sequence_numbe
     rows = [(number,) for number in range(5)]
     later = [(key,) for key, number in deletes if is_old_enough(sequence_number, FileContent.EQUALITY_DELETES, number)]
     numbers = [number for _, number in deletes]
-    found = is_deleted(
+    found = find_deleted(
         [LONG], [(key,) for key, _ in deletes], rows, sequence_numbers=numbers, sequence_number=sequence_number
     )
     assert found == [is_deleted(row, later) for row in rows]
@@ -83,7 +83,7 @@ def test_only_later_deletes_apply(deletes: list[tuple[int, int]], sequence_numbe
 
 @given(st.lists(st.integers(0, 9), max_size=20), st.lists(st.integers(0, 9), max_size=20))
 def test_what_is_left_is_the_difference_of_sets(keys: list[int], rows: list[int]) -> None:
-    mask = is_deleted([INT], [(key,) for key in keys], [(row,) for row in rows])
+    mask = find_deleted([INT], [(key,) for key in keys], [(row,) for row in rows])
     left = [row for row, deleted in zip(rows, mask, strict=True) if not deleted]
     assert left == [row for row in rows if row not in set(keys)]
 
@@ -93,15 +93,15 @@ def test_keys_of_one_hash_are_reported_apart(monkeypatch: pytest.MonkeyPatch) ->
     deletes = [(1, "a"), (2, "b"), (2, "a"), (1, "a"), (None, "c")]
     rows = [(1, "a"), (1, "b"), (2, "b"), (None, "c"), (None, None)]
     numbers = [2, 2, 2, 3, 2]
-    assert is_deleted([INT, STRING], deletes, rows, sequence_numbers=numbers) == [True, False, True, True, False]
-    assert is_deleted([INT, STRING], deletes, rows, sequence_numbers=numbers, sequence_number=2) == [
+    assert find_deleted([INT, STRING], deletes, rows, sequence_numbers=numbers) == [True, False, True, True, False]
+    assert find_deleted([INT, STRING], deletes, rows, sequence_numbers=numbers, sequence_number=2) == [
         True,
         *[False] * 4,
     ]
 
 
 def test_null_deletes_null_and_nothing_else() -> None:
-    assert is_deleted([INT, STRING], [(None, "a")], [(None, "a"), (None, None), (0, "a"), (None, "b")]) == [
+    assert find_deleted([INT, STRING], [(None, "a")], [(None, "a"), (None, None), (0, "a"), (None, "b")]) == [
         True,
         False,
         False,
@@ -115,12 +115,12 @@ def test_nan_is_nan_whatever_its_bits_and_zeros_are_equal(type_: Type) -> None:
     nan = pa.array(np.array([other, 1.0]).astype("f4" if type_ == FLOAT else "f8"))
     index = EqualityDeleteSet([type_], [arrow_values(type_, [math.nan, 0.0])], np.array([2, 2]))
     assert index.deleted([nan], 2, 1).tolist() == [True, False]
-    assert is_deleted([type_], [(0.0,)], [(-0.0,), (0.0,), (math.nan,)]) == [True, True, False]
-    assert is_deleted([type_], [(-0.0,)], [(-0.0,), (0.0,)]) == [True, True]
+    assert find_deleted([type_], [(0.0,)], [(-0.0,), (0.0,), (math.nan,)]) == [True, True, False]
+    assert find_deleted([type_], [(-0.0,)], [(-0.0,), (0.0,)]) == [True, True]
 
 
 def test_no_deletes_delete_nothing() -> None:
-    assert is_deleted([INT], [], [(None,), (0,)]) == [False, False]
+    assert find_deleted([INT], [], [(None,), (0,)]) == [False, False]
 
 
 def test_chunked_and_dictionary_columns_are_read() -> None:
