@@ -53,7 +53,7 @@ def replay(
         format: Text for people, or JSON.
     """
     folder = vectors_ or vectors.shipped()
-    vector = _find(vectors.load(folder), id_, folder)
+    vector = _find(id_, folder)
     golden = materialize_for([vector], own_place())
     transcript: list[tuple[str, bytes]] = []
     limits = make_limits(start_timeout, timeout)
@@ -93,10 +93,11 @@ def replay(
     return ExitStatus.FAILURES if verdict.outcome in (Outcome.FAILED, Outcome.CRASHED) else ExitStatus.CONFORMANT
 
 
-def _find(every: tuple[vectors.Vector, ...], id_: str, folder: Path) -> vectors.Vector:
-    found = next((vector for vector in every if vector.id == id_), None)
+def _find(id_: str, folder: Path) -> vectors.Vector:
+    found = next((vector for vector in vectors.load(folder, id_) if vector.id == id_), None)
     if found is None:
-        raise UsageError(f"no vector {id_!r} in {folder}{suggestion(id_, [vector.id for vector in every])}")
+        ids = [vector.id for vector in vectors.load(folder)]
+        raise UsageError(f"no vector {id_!r} in {folder}{suggestion(id_, ids)}")
     return found
 
 

@@ -240,12 +240,12 @@ def _schema() -> jsonschema_rs.Validator:
     return jsonschema_rs.validator_for(json.loads(text))
 
 
-def load(name: str | Path, ids: Collection[str]) -> Expectations:
+def load(name: str | Path, ids: Collection[str] | None = None) -> Expectations:
     """Load a file of known deviations, all ``*.toml`` files of a folder, or those that come with the tool.
 
     Args:
         name: a path, or `SHIPPED`.
-        ids: the ids of all vectors, whether or not they are selected.
+        ids: the ids of all vectors, whether or not they are selected; None for no check that the vectors exist.
 
     Raises:
         UsageError: a file cannot be read, has a wrong form, or names a vector that does not exist.
@@ -289,8 +289,10 @@ def _of_content(path: Path, content: dict[str, Any]) -> tuple[Deviation, ...]:
     return tuple(_deviation(path, index, row) for index, row in enumerate(content.get("deviation", ())))
 
 
-def _checked(path: Path, deviations: tuple[Deviation, ...], ids: Collection[str]) -> tuple[Deviation, ...]:
+def _checked(path: Path, deviations: tuple[Deviation, ...], ids: Collection[str] | None) -> tuple[Deviation, ...]:
     """Return the deviations of a file, after a check that their vectors exist."""
+    if ids is None:
+        return deviations
     for index, deviation in enumerate(deviations):
         for id_ in deviation.vectors:
             if id_ not in ids:

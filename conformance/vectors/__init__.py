@@ -79,8 +79,13 @@ def _schema(path: Path | None) -> jsonschema_rs.Validator:
     return jsonschema_rs.validator_for(parse_json(path.read_bytes()) if path else vectors_schema())
 
 
-def load(folder: Path) -> tuple[Vector, ...]:
-    """Load all vectors of a folder, in file order.
+def load(folder: Path, mention: str = "") -> tuple[Vector, ...]:
+    """Load the vectors of a folder, in file order.
+
+    Args:
+        folder: the folder.
+        mention: an id or code; files that do not contain it are left out unread, as whoever looks for one vector or
+            the vectors of one requirement does not need them.
 
     Raises:
         UsageError: the folder has no vectors, or a file is malformed; the message names the place.
@@ -93,7 +98,7 @@ def load(folder: Path) -> tuple[Vector, ...]:
     schema = folder / SCHEMA
     check = _schema(schema if schema.is_file() else None)
     golden = named_place(folder)
-    vectors = tuple(vector for path in paths for vector in _load_file(path, check, golden))
+    vectors = tuple(vector for path in paths for vector in _load_file(path, check, golden, mention.encode()))
     twice = [id_ for id_, count in Counter(vector.id for vector in vectors).items() if count > 1]
     if twice:
         first, second = (vector.file for vector in vectors if vector.id == twice[0])
@@ -106,9 +111,12 @@ def count_on_disk(folder: Path) -> int:
     return sum(len(parse_json(path.read_bytes())["vectors"]) for path in vector_files(folder))
 
 
-def _load_file(path: Path, check: jsonschema_rs.Validator, golden: str) -> Iterator[Vector]:
+def _load_file(path: Path, check: jsonschema_rs.Validator, golden: str, mention: bytes) -> Iterator[Vector]:
     try:
-        content = parse_json(path.read_bytes())
+        data = path.read_bytes()
+        if mention not in data:
+            return
+        content = parse_json(data)
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {error.strerror}") from None
     except ValueError as error:
