@@ -111,7 +111,7 @@ def count_on_disk(folder: Path) -> int:
     return sum(len(parse_json(path.read_bytes())["vectors"]) for path in vector_files(folder))
 
 
-def _load_file(path: Path, check: jsonschema_rs.Validator, golden: str, mention: bytes) -> Iterator[Vector]:
+def _load_file(path: Path, check: jsonschema_rs.Validator, golden: str, mention: bytes = b"") -> Iterator[Vector]:
     try:
         data = path.read_bytes()
         if mention not in data:
