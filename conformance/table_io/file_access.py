@@ -430,7 +430,8 @@ def s3_object(location: str) -> S3Object | None:
     place = split_location(location)
     if _STORES.get(place.scheme) is not _s3:
         return None
-    bucket, key, settings = place.authority, place.path.partition("/")[2], dict(_settings())
+    given = _settings()
+    bucket, key, settings = place.authority, place.path.partition("/")[2], dict(given)
     has_keys = settings.get("AWS_ACCESS_KEY_ID") and settings.get("AWS_SECRET_ACCESS_KEY")
     if not has_keys or not _PLAIN_BUCKET.fullmatch(bucket) or not can_read(key):
         return None
@@ -438,7 +439,7 @@ def s3_object(location: str) -> S3Object | None:
         endpoint, region = _s3_endpoint(settings), _s3_region(bucket, settings)
         if not endpoint and (region is None or region.startswith(_OTHER_DOMAINS)):
             return None
-        opened = open_bucket(bucket, endpoint, region or "us-east-1", store_seconds(), _settings())
+        opened = open_bucket(bucket, endpoint, region or "us-east-1", store_seconds(), given)
         return S3Object(opened, key)
 
 

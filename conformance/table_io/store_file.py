@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from conformance.table_io.file_access import open_input, s3_object, short_read, split_location, store_errors
-from conformance.table_io.s3_requests import Part
+from conformance.table_io.s3_requests import Part, S3Object
 from spec_ref.encodings.random_access_bytes import PART, WHOLE, RandomAccessBytes
 from spec_ref.manifests.data_file import FileFormat
 
@@ -50,22 +50,25 @@ class _NativeRanges:
         return self.read_range(max(self._size - count, 0), self._size)
 
 
-def open_rows_file(location: str, file_format: FileFormat, length: int | None = None) -> Any:
+def open_rows_file(
+    location: str, file_format: FileFormat, length: int | None = None, source: S3Object | None = None
+) -> Any:
     """Open a file of rows for random access: a local file with pyarrow, and one on a store as `StoreFile`.
 
     Args:
         location: the file.
         file_format: its format, which decides where reading begins.
         length: its size, as far as known.
+        source: its object on a store, if the caller has it.
 
     Raises:
         FileAccessError: the file cannot be read; later reads may raise it, or OSError.
     """
     if split_location(location).scheme == "file":
         return open_input(location)
-    source = s3_object(location) or _NativeRanges(open_input(location))
+    ranges: Ranges = source or s3_object(location) or _NativeRanges(open_input(location))
     with store_errors(location):
-        return StoreFile(source, location, length=length, from_start=file_format is FileFormat.AVRO)
+        return StoreFile(ranges, location, length=length, from_start=file_format is FileFormat.AVRO)
 
 
 class StoreFile(RandomAccessBytes):

@@ -14,6 +14,7 @@ from concurrent.futures import Future
 from typing import Any, Self, TypeAlias
 
 from conformance.table_io.file_access import FileAccessError, read_bytes, s3_object
+from conformance.table_io.s3_requests import S3Object
 from conformance.table_io.store_file import open_rows_file
 from spec_ref.core.errors import SpecError
 from spec_ref.manifests.data_file import DataFile, FileFormat
@@ -102,16 +103,17 @@ class ReadAhead:
             return
         self._requested.add(location)
         try:
-            if s3_object(location) is None:  # the time limits of other stores are not known
-                return
+            source = s3_object(location)
         except FileAccessError:
             return  # its check reports it
+        if source is None:  # the time limits of other stores are not known
+            return
         if self._threads < self._connections:  # daemons: a process that ends does not wait for a store
             threading.Thread(target=_serve, args=(self._queue,), daemon=True).start()
             self._threads += 1
         puffin = data_file.file_format is FileFormat.PUFFIN
         future = self._futures[location] = Future[Any]()
-        self._queue.put((future, (lambda: read_bytes(location)) if puffin else (lambda: _open_rows(data_file))))
+        self._queue.put((future, (lambda: read_bytes(location)) if puffin else (lambda: _open_rows(data_file, source))))
 
 
 _Work: TypeAlias = tuple[Future[Any], Callable[[], Any]]
@@ -128,5 +130,5 @@ def _serve(waiting: queue.SimpleQueue[_Work | None]) -> None:
                 future.set_exception(error)
 
 
-def _open_rows(data_file: DataFile) -> Any:
-    return open_rows_file(data_file.file_path, data_file.file_format, data_file.file_size_in_bytes)
+def _open_rows(data_file: DataFile, source: S3Object | None = None) -> Any:
+    return open_rows_file(data_file.file_path, data_file.file_format, data_file.file_size_in_bytes, source)

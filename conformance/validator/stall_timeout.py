@@ -1,16 +1,19 @@
 """A time limit for files: a store or a mount that stops answering must not stop the checks of other files.
 
-Each file is read in a separate thread. A thread that waits for the system cannot be stopped, so it is abandoned, and
-its file counts as unreadable.
+Files are read in a second thread beside the one that waits for them. A thread that waits for the system cannot be
+stopped, so it is abandoned, and its file counts as unreadable.
 """
 
 from __future__ import annotations
 
 import math
+import os
+import queue
 import threading
 import time
+import weakref
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import Any, TypeVar
 
 from conformance.table_io.file_access import FileAccessError
 
@@ -19,31 +22,58 @@ T = TypeVar("T")
 FILE_SECONDS = 300.0
 """The default limit: longer than all attempts of the stores of `file_access`, whose errors give a better reason."""
 
-_current = threading.local()
+_this_thread = threading.local()
 _left_behind: list[threading.Thread] = []
+
+if hasattr(os, "register_at_fork"):  # a forked process has no other thread than the one that forked
+    os.register_at_fork(after_in_child=lambda: _this_thread.__dict__.clear())
 
 
 class Stalled(FileAccessError):
     """Nothing was read from a file within the time limit."""
 
 
-class _Work(threading.Thread, Generic[T]):
-    def __init__(self, work: Callable[[], T]) -> None:
-        super().__init__(daemon=True)
-        self._work = work
-        self.finished = threading.Event()
-        self.seen = time.monotonic()
-        self.result: T | None = None
-        self.error: BaseException | None = None
+class _Reader:
+    """A thread that reads one file after another. It ends when nobody refers to this object."""
 
-    def run(self) -> None:
-        _current.work = self
+    def __init__(self) -> None:
+        self.signs = [0.0]
+        """When the last sign of life was."""
+
+        self._files: queue.SimpleQueue[Callable[[], Any] | None] = queue.SimpleQueue()
+        self._results: queue.SimpleQueue[tuple[Any, BaseException | None]] = queue.SimpleQueue()
+        self.thread = threading.Thread(target=_read, args=(self.signs, self._files, self._results), daemon=True)
+        self.thread.start()
+        weakref.finalize(self, self._files.put, None)
+
+    def read(self, seconds: float, location: str, work: Callable[[], T]) -> T:
+        self.signs[0] = time.monotonic()
+        self._files.put(work)
+        while True:
+            try:
+                result, error = self._results.get(timeout=max(self.signs[0] + seconds - time.monotonic(), 0))
+                break
+            except queue.Empty:
+                if time.monotonic() - self.signs[0] >= seconds:
+                    raise Stalled(location, f"nothing was read for {seconds:g} seconds") from None
+        if error is not None:
+            raise error
+        read: T = result
+        return read
+
+
+def _read(
+    signs: list[float],
+    files: queue.SimpleQueue[Callable[[], Any] | None],
+    results: queue.SimpleQueue[tuple[Any, BaseException | None]],
+) -> None:
+    _this_thread.signs = signs
+    while (work := files.get()) is not None:
         try:
-            self.result = self._work()
+            results.put((work(), None))
         except BaseException as error:  # raised again in the waiting thread
-            self.error = error
-        finally:
-            self.finished.set()
+            results.put((None, error))
+        del work  # the thread may wait for the next one for long
 
 
 def within(seconds: float, location: str, work: Callable[[], T]) -> T:
@@ -59,25 +89,22 @@ def within(seconds: float, location: str, work: Callable[[], T]) -> T:
     """
     if seconds == math.inf:
         return work()
-    running = _Work(work)
+    reader: _Reader | None = getattr(_this_thread, "reader", None)
+    if reader is None:
+        reader = _this_thread.reader = _Reader()
     try:
-        running.start()
-        while not running.finished.wait(max(running.seen + seconds - time.monotonic(), 0)):
-            if time.monotonic() - running.seen >= seconds:
-                raise Stalled(location, f"nothing was read for {seconds:g} seconds")
+        return reader.read(seconds, location, work)
     except (Stalled, KeyboardInterrupt):
-        _left_behind.append(running)
+        _left_behind.append(reader.thread)
+        del _this_thread.reader
         raise
-    if running.error is not None:
-        raise running.error
-    return running.result  # type: ignore[return-value]
 
 
 def alive() -> None:
     """Report progress: something was read from the file of this thread."""
-    work = getattr(_current, "work", None)
-    if work is not None:
-        work.seen = time.monotonic()
+    signs = getattr(_this_thread, "signs", None)
+    if signs is not None:
+        signs[0] = time.monotonic()
 
 
 def has_abandoned_thread() -> bool:

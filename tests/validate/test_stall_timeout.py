@@ -166,6 +166,15 @@ def test_work_is_given_up_only_without_a_sign_of_life() -> None:
         within(300, "f", lambda: int("as it was"))
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked on POSIX systems only")
+def test_a_forked_process_reads_files_in_a_thread_of_its_own() -> None:
+    assert within(300, "f", lambda: 1) == 1
+    child = os.fork()
+    if not child:
+        os._exit(within(60, "f", lambda: 7))
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+
+
 def test_who_is_killed_leaves_no_process(store: socket.socket, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "conformance", "validate", stalled_table(tmp_path), "--level", "files"]
     store.settimeout(300)
