@@ -9,11 +9,11 @@ from spec_ref.commits.changes import SnapshotChange
 from spec_ref.commits.conflict_evaluation import bound_filter, may_match
 from spec_ref.commits.effects import Steps
 from spec_ref.commits.errors import commit_conflict
-from spec_ref.commits.reading import MetadataFileCache, branch_head, branch_history, file_key
+from spec_ref.commits.reading import ListedEntry, MetadataFileCache, branch_head, branch_history, file_key
 from spec_ref.core.errors import spec_error
 from spec_ref.core.versions import DELETE_FILES, DELETION_VECTORS, POSITION_DELETE_FILES
 from spec_ref.data_types.types import Type
-from spec_ref.manifest_lists.manifest_file import ManifestContent, ManifestFile
+from spec_ref.manifest_lists.manifest_file import ManifestContent
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.partitioning.spec import PartitionSpec
@@ -22,8 +22,6 @@ from spec_ref.snapshots.references import RefType
 from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.snapshots.summary import SnapshotOperation
 from spec_ref.table_metadata.metadata import TableMetadata
-
-Listed = tuple[ManifestFile, ManifestEntry]
 
 LOGICAL = (SnapshotOperation.APPEND, SnapshotOperation.OVERWRITE, SnapshotOperation.DELETE, None)
 """The operations that change the table's data; a snapshot without an operation counts as one of them."""
@@ -155,7 +153,7 @@ def validate_change(
 
 def check_new_deletes(
     change: SnapshotChange,
-    removed: list[Listed],
+    removed: list[ListedEntry],
     planned: TableMetadata,
     current: TableMetadata,
     files: MetadataFileCache,
@@ -207,7 +205,7 @@ def check_new_deletes(
 
 
 def check_row_ids(
-    change: SnapshotChange, removed: list[Listed], planned: TableMetadata, current: TableMetadata
+    change: SnapshotChange, removed: list[ListedEntry], planned: TableMetadata, current: TableMetadata
 ) -> None:
     """Check that the rows of rewritten files have the same ids as when the change was planned.
 

@@ -27,6 +27,9 @@ COUNTS = tuple(name for name in _LISTED if name.endswith("_count"))
 FileKey = tuple[str, int | None]
 """Identifies a file: its path, and for deletion vectors the offset in it."""
 
+ListedEntry = tuple[ManifestFile, ManifestEntry]
+"""An entry, after the manifest that lists it."""
+
 
 def file_key(data_file: DataFile) -> FileKey:
     """Make the key of a file.

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from spec_ref.commits import conflicts, manifests, summaries
+from spec_ref.commits import conflicts, file_removal, manifests, summaries
 from spec_ref.commits.changes import SnapshotChange
 from spec_ref.commits.effects import Steps, WriteFile
-from spec_ref.commits.manifests import CommitManifests, Listed
+from spec_ref.commits.manifests import CommitManifests
 from spec_ref.commits.metadata_changes import with_reference
 from spec_ref.commits.payloads import ManifestListPayload
-from spec_ref.commits.reading import MetadataFileCache, branch_head
+from spec_ref.commits.reading import ListedEntry, MetadataFileCache, branch_head
 from spec_ref.commits.tables import metadata_directory
 from spec_ref.core.records import evolve, field_rules, record
 from spec_ref.core.versions import OMITTED
@@ -46,7 +46,7 @@ def next_sequence_number(metadata: TableMetadata) -> int:
     return metadata.last_sequence_number + 1
 
 
-def snapshot_operation(change: SnapshotChange, removed: list[Listed]) -> SnapshotOperation:
+def snapshot_operation(change: SnapshotChange, removed: list[ListedEntry]) -> SnapshotOperation:
     """Derive the operation of a snapshot (SNP013 to SNP016).
 
     Args:
@@ -107,8 +107,8 @@ def next_snapshot(
     parent = branch_head(current, change.branch)
     number = next_sequence_number(current)
     before = yield from files.manifests(parent)
-    removal = manifests.resolve_removal(change, current)
-    kept, removed = yield from manifests.remove_files(before, removal, current, files, made, number)
+    removal = file_removal.resolve_removal(change, current)
+    kept, removed = yield from file_removal.remove_files(before, removal, current, files, made, number)
     yield from conflicts.check_new_deletes(change, removed, planned, current, files)
     conflicts.check_row_ids(change, removed, planned, current)
     new = yield from manifests.new_manifests(change, planned, current, made, number)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from conformance.adapter_sdk.serve import Arguments
-from spec_ref.commits import conflicts, manifests, metadata_changes, snapshots, tables
+from spec_ref.commits import conflicts, file_removal, metadata_changes, snapshots, tables
 from spec_ref.core.records import evolve
 from tests.faulty_adapters import Fault, Operation
 
@@ -92,7 +92,7 @@ FAULTS = (
         patched(_next_snapshot(lambda planned, now: evolve(now, next_row_id=planned.next_row_id))),
     ),
     _commits("list-of-the-plan", patched((snapshots, "branch_head", _first_snapshot))),
-    _commits("removed-files-not-verified", patched((manifests, "_check_all_found", lambda *_: None))),
+    _commits("removed-files-not-verified", patched((file_removal, "_check_all_found", lambda *_: None))),
     _commits("new-deletes-not-verified", patched((conflicts, "check_new_deletes", _no_steps))),
     _commits("no-isolation", patched((conflicts, "validate_change", _without_isolation))),
     _commits("two-vectors", patched((conflicts, "_check_vectors", _no_steps))),

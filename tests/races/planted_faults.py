@@ -19,6 +19,7 @@ from spec_ref.commits import (
     commit,
     conflicts,
     expired_files,
+    file_removal,
     manifests,
     metadata_changes,
     snapshots,
@@ -239,7 +240,7 @@ def files_that_expired_meanwhile_fail_a_commit(patch: Any) -> None:
 
 
 def removed_files_not_verified(patch: Any) -> None:
-    patch.setattr(manifests, "_check_all_found", lambda *_: None)
+    patch.setattr(file_removal, "_check_all_found", lambda *_: None)
 
 
 def new_deletes_not_verified(patch: Any) -> None:

@@ -12,7 +12,7 @@ import attrs
 import delete_scope_faults
 from planting import Plant, Planted
 
-from spec_ref.commits import conflicts, manifests, metadata_changes, reading, snapshots, summaries
+from spec_ref.commits import conflicts, file_removal, manifests, metadata_changes, reading, snapshots, summaries
 from spec_ref.commits.changes import (
     ChangeSchema,
     ChangeSortOrder,
@@ -357,9 +357,9 @@ def new_manifest_listed_twice(patch: Any) -> None:
 
 
 def vectors_of_removed_files_stay(patch: Any) -> None:
-    original = manifests._is_removed
+    original = file_removal._is_removed
     patch.setattr(
-        manifests,
+        file_removal,
         "_is_removed",
         lambda data_file, removal, spec: (
             original(data_file, removal, spec)
@@ -370,19 +370,19 @@ def vectors_of_removed_files_stay(patch: Any) -> None:
 
 
 def one_of_the_removed_files(patch: Any) -> None:
-    original = manifests.resolve_removal
+    original = file_removal.resolve_removal
 
     def partial_removal(change: Any, current: Any) -> Any:
         made = original(change, current)
         return attrs.evolve(made, data=frozenset(sorted(made.data)[:1]))
 
-    patch.setattr(manifests, "resolve_removal", partial_removal)
+    patch.setattr(file_removal, "resolve_removal", partial_removal)
 
 
 def deletes_that_are_replaced_stay(patch: Any) -> None:
-    original = manifests.resolve_removal
+    original = file_removal.resolve_removal
     patch.setattr(
-        manifests,
+        file_removal,
         "resolve_removal",
         lambda change, current: attrs.evolve(original(change, current), deletes=frozenset()),
     )
@@ -390,9 +390,9 @@ def deletes_that_are_replaced_stay(patch: Any) -> None:
 
 
 def a_null_partition_is_no_match(patch: Any) -> None:
-    original = manifests._is_removed
+    original = file_removal._is_removed
     patch.setattr(
-        manifests,
+        file_removal,
         "_is_removed",
         lambda data_file, removal, spec: (
             None not in data_file.partition.values() and original(data_file, removal, spec)
@@ -402,9 +402,9 @@ def a_null_partition_is_no_match(patch: Any) -> None:
 
 def a_predicate_is_checked_against_names_alone(patch: Any) -> None:
     """What a predicate deletes is not looked for in manifests whose summaries have NaN alone."""
-    original = manifests._is_unaffected
+    original = file_removal._is_unaffected
     patch.setattr(
-        manifests,
+        file_removal,
         "_is_unaffected",
         lambda manifest, removal, spec: (
             any(one.lower_bound is None for one in manifest.partitions or ()) or original(manifest, removal, spec)
