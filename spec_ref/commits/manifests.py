@@ -1,4 +1,4 @@
-"""The manifests of a new snapshot: new, rewritten, merged, and unchanged ones (Manifests; Sequence Numbers).
+"""The manifests that a commit writes, over all its attempts, and those of its new files (Manifests; Sequence Numbers).
 
 A retry reuses the manifests of earlier attempts if they would be written identically (SEQ004): they contain no sequence
 number and no row ids of new files. Their entries in the manifest list are made again each time.
@@ -6,7 +6,7 @@ number and no row ids of new files. Their entries in the manifest list are made 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import attrs
@@ -14,8 +14,6 @@ import attrs
 from spec_ref.commits.changes import NewFile, SnapshotChange
 from spec_ref.commits.effects import Steps, WriteFile
 from spec_ref.commits.payloads import ManifestPayload
-from spec_ref.commits.reading import MetadataFileCache
-from spec_ref.commits.retries import read_whole_number
 from spec_ref.commits.tables import metadata_directory
 from spec_ref.core.errors import spec_error
 from spec_ref.core.records import evolve
@@ -28,12 +26,6 @@ from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.writer import manifest_file
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.table_metadata.metadata import TableMetadata
-
-MERGE_ENABLED = "commit.manifest-merge.enabled"
-MIN_TO_MERGE = "commit.manifest.min-count-to-merge"
-TARGET_SIZE = "commit.manifest.target-size-bytes"
-
-TARGET_BYTES = 8 << 20
 
 
 @attrs.frozen
@@ -218,154 +210,3 @@ def added_entry(new: NewFile, snapshot_id: int) -> ManifestEntry:
         sequence_number=new.data_sequence_number,
         data_file=evolve(new.data_file, first_row_id=None),
     )
-
-
-# Merging
-
-
-def merge_manifests(
-    manifests: list[ManifestFile],
-    properties: Mapping[str, str],
-    current: TableMetadata,
-    files: MetadataFileCache,
-    made: CommitManifests,
-    sequence_number: int,
-) -> Steps[list[ManifestFile]]:
-    """Merge small manifests of one content and partition spec, if the table's properties enable it.
-
-    Only data manifests are merged, and a bin of manifests that includes the newest one only if it has many.
-
-    Args:
-        manifests: the manifests of the new snapshot.
-        properties: the table properties.
-        current: the table that the change is applied to.
-        files: the files read so far.
-        made: the manifests written so far.
-        sequence_number: the sequence number of this attempt.
-
-    Returns:
-        The manifests after merging.
-
-    Yields:
-        The effects to perform; their answers are sent back.
-    """
-    if properties.get(MERGE_ENABLED, "true").lower() != "true":
-        return manifests
-    least, target = (
-        read_whole_number(properties, MIN_TO_MERGE, 100),
-        read_whole_number(properties, TARGET_SIZE, TARGET_BYTES),
-    )
-    groups: dict[int, list[ManifestFile]] = {}
-    result = []
-    for manifest in manifests:
-        if manifest.content is ManifestContent.DATA:
-            groups.setdefault(manifest.partition_spec_id, []).append(manifest)
-        else:
-            result.append(manifest)
-    for group in groups.values():
-        for number, bin_ in enumerate(_bins(group, target)):
-            if len(bin_) == 1 or (number == 0 and len(bin_) < least):
-                result += bin_
-            else:
-                result.append((yield from _write_merged(bin_, current, files, made, sequence_number)))
-    return result
-
-
-def compact_manifests(
-    manifests: list[ManifestFile],
-    properties: Mapping[str, str],
-    current: TableMetadata,
-    files: MetadataFileCache,
-    made: CommitManifests,
-    sequence_number: int,
-) -> Steps[list[ManifestFile]]:
-    """Rewrite the manifests to as few as their target size allows, without entries of deleted files.
-
-    The entries keep the snapshots, sequence numbers and row ids of their files (SEQ008, LIN020). A manifest that would
-    not change is kept.
-
-    Args:
-        manifests: the manifests of the parent snapshot.
-        properties: the table properties.
-        current: the table that the change is applied to.
-        files: the files read so far.
-        made: the manifests written so far.
-        sequence_number: the sequence number of this attempt.
-
-    Returns:
-        The manifests after rewriting.
-
-    Yields:
-        The effects to perform; their answers are sent back.
-    """
-    target = read_whole_number(properties, TARGET_SIZE, TARGET_BYTES)
-    groups: dict[tuple[int, ManifestContent], list[ManifestFile]] = {}
-    for manifest in manifests:
-        groups.setdefault((manifest.partition_spec_id, manifest.content), []).append(manifest)
-    result = []
-    for group in groups.values():
-        for bin_ in _bins(group, target):
-            if len(bin_) == 1 and bin_[0].deleted_files_count == 0:
-                result += bin_
-            else:
-                result.append((yield from _write_merged(bin_, current, files, made, sequence_number)))
-    return result
-
-
-def _write_merged(
-    manifests: list[ManifestFile],
-    current: TableMetadata,
-    files: MetadataFileCache,
-    made: CommitManifests,
-    sequence_number: int,
-) -> Steps[ManifestFile]:
-    """Write manifests of one kind and partition spec as one."""
-    entries: list[ManifestEntry] = []
-    stored = []
-    for manifest in manifests:
-        read, partition = yield from _read_entries(manifest, files, made)
-        stored.append(partition)
-        for entry in read:
-            entries += _existing_entry(entry, made.snapshot_id)
-    key = ("merged", tuple((one.manifest_path, one.first_row_id) for one in manifests))
-    spec = current.spec_by_id(manifests[0].partition_spec_id)
-    return (yield from made.write(key, entries, spec, manifests[0].content, current, sequence_number, stored))
-
-
-def _bins(manifests: list[ManifestFile], target: int) -> list[list[ManifestFile]]:
-    bins: list[list[ManifestFile]] = []
-    size = 0
-    for manifest in manifests:
-        if not bins or size + manifest.manifest_length > target:
-            bins.append([])
-            size = 0
-        bins[-1].append(manifest)
-        size += manifest.manifest_length
-    return bins
-
-
-def _read_entries(
-    manifest: ManifestFile, files: MetadataFileCache, made: CommitManifests
-) -> Steps[tuple[tuple[ManifestEntry, ...], StructType | None]]:
-    """Read the entries of a manifest, and the type of their partition tuples.
-
-    The entries of a manifest of this commit are as written, because they inherit from the new one.
-
-    Returns:
-        The entries and the type; None for an unknown type.
-
-    Yields:
-        The effects to perform; their answers are sent back.
-    """
-    for written in made.written:
-        if written.path == manifest.manifest_path:
-            return written.entries, written.partition
-    entries = yield from files.entries(manifest)
-    return entries, (yield from files.stored_partition(manifest))
-
-
-def _existing_entry(entry: ManifestEntry, snapshot_id: int) -> list[ManifestEntry]:
-    """Make the entry of a merged manifest; what was deleted before is omitted (SEQ008, LIN020)."""
-    if entry.snapshot_id == snapshot_id:
-        return [entry]
-    return [evolve(entry, status=EntryStatus.EXISTING)] if entry.live else []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spec_ref.commits import conflicts, file_removal, manifests, summaries
+from spec_ref.commits import conflicts, file_removal, manifest_merging, manifests, summaries
 from spec_ref.commits.changes import SnapshotChange
 from spec_ref.commits.effects import Steps, WriteFile
 from spec_ref.commits.manifests import CommitManifests
@@ -114,9 +114,9 @@ def next_snapshot(
     new = yield from manifests.new_manifests(change, planned, current, made, number)
     listed = [*new, *kept]
     if change.merges:
-        listed = yield from manifests.merge_manifests(listed, current.properties, current, files, made, number)
+        listed = yield from manifest_merging.merge_manifests(listed, current.properties, current, files, made, number)
     if change.rewrites_manifests:
-        listed = yield from manifests.compact_manifests(listed, current.properties, current, files, made, number)
+        listed = yield from manifest_merging.compact_manifests(listed, current.properties, current, files, made, number)
     counted = yield from files.with_counts(listed, current.format_version)
     assigned, row_ids = assign_row_ids(counted, current)
     path = f"{metadata_directory(current)}/snap-{made.snapshot_id}-{attempt}-{made.name}.avro"

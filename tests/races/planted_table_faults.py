@@ -12,7 +12,16 @@ import attrs
 import delete_scope_faults
 from planting import Plant, Planted
 
-from spec_ref.commits import conflicts, file_removal, manifests, metadata_changes, reading, snapshots, summaries
+from spec_ref.commits import (
+    conflicts,
+    file_removal,
+    manifest_merging,
+    manifests,
+    metadata_changes,
+    reading,
+    snapshots,
+    summaries,
+)
 from spec_ref.commits.changes import (
     ChangeSchema,
     ChangeSortOrder,
@@ -306,44 +315,44 @@ def spec_of_the_table_for_edited_manifests(patch: Any) -> None:
 
 
 def merged_whatever_the_spec(patch: Any) -> None:
-    original = manifests.merge_manifests
+    original = manifest_merging.merge_manifests
 
     def merged(listed: Any, properties: Any, current: Any, *rest: Any) -> Any:
         data = [one for one in listed if one.content is ManifestContent.DATA]
         others = [one for one in listed if one.content is not ManifestContent.DATA]
-        return [(yield from manifests._write_merged(data, current, *rest)), *others]
+        return [(yield from manifest_merging._write_merged(data, current, *rest)), *others]
 
     del original
-    patch.setattr(manifests, "merge_manifests", merged)
+    patch.setattr(manifest_merging, "merge_manifests", merged)
 
 
 def merge_loses_deletes(patch: Any) -> None:
-    original = manifests.merge_manifests
+    original = manifest_merging.merge_manifests
 
     def merged(listed: Any, *rest: Any) -> Any:
         made = yield from original(listed, *rest)
         return [one for one in made if one.content is ManifestContent.DATA]
 
-    patch.setattr(manifests, "merge_manifests", merged)
+    patch.setattr(manifest_merging, "merge_manifests", merged)
 
 
 def merge_keeps_the_old_ones(patch: Any) -> None:
-    original = manifests.merge_manifests
+    original = manifest_merging.merge_manifests
 
     def merged(listed: Any, *rest: Any) -> Any:
         made = yield from original(listed, *rest)
         return [*made, *(one for one in listed if one not in made)]
 
-    patch.setattr(manifests, "merge_manifests", merged)
+    patch.setattr(manifest_merging, "merge_manifests", merged)
 
 
 def rewriting_loses_deletes(patch: Any) -> None:
-    original = manifests.compact_manifests
+    original = manifest_merging.compact_manifests
 
     def rewritten(listed: Any, *rest: Any) -> Any:
         return (yield from original([one for one in listed if one.content is ManifestContent.DATA], *rest))
 
-    patch.setattr(manifests, "compact_manifests", rewritten)
+    patch.setattr(manifest_merging, "compact_manifests", rewritten)
 
 
 def new_manifest_listed_twice(patch: Any) -> None:
