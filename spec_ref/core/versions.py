@@ -161,7 +161,7 @@ class FieldRule:
 
     reads: tuple[Presence | None, ...] = attrs.field(converter=_reader_columns, default=None)
     """What readers of each version do, if it differs from what its writers do: they accept what older versions wrote
-    and upgraded tables still have (VER006 to VER008). None if it does not differ."""
+    and upgraded tables still have (VER006 to VER008, UPG005). None if it does not differ."""
 
     requirement: str
     """The code of this row in the register."""
