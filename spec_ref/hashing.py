@@ -14,6 +14,7 @@ from typing import Any
 
 import mmh3
 
+from spec_ref.core.calendar import NANOS_PER_MICRO
 from spec_ref.core.errors import spec_error
 from spec_ref.data_types.types import Type, kind
 from spec_ref.data_types.values import check_value
@@ -21,8 +22,6 @@ from spec_ref.single_value.binary import to_binary
 
 CANONICAL_NAN = struct.pack("<Q", 0x7FF8_0000_0000_0000)
 """Every NaN hashes as these bits (Appendix B, note 5)."""
-
-NANOS_PER_MICRO = 1_000
 
 
 def murmur3_x86_32(data: bytes) -> int:

@@ -131,6 +131,9 @@ _CARRIERS: dict[str, _Carrier] = {
 }
 """The Arrow types by type; variant and nested types have no columnar kernels."""
 
+INTEGER_KINDS = frozenset(name for name, carrier in _CARRIERS.items() if carrier.dtype in ("i4", "i8"))
+"""The types whose values are integers: numbers, and counts of days and of parts of a second."""
+
 BYTE_KINDS = frozenset({"string", "binary", "geometry", "geography"})
 """The types whose plain arrays have offsets: a dictionary of such values is worked on instead of its repetitions."""
 

@@ -15,10 +15,8 @@ import pyarrow as pa
 
 from spec_ref.columnar.manifests.computed_metrics import comparable, storage_array
 from spec_ref.core.errors import spec_error
-from spec_ref.data_types.types import UUID, ListType, MapType, StructType, Type, VariantType, kind
+from spec_ref.data_types.types import UUID, ListType, MapType, StructType, Type, VariantType
 from spec_ref.encodings.variant.physical_types import Variant
-
-_COUNTED = ("date", "time", "timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns")
 
 
 def to_python_values(type_: Type, array: pa.Array[Any]) -> list[Any]:
@@ -59,10 +57,8 @@ def _values(type_: Type, array: Any) -> list[Any]:
             return _nulled(array, [None if metadata is None else Variant(metadata, value) for metadata, value in parts])
         case _ if type_ == UUID:
             return [None if value is None else uuid.UUID(bytes=value) for value in array.to_pylist()]
-        case _ if kind(type_) in _COUNTED:
-            return list(comparable(type_, array).to_pylist())
         case _:
-            return list(array.to_pylist())
+            return list(comparable(type_, array).to_pylist())
 
 
 def _child(array: Any, name: str) -> Any:

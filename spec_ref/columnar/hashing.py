@@ -28,9 +28,9 @@ from spec_ref.columnar.murmur3_vectorized import (
     Words,
     hash_strings,
 )
+from spec_ref.core.calendar import NANOS_PER_MICRO
 from spec_ref.core.errors import spec_error
 from spec_ref.data_types.types import Type, kind
-from spec_ref.hashing import NANOS_PER_MICRO
 
 MANY_SHORTER = 0.25
 """If more of the decimals than this part need fewer than 16 bytes, hashing these apart takes longer."""

@@ -28,6 +28,7 @@ UNITS_PER_DAY: dict[str, int] = {
 """How many units of the values of a type make a day, by its name."""
 
 MICROS_PER_DAY = SECONDS_PER_DAY * UNITS_PER_SECOND["us"]
+NANOS_PER_MICRO = UNITS_PER_SECOND["ns"] // UNITS_PER_SECOND["us"]
 
 EPOCH = datetime.date(1970, 1, 1)
 CYCLE_YEARS = 400

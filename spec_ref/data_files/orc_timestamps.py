@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from spec_ref.core.calendar import UNITS, UNITS_PER_SECOND
+from spec_ref.core.calendar import NANOS_PER_MICRO, UNITS, UNITS_PER_SECOND
 from spec_ref.core.errors import SpecError, spec_error
 from spec_ref.data_files.orc_footer import Stripe, stream_bytes
 from spec_ref.data_types.types import TIMESTAMP_NS, TIMESTAMPTZ, TIMESTAMPTZ_NS, Type, kind
@@ -109,7 +109,7 @@ def read_timestamps(
 def _array(type_: Type, seconds: Ints, nanos: Ints, valid: npt.NDArray[np.bool_]) -> Any:
     fine = type_ in (TIMESTAMP_NS, TIMESTAMPTZ_NS)
     unit = UNITS_PER_SECOND[UNITS[kind(type_)]]
-    fraction = nanos if fine else nanos // 1000
+    fraction = nanos if fine else nanos // NANOS_PER_MICRO
     first, last = -(1 << 63) // unit, ((1 << 63) - 1) // unit  # the seconds that the type has some part of
     beyond = (seconds < first) | ((seconds == first) & (fraction < -(1 << 63) - first * unit))
     beyond |= (seconds > last) | ((seconds == last) & (fraction > (1 << 63) - 1 - last * unit))

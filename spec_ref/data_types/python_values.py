@@ -11,7 +11,7 @@ import uuid
 from decimal import Decimal, InvalidOperation, localcontext
 from typing import Any
 
-from spec_ref.core.calendar import EPOCH
+from spec_ref.core.calendar import EPOCH, NANOS_PER_MICRO
 from spec_ref.core.errors import spec_error
 from spec_ref.data_types.types import DecimalType, Type, kind
 from spec_ref.data_types.values import check_value
@@ -68,7 +68,7 @@ def _timestamp(name: str, value: datetime.datetime) -> Any:
         return value
     local = value if value.tzinfo is None else value.astimezone(datetime.UTC).replace(tzinfo=None)
     micros = (local - _MIDNIGHT) // _MICROSECOND
-    return micros * 1000 if name.endswith("_ns") else micros
+    return micros * NANOS_PER_MICRO if name.endswith("_ns") else micros
 
 
 def _decimal(type_: DecimalType, value: Decimal) -> Decimal:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from spec_ref.columnar.arrow_types import fixed_width, is_valid
+from spec_ref.columnar.arrow_types import INTEGER_KINDS, fixed_width, is_valid
 from spec_ref.columnar.hashing import hash_array
 from spec_ref.columnar.manifests.computed_metrics import storage_array
 from spec_ref.data_types.types import BINARY, Type, kind
@@ -55,8 +55,6 @@ than a step of fewer rows."""
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _HALF = np.uint64(32)
-_INTEGERS = frozenset({"int", "long", "date", "time", "timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns"})
-"""The types whose values are distinct integers, which need no other hash."""
 
 
 class EqualityDeleteSet:
@@ -198,7 +196,7 @@ def _low(hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
 def _codes(type_: Type, column: Any) -> npt.NDArray[np.uint64]:
     """Compute a number for each value; 0 for null."""
     name = kind(type_)
-    if name in _INTEGERS:
+    if name in INTEGER_KINDS:  # distinct integers need no other hash
         codes = fixed_width(type_, column).astype(np.int64, copy=False).view(np.uint64)
         valid = is_valid(column)
         return codes if valid is None else np.where(valid, codes, np.uint64(0))

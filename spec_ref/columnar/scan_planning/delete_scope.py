@@ -14,6 +14,7 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
+from spec_ref.columnar.arrow_types import INTEGER_KINDS
 from spec_ref.columnar.manifests.entry_columns import ManifestColumns
 from spec_ref.columnar.manifests.nullable_arrays import Nullable
 from spec_ref.core.errors import SpecError
@@ -23,9 +24,6 @@ from spec_ref.scan_planning.delete_scope import Mismatch, comparable_value
 Bools = npt.NDArray[np.bool_]
 Longs = npt.NDArray[np.int64]
 Hashes = npt.NDArray[np.uint64]
-
-_INTEGERS = frozenset({"int", "long", "date", "timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns", "time"})
-"""The types whose values are hashed as columns."""
 
 _NULL = np.uint64(1)
 _STEP = np.uint64(0x9E3779B97F4A7C15)
@@ -80,7 +78,7 @@ def partition_numbers(columns: ManifestColumns) -> Longs:
 
 def _field_hashes(columns: ManifestColumns, field_id: int) -> Hashes:
     try:
-        if kind(columns.partition_type(field_id)) in _INTEGERS:
+        if kind(columns.partition_type(field_id)) in INTEGER_KINDS:
             numbers = columns.partition_numbers(field_id)
             return _mixed(np.where(numbers.valid, numbers.values, 0).view(np.uint64), numbers.valid)
         values = columns.partition(field_id)
