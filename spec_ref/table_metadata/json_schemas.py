@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from importlib.resources import files
 from typing import Any
 
 from spec_ref.core.versions import FormatVersion, Presence
@@ -107,18 +106,6 @@ def _property(row: FieldTableRow, version: FormatVersion, definitions: dict[str,
     if row.read is not Presence.REQUIRED and schema:
         schema = {"anyOf": [schema, {"type": "null"}]}  # null is the same as absent
     return {**schema, "$comment": row.rule.requirement}
-
-
-def shipped_schema(version: FormatVersion) -> str:
-    """Read the JSON Schema that is shipped with the package.
-
-    Args:
-        version: the format version.
-
-    Returns:
-        The JSON text.
-    """
-    return files("spec_ref.table_metadata").joinpath(NAMES[version]).read_text("utf-8")
 
 
 def schema_text(version: FormatVersion) -> str:

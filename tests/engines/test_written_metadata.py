@@ -17,13 +17,13 @@ from conformance.runner.process import Process
 from spec_ref.checks.findings import Severity
 from spec_ref.core.versions import FormatVersion
 from spec_ref.table_metadata import check_metadata, read_metadata
-from spec_ref.table_metadata.json_schemas import shipped_schema
+from spec_ref.table_metadata.json_schemas import schema_text
 from tools.derive.metadata_bases import BASES
 
 pytestmark = pytest.mark.engine
 
 ENGINES = [status for status in list_engines() if status.name in ("pyiceberg", "iceberg-java")]
-SCHEMAS = {version: jsonschema_rs.validator_for(json.loads(shipped_schema(version))) for version in FormatVersion}
+SCHEMAS = {version: jsonschema_rs.validator_for(json.loads(schema_text(version))) for version in FormatVersion}
 
 WRITTEN = {"pyiceberg": (1, 2), "iceberg-java": (1, 2, 3)}
 """The format versions that an engine writes."""

@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spec_ref.core.errors import SpecError
-from spec_ref.encodings.avro.container import CODECS, READ_CODECS, Limits, long_bytes, open_container, write_container
+from spec_ref.encodings.avro.container import CODECS, Limits, long_bytes, open_container, write_container
 from spec_ref.encodings.avro.types import parse_schema
 from spec_ref.encodings.avro.values import decode_all, read_long
 from tools.derive import avro
@@ -31,6 +31,9 @@ SCHEMA = json.dumps({"type": "record", "name": "r", "fields": [{"name": "x", "ty
 SYNC = b"0123456789abcdef"
 BODY = b"\x0aabcde"
 
+
+READ_CODECS = ("null", "deflate", "bzip2", "snappy", "xz", "zstandard")
+"""Those of the Avro specification."""
 
 PACKED_CODECS = [codec for codec in READ_CODECS if codec != "null"]
 """Those that compress."""

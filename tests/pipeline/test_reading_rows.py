@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import uuid
 from collections.abc import Iterator
@@ -45,11 +46,16 @@ from spec_ref.manifests.data_file import DataFile, FileFormat
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Bucket, Identity
 from spec_ref.row_lineage.reading import LAST_UPDATED, ROW_ID
-from spec_ref.schemas.name_mapping import MappedField, to_property
+from spec_ref.schemas.name_mapping import MappedField, write_name_mapping
 from tools.table_kit import TableKit, avro_bytes, orc_bytes, parquet_bytes
 
 FORMATS = (FileFormat.PARQUET, FileFormat.ORC, FileFormat.AVRO)
 every_format = pytest.mark.parametrize("file_format", FORMATS)
+
+
+def mapping_text(*fields: MappedField) -> str:
+    """A name mapping as the text of the table property."""
+    return json.dumps(write_name_mapping(fields))
 
 
 def field(field_id: int, name: str, type_: Type, *, required: bool = False, default: Any = None) -> NestedField:
@@ -321,7 +327,7 @@ def test_name_mapping_finds_columns_of_files_without_ids(tmp_path: Path, file_fo
         MappedField(names=("point",), field_id=3, fields=(MappedField(names=("x",), field_id=4),)),
     )
     kit = TableKit(
-        f"{tmp_path}/t", fields, version=V3, properties={"schema.name-mapping.default": to_property(mapping)}
+        f"{tmp_path}/t", fields, version=V3, properties={"schema.name-mapping.default": mapping_text(*mapping)}
     )
     kit.commit(kit.file([{}, {}], data=mapped_bytes(file_format), file_format=file_format))
     assert read_table(kit.table()).read_all().to_pylist() == [
@@ -412,7 +418,7 @@ def test_columns_without_ids_are_left_out_where_others_have_some(tmp_path: Path,
 @every_format
 def test_a_name_mapping_does_not_find_columns_of_files_that_have_ids(tmp_path: Path, file_format: FileFormat) -> None:
     # B22
-    mapping = to_property((MappedField(names=("bare",), field_id=2), MappedField(names=("id",), field_id=1)))
+    mapping = mapping_text(MappedField(names=("bare",), field_id=2), MappedField(names=("id",), field_id=1))
     kit = TableKit(f"{tmp_path}/t", (ID, field(2, "bare", LONG)), properties={"schema.name-mapping.default": mapping})
     kit.commit(kit.file([{}], data=partly_numbered(file_format), file_format=file_format))
     assert read_table(kit.table()).read_all().to_pylist() == [{"id": 1, "bare": None}]
@@ -430,7 +436,7 @@ def test_a_column_of_no_iceberg_type_matters_to_those_who_ask_for_it(tmp_path: P
 
 
 def test_a_mapping_does_not_change_the_ids_of_files_that_have_them(tmp_path: Path) -> None:
-    mapping = to_property((MappedField(names=("s",), field_id=1),))
+    mapping = mapping_text(MappedField(names=("s",), field_id=1))
     kit = TableKit(f"{tmp_path}/t", (ID, TEXT), properties={"schema.name-mapping.default": mapping})
     kit.commit(kit.file(ROWS))
     assert ids(kit.table()) == without()

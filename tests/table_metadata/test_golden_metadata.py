@@ -12,7 +12,7 @@ from spec_ref.core.records import evolve
 from spec_ref.core.versions import FormatVersion
 from spec_ref.table_metadata import TableMetadata, check_metadata, dumps, read_metadata, write_metadata
 from spec_ref.table_metadata.files import decompress, is_compressed
-from spec_ref.table_metadata.json_schemas import shipped_schema
+from spec_ref.table_metadata.json_schemas import schema_text
 
 ROOT = Path(__file__).resolve().parents[2]
 GOLDEN = ROOT / "vectors" / "golden"
@@ -22,7 +22,7 @@ WRITTEN_TABLES = [
 ]
 OF_TABLES = sorted(file for table in WRITTEN_TABLES for file in table.glob("metadata/*.metadata.json"))
 FILES = [*(GOLDEN / "metadata" / entry["file"] for entry in INDEX), *OF_TABLES]
-SCHEMAS = {version: jsonschema_rs.validator_for(json.loads(shipped_schema(version))) for version in FormatVersion}
+SCHEMAS = {version: jsonschema_rs.validator_for(json.loads(schema_text(version))) for version in FormatVersion}
 
 BORNE: dict[str, str] = {
     "LOC001": "Spark's Hadoop catalog writes the plain path that it was given",

@@ -361,9 +361,6 @@ _ENCODERS: dict[str, Callable[[bytes], bytes]] = {
 CODECS = tuple(_ENCODERS)
 """The codecs for Iceberg's writers."""
 
-READ_CODECS = tuple(_DECODERS)
-"""The codecs of the Avro specification."""
-
 
 # Writing
 
