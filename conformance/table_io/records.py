@@ -16,7 +16,7 @@ from spec_ref.expressions.predicates import TRUE, Predicate
 from spec_ref.manifests.data_file import DataFile
 from spec_ref.scan_planning import FileScanTask, table_state
 from spec_ref.scan_planning.planner import plan
-from spec_ref.scan_planning.rows import RecordFile, Row, RowReader
+from spec_ref.scan_planning.rows import RecordFile, Row, TableRowReader
 
 with lazy_imports():
     from spec_ref.data_files import records as data_records
@@ -45,9 +45,9 @@ def read_rows(
                 yield _named(reading, task, row)
 
 
-def row_reader(reading: Reading) -> RowReader:
+def row_reader(reading: Reading) -> TableRowReader:
     """Make the reader of the rows of scan tasks."""
-    return RowReader(
+    return TableRowReader(
         schema=reading.schema,
         fields=reading.fields,
         schemas=reading.schemas,

@@ -71,7 +71,7 @@ class StreamKey:
 
 
 @attrs.frozen
-class Layout:
+class StreamLayout:
     """The places of the blocks in a stream: from its length and its block length alone."""
 
     length: int
@@ -269,7 +269,7 @@ def _wrong_aads(prefix: bytes, index: int, blocks: int) -> Iterator[tuple[bytes,
 # File length
 
 
-def layout(length: int, block_length: int) -> Layout:
+def layout(length: int, block_length: int) -> StreamLayout:
     """Compute the places of the blocks.
 
     Args:
@@ -286,7 +286,7 @@ def layout(length: int, block_length: int) -> Layout:
     if length < HEADER_LENGTH:
         message = "the length is too small for a header"
         raise spec_error("GCM001", message, aspect="length", found=length, expected="8 or more")
-    found = Layout(length, block_length)
+    found = StreamLayout(length, block_length)
     if found.blocks > MAX_BLOCKS:
         raise spec_error("GCM004", "there are more blocks than indexes", found=found.blocks, expected=f"{MAX_BLOCKS}")
     if found.blocks:
@@ -310,7 +310,7 @@ class StreamReader:
 
     source: ByteSource = attrs.field(repr=False)
     key: StreamKey
-    layout: Layout
+    layout: StreamLayout
 
     def __len__(self) -> int:
         return self.layout.plaintext_length

@@ -95,7 +95,7 @@ class Row:
 
 
 @record
-class RowReader:
+class TableRowReader:
     """The options for reading the rows of a table, in any of its files."""
 
     schema: Schema

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from spec_ref.core.errors import SpecError
 from spec_ref.encodings.aes_gcm_stream import (
-    Layout,
     StreamKey,
+    StreamLayout,
     check_nonces,
     layout,
     open_stream,
@@ -227,7 +227,7 @@ def test_a_block_length_out_of_range_is_not_written(block_length: int) -> None:
 
 
 def test_a_block_has_an_index_of_31_bits() -> None:
-    assert layout(8 + 29 * (1 << 31), 1) == Layout(8 + 29 * (1 << 31), 1)
+    assert layout(8 + 29 * (1 << 31), 1) == StreamLayout(8 + 29 * (1 << 31), 1)
     with pytest.raises(SpecError, match="GCM004"):
         layout(8 + 29 * ((1 << 31) + 1), 1)
 

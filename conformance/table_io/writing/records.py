@@ -53,7 +53,7 @@ from spec_ref.partitioning.split_by_partition import split_by_partition
 from spec_ref.scan_planning import FileScanTask
 from spec_ref.scan_planning.delete_scope import partition_key
 from spec_ref.scan_planning.planner import plan
-from spec_ref.scan_planning.rows import Row, RowReader
+from spec_ref.scan_planning.rows import Row, TableRowReader
 from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.written_rows import written_row
 from spec_ref.snapshots.references import MAIN
@@ -194,7 +194,7 @@ class Source:
         """Yield like `rows`, but all rows that are not deleted."""
         return self.rows(attrs.evolve(task, residual=TRUE))  # type: ignore[misc]
 
-    def reader(self, names: Sequence[str] = ()) -> RowReader:
+    def reader(self, names: Sequence[str] = ()) -> TableRowReader:
         """Make a reader of some columns of data files.
 
         Raises:

@@ -14,7 +14,7 @@ from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Identity
 from spec_ref.scan_planning.delete_scope import DeleteFileIndex
-from spec_ref.scan_planning.rows import RecordFile, RowReader, Values
+from spec_ref.scan_planning.rows import RecordFile, TableRowReader, Values
 from spec_ref.scan_planning.tasks import FileScanTask, ScanDelete
 from spec_ref.schemas.column_projection import WrittenColumns
 from spec_ref.schemas.schema import Schema
@@ -63,8 +63,10 @@ def _file(path: str, partition: Any, **changes: Any) -> DataFile:
     return DataFile(file_path=path, partition={FIELD: partition}, **{**made, **changes})
 
 
-def _reader(files: Files) -> RowReader:
-    return RowReader(schema=SCHEMA, fields=SCHEMA.fields, schemas=(SCHEMA,), specs={0: SPEC}, files=files, deleted=True)
+def _reader(files: Files) -> TableRowReader:
+    return TableRowReader(
+        schema=SCHEMA, fields=SCHEMA.fields, schemas=(SCHEMA,), specs={0: SPEC}, files=files, deleted=True
+    )
 
 
 def _same(left: Any, right: Any) -> bool:
