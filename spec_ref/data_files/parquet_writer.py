@@ -42,6 +42,8 @@ class ParquetWriter:
         Args:
             batch: the rows, with the columns of the file.
         """
+        if not batch.num_rows:
+            return  # pyarrow refuses a row group without rows
         try:
             made = to_storage_batch(self._struct, batch, self._schema)
             self._writer(made).write_batch(made, row_group_size=batch.num_rows)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pyarrow as pa
+from arrow_layouts import dictionary_encoded, with_values_behind_nulls
 from hypothesis import strategies as st
 
 from spec_ref.core.calendar import MICROS_PER_DAY
@@ -178,22 +179,17 @@ def spec_values(type_: Type, column: Any) -> list[Any]:
     return list(column.to_pylist())
 
 
-def dictionary_encoded(array: Any) -> Any:
-    """Return the array dictionary-encoded; the dictionary has all values if Arrow cannot find the distinct ones."""
-    try:
-        return array.dictionary_encode()
-    except pa.ArrowNotImplementedError:
-        return pa.DictionaryArray.from_arrays(pa.array(range(len(array)), pa.int32()), array)
-
-
 @st.composite
 def columns(draw: st.DrawFn, type_: Type) -> tuple[Any, list[Any]]:
-    """A column and its values: empty or all null too, sliced, chunked, dictionary-encoded, in every Arrow type."""
+    """A column and its values: empty or all null too, sliced, chunked, dictionary-encoded, with any
+    values behind nulls, in every Arrow type."""
     few = draw(st.lists(st.none() | draw_values(type_), max_size=12) | st.lists(st.none(), max_size=5))
     values = few * draw(st.sampled_from([1, 1, 30]))  # enough for vectorized decoding, too
     arrow_type = draw(st.sampled_from(arrow_types(type_)))
     around = draw(st.lists(st.none() | draw_values(type_), min_size=1, max_size=3))
     array = arrow_array(type_, around + values + around, arrow_type)
+    if draw(st.booleans()) and arrow_type not in (pa.string_view(), pa.binary_view()):
+        array = with_values_behind_nulls(array)
     if draw(st.booleans()):
         array = dictionary_encoded(array)
     array = array.slice(len(around), len(values))

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from arrow_layouts import batch_layouts, layouts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from written import from_arrow, to_arrow
@@ -17,8 +18,9 @@ from written import from_arrow, to_arrow
 from conformance.properties.strategies import values
 from conformance.properties.strategies_metadata import partition_specs, schemas, sort_orders
 from spec_ref.columnar.partitioning.split_by_partition import split_by_partition
-from spec_ref.columnar.schemas.written_rows import compile_input
-from spec_ref.columnar.sorting.comparator import sort_indices
+from spec_ref.columnar.schemas.column_projection import arrow_values
+from spec_ref.columnar.schemas.written_rows import compile_input, distinct
+from spec_ref.columnar.sorting.comparator import sort_batch, sort_indices
 from spec_ref.core.errors import SpecError
 from spec_ref.data_types.types import (
     BINARY,
@@ -82,6 +84,7 @@ TAKEN: list[tuple[Type, Any, list[Any]]] = [
     (STRING, pa.array(["é", None], pa.large_string()), ["é", None]),
     (STRING, pa.array(["a", "a"], pa.string_view()), ["a", "a"]),
     (STRING, pa.array(["a", None, "a"]).dictionary_encode(), ["a", None, "a"]),
+    (STRING, pa.DictionaryArray.from_arrays([1, None, 0], pa.array(["a", "b"], pa.string_view())), ["b", None, "a"]),
     (BINARY, pa.array([b"ab"], pa.binary(2)), [b"ab"]),
     (FixedType(2), pa.array([b"ab", None], pa.binary()), [b"ab", None]),
     (FixedType(2), pa.array([b"ab"], pa.binary_view()), [b"ab"]),
@@ -99,7 +102,8 @@ def test_values_are_taken_from_wider_types(type_: Type, array: Any, expected: li
 
 def test_uuids_are_taken_from_bytes() -> None:
     data = bytes(range(16))
-    for array in (pa.array([data], pa.binary()), pa.array([data], pa.binary(16)), pa.array([data], pa.uuid())):
+    encoded = pa.DictionaryArray.from_arrays(pa.array([0], pa.int8()), pa.array([data], pa.uuid()))
+    for array in (pa.array([data], pa.binary()), pa.array([data], pa.binary(16)), encoded.dictionary, encoded):
         (found,) = written(UUID, array)
         assert found.bytes == data
 
@@ -183,6 +187,16 @@ def test_what_stands_below_a_null_is_no_value() -> None:
     assert written(StructType((NestedField(2, "a", required=True, type=INT),)), struct) == [None, {2: 1}]
 
 
+def test_values_of_a_null_list_or_map_are_no_values() -> None:
+    far = pa.array([1, 2**40, 3], pa.int64())
+    offsets, mask = pa.array([0, 1, 2, 3], pa.int32()), pa.array([False, True, False])
+    listed = pa.ListArray.from_arrays(offsets, far, mask=mask)
+    assert written(ListType(2, INT), listed) == [(1,), None, (3,)]
+    assert written(ListType(2, INT), listed.slice(1)) == [None, (3,)]
+    mapped = pa.MapArray.from_arrays(offsets, ["a", "b", "c"], far, mask=mask)
+    assert written(MapType(2, STRING, 3, INT), mapped) == [(("a", 1),), None, (("c", 3),)]
+
+
 def test_a_column_that_is_missing_takes_its_write_default() -> None:
     inner = StructType(
         (
@@ -241,12 +255,14 @@ def inputs(draw: st.DrawFn) -> tuple[Schema, list[dict[int, Any]]]:
 
 
 @settings(max_examples=60)
-@given(inputs())
-def test_rows_are_written_as_the_definition_says_one_by_one(case: tuple[Any, ...]) -> None:
+@given(inputs(), st.data())
+def test_rows_are_written_as_the_definition_says_one_by_one(case: tuple[Any, ...], data: st.DataObject) -> None:
     schema, rows, given = case
     table = to_arrow(given, rows)
     named = [{field.name: row.get(field.id) for field in given.fields} for row in rows]
     expected = result(lambda: [written_row(schema.fields, row) for row in named], schema)
+    made = pa.RecordBatch.from_arrays([column.combine_chunks() for column in table.columns], table.column_names)
+    table = pa.Table.from_batches([data.draw(batch_layouts(made, dictionary=True, wider=True))])
     assert result(lambda: from_arrow(schema, converted(schema, table)), schema) == expected
 
 
@@ -296,6 +312,15 @@ def test_rows_are_counted_over_batches() -> None:
     assert caught.value.violation.path == "/11/id"
 
 
+@given(st.sampled_from([FLOAT, DOUBLE, INT, STRING]), st.data())
+def test_values_are_distinct_by_their_bits(type_: Type, data: st.DataObject) -> None:
+    drawn = data.draw(st.lists(st.none() | values(type_), max_size=8))
+    codes = distinct(data.draw(layouts(arrow_values(type_, drawn)))).to_pylist()
+    for place, one in enumerate(drawn):
+        same = [value_key(type_, one) == value_key(type_, other) for other in drawn]
+        assert [codes[place] == code for code in codes] == same
+
+
 # Partitions and order
 
 
@@ -307,8 +332,8 @@ def partitioned(draw: st.DrawFn) -> tuple[Schema, PartitionSpec, list[dict[int, 
 
 
 @settings(max_examples=30)
-@given(partitioned())
-def test_rows_are_reported_apart_as_the_transforms_do_one_by_one(case: tuple[Any, ...]) -> None:
+@given(partitioned(), st.data())
+def test_rows_are_reported_apart_as_the_transforms_do_one_by_one(case: tuple[Any, ...], data: st.DataObject) -> None:
     schema, spec, rows = case
     try:
         check_spec(spec, schema)
@@ -320,6 +345,7 @@ def test_rows_are_reported_apart_as_the_transforms_do_one_by_one(case: tuple[Any
     except SpecError:
         return
     (batch,) = compile_and_make(schema, rows)
+    batch = data.draw(batch_layouts(batch))
     made = {
         value_key(type_, partition): [value_key(schema.as_struct(), row) for row in in_batch(schema, part)]
         for partition, part in split_by_partition(spec, schema, batch)
@@ -366,12 +392,13 @@ def ordered(draw: st.DrawFn) -> tuple[Schema, SortOrder, list[dict[int, Any]]]:
 
 
 @settings(max_examples=40)
-@given(ordered())
-def test_rows_are_sorted_as_their_values_are_one_by_one(case: tuple[Any, ...]) -> None:
+@given(ordered(), st.data())
+def test_rows_are_sorted_as_their_values_are_one_by_one(case: tuple[Any, ...], data: st.DataObject) -> None:
     schema, order, rows = case
     if not sortable(order, schema):
         return
     (batch,) = compile_and_make(schema, rows)
+    batch = data.draw(batch_layouts(batch))
     try:
         for row in rows:  # a row is compared with itself, so that each of its values is transformed
             compare_rows(order, schema, row, row)
@@ -383,6 +410,7 @@ def test_rows_are_sorted_as_their_values_are_one_by_one(case: tuple[Any, ...]) -
     assert [rows[place] for place in sort_indices(order, schema, batch).to_pylist()] == expected
     keys = functools.cmp_to_key(lambda one, other: compare_rows(order, schema, rows[one], rows[other]))
     assert sort_indices(order, schema, batch).to_pylist() == sorted(range(len(rows)), key=keys)
+    assert in_batch(schema, sort_batch(order, schema, batch)) == expected
 
 
 @pytest.mark.parametrize("nulls", NullOrder)

@@ -133,10 +133,12 @@ def storage_array(array: Any) -> Any:
     Returns:
         The array of its storage type.
     """
-    if isinstance(array, pa.ExtensionArray):
-        array = array.storage
     if isinstance(array.type, pa.DictionaryType):
-        array = array.dictionary_decode()
+        views = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
+        plain = views.get(array.type.value_type)  # Arrow does not decode dictionaries of views
+        array = array.dictionary_decode() if plain is None else array.dictionary.cast(plain).take(array.indices)
+    if isinstance(array, pa.ExtensionArray):
+        return storage_array(array.storage)
     return array
 
 

@@ -365,6 +365,13 @@ def list_ranges(array: Array) -> tuple[Any, int, int]:
     return pa.array((offsets - first).astype(np.int32)).buffers()[1], first, last - first
 
 
+def _without_values_of_nulls(array: Array) -> Array:
+    """Drop what a list or map array has in its buffers for nulls: these are not values of the column."""
+    if array.null_count and np.diff(np.asarray(array.offsets))[np.asarray(array.is_null())].any():
+        return array.take(pa.array(np.arange(len(array))))
+    return array
+
+
 def list_reader(target: ArrowType, element: Type, inner: Read, *, required: bool) -> Read:
     """Make the function that reads lists of any form as lists of an Arrow type.
 
@@ -382,6 +389,7 @@ def list_reader(target: ArrowType, element: Type, inner: Read, *, required: bool
         array = storage_array(array)
         if not pa.types.is_list(array.type):
             array = array.cast(pa.list_(array.type.value_type))
+        array = _without_values_of_nulls(array)
         offsets, first, count = list_ranges(array)
         with error_path("/element"):
             values = inner(array.values.slice(first, count))
@@ -417,7 +425,7 @@ def map_reader(
     entries = pa.struct([target.key_field, target.item_field])
 
     def read(array: Array) -> Array:
-        array = storage_array(array)
+        array = _without_values_of_nulls(storage_array(array))
         offsets, first, count = list_ranges(array)
         with error_path("/key"):
             keys = read_keys(array.keys.slice(first, count))
