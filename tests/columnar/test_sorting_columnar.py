@@ -7,7 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from arrow_layouts import layouts
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spec_ref.columnar.sorting.comparator import compare_neighbours
@@ -26,12 +27,17 @@ COLUMNS = st.one_of(
         lambda values: pa.array(values, pa.string())
     ),
     st.lists(st.none() | st.binary(max_size=2)).map(lambda values: pa.array(values, pa.binary())),
+    st.lists(st.none() | st.decimals(-3, 3, places=1)).map(lambda values: pa.array(values, pa.decimal128(38, 1))),
+    st.lists(st.none() | st.sampled_from([-(2**63), -1, 0, 2**63 - 1])).map(
+        lambda values: pa.array(values, pa.int64())
+    ),
     st.lists(st.none()).map(pa.array),
 )
 
 
 @pytest.mark.parametrize("field", FIELDS, ids=lambda field: f"{field.direction.value}-{field.null_order.value}")
-@given(COLUMNS)
-def test_neighbours_are_compared_as_the_definition_says(field: SortField, column: Any) -> None:
+@settings(max_examples=50)
+@given(COLUMNS, st.data())
+def test_neighbours_are_compared_as_the_definition_says(field: SortField, column: Any, data: st.DataObject) -> None:
     wanted = [compare_values(field, one, two) for one, two in pairwise(column.to_pylist())]
-    assert compare_neighbours(field, column).tolist() == wanted
+    assert compare_neighbours(field, data.draw(layouts(column, wider=True))).tolist() == wanted

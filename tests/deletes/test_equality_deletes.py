@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import struct
 import time
+from collections.abc import Callable
 from typing import Any
 from unittest import mock
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from arrow_layouts import batch_layouts, layouts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -41,11 +43,16 @@ from spec_ref.schemas.schema import Schema
 
 
 def find_deleted(
-    types: list[Type], deletes: list[tuple[Any, ...]], rows: list[tuple[Any, ...]], **numbers: Any
+    types: list[Type],
+    deletes: list[tuple[Any, ...]],
+    rows: list[tuple[Any, ...]],
+    laid_out: Callable[[Any], Any] = lambda array: array,
+    **numbers: Any,
 ) -> list[bool]:
     sequence_numbers = numbers.get("sequence_numbers") or [2] * len(deletes)
-    index = EqualityDeleteSet(types, columns(types, deletes), np.array(sequence_numbers, np.int64))
-    return index.deleted(columns(types, rows), len(rows), numbers.get("sequence_number", 1)).tolist()
+    keys, values_ = ([laid_out(array) for array in columns(types, listed)] for listed in (deletes, rows))
+    index = EqualityDeleteSet(types, keys, np.array(sequence_numbers, np.int64))
+    return index.deleted(values_, len(rows), numbers.get("sequence_number", 1)).tolist()
 
 
 def columns(types: list[Type], rows: list[tuple[Any, ...]]) -> list[Any]:
@@ -62,11 +69,15 @@ def cases(draw: st.DrawFn) -> tuple[list[Type], list[tuple[Any, ...]], list[tupl
 
 
 @settings(max_examples=80)
-@given(cases(), st.sampled_from([1, 3, 1 << 15]))
-def test_index_finds_the_rows_of_the_definition(case: tuple[Any, ...], block_rows: int) -> None:
+@given(cases(), st.sampled_from([1, 3, 1 << 15]), st.data())
+def test_index_finds_the_rows_of_the_definition(case: tuple[Any, ...], block_rows: int, data: st.DataObject) -> None:
     types, deletes, rows = case
+
+    def laid_out(array: Any) -> Any:
+        return data.draw(layouts(array, dictionary=True, chunked=True))
+
     with mock.patch.object(equality_deletes, "_BLOCK_ROWS", block_rows):
-        assert find_deleted(types, deletes, rows) == [is_deleted(row, deletes) for row in rows]
+        assert find_deleted(types, deletes, rows, laid_out) == [is_deleted(row, deletes) for row in rows]
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(1, 4)), max_size=8), st.integers(0, 4))
@@ -174,6 +185,18 @@ def test_column_is_null_where_a_parent_is_null() -> None:  # DEL027
     array = arrow_values(column.field.type, [{3: 5}, None, {3: None}])
     batch = pa.RecordBatch.from_arrays([array], schema=pa.schema([("s", arrow_type(column.field.type))]))
     assert delete_column_array(column, batch, 0).to_pylist() == [5, None, None]
+
+
+NESTED = StructType((NestedField(2, "t", False, StructType((NestedField(3, "y", False, STRING),))),))
+IN_STRUCTS = Schema((NestedField(1, "s", False, NESTED),))
+
+
+@given(st.lists(values(IN_STRUCTS.as_struct()), max_size=8), st.data())
+def test_column_in_structs_has_the_value_of_each_row(rows: list[Any], data: st.DataObject) -> None:
+    column = delete_column(3, (IN_STRUCTS,))
+    batch = pa.RecordBatch.from_arrays([arrow_values(NESTED, [row[1] for row in rows])], ["s"])
+    expected = [row[1] and row[1][2] and row[1][2][3] for row in rows]
+    assert delete_column_array(column, data.draw(batch_layouts(batch)), 0).to_pylist() == expected
 
 
 def test_time_does_not_grow_with_the_product_of_rows_and_deletes() -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
+from arrow_layouts import batch_layouts
 from hypothesis import given
 from hypothesis import strategies as st
 
 from spec_ref.columnar.deletes.deletion_vector import PositionBitmap
-from spec_ref.columnar.deletes.position_deletes import merge_deletes, read_position_deletes
+from spec_ref.columnar.deletes.position_deletes import PositionSet, merge_deletes, read_position_deletes
 from spec_ref.core.errors import SpecError
-from spec_ref.deletes.deletion_vector import decode_deletion_vector, encode_deletion_vector
+from spec_ref.deletes.deletion_vector import MAX_POSITION, decode_deletion_vector, encode_deletion_vector
 from spec_ref.deletes.position_deletes import deleted_positions
 
 PATHS = ("s3://b/a", "s3://b/a ", "file:///b", "")
@@ -30,24 +31,33 @@ def batches(rows: list[tuple[str, int]], size: int) -> list[pa.RecordBatch]:
     ]
 
 
-@given(st.lists(pairs, max_size=3), st.integers(1, 7), st.integers(0, 45), st.integers(0, 20))
+@given(st.lists(pairs, max_size=3), st.integers(1, 7), st.integers(0, 45), st.integers(0, 20), st.data())
 def test_deleted_rows_are_those_of_the_definition(
-    files: list[list[tuple[str, int]]], size: int, first: int, count: int
+    files: list[list[tuple[str, int]]], size: int, first: int, count: int, data: st.DataObject
 ) -> None:
-    read = [read_position_deletes(batches(rows, size)) for rows in files]
+    read = [read_position_deletes([data.draw(batch_layouts(batch)) for batch in batches(rows, size)]) for rows in files]
     for path in PATHS:
         expected = deleted_positions([row for rows in files for row in rows], path)
         mask = merge_deletes(read, path).deleted(first, count)
         assert [first + place for place in np.flatnonzero(mask)] == sorted(expected & set(range(first, first + count)))
 
 
-@given(st.sets(st.integers(0, 300)), st.integers(0, 300), st.integers(0, 50))
+@given(
+    st.sets(st.integers(0, 300)),
+    st.integers(0, 300),
+    st.integers(0, 50),
+    st.sampled_from([0, 1 << 16, (1 << 32) - 150, MAX_POSITION - 400]),
+)
 def test_deletion_vector_and_position_deletes_of_the_same_rows_are_the_same(
-    positions: set[int], first: int, count: int
+    near: set[int], beyond: int, count: int, far: int
 ) -> None:
+    positions, first = sorted(far + one for one in near), far + beyond
     vector = decode_deletion_vector(encode_deletion_vector(positions))
     files = [read_position_deletes(batches([("a", position) for position in positions], 10))]
-    assert (PositionBitmap(vector).deleted(first, count) == merge_deletes(files, "a").deleted(first, count)).all()
+    expected = [position in vector for position in range(first, first + count)]
+    assert expected == [position in positions for position in range(first, first + count)]
+    for deletes in (PositionBitmap(vector), merge_deletes(files, "a"), PositionSet(np.array(positions, np.int64))):
+        assert deletes.deleted(first, count).tolist() == expected
 
 
 def test_order_and_repetition_do_not_matter() -> None:

@@ -4,10 +4,15 @@ import uuid
 
 import pyarrow as pa
 import pytest
+from arrow_layouts import layouts
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conformance.properties.strategies import types, values
+from spec_ref.columnar.arrow_types import validity
 from spec_ref.columnar.arrow_values import to_python_values
+from spec_ref.columnar.manifests.computed_metrics import storage_array
+from spec_ref.columnar.schemas.column_projection import arrow_values
 from spec_ref.core.errors import SpecError
 from spec_ref.data_types.types import (
     DATE,
@@ -23,6 +28,7 @@ from spec_ref.data_types.types import (
     NestedField,
     StructType,
 )
+from spec_ref.data_types.values import value_key
 from spec_ref.encodings.variant.physical_types import Variant
 
 ROW = StructType(
@@ -66,6 +72,19 @@ def test_nested_values_of_any_part_of_an_array(listed, start, count):
     )
     expected = [spec_value(row) for row in listed]
     assert to_python_values(ROW, array.slice(start, count)) == expected[start : start + count]
+
+
+@given(types(max_leaves=4), st.data())
+def test_values_of_any_type_are_those_that_the_array_was_made_of(type_, data):
+    listed = data.draw(st.lists(st.none() | values(type_), max_size=6))
+    array = data.draw(layouts(arrow_values(type_, listed), dictionary=True, wider=True))
+    assert [value_key(type_, one) for one in to_python_values(type_, array)] == [
+        value_key(type_, one) for one in listed
+    ]
+    assert storage_array(array).is_valid().to_pylist() == [one is not None for one in listed]
+    if array.type != pa.null():
+        made = pa.Array.from_buffers(pa.int8(), len(listed), [validity(array), pa.py_buffer(bytes(len(listed)))])
+        assert made.is_valid().to_pylist() == [one is not None for one in listed]
 
 
 def test_counts_of_time_keep_their_precision_and_range():

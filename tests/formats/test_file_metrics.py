@@ -1,5 +1,6 @@
 """DFL005, DFL011 to DFL019, DFL027: metrics computed from the values of data files."""
 
+import functools
 import io
 import json
 import math
@@ -11,16 +12,25 @@ import pyarrow as pa
 import pyarrow.orc as orc
 import pyarrow.parquet as pq
 import pytest
+from arrow_layouts import batch_layouts, layouts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.properties.strategies import primitive_types, values
-from spec_ref.columnar.manifests.computed_metrics import compute_array_metrics
+from spec_ref.columnar.arrow_values import to_python_values
+from spec_ref.columnar.manifests.computed_metrics import (
+    compute_array_metrics,
+    compute_batch_metrics,
+    leaf_array,
+    leaf_names,
+)
+from spec_ref.columnar.schemas.column_projection import arrow_values
 from spec_ref.core.errors import SpecError
 from spec_ref.data_files import orc_footer, orc_schema, parquet_arrow_types
 from spec_ref.data_files.avro_metrics import avro_metrics
 from spec_ref.data_files.orc_metrics import orc_metrics
 from spec_ref.data_files.parquet_metrics import parquet_metrics
+from spec_ref.data_files.writer import open_writer
 from spec_ref.data_types.types import (
     BINARY,
     DATE,
@@ -42,6 +52,7 @@ from spec_ref.data_types.types import (
     StructType,
     kind,
 )
+from spec_ref.data_types.values import value_key
 from spec_ref.encodings.geo.wkb import wkt_to_wkb
 from spec_ref.manifests.computed_metrics import (
     COUNTS,
@@ -53,7 +64,9 @@ from spec_ref.manifests.computed_metrics import (
     compute_metrics,
     compute_value_metrics,
     encode_bounds,
+    leaves,
 )
+from spec_ref.manifests.data_file import FileFormat
 from spec_ref.single_value.binary import from_binary, to_binary
 
 GOLDEN = Path(__file__).parents[2] / "vectors" / "golden" / "data-files"
@@ -219,10 +232,65 @@ def test_arrays_have_the_metrics_of_their_values(data):
     type_ = data.draw(primitive_types())
     listed = data.draw(st.lists(st.none() | values(type_), max_size=10))
     array = arrow_array(type_, listed)
-    start = data.draw(st.integers(0, len(listed)))
-    found, expected = compute_array_metrics(type_, array[start:]), compute_value_metrics(type_, listed[start:])
+    found = compute_array_metrics(type_, data.draw(layouts(array, dictionary=True)))
+    expected = compute_value_metrics(type_, listed)
     assert repr((found.values, found.nulls, found.nans)) == repr((expected.values, expected.nulls, expected.nans))
     assert encode_bounds(found, 16) == encode_bounds(expected, 16)
+
+
+@st.composite
+def tables(draw, primitives):
+    """Columns of primitive types, some of them inside of structs, and rows."""
+    drawn = draw(st.lists(primitives, min_size=1, max_size=4))
+    fields = [NestedField(place, f"c{place}", False, type_) for place, type_ in enumerate(drawn, 1)]
+    inner = StructType((NestedField(20, "s", False, StructType(tuple(fields[:1]))), *fields[1:2]))
+    columns = StructType((NestedField(21, "t", False, inner), *fields[2:]))
+    return columns, draw(st.lists(values(columns), max_size=8))
+
+
+@settings(max_examples=60)
+@given(tables(primitive_types()), st.integers(0, 8), st.data())
+def test_batches_have_the_metrics_of_their_rows(case, cut, data):
+    columns, rows = case
+    batches = [
+        data.draw(batch_layouts(make_batch(columns, part), dictionary=True)) for part in (rows[:cut], rows[cut:])
+    ]
+    assert compute_batch_metrics(columns, batches) == compute_metrics(columns, rows)
+    for path, field_id, type_ in leaves(columns):
+        ids = {1: (21, 20, 1), 2: (21, 2)}.get(field_id, (field_id,))
+        arrays = [leaf_array(batch, leaf_names(columns, path)) for batch in batches]
+        found = [value_key(type_, one) for array in arrays for one in to_python_values(type_, array)]
+        assert found == [value_key(type_, functools.reduce(lambda at, id_: at and at[id_], ids, row)) for row in rows]
+
+
+def make_batch(columns, rows):
+    arrays = [arrow_values(field.type, [row[field.id] for row in rows]) for field in columns.fields]
+    return pa.RecordBatch.from_arrays(arrays, [field.name for field in columns.fields])
+
+
+STORED = primitive_types().filter(lambda type_: kind(type_) not in ("unknown", "geometry", "geography"))
+"""The types that every format has columns of and names in its schema: Avro's bytes may be WKB or not."""
+
+METRICS = {FileFormat.PARQUET: parquet_metrics, FileFormat.ORC: orc_metrics, FileFormat.AVRO: avro_metrics}
+
+
+@settings(max_examples=25)
+@given(tables(STORED), st.sampled_from(list(METRICS)))
+def test_files_have_the_metrics_of_their_rows(case, format_):
+    columns, rows = case
+    expected = compute_metrics(columns, rows)
+    data = io.BytesIO()
+    writer = open_writer(data, columns, format_)
+    try:
+        writer.write(make_batch(columns, rows))
+    except SpecError:  # ORC has no place for a timestamp so far away
+        assert format_ is FileFormat.ORC
+        return
+    writer.close()
+    found = METRICS[format_](data.getvalue())
+    assert found.record_count == len(rows)
+    for name in MAPS[1:]:
+        assert getattr(found, name) == getattr(expected, name), name
 
 
 @given(st.lists(st.integers(-(10**12), 10**12), min_size=1, max_size=6))

@@ -25,6 +25,7 @@ from spec_ref.data_files.parquet_metrics import parquet_metrics
 from spec_ref.data_files.parquet_schema import check_parquet_schema, struct_from_parquet
 from spec_ref.data_files.parquet_thrift import read_footer, read_parquet_schema
 from spec_ref.data_files.reader import open_rows
+from spec_ref.data_files.records import open_records, write_records
 from spec_ref.data_files.storage_arrays import to_storage_batch
 from spec_ref.data_files.writer import open_writer
 from spec_ref.data_types.types import (
@@ -45,7 +46,7 @@ from spec_ref.encodings.variant.physical_types import Variant
 from spec_ref.manifests.data_file import FileFormat
 from spec_ref.schemas.type_json import type_from_json
 
-PARQUET, ORC = FileFormat.PARQUET, FileFormat.ORC
+PARQUET, ORC, AVRO = FileFormat.PARQUET, FileFormat.ORC, FileFormat.AVRO
 KARNEY = type_from_json("geography(srid:4326, karney)")
 POINT = struct.pack("<BI2d", 1, 1, 3.0, 4.0)
 NUMBER = Variant(b"\x01\x00\x00", b"\x0c\x22")
@@ -182,6 +183,14 @@ def test_any_nested_rows_come_back_with_ids_and_what_is_required(case):
         found, back = read(data, format_)
         assert found == columns
         assert keys(columns, back) == keys(columns, rows)
+    for format_ in (PARQUET, ORC, AVRO):
+        out = io.BytesIO()
+        writer = open_writer(out, columns, format_)
+        write_records(writer, columns.fields, rows)
+        writer.close()
+        records = open_records(io.BytesIO(out.getvalue()), format_)
+        assert records.written.struct == columns
+        assert keys(columns, records.rows(columns.fields)) == keys(columns, rows)
 
 
 def bare(columns: StructType, rows) -> bytes:

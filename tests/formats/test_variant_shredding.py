@@ -12,10 +12,13 @@ from typing import Any
 import attrs
 import pyarrow as pa
 import pytest
+from arrow_layouts import layouts
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from spec_ref.columnar.arrow_values import to_python_values
+from spec_ref.columnar.encodings.variant.shredding import unshred
+from spec_ref.columnar.schemas.arrow_columns import arrow_type
 from spec_ref.columnar.schemas.column_projection import compile_projection
 from spec_ref.core.errors import SpecError
 from spec_ref.data_files.parquet_schema import struct_from_parquet
@@ -523,6 +526,25 @@ def test_any_variant_that_is_shredded_in_any_way_is_put_together(data: st.DataOb
         None if one is None else shown(one) for one in nodes
     ]
     assert [one.metadata for one in found if one is not None] == [row["metadata"] for row in rows if row is not None]
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.data())
+def test_shredded_variants_of_any_array_are_put_together(data: st.DataObject) -> None:
+    shred = data.draw(SCHEMAS)
+    nodes = data.draw(st.lists(st.one_of(st.none(), fitting(shred)), max_size=4))
+    rows = []
+    for one in nodes:
+        names = sorted(member_names(one)) if one is not None else []
+        ids = {name: id_ for id_, name in enumerate(names)}
+        rows.append(None if one is None else {"metadata": _metadata(names), **shredded(one, shred, ids)})
+    type_ = pa.struct([pa.field("metadata", pa.binary()), *arrow_pair(shred)])
+    made = unshred(data.draw(layouts(pa.array(rows, type_))), arrow_type(VARIANT))
+    made.validate(full=True)
+    found = to_python_values(VARIANT, made)
+    assert [one and shown(decode_variant(one)) for one in found] == [
+        None if one is None else shown(one) for one in nodes
+    ]
 
 
 def _metadata(names: list[str]) -> bytes:

@@ -17,7 +17,7 @@ from spec_ref.columnar.manifests.nullable_arrays import Nullable
 from spec_ref.columnar.scan_planning.delete_scope import Scopes, partition_numbers, position_mismatches
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import V3
-from spec_ref.data_types.types import DOUBLE, LONG, STRING, DecimalType, NestedField, StructType
+from spec_ref.data_types.types import DATE, DOUBLE, INT, LONG, STRING, DecimalType, NestedField, StructType
 from spec_ref.manifest_lists.manifest_file import ManifestContent
 from spec_ref.manifests import DataFile, FileContent, FileFormat
 from spec_ref.manifests.reader import read_manifest
@@ -28,12 +28,14 @@ from spec_ref.scan_planning.delete_scope import Mismatch, may_apply, mismatches,
 from spec_ref.schemas.schema import Schema
 
 NANS = [struct.unpack(">d", bits)[0] for bits in (b"\x7f\xf8" + bytes(6), b"\xff\xf8" + bytes(5) + b"\x01")]
-COLUMNS = (LONG, DOUBLE, STRING, DecimalType(9, 1))
+COLUMNS = (LONG, DOUBLE, STRING, DecimalType(9, 1), INT, DATE)
 VALUES: dict[int, tuple[Any, ...]] = {
     1: (None, 0, -1, 1),
     2: (None, 0.0, -0.0, *NANS),
     3: (None, "", "a"),
     4: (None, Decimal("1.0"), Decimal("0.0")),
+    5: (None, 0, -(1 << 31), (1 << 31) - 1),
+    6: (None, 0, -1, 1 << 20),
 }
 SCHEMA = Schema(tuple(NestedField(number, f"c{number}", False, type_) for number, type_ in enumerate(COLUMNS, 1)))
 
@@ -55,6 +57,7 @@ SPECS = [
     as_spec(3, 2, 4),
     as_spec(4, 3),
     as_spec(5, 1, transform="void"),
+    as_spec(6, 5, 6),
 ]
 
 
@@ -111,6 +114,27 @@ def test_the_kernel_says_what_the_rule_says(drawn: list[Any]) -> None:
         event(f"{len(wanted)} reasons")
         assert {reason for reason in Mismatch if reason in found and found[reason][number]} == wanted
         assert may_apply(*pair) is not bool(wanted)  # type: ignore[arg-type]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from(SPECS), st.data(), st.sampled_from([1, 30]))
+def test_partitions_of_one_manifest_have_the_numbers_of_their_keys(
+    spec: PartitionSpec, data: st.DataObject, repetitions: int
+) -> None:
+    ids = {field.field_id: VALUES[field.sources[0]] for field in spec.fields if not spec.is_unpartitioned}
+    drawn = data.draw(
+        st.lists(st.fixed_dictionaries({id_: st.sampled_from(own) for id_, own in ids.items()}), min_size=1, max_size=6)
+    )
+    partitions = [{**dict.fromkeys((field.field_id for field in spec.fields), None), **one} for one in drawn]
+    partitions *= repetitions
+    entries = [added(data_file(f"d{place}", partition=one), 1) for place, one in enumerate(partitions)]
+    manifest = read_manifest(write_manifest(entries, spec, SCHEMA, V3), specs={spec.spec_id: spec})
+    numbers = [number for columns in column_batches(manifest) for number in partition_numbers(columns).tolist()]
+    by_key: dict[Any, set[int]] = {}
+    for entry, number in zip(entries, numbers, strict=True):
+        by_key.setdefault(partition_key(entry.data_file, spec), set()).add(number)
+    assert all(len(own) == 1 for own in by_key.values())
+    assert len(set.union(*by_key.values())) == len(by_key)
 
 
 def scope(

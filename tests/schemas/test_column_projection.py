@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import math
 import uuid
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from arrow_layouts import batch_layouts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.properties.strategies import types, values
 from spec_ref.columnar.arrow_values import to_python_values
-from spec_ref.columnar.schemas.column_projection import arrow_values, compile_projection, list_ranges
+from spec_ref.columnar.schemas.arrow_columns import arrow_type
+from spec_ref.columnar.schemas.column_projection import arrow_values, compile_projection, constant_array, list_ranges
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
 from spec_ref.data_types.types import (
@@ -69,12 +72,13 @@ def read(
     constants: dict[int, Any] | None = None,
     *,
     mapped: bool = False,
+    laid_out: Callable[[Any], Any] = lambda batch: batch,
 ) -> list[dict[int, Any]]:
     """Rows as the definition and the kernel agree on them."""
     columns = WrittenColumns(written, mapped=mapped)
     constants = constants or {}
     defined = outcome(lambda: [project_row(fields, columns, row, constants) for row in rows])
-    made = outcome(lambda: kernel(fields, columns, rows, constants))
+    made = outcome(lambda: kernel(fields, columns, laid_out(make_batch(written, rows)), constants))
     if isinstance(defined, str) or isinstance(made, str):
         assert made == defined or not rows  # without rows the definition looks at no column, and the kernel at all
         raise SpecError(caught[0])
@@ -94,12 +98,12 @@ def outcome(work: Any) -> Any:
         return f"{error.violation.requirement} {error.violation.path}"
 
 
-def kernel(fields: Any, columns: WrittenColumns, rows: Any, constants: Any) -> list[dict[int, Any]]:
+def kernel(fields: Any, columns: WrittenColumns, batch: pa.RecordBatch, constants: Any) -> list[dict[int, Any]]:
     project = compile_projection(fields, columns, constants)
-    made = project(make_batch(columns.struct, rows))
+    made = project(batch)
     made.validate(full=True)
     listed = [to_python_values(f.type, made.column(place)) for place, f in enumerate(fields)]
-    return [{f.id: values[row] for f, values in zip(fields, listed, strict=True)} for row in range(len(rows))]
+    return [{f.id: values[row] for f, values in zip(fields, listed, strict=True)} for row in range(batch.num_rows)]
 
 
 # PRJ001, PRJ006: by id
@@ -441,13 +445,25 @@ def _evolved(draw: st.DrawFn, type_: Type, fresh: Any) -> Any:
 
 
 @settings(max_examples=60)
-@given(projections())
-def test_batches_are_projected_as_rows_are(case: tuple[Any, ...]) -> None:
+@given(projections(), st.data())
+def test_batches_are_projected_as_rows_are(case: tuple[Any, ...], data: st.DataObject) -> None:
     fields, written, rows, constants, mapped = case
+
+    def laid_out(batch: pa.RecordBatch) -> pa.RecordBatch:
+        return data.draw(batch_layouts(batch, dictionary=True, wider=True))
+
     try:
-        read(fields, written, rows, constants, mapped=mapped)
+        read(fields, written, rows, constants, mapped=mapped, laid_out=laid_out)
     except SpecError as error:
         assert error.violation.requirement in {"EVO006", "PRJ005", "TYP002", "TYP003", "TYP004"}  # noqa: PT017
+
+
+@given(types(max_leaves=3), st.data(), st.integers(0, 3))
+def test_a_constant_is_the_value_of_every_row(type_: Type, data: st.DataObject, count: int) -> None:
+    value = data.draw(st.none() | values(type_))
+    made = constant_array(type_, value, count)
+    assert made.type == arrow_type(type_)
+    assert [value_key(type_, one) for one in to_python_values(type_, made)] == [value_key(type_, value)] * count
 
 
 @given(st.lists(types(max_leaves=3), min_size=1, max_size=3), st.data())
