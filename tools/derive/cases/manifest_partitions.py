@@ -83,6 +83,14 @@ AWKWARD: dict[str, list[Any]] = {
 """The awkward values of each type."""
 
 
+def partition_codes(type_: str) -> str:
+    """Return the requirements that a partition value of a type proves: its place, and its annotation in Avro."""
+    if type_.endswith("_ns"):
+        return "DFL004 AVR008"
+    return "DFL004 AVR007" if type_.startswith(("date", "time")) else "DFL004"
+
+
+
 def avro_type(type_: str) -> Any:
     """Return the Avro type of a partition value."""
     if type_ in AVRO_TYPES:
@@ -148,10 +156,9 @@ def vectors() -> Iterator[Vector]:
     for type_, items in values:
         schema, spec = partitioned(type_)
         partition = field(1000, "p", optional(AVRO_TYPES[type_]))
-        codes = "DFL004 AVR008" if type_.endswith("_ns") else "DFL004"
         yield _tuple_case(
             f"partition-{_slug(type_)}",
-            codes,
+            partition_codes(type_),
             schema,
             spec,
             partition,
@@ -163,7 +170,7 @@ def vectors() -> Iterator[Vector]:
         schema, spec = partitioned(type_)
         yield _tuple_case(
             f"partition-awkward-{_slug(type_)}",
-            "DFL004 AVR008" if type_.endswith("_ns") else "DFL004",
+            partition_codes(type_),
             schema,
             spec,
             field(1000, "p", optional(avro_type(type_))),

@@ -6,7 +6,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from tools.derive import awkward
-from tools.derive.cases.manifest_partitions import AVRO_TYPES, AWKWARD, TWICE, avro_type, of_type, partitioned, twice
+from tools.derive.cases.manifest_partitions import (
+    AVRO_TYPES,
+    AWKWARD,
+    TWICE,
+    avro_type,
+    of_type,
+    partition_codes,
+    partitioned,
+    twice,
+)
 from tools.derive.cases.manifest_reads import LAYOUT, METRICS
 from tools.derive.json_types import JsonObject
 from tools.derive.manifests import (
@@ -181,7 +190,7 @@ def _partitions() -> Iterator[Vector]:
         name = "".join(letter if letter.isalnum() else " " for letter in type_).split()
         yield write(
             f"partition-{'-'.join(name)}",
-            "DFL004",
+            partition_codes(type_),
             2,
             rows,
             f"values of type {type_}, and null",
@@ -195,7 +204,7 @@ def _partitions() -> Iterator[Vector]:
         name = "".join(letter if letter.isalnum() else " " for letter in type_).split()
         yield write(
             f"partition-awkward-{'-'.join(name)}",
-            "DFL004 AVR008" if type_.endswith("_ns") else "DFL004",
+            partition_codes(type_),
             3 if type_.endswith("_ns") else 2,
             [
                 entry(number, file={"partition": {"p": of_type(type_, value)}}, **NEW)

@@ -52,7 +52,7 @@ TOPICS: dict[str, tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]] = {
         "Avro",
         (
             ("awkward-nulls-avro", ("AVR001", "AVR005", "AVR013", "TYP002", "TYP003", "TYP004")),
-            ("awkward-names-avro", ("AVR013", "AVR014")),
+            ("awkward-names-avro", ("AVR013", "AVR014", "PRJ001")),
             ("awkward-nanoseconds-avro", ("AVR006", "AVR008", "AVR014")),
             ("awkward-calendar-avro", ("AVR001", "AVR006", "AVR007", "AVR014", "TYP016")),
             ("awkward-far-avro", ("AVR001", "AVR006", "AVR007", "AVR014", "TYP015")),
@@ -60,7 +60,7 @@ TOPICS: dict[str, tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]] = {
             ("types-v3-avro", ("AVR001", "AVR006", "AVR007", "AVR008", "AVR014")),
             ("types-*-avro", ("AVR001", "AVR006", "AVR007", "AVR014")),
             ("nested-avro", ("AVR001", "AVR005", "AVR013", "TYP002")),
-            ("names-avro", ("AVR013", "AVR014")),
+            ("names-avro", ("AVR013", "AVR014", "PRJ001")),
             ("unknown-avro", ("AVR010",)),
             ("avro-codec-*", ("AVR014",)),
         ),
