@@ -90,7 +90,6 @@ def partition_codes(type_: str) -> str:
     return "DFL004 AVR007" if type_.startswith(("date", "time")) else "DFL004"
 
 
-
 def avro_type(type_: str) -> Any:
     """Return the Avro type of a partition value."""
     if type_ in AVRO_TYPES:
