@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import attrs
 from cyclopts import Parameter
@@ -19,24 +19,36 @@ from conformance.core.colours import coloured, plain
 from conformance.core.failures import ExitStatus, NotExamined, UsageError
 from conformance.core.lazy_imports import lazy_imports
 from conformance.core.output_files import write_output
-from conformance.core.time_budget import TimeBudget
-from conformance.reports import validation as rendering
-from conformance.reports.validation import Outcome
-from conformance.table_io.trust import Trust
-from conformance.validator.backend import Backend
-from conformance.validator.catalogs import PREFIX, Catalogs, parse_location
-from conformance.validator.context import Level
-from conformance.validator.diff import compare
-from conformance.validator.finding_filter import FindingFilter, finding_filter
-from conformance.validator.memory import keep_freed_memory
-from conformance.validator.run import Snapshots, TableReport
-from conformance.validator.run import validate as validate_table
-from conformance.validator.stall_timeout import FILE_SECONDS, has_abandoned_thread
-from conformance.validator.table_root import Unreadable
+from conformance.core.time_budget import FILE_SECONDS, TimeBudget
+from conformance.validator import fork_server
+
+if TYPE_CHECKING:
+    from conformance.reports.validation import Outcome
+    from conformance.validator.backend import Backend
+    from conformance.validator.catalogs import Catalogs
+    from conformance.validator.context import Level
+    from conformance.validator.finding_filter import FindingFilter
+    from conformance.validator.run import Snapshots, TableReport
 
 with lazy_imports():
+    from conformance.reports import validation as rendering
     from conformance.table_io import encryption
-    from conformance.validator import local, process_isolation, remote, spark
+    from conformance.table_io import trust as table_trust
+    from conformance.validator import (
+        catalogs,
+        context,
+        finding_filter,
+        local,
+        memory,
+        remote,
+        run,
+        spark,
+        stall_timeout,
+        table_root,
+    )
+    from conformance.validator import (
+        diff as versions,
+    )
 
 
 MOST_SECONDS = 86_400
@@ -96,35 +108,37 @@ def validate(
         raise UsageError("name a table: a metadata file, a directory, a URI, or catalog:NAME.NAMESPACE.TABLE")
     if time_budget is not None and not 0 < time_budget <= MOST_SECONDS:
         raise UsageError(f"--time-budget {time_budget:g}: more than 0 and at most {MOST_SECONDS}")
-    patterns = [one for one in location if (name := parse_location(one)) is not None and name.is_pattern]
+    patterns = [one for one in location if (name := catalogs.parse_location(one)) is not None and name.is_pattern]
     if diff and patterns:
         raise UsageError(f"--diff compares two versions of one table; {patterns[0]} may be many tables")
     if diff and len(location) != 2:
         raise UsageError("--diff compares two locations, OLD and NEW")
     if not 0 < file_timeout <= MOST_SECONDS:
         raise UsageError(f"--file-timeout {file_timeout:g}: must be more than 0 and at most {MOST_SECONDS}")
-    accepted = finding_filter(select, ignore, fail_on, baseline)
+    if engine == "local" and level in ("files", "rows"):
+        fork_server.start_early()
+    accepted = finding_filter.finding_filter(select, ignore, fail_on, baseline)
     chosen = _snapshots(snapshots)
     key_file = None if keys is None else encryption.load_key_file(keys)
     outcomes: list[Outcome] = []
     budget = TimeBudget(time_budget)
-    trust = Trust(allow_local_files)
-    keep_freed_memory()
+    trust = table_trust.Trust(allow_local_files)
+    memory.keep_freed_memory()
     with (
         progress() as report_progress,
-        Catalogs() as catalogs,
-        _checker(engine, workers, master, Level(level), report_progress, file_timeout, key_file) as check,
+        catalogs.Catalogs() as found,
+        _checker(engine, workers, master, context.Level(level), report_progress, file_timeout, key_file) as check,
     ):
 
         def checked(*names: str) -> TableReport:
-            places = [catalogs.metadata_location(name) for name in names]
+            places = [found.metadata_location(name) for name in names]
             with trust.reading(*places):
                 if diff:
-                    return compare(places[0], places[1], check, file_timeout)
+                    return versions.compare(places[0], places[1], check, file_timeout)
                 return check(places[0], chosen)
 
-        for one in [location] if diff else _tables(location, catalogs, budget):
-            if isinstance(one, Outcome):
+        for one in [location] if diff else _tables(location, found, budget):
+            if isinstance(one, rendering.Outcome):
                 outcomes.append(one)
                 continue
             outcomes.append(_outcome(one, checked, budget, accepted, many=bool(patterns)))
@@ -135,32 +149,36 @@ def validate(
     unreadable = any(one.lacking is not None for one in outcomes)
     _write(outcomes, format, output, verbose=verbose, brief=bool(patterns))
     status = _status(failed=failed, unreadable=unreadable, interrupted=interrupted)
-    if has_abandoned_thread():  # the interpreter would wait for a thread that waits for a file
+    if stall_timeout.has_abandoned_thread():  # the interpreter would wait for a thread that waits for a file
         sys.stdout.flush()
         os._exit(status)
     return status
 
 
-def _tables(locations: Sequence[str], catalogs: Catalogs, budget: TimeBudget) -> Iterator[tuple[str, ...] | Outcome]:
+def _tables(locations: Sequence[str], found: Catalogs, budget: TimeBudget) -> Iterator[tuple[str, ...] | Outcome]:
     """Each table, and what cannot be found out about which tables there are."""
     for location in locations:
-        name = parse_location(location)
+        name = catalogs.parse_location(location)
         if name is None or not name.is_pattern:
             yield (location,)
             continue
         try:
             with budget.interrupting():
-                tables, failed = catalogs.tables(name)
-        except Unreadable as error:
-            yield Outcome(location, unreadable=str(error))
+                tables, failed = found.tables(name)
+        except table_root.Unreadable as error:
+            yield rendering.Outcome(location, unreadable=str(error))
             continue
         except KeyboardInterrupt:
             if not budget.is_over:
                 raise
-            yield Outcome(location, unreadable=f"the time budget of {budget.seconds:g} s ended before it was listed")
+            yield rendering.Outcome(
+                location, unreadable=f"the time budget of {budget.seconds:g} s ended before it was listed"
+            )
             continue
         for namespace, why in failed.items():
-            yield Outcome(f"{PREFIX}{name.catalog}.{namespace}", unreadable=f"it cannot be listed: {why}")
+            yield rendering.Outcome(
+                f"{catalogs.PREFIX}{name.catalog}.{namespace}", unreadable=f"it cannot be listed: {why}"
+            )
         yield from ((table,) for table in tables)
 
 
@@ -186,26 +204,26 @@ def _outcome(
     """
     last = f"the time budget of {budget.seconds:g} s ended" if budget.seconds is not None else ""
     if budget.is_over:
-        return Outcome(names[-1], unreadable=f"{last} before it was checked")
+        return rendering.Outcome(names[-1], unreadable=f"{last} before it was checked")
     started = time.monotonic()
     try:
         with budget.interrupting():
             report = checked(*names)
     except KeyboardInterrupt:
         why = f"{last} before anything was found" if budget.is_over else "interrupted before anything was found"
-        return Outcome(names[-1], unreadable=why, interrupted=True)
+        return rendering.Outcome(names[-1], unreadable=why, interrupted=True)
     except NotExamined as error:
-        return Outcome(names[-1], unreadable=str(error))
+        return rendering.Outcome(names[-1], unreadable=str(error))
     except UsageError as error:
         if not many:
             raise
-        return Outcome(names[-1], unreadable=str(error))
+        return rendering.Outcome(names[-1], unreadable=str(error))
     interrupted = not report.complete and report.reason is None
     reason = last if interrupted and budget.is_over else report.reason
     remaining, known = accepted.applied(attrs.evolve(report, location=names[-1], reason=reason))
     unselected = len(report.findings) - len(remaining.findings) - len(known)
     seconds = time.monotonic() - started
-    return Outcome(names[-1], remaining, None, known, unselected, seconds, accepted.fail_on, interrupted)
+    return rendering.Outcome(names[-1], remaining, None, known, unselected, seconds, accepted.fail_on, interrupted)
 
 
 def _status(*, failed: bool, unreadable: bool, interrupted: bool) -> ExitStatus:
@@ -219,14 +237,14 @@ def _status(*, failed: bool, unreadable: bool, interrupted: bool) -> ExitStatus:
 
 def _snapshots(text: str) -> Snapshots:
     if text in ("current", "refs", "all"):
-        return Snapshots(text)
+        return run.Snapshots(text)
     if text.isascii() and text.removeprefix("-").isdigit():
-        return Snapshots("one", int(text), text)
+        return run.Snapshots("one", int(text), text)
     if not text:
         raise UsageError(
             "--snapshots is empty: expected current, refs, all, the id of a snapshot, or the name of a branch or tag"
         )
-    return Snapshots("ref", ref=text)
+    return run.Snapshots("ref", ref=text)
 
 
 @contextlib.contextmanager
@@ -250,11 +268,9 @@ def _checker(
     if name == "spark":
         made = spark.Spark(master, report_progress)
     else:
-        if level.includes(Level.FILES):
-            process_isolation.start_early()
         made = local.Local(workers or os.cpu_count() or 1, report_progress, isolated=True)
     try:
-        yield lambda location, snapshots: validate_table(location, level, made, snapshots, seconds, keys)
+        yield lambda location, snapshots: run.validate(location, level, made, snapshots, seconds, keys)
     finally:
         made.close()
 

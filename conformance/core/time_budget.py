@@ -14,6 +14,10 @@ import attrs
 
 from conformance.core import drives
 
+FILE_SECONDS = 300.0
+"""The default limit for a file without progress: longer than all attempts of `conformance.table_io.file_access` on a
+store, whose errors give a better reason."""
+
 
 @attrs.define
 class TimeBudget:

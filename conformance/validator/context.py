@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import attrs
 
 from conformance.core.lazy_imports import lazy_imports
-from conformance.validator.stall_timeout import FILE_SECONDS
+from conformance.core.time_budget import FILE_SECONDS
 from spec_ref.checks.findings import Finding
 from spec_ref.core.errors import SpecError
 from spec_ref.data_types.types import StructType, Type

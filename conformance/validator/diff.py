@@ -10,9 +10,9 @@ from typing import Any
 
 import attrs
 
+from conformance.core.time_budget import FILE_SECONDS
 from conformance.validator.finding import finding
 from conformance.validator.run import Snapshots, TableReport, read_root
-from conformance.validator.stall_timeout import FILE_SECONDS
 from conformance.validator.table_root import Unreadable, normalize_location
 from spec_ref.checks.findings import Finding, Tally
 from spec_ref.core.errors import SpecError

@@ -12,16 +12,16 @@ import multiprocessing
 import os
 import pickle
 import queue
-import signal
 import threading
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from multiprocessing import connection, forkserver, resource_tracker
+from multiprocessing import connection
 from typing import Any, TypeAlias
 
 from conformance.core.drives import WINDOWS
 from conformance.core.failures import NotExamined
+from conformance.validator import fork_server
 from conformance.validator.backend import Check
 from conformance.validator.check_results import Emitted, Findings
 from conformance.validator.context import Context
@@ -30,13 +30,6 @@ from conformance.validator.memory import keep_freed_memory
 
 AHEAD = 2
 """How many tasks a process has at most: one that it runs, and those that it begins as soon as it can."""
-
-PRELOADED = [
-    "conformance.validator.files",
-    "conformance.validator.partition_statistics",
-    "conformance.validator.data_file_reader",
-]
-"""Modules that every process needs: imported once, in the fork server."""
 
 ENDED = "the process that read this file crashed; the file is probably damaged"
 
@@ -145,7 +138,7 @@ class _Worker:
         """The tasks that are not answered yet, in the order in which they were given."""
 
         try:
-            _serve_without_interrupts()
+            fork_server.ensure_running()
             start = multiprocessing.get_context("forkserver")
             self.connection, theirs = start.Pipe()
             with theirs:
@@ -182,27 +175,6 @@ class _Worker:
         self._process.kill()
         self._process.join()
         self.connection.close()
-
-
-def start_early() -> None:
-    """Start the fork server, which imports its modules while this process does other work.
-
-    If it cannot be started, the first check that needs it reports why.
-    """
-    if not WINDOWS:
-        with contextlib.suppress(OSError):
-            _serve_without_interrupts()
-
-
-def _serve_without_interrupts() -> None:
-    """Start the fork server so that neither it nor its processes ever get an interrupt of the terminal."""
-    forkserver.set_forkserver_preload(PRELOADED)
-    resource_tracker.ensure_running()  # starts only once, and would unblock interrupts
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        forkserver.ensure_running()
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _work(tasks: connection.Connection, packed: bytes, environ: dict[str, str]) -> None:

@@ -26,10 +26,10 @@ import attrs
 from conformance.core import drives
 from conformance.core.failures import NotExamined, UsageError
 from conformance.core.lazy_imports import lazy_imports
+from conformance.core.time_budget import FILE_SECONDS
 from conformance.table_io.encryption import KeyFile, key_file
 from conformance.validator.context import Level
 from conformance.validator.run import Snapshots, TableReport
-from conformance.validator.stall_timeout import FILE_SECONDS
 from conformance.validator.table_root import Unreadable
 
 with lazy_imports():

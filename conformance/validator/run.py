@@ -8,12 +8,13 @@ import attrs
 
 from conformance.core.failures import NotExamined, UsageError
 from conformance.core.lazy_imports import lazy_imports
+from conformance.core.time_budget import FILE_SECONDS
 from conformance.table_io.file_access import read_bytes
 from conformance.table_io.tables import metadata_location
 from conformance.validator.backend import Backend, Stopped
 from conformance.validator.context import Context, Level
 from conformance.validator.readability import required_features
-from conformance.validator.stall_timeout import FILE_SECONDS, within
+from conformance.validator.stall_timeout import within
 from conformance.validator.table_root import Unreadable, claimed_version, hint_findings, is_metadata, location_findings
 from conformance.validator.tolerated import tolerate
 from spec_ref.checks.findings import Finding, Tally

@@ -19,9 +19,6 @@ from conformance.table_io.file_access import FileAccessError
 
 T = TypeVar("T")
 
-FILE_SECONDS = 300.0
-"""The default limit: longer than all attempts of the stores of `file_access`, whose errors give a better reason."""
-
 _this_thread = threading.local()
 _left_behind: list[threading.Thread] = []
 

@@ -14,10 +14,11 @@ from contextlib import suppress
 
 from conformance.core.failures import NotExamined
 from conformance.core.json_text import parse_json
+from conformance.core.time_budget import FILE_SECONDS
 from conformance.table_io.file_access import FileMissing, Place, UnknownScheme, list_files, read_bytes, split_location
 from conformance.table_io.tables import HINT, MAX_HINT_BYTES
 from conformance.validator.finding import finding
-from conformance.validator.stall_timeout import FILE_SECONDS, within
+from conformance.validator.stall_timeout import within
 from spec_ref.checks.findings import Finding
 from spec_ref.core.errors import SpecError
 from spec_ref.table_metadata import TableMetadata

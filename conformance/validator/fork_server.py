@@ -1,0 +1,46 @@
+"""The process from which those that open files are forked (`conformance.validator.process_isolation`).
+
+It imports what they need while the command imports what it needs itself, so this module imports nothing of either.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+from multiprocessing import forkserver, resource_tracker
+
+from conformance.core.drives import WINDOWS
+
+PRELOADED = [
+    "conformance.cli",
+    "conformance.validator.files",
+    "conformance.validator.partition_statistics",
+    "conformance.validator.data_file_reader",
+]
+"""Modules that every process needs, imported once. The first is what the script of the command imports: each process
+runs that again, as `multiprocessing` cannot know that nothing in it is needed."""
+
+
+def start_early() -> None:
+    """Start the fork server, which imports its modules while this process does other work.
+
+    If it cannot be started, the first check that needs it reports why.
+    """
+    if not WINDOWS:
+        with contextlib.suppress(OSError):
+            ensure_running()
+
+
+def ensure_running() -> None:
+    """Start the fork server so that neither it nor its processes ever get an interrupt of the terminal.
+
+    Raises:
+        OSError: it cannot be started.
+    """
+    forkserver.set_forkserver_preload(PRELOADED)
+    resource_tracker.ensure_running()  # starts only once, and would unblock interrupts
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        forkserver.ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
