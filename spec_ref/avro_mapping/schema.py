@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from spec_ref.core.decimals import unscaled_value
 from spec_ref.core.errors import error_path, spec_error
-from spec_ref.data_types.decimals import decimal_from_unscaled
+from spec_ref.data_types.decimals import decimal_from_unscaled, decimal_size
 from spec_ref.data_types.types import (
     PLAIN_PRIMITIVES,
     STRING,
@@ -81,18 +81,6 @@ def sanitize_name(name: str) -> str:
         else:
             made.append(f"_{char}" if char.isascii() and char.isdigit() else f"_x{number:X}")
     return "".join(made) or "_"
-
-
-def decimal_size(precision: int) -> int:
-    """Compute the fewest bytes that hold every unscaled value of a precision (AVR006).
-
-    Args:
-        precision: the number of decimal digits.
-
-    Returns:
-        The number of bytes.
-    """
-    return (int(10**precision - 1).bit_length() + 8) // 8
 
 
 # From Iceberg to Avro

@@ -84,7 +84,7 @@ def check_types(file: Any) -> None:
         for place, part in enumerate(_footer(file).get(4, [])):
             _check_type(_fields(part), place)
     except DAMAGED as error:
-        raise _broken("the file is damaged", str(error)) from error
+        raise damage_error("the file is damaged", str(error)) from error
 
 
 def read_stripe_offsets(file: Any) -> tuple[int, ...]:
@@ -102,7 +102,7 @@ def read_stripe_offsets(file: Any) -> tuple[int, ...]:
     try:
         return tuple(sorted(_number(_fields(part), 1) for part in _footer(file).get(3, [])))
     except DAMAGED as error:
-        raise _broken("the file is damaged", str(error)) from error
+        raise damage_error("the file is damaged", str(error)) from error
 
 
 def check_start(file: Any) -> None:
@@ -116,7 +116,7 @@ def check_start(file: Any) -> None:
     """
     file.seek(0)
     if (found := file.read(len(MAGIC))) != MAGIC:
-        raise _broken("not an ORC file", found)
+        raise damage_error("not an ORC file", found)
 
 
 def _footer(file: Any) -> dict[int, list[Any]]:
@@ -124,7 +124,7 @@ def _footer(file: Any) -> dict[int, list[Any]]:
     size = file.seek(0, 2)
     tail = _tail(file, size, min(size, TAIL))
     if len(tail) < 5:
-        raise _broken("not an ORC file", tail)
+        raise damage_error("not an ORC file", tail)
     decode, end, length = _postscript(MAGIC + tail[len(MAGIC) :])
     if length > end and length <= MAX_METADATA:
         tail = _tail(file, size, min(size, length + 256 + 1))
@@ -159,7 +159,7 @@ def _check_type(type_: dict[int, list[Any]], place: int) -> None:
     pairs = [text for pair in type_.get(7, []) for texts in _fields(pair).values() for text in texts]
     for text in (*type_.get(3, []), *pairs):
         if not isinstance(text, bytes) or not _is_utf8(text):
-            raise _broken(f"a name or attribute of column {place} is not UTF-8", text)
+            raise damage_error(f"a name or attribute of column {place} is not UTF-8", text)
 
 
 def _is_utf8(text: bytes) -> bool:
@@ -187,7 +187,7 @@ def stream_bytes(data: Content, stream: Stream, limit: int) -> bytes:
     try:
         decode = _postscript(data)[0]
         if stream.length > 2 * limit:
-            raise _broken("a stream is too large", f"{stream.length} bytes")
+            raise damage_error("a stream is too large", f"{stream.length} bytes")
         section = _slice(data, stream.start, stream.length)
         if decode is _CODECS[_NONE]:
             return section
@@ -195,7 +195,7 @@ def stream_bytes(data: Content, stream: Stream, limit: int) -> bytes:
         metadata.left, metadata.chunks = limit, limit
         return b"".join(metadata.unpacked(section))
     except DAMAGED as error:
-        raise _broken("a stream is damaged", str(error)) from error
+        raise damage_error("a stream is damaged", str(error)) from error
 
 
 def read_stripes(data: Content) -> tuple[Stripe, ...]:
@@ -213,10 +213,19 @@ def read_stripes(data: Content) -> tuple[Stripe, ...]:
     try:
         return tuple(_stripes(data))
     except DAMAGED as error:
-        raise _broken("the file is damaged", str(error)) from error
+        raise damage_error("the file is damaged", str(error)) from error
 
 
-def _broken(message: str, found: object) -> SpecError:
+def damage_error(message: str, found: object) -> SpecError:
+    """Make the error for a file that is damaged (ORC008).
+
+    Args:
+        message: what is wrong.
+        found: what the file has.
+
+    Returns:
+        The error.
+    """
     return spec_error("ORC008", message, found=found)
 
 
@@ -232,7 +241,7 @@ class _Metadata:
     def part(self, start: int, length: int) -> dict[int, list[Any]]:
         """Read the message in a part of the file."""
         if length > MAX_METADATA:
-            raise _broken("the footers are too large", f"{length} bytes")
+            raise damage_error("the footers are too large", f"{length} bytes")
         section = _slice(self.data, start, length)
         message = section if self.decode is _CODECS[_NONE] else b"".join(self.unpacked(section))
         if message is section:
@@ -246,7 +255,7 @@ class _Metadata:
             chunk = _slice(section, position + 3, header >> 1)
             self.chunks -= 1
             if self.chunks < 0:
-                raise _broken("the footers have too many chunks", f"over {MAX_CHUNKS}")
+                raise damage_error("the footers have too many chunks", f"over {MAX_CHUNKS}")
             made = chunk if header & 1 else self.decode(chunk)
             self.take(len(made))
             yield made
@@ -255,20 +264,20 @@ class _Metadata:
     def take(self, count: int) -> None:
         self.left -= count
         if self.left < 0:
-            raise _broken("the footers are too large", f"over {MAX_METADATA} bytes")
+            raise damage_error("the footers are too large", f"over {MAX_METADATA} bytes")
 
 
 def _postscript(data: Content) -> tuple[Callable[[bytes], bytes], int, int]:
     """Read the compression of the file, and the end and length of its footer."""
     if data[:3] != MAGIC or len(data) < 5:
-        raise _broken("not an ORC file", data[:3])
+        raise damage_error("not an ORC file", data[:3])
     end = len(data) - 1 - data[-1]
     postscript = _fields(_slice(data, end, data[-1]))
     if postscript.get(8000) != [MAGIC]:
-        raise _broken("the postscript has no magic", postscript.get(8000))
+        raise damage_error("the postscript has no magic", postscript.get(8000))
     decode = _CODECS.get(_number(postscript, 2))
     if decode is None:
-        raise _broken("the compression is unknown", _number(postscript, 2))
+        raise damage_error("the compression is unknown", _number(postscript, 2))
     return decode, end, _number(postscript, 1)
 
 
@@ -292,7 +301,7 @@ def _stripes(data: Content) -> Iterator[Stripe]:
         encodings = tuple(_number(_fields(encoding), 1) for encoding in footer.get(2, []))
         timezone = footer.get(3, [b""])[-1]
         if not isinstance(timezone, bytes):
-            raise _broken("the time zone of a stripe is not UTF-8", timezone)
+            raise damage_error("the time zone of a stripe is not UTF-8", timezone)
         yield Stripe(offset, sizes, _number(stripe, 5), tuple(streams), encodings, timezone.decode("utf-8", "replace"))
 
 
@@ -302,7 +311,7 @@ _INDEX_STREAMS = (6, 7, 8)
 
 def _slice(data: Content, start: int, length: int) -> bytes:
     if start < 0 or length < 0 or start + length > len(data):
-        raise _broken("a section extends beyond the file", start)
+        raise damage_error("a section extends beyond the file", start)
     return data[start : start + length]
 
 
@@ -310,7 +319,7 @@ def _inflate(chunk: bytes) -> bytes:
     inflater = zlib.decompressobj(-15)
     made = inflater.decompress(chunk, MAX_CHUNK)
     if inflater.unconsumed_tail or not inflater.eof:
-        raise _broken("a chunk is too large or truncated", len(made))
+        raise damage_error("a chunk is too large or truncated", len(made))
     return made
 
 
@@ -322,7 +331,7 @@ def _unsnappy(chunk: bytes) -> bytes:
 def _unzstd(chunk: bytes) -> bytes:
     made, is_whole = decompress_frames(chunk, MAX_CHUNK)
     if not is_whole or len(made) > MAX_CHUNK:
-        raise _broken("a chunk is too large or truncated", len(made))
+        raise damage_error("a chunk is too large or truncated", len(made))
     return made
 
 
@@ -343,7 +352,7 @@ def _number(fields: dict[int, list[Any]], field: int) -> int:
     """The last value of a numeric field; 0 if it is missing."""
     value = fields.get(field, [0])[-1]
     if not isinstance(value, int):
-        raise _broken("a number is malformed", field)
+        raise damage_error("a number is malformed", field)
     return value
 
 
@@ -366,6 +375,6 @@ def _fields(message: bytes) -> dict[int, list[Any]]:
                 value = _slice(message, position, size)
                 position += size
             case kind:
-                raise _broken("a message is damaged", f"wire type {kind}")
+                raise damage_error("a message is damaged", f"wire type {kind}")
         fields.setdefault(tag >> 3, []).append(value)
     return fields

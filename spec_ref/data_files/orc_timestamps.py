@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from spec_ref.core.calendar import NANOS_PER_MICRO, UNITS, UNITS_PER_SECOND
 from spec_ref.core.errors import SpecError, spec_error
-from spec_ref.data_files.orc_footer import Stripe, stream_bytes
+from spec_ref.data_files.orc_footer import Stripe, damage_error, stream_bytes
 from spec_ref.data_types.types import TIMESTAMP_NS, TIMESTAMPTZ, TIMESTAMPTZ_NS, Type, kind
 from spec_ref.encodings.random_access_bytes import ByteSource
 from spec_ref.encodings.varint import read_varint
@@ -58,7 +58,7 @@ def read_presence(
         bits = _bytes_rle(stream_bytes(data, found, MAX_STREAM), (count + 7) // 8)
         places[places] = np.unpackbits(bits)[:count].astype(bool)
     except (IndexError, ValueError) as error:
-        raise _broken("the PRESENT stream is damaged", str(error)) from error
+        raise damage_error("the PRESENT stream is damaged", str(error)) from error
     return places
 
 
@@ -83,10 +83,10 @@ def read_timestamps(
     """
     streams = {stream.kind: stream for stream in stripe.streams if stream.column == column}
     if column >= len(stripe.encodings) or stripe.encodings[column] != DIRECT_V2:
-        raise _broken("the encoding of the timestamps is unknown", stripe.encodings[column : column + 1])
+        raise damage_error("the encoding of the timestamps is unknown", stripe.encodings[column : column + 1])
     zoned = type_ in (TIMESTAMPTZ, TIMESTAMPTZ_NS)
     if not zoned and stripe.timezone not in UTC:
-        raise _broken(
+        raise damage_error(
             "timestamps out of the range of nanoseconds can only be read if the writer's time zone is UTC",
             stripe.timezone,
         )
@@ -98,7 +98,7 @@ def read_timestamps(
     except SpecError:
         raise
     except (IndexError, KeyError, ValueError, OverflowError) as error:
-        raise _broken("the streams of a timestamp column are damaged", str(error)) from error
+        raise damage_error("the streams of a timestamp column are damaged", str(error)) from error
     zeros = packed & 7
     nanos = (packed >> 3) * np.where(zeros > 0, 10 ** (zeros + 1), 1)
     # Writers cut the second off towards 1970 and keep the nanoseconds; both libraries of ORC undo it so.
@@ -120,10 +120,6 @@ def _array(type_: Type, seconds: Ints, nanos: Ints, valid: npt.NDArray[np.bool_]
     values[valid] = seconds * unit + fraction  # in the first second the product wraps, and the sum wraps back
     zone = "UTC" if type_ in (TIMESTAMPTZ, TIMESTAMPTZ_NS) else None
     return pa.array(values, mask=~valid).view(pa.timestamp("ns" if fine else "us", zone))
-
-
-def _broken(message: str, found: object) -> SpecError:
-    return spec_error("ORC008", message, found=found)
 
 
 def _bytes_rle(data: bytes, count: int) -> npt.NDArray[np.uint8]:

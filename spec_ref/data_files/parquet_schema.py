@@ -20,6 +20,7 @@ from spec_ref.core.errors import SpecError, Violation, error_path, spec_error
 from spec_ref.core.records import record
 from spec_ref.data_files.parquet_thrift import ParquetNode
 from spec_ref.data_files.variant_shredding_schema import check_shredding
+from spec_ref.data_types.decimals import decimal_size
 from spec_ref.data_types.types import (
     BINARY,
     DEFAULT_CRS,
@@ -99,18 +100,6 @@ def type_requirement(type_: Type) -> str:
     return _CODES.get(kind(type_), "PQT007")
 
 
-def decimal_length(precision: int) -> int:
-    """Compute the fewest bytes whose two's complement holds every unscaled value of a precision.
-
-    Args:
-        precision: the number of decimal digits.
-
-    Returns:
-        The number of bytes.
-    """
-    return (int(10**precision - 1).bit_length() + 8) // 8
-
-
 def stored_type(type_: Type) -> ParquetType | None:
     """Find the storage of a type.
 
@@ -124,7 +113,7 @@ def stored_type(type_: Type) -> ParquetType | None:
         case DecimalType(precision, scale):
             if precision <= 18:
                 return ParquetType("int32" if precision <= 9 else "int64", "DECIMAL", (precision, scale))
-            return ParquetType("fixed_len_byte_array", "DECIMAL", (precision, scale), decimal_length(precision))
+            return ParquetType("fixed_len_byte_array", "DECIMAL", (precision, scale), decimal_size(precision))
         case FixedType(length):
             return ParquetType("fixed_len_byte_array", length=length)
         case GeometryType(crs):

@@ -26,3 +26,15 @@ def decimal_from_unscaled(type_: DecimalType, number: int) -> Decimal:
             "TYP013", f"not a value of {type_}", found=number, expected=f"{type_.precision} digits at most"
         )
     return Decimal((int(number < 0), tuple(map(int, str(abs(number)))), -type_.scale))
+
+
+def decimal_size(precision: int) -> int:
+    """Compute the fewest bytes whose two's complement holds every unscaled value of a precision (AVR006, PQT003).
+
+    Args:
+        precision: the number of decimal digits.
+
+    Returns:
+        The number of bytes.
+    """
+    return (int(10**precision - 1).bit_length() + 8) // 8

@@ -6,7 +6,6 @@ are compared with. A predicate that says something impossible of its types is re
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from spec_ref.core.errors import error_path, spec_error
@@ -50,7 +49,7 @@ from spec_ref.expressions.predicates import (
     not_,
     or_,
 )
-from spec_ref.partitioning.transforms import Bucket, Day, Hour, Identity, Month, Transform, Truncate, Year
+from spec_ref.partitioning.transforms import PARAMETERIZED, Day, Hour, Identity, Month, Transform, Year
 from spec_ref.schemas.schema import Column, Schema
 from spec_ref.single_value.json_value import from_json
 
@@ -67,7 +66,6 @@ _FLIPPED: dict[Operation, Operation] = {
 """The equivalent operation with the sides exchanged."""
 
 _PLAIN: dict[str, Transform] = {str(transform): transform for transform in (Identity(), Year(), Month(), Day(), Hour())}
-_PARAMETERIZED: dict[str, Callable[[Any], Transform]] = {"bucket": Bucket, "truncate": Truncate}
 
 
 def bind(predicate: Predicate, schema: Schema, *, case_sensitive: bool = True) -> BoundPredicate:
@@ -174,8 +172,8 @@ class _Binder:
                 return self._choice(condition, when_true, when_false, depth)
             case _, (value,) if name in _PLAIN:
                 return self._transform(_PLAIN[name], value, depth)
-            case _, (Literal(parameter), value) if name in _PARAMETERIZED:
-                return self._transform(_PARAMETERIZED[name](parameter), value, depth)
+            case _, (Literal(parameter), value) if name in PARAMETERIZED:
+                return self._transform(PARAMETERIZED[name](parameter), value, depth)
             case _:
                 found = f"{name} of {len(arguments)} arguments"
                 raise spec_error("EXP014", "the function is unknown", found=found)

@@ -277,7 +277,8 @@ _PLAIN: dict[str, Transform] = {
     str(transform): transform for transform in (Identity(), Year(), Month(), Day(), Hour(), Void())
 }
 
-_PARAMETERIZED: dict[str, Callable[[int], Transform]] = {"bucket": Bucket, "truncate": Truncate}
+PARAMETERIZED: dict[str, Callable[[int], Transform]] = {"bucket": Bucket, "truncate": Truncate}
+"""The transforms with a parameter, by name."""
 
 _PARAMETER = re.compile(r"\[([1-9][0-9]{0,99})\]")
 
@@ -306,11 +307,11 @@ def parse_transform(text: str) -> Transform:
         if bracket:
             raise spec_error("PAR021", f"{name} does not take a parameter", found=text, expected=name)
         return _PLAIN[name]
-    if name in _PARAMETERIZED:
+    if name in PARAMETERIZED:
         parameter = _PARAMETER.fullmatch(text, len(name))
         if parameter is None:
             raise spec_error(
                 "PAR021", f"not a {name} transform", found=text, expected=f"{name}[N], N from 1 to {MAX_PARAMETER}"
             )
-        return _PARAMETERIZED[name](int(parameter[1]))
+        return PARAMETERIZED[name](int(parameter[1]))
     return UnknownTransform(text)

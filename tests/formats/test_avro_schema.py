@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from conformance.properties.strategies import primitive_types, values
 from spec_ref.avro_mapping.schema import (
-    decimal_size,
     sanitize_name,
     schema_json,
     type_from_avro,
@@ -22,6 +21,7 @@ from spec_ref.avro_mapping.schema import (
 )
 from spec_ref.core.errors import SpecError
 from spec_ref.data_types import types as iceberg
+from spec_ref.data_types.decimals import decimal_size
 from spec_ref.data_types.types import ListType, MapType, NestedField, StructType, Type, kind
 from spec_ref.data_types.values import value_key
 from spec_ref.encodings.avro.container import write_container

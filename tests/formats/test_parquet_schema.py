@@ -17,10 +17,10 @@ from spec_ref.core.errors import SpecError
 from spec_ref.data_files.parquet_arrow_types import WRITER_OPTIONS, arrow_schema
 from spec_ref.data_files.parquet_schema import (
     check_parquet_schema,
-    decimal_length,
     struct_from_parquet,
 )
 from spec_ref.data_files.parquet_thrift import ParquetNode, read_parquet_schema
+from spec_ref.data_types.decimals import decimal_size
 from spec_ref.data_types.types import INT, LONG, STRING, UNKNOWN, VARIANT, ListType, MapType, NestedField, StructType
 from spec_ref.schemas.name_mapping import read_name_mapping
 from spec_ref.schemas.type_json import type_from_json
@@ -95,7 +95,7 @@ def test_ids_stand_at_every_level():
 
 @given(st.integers(1, 38))
 def test_a_decimal_takes_the_fewest_bytes(precision):
-    length = decimal_length(precision)
+    length = decimal_size(precision)
     largest = 10**precision - 1
     assert -(1 << 8 * length - 1) <= -largest <= largest < 1 << 8 * length - 1
     assert length == 1 or not largest < 1 << 8 * (length - 1) - 1

@@ -13,7 +13,7 @@ import attrs
 
 from spec_ref.columnar.encodings.avro.batches import Part
 from spec_ref.columnar.manifests.encoded_fields import Run
-from spec_ref.columnar.manifests.entry_columns import ManifestColumns
+from spec_ref.columnar.manifests.entry_columns import ManifestColumns, first_row_id
 from spec_ref.columnar.manifests.reader import manifest_layouts
 from spec_ref.core.errors import SpecError
 from spec_ref.manifests.manifest import REQUIREMENT, Manifest
@@ -94,15 +94,3 @@ def _decoded(pending: list[_Pending], row_id: int | None) -> ManifestColumns:
                 layout.decode(one.parts, REQUIREMENT, one.first)
         raise
     return ManifestColumns(runs, (column,))
-
-
-def first_row_id(manifest: Manifest) -> int | None:
-    """Find the first row id that the first data file of a manifest inherits.
-
-    Args:
-        manifest: the manifest.
-
-    Returns:
-        The id; None if there is none.
-    """
-    return None if manifest.manifest_file is None else manifest.manifest_file.first_row_id

@@ -272,7 +272,7 @@ def column_batches(manifest: Manifest, *, whole: bool = False) -> Iterator[Manif
     Raises:
         SpecError: as `decoded_batches`.
     """
-    first, row_id = 0, _first_row_id(manifest)
+    first, row_id = 0, first_row_id(manifest)
     for batch in decoded_batches(manifest, whole=whole):
         columns = ManifestColumns((Run(manifest, first, batch.length, row_id),), (batch,))
         yield columns
@@ -296,7 +296,15 @@ def _inherited_number(run: Run) -> int:
     return inherited_sequence_number(listed, run.manifest.format_version)
 
 
-def _first_row_id(manifest: Manifest) -> int | None:
+def first_row_id(manifest: Manifest) -> int | None:
+    """Find the first row id that the first data file of a manifest inherits.
+
+    Args:
+        manifest: the manifest.
+
+    Returns:
+        The id; None if there is none.
+    """
     return None if manifest.manifest_file is None else manifest.manifest_file.first_row_id
 
 
