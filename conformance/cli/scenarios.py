@@ -155,11 +155,14 @@ def scenarios(
             except errors.Broken as broken:
                 names = [operation["op"] for operation in one["operations"]]
                 seen = (broken.kind, names, str(broken), broken.violations, names)
+                features = relay_known.table_features(one["operations"])
                 entry = next(
                     (
                         entry
                         for entry in known
-                        if entry.happened(*seen, differences=broken.differences, predicate=broken.predicate)
+                        if entry.happened(
+                            *seen, differences=broken.differences, predicate=broken.predicate, features=features
+                        )
                     ),
                     None,
                 )

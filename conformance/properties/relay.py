@@ -23,7 +23,7 @@ from conformance.core.failures import NotExamined
 from conformance.core.json_types import Json
 from conformance.operations.protocol import Crashed, Ok, Refused, Started, Unsupported
 from conformance.properties.errors import Broken
-from conformance.properties.relay_known import KnownRelay
+from conformance.properties.relay_known import KnownRelay, table_features
 from conformance.properties.relay_results import Counterexample, Failure, Findings, Handover, Step, save_relay
 from conformance.properties.relay_table import Op, SharedTable
 from conformance.properties.script_maker import Size
@@ -68,31 +68,6 @@ class Engine:
 def operation_key(operation: Op, version: int) -> tuple[Any, ...]:
     """Return the features of an operation that mostly determine whether an engine supports it."""
     return operation["op"], operation.get("mode", ""), operation.get("branch", "main") == "main", version
-
-
-def table_features(operations: Sequence[Op]) -> frozenset[str]:
-    """Return the file format, the types at any depth and the transforms of the table that operations make."""
-    create = operations[0]
-    types = [field["type"] for field in create["schema"]["fields"]]
-    transforms = [part["transform"] for part in create.get("partition", ())]
-    for operation in operations[1:]:
-        for change in operation.get("changes", ()):
-            types += [change["type"]] if "type" in change else []
-            transforms += [change["transform"]] if "transform" in change else []
-    names = {name for one in types for name in _type_names(one)} | {one.partition("[")[0] for one in transforms}
-    return frozenset({str(create.get("properties", {}).get("write.format.default")), *names})
-
-
-def _type_names(type_: Json) -> Iterator[str]:
-    """Yield the names of a type and of the types inside it, without parameters."""
-    if isinstance(type_, str):
-        yield type_.partition("[")[0].partition("(")[0]
-        return
-    yield type_["type"]
-    inner = [field["type"] for field in type_.get("fields", ())]
-    inner += [type_[part] for part in ("element", "key", "value") if part in type_]
-    for one in inner:
-        yield from _type_names(one)
 
 
 @define

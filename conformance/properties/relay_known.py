@@ -10,7 +10,7 @@ Sections of ``deviations.toml`` of an engine, or of a file that ``--expect`` nam
     operations = ["create"]            # optional: the operations that fail
     asks = "bucket"                    # optional: a part of the JSON of the operation that fails, or several in a list,
                                        # which must all occur
-    features = ["orc", "uuid"]         # optional: file formats, types and transforms that the table of a relay has
+    features = ["orc", "uuid"]         # optional: file formats, types and transforms that the table has
     says = "redundant partitions"      # optional: a part of the engine's message, or several in a list, which must all
                                        # occur
     rows = "missing"                   # optional: whether a row of the answer or table is missing or unexpected
@@ -36,7 +36,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -144,6 +144,31 @@ def _all_occur(parts: Iterable[str], text: str) -> bool:
 def _values_text(differences: Iterable[Difference]) -> str:
     values = (value for one in differences for value in (one.expected, one.got) if value is not ABSENT)
     return " ".join(value if isinstance(value, str) else json.dumps(value, default=str) for value in values)
+
+
+def table_features(operations: Sequence[dict[str, Json]]) -> frozenset[str]:
+    """Return the file format, the types at any depth and the transforms of the table that operations make."""
+    create = operations[0]
+    types = [field["type"] for field in create["schema"]["fields"]]
+    transforms = [part["transform"] for part in create.get("partition", ())]
+    for operation in operations[1:]:
+        for change in operation.get("changes", ()):
+            types += [change["type"]] if "type" in change else []
+            transforms += [change["transform"]] if "transform" in change else []
+    names = {name for one in types for name in _type_names(one)} | {one.partition("[")[0] for one in transforms}
+    return frozenset({str(create.get("properties", {}).get("write.format.default")), *names})
+
+
+def _type_names(type_: Json) -> Iterator[str]:
+    """Yield the names of a type and of the types inside it, without parameters."""
+    if isinstance(type_, str):
+        yield type_.partition("[")[0].partition("(")[0]
+        return
+    yield type_["type"]
+    inner = [field["type"] for field in type_.get("fields", ())]
+    inner += [type_[part] for part in ("element", "key", "value") if part in type_]
+    for one in inner:
+        yield from _type_names(one)
 
 
 OF_TABLES = ("finding: ", "unreadable: ")

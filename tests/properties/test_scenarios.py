@@ -574,6 +574,20 @@ def test_a_script_is_replayed(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert (status, "the table has the rows of the model" in said) == (0, True)
 
 
+@pytest.mark.parametrize(("features", "expected"), [(["long", "bucket"], 0), (["uuid"], 1)])
+def test_a_failure_is_known_by_the_types_and_transforms_of_its_table(
+    features: list[str], expected: int, tmp_path: Path
+) -> None:
+    faulty = f"{sys.executable} {Path(__file__).parent / 'faulty_writer.py'}"
+    partition = [{"source": "id", "transform": "bucket[2]", "name": "p2"}]
+    file, known = tmp_path / "scenario.json", tmp_path / "known.toml"
+    file.write_text(json.dumps(script(ROWS, {"op": "append", "rows": [{"id": "3"}]}, partition=partition)))
+    entry = {"id": "reference-a", "engine": "reference", "does": "a", "reason": "a", "evidence": "a"}
+    entry |= {"fails": "differs: rows", "rows": "missing", "features": features, "requirements": []}
+    known.write_text("[[scenario]]\n" + "".join(f"{name} = {json.dumps(value)}\n" for name, value in entry.items()))
+    assert main(["scenarios", "--adapter", faulty, "--replay", str(file), "--expect", str(known)]) == expected
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [

@@ -12,6 +12,7 @@ SETTINGS = {
     "spark.app.name": "iceberg-java",
     "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
     "spark.sql.ansi.enabled": "true",
+    "spark.sql.caseSensitive": "true",  # two columns may have names that differ only in case
     f"spark.sql.catalog.{CATALOG}": "org.apache.iceberg.spark.SparkCatalog",
     f"spark.sql.catalog.{CATALOG}.catalog-impl": "org.apache.iceberg.ScriptCatalog",
     f"spark.sql.catalog.{CATALOG}.cache-enabled": "false",
