@@ -137,3 +137,23 @@ def test_iceberg_java_reads_a_column_with_the_name_of_a_metadata_column(
         assert process.stop() is None
     assert isinstance(answer, Ok)
     assert answer.value["rows"] == [{"id": "1", name: "77"}]
+
+
+def test_iceberg_java_changes_rows_of_columns_whose_names_differ_only_in_case(tmp_path: Path) -> None:
+    columns = [{"id": 1, "name": "id", "required": False, "type": "long"}]
+    columns += [{"id": 2, "name": "ID", "required": False, "type": "long"}]
+    create = {**CREATED, "schema": {"type": "struct", "fields": columns}}
+    update = {"op": "update", "filter": {"type": "eq", "term": "ID", "value": 2}, "set": {"id": "3"}}
+    merge = {"op": "merge", "on": ["ID"], "rows": [{"id": "7", "ID": "4"}]}
+    rows = [{"id": "1", "ID": "2"}, {"id": "2", "ID": "4"}]
+    script = {"operations": [create, {"op": "append", "rows": rows}, update, merge]}
+    started = launch("iceberg-java")
+    with Process("iceberg-java", started.command, env=started.env, limits=PATIENT) as process:
+        process.start()
+        (made,) = process.ask([Request("table.write", {"table": str(tmp_path / "table"), "script": script})])
+        assert isinstance(made, Ok), made
+        args = {"table": made.value["metadata"], "types": {"id": "long", "ID": "long"}}
+        (answer,) = process.ask([Request("table.read", args)])
+        assert process.stop() is None
+    assert isinstance(answer, Ok)
+    assert sorted(answer.value["rows"], key=str) == [{"id": "3", "ID": "2"}, {"id": "7", "ID": "4"}]

@@ -582,7 +582,7 @@ def test_a_failure_is_known_by_the_types_and_transforms_of_its_table(
     partition = [{"source": "id", "transform": "bucket[2]", "name": "p2"}]
     file, known = tmp_path / "scenario.json", tmp_path / "known.toml"
     file.write_text(json.dumps(script(ROWS, {"op": "append", "rows": [{"id": "3"}]}, partition=partition)))
-    entry = {"id": "reference-a", "engine": "reference", "does": "a", "reason": "a", "evidence": "a"}
+    entry: dict[str, Json] = {"id": "reference-a", "engine": "reference", "does": "a", "reason": "a", "evidence": "a"}
     entry |= {"fails": "differs: rows", "rows": "missing", "features": features, "requirements": []}
     known.write_text("[[scenario]]\n" + "".join(f"{name} = {json.dumps(value)}\n" for name, value in entry.items()))
     assert main(["scenarios", "--adapter", faulty, "--replay", str(file), "--expect", str(known)]) == expected
