@@ -116,7 +116,7 @@ def test_published_results_are_kept_until_a_newer_run_has_them(published: Path) 
     assert results.read_vectors().letters == {first: ".p", second: "p."}
 
 
-def test_a_matrix_is_published_and_read_back(published: Path) -> None:
+def test_a_matrix_is_published_and_read_back(published: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     header = {"matrix": 1, "started": "2026-01-01", "tool": "0", "command": ["matrix"]}
     matrix = Matrix(header, complete=True, exit_status=0)
     matrix.participants += [Participant("w", "w", "1", writes=True), *(Participant(one, reads=True) for one in "xy")]
@@ -128,13 +128,19 @@ def test_a_matrix_is_published_and_read_back(published: Path) -> None:
     matrix.cells += [
         Cell("w", "x", "plain", State.WRONG, known="as it was worded at the run", known_id=known.id),
         Cell("w", "y", "plain", State.CRASHES),
+        Cell("w", "y", "bad", State.WRONG, known="an entry without an id"),
     ]
     matrix_results.write(matrix, published / "m.jsonl")
     results.publish(published)
     read = results.read_matrix()
     assert read is not None
-    assert read.tables == [matrix.tables[0], evolve(matrix.tables[1], known="w-writes-bad")]  # no longer listed
-    assert read.cells == [evolve(matrix.cells[0], known=known.reason), matrix.cells[1]]
+    no_longer_listed = evolve(matrix.tables[1], known="w-writes-bad", known_id="")
+    assert read.tables == [matrix.tables[0], no_longer_listed]
+    assert read.cells == [evolve(matrix.cells[0], known=known.reason), *matrix.cells[1:]]
+    monkeypatch.setattr(interop, "published_matrix", lambda: read)
+    page = interop.matrix_page()
+    assert f"#finding-{known.id}" in page
+    assert "an entry without an id" in page
     assert [one.name for one in read.consumers] == ["x", "y"]
     assert '"cells":"wC"' in (results.PUBLISHED / results.MATRIX).read_text()
     matrix.complete = False

@@ -77,8 +77,10 @@ def _causes(matrix: Matrix) -> list[str]:
             found[cell.consumer, "reads", cell.known_id, cell.known] += 1
     rows = []
     for (who, does, id_, reason), count in sorted(found.items()):
-        address = Cause(id_, who.partition("@")[0], "").address
-        shown = f'<a class="reference" href="{address}">{code(id_)}</a>: {plain(reason)}'
+        shown = plain(reason)
+        if id_:
+            address = Cause(id_, who.partition("@")[0], "").address
+            shown = f'<a class="reference" href="{address}">{code(id_)}</a>: {shown}'
         rows.append([f"{who} {does}", str(count), shown])
     lines = ["The known causes of cells that are not right, and the number of tables with each cause.", ""]
     return [*lines, *table(["who", "tables", "cause"], rows), ""]

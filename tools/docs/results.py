@@ -122,7 +122,10 @@ def summarise_runs(runs: Iterable[Run], published: VectorResults) -> list[Json]:
 
 
 def summarise_matrix(matrix: Matrix) -> Json:
-    """Return the content of ``matrix.json``: a table's cells are one string, with a letter for each consumer."""
+    """Return the content of ``matrix.json``: a table's cells are one string, with a letter for each consumer.
+
+    A known deviation is stored by its id, and by its reason if it has none, as in files of earlier versions.
+    """
     consumers = [one.name for one in matrix.consumers]
     cells = {(cell.producer, cell.table, cell.consumer): cell for cell in matrix.cells}
     reasons: dict[str, int] = {}
@@ -131,7 +134,9 @@ def summarise_matrix(matrix: Matrix) -> Json:
     for table in matrix.tables:
         row = [cells.get((table.producer, table.name, name)) for name in consumers]
         known = {
-            name: cell.known_id for name, cell in zip(consumers, row, strict=True) if cell is not None and cell.known_id
+            name: cell.known_id or cell.known
+            for name, cell in zip(consumers, row, strict=True)
+            if cell is not None and cell.known
         }
         tables.append(
             {
@@ -145,7 +150,7 @@ def summarise_matrix(matrix: Matrix) -> Json:
                 "cells": "".join(map(_cell_letter, row)),
                 "known": {name: ids.setdefault(id_, len(ids)) for name, id_ in known.items()},
             }
-            | ({"known_table": ids.setdefault(table.known_id, len(ids))} if table.known_id else {})
+            | ({"known_table": ids.setdefault(table.known_id or table.known, len(ids))} if table.known else {})
             | ({"reason": reasons.setdefault(_short(table.reason), len(reasons))} if table.reason else {})
         )
     return {
@@ -211,14 +216,15 @@ def read_matrix() -> Matrix | None:
                 Writing(row["writing"]),
                 reason,
                 known=descriptions.get(id_, id_),
-                known_id=id_,
+                known_id=id_ if id_ in descriptions else "",
             )
         )
         for consumer, char in zip(content["consumers"], row["cells"], strict=True):
             if char != NOT_ASKED:
                 id_ = ids[row["known"][consumer]] if consumer in row["known"] else ""
                 state, known = _LETTERS_OF_STATES[char.lower()], descriptions.get(id_, id_)
-                matrix.cells.append(Cell(producer, consumer, name, state, known=known, known_id=id_))
+                known_id = id_ if id_ in descriptions else ""
+                matrix.cells.append(Cell(producer, consumer, name, state, known=known, known_id=known_id))
     return matrix
 
 
