@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from spec_ref.core.versions import ROW_LINEAGE, V2, V3
+from spec_ref.core.versions import ROW_LINEAGE, V2, V3, FormatVersion
 from spec_ref.table_metadata.metadata import TableMetadata
 from spec_ref.table_metadata.reader import read_metadata
 from spec_ref.table_metadata.upgrade import upgrade
@@ -51,13 +51,48 @@ OPTIONAL: tuple[Mapping[str, Any], ...] = (
 """The fields that v1 metadata may leave out, in groups of fields that refer to each other."""
 
 
-def documents() -> Iterator[dict[str, Any]]:
-    """Yield metadata of v1 with every combination of the fields that it may leave out."""
-    for chosen in itertools.product((False, True), repeat=len(OPTIONAL)):
-        document = dict(REQUIRED)
-        for fields in itertools.compress(OPTIONAL, chosen):
+NUMBERED = {**SNAPSHOT, "sequence-number": 5}
+CHILD = {
+    "snapshot-id": 8,
+    "parent-snapshot-id": 7,
+    "sequence-number": 6,
+    "schema-id": 3,
+    "timestamp-ms": 1500,
+    "summary": {"operation": "delete"},
+    "manifest-list": "s3://t/m",
+}
+REQUIRED_BY_V2: dict[str, Any] = {
+    **{name: value for name, value in REQUIRED.items() if name not in ("schema", "partition-spec")},
+    "format-version": 2,
+    "table-uuid": UUID,
+    "last-sequence-number": 6,
+    **OPTIONAL[1],
+    **OPTIONAL[2],
+    **OPTIONAL[3],
+    **OPTIONAL[8],
+}
+OPTIONAL_IN_V2: tuple[Mapping[str, Any], ...] = (
+    {"properties": {"owner": "me"}},
+    {"snapshots": [NUMBERED], "current-snapshot-id": 7},
+    {"snapshots": [NUMBERED, CHILD], "current-snapshot-id": 8},
+    {"snapshot-log": [{"snapshot-id": 7, "timestamp-ms": 1000}]},
+    {"metadata-log": [{"timestamp-ms": 500, "metadata-file": "s3://t/metadata/v0.metadata.json"}]},
+    {"refs": {"old": {"snapshot-id": 7, "type": "tag", "max-ref-age-ms": 9}}},
+    {"statistics": []},
+    {"partition-statistics": [{"snapshot-id": 7, "statistics-path": "s3://t/s", "file-size-in-bytes": 3}]},
+)
+"""The fields that v2 metadata may leave out; the second snapshot replaces the list of only one."""
+
+NEED_SNAPSHOTS = ("snapshot-log", "refs", "partition-statistics")
+
+
+def documents(required: Mapping[str, Any], optional: tuple[Mapping[str, Any], ...]) -> Iterator[dict[str, Any]]:
+    """Yield metadata with every combination of the fields that it may leave out."""
+    for chosen in itertools.product((False, True), repeat=len(optional)):
+        document = dict(required)
+        for fields in itertools.compress(optional, chosen):
             document |= fields
-        if "snapshots" in document or "snapshot-log" not in document:
+        if "snapshots" in document or not document.keys() & set(NEED_SNAPSHOTS):
             yield document
 
 
@@ -83,12 +118,21 @@ def meaning(metadata: TableMetadata) -> dict[str, Any]:
         "snapshots": [(one.snapshot_id, one.manifest_list, one.timestamp_ms) for one in metadata.snapshots],
         "snapshot log": [one.snapshot_id for one in metadata.snapshot_log],
         "metadata log": [one.metadata_file for one in metadata.metadata_log],
-        "references": {name: (one.snapshot_id, one.type.value) for name, one in metadata.references.items()},
+        "references": {
+            name: (one.snapshot_id, one.type.value, one.max_ref_age_ms) for name, one in metadata.references.items()
+        },
+        "sequence numbers": [
+            metadata.last_sequence_number,
+            *(snapshot.sequence_number for snapshot in metadata.snapshots),
+        ],
+        "parents": [one.parent_snapshot_id for one in metadata.snapshots],
+        "schemas of snapshots": [one.schema_id for one in metadata.snapshots],
+        "statistics": [one.statistics_path for one in (*metadata.statistics, *metadata.partition_statistics)],
     }
 
 
 def stated(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the meaning of a v1 document, by the defaults that the text states for absent fields."""
+    """Return the meaning of a v1 or v2 document, by the defaults that the text states for absent fields."""
 
     def fields(spec: Any) -> list[Any]:
         return [
@@ -96,11 +140,13 @@ def stated(document: Mapping[str, Any]) -> dict[str, Any]:
             for place, one in enumerate(spec)
         ]
 
-    schemas = document.get("schemas", [{**document["schema"], "schema-id": 0}])
-    specs = document.get("partition-specs", [{"spec-id": 0, "fields": document["partition-spec"]}])
+    schemas = document["schemas"] if "schemas" in document else [{**document["schema"], "schema-id": 0}]
+    specs = document.get("partition-specs") or [{"spec-id": 0, "fields": document["partition-spec"]}]
     orders = document.get("sort-orders", [{"order-id": 0, "fields": []}])
     ids = [field_id for spec in specs for _, field_id, _, _ in fields(spec["fields"])]
     current = document.get("current-snapshot-id")
+    snapshots = document.get("snapshots", [])
+    implied = {} if current is None else {"main": {"snapshot-id": current, "type": "branch"}}
     return {
         "location": document["location"],
         "last column": document["last-column-id"],
@@ -117,12 +163,20 @@ def stated(document: Mapping[str, Any]) -> dict[str, Any]:
         },
         "default order": document.get("default-sort-order-id", 0),
         "properties": document.get("properties", {}),
-        "snapshots": [
-            (one["snapshot-id"], one["manifest-list"], one["timestamp-ms"]) for one in document.get("snapshots", [])
-        ],
+        "snapshots": [(one["snapshot-id"], one["manifest-list"], one["timestamp-ms"]) for one in snapshots],
         "snapshot log": [one["snapshot-id"] for one in document.get("snapshot-log", [])],
         "metadata log": [one["metadata-file"] for one in document.get("metadata-log", [])],
-        "references": {} if current is None else {"main": (current, "branch")},
+        "references": {
+            name: (one["snapshot-id"], one["type"], one.get("max-ref-age-ms"))
+            for name, one in {**implied, **document.get("refs", {})}.items()
+        },
+        "sequence numbers": [
+            document.get("last-sequence-number", 0),
+            *(one.get("sequence-number", 0) for one in snapshots),
+        ],
+        "parents": [one.get("parent-snapshot-id") for one in snapshots],
+        "schemas of snapshots": [one.get("schema-id") for one in snapshots],
+        "statistics": [one["statistics-path"] for one in document.get("partition-statistics", [])],
     }
 
 
@@ -135,22 +189,27 @@ def stated(document: Mapping[str, Any]) -> dict[str, Any]:
     method=EXHAUSTIVE,
 )
 def upgrades(world: World) -> None:
-    """Metadata of v1 with every combination of the fields that it may leave out means what the defaults of the text
-    say, and means the same after it is upgraded to v2 and to v3, written and read again: the same schemas, specs,
-    orders, snapshots and references, with sequence numbers of 0, and without row ids before the first commit in v3.
+    """Metadata of v1 and of v2 with every combination of the fields that it may leave out means what the defaults of
+    the text say, and means the same after it is upgraded to v2 and to v3, written and read again: the same schemas,
+    specs, orders, snapshots, statistics and references. The sequence numbers of v1 are 0 and those of v2 stay, and
+    there are no row ids before the first commit in v3.
     """
-    for document in documents():
-        shown = sorted(document.keys() - REQUIRED.keys())
+    upgraded_from(world, documents(REQUIRED, OPTIONAL), (V2, V3))
+    upgraded_from(world, documents(REQUIRED_BY_V2, OPTIONAL_IN_V2), (V3,))
+
+
+def upgraded_from(world: World, given: Iterator[dict[str, Any]], versions: tuple[FormatVersion, ...]) -> None:
+    """Claim that documents of one version keep their meaning in newer versions."""
+    for document in given:
+        shown = f"v{document['format-version']} with {sorted(document)}"
         before = read_metadata(document)
-        world.claim(meaning(before) == stated(document), f"v1 with {shown} does not mean what the text says")
-        for version in (V2, V3):
+        world.claim(meaning(before) == stated(document), f"{shown} does not mean what the text says")
+        for version in versions:
             upgraded = upgrade(before, version, table_uuid=UUID)
             for one in (upgraded, read_metadata(write_metadata(upgraded))):
                 world.claim(one.format_version is version, "the version differs")
                 world.claim(one.table_uuid == UUID, "the table has another identity")
-                world.claim(meaning(one) == stated(document), f"v{version} of v1 with {shown} has another meaning")
-                numbers = [one.last_sequence_number, *(snapshot.sequence_number for snapshot in one.snapshots)]
-                world.claim(set(numbers) == {0}, "there are sequence numbers that v1 does not have")
+                world.claim(meaning(one) == stated(document), f"{shown} has another meaning in v{version}")
                 next_ = 0 if ROW_LINEAGE.is_supported(version) else None
                 world.claim(one.next_row_id == next_, "row ids do not start at 0")
                 first_row_ids = {snapshot.first_row_id for snapshot in one.snapshots}
