@@ -12,13 +12,11 @@ from multiprocessing import forkserver, resource_tracker
 from conformance.core.drives import WINDOWS
 
 PRELOADED = [
-    "conformance.cli",
     "conformance.validator.files",
     "conformance.validator.partition_statistics",
     "conformance.validator.data_file_reader",
 ]
-"""Modules that every process needs, imported once. The first is what the script of the command imports: each process
-runs that again, as `multiprocessing` cannot know that nothing in it is needed."""
+"""Modules that every process needs, imported once."""
 
 
 def start_early() -> None:

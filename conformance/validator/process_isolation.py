@@ -12,11 +12,13 @@ import multiprocessing
 import os
 import pickle
 import queue
+import sys
 import threading
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from multiprocessing import connection
+from types import ModuleType
 from typing import Any, TypeAlias
 
 from conformance.core.drives import WINDOWS
@@ -34,6 +36,8 @@ AHEAD = 2
 ENDED = "the process that read this file crashed; the file is probably damaged"
 
 NO_PROCESS = "no process can be started to open files"
+
+NOT_BEGUN = "it ended with the error above"
 
 
 class NoProcess(NotExamined):
@@ -141,7 +145,7 @@ class _Worker:
             fork_server.ensure_running()
             start = multiprocessing.get_context("forkserver")
             self.connection, theirs = start.Pipe()
-            with theirs:
+            with theirs, _without_main_module():
                 self._process = start.Process(target=_work, args=(theirs, packed, dict(os.environ)), daemon=True)
                 self._process.start()
         except (OSError, EOFError) as error:
@@ -158,11 +162,15 @@ class _Worker:
 
         Raises:
             _Ended: the process ended.
+            NoProcess: it ended with an error, which is no crash in a file: it could not even begin.
             Exception: what the check raised.
         """
         try:
             emitted, error = self.connection.recv()
         except (EOFError, ConnectionResetError):
+            self._process.join()
+            if self._process.exitcode == 1:
+                raise NoProcess(f"{NO_PROCESS}: {NOT_BEGUN}") from None
             raise _Ended from None
         self.tasks.popleft()
         if error is not None:
@@ -175,6 +183,18 @@ class _Worker:
         self._process.kill()
         self._process.join()
         self.connection.close()
+
+
+@contextlib.contextmanager
+def _without_main_module() -> Iterator[None]:
+    """Start a process that does not run the main module again, which may be a script that checks tables at once."""
+    name = "__main__"
+    main = sys.modules[name]
+    sys.modules[name] = ModuleType(name)
+    try:
+        yield
+    finally:
+        sys.modules[name] = main
 
 
 def _work(tasks: connection.Connection, packed: bytes, environ: dict[str, str]) -> None:

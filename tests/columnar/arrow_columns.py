@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pyarrow as pa
-from arrow_layouts import dictionary_encoded, with_values_behind_nulls
 from hypothesis import strategies as st
 
 from spec_ref.core.calendar import MICROS_PER_DAY
@@ -37,6 +36,7 @@ from spec_ref.data_types.types import (
     Type,
     kind,
 )
+from tests.columnar.arrow_layouts import dictionary_encoded, with_values_behind_nulls
 
 TYPES: tuple[Type, ...] = (
     BOOLEAN,

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
-WIDER = {
+WIDER: dict[Any, list[Any]] = {
     pa.string(): [pa.string(), pa.large_string(), pa.string_view()],
     pa.binary(): [pa.binary(), pa.large_binary(), pa.binary_view()],
 }
@@ -71,7 +71,7 @@ def with_values_behind_nulls(array: Any) -> Any:
 
 
 @st.composite
-def batch_layouts(draw: st.DrawFn, batch: pa.RecordBatch, **options: bool) -> pa.RecordBatch:
+def batch_layouts(draw: st.DrawFn, /, batch: pa.RecordBatch, **options: bool) -> pa.RecordBatch:
     """A batch with the same rows: each column in another layout, and maybe cut out of a larger batch."""
     columns = [draw(layouts(column, **options)) for column in batch.columns]
     return pa.RecordBatch.from_arrays(columns, batch.schema.names)

@@ -347,3 +347,17 @@ def test_the_notebook_shows_what_it_prints() -> None:
     code = [index for index, cell in enumerate(stored.cells) if cell.cell_type == "code"]
     assert [output(run.cells[index]) for index in code] == [output(stored.cells[index]) for index in code]
     assert any(output(stored.cells[index]) for index in code)
+
+
+def test_a_script_may_check_tables_with_several_workers_outside_of_a_main_block(tmp_path: Path) -> None:
+    location = (tmp_path / "t").as_uri()
+    append(create_table(location, COLUMNS), pa.Table.from_pylist(ROWS, schema=ARROW))
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import sys, conformance\nprint(conformance.validate(sys.argv[1], level='rows', workers=2))\n",
+        encoding="utf-8",
+    )
+    done = subprocess.run(
+        [sys.executable, str(script), str(tmp_path / "t")], capture_output=True, text=True, check=True
+    )
+    assert (done.stdout, done.stderr) == ("()\n", "")

@@ -127,7 +127,8 @@ def meaning(metadata: TableMetadata) -> dict[str, Any]:
         ],
         "parents": [one.parent_snapshot_id for one in metadata.snapshots],
         "schemas of snapshots": [one.schema_id for one in metadata.snapshots],
-        "statistics": [one.statistics_path for one in (*metadata.statistics, *metadata.partition_statistics)],
+        "statistics": [one.statistics_path for one in metadata.statistics],
+        "partition statistics": [one.statistics_path for one in metadata.partition_statistics],
     }
 
 
@@ -176,7 +177,8 @@ def stated(document: Mapping[str, Any]) -> dict[str, Any]:
         ],
         "parents": [one.get("parent-snapshot-id") for one in snapshots],
         "schemas of snapshots": [one.get("schema-id") for one in snapshots],
-        "statistics": [one["statistics-path"] for one in document.get("partition-statistics", [])],
+        "statistics": [],
+        "partition statistics": [one["statistics-path"] for one in document.get("partition-statistics", [])],
     }
 
 
