@@ -138,6 +138,8 @@ class _Worker:
     def __init__(self, packed: bytes) -> None:
         if WINDOWS:
             raise NoProcess(f"{NO_PROCESS}: files are checked in processes on POSIX systems only, not on Windows")
+        if multiprocessing.current_process().daemon:
+            raise NoProcess(f"{NO_PROCESS}: a daemon of multiprocessing, as those of its Pool, may start none")
         self.tasks: deque[Any] = deque()
         """The tasks that are not answered yet, in the order in which they were given."""
 
@@ -185,16 +187,20 @@ class _Worker:
         self.connection.close()
 
 
+_hiding = threading.Lock()
+
+
 @contextlib.contextmanager
 def _without_main_module() -> Iterator[None]:
     """Start a process that does not run the main module again, which may be a script that checks tables at once."""
     name = "__main__"
-    main = sys.modules[name]
-    sys.modules[name] = ModuleType(name)
-    try:
-        yield
-    finally:
-        sys.modules[name] = main
+    with _hiding:  # of two threads, the second would take the replacement for the module
+        main = sys.modules[name]
+        sys.modules[name] = ModuleType(name)
+        try:
+            yield
+        finally:
+            sys.modules[name] = main
 
 
 def _work(tasks: connection.Connection, packed: bytes, environ: dict[str, str]) -> None:

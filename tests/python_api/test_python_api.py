@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import multiprocessing
 import subprocess
 import sys
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ from nbclient import NotebookClient
 
 import conformance
 import spec_ref
+from conformance.core.failures import NotExamined
 from conformance.table_io.writing import append, create_table
 from spec_ref import SpecError, col
 from spec_ref.data_types.types import (
@@ -361,3 +364,22 @@ def test_a_script_may_check_tables_with_several_workers_outside_of_a_main_block(
         [sys.executable, str(script), str(tmp_path / "t")], capture_output=True, text=True, check=True
     )
     assert (done.stdout, done.stderr) == ("()\n", "")
+
+
+def test_a_daemon_that_may_start_no_process_checks_tables_with_one_worker_only(tmp_path: Path) -> None:
+    location = (tmp_path / "t").as_uri()
+    append(create_table(location, COLUMNS), pa.Table.from_pylist(ROWS, schema=ARROW))
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        assert pool.apply(conformance.validate, (location,), {"level": "rows"}) == ()
+        with pytest.raises(NotExamined, match="a daemon of multiprocessing"):
+            pool.apply(conformance.validate, (location,), {"level": "rows", "workers": 2})
+
+
+def test_threads_check_tables_with_several_workers_at_once(tmp_path: Path) -> None:
+    location = (tmp_path / "t").as_uri()
+    append(create_table(location, COLUMNS), pa.Table.from_pylist(ROWS, schema=ARROW))
+    main = sys.modules["__main__"]
+    with ThreadPoolExecutor(4) as threads:
+        checks = [threads.submit(conformance.validate, location, level="rows", workers=2) for _ in range(8)]
+        assert {check.result() for check in checks} == {()}
+    assert sys.modules["__main__"] is main
