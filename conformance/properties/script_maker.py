@@ -64,7 +64,7 @@ PROPERTIES: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "small-files": {
         "write.target-file-size-bytes": ("1", "600"),
-        "commit.manifest.target-size-bytes": ("1", "5000"),
+        "commit.manifest.target-size-bytes": ("1000", "5000"),  # bytes; Spark runs a task for each manifest
     },
     "delete-format": {"write.delete.format.default": FORMATS},
 }
