@@ -138,6 +138,9 @@ class JavaWriter:
 
     def merge(self, operation: Json) -> None:
         given = same_columns(operation["rows"])
+        for field in self._fields:
+            if field["required"] and field["name"] not in given and field.get("write-default") is None:
+                raise Unsupported(f"MERGE adds rows, and a value of the required column {field['name']} is missing")
         values = _tuples(self._types, given, operation["rows"])
         source = f"(SELECT * FROM VALUES {values} AS v({_listed(given)})) s"
         on = " AND ".join(f"t.{_column(name)} = s.{_column(name)}" for name in operation["on"])
