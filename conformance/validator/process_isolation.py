@@ -164,7 +164,7 @@ class _Worker:
 
         Raises:
             _Ended: the process ended.
-            NoProcess: it ended with an error, which is no crash in a file: it could not even begin.
+            NoProcess: it ended with an error: it did not crash in a file, and could not even begin.
             Exception: what the check raised.
         """
         try:
