@@ -91,8 +91,7 @@ def make_batch(columns: StructType, rows) -> pa.RecordBatch:
 def write_file(columns: StructType, rows, format_: FileFormat) -> bytes:
     out = io.BytesIO()
     writer = open_writer(out, columns, format_)
-    if rows:
-        writer.write(make_batch(columns, rows))
+    write_records(writer, columns.fields, rows)
     writer.close()
     return out.getvalue()
 
@@ -178,19 +177,14 @@ def files(draw):
 @given(files())
 def test_any_nested_rows_come_back_with_ids_and_what_is_required(case):
     columns, rows = case
-    for format_ in (PARQUET, ORC):
-        data = write_file(columns, rows, format_)
-        found, back = read(data, format_)
-        assert found == columns
-        assert keys(columns, back) == keys(columns, rows)
     for format_ in (PARQUET, ORC, AVRO):
-        out = io.BytesIO()
-        writer = open_writer(out, columns, format_)
-        write_records(writer, columns.fields, rows)
-        writer.close()
-        records = open_records(io.BytesIO(out.getvalue()), format_)
+        data = write_file(columns, rows, format_)
+        records = open_records(io.BytesIO(data), format_)
         assert records.written.struct == columns
         assert keys(columns, records.rows(columns.fields)) == keys(columns, rows)
+        if format_ is not AVRO:  # its columns are not values before they are projected
+            found, back = read(data, format_)
+            assert (found, keys(columns, back)) == (columns, keys(columns, rows))
 
 
 def bare(columns: StructType, rows) -> bytes:
