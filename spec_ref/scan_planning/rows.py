@@ -21,7 +21,7 @@ from spec_ref.core.records import record
 from spec_ref.data_types.types import NestedField, StructType
 from spec_ref.deletes.deletion_vector import DeletionVector, decode_deletion_vector
 from spec_ref.deletes.equality_deletes import DeleteColumn, delete_column, is_deleted
-from spec_ref.deletes.position_deletes import POSITION_DELETE_FIELDS, check_position
+from spec_ref.deletes.position_deletes import POSITION_DELETE_FIELDS, deleted_positions
 from spec_ref.expressions.bound import BoundPredicate, BoundReference, evaluate
 from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.partitioning.spec import PartitionSpec, identity_values
@@ -190,17 +190,16 @@ class TableRowReader:
 
     def _positions(self, task: FileScanTask) -> frozenset[int]:
         """The positions that position delete files delete in the data file."""
+        path, pos = POSITION_DELETE_FIELDS
         found: set[int] = set()
         for delete in task.deletes:
             file = delete.data_file
             if file.content is FileContent.POSITION_DELETES and not file.is_deletion_vector:
                 with self.files.records(file) as opened:
-                    path, pos = POSITION_DELETE_FIELDS
-                    for row in opened.rows(_columns(POSITION_DELETE_FIELDS, opened.written, {})):
-                        values = project_row(POSITION_DELETE_FIELDS, opened.written, row, {})
-                        position = check_position(values[pos.id])
-                        if values[path.id] == task.data_file.file_path:
-                            found.add(position)
+                    rows = opened.rows(_columns(POSITION_DELETE_FIELDS, opened.written, {}))
+                    projected = (project_row(POSITION_DELETE_FIELDS, opened.written, row, {}) for row in rows)
+                    pairs = ((row[path.id], row[pos.id]) for row in projected)
+                    found |= deleted_positions(pairs, task.data_file.file_path)
         return frozenset(found)
 
     def _equality_deletes(self, delete: ScanDelete) -> tuple[tuple[DeleteColumn, ...], list[tuple[Any, ...]]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -68,6 +70,24 @@ def test_order_and_repetition_do_not_matter() -> None:
 def test_path_is_compared_as_it_stands() -> None:
     rows = [("file:/x", 1), ("file:///x", 2), ("/x", 3), ("FILE:/x", 4), ("file:/%78", 5)]
     assert merge_deletes([read_position_deletes(batches(rows, 9))], "file:/x").positions.tolist() == [1]
+
+
+@given(st.lists(st.tuples(st.sampled_from(PATHS), st.integers(-2, 9)), max_size=5), st.integers(1, 3))
+def test_a_negative_position_is_refused_in_whichever_file(rows: list[tuple[str, int]], size: int) -> None:
+    found = [
+        refusal(lambda: read_position_deletes(batches(rows, size))),
+        *(refusal(lambda path=path: deleted_positions(rows, path)) for path in PATHS),
+    ]
+    expected = "DEL013" if any(position < 0 for _, position in rows) else None
+    assert found == [expected] * len(found)
+
+
+def refusal(work: Callable[[], object]) -> str | None:
+    try:
+        work()
+    except SpecError as error:
+        return error.violation.requirement
+    return None
 
 
 def test_negative_position_is_refused() -> None:
