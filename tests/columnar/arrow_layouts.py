@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,17 @@ def dictionary_encoded(array: Any) -> Any:
         return array.dictionary_encode()
     except pa.ArrowNotImplementedError:
         return pa.DictionaryArray.from_arrays(pa.array(range(len(array)), pa.int32()), array)
+
+
+AWKWARD_FLOATS = st.sampled_from([None, math.nan, -math.nan, -0.0, 0.0, -1.5, 1.5])
+"""Null, NaNs of different bits, both zeros, and a number of each sign."""
+
+
+@st.composite
+def from_a_pool(draw: st.DrawFn, elements: Any, max_size: int, min_size: int = 0) -> Any:
+    """A list of few different elements, each of which may come several times, in any order."""
+    pool = draw(st.lists(elements, min_size=1, max_size=4))
+    return draw(st.lists(st.sampled_from(pool), min_size=min_size, max_size=max_size))
 
 
 @st.composite

@@ -24,14 +24,24 @@ from tools.derive.puffin import array, bitmap, deletion_vector, runs, vector
 
 VECTORS = [vector for file in cases.files() for vector in file.vectors if file.operation == "dv.decode"]
 
-positions = st.lists(
+single_positions = st.lists(
     st.one_of(
+        st.integers(0, 20),
         st.integers(0, 200_000),
         st.integers(0, MAX_POSITION),
         st.sampled_from([0, 65535, 65536, (1 << 32) - 1, 1 << 32, MAX_POSITION]),
     ),
     max_size=60,
 )
+spaced_positions = st.builds(
+    lambda first, count, step: list(range(first, first + count * step, step)),
+    st.integers(65_000, 66_000) | st.integers(0, 1 << 33),
+    st.sampled_from([1, 3, 4095, 4096, 4097, 6000]),
+    st.integers(1, 4),
+)
+"""Runs, and containers of more values than an array may have: 4,096."""
+
+positions = single_positions | st.builds(list.__add__, single_positions, spaced_positions)
 
 
 def ranges(decoded):

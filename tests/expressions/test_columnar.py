@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from arrow_layouts import layouts
+from arrow_layouts import AWKWARD_FLOATS, layouts
 from expression_cases import POOLS, SCHEMAS, columns, predicates, rows, schemas
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -102,6 +102,25 @@ def test_the_kernel_agrees_with_the_definition(data: Any) -> None:
     assert result.type == pa.bool_()
     assert result.null_count == 0
     assert result.to_pylist() == expected
+
+
+COMPARED = [Operation.LT, Operation.LT_EQ, Operation.GT, Operation.GT_EQ, Operation.EQ, Operation.NOT_EQ]
+
+
+@settings(deadline=None)
+@given(st.sampled_from(list(POOLS)) | st.sampled_from([FLOAT, DOUBLE]), st.sampled_from(COMPARED), st.data())
+def test_two_columns_are_compared_as_the_definition_compares_their_values(
+    type_: Any, operation: Operation, data: Any
+) -> None:
+    schema = Schema((NestedField(1, "a", False, type_), NestedField(2, "b", False, type_)))
+    predicate = bind(Comparison(operation, NamedReference("a"), NamedReference("b")), schema)
+    pool = data.draw(st.lists(st.sampled_from(POOLS[type_]), min_size=1, max_size=3))
+    some = AWKWARD_FLOATS if type_ in (FLOAT, DOUBLE) else st.none() | st.sampled_from(pool)
+    found = data.draw(st.lists(st.fixed_dictionaries({1: some, 2: some}), max_size=6))
+    table = to_arrow(schema, found)
+    made = [data.draw(layouts(column.combine_chunks(), dictionary=True, chunked=True)) for column in table.columns]
+    result = evaluate_array(predicate, pa.table(made, table.column_names))
+    assert result.to_pylist() == [evaluate(predicate, row) for row in found]
 
 
 def test_every_type_is_compared_with_its_constants() -> None:

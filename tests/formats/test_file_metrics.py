@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.orc as orc
 import pyarrow.parquet as pq
 import pytest
-from arrow_layouts import batch_layouts, layouts
+from arrow_layouts import AWKWARD_FLOATS, batch_layouts, layouts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -230,7 +230,15 @@ def arrow_array(type_, listed):
 @given(st.data())
 def test_arrays_have_the_metrics_of_their_values(data):
     type_ = data.draw(primitive_types())
-    listed = data.draw(st.lists(st.none() | values(type_), max_size=10))
+    check_metrics(type_, data.draw(st.lists(st.none() | values(type_), max_size=10)), data)
+
+
+@given(st.sampled_from([FLOAT, DOUBLE]), st.lists(AWKWARD_FLOATS, max_size=5), st.data())
+def test_arrays_of_awkward_floats_have_the_metrics_of_their_values(type_, listed, data):
+    check_metrics(type_, listed, data)
+
+
+def check_metrics(type_, listed, data):
     array = arrow_array(type_, listed)
     found = compute_array_metrics(type_, data.draw(layouts(array, dictionary=True)))
     expected = compute_value_metrics(type_, listed)
