@@ -12,6 +12,7 @@ from attrs import evolve
 from conformance import vectors
 from conformance.engines.reference import adapter as reference
 from conformance.operations.protocol import Crashed, Ok, complaint
+from conformance.operations.writing.written import OperationNumbers
 from conformance.runner.adapter_interface import Request
 from conformance.runner.judge import Outcome, Verdict, judge
 from conformance.runner.process import Limits, Process
@@ -176,3 +177,11 @@ def test_writers_have_more_time() -> None:
         answers = list(process.ask([Request("table.write", args), Request("type.parse", {"type": "long"})]))
     assert answers[0] == Ok({"metadata": "m"})
     assert isinstance(answers[1], Crashed)
+
+
+def test_rows_from_before_row_lineage_may_have_the_numbers_up_to_its_last_beginning() -> None:
+    """The table was upgraded after number 2. Lineage began on two branches, with the snapshots 3 and 5; 3 expired."""
+    spans = {0: (0, 1), 1: (1, 2), 2: (2, 3), 3: (3, 5)}
+    numbers = OperationNumbers.with_upgrade(spans, 2, [3, 5])
+    assert numbers == OperationNumbers({0: (0, 5), 1: (1, 5), 2: (2, 3), 3: (3, 5)}, frozenset({0, 1}), 2)
+    assert OperationNumbers.with_upgrade(spans, 0, [1]) == OperationNumbers(spans, frozenset(), 1)
