@@ -209,18 +209,19 @@ class TableChecks:
         """Return whether a read of a branch or tag with a filter gives wrong rows.
 
         Args:
-            name: the branch or tag.
+            name: the branch or tag; of a table that does not have it yet, the branch main is read.
             predicate: the filter.
             model: the model of the last table that was checked.
 
         Returns:
-            False also if the table has no such branch, tag or column.
+            False also if the table has no such column.
         """
-        expected = expected_heads(model).get(name)
-        if self.before is None or expected is None:
+        heads = expected_heads(model)
+        there = name if name in heads else "main"
+        if self.before is None or there not in heads:
             return False
         try:
-            return next(_filtered_differences(name, predicate, expected, self.before), None) is not None
+            return next(_filtered_differences(there, predicate, heads[there], self.before), None) is not None
         except (SpecError, ScriptError, RefusedByText, NotExamined):
             return False
 

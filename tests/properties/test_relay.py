@@ -263,6 +263,18 @@ def test_rows_that_a_filter_loses_are_the_fault_of_the_engine_since_which_it_doe
     assert table.origin(Broken("differs: rows", "any")) is None
 
 
+@pytest.mark.parametrize("name", ["main", "a branch that was made later"])
+def test_rows_that_main_lost_are_looked_for_where_a_branch_does_not_exist_yet(name: str, tmp_path: Path) -> None:
+    table = SharedTable(tmp_path / "t")
+    found = relays(engine("right"))
+    for operation in (CREATE, APPEND):
+        assert found.attempt(table, operation, found.engines["right"]) is None
+    with_a_row_that_is_not_there = table.model.after(len(table.operations), APPEND)
+    predicate = {"type": "not-null", "term": "id"}
+    assert table.checks.reads_wrong_rows(name, predicate, with_a_row_that_is_not_there)
+    assert not table.checks.reads_wrong_rows(name, predicate, table.model)
+
+
 def test_a_refusal_that_changes_the_table_is_another_failure() -> None:
     def harmful(args: dict[str, Any], _: Change) -> object:
         for path in Path(args["table"]).parents[1].rglob("*.parquet"):
