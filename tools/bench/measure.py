@@ -18,7 +18,7 @@ from conformance.engine_setup import launch
 
 
 class BenchError(Exception):
-    """A peer could not be measured."""
+    """A peer, or a command of ours, could not be measured."""
 
 
 class Measure(Enum):
